@@ -1,0 +1,26 @@
+# Everything is set up from nothing: Python 3.11 or newer and g++ are all that a machine needs.
+PYTHON ?= python3
+BIN := .venv/bin
+
+fuzz: .venv/ready                 ## the main job
+	$(BIN)/python -m oracle
+
+test: .venv/ready                 ## the tests
+	$(BIN)/python -m pytest -q -n auto
+
+check: .venv/ready                ## lint and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+soak: .venv/ready                 ## the long proofs
+	$(BIN)/python -m oracle --full
+	$(BIN)/python -m pytest -q -n auto -m soak
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	touch $@
+
+.PHONY: fuzz test check soak

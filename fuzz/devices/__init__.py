@@ -1,0 +1,135 @@
+"""The protocol between the search and whatever runs kernels.
+
+A device is handed a `Job`, where every size is a number, and gives back an `Outcome`. It knows nothing of claims,
+cases or what the right answer is.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Element = Literal["f32", "f64", "f16", "bf16", "i32", "u32"]
+Severity = Literal["error", "warning"]
+
+DTYPES: dict[str, np.dtype[np.generic]] = {
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(np.uint16),  # numpy has no bfloat16: its bits
+    "i32": np.dtype(np.int32),
+    "u32": np.dtype(np.uint32),
+}
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """One array of a job. Without content or fill it is poisoned before the first launch.
+
+    An in-place array has content and is an output.
+    """
+
+    name: str
+    element: Element
+    shape: tuple[int, ...]
+    content: NDArray[np.generic] | None = None
+    fill: int | None = None
+    is_output: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """One launch: `args` are buffer names or C ints, in the order of the kernel's parameters."""
+
+    entry: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int
+    args: tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A kernel bound to one case: all that a device needs to run it."""
+
+    kernel: str
+    path: Path
+    source: str
+    flags: tuple[str, ...]
+    align: int
+    buffers: tuple[Buffer, ...]
+    steps: tuple[Step, ...]
+    entries: tuple[str, ...]
+    """Every entry that the kernel's launches name, whatever the sizes: what is compiled together."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """How hard to look at one job.
+
+    `check`: per-access checking (cpu: the check flavour; gpu: compute-sanitizer).
+    `runs`: how many times it runs; each run has its own schedule and poison, drawn from `seed`; at least two.
+    `timeout`: seconds, after which the job is a `hang`.
+    """
+
+    check: bool = False
+    runs: int = 3
+    seed: int = 0
+    timeout: float = 10.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One defect that a device saw. Lines are lines of the `.cu` file."""
+
+    kind: str
+    message: str
+    severity: Severity = "error"
+    line: int | None = None
+    other_line: int | None = None
+    array: str | None = None
+    index: int | None = None
+    thread: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
+    step: int | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a job left in its outputs, and what was special about it ("reverse, poison 7fbadbad")."""
+
+    label: str
+    outputs: dict[str, NDArray[np.generic]]
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that was seen of a job. `runs` is empty where it never came to an end."""
+
+    runs: tuple[Run, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+class ClaimError(Exception):
+    """The kernel file itself is at fault (it does not compile, an entry is missing): exit 2, never a finding."""
+
+
+class DeviceError(Exception):
+    """This machine cannot run kernels on this device; the message says what is missing and how to get it."""
+
+
+class Device(Protocol):
+    """Runs jobs. A device is passed in, never looked up."""
+
+    name: str
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job to its end or to its time-out; raise only ClaimError or DeviceError."""
+
+    def close(self) -> None:
+        """End the workers. A closed device is not used again."""

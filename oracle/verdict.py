@@ -1,0 +1,70 @@
+"""What the oracle says of one answer: the words that every op and every caller share.
+
+Knows no op and no number system.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["kept", "broken", "not judged"]
+SpecialRow = Literal["row", "ieee", "ignore"]
+
+
+@dataclass(frozen=True)
+class Special:
+    """Which special values a claim speaks of, and what it then promises.
+
+    None means that the claim is silent, and the op's own default holds.
+    """
+
+    all_neg_inf: Literal["nan", "zero"] = "nan"
+    nan: SpecialRow | None = None
+    pos_inf: SpecialRow | None = None
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The element that is furthest outside its enclosure."""
+
+    output: str
+    index: tuple[int, ...]
+    got: float
+    want: float
+    lo: float
+    hi: float
+    got_bits: str
+    want_bits: str
+
+    @property
+    def row(self) -> int:
+        return self.index[0]
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How many elements of an output are wrong, and where."""
+
+    wrong: int
+    elements: int
+    rows: tuple[int, ...]
+    pattern: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Kept, broken or not judged, with what a person needs to believe it.
+
+    `ratio` is the largest error over its bound among the judged finite elements (1 is the bound itself).
+    `reasons` says what was not judged, and why, also beside a kept or broken verdict.
+    """
+
+    status: Status
+    ratio: float
+    judged: int
+    reasons: tuple[str, ...] = ()
+    kind: Literal["", "numeric", "special"] = ""
+    diagnosis: str = ""
+    region: str = ""
+    worst: Worst | None = None
+    extent: Extent | None = None
+    tier: str = "float64"
