@@ -1,0 +1,251 @@
+"""Compiles a kernel file to machine code for one NVIDIA architecture, and finds its entries in it.
+
+Knows nvcc and the ELF file that it writes; it needs no GPU, no driver and no pycuda.
+"""
+
+import functools
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzz.devices import ClaimError, DeviceError, cache
+
+SHT_SYMTAB, SHT_RELA, SHT_REL = 2, 4, 9
+STO_CUDA_ENTRY = 0x10
+"""The bit of a symbol's `st_other` that marks a `__global__` function."""
+KPARAM_INFO = 0x17
+"""The attribute of `.nv.info.<kernel>` that gives one parameter's ordinal, offset and size."""
+WITH_PAYLOAD = 4
+
+INCLUDED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+ENTRY_LINE = re.compile(r"^launch entry\((\d+)\):\s*error: (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A `__global__` function of a cubin: its mangled name, and the bytes that each parameter takes."""
+
+    symbol: str
+    parameters: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """Machine code for one architecture. `entries` maps a claim's words (`block_sum<256>`) to a function."""
+
+    image: bytes
+    entries: dict[str, Entry]
+
+
+def find() -> str:
+    """The path of nvcc; a DeviceError that says what to install where there is none."""
+    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    places = [f"{home}/bin" for home in homes if home]
+    for place in [None, *places]:
+        if path := shutil.which("nvcc", path=place):
+            return path
+    raise DeviceError(
+        "no nvcc on PATH or under /usr/local/cuda: install the CUDA toolkit, or set CUDA_HOME to it"
+    )
+
+
+@functools.cache
+def version(nvcc: str) -> str:
+    """What this nvcc says of itself, to the build."""
+    return _output([nvcc, "--version"])
+
+
+def release(nvcc: str) -> tuple[int, int]:
+    """The toolkit's release, as (13, 0)."""
+    found = re.search(r"release (\d+)\.(\d+)", version(nvcc))
+    if not found:
+        raise DeviceError(f"{nvcc} --version does not name a release: {version(nvcc)!r}")
+    return int(found[1]), int(found[2])
+
+
+@functools.cache
+def architectures(nvcc: str) -> tuple[str, ...]:
+    """The architectures that this nvcc writes machine code for, oldest first: sm_75, sm_80, ..."""
+    names = [name for name in _output([nvcc, "--list-gpu-code"]).split() if name.startswith("sm_")]
+    return tuple(sorted(names, key=lambda name: int(name.removeprefix("sm_"))))
+
+
+def _output(command: list[str]) -> str:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise DeviceError(f"{' '.join(command)} failed: {error}") from error
+
+
+def compiled(
+    path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str
+) -> Cubin:
+    """The machine code of a source, from the cache where this compiler has seen this very text before."""
+    nvcc = find()
+    if architecture not in architectures(nvcc):
+        known = ", ".join(architectures(nvcc))
+        raise DeviceError(
+            f"{nvcc} writes no code for this card's {architecture}, only for {known}: "
+            "install a CUDA toolkit that supports the card"
+        )
+    name = "cubin/" + cache.key(
+        version(nvcc),
+        architecture,
+        "\n".join(flags),
+        "\n".join(entries),
+        path.name,
+        source,
+        *_included(path, source),
+    )
+    if (kept := cache.fetch(name)) is not None:
+        header, _, image = kept.partition(b"\n")
+        table = {entry: Entry(symbol, tuple(sizes)) for entry, (symbol, sizes) in json.loads(header).items()}
+        return Cubin(image, table)
+    image = _compile(path, source, flags, entries, architecture)
+    found = _entries(image, path, entries)
+    header = json.dumps({entry: (there.symbol, there.parameters) for entry, there in found.items()}).encode()
+    cache.save(name, header + b"\n" + image)
+    return Cubin(image, found)
+
+
+def _included(path: Path, source: str) -> Iterator[str]:
+    """Names and texts of the files beside the kernel that it includes, and of those that they include."""
+    seen: set[Path] = set()
+    waiting = [path.parent / name for name in INCLUDED.findall(source)]
+    while waiting:
+        file = waiting.pop()
+        if file in seen or not file.is_file():
+            continue
+        seen.add(file)
+        text = file.read_text(encoding="utf-8", errors="replace")
+        yield str(file)
+        yield text
+        waiting += [file.parent / name for name in INCLUDED.findall(text)]
+
+
+def _compile(
+    path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str
+) -> bytes:
+    """The cubin of a source with one pointer to each entry appended.
+
+    A pointer to `block_sum<256>` makes the compiler instantiate it, and its relocation names the symbol, so
+    nobody has to mangle a name. `#line` keeps messages and line tables to the lines of the kernel file.
+    """
+    pointers = "".join(
+        f'#line {number + 1} "launch entry"\n__device__ void *{_pointer(number)} = (void *)({entry});\n'
+        for number, entry in enumerate(entries)
+    )
+    with tempfile.TemporaryDirectory(prefix="kfuzz-nvcc-") as folder:
+        text, cubin = Path(folder) / "kernel.cu", Path(folder) / "kernel.cubin"
+        text.write_text(f'#line 1 "{path.name}"\n{source}\n{pointers}', encoding="utf-8")
+        command = [find(), "-cubin", f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
+        done = subprocess.run(
+            [*command, "-o", str(cubin), str(text)], capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0 and cubin.exists():
+            return cubin.read_bytes()
+    raise ClaimError(_compiler_words(path, entries, done.stdout + done.stderr))
+
+
+def _compiler_words(path: Path, entries: tuple[str, ...], words: str) -> str:
+    """The compiler's first error with its line in the kernel file, or the launch that names no kernel."""
+    shown = re.search(
+        rf"^{re.escape(path.name)}\((\d+)\):\s*(?:catastrophic |fatal )?error.*?: (.*)$", words, re.M
+    )
+    if shown:
+        return f"{path}:{shown[1]}: nvcc: {shown[2]}"
+    if missing := ENTRY_LINE.search(words):
+        return f"{path}: entry = {entries[int(missing[1]) - 1]!r}: nvcc: {missing[2]}"
+    lines = [line for line in words.splitlines() if "error" in line or "fatal" in line] or words.splitlines()
+    return f"{path}: nvcc: {lines[0].strip() if lines else 'failed and said nothing'}"
+
+
+def _pointer(number: int) -> str:
+    return f"kfuzz_entry_{number}"
+
+
+@dataclass(frozen=True)
+class _Section:
+    name: str
+    kind: int
+    link: int
+    info: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class _Symbol:
+    name: str
+    value: int
+    section: int
+    is_entry: bool
+
+
+def _entries(image: bytes, path: Path, entries: tuple[str, ...]) -> dict[str, Entry]:
+    """Each entry's function: the symbol that the relocation of its pointer names."""
+    sections = list(_sections(image))
+    table = next(section for section in sections if section.kind == SHT_SYMTAB)
+    symbols = list(_symbols(table, sections))
+    pointers = {symbol.name: symbol for symbol in symbols if symbol.name.startswith(_pointer(0)[:-1])}
+    found = {}
+    for number, entry in enumerate(entries):
+        pointer = pointers[_pointer(number)]
+        target = next(
+            symbols[which]
+            for section in sections
+            if section.kind in (SHT_RELA, SHT_REL) and section.info == pointer.section
+            for offset, which in _relocations(section)
+            if offset == pointer.value
+        )
+        if not target.is_entry:
+            raise ClaimError(f"{path}: entry = {entry!r} is no kernel: it is not declared __global__")
+        found[entry] = Entry(target.name, _parameters(target.name, sections))
+    return found
+
+
+def _sections(image: bytes) -> Iterator[_Section]:
+    (table,) = struct.unpack_from("<Q", image, 0x28)
+    count, names = struct.unpack_from("<HH", image, 0x3C)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", image, table + 64 * number) for number in range(count)]
+    start = headers[names][4]
+    for name, kind, _, _, offset, size, link, info, _, _ in headers:
+        yield _Section(_text(image, start + name), kind, link, info, image[offset : offset + size])
+
+
+def _symbols(table: _Section, sections: list[_Section]) -> Iterator[_Symbol]:
+    names = sections[table.link].data
+    for name, _, other, section, value, _ in struct.iter_unpack("<IBBHQQ", table.data):
+        yield _Symbol(_text(names, name), value, section, bool(other & STO_CUDA_ENTRY))
+
+
+def _relocations(section: _Section) -> Iterator[tuple[int, int]]:
+    """Where each relocation writes, and which symbol's address. Older architectures leave out the addend."""
+    words = 3 if section.kind == SHT_RELA else 2
+    for offset, info, *_ in struct.iter_unpack(f"<{words}Q", section.data):
+        yield offset, info >> 32
+
+
+def _parameters(symbol: str, sections: list[_Section]) -> tuple[int, ...]:
+    """The size in bytes of each parameter of a kernel, in order."""
+    data = next((section.data for section in sections if section.name == f".nv.info.{symbol}"), b"")
+    sizes, position = {}, 0
+    while position < len(data):
+        layout, attribute, value = struct.unpack_from("<BBH", data, position)
+        position += 4
+        if layout == WITH_PAYLOAD:
+            if attribute == KPARAM_INFO:
+                _, ordinal, _, packed = struct.unpack_from("<IHHI", data, position)
+                sizes[ordinal] = packed >> 18
+            position += value
+    return tuple(sizes[ordinal] for ordinal in sorted(sizes))
+
+
+def _text(data: bytes, start: int) -> str:
+    return data[start : data.index(b"\0", start)].decode()
