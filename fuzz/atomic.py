@@ -1,0 +1,39 @@
+"""Writes a file whole or not at all, whatever happens in between.
+
+Knows nothing of what is written.
+"""
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+
+def write(path: Path, content: bytes) -> None:
+    """Put `content` at `path` so that at every moment the old file or the new one stands there, complete.
+
+    A temporary file in the same folder, synced, then renamed, then the folder synced. Two writers of one path
+    do not mix: the last one stays. What a killed writer leaves behind starts with "." and ends in ".part".
+    """
+    part = path.parent / f".{path.name[:64]}.{secrets.token_hex(8)}.part"
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,146 @@
+"""A case: one input of an op, as bits, independent of any kernel.
+
+Knows the roles and dimensions of ops and the recipes that arrays are made of; never a kernel, a device or a
+verdict.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzz.recipe import MAX_ELEMENTS, Recipe, describe, materialise
+from fuzz.roles import Roles, op_names, roles_of
+
+Values = NDArray[np.float32]
+
+
+class CaseError(Exception):
+    """A case or its file is not what it should be: one line that says where, what, and what is expected."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One input of an op: role -> float32 array in the op's own dimensions (a plain vector is one row).
+
+    `axes` gives the op's dimension names their sizes. `recipes` says, for arrays that were made by one, how; it
+    is for people, for small files and for making the case smaller: the arrays are the case. Arrays are
+    read-only. Equal cases have equal `digest`.
+    """
+
+    op: str
+    axes: Mapping[str, int]
+    arrays: Mapping[str, Values]
+    recipes: Mapping[str, Recipe] = field(default_factory=dict)
+
+    @property
+    def elements(self) -> int:
+        return sum(array.size for array in self.arrays.values())
+
+    @property
+    def digest(self) -> str:
+        """sha256 over op, roles, shapes and bits, in hex."""
+        total = hashlib.sha256(self.op.encode())
+        for role in sorted(self.arrays):
+            array = self.arrays[role]
+            total.update(f"\n{role} {'x'.join(map(str, array.shape))}\n".encode())
+            total.update(bytes_of(array))
+        return total.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Case) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __str__(self) -> str:
+        """The case in words: `softmax rows=1 cols=5; x: -inf x2, 0 x3`."""
+        axes = " ".join(f"{name}={size}" for name, size in self.axes.items())
+        return "; ".join([f"{self.op} {axes}", *(f"{role}: {self.show(role)}" for role in self.arrays)])
+
+    def show(self, role: str) -> str:
+        """One array in words: its runs of equal bits where they are few, else its recipe."""
+        words = in_runs(self.arrays[role])
+        if words is None and role in self.recipes:
+            words = describe(self.recipes[role])
+        return words or f"{self.arrays[role].size} values, first {_word(self.arrays[role].flat[0])}"
+
+
+def case_of(op: str, arrays: Mapping[str, Values | Recipe]) -> Case:
+    """The case with these arrays, each checked against the op's dimensions; a vector counts as one row."""
+    if op not in op_names():
+        raise CaseError(f"op={op!r}: unknown; the oracle has {', '.join(op_names())}")
+    roles = roles_of(op)
+    if set(arrays) != set(roles.inputs):
+        raise CaseError(
+            f"arrays of {op} are {', '.join(roles.inputs)}; found {', '.join(sorted(arrays)) or 'none'}"
+        )
+    axes: dict[str, int] = {}
+    shaped: dict[str, Values] = {}
+    recipes: dict[str, Recipe] = {}
+    for role, wanted in roles.inputs.items():
+        source = arrays[role]
+        if isinstance(source, Recipe):
+            values = materialise(source)
+            recipes[role] = source
+        else:
+            values = np.ascontiguousarray(source)
+        shaped[role] = _shaped(op, role, values, wanted, roles)
+        _bind(op, role, shaped[role].shape, wanted, axes)
+    return Case(op, MappingProxyType(axes), MappingProxyType(shaped), MappingProxyType(recipes))
+
+
+def _shaped(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: Roles) -> Values:
+    """The array in the op's rank: vectors gain the row they are, recipes of one row lose it."""
+    if values.dtype != np.float32:
+        raise CaseError(f"{role} of {op}: dtype={values.dtype}; float32 is expected")
+    if values.size > MAX_ELEMENTS:
+        raise CaseError(f"{role} of {op}: {values.size} elements; at most {MAX_ELEMENTS} are allowed")
+    shape: tuple[int, ...] = values.shape
+    if len(wanted) == 2 and len(shape) == 1 and roles.row is not None:
+        shape = (1, *shape)
+    elif len(wanted) == 1 and len(shape) == 2 and shape[0] == 1:
+        shape = shape[1:]
+    if len(shape) != len(wanted):
+        raise CaseError(f"{role} of {op}: shape={list(shape)}; [{', '.join(wanted)}] is expected")
+    view = values.reshape(shape)
+    view.flags.writeable = False
+    return view
+
+
+def _bind(op: str, role: str, shape: tuple[int, ...], wanted: tuple[str, ...], axes: dict[str, int]) -> None:
+    for name, size in zip(wanted, shape, strict=True):
+        expected = 1 if name == "1" else axes.setdefault(name, size)
+        if size != expected:
+            raise CaseError(f"{role} of {op}: {name}={size}; {name}={expected} is expected")
+
+
+def bytes_of(array: Values) -> bytes:
+    """The bits of an array in C order, little-endian on every machine."""
+    return np.ascontiguousarray(array).view(np.uint32).astype("<u4", copy=False).tobytes()
+
+
+def in_runs(array: Values, most: int = 6, rows: int = 3) -> str | None:
+    """An array as runs of equal bits, "-inf x2, 0 x3"; None where it would be long."""
+    if array.size == 0:
+        return "empty"
+    told: list[str] = []
+    for row in array.reshape(-1, array.shape[-1])[: rows + 1]:
+        bits = row.view(np.uint32)
+        starts = np.flatnonzero(np.concatenate(([True], bits[1:] != bits[:-1])))
+        if len(starts) > most or len(told) == rows:
+            return None
+        lengths = np.diff(np.append(starts, len(bits)))
+        runs = zip(row[starts], lengths, strict=True)
+        told.append(", ".join(_word(value) + (f" x{length}" if length > 1 else "") for value, length in runs))
+    return (
+        told[0] if len(told) == 1 else "; ".join(f"row {index}: {words}" for index, words in enumerate(told))
+    )
+
+
+def _word(value: np.float32) -> str:
+    """A value as a person writes it; NaN with its bits, since they differ."""
+    return f"nan({int(value.view(np.uint32)):08x})" if np.isnan(value) else f"{value:.9g}"

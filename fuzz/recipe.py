@@ -1,0 +1,269 @@
+"""Arrays as recipes: a few numbers that stand for any amount of float32 data, the same bits on every machine.
+
+An array has `rows` x `cols` elements and a list of bands; row r is made by band r mod len(bands). A band is a
+base (constant, ramp, or seeded noise) and at most eight edits. Only integer operations modulo 2^64 and single
+correctly rounded float operations are used, so that a recipe means the same bits wherever it is read; what is
+written here under the name `GENERATOR` never changes (a change gets a new name).
+
+Knows nothing of ops, kernels, claims, files, or of what makes an array hostile.
+"""
+
+import struct
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+GENERATOR = "kfuzz-recipe/1"
+MAX_ELEMENTS = 1 << 28
+MAX_BANDS = 4096
+MAX_EDITS = 8
+MAX_SEED = (1 << 64) - 1
+
+Kind = Literal["constant", "ramp", "normal", "uniform", "sign", "integer", "power", "bits", "counter"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Op = Literal["set", "add"]
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_NORMAL_MEAN = 4 * 65535 / 2
+_NORMAL_UNIT = 1.0 / 37837.0
+_CHUNK = 1 << 15
+"""Elements worked on at a time: the temporaries, at eight bytes each, stay in a core's own cache."""
+
+
+class Base(NamedTuple):
+    """What a row is before its edits: float32(offset + scale * pattern(col)), the pattern named by `kind`.
+
+    `offset` and `scale` are float32 bit patterns. The patterns: constant 0; ramp col; normal close to N(0, 1)
+    within +-3.47; uniform in [0, 1); sign +-1; integer -8..7; power +-2^-16..2^15. Two kinds are bit patterns
+    and use neither offset nor scale: `bits` any of the 2^32, `counter` seed + position.
+    """
+
+    kind: Kind = "constant"
+    offset: int = 0
+    scale: int = 0
+    seed: int = 0
+
+
+class Edit(NamedTuple):
+    """Columns first, first + every, ... up to and including last are set to a value or have it added.
+
+    As in Python a negative column counts from the end, so that the last column stays the last when a row is
+    made shorter. What lies outside the row is left out.
+    """
+
+    first: int
+    last: int
+    bits: int
+    op: Op = "set"
+    every: int = 1
+
+    def columns(self, cols: int) -> slice:
+        """The columns that it touches in a row of so many."""
+        first = self.first + cols if self.first < 0 else self.first
+        last = self.last + cols if self.last < 0 else self.last
+        if first < 0:
+            first %= self.every
+        return slice(min(first, cols), max(min(last, cols - 1) + 1, 0), self.every)
+
+
+class Band(NamedTuple):
+    """One kind of row."""
+
+    base: Base = Base()
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """rows x cols float32 values; `limits`, two bit patterns, clip what the bands give."""
+
+    rows: int
+    cols: int
+    bands: tuple[Band, ...] = (Band(),)
+    limits: tuple[int, int] | None = None
+
+    @property
+    def elements(self) -> int:
+        return self.rows * self.cols
+
+    def band(self, row: int) -> Band:
+        """The band that makes this row when it stands in row 0."""
+        band = self.bands[row % len(self.bands)]
+        turn = row // len(self.bands)
+        base = band.base._replace(seed=_seed_of(band.base, turn, self.cols))
+        return band._replace(base=base) if turn else band
+
+    def pick(self, rows: list[int]) -> "Recipe":
+        """The same array with only these rows, bit for bit."""
+        return replace(self, rows=len(rows), bands=tuple(self.band(row) for row in rows))
+
+
+def bits_of(value: float) -> int:
+    """The float32 bit pattern of a value, rounded to nearest (too large: infinity)."""
+    try:
+        return int(struct.unpack("<I", struct.pack("<f", value))[0])
+    except OverflowError:
+        return 0x7F800000 if value > 0 else 0xFF800000
+
+
+def value_of(bits: int) -> float:
+    """The value of a float32 bit pattern."""
+    return float(struct.unpack("<f", struct.pack("<I", bits))[0])
+
+
+def mix(seed: int, step: int) -> int:
+    """Number `step` of the splitmix64 sequence that starts at `seed`."""
+    z = (seed + (step + 1) * _GOLDEN) & MAX_SEED
+    z = ((z ^ (z >> 30)) * int(_MIX_1)) & MAX_SEED
+    z = ((z ^ (z >> 27)) * int(_MIX_2)) & MAX_SEED
+    return z ^ (z >> 31)
+
+
+def materialise(recipe: Recipe) -> NDArray[np.float32]:
+    """The array that a recipe stands for: rows x cols, the same bits on every machine."""
+    out = np.empty((recipe.rows, recipe.cols), np.uint32)
+    count = len(recipe.bands)
+    kinds: dict[Kind, list[int]] = {}
+    for index, band in enumerate(recipe.bands[: recipe.rows]):
+        kinds.setdefault(band.base.kind, []).append(index)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for kind, indices in kinds.items():
+            _fill(out, recipe, kind, indices)
+        values = out.view(np.float32)
+        for index, band in enumerate(recipe.bands[: recipe.rows]):
+            for edit in band.edits:
+                _apply(values[index::count, edit.columns(recipe.cols)], edit)
+        if recipe.limits is not None:
+            low, high = np.array(recipe.limits, np.uint32).view(np.float32)
+            np.minimum(np.maximum(values, low, out=values), high, out=values)
+    return values
+
+
+def _apply(target: NDArray[np.float32], edit: Edit) -> None:
+    if edit.op == "set":
+        target.view(np.uint32)[...] = edit.bits
+    else:
+        target += np.uint32(edit.bits).view(np.float32)
+
+
+def _seed_of(base: Base, turn: int, cols: int) -> int:
+    """The seed with which a band makes its row number `turn`; the first row has the band's own."""
+    if base.kind == "counter":
+        return (base.seed + turn * cols) & 0xFFFFFFFF
+    return base.seed if turn == 0 else mix(base.seed, turn)
+
+
+def _fill(out: NDArray[np.uint32], recipe: Recipe, kind: Kind, indices: list[int]) -> None:
+    """Write the base of every row whose band is of this kind."""
+    count = len(recipe.bands)
+    turns = -(-recipe.rows // count)
+    rows = (np.arange(turns)[:, None] * count + np.array(indices)[None, :]).ravel()
+    rows = rows[rows < recipe.rows]
+    bases = [recipe.bands[index].base for index in indices]
+    repeat = np.arange(len(rows)) % len(indices)
+    offset = np.array([base.offset for base in bases], np.uint32)[repeat]
+    if kind == "constant":
+        out[rows] = offset[:, None]
+        return
+    scale = np.array([base.scale for base in bases], np.uint32)[repeat]
+    seeds = _seeds(bases, rows // count, recipe.cols, kind)
+    step = max(1, _CHUNK // max(1, recipe.cols))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        for left in range(0, recipe.cols, _CHUNK):
+            col = np.arange(left, min(left + _CHUNK, recipe.cols), dtype=np.uint64)
+            where = (rows[part], slice(left, left + len(col)))
+            if kind in ("bits", "counter"):
+                out[where] = _bits(kind, seeds[part, None], col[None, :])
+                continue
+            got = _pattern(kind, seeds[part, None], col[None, :])
+            got *= scale[part, None].view(np.float32)
+            got += offset[part, None].view(np.float32)
+            out[where] = got.astype(np.float32).view(np.uint32)
+
+
+def _seeds(bases: list[Base], turns: NDArray[np.int64], cols: int, kind: Kind) -> NDArray[np.uint64]:
+    """`_seed_of` for every row at once."""
+    seeds = np.array([base.seed for base in bases], np.uint64)[np.arange(len(turns)) % len(bases)]
+    turn = turns.astype(np.uint64)
+    if kind == "counter":
+        return (seeds + turn * np.uint64(cols)) & np.uint64(0xFFFFFFFF)
+    return np.where(turn == 0, seeds, _hash(seeds, turn))
+
+
+def _hash(seed: NDArray[np.uint64], step: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """`mix` for arrays: the splitmix64 output function of seed + (step + 1) * golden ratio."""
+    z = (step + np.uint64(1)) * np.uint64(_GOLDEN) + seed
+    z ^= z >> np.uint64(30)
+    z *= _MIX_1
+    z ^= z >> np.uint64(27)
+    z *= _MIX_2
+    z ^= z >> np.uint64(31)
+    return z
+
+
+def _bits(kind: Kind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """The kinds that are bit patterns."""
+    return (seed + col if kind == "counter" else _hash(seed, col) >> np.uint64(32)).astype(np.uint32)
+
+
+def _pattern(kind: Kind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """The kinds that are numbers: exact, but for `normal`, rounded once by its last multiplication."""
+    if kind == "ramp":
+        return np.broadcast_to(col.astype(np.float64), np.broadcast_shapes(seed.shape, col.shape)).copy()
+    z = _hash(seed, col)
+    low = np.uint64(0xFFFF)
+    got: NDArray[np.float64]
+    if kind == "normal":
+        total = (z & low) + ((z >> np.uint64(16)) & low) + ((z >> np.uint64(32)) & low) + (z >> np.uint64(48))
+        got = (total.astype(np.float64) - _NORMAL_MEAN) * _NORMAL_UNIT
+    elif kind == "uniform":
+        got = (z >> np.uint64(40)).astype(np.float64) * 2.0**-24
+    elif kind == "integer":
+        got = (z >> np.uint64(60)).astype(np.float64) - 8.0
+    else:
+        got = (z >> np.uint64(63)).astype(np.float64) * 2.0 - 1.0
+        if kind == "power":
+            got *= np.ldexp(1.0, ((z >> np.uint64(58)) & np.uint64(31)).astype(np.int32) - 16)
+    return got
+
+
+def describe(recipe: Recipe, bands: int = 3) -> str:
+    """The recipe in words, for people."""
+    told = [_describe_band(band) for band in recipe.bands[: min(bands, recipe.rows)]]
+    if recipe.rows > 1:
+        told = [f"row {index}: {words}" for index, words in enumerate(told)]
+    distinct = min(len(recipe.bands), recipe.rows)
+    if distinct > bands:
+        told.append(f"and {distinct - bands} more kinds of row")
+    elif recipe.rows > len(recipe.bands):
+        told.append("and so on")
+    if recipe.limits is not None:
+        told.append("kept within {:.9g}..{:.9g}".format(*map(value_of, recipe.limits)))
+    return "; ".join(told)
+
+
+def _describe_band(band: Band) -> str:
+    return ", ".join([_describe_base(band.base), *map(_describe_edit, band.edits)])
+
+
+def _describe_base(base: Base) -> str:
+    offset, scale = value_of(base.offset), value_of(base.scale)
+    if base.kind == "constant":
+        return f"{offset:.9g}"
+    if base.kind == "ramp":
+        return f"{offset:.9g} + {scale:.9g} * col"
+    if base.kind in ("bits", "counter"):
+        return f"{base.kind}({base.seed})"
+    return f"{offset:.9g} + {scale:.9g} * {base.kind}({base.seed})"
+
+
+def _describe_edit(edit: Edit) -> str:
+    where = f"col {edit.first}" if edit.first == edit.last else f"cols {edit.first}..{edit.last}"
+    if edit.every > 1:
+        where += f" step {edit.every}"
+    return f"{where} {'+=' if edit.op == 'add' else '='} {value_of(edit.bits):.9g}"
