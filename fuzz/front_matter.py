@@ -1,0 +1,180 @@
+"""The block of TOML on top of a kernel file, and where each of its keys stands.
+
+Knows the fences, TOML and lines; never what a key means.
+"""
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzz.devices import ClaimError
+
+OPENS = "// /// kernel"
+CLOSES = "// ///"
+HOW = (
+    "a kernel file carries its claim in comments between '// /// kernel' and '// ///'; "
+    "'kfuzz show --template' prints one to start from"
+)
+WIDEST = 72
+KeyPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class FrontMatter:
+    """A kernel file in its parts: `values` is the parsed TOML, `first` the line on which it starts."""
+
+    path: Path
+    source: str
+    prose: str
+    first: int
+    toml: str
+    values: dict[str, object]
+
+    def error(self, key: KeyPath, found: str) -> ClaimError:
+        """One line: file, line, key = value, what was found and what is allowed."""
+        value = lookup(self.values, key)
+        written = "" if value is None else f" = {shown(value)}"
+        return ClaimError(f"{shown_path(self.path)}:{self.line(key)}: {shown_key(key)}{written}: {found}")
+
+    def line(self, key: KeyPath) -> int:
+        """The line of the file on which the statement starts that brings this key, or the nearest one above it."""
+        lines = lines_of_keys(self.toml)
+        while key and key not in lines:
+            key = key[:-1]
+        return self.first + lines[key] if key else self.first - 1
+
+
+def read(path: Path) -> FrontMatter:
+    """Read a kernel file; ClaimError where its front matter is missing, open or no TOML."""
+    try:
+        source = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ClaimError(f"{shown_path(path)}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ClaimError(f"{shown_path(path)}: is no UTF-8 text (byte {error.start})") from None
+    return parse(path, source)
+
+
+def parse(path: Path, source: str) -> FrontMatter:
+    """Take the text of a kernel file apart."""
+    where = shown_path(path)
+    lines = [line.rstrip() for line in source.splitlines()]
+    fences = [number for number, line in enumerate(lines) if line == OPENS]
+    if not fences:
+        raise ClaimError(f"{where}:1: no front matter: {HOW}")
+    start = fences[0] + 1
+    if len(fences) > 1:
+        raise ClaimError(f"{where}:{fences[1] + 1}: a second '{OPENS}'; a file is one kernel with one claim")
+    end = next((number for number in range(start, len(lines)) if lines[number] == CLOSES), None)
+    if end is None:
+        raise ClaimError(
+            f"{where}:{start}: '{OPENS}' is never closed; end the front matter with a line '{CLOSES}'"
+        )
+    for number in range(start, end):
+        if lines[number] != "//" and not lines[number].startswith("// "):
+            raise ClaimError(
+                f"{where}:{number + 1}: {shown(lines[number])}: inside the front matter a line starts with '// '"
+            )
+    toml = "\n".join(line[3:] for line in lines[start:end])
+    try:
+        values = tomllib.loads(toml)
+    except (ValueError, RecursionError) as error:
+        raise ClaimError(f"{where}:{start + line_of(error)}: broken TOML: {message_of(error)}") from None
+    prose = "\n".join(
+        line[2:].removeprefix(" ") for line in lines[: start - 1] if line.startswith("//")
+    ).strip()
+    return FrontMatter(path, source, prose, start + 1, toml, values)
+
+
+def line_of(error: Exception) -> int:
+    """The line within the TOML text, from 1; the parser says it only in its message, and not always."""
+    found = re.search(r"at line (\d+)", str(error))
+    return int(found[1]) if found else 1
+
+
+def message_of(error: Exception) -> str:
+    message = re.sub(r" \((at line \d+, column \d+|at end of document)\)$", "", str(error).splitlines()[0])
+    return message[:1].lower() + message[1:]
+
+
+def lines_of_keys(toml: str) -> dict[KeyPath, int]:
+    """For each key, the offset of the line on which its statement starts.
+
+    TOML can be cut after every whole statement, so a key that a longer prefix adds stands on the lines it is longer by.
+    """
+    found: dict[KeyPath, int] = {}
+    lines = toml.split("\n")
+    start = 0
+    for number, line in enumerate(lines):
+        if number == start and (not line.strip() or line.lstrip().startswith("#")):
+            start = number + 1
+            continue
+        try:
+            values = tomllib.loads("\n".join(lines[: number + 1]))
+        except tomllib.TOMLDecodeError:
+            continue  # the statement goes on
+        for key in keys_of(values):
+            found.setdefault(key, start)
+        start = number + 1
+    return found
+
+
+def keys_of(value: object, prefix: KeyPath = ()) -> Iterator[KeyPath]:
+    """Every key in nested tables and arrays, outermost first."""
+    items: Iterator[tuple[str | int, object]] = iter(())
+    if isinstance(value, dict):
+        items = iter(value.items())
+    elif isinstance(value, list):
+        items = iter(enumerate(value))
+    for key, inner in items:
+        yield (*prefix, key)
+        yield from keys_of(inner, (*prefix, key))
+
+
+def lookup(values: Mapping[str, object], key: KeyPath) -> object:
+    """The value at a key path, or None."""
+    found: object = values
+    for part in key:
+        if isinstance(found, dict):
+            found = found.get(part)
+        elif isinstance(found, list) and isinstance(part, int) and part < len(found):
+            found = found[part]
+        else:
+            return None
+    return found
+
+
+def shown_key(key: KeyPath) -> str:
+    """A key path as a person writes it: `axes.rows`, `launch.grid`, `launch[2].grid` for the second launch."""
+    text = ""
+    for part in key:
+        if isinstance(part, int):
+            text += f"[{part + 1}]" if part else ""
+        else:
+            text += f".{part}" if text else part
+    return text or "front matter"
+
+
+def shown(value: object) -> str:
+    """A value as TOML would write it, cut where it is long."""
+    if isinstance(value, dict):
+        text = (
+            "{ " + ", ".join(f"{key} = {shown(inner)}" for key, inner in value.items()) + " }"
+            if value
+            else "{}"
+        )
+    elif isinstance(value, list):
+        text = "[" + ", ".join(shown(inner) for inner in value) + "]"
+    else:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= WIDEST else text[: WIDEST - 3] + "..."
+
+
+def shown_path(path: Path) -> str:
+    """The path from the working directory where it lies below it, else as given."""
+    relative = os.path.relpath(path) if path.is_absolute() else str(path)
+    return str(path) if relative.startswith("..") else relative

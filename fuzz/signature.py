@@ -1,0 +1,95 @@
+"""The `__global__` functions of a CUDA source, as far as a claim must agree with them.
+
+Knows how C++ writes a parameter list; never what a kernel does.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+BYTES = {
+    "char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1,
+    "short": 2, "half": 2, "__half": 2, "__nv_bfloat16": 2, "int16_t": 2, "uint16_t": 2,
+    "int": 4, "unsigned": 4, "float": 4, "int32_t": 4, "uint32_t": 4,
+    "long": 8, "double": 8, "size_t": 8, "ptrdiff_t": 8, "int64_t": 8, "uint64_t": 8,
+}  # fmt: skip
+"""Size of the scalar types that a parameter may have; a type that is not here is left to the compiler."""
+
+COMMENTS_AND_STRINGS = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+ATTRIBUTES = re.compile(r"__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__attribute__\s*\(\(.*?\)\)")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its text, whether it is a pointer, whether what it points to is const, its scalar's bytes."""
+
+    text: str
+    is_pointer: bool
+    is_const: bool
+    bytes: int | None
+
+
+def entries_of(source: str) -> dict[str, tuple[Parameter, ...]]:
+    """Every `__global__` function of the source, by name."""
+    code = COMMENTS_AND_STRINGS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+    found: dict[str, tuple[Parameter, ...]] = {}
+    starts = [match.end() for match in re.finditer(r"\b__global__\b", code)]
+    for start, end in pairwise([*starts, len(code)]):
+        declaration = ATTRIBUTES.sub(" ", code[start:end])
+        named = re.search(r"(\w+)\s*\(", declaration)
+        if named:
+            inside = declaration[named.end() : closing(declaration, named.end() - 1)]
+            found[named[1]] = tuple(
+                parameter(text) for text in split_commas(inside) if text not in ("", "void")
+            )
+    return found
+
+
+def closing(text: str, opened: int) -> int:
+    """Index of the bracket that closes the one at `opened`, or the end of the text."""
+    depth = 0
+    for index in range(opened, len(text)):
+        depth += (text[index] in "([{") - (text[index] in ")]}")
+        if depth == 0:
+            return index
+    return len(text)
+
+
+def split_commas(text: str) -> tuple[str, ...]:
+    """The parts between the commas that stand in no bracket of any kind."""
+    return tuple("".join(part).strip() for part in parts(text)) if text.strip() else ()
+
+
+def parts(text: str) -> Iterator[list[str]]:
+    depth, part = 0, list[str]()
+    for char in text:
+        depth += (char in "([{<") - (char in ")]}>")
+        if char == "," and depth == 0:
+            yield part
+            part = []
+        else:
+            part.append(char)
+    yield part
+
+
+def parameter(text: str) -> Parameter:
+    plain = re.sub(r"\b(__restrict__|__restrict|restrict|volatile)\b", " ", text)
+    is_pointer = "*" in plain or "[" in plain
+    pointee = plain.split("*")[0]
+    words = re.findall(r"\w+", pointee if "*" in plain else pointee.rsplit(None, 1)[0])
+    sizes = [
+        BYTES[word]
+        for word in (re.sub(r"^(\w+?)[1-4]$", scalar_of_vector, word) for word in words)
+        if word in BYTES
+    ]
+    size = next((size for size in sizes if size != BYTES["unsigned"]), sizes[0] if sizes else None)
+    return Parameter(" ".join(text.split()), is_pointer, "const" in words, size)
+
+
+def scalar_of_vector(found: re.Match[str]) -> str:
+    """`float4` is made of `float`; `half2` of `half`; anything else stays what it is."""
+    scalar = {"uint": "unsigned", "longlong": "long", "ulong": "long", "ulonglong": "long"}.get(
+        found[1], found[1]
+    )
+    return scalar if scalar in BYTES else found[0]
