@@ -1,39 +1,39 @@
-"""The parts of a claim, and how each is read from the front matter: op, axes, tune, let, arrays, launches, broken.
+"""The sizes of a claim, read from the front matter: op, axes, tune, let; and what is broken on purpose.
 
 Knows the format of a kernel file; never what is done with a claim. Every mistake is a ClaimError of one line.
 """
 
 import keyword
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 
 from fuzz import expression
-from fuzz.devices import DTYPES, Element
 from fuzz.expression import Expression, ExpressionError
 from fuzz.front_matter import FrontMatter, KeyPath, lookup
-from fuzz.roles import Roles, op_names
-from fuzz.signature import Parameter, split_commas
+from fuzz.roles import op_names
 
 KEYS = ("op", "axes", "tune", "let", "arrays", "align", "launch", "accuracy", "values", "broken")
-LAUNCH_KEYS = ("entry", "grid", "block", "shared", "args", "when")
 KINDS = (
-    "numeric", "special", "unwritten", "out-of-bounds", "uninitialised", "race", "divergent-barrier", "inactive-lane",
-    "misaligned", "illegal-address", "trap", "input-changed", "nondeterministic", "hang",
-)  # fmt: skip
+    "numeric",
+    "special",
+    "unwritten",
+    "out-of-bounds",
+    "uninitialised",
+    "race",
+    "divergent-barrier",
+    "inactive-lane",
+    "misaligned",
+    "illegal-address",
+    "trap",
+    "input-changed",
+    "nondeterministic",
+    "hang",
+)
 INT_MAX = 2**31 - 1
-ALIGNMENT = 256
-"""What cudaMalloc guarantees, in bytes."""
 
-FILLS: dict[str, tuple[int, int]] = {
-    "i32": (-(2**31), 2**31 - 1), "u32": (0, 2**32 - 1), "bf16": (0, 0),
-    "f16": (-2048, 2048), "f32": (-(2**24), 2**24), "f64": (-(2**53), 2**53),
-}  # fmt: skip
-"""The integers that an element of each type holds exactly (bf16 travels as bits, so only zero is the same)."""
-
-ARRAY = re.compile(r"(\w+)\s*\[(.*)\]\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?\s*(?:=\s*(-?\d+))?")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
 
@@ -51,29 +51,6 @@ class Axis:
 
     def __str__(self) -> str:
         return f"{self.lo}..{self.hi}" + (f" by {self.multiple}" if self.multiple > 1 else "")
-
-
-@dataclass(frozen=True)
-class Array:
-    """An array of the kernel: the role it is read for, the role it is written for, or scratch."""
-
-    element: Element
-    shape: tuple[Expression, ...]
-    reads: str | None = None
-    writes: str | None = None
-    fill: int | None = None
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One launch: `entry` may hold `{name}` of a tune parameter, as in `block_sum<{threads}>`."""
-
-    entry: str
-    grid: tuple[Expression, ...]
-    block: tuple[Expression, ...]
-    shared: Expression
-    args: tuple[str, ...]
-    when: Expression | None = None
 
 
 @dataclass(frozen=True)
@@ -214,217 +191,6 @@ def checked(
         return read(text, allowed)
     except ExpressionError as error:
         raise front.error(key, str(error)) from None
-
-
-def read_arrays(front: FrontMatter, names: Iterable[str]) -> dict[str, Array]:
-    required(front, ("arrays",), 'arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }')
-    allowed = tuple(names)
-    return {
-        name: read_array(front, ("arrays", name), value, allowed)
-        for name, value in table(front, ("arrays",)).items()
-    }
-
-
-def read_array(front: FrontMatter, key: KeyPath, value: object, allowed: tuple[str, ...]) -> Array:
-    """An array is "f32[shape]", then "-> input", "<- output", both, or "= fill"."""
-    found = ARRAY.fullmatch(value.strip()) if isinstance(value, str) else None
-    if not found:
-        usage = '"f32[shape] -> input", "f32[shape] <- output", "f32[shape] -> x <- y" or "u32[1] = 0"'
-        raise front.error(key, f"an array is written {usage}")
-    element, inside, reads, writes, fill = found.groups()
-    if element not in DTYPES:
-        raise front.error(key, f"unknown element type '{element}'; known are {', '.join(DTYPES)}")
-    shape = tuple(checked(front, key, part, allowed, expression.number) for part in split_commas(inside))
-    if not shape:
-        raise front.error(key, "a shape has at least one dimension; write [1] for one element")
-    if (reads or writes) and element != "f32":
-        raise front.error(key, "the oracle judges float32: an array with a role is f32")
-    if fill is not None:
-        lo, hi = FILLS[element]
-        if reads or writes:
-            raise front.error(key, "only scratch is filled by the host; leave out '= ...' or the role")
-        if len(fill) > 20 or not lo <= int(fill) <= hi:
-            raise front.error(key, f"a fill of {element} is an integer from {lo} to {hi}")
-    return Array(element, shape, reads, writes, None if fill is None else int(fill))  # type: ignore[arg-type]  # in DTYPES
-
-
-def check_roles(
-    front: FrontMatter, op: str, roles: Roles, arrays: Mapping[str, Array], axes: Mapping[str, Axis]
-) -> None:
-    """Each input of the op is read by one array and each output written by one, in shapes of the op's rank."""
-    check_direction(front, op, roles, arrays)
-    for name, array in arrays.items():
-        for role, dimensions in ((array.reads, roles.inputs), (array.writes, roles.outputs)):
-            if role is not None:
-                check_rank(front, ("arrays", name), op, role, dimensions[role], array, roles.takes_vector)
-    bound: set[str] = set()
-    for name, array in arrays.items():
-        if array.reads:
-            for size in array.shape:
-                if unknown := sorted(size.names - axes.keys()):
-                    raise front.error(
-                        ("arrays", name),
-                        f"an input's shape is made of axes and integers; '{unknown[0]}' is none",
-                    )
-                bound |= {size.text} & axes.keys()
-    for name in axes:
-        if name not in bound:
-            raise front.error(
-                ("axes", name), f"'{name}' is no dimension of an input of {op}, so no case gives it a value"
-            )
-
-
-def check_direction(front: FrontMatter, op: str, roles: Roles, arrays: Mapping[str, Array]) -> None:
-    taken: dict[tuple[str, str], str] = {}
-    for name, array in arrays.items():
-        for arrow, role, known in (("->", array.reads, roles.inputs), ("<-", array.writes, roles.outputs)):
-            if role is None:
-                continue
-            key = ("arrays", name)
-            if role not in known:
-                word = "an input" if arrow == "->" else "an output"
-                raise front.error(key, f"'{role}' is not {word} of {op}; {in_words(roles)}")
-            if (arrow, role) in taken:
-                raise front.error(
-                    key, f"'{arrow} {role}' stands in '{taken[arrow, role]}' already; a role has one array"
-                )
-            taken[arrow, role] = name
-    for arrow, known in (("->", roles.inputs), ("<-", roles.outputs)):
-        for role in known:
-            if (arrow, role) not in taken:
-                word = "input" if arrow == "->" else "output"
-                raise front.error(
-                    ("arrays",),
-                    f"no array is the {word} '{role}' of {op}; give one the role '{arrow} {role}'",
-                )
-
-
-def in_words(roles: Roles) -> str:
-    """Both directions as one writes them: `it has -> x, <- y`."""
-    return "it has " + ", ".join(
-        [f"-> {role}" for role in roles.inputs] + [f"<- {role}" for role in roles.outputs]
-    )
-
-
-def check_rank(
-    front: FrontMatter,
-    key: KeyPath,
-    op: str,
-    role: str,
-    dimensions: tuple[str, ...],
-    array: Array,
-    takes_vector: bool,
-) -> None:
-    ranks = {len(dimensions)} | ({len(dimensions) - 1, 1} if takes_vector else set())
-    if len(array.shape) not in ranks:
-        wanted = " or ".join(
-            f"[{', '.join(dimensions[len(dimensions) - rank :])}]" for rank in sorted(ranks, reverse=True)
-        )
-        raise front.error(key, f"{len(array.shape)} dimensions; '{role}' of {op} is {wanted}")
-
-
-def read_launches(
-    front: FrontMatter, names: tuple[str, ...], arrays: Mapping[str, Array], found: Mapping[str, tuple[Parameter, ...]],
-    tune: Mapping[str, tuple[int, ...]],
-) -> tuple[Launch, ...]:  # fmt: skip
-    written = required(
-        front, ("launch",), '[[launch]], then entry = "name", grid = "rows", block = 256, args = ["y", "x"]'
-    )
-    if not isinstance(written, list) or not all(isinstance(item, dict) for item in written):
-        raise front.error(
-            ("launch",), "launches stand under [[launch]], in double brackets, one for each step"
-        )
-    for index, _ in enumerate(written):
-        check_keys(front, ("launch", index), LAUNCH_KEYS)
-    launches = tuple(read_launch(front, ("launch", index), names, arrays) for index, _ in enumerate(written))
-    for index, launch in enumerate(launches):
-        check_entry(front, ("launch", index), launch, arrays, found, tune)
-    used = {arg for launch in launches for arg in launch.args}
-    for name in arrays:
-        if name not in used:
-            raise front.error(("arrays", name), f"no launch takes '{name}' in its args")
-    return launches
-
-
-def read_launch(
-    front: FrontMatter, key: KeyPath, names: tuple[str, ...], arrays: Mapping[str, Array]
-) -> Launch:
-    entry = required(front, (*key, "entry"), 'entry = "softmax_online"')
-    if not isinstance(entry, str):
-        raise front.error((*key, "entry"), "the name of a __global__ function is wanted, in quotes")
-    args = required(front, (*key, "args"), 'args = ["y", "x", "rows", "cols"]')
-    if not isinstance(args, list):
-        raise front.error(
-            (*key, "args"), "a list of names is wanted, in the order of the function's parameters"
-        )
-    for arg in args:
-        if arg not in names and arg not in arrays:
-            known = ", ".join((*arrays, *names))
-            raise front.error((*key, "args"), f"{arg!r} is no array and no size; known are {known}")
-    when = lookup(front.values, (*key, "when"))
-    if when is not None and not isinstance(when, str):
-        raise front.error((*key, "when"), 'a condition in quotes is wanted, such as "cols <= 1024"')
-    has_shared = "shared" in table(front, key)
-    return Launch(
-        entry=entry,
-        grid=read_dimensions(front, (*key, "grid"), names),
-        block=read_dimensions(front, (*key, "block"), names),
-        shared=read_number(front, (*key, "shared"), names) if has_shared else expression.number("0", ()),
-        args=tuple(args),
-        when=None if when is None else checked(front, (*key, "when"), when, names, expression.condition),
-    )
-
-
-def read_dimensions(front: FrontMatter, key: KeyPath, names: tuple[str, ...]) -> tuple[Expression, ...]:
-    """One to three expressions with commas between them."""
-    value = required(front, key, f'{key[-1]} = "rows"')
-    if type(value) is not int and not isinstance(value, str):
-        raise front.error(key, 'one to three expressions are wanted, in one string: "chunks, rows"')
-    sizes = split_commas(str(value))
-    if not 1 <= len(sizes) <= 3:
-        raise front.error(key, f"{len(sizes)} dimensions; a {key[-1]} has one, two or three")
-    return tuple(checked(front, key, size, names, expression.number) for size in sizes)
-
-
-def check_entry(
-    front: FrontMatter, key: KeyPath, launch: Launch, arrays: Mapping[str, Array],
-    found: Mapping[str, tuple[Parameter, ...]], tune: Mapping[str, tuple[int, ...]],
-) -> None:  # fmt: skip
-    """The entry is a __global__ function of the source, and the args fit its parameters."""
-    name = re.match(r"\s*(?:\w+::)*(\w+)", launch.entry)
-    if not name or name[1] not in found:
-        known = ", ".join(found) or "none"
-        raise front.error((*key, "entry"), f"no such __global__ function in the source; it has {known}")
-    for hole in re.findall(r"\{(.*?)\}", launch.entry):
-        if hole not in tune:
-            known = ", ".join(tune) or "none"
-            raise front.error((*key, "entry"), f"'{{{hole}}}' is no tune parameter; this claim has {known}")
-    parameters = found[name[1]]
-    if len(parameters) != len(launch.args):
-        wanted = ", ".join(parameter.text for parameter in parameters)
-        raise front.error(
-            (*key, "args"), f"{len(launch.args)} given; {name[1]}({wanted}) takes {len(parameters)}"
-        )
-    for arg, parameter in zip(launch.args, parameters, strict=True):
-        if parameter.is_pointer != (arg in arrays):
-            what = "an array" if arg in arrays else "a size, passed as a C int"
-            raise front.error((*key, "args"), f"'{arg}' is {what}; the parameter is '{parameter.text}'")
-        wanted_bytes = DTYPES[arrays[arg].element].itemsize if arg in arrays else 4
-        if parameter.bytes not in (None, wanted_bytes):
-            what = f"made of {arrays[arg].element}" if arg in arrays else "passed as a C int"
-            raise front.error((*key, "args"), f"'{arg}' is {what}; the parameter is '{parameter.text}'")
-
-
-def read_align(front: FrontMatter, arrays: Mapping[str, Array]) -> int:
-    value = lookup(front.values, ("align",))
-    if value is None:
-        return ALIGNMENT
-    least = max(DTYPES[array.element].itemsize for array in arrays.values())
-    if type(value) is not int or not least <= value <= ALIGNMENT or value & (value - 1):
-        raise front.error(
-            ("align",), f"a power of two from {least} (the widest element) to {ALIGNMENT} is wanted, in bytes"
-        )
-    return value
 
 
 def read_broken(front: FrontMatter) -> Broken | None:

@@ -77,7 +77,9 @@ def checked(text: str, allowed: tuple[str, ...], is_condition: bool) -> Expressi
         names = frozenset(node.id for node in ast.walk(body) if isinstance(node, ast.Name)).difference(
             FUNCTIONS
         )
-        literals = frozenset(int(str(node.value)) for node in ast.walk(body) if isinstance(node, ast.Constant))
+        literals = frozenset(
+            int(str(node.value)) for node in ast.walk(body) if isinstance(node, ast.Constant)
+        )
         compiled(text.strip())
     except SyntaxError as error:
         raise ExpressionError(f"no expression ({error.msg})") from None

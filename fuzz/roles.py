@@ -21,9 +21,19 @@ class Roles:
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
     """
 
+    op: str
     inputs: dict[str, Dimensions]
     outputs: dict[str, Dimensions]
     takes_vector: bool
+
+    def __str__(self) -> str:
+        arrows = [f"-> {role}" for role in self.inputs] + [f"<- {role}" for role in self.outputs]
+        return f"{self.op} has {', '.join(arrows)}"
+
+    def dimensions(self, reads: str | None, writes: str | None) -> tuple[tuple[str, Dimensions], ...]:
+        """The roles of one array, each with its dimensions."""
+        both = ((reads, self.inputs), (writes, self.outputs))
+        return tuple((role, known[role]) for role, known in both if role is not None)
 
 
 @cache
@@ -36,4 +46,4 @@ def op_names() -> tuple[str, ...]:
 def roles_of(op: str) -> Roles:
     """The roles of a known op."""
     module = import_module(f"oracle.ops.{op}")
-    return Roles(dict(module.INPUTS), dict(module.OUTPUTS), bool(module.VECTOR))
+    return Roles(op, dict(module.INPUTS), dict(module.OUTPUTS), bool(module.VECTOR))
