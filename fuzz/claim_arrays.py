@@ -44,10 +44,10 @@ class Array:
 
     def __str__(self) -> str:
         shape = ", ".join(size.text for size in self.shape)
-        arrows = "".join(
-            f" {arrow} {role}" for arrow, role in (("->", self.reads), ("<-", self.writes)) if role
-        )
-        return f"{self.element}[{shape}]{arrows}" + ("" if self.fill is None else f" = {self.fill}")
+        reads = f" -> {self.reads}" if self.reads else ""
+        writes = f" <- {self.writes}" if self.writes else ""
+        fill = "" if self.fill is None else f" = {self.fill}"
+        return f"{self.element}[{shape}]{reads}{writes}{fill}"
 
 
 def read_arrays(front: FrontMatter, names: tuple[str, ...]) -> dict[str, Array]:

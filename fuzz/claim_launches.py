@@ -14,11 +14,13 @@ from fuzz.claim_arrays import Array
 from fuzz.devices import DTYPES
 from fuzz.expression import Expression
 from fuzz.front_matter import FrontMatter, KeyPath, lookup
-from fuzz.signature import Parameter, entries_of, split_commas
+from fuzz.signature import Parameters, entries_of, split_commas
 
 KEYS = ("entry", "grid", "block", "shared", "args", "when")
 EXAMPLE = '[[launch]], then entry = "name", grid = "rows", block = 256, args = ["y", "x", "rows", "cols"]'
 C_INT_BYTES = 4
+Arrays = Mapping[str, Array]
+Functions = Mapping[str, Parameters]
 Tune = Mapping[str, tuple[int, ...]]
 
 
@@ -45,13 +47,11 @@ class Launch:
 
 
 def read_launches(
-    front: FrontMatter, names: tuple[str, ...], arrays: Mapping[str, Array], tune: Tune
+    front: FrontMatter, names: tuple[str, ...], arrays: Arrays, tune: Tune
 ) -> tuple[Launch, ...]:
     written = required(front, ("launch",), EXAMPLE)
     if not isinstance(written, list) or not all(isinstance(item, dict) for item in written):
-        raise front.error(
-            ("launch",), "launches stand under [[launch]], in double brackets, one for each step"
-        )
+        raise front.error(("launch",), "a launch stands under [[launch]], in double brackets")
     launches = tuple(read_launch(front, ("launch", index), names, arrays) for index, _ in enumerate(written))
     functions = entries_of(front.source)
     for index, launch in enumerate(launches):
@@ -69,18 +69,14 @@ def read_launches(
     return launches
 
 
-def read_launch(
-    front: FrontMatter, key: KeyPath, names: tuple[str, ...], arrays: Mapping[str, Array]
-) -> Launch:
+def read_launch(front: FrontMatter, key: KeyPath, names: tuple[str, ...], arrays: Arrays) -> Launch:
     check_keys(front, key, KEYS)
     entry = required(front, (*key, "entry"), 'entry = "softmax_online"')
     if not isinstance(entry, str):
         raise front.error((*key, "entry"), "the name of a __global__ function is wanted, in quotes")
     args = required(front, (*key, "args"), 'args = ["y", "x", "rows", "cols"]')
     if not isinstance(args, list):
-        raise front.error(
-            (*key, "args"), "a list of names is wanted, in the order of the function's parameters"
-        )
+        raise front.error((*key, "args"), "a list of names is wanted, in the order of the parameters")
     for arg in args:
         if arg not in names and arg not in arrays:
             found = f"'{arg}' is no array and no size; this claim has {', '.join((*arrays, *names))}"
@@ -114,9 +110,9 @@ def read_function(
     front: FrontMatter,
     key: KeyPath,
     launch: Launch,
-    functions: Mapping[str, tuple[Parameter, ...]],
+    functions: Functions,
     tune: Tune,
-) -> tuple[Parameter, ...]:
+) -> Parameters:
     """The parameters of the __global__ function that the entry names."""
     for hole in re.findall(r"\{(.*?)\}", launch.entry):
         if hole not in tune:
@@ -133,8 +129,8 @@ def check_args(
     front: FrontMatter,
     key: KeyPath,
     launch: Launch,
-    parameters: tuple[Parameter, ...],
-    arrays: Mapping[str, Array],
+    parameters: Parameters,
+    arrays: Arrays,
 ) -> None:
     """An array goes to a pointer to its element type, and a size to a C int."""
     if len(parameters) != len(launch.args):

@@ -1,7 +1,7 @@
 """Integer expressions over named sizes, as a claim writes them: `ceil_div(cols, threads) + 10`.
 
-Knows arithmetic and names; never what the names mean. Nothing that a kernel file says can hang it: there is no power,
-literals and values stay below 2^63, and an expression is short.
+Knows arithmetic and names; never what the names mean. Nothing that a kernel file says can hang it: there is
+no power, literals and values stay below 2^63, and an expression is short.
 """
 
 import ast
@@ -87,7 +87,7 @@ def checked(text: str, allowed: tuple[str, ...], is_condition: bool) -> Expressi
         if isinstance(error, ExpressionError):
             raise
         raise ExpressionError("nested too deeply, or holds a character that no expression may hold") from None
-    return Expression(text.strip(), names, literals)
+    return Expression(text.strip(), frozenset(names), frozenset(literals))
 
 
 @lru_cache(maxsize=4096)

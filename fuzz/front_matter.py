@@ -41,7 +41,7 @@ class FrontMatter:
         return ClaimError(f"{shown_path(self.path)}:{self.line(key)}: {shown_key(key)}{written}: {found}")
 
     def line(self, key: KeyPath) -> int:
-        """The line of the file on which the statement starts that brings this key, or the nearest one above it."""
+        """The line on which the statement of this key starts, or of the nearest key around it."""
         lines = lines_of_keys(self.toml)
         while key and key not in lines:
             key = key[:-1]
@@ -76,9 +76,8 @@ def parse(path: Path, source: str) -> FrontMatter:
         )
     for number in range(start, end):
         if lines[number] != "//" and not lines[number].startswith("// "):
-            raise ClaimError(
-                f"{where}:{number + 1}: {shown(lines[number])}: inside the front matter a line starts with '// '"
-            )
+            found = f"{shown(lines[number])}: inside the front matter every line starts with '// '"
+            raise ClaimError(f"{where}:{number + 1}: {found}")
     toml = "\n".join(line[3:] for line in lines[start:end])
     try:
         values = tomllib.loads(toml)
@@ -104,7 +103,7 @@ def message_of(error: Exception) -> str:
 def lines_of_keys(toml: str) -> dict[KeyPath, int]:
     """For each key, the offset of the line on which its statement starts.
 
-    TOML can be cut after every whole statement, so a key that a longer prefix adds stands on the lines it is longer by.
+    TOML can be cut after every statement, so the keys that a longer prefix adds stand on the lines added.
     """
     found: dict[KeyPath, int] = {}
     lines = toml.split("\n")
@@ -149,7 +148,7 @@ def lookup(values: Mapping[str, object], key: KeyPath) -> object:
 
 
 def shown_key(key: KeyPath) -> str:
-    """A key path as a person writes it: `axes.rows`, `launch.grid`, `launch[2].grid` for the second launch."""
+    """A key path as a person writes it: `axes.rows`, `launch.grid`, `launch[2].grid` of the second launch."""
     text = ""
     for part in key:
         if isinstance(part, int):

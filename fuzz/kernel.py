@@ -27,7 +27,7 @@ from oracle.verdict import Special
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 MOST_TUNES = 64
-"""So many combinations of tune values are all tried when a claim is loaded; of more, the first and the last."""
+"""So many combinations of tune values are all tried when a claim is loaded; of more, the first and last."""
 
 Arrays = Mapping[str, NDArray[np.generic]]
 Shape = tuple[int, ...]
@@ -104,36 +104,27 @@ class Kernel:
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
         """The axes that the shapes of the op's inputs mean for this kernel, dimension by dimension."""
-        given = [
-            (array, fitted(array, inputs[array.reads].shape, self.roles.takes_vector))
-            for array in self.arrays.values()
-            if array.reads
-        ]
-        axes: dict[str, int] = {}
-        for array, shape in given:
-            axes |= {
-                size.text: found
-                for size, found in zip(array.shape, shape, strict=True)
-                if size.text in self.axes
-            }
-        for array, shape in given:
+        read = [array for array in self.arrays.values() if array.reads]
+        shapes = [fitted(array, inputs[str(array.reads)].shape, self.roles.takes_vector) for array in read]
+        found: dict[str, int] = {}
+        for array, shape in zip(read, shapes, strict=True):
+            found |= {size.text: given for size, given in zip(array.shape, shape, strict=True)}
+        axes = {name: found[name] for name in self.axes}
+        for array, shape in zip(read, shapes, strict=True):
             if shape != tuple(size(axes) for size in array.shape):
-                raise DoesNotFitError(
-                    f"{self.name} takes {array}; the case has {list(shape)}, with {axes} elsewhere"
-                )
-        return {name: axes[name] for name in self.axes}
+                raise DoesNotFitError(f"{self.name} takes {array}; the case has {list(shape)} there")
+        return axes
 
     def accuracy(self, sizes: Sizes) -> Accuracy:
         """What is claimed of the rounding at these sizes (axes, tune and let, as `sizes` gives them)."""
         for name, count in (("adds", self.rounding.adds), ("rescales", self.rounding.rescales)):
-            if count is not None and evaluate(self.front, ("accuracy", name), count, sizes) < 0:
-                raise self.front.error(
-                    ("accuracy", name), f"{count(sizes)} {at(sizes)}; a count is 0 or more"
-                )
+            key = ("accuracy", name)
+            if count is not None and evaluate(self.front, key, count, sizes) < 0:
+                raise self.front.error(key, f"{count(sizes)} {at(sizes)}; a count is 0 or more")
         return accuracy_for(self.rounding, sizes)
 
     def bind(self, inputs: Arrays, axes: Sizes, tune: Sizes) -> Job:
-        """The job that runs this kernel on these inputs; ClaimError where the claim leads to no sound launch."""
+        """The job that runs this kernel on these inputs; ClaimError where the claim leads to no launch."""
         if tune.keys() != self.tune.keys() or any(tune[name] not in self.tune[name] for name in tune):
             raise ValueError(f"tune={dict(tune)}: {self.name} claims {self.tune or 'no tune parameters'}")
         if self.axes_of(inputs) != dict(axes):
@@ -147,7 +138,7 @@ class Kernel:
             flags=self.flags,
             align=self.align,
             buffers=tuple(
-                buffer_of(name, array, shapes[name], inputs) for name, array in self.arrays.items()
+                buffer_of(name, self.arrays[name], shape, inputs) for name, shape in shapes.items()
             ),
             steps=steps_of(self, sizes, shapes),
             entries=self.entries,
@@ -208,7 +199,7 @@ def name_of(path: Path) -> str:
 
 
 def fitted(array: Array, shape: Shape, takes_vector: bool) -> Shape:
-    """The shape of an input with its row added or left out where the kernel's array has, or lacks, that dimension."""
+    """The shape of an input, with a row added or left out where the kernel's array has, or lacks, one."""
     if len(shape) == len(array.shape):
         return shape
     if takes_vector and len(array.shape) == 2 and len(shape) == 1:
@@ -269,8 +260,8 @@ def steps_of(kernel: Kernel, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple
 def corners(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
     """The axes and tune values at which a claim is likeliest to contradict itself.
 
-    Every corner of the axes with every tune value; then the sizes beside each number that a `when` names, since a gap
-    between the variants begins there.
+    Every corner of the axes with every tune value; then the sizes beside each number that a `when` names,
+    since a gap between the variants begins there.
     """
     ends = [
         dict(zip(kernel.axes, sizes, strict=True))

@@ -1,16 +1,13 @@
 """The roles that an op gives to arrays: which are its inputs, which its outputs, and their dimensions.
 
-Knows the op modules of the oracle by their folder; never their mathematics.
+Knows what an op module of the oracle says of its arrays; never its mathematics.
 """
 
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 
-import oracle
+from oracle.op import find
 
-OPS = Path(oracle.__file__).parent / "ops"
 Dimensions = tuple[str, ...]
 
 
@@ -37,13 +34,7 @@ class Roles:
 
 
 @cache
-def op_names() -> tuple[str, ...]:
-    """Every op of the oracle: one file each."""
-    return tuple(sorted(path.stem for path in OPS.glob("*.py") if not path.stem.startswith("_")))
-
-
-@cache
 def roles_of(op: str) -> Roles:
     """The roles of a known op."""
-    module = import_module(f"oracle.ops.{op}")
-    return Roles(op, dict(module.INPUTS), dict(module.OUTPUTS), bool(module.VECTOR))
+    module = find(op)
+    return Roles(op, dict(module.INPUTS), dict(module.OUTPUTS), module.VECTOR)

@@ -22,18 +22,20 @@ ATTRIBUTES = re.compile(r"__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its text, whether it is a pointer, whether what it points to is const, its scalar's bytes."""
+    """One parameter: its text, whether it is a pointer, and the bytes of its scalar where it is known."""
 
     text: str
     is_pointer: bool
-    is_const: bool
     bytes: int | None
 
 
-def entries_of(source: str) -> dict[str, tuple[Parameter, ...]]:
+Parameters = tuple[Parameter, ...]
+
+
+def entries_of(source: str) -> dict[str, Parameters]:
     """Every `__global__` function of the source, by name."""
     code = COMMENTS_AND_STRINGS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
-    found: dict[str, tuple[Parameter, ...]] = {}
+    found: dict[str, Parameters] = {}
     starts = [match.end() for match in re.finditer(r"\b__global__\b", code)]
     for start, end in pairwise([*starts, len(code)]):
         declaration = ATTRIBUTES.sub(" ", code[start:end])
@@ -84,7 +86,7 @@ def parameter(text: str) -> Parameter:
         if word in BYTES
     ]
     size = next((size for size in sizes if size != BYTES["unsigned"]), sizes[0] if sizes else None)
-    return Parameter(" ".join(text.split()), is_pointer, "const" in words, size)
+    return Parameter(" ".join(text.split()), is_pointer, size)
 
 
 def scalar_of_vector(found: re.Match[str]) -> str:

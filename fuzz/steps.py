@@ -6,8 +6,7 @@ Knows the limits of a launch; never what it computes.
 from collections.abc import Mapping
 from math import prod
 
-from fuzz.claim_arrays import Array
-from fuzz.claim_launches import Launch
+from fuzz.claim_launches import Arrays, Launch
 from fuzz.devices import Step
 from fuzz.expression import Expression, ExpressionError, show_sizes
 from fuzz.front_matter import FrontMatter, KeyPath
@@ -20,6 +19,7 @@ SHARED_MAX = 227 * 1024
 """Bytes of dynamic shared memory that a block may opt into, on the cards that allow most."""
 
 Sizes = Mapping[str, int]
+Dimensions = tuple[int, int, int]
 
 
 def evaluate(front: FrontMatter, key: KeyPath, value: Expression, sizes: Sizes) -> int:
@@ -35,9 +35,7 @@ def is_chosen(front: FrontMatter, key: KeyPath, launch: Launch, sizes: Sizes) ->
     return launch.when is None or bool(evaluate(front, (*key, "when"), launch.when, sizes))
 
 
-def step_of(
-    front: FrontMatter, key: KeyPath, launch: Launch, arrays: Mapping[str, Array], sizes: Sizes
-) -> Step:
+def step_of(front: FrontMatter, key: KeyPath, launch: Launch, arrays: Arrays, sizes: Sizes) -> Step:
     """The launch at these sizes."""
     block = dimensions(front, (*key, "block"), launch.block, BLOCK_MAX, sizes)
     if prod(block) > THREADS_MAX:
@@ -60,12 +58,8 @@ def step_of(
 
 
 def dimensions(
-    front: FrontMatter,
-    key: KeyPath,
-    written: tuple[Expression, ...],
-    most: tuple[int, int, int],
-    sizes: Sizes,
-) -> tuple[int, int, int]:
+    front: FrontMatter, key: KeyPath, written: tuple[Expression, ...], most: Dimensions, sizes: Sizes
+) -> Dimensions:
     """Three dimensions, of which those left out are 1."""
     values = [evaluate(front, key, size, sizes) for size in written]
     for axis, value, limit in zip("xyz", values, most, strict=False):
