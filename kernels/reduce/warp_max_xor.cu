@@ -13,43 +13,7 @@
 // pos_inf = "ieee"
 //
 // [[launch]]
-// when  = "width == 1"
-// entry = "warp_max_xor<1>"
-// grid  = "ceil_div(rows, threads / width)"
-// block = "threads"
-// args  = ["y", "x", "rows", "cols"]
-//
-// [[launch]]
-// when  = "width == 2"
-// entry = "warp_max_xor<2>"
-// grid  = "ceil_div(rows, threads / width)"
-// block = "threads"
-// args  = ["y", "x", "rows", "cols"]
-//
-// [[launch]]
-// when  = "width == 4"
-// entry = "warp_max_xor<4>"
-// grid  = "ceil_div(rows, threads / width)"
-// block = "threads"
-// args  = ["y", "x", "rows", "cols"]
-//
-// [[launch]]
-// when  = "width == 8"
-// entry = "warp_max_xor<8>"
-// grid  = "ceil_div(rows, threads / width)"
-// block = "threads"
-// args  = ["y", "x", "rows", "cols"]
-//
-// [[launch]]
-// when  = "width == 16"
-// entry = "warp_max_xor<16>"
-// grid  = "ceil_div(rows, threads / width)"
-// block = "threads"
-// args  = ["y", "x", "rows", "cols"]
-//
-// [[launch]]
-// when  = "width == 32"
-// entry = "warp_max_xor<32>"
+// entry = "warp_max_xor<{width}>"
 // grid  = "ceil_div(rows, threads / width)"
 // block = "threads"
 // args  = ["y", "x", "rows", "cols"]
@@ -57,25 +21,31 @@
 
 template <int width>
 __device__ float warp_max(float value) {
-  // all 32 lanes take part, in groups of `width` neighbours; every lane ends with its group's result
-  for (int mask = width / 2; mask > 0; mask /= 2)
-    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
-  return value;
+    // all 32 lanes take part, in groups of `width` neighbours; every lane ends with its group's result
+    for (int mask = width / 2; mask > 0; mask /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+    }
+    return value;
 }
 
 template <int width>
 __global__ void warp_max_xor(float *y, const float *x, int rows, int cols) {
-  // y is (rows), x is (rows, cols)
-  const size_t row = (static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / width;  // may pass rows - 1
-  const int lane = threadIdx.x % width;  // ranges [0, width)
+    // y is (rows), x is (rows, cols)
+    const size_t row =
+        (static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / width;  // may pass rows - 1
+    const int lane = threadIdx.x % width;  // ranges [0, width)
 
-  // A group beyond the last row stays for the shuffles, whose mask names the whole warp.
-  float value = -INFINITY;
-  if (row < rows)
-    for (int col = lane; col < cols; col += width)  // col + width < 2^30 + 32: an int is enough
-      value = fmaxf(value, x[row * cols + col]);
-  value = warp_max<width>(value);
+    // A group beyond the last row stays for the shuffles, whose mask names the whole warp.
+    float value = -INFINITY;
+    if (row < rows) {
+        for (int col = lane; col < cols; col += width) {  // col + width < 2^30 + 32: an int is enough
+            value = fmaxf(value, x[row * cols + col]);
+        }
+    }
+    value = warp_max<width>(value);
 
-  // Any lane could write; that it is the last one shows that a butterfly leaves the result in all of them.
-  if (row < rows && lane == width - 1) y[row] = value;
+    // Any lane could write; that it is the last one shows that a butterfly leaves the result in all of them.
+    if (row < rows && lane == width - 1) {
+        y[row] = value;
+    }
 }

@@ -24,18 +24,24 @@
 // ///
 
 __device__ float warp_sum(float value) {
-  // all 32 lanes take part; the result stands in lane 0 only
-  for (int offset = 16; offset > 0; offset /= 2)
-    value += __shfl_down_sync(0xffffffffu, value, offset);
-  return value;
+    // all 32 lanes take part; the result stands in lane 0 only
+    for (int offset = 16; offset > 0; offset /= 2) {
+        value += __shfl_down_sync(0xffffffffu, value, offset);
+    }
+    return value;
 }
 
 __global__ void warp_sum_down(float *y, const float *x, int rows, int cols) {
-  // y is (rows), x is (rows, cols), cols <= 32
-  const size_t row = (static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;  // may pass rows - 1
-  const int lane = threadIdx.x % 32;  // ranges [0, 32): the lane's column
-  if (row >= rows) return;  // a whole warp returns at once, so the shuffles below see all 32 lanes
+    // y is (rows), x is (rows, cols), cols <= 32
+    const size_t row =
+        (static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;  // may pass rows - 1
+    const int lane = threadIdx.x % 32;  // ranges [0, 32): the lane's column
+    if (row >= rows) {
+        return;  // a whole warp returns at once, so the shuffles below see all 32 lanes
+    }
 
-  const float sum = warp_sum(lane < cols ? x[row * cols + lane] : 0.0f);
-  if (lane == 0) y[row] = sum;
+    const float sum = warp_sum(lane < cols ? x[row * cols + lane] : 0.0f);
+    if (lane == 0) {
+        y[row] = sum;
+    }
 }

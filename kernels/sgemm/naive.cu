@@ -21,13 +21,17 @@
 // ///
 
 __global__ void sgemm_naive(float *c, const float *a, const float *b, int m, int n, int k) {
-  // c is (m, n), a is (m, k), b is (k, n)
-  const int col = blockIdx.x * blockDim.x + threadIdx.x;  // may pass n - 1
-  const int row = blockIdx.y * blockDim.y + threadIdx.y;  // may pass m - 1
-  if (row >= m || col >= n) return;
+    // c is (m, n), a is (m, k), b is (k, n)
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;  // may pass n - 1
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;  // may pass m - 1
+    if (row >= m || col >= n) {
+        return;
+    }
 
-  const float *row_of_a = a + static_cast<size_t>(row) * k;
-  float sum = 0.0f;
-  for (int i = 0; i < k; ++i) sum += row_of_a[i] * b[static_cast<size_t>(i) * n + col];
-  c[static_cast<size_t>(row) * n + col] = sum;
+    const float *row_of_a = a + static_cast<size_t>(row) * k;
+    float sum = 0.0f;
+    for (int i = 0; i < k; ++i) {
+        sum += row_of_a[i] * b[static_cast<size_t>(i) * n + col];
+    }
+    c[static_cast<size_t>(row) * n + col] = sum;
 }

@@ -27,31 +27,39 @@
 // ///
 
 __device__ float warp_sum(float value) {
-  // all 32 lanes take part; every lane ends with the result
-  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(0xffffffffu, value, mask);
-  return value;
+    // all 32 lanes take part; every lane ends with the result
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
 }
 
 __device__ float block_sum(float value) {
-  // all threads of the block, whole warps, take part; every thread ends with the same bits
-  __shared__ float of_warp[32];
-  const int warp = threadIdx.x / 32;   // ranges [0, warps)
-  const int lane = threadIdx.x % 32;   // ranges [0, 32)
-  const int warps = blockDim.x / 32;   // ranges [1, 32]
-  value = warp_sum(value);
-  if (lane == 0) of_warp[warp] = value;
-  __syncthreads();
-  return warp_sum(lane < warps ? of_warp[lane] : 0.0f);
+    // all threads of the block, whole warps, take part; every thread ends with the same bits
+    __shared__ float of_warp[32];
+    const int warp = threadIdx.x / 32;  // ranges [0, warps)
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+    const int warps = blockDim.x / 32;  // ranges [1, 32]
+    value = warp_sum(value);
+    if (lane == 0) {
+        of_warp[warp] = value;
+    }
+    __syncthreads();
+    return warp_sum(lane < warps ? of_warp[lane] : 0.0f);
 }
 
 __global__ void softmax_naive_block(float *y, const float *x, int cols) {
-  // y and x are (rows, cols); a block a row
-  const size_t start = static_cast<size_t>(blockIdx.x) * cols;
-  y += start;
-  x += start;
+    // y and x are (rows, cols); a block a row
+    const size_t start = static_cast<size_t>(blockIdx.x) * cols;
+    y += start;
+    x += start;
 
-  float sum = 0.0f;
-  for (int col = threadIdx.x; col < cols; col += blockDim.x) sum += expf(x[col]);
-  sum = block_sum(sum);
-  for (int col = threadIdx.x; col < cols; col += blockDim.x) y[col] = expf(x[col]) / sum;
+    float sum = 0.0f;
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        sum += expf(x[col]);
+    }
+    sum = block_sum(sum);
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        y[col] = expf(x[col]) / sum;
+    }
 }

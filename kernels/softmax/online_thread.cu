@@ -23,20 +23,25 @@
 // ///
 
 __global__ void softmax_online_thread(float *x, int rows, int cols) {
-  // x is (rows, cols)
-  const size_t row = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;  // may pass rows - 1
-  if (row >= rows) return;
-  x += row * cols;
-
-  float max = -INFINITY, sum = 0.0f;
-  for (int col = 0; col < cols; ++col) {
-    const float value = x[col];
-    if (value > max) {  // the first finite element comes here: exp(-inf - value) = 0 leaves the sum of 0 as it is
-      sum = sum * expf(max - value) + 1.0f;
-      max = value;
-    } else if (value > -INFINITY) {  // so max is finite; a leading -inf would make exp(-inf - -inf) = NaN
-      sum += expf(value - max);
+    // x is (rows, cols)
+    const size_t row = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;  // may pass rows - 1
+    if (row >= rows) {
+        return;
     }
-  }
-  for (int col = 0; col < cols; ++col) x[col] = expf(x[col] - max) / sum;
+    x += row * cols;
+
+    float max = -INFINITY, sum = 0.0f;
+    for (int col = 0; col < cols; ++col) {
+        const float value = x[col];
+        if (value > max) {
+            // the first finite element comes here: exp(-inf - value) = 0 leaves the sum of 0 as it is
+            sum = sum * expf(max - value) + 1.0f;
+            max = value;
+        } else if (value > -INFINITY) {  // so max is finite; a leading -inf would make exp(-inf - -inf) = NaN
+            sum += expf(value - max);
+        }
+    }
+    for (int col = 0; col < cols; ++col) {
+        x[col] = expf(x[col] - max) / sum;
+    }
 }

@@ -28,18 +28,26 @@
 // ///
 
 __global__ void softmax_thread_f64_sum(float *y, const float *x, int rows, int cols) {
-  // y and x are (rows, cols)
-  const size_t row = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;  // may pass rows - 1
-  if (row >= rows) return;
-  y += row * cols;
-  x += row * cols;
+    // y and x are (rows, cols)
+    const size_t row = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;  // may pass rows - 1
+    if (row >= rows) {
+        return;
+    }
+    y += row * cols;
+    x += row * cols;
 
-  float max = -INFINITY;
-  for (int col = 0; col < cols; ++col) max = fmaxf(max, x[col]);
+    float max = -INFINITY;
+    for (int col = 0; col < cols; ++col) {
+        max = fmaxf(max, x[col]);
+    }
 
-  double sum = 0.0;
-  for (int col = 0; col < cols; ++col) sum += expf(x[col] - max);
+    double sum = 0.0;
+    for (int col = 0; col < cols; ++col) {
+        sum += expf(x[col] - max);
+    }
 
-  const float denominator = static_cast<float>(sum);
-  for (int col = 0; col < cols; ++col) y[col] = expf(x[col] - max) / denominator;
+    const float denominator = static_cast<float>(sum);
+    for (int col = 0; col < cols; ++col) {
+        y[col] = expf(x[col] - max) / denominator;
+    }
 }

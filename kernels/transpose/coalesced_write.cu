@@ -18,9 +18,11 @@
 // ///
 
 __global__ void transpose_coalesced_write(float *y, const float *x, int rows, int cols) {
-  // y is (cols, rows), x is (rows, cols)
-  const int row = blockIdx.x * blockDim.x + threadIdx.x;  // of x; may pass rows - 1
-  const int col = blockIdx.y * blockDim.y + threadIdx.y;  // of x; may pass cols - 1
-  if (row >= rows || col >= cols) return;
-  y[static_cast<size_t>(col) * rows + row] = __ldg(x + static_cast<size_t>(row) * cols + col);
+    // y is (cols, rows), x is (rows, cols)
+    const int row = blockIdx.x * blockDim.x + threadIdx.x;  // of x; may pass rows - 1
+    const int col = blockIdx.y * blockDim.y + threadIdx.y;  // of x; may pass cols - 1
+    if (row >= rows || col >= cols) {
+        return;
+    }
+    y[static_cast<size_t>(col) * rows + row] = __ldg(x + static_cast<size_t>(row) * cols + col);
 }

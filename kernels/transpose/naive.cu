@@ -17,9 +17,11 @@
 // ///
 
 __global__ void transpose_naive(float *y, const float *x, int rows, int cols) {
-  // y is (cols, rows), x is (rows, cols)
-  const int col = blockIdx.x * blockDim.x + threadIdx.x;  // of x; may pass cols - 1
-  const int row = blockIdx.y * blockDim.y + threadIdx.y;  // of x; may pass rows - 1
-  if (row >= rows || col >= cols) return;
-  y[static_cast<size_t>(col) * rows + row] = x[static_cast<size_t>(row) * cols + col];
+    // y is (cols, rows), x is (rows, cols)
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;  // of x; may pass cols - 1
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;  // of x; may pass rows - 1
+    if (row >= rows || col >= cols) {
+        return;
+    }
+    y[static_cast<size_t>(col) * rows + row] = x[static_cast<size_t>(row) * cols + col];
 }
