@@ -4,7 +4,6 @@ Knows nvcc and the ELF file that it writes; it needs no GPU, no driver and no py
 """
 
 import functools
-import json
 import os
 import re
 import shutil
@@ -23,6 +22,7 @@ STO_CUDA_ENTRY = 0x10
 KPARAM_INFO = 0x17
 """The attribute of `.nv.info.<kernel>` that gives one parameter's ordinal, offset and size."""
 WITH_PAYLOAD = 4
+POINTER_SIZE = 8
 
 INCLUDED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 ENTRY_LINE = re.compile(r"^launch entry\((\d+)\):\s*error: (.*)$", re.MULTILINE)
@@ -38,10 +38,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Cubin:
-    """Machine code for one architecture. `entries` maps a claim's words (`block_sum<256>`) to a function."""
+    """Machine code for one architecture. `entries` maps a claim's words (`block_sum<256>`) to a function.
+
+    `has_variables`: there are `__device__` variables, which keep their values from one launch to the next.
+    """
 
     image: bytes
     entries: dict[str, Entry]
+    has_variables: bool
+    digest: str
 
 
 def find() -> str:
@@ -104,15 +109,10 @@ def compiled(
         source,
         *_included(path, source),
     )
-    if (kept := cache.fetch(name)) is not None:
-        header, _, image = kept.partition(b"\n")
-        table = {entry: Entry(symbol, tuple(sizes)) for entry, (symbol, sizes) in json.loads(header).items()}
-        return Cubin(image, table)
-    image = _compile(path, source, flags, entries, architecture)
-    found = _entries(image, path, entries)
-    header = json.dumps({entry: (there.symbol, there.parameters) for entry, there in found.items()}).encode()
-    cache.save(name, header + b"\n" + image)
-    return Cubin(image, found)
+    if (image := cache.fetch(name)) is None:
+        image = _compile(path, source, flags, entries, architecture)
+        cache.save(name, image)
+    return _read(image, path, entries, name)
 
 
 def _included(path: Path, source: str) -> Iterator[str]:
@@ -156,11 +156,10 @@ def _compile(
 
 def _compiler_words(path: Path, entries: tuple[str, ...], words: str) -> str:
     """The compiler's first error with its line in the kernel file, or the launch that names no kernel."""
-    shown = re.search(
-        rf"^{re.escape(path.name)}\((\d+)\):\s*(?:catastrophic |fatal )?error.*?: (.*)$", words, re.M
-    )
+    named = re.escape(path.name)
+    shown = re.search(rf"^{named}(?:\((\d+)\)|:(\d+):\d+):.*?error[^:]*: (.*)$", words, re.MULTILINE)
     if shown:
-        return f"{path}:{shown[1]}: nvcc: {shown[2]}"
+        return f"{path}:{shown[1] or shown[2]}: nvcc: {shown[3]}"
     if missing := ENTRY_LINE.search(words):
         return f"{path}: entry = {entries[int(missing[1]) - 1]!r}: nvcc: {missing[2]}"
     lines = [line for line in words.splitlines() if "error" in line or "fatal" in line] or words.splitlines()
@@ -177,6 +176,7 @@ class _Section:
     kind: int
     link: int
     info: int
+    size: int
     data: bytes
 
 
@@ -188,26 +188,27 @@ class _Symbol:
     is_entry: bool
 
 
-def _entries(image: bytes, path: Path, entries: tuple[str, ...]) -> dict[str, Entry]:
-    """Each entry's function: the symbol that the relocation of its pointer names."""
+def _read(image: bytes, path: Path, entries: tuple[str, ...], digest: str) -> Cubin:
+    """A cubin's kernels: the symbol that the relocation of each entry's pointer names, and its parameters."""
     sections = list(_sections(image))
     table = next(section for section in sections if section.kind == SHT_SYMTAB)
     symbols = list(_symbols(table, sections))
-    pointers = {symbol.name: symbol for symbol in symbols if symbol.name.startswith(_pointer(0)[:-1])}
+    addresses = {symbol.name: symbol for symbol in symbols}
     found = {}
     for number, entry in enumerate(entries):
-        pointer = pointers[_pointer(number)]
-        target = next(
+        pointer = addresses[_pointer(number)]
+        targets = [
             symbols[which]
             for section in sections
             if section.kind in (SHT_RELA, SHT_REL) and section.info == pointer.section
             for offset, which in _relocations(section)
             if offset == pointer.value
-        )
-        if not target.is_entry:
+        ]
+        if not targets or not targets[0].is_entry:
             raise ClaimError(f"{path}: entry = {entry!r} is no kernel: it is not declared __global__")
-        found[entry] = Entry(target.name, _parameters(target.name, sections))
-    return found
+        found[entry] = Entry(targets[0].name, _parameters(targets[0].name, sections))
+    variables = sum(section.size for section in sections if section.name.startswith(".nv.global"))
+    return Cubin(image, found, variables > POINTER_SIZE * len(entries), digest)
 
 
 def _sections(image: bytes) -> Iterator[_Section]:
@@ -216,7 +217,7 @@ def _sections(image: bytes) -> Iterator[_Section]:
     headers = [struct.unpack_from("<IIQQQQIIQQ", image, table + 64 * number) for number in range(count)]
     start = headers[names][4]
     for name, kind, _, _, offset, size, link, info, _, _ in headers:
-        yield _Section(_text(image, start + name), kind, link, info, image[offset : offset + size])
+        yield _Section(_text(image, start + name), kind, link, info, size, image[offset : offset + size])
 
 
 def _symbols(table: _Section, sections: list[_Section]) -> Iterator[_Symbol]:

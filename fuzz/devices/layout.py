@@ -1,0 +1,141 @@
+"""Where a job's arrays lie in one run, and what lies between them.
+
+An image is all the memory of a run as one array of bytes: guard, array, guard, array, ... Everything that the
+job does not fill is painted with a poison word. Knows bytes and offsets; it knows no device.
+"""
+
+import itertools
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzz.devices import DTYPES, Buffer, Job
+
+Bytes = NDArray[np.uint8]
+
+POISONS = (0x7FBADBAD, 0x7E967699, 0xFE967699)
+"""A NaN with a payload, 1e38 and -1e38: a NaN alone hides where NaN is wanted, and fmaxf drops it."""
+
+GUARD = 16384
+"""Bytes between arrays: one step of a block of 1,024 threads that handle 16 bytes each."""
+
+ALIGNED = 256
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is special about one run: the order of arrays, the end of memory that they touch, and the poisons.
+
+    `inside` and `around` give single arrays, or the guards on both sides of them, a word of their own.
+    """
+
+    order: tuple[int, ...]
+    at_end: bool
+    word: int
+    shared: int
+    inside: Mapping[int, int] = field(default_factory=dict)
+    around: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Place:
+    """One array in an image: its bytes are [start, stop); of [before, after) it is the nearest array."""
+
+    buffer: int
+    start: int
+    stop: int
+    before: int
+    after: int
+
+
+def offsets(job: Job, seed: int) -> tuple[int, ...]:
+    """Each base's distance from a multiple of 256, as far as the claim's `align` allows.
+
+    The same in all runs of a trial: a kernel may rightly add in another order at another alignment. Drawn
+    among: all multiples of 256; each array ending at one, so that no over-read stays in its last line; any.
+    """
+    draw = random.Random(f"offsets {seed}")  # noqa: S311  places are drawn for coverage, nothing is kept secret
+    manner = draw.choice(("aligned", "tight", "any"))
+    found = []
+    for buffer in job.buffers:
+        step = min(max(job.align, DTYPES[buffer.element].itemsize), ALIGNED)
+        if manner == "aligned":
+            found.append(0)
+        elif manner == "tight":
+            found.append(-nbytes(buffer) % ALIGNED // step * step)
+        else:
+            found.append(draw.randrange(0, ALIGNED, step))
+    return tuple(found)
+
+
+def plans(job: Job, runs: int, seed: int) -> tuple[Plan, ...]:
+    """One plan a run: the poisons, the two ends of memory, and the array at that end, each in turn."""
+    count = len(job.buffers)
+    made = []
+    for run in range(max(runs, 2)):
+        turn = (seed + run // 2) % max(count, 1)
+        order = tuple(range(turn + 1, count)) + tuple(range(turn + 1)) if count else ()
+        at_end = run % 2 == 0
+        word = POISONS[run % len(POISONS)]
+        made.append(Plan(order if at_end else order[::-1], at_end, word, word))
+    return tuple(made)
+
+
+def nbytes(buffer: Buffer) -> int:
+    """The size of an array in bytes."""
+    size = DTYPES[buffer.element].itemsize
+    for length in buffer.shape:
+        size *= length
+    return size
+
+
+def places(job: Job, plan: Plan, distances: Sequence[int]) -> tuple[tuple[Place, ...], int]:
+    """Where each array of a job lies, in the order of addresses, and how many bytes the image has.
+
+    At the end of memory no guard follows the last array, at its start none precedes the first.
+    """
+    spans = []
+    cursor = GUARD if plan.at_end else 0
+    for which in plan.order:
+        start = cursor + (distances[which] - cursor) % ALIGNED
+        stop = start + nbytes(job.buffers[which])
+        spans.append((which, start, stop))
+        cursor = stop + GUARD
+    if plan.at_end and spans:
+        cursor -= GUARD
+    total = -(-max(cursor, 1) // ALIGNED) * ALIGNED
+    middles = ((left + right) // 8 * 4 for (_, _, left), (_, right, _) in itertools.pairwise(spans))
+    edges = [0, *middles, total]
+    return tuple(
+        Place(which, start, stop, before, after)
+        for (which, start, stop), before, after in zip(spans, edges, edges[1:], strict=False)
+    ), total
+
+
+def paint_image(image: Bytes, job: Job, plan: Plan, where: Sequence[Place]) -> None:
+    """Fill an image: poison everywhere, then what the job says of each array."""
+    _paint(image, 0, len(image), plan.word)
+    for place in where:
+        if (word := plan.around.get(place.buffer)) is not None:
+            _paint(image, place.before, place.start, word)
+            _paint(image, place.stop, place.after, word)
+        buffer = job.buffers[place.buffer]
+        inside = image[place.start : place.stop]
+        if buffer.content is not None:
+            inside[:] = np.ascontiguousarray(buffer.content).reshape(-1).view(np.uint8)
+        elif buffer.fill is not None:
+            inside.view(DTYPES[buffer.element])[:] = np.array(buffer.fill).astype(DTYPES[buffer.element])
+        elif (word := plan.inside.get(place.buffer, plan.word)) is not None:
+            _paint(image, place.start, place.stop, word)
+
+
+def _paint(image: Bytes, start: int, stop: int, word: int) -> None:
+    """Write a word over [start, stop), in step with the image's first byte."""
+    pattern = np.frombuffer(word.to_bytes(4, "little"), np.uint8)
+    first, last = min(-(-start // 4) * 4, stop), max(stop // 4 * 4, min(-(-start // 4) * 4, stop))
+    image[first:last].view(np.uint32)[:] = np.uint32(word)
+    for position in (*range(start, first), *range(last, stop)):
+        image[position] = pattern[position % 4]
