@@ -13,7 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from fuzz import expression
 from fuzz.expression import Expression, ExpressionError
 from fuzz.front_matter import FrontMatter, KeyPath, lookup
-from oracle.op import names as op_names
+from oracle.op import op_names
 
 KEYS = ("op", "axes", "tune", "let", "arrays", "align", "launch", "accuracy", "values", "broken")
 KINDS = (

@@ -5,6 +5,7 @@ no power, literals and values stay below 2^63, and an expression is short.
 """
 
 import ast
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -71,23 +72,26 @@ def condition(text: str, allowed: Iterable[str]) -> Expression:
 def checked(text: str, allowed: tuple[str, ...], is_condition: bool) -> Expression:
     if len(text) > LONGEST:
         raise ExpressionError(f"{len(text)} characters long; at most {LONGEST}")
+    body = parsed(text.strip())
+    (check_condition if is_condition else check_number)(body, allowed)
+    nodes = tuple(ast.walk(body))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)} - FUNCTIONS.keys()
+    literals = {int(str(node.value)) for node in nodes if isinstance(node, ast.Constant)}
+    return Expression(text.strip(), frozenset(names), frozenset(literals))
+
+
+def parsed(text: str) -> ast.expr:
+    """The syntax tree of one expression, which may still hold anything that Python knows."""
     try:
-        body = ast.parse(text.strip(), mode="eval").body
-        (check_condition if is_condition else check_number)(body, allowed)
-        names = frozenset(node.id for node in ast.walk(body) if isinstance(node, ast.Name)).difference(
-            FUNCTIONS
-        )
-        literals = frozenset(
-            int(str(node.value)) for node in ast.walk(body) if isinstance(node, ast.Constant)
-        )
-        compiled(text.strip())
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # `1if n else 2` is no more than a warning to Python
+            tree = ast.parse(text, mode="eval")
+            compile(tree, "<claim>", "eval")
     except SyntaxError as error:
         raise ExpressionError(f"no expression ({error.msg})") from None
-    except (RecursionError, MemoryError, ValueError) as error:
-        if isinstance(error, ExpressionError):
-            raise
-        raise ExpressionError("nested too deeply, or holds a character that no expression may hold") from None
-    return Expression(text.strip(), frozenset(names), frozenset(literals))
+    except (RecursionError, MemoryError, ValueError, Warning):
+        raise ExpressionError("no expression (nested too deeply, or an impossible character)") from None
+    return tree.body
 
 
 @lru_cache(maxsize=4096)

@@ -131,15 +131,14 @@ class Kernel:
             raise DoesNotFitError(f"axes={dict(axes)}: the shapes of the inputs say {self.axes_of(inputs)}")
         sizes = self.sizes(axes, tune)
         shapes = shapes_of(self, sizes)
+        buffers = [buffer_of(name, self.arrays[name], shape, inputs) for name, shape in shapes.items()]
         return Job(
             kernel=self.name,
             path=self.path,
             source=self.source,
             flags=self.flags,
             align=self.align,
-            buffers=tuple(
-                buffer_of(name, self.arrays[name], shape, inputs) for name, shape in shapes.items()
-            ),
+            buffers=tuple(buffers),
             steps=steps_of(self, sizes, shapes),
             entries=self.entries,
         )
