@@ -1,13 +1,33 @@
-"""The accuracy a kernel claims, as counts of roundings and models of its functions.
+"""The accuracy that a kernel claims, as counts of roundings and models of its functions.
 
-Knows float32's roundings and nothing of any op. All relative errors are in units of u = 2^-24.
+Knows float32's roundings and the orders of summation; nothing of any op. Relative errors are in units of u = 2^-24.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 U = 2.0**-24
 """Half a unit in the last place of float32: the largest relative error of one correctly rounded operation."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """In which order n items are combined into one.
+
+    "sequential": left to right. "tree": the upper half onto the lower, again and again. "strided": `width` threads
+    each take every width-th item, left to right, then a tree. "random": pairs drawn by `seed`.
+    """
+
+    kind: Literal["sequential", "tree", "strided", "random"]
+    width: int = 1
+    seed: int = 0
+
+
+FAR = 104.0
+"""exp(-104) < 2^-150: beyond this distance from the maximum a term is below half of the least float32."""
 
 
 @dataclass(frozen=True)
@@ -16,6 +36,13 @@ class ExpModel:
 
     a0: float
     kappa: float
+
+    def __post_init__(self) -> None:
+        if not (self.a0 >= 1 and self.kappa >= 0 and self.a0 + FAR * self.kappa <= 2**16):
+            raise ValueError(
+                f"exp = [{self.a0:g}, {self.kappa:g}]: expected a0 >= 1 (rounding alone is 1 unit of 2^-24) and "
+                f"kappa >= 0, with a0 + 104 kappa at most 65536; expf is [5, 0]"
+            )
 
 
 EXPF = ExpModel(5.0, 0.0)
@@ -28,6 +55,9 @@ Divide = Literal["ieee", "reciprocal", "fast"]
 Accumulate = Literal["f32", "f64", "compensated"]
 Denominator = Literal["row", "element"]
 
+DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5}
+"""e / s; e * (1 / s); `__fdividef` or -prec-div=false (2 ulp)."""
+
 
 @dataclass(frozen=True)
 class Accuracy:
@@ -38,6 +68,8 @@ class Accuracy:
     `shift_slack`: the shift may differ from the true maximum by up to this much.
     `ftz`: denormals are flushed to zero.
     `denominator`: "row" when all elements of a row are divided by one and the same stored sum.
+    `order`: a named order gives exact counts per element in the place of adds and rescales.
+    `exact_shift`: the shift is the true maximum and x - max is one float32 subtraction: a conformance check.
     """
 
     adds: int | None = None
@@ -48,3 +80,108 @@ class Accuracy:
     shift_slack: float = 0.0
     ftz: bool = False
     denominator: Denominator = "row"
+    order: Order | None = None
+    exact_shift: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in (("adds", self.adds), ("rescales", self.rescales)):
+            if value is not None and value < 0:
+                raise ValueError(f"{name}={value}: expected a count of at least 0")
+        if not 0 <= self.shift_slack <= FAR:
+            raise ValueError(f"shift_slack={self.shift_slack}: expected 0 to {FAR:g}: beyond that exp underflows")
+        for name, choices in (("divide", Divide), ("accumulate", Accumulate), ("denominator", Denominator)):
+            if getattr(self, name) not in get_args(choices):
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(get_args(choices))}")
+        if self.exact_shift and self.shift_slack:
+            raise ValueError(f"exact_shift with shift_slack={self.shift_slack}: an exact shift has no slack")
+
+    @property
+    def eta0(self) -> float:
+        """The largest absolute error of one exp where its result is denormal."""
+        return 2.0**-126 * (1 + 2.0**-10) if self.ftz else (self.exp.a0 + FAR * self.exp.kappa) * 2.0**-150
+
+    @property
+    def tiny(self) -> float:
+        """The largest absolute error of one product or quotient that underflows."""
+        return 2.0**-126 if self.ftz else 2.0**-150
+
+    @property
+    def ubar(self) -> float:
+        """u with its second order: -log(1 - k u) <= k ubar for every single factor, whose k is at most `most`."""
+        most = max(8.0, self.exp.a0 + (1 + self.exp.kappa) * (FAR + self.shift_slack))
+        return U * (1 + most * U)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Roundings on a term's way into a sum: exps, multiplications by them, additions. Arrays where terms differ."""
+
+    exps: NDArray[np.float64] | float
+    rescales: NDArray[np.float64] | float
+    adds: NDArray[np.float64] | float
+
+    def growth(self, accuracy: Accuracy) -> NDArray[np.float64] | float:
+        """The factors on a term's way, in units of ubar, without what its exponents add."""
+        rescales, adds = self.rescales, self.adds
+        if accuracy.accumulate == "f64":
+            return self.exps * accuracy.exp.a0 + (rescales + adds) * 2.0**-29 + 1  # the cast to float32
+        if accuracy.accumulate == "compensated":
+            adds = 2 + 8 * adds * U  # Kahan: 2u + O(n u^2) of the sum, here with a constant of 8
+        return self.exps * accuracy.exp.a0 + rescales + adds
+
+
+def counts(accuracy: Accuracy, terms: int, m: NDArray[np.float64] | None = None, first_exp: bool = True) -> Counts:
+    """The roundings of every term of a sum of so many; `m` (its last axis the terms) tells a named order the data.
+
+    `first_exp`: a term is itself an exp, and not a sum handed in.
+    """
+    if accuracy.order is not None:
+        adds = adds_in_order(accuracy.order, terms)
+        online = accuracy.rescales != 0 and m is not None
+        rescales = rescales_in_order(accuracy.order, m) if online and m is not None else np.zeros(terms)
+        return Counts(rescales + first_exp, rescales, adds)
+    most = terms if accuracy.adds is None else accuracy.adds
+    times = most if accuracy.rescales is None else accuracy.rescales
+    return Counts(float(times + first_exp), float(times), float(most))
+
+
+def adds_in_order(order: Order, n: int) -> NDArray[np.float64]:
+    """How many additions lie on each term's way in a named order."""
+    if n <= 1:
+        return np.zeros(n)
+    index = np.arange(n)
+    match order.kind:
+        case "tree":
+            half = (n + 1) // 2
+            place = np.where(index < half, index, index - half)
+            paired = (index < n - half) | (index >= half)
+            return paired + adds_in_order(order, half)[place]
+        case "random":
+            return np.full(n, float(n - 1))
+        case _:
+            width = 1 if order.kind == "sequential" else min(order.width, n)
+            held = (n - index % width + width - 1) // width  # terms of this term's thread
+            tree = adds_in_order(Order("tree"), width)[index % width]
+            return held - np.maximum(index // width, 1) + tree
+
+
+def rescales_in_order(order: Order, m: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How often each term is multiplied by an exp when the running maximum alone decides it.
+
+    Exact along a thread (the strict new maxima after the term); a tree counts its depth, which is the most.
+    """
+    n = m.shape[-1]
+    if order.kind == "tree":
+        return np.broadcast_to(adds_in_order(order, n), m.shape)
+    if order.kind == "random":
+        return np.full(m.shape, float(n - 1))
+    width = 1 if order.kind == "sequential" else min(order.width, n)
+    padded = np.full((*m.shape[:-1], -(-n // width) * width), -np.inf)
+    padded[..., :n] = m
+    threads = padded.reshape(*m.shape[:-1], -1, width)
+    running = np.maximum.accumulate(threads, axis=-2)
+    grows = np.zeros(threads.shape)
+    grows[..., 1:, :] = running[..., 1:, :] > running[..., :-1, :]
+    after = np.flip(np.cumsum(np.flip(grows, -2), -2), -2) - grows
+    tree = adds_in_order(Order("tree"), width)
+    return (after + tree).reshape(*m.shape[:-1], -1)[..., :n]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Status = Literal["kept", "broken", "not judged"]
+Kind = Literal["", "numeric", "special"]
 SpecialRow = Literal["row", "ieee", "ignore"]
 
 
@@ -62,8 +63,9 @@ class Verdict:
     ratio: float
     judged: int
     reasons: tuple[str, ...] = ()
-    kind: Literal["", "numeric", "special"] = ""
+    kind: Kind = ""
     diagnosis: str = ""
+    detail: str = ""
     region: str = ""
     worst: Worst | None = None
     extent: Extent | None = None

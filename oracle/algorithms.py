@@ -1,0 +1,147 @@
+"""Each algorithm once, over any number system.
+
+In 200 bits these lines are the reference; in simulated float32 they are what the enclosure is validated against.
+Rows are the leading axes of an array, terms its last axis. Knows no accuracy and no verdict.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracle.number import Number, Vector
+from oracle.rounding import Order
+
+Parts = tuple[Vector, ...]
+"""The fields of an item, one array each: (terms,) of a sum, (maxima, sums) of merged states."""
+
+
+SEQUENTIAL = Order("sequential")
+TREE = Order("tree")
+
+
+def fold(order: Order, items: Parts, combine: Callable[[Parts, Parts], Parts]) -> Parts:
+    """All items of the last axis, which is not empty, combined into one in the given order."""
+    n = items[0].shape[-1]
+    if order.kind == "tree":
+        while n > 1:
+            half = (n + 1) // 2
+            joined = combine(_slice(items, 0, n - half), _slice(items, half, n))
+            items = _append(joined, _slice(items, n - half, half))
+            n = half
+        return tuple(part[..., 0] for part in items)
+    if order.kind == "random":
+        return _fold_random(np.random.default_rng(order.seed), items, combine)
+    width = min(order.width, n)
+    held = _slice(items, 0, width)
+    for start in range(width, n, width):
+        here = min(width, n - start)
+        joined = combine(_slice(held, 0, here), _slice(items, start, start + here))
+        held = joined if here == width else _append(joined, _slice(held, here, width))
+    return fold(TREE, held, combine) if width > 1 else tuple(part[..., 0] for part in held)
+
+
+def _fold_random(rng: np.random.Generator, items: Parts, combine: Callable[[Parts, Parts], Parts]) -> Parts:
+    """A random tree: in every round a random number of random pairs is combined."""
+    while (n := items[0].shape[-1]) > 1:
+        permutation = rng.permutation(n)
+        items = tuple(part[..., permutation] for part in items)
+        pairs = int(rng.integers(1, n // 2 + 1))
+        joined = combine(_slice(items, 0, pairs), _slice(items, pairs, 2 * pairs))
+        items = _append(joined, _slice(items, 2 * pairs, n))
+    return tuple(part[..., 0] for part in items)
+
+
+def _slice(items: Parts, start: int, stop: int) -> Parts:
+    return tuple(part[..., start:stop] for part in items)
+
+
+def _append(left: Parts, right: Parts) -> Parts:
+    if right[0].shape[-1] == 0:
+        return left
+    return tuple(np.concatenate(pair, axis=-1) for pair in zip(left, right, strict=True))
+
+
+def total(N: Number, terms: Vector, order: Order) -> Vector:
+    """The sum of the last axis, held in N's accumulator and brought back."""
+    A = N.acc
+    terms = A.embed(terms) if A is not N else terms
+    if N.compensated:
+        return N.settle(fold(order, (terms, N.embed(np.zeros(terms.shape))), lambda a, b: _kahan(N, a, b))[0])
+    return N.settle(fold(order, (terms,), lambda a, b: (A.add(a[0], b[0]),))[0])
+
+
+def _kahan(N: Number, a: Parts, b: Parts) -> Parts:
+    """(sum, excess) states added by Kahan's scheme: the excess is what the sum holds too much."""
+    y = N.sub(b[0], N.add(a[1], b[1]))
+    t = N.add(a[0], y)
+    return t, N.sub(N.sub(t, a[0]), y)
+
+
+def row_max(N: Number, x: Vector) -> Vector:
+    """The largest element of each row."""
+    return fold(TREE, (x,), lambda a, b: (N.maximum(a[0], b[0]),))[0]
+
+
+def row_sum(N: Number, x: Vector, order: Order = TREE) -> Vector:
+    """The sum of each row."""
+    return total(N, x, order)
+
+
+def safe_merge(N: Number, a: Parts, b: Parts) -> Parts:
+    """Two (max, sum of exp(x - max)) states joined; a state whose max is -inf is empty, with any sum."""
+    A = N.acc
+    (m1, s1), (m2, s2) = a, b
+    m = N.maximum(m1, m2)
+    with np.errstate(invalid="ignore"):  # -inf - -inf of an empty state, which is replaced below
+        e1, e2 = N.exp(N.sub(m1, m)), N.exp(N.sub(m2, m))
+        e1, e2 = (A.embed(e1), A.embed(e2)) if A is not N else (e1, e2)
+        s = A.add(A.mul(s1, e1), A.mul(s2, e2))
+    empty1, empty2 = _is_neg_inf(m1), _is_neg_inf(m2)
+    return m, np.where(empty1, s2, np.where(empty2, s1, s))
+
+
+def _is_neg_inf(m: Vector) -> NDArray[np.bool_]:
+    return np.asarray(m.astype(np.float64) == -np.inf, dtype=np.bool_)
+
+
+def merge_all(N: Number, m: Vector, s: Vector, order: Order = TREE) -> Parts:
+    """All states of each row joined into one."""
+    top, held = fold(order, (m, N.acc.embed(s) if N.acc is not N else s), lambda a, b: safe_merge(N, a, b))
+    return top, N.settle(held)
+
+
+def max_sum(N: Number, x: Vector, order: Order = TREE) -> Parts:
+    """Each row's maximum and its sum of exp(x - max), in two passes."""
+    m = row_max(N, x)
+    return m, total(N, N.exp(N.sub(x, m[..., None])), order)
+
+
+def max_sum_online(N: Number, x: Vector, order: Order = TREE) -> Parts:
+    """Each row's maximum and its sum of exp(x - max), in one pass: every element is the state (x, 1)."""
+    return merge_all(N, x, N.embed(np.ones(x.shape)), order)
+
+
+def three_pass(N: Number, x: Vector, order: Order = TREE) -> Vector:
+    """Softmax: max, then sum of exp(x - max), then exp(x - max) / sum."""
+    return _normalize(N, x, max_sum(N, x, order))
+
+
+def online(N: Number, x: Vector, order: Order = TREE) -> Vector:
+    """Softmax with the max and the sum found in one pass."""
+    return _normalize(N, x, max_sum_online(N, x, order))
+
+
+def _normalize(N: Number, x: Vector, state: Parts) -> Vector:
+    m, s = state
+    return N.div(N.exp(N.sub(x, m[..., None])), s[..., None])
+
+
+def sgemm(N: Number, a: Vector, b: Vector, order: Order = SEQUENTIAL) -> Vector:
+    """C = A B, every product rounded before it is added."""
+    return total(N, N.mul(a[:, None, :], np.swapaxes(b, 0, 1)[None, :, :]), order)
+
+
+def transpose(x: Vector) -> Vector:
+    """Rows become columns; no arithmetic, so no number system."""
+    return np.ascontiguousarray(np.swapaxes(x, -1, -2))

@@ -1,0 +1,69 @@
+"""What a wrong matrix looks like: sgemm and transpose."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from oracle.enclosure import Doubles, Enclosure, Index, Mask
+from oracle.op import Diagnosis, Floats
+from oracle.rounding import U
+
+
+def diagnose(
+    inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
+) -> Diagnosis:
+    """What the wrong elements look like beside the others and beside the inputs."""
+    want = enclosure.want
+    if not enclosure.bits and (~np.isfinite(got[worst]) or ~np.isfinite(want[worst])):
+        label = "number where NaN belongs" if np.isnan(want[worst]) else "not finite"
+        return Diagnosis(label, f"{got[worst]:g} where {want[worst]:g} belongs")
+    if (got[wrong] == 0).all():
+        return Diagnosis("all zero" if (got == 0).all() else "zero elements", f"{int(wrong.sum())} elements are 0")
+    moved = _moved(got, want, wrong)
+    if moved is not None:
+        return moved
+    return (
+        Diagnosis("wrong elements", f"{int(wrong.sum())}")
+        if enclosure.bits
+        else _product(inputs, got, enclosure, worst)
+    )
+
+
+def _moved(got: Doubles, want: Doubles, wrong: Mask) -> Diagnosis | None:
+    rows, columns = want.shape
+    if got.size == want.size and rows != 1 != columns:
+        if rows == columns and _same(got[wrong], want.T[wrong]):
+            return Diagnosis("permuted", "rows and columns are exchanged")
+        if _same(got[wrong], want.reshape(columns, rows).T[wrong]):
+            return Diagnosis("permuted", "written with the other matrix's row stride")
+    for down, right in ((0, 1), (0, -1), (1, 0), (-1, 0)):
+        if _same(got[wrong], np.roll(want, (-down, -right), (0, 1))[wrong]):
+            return Diagnosis("permuted", f"elements hold the answer {down:+d} rows and {right:+d} columns away")
+    return None
+
+
+def _same(a: Doubles, b: Doubles) -> bool:
+    """Equal up to rounding, and not for being all one value."""
+    if len(a) < 2 or len(np.unique(b)) < 2 or not np.isfinite(b).all():
+        return False
+    return bool((np.abs(a - b) <= 2.0**-20 * np.abs(b)).all())
+
+
+def _product(inputs: Mapping[str, Floats], got: Doubles, enclosure: Enclosure, worst: Index) -> Diagnosis:
+    row, column = inputs["a"][worst[0]].astype(np.float64), inputs["b"][:, worst[1]].astype(np.float64)
+    terms, off = row * column, got[worst] - enclosure.want[worst]
+    width = enclosure.hi[worst] - enclosure.lo[worst] + 4 * U * abs(enclosure.want[worst])
+    for name, bits in (("tf32 or fp16", 11), ("bf16", 8)):
+        narrow = float(_rounded(row, bits) @ _rounded(column, bits))
+        if abs(got[worst] - narrow) <= width < abs(off):
+            return Diagnosis(f"{name} inputs", f"the inputs were rounded to {bits} bits")
+    for sign, label in ((-1, "dropped element"), (1, "counted twice")):
+        fits = np.flatnonzero(np.abs(off - sign * terms) <= width)
+        if len(fits) and abs(off) > 2 * width:
+            return Diagnosis(label, f"off by {sign} times the product at k = {int(fits[-1])}")
+    return Diagnosis("wrong elements", f"off by {off:.9g}")
+
+
+def _rounded(x: Doubles, bits: int) -> Doubles:
+    mantissa, exponent = np.frexp(x)
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits))

@@ -1,0 +1,197 @@
+"""What a wrong softmax row looks like. The first description that fits the numbers is given.
+
+All elements of a row share one denominator, so y_i / want_i tells a wrong denominator (one factor for all) from wrong
+elements (factors of their own).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracle.enclosure import Doubles, Enclosure, Index, Mask, tree_sum
+from oracle.number import MIN_NORMAL
+from oracle.op import Diagnosis, Floats
+from oracle.rounding import U
+
+NEAR = 8.0
+"""Within this distance of the maximum exp(x - max) is a normal float16, and every exp error is small."""
+
+SPLITS = (32, 64, 128, 256, 512, 1024)
+"""The shares of work (threads, or elements a tile) that a forgotten rescale is looked for in."""
+
+
+def diagnose(x: Floats, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index) -> Diagnosis:
+    """What the error of the worst element's row looks like."""
+    number = worst[0]
+    row, y, want = x[number].astype(np.float64), got[number], enclosure.want[number]
+    if np.isnan(want).all():
+        return _finite_where_nan(y)
+    if not np.isfinite(y).all():
+        return _not_finite(row, y)
+    if (want == 0).all():
+        return Diagnosis("all -inf row not zero", f"element {worst[1]} is {y[worst[1]]:g}")
+    if (y == 0).all():
+        return Diagnosis("all zero", "every element is 0")
+    if (y == row).all():
+        return Diagnosis("copied input", "the output is the input")
+    factor = _common_factor(row, y, want)
+    wrong = wrong[number]
+    if factor is not None:
+        return _denominator(row, want, factor, enclosure, number)
+    return _elements(row, y, want, wrong, x, number)
+
+
+def _finite_where_nan(y: Doubles) -> Diagnosis:
+    if np.isfinite(y).all() and np.allclose(y * len(y), 1, rtol=1e-3, atol=0):
+        return Diagnosis("finite sentinel", "a row that should be NaN is uniform: a finite value stands for -inf")
+    return Diagnosis("number where NaN belongs", f"{int(np.isfinite(y).sum())} of {len(y)} elements are numbers")
+
+
+def _not_finite(row: Doubles, y: Doubles) -> Diagnosis:
+    bad, top = ~np.isfinite(y), float(row.max())
+    if np.isneginf(row).any():
+        where = "leading" if np.isneginf(row[0]) else "masked"
+        return Diagnosis("-inf - -inf", f"a row with {where} -inf has {int(bad.sum())} elements that are no numbers")
+    if top < -80:
+        return Diagnosis("0/0", f"every exp underflowed: the shift was far above the maximum {top:g}")
+    if top > 80:
+        return Diagnosis("overflow", f"exp overflowed: the maximum {top:g} was not subtracted")
+    return Diagnosis("not finite", f"{int(bad.sum())} of {len(y)} elements are NaN or inf")
+
+
+def _tolerance(d: Doubles) -> Doubles:
+    """Twice what an accurate exp, the exponent's rounding and a division may do to one element."""
+    return (16 + 2 * d) * 2 * U
+
+
+def _common_factor(row: Doubles, y: Doubles, want: Doubles) -> float | None:
+    """The factor y / want that all elements share, if they do."""
+    normal = want > 2.0**-100
+    if not (y[normal] > 0).all() or (y[~normal] > 2.0**-90).any():
+        return None
+    ratio = np.log(y[normal] / want[normal])
+    tolerance = _tolerance(row.max() - row[normal])
+    low, high = (ratio - tolerance).max(), (ratio + tolerance).min()
+    return float(np.exp((low + high) / 2)) if low <= high else None
+
+
+def _denominator(row: Doubles, want: Doubles, factor: float, enclosure: Enclosure, number: int) -> Diagnosis:
+    """Which mistake in the sum explains 1 / factor, the computed sum over the exact one."""
+    excess = 1 / factor - 1
+    largest = int(want.argmax())
+    width = (enclosure.hi[number, largest] - enclosure.lo[number, largest]) / want[largest]
+    close = min(float(width), 1e-3) + 16 * U
+    for times in range(2, 33):
+        if abs(1 / factor / times - 1) <= close:
+            return Diagnosis(f"denominator x{times}", f"the sum is {times} times too large")
+        if abs(factor / times - 1) <= close:
+            return Diagnosis(f"denominator /{times}", f"the sum is {times} times too small")
+    for sign, label in ((-1, "dropped element"), (1, "counted twice")):
+        fits = np.flatnonzero(np.abs(want - sign * excess) <= close * (1 + abs(excess)))
+        if len(fits) and abs(excess) > 2 * close:
+            return Diagnosis(label, f"the sum is off by {sign} times {_which(fits, len(row))}")
+    return _padding_or_rescale(row, want, excess, close)
+
+
+def _which(fits: NDArray[np.intp], n: int) -> str:
+    """The element that fits, the last or first one where several do."""
+    chosen = n - 1 if n - 1 in fits else int(fits[0])
+    place = "the last element" if chosen == n - 1 else "the first element" if chosen == 0 else f"element {chosen}"
+    return place if len(fits) == 1 else f"{place} ({len(fits)} elements are as large)"
+
+
+def _padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: float) -> Diagnosis:
+    top = float(row.max())
+    share = np.exp(-top) / tree_sum(np.exp(row - top)) if top > -700 else np.inf
+    times = excess / share
+    if 0.5 < times < 4096 and abs(times - round(times)) * share <= close and share > 8 * close:
+        return Diagnosis("padding counted", f"{round(times)} zeros were counted as elements")
+    for width in SPLITS:
+        for label, group in (
+            ("every", np.arange(len(row)) % width),
+            ("tile of", np.arange(len(row)) // width),
+        ):
+            if int(group.max()) == 0:
+                continue
+            tops = np.full(int(group.max()) + 1, -np.inf)
+            np.maximum.at(tops, group, row)
+            shares = np.bincount(group, want)
+            with np.errstate(over="ignore", invalid="ignore"):
+                missing = shares * np.expm1(top - tops)  # what a partial sum adds when it is not scaled down
+            if (np.abs(missing - excess) <= close * (1 + abs(excess))).any() and excess > 2 * close:
+                return Diagnosis("missing rescale", f"one partial sum ({label} {width}) was not scaled to the maximum")
+    return Diagnosis("denominator", f"the sum is off by a factor of {1 + excess:.9g}")
+
+
+def _elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask, x: Floats, number: int) -> Diagnosis:
+    """Which mistake in single elements explains them."""
+    index = np.flatnonzero(wrong) if wrong.any() else np.arange(len(y))
+    if (y[index] == 0).all():
+        if (want[index] < MIN_NORMAL).all():
+            return Diagnosis("flush to zero", f"{len(index)} denormal results are 0")
+        return Diagnosis("zero elements", f"{len(index)} of {len(y)} elements are 0")
+    if (y[index] == row[index]).all():
+        return Diagnosis("copied input", f"{len(index)} elements are the input's")
+    moved = _moved(y, want, index)
+    if moved is not None:
+        return moved
+    narrow = _narrow(row, y)
+    if narrow is not None:
+        return narrow
+    slope = _fast_exp(row, y, want)
+    if slope is not None:
+        return Diagnosis("fast exp", f"the error grows by {slope:.2g} u per unit of distance: __expf")
+    floor = y[row.max() - row > 2 * NEAR]
+    if (
+        len(floor) > 1
+        and floor.min() > 0
+        and (floor == floor[0]).all()
+        and len(np.unique(row[row.max() - row > 2 * NEAR])) > 1
+    ):
+        return Diagnosis("exponent clamped", f"{len(floor)} distant elements all are {floor[0]:g}")
+    return Diagnosis("wrong elements", f"{len(index)} of {len(y)} elements")
+
+
+def _moved(y: Doubles, want: Doubles, index: NDArray[np.intp]) -> Diagnosis | None:
+    """Wrong elements that are right elsewhere in the row."""
+    n = len(y)
+    for shift in (1, -1, 2, -2, 4, -4, 32, -32):
+        source = index + shift
+        inside = (source >= 0) & (source < n)
+        if (
+            inside.sum() > 1
+            and _same(y[index[inside]], want[source[inside]])
+            and len(np.unique(want[source[inside]])) > 1
+        ):
+            return Diagnosis("permuted", f"elements hold the answer of the element {shift:+d} away")
+    if len(index) <= 64 and _same(np.sort(y[index]), np.sort(want[index])) and len(np.unique(want[index])) > 1:
+        return Diagnosis("permuted", f"elements {', '.join(map(str, index[:8]))} hold each other's answers")
+    return None
+
+
+def _same(a: Doubles, b: Doubles) -> bool:
+    return bool((np.abs(a - b) <= 2.0**-18 * np.abs(b) + 2.0**-140).all())
+
+
+def _narrow(row: Doubles, y: Doubles) -> Diagnosis | None:
+    """Numerators that are float16 or bfloat16 values: relative to the largest, whose numerator is 1."""
+    near = (row.max() - row < NEAR) & (row < row.max())
+    if near.sum() < 2:
+        return None
+    for values in (y[near] / y[row.argmax()], y[near]):
+        for name, bits in (("bf16", 8), ("fp16", 11)):
+            mantissa, exponent = np.frexp(values)
+            rounded = np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits)
+            if (np.abs(values - rounded) <= 4 * U * values).all():
+                return Diagnosis(f"{name} intermediate", f"the numerators have {bits} significant bits")
+    return None
+
+
+def _fast_exp(row: Doubles, y: Doubles, want: Doubles) -> float | None:
+    """The growth of the error with the distance, where that is what explains it."""
+    normal = (want > 2.0**-100) & (y > 0)
+    d = (row.max() - row)[normal]
+    if len(d) < 2 or d.max() < NEAR:
+        return None
+    error = np.abs(np.log(y[normal] / want[normal]) - np.log(y[row.argmax()] / want[row.argmax()])) / U
+    slope = float((error[d > NEAR / 2] / d[d > NEAR / 2]).max())
+    return slope if slope < 3.5 and (error <= 12 + slope * d).all() else None

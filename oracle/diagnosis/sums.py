@@ -1,0 +1,70 @@
+"""What a wrong sum or maximum of a row looks like: row_sum, row_max, max_sum and the merges."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from oracle.enclosure import Doubles, Enclosure, Index, Mask
+from oracle.op import Diagnosis, Floats
+from oracle.rounding import U
+
+
+def diagnose(
+    inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
+) -> Diagnosis:
+    """What the worst element looks like beside its own row of inputs."""
+    y, want = float(got[worst]), float(enclosure.want[worst])
+    is_max = output == "m" or bool((enclosure.lo == enclosure.hi).all())
+    terms = _terms(inputs, output, worst)
+    if np.isnan(want):
+        return Diagnosis("number where NaN belongs", f"{y:g}")
+    if not np.isfinite(y):
+        if np.isneginf(terms).any() and np.isnan(y):
+            return Diagnosis("-inf - -inf", "NaN in a row with -inf")
+        return Diagnosis("not finite", f"{y:g} where {want:.9g} belongs")
+    if is_max:
+        return _maximum(y, want, terms)
+    if y == 0:
+        return Diagnosis("all zero" if (got == 0).all() else "zero elements", f"0 where {want:.9g} belongs")
+    return _sum(y, want, terms, float(enclosure.hi[worst] - enclosure.lo[worst]))
+
+
+def _terms(inputs: Mapping[str, Floats], output: str, worst: Index) -> Doubles:
+    """The terms that the worst element sums or compares."""
+    values = {role: array.astype(np.float64) for role, array in inputs.items()}
+    if "x" in values:
+        row = values["x"][worst[0]]
+        return np.asarray(np.exp(row - row.max()) if output == "s" and np.isfinite(row.max()) else row)
+    if "m" in values:
+        maxima, sums = values["m"], values["s"]
+    else:
+        maxima = np.array([values["m1"][worst], values["m2"][worst]])
+        sums = np.array([values["s1"][worst], values["s2"][worst]])
+    if output == "m" or not np.isfinite(maxima.max()):
+        return maxima
+    return np.asarray(np.where(maxima == -np.inf, 0.0, sums * np.exp(maxima - maxima.max())))
+
+
+def _maximum(y: float, want: float, terms: Doubles) -> Diagnosis:
+    if abs(y) == float(np.finfo(np.float32).max):
+        return Diagnosis("finite sentinel", f"{y:g} stands for -inf")
+    if y > want:
+        return Diagnosis("max starts too high", f"{y:g}, which no element reaches")
+    held = np.flatnonzero(terms == y)
+    if len(held):
+        return Diagnosis("max of a part", f"element {int(held[0])} was taken; the maximum is at {int(terms.argmax())}")
+    return Diagnosis("wrong max", f"{y:.9g} where {want:.9g} belongs")
+
+
+def _sum(y: float, want: float, terms: Doubles, width: float) -> Diagnosis:
+    close = width + 4 * U * abs(want)
+    off = y - want
+    for times in range(2, 33):
+        if want and abs(y - times * want) <= times * close:
+            return Diagnosis(f"sum x{times}", f"the sum is {times} times too large")
+    for sign, label in ((-1, "dropped element"), (1, "counted twice")):
+        fits = np.flatnonzero(np.abs(off - sign * terms) <= close)
+        if len(fits) and abs(off) > 2 * close:
+            chosen = len(terms) - 1 if len(terms) - 1 in fits else int(fits[0])
+            return Diagnosis(label, f"the sum is off by {sign} times element {chosen}")
+    return Diagnosis("wrong sum", f"off by {off:.9g}")

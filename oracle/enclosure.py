@@ -1,0 +1,130 @@
+"""The interval per element that every correct answer lies in, and the comparison of an answer with it.
+
+Float64 decides where its own stated error cannot matter; everything else, and every failure, is decided by balls.
+Knows no op.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Index = tuple[int, ...]
+
+FLT_MAX = float(np.finfo(np.float32).max)
+
+PRECISIONS = (128, 256, 1024)
+"""Bits of the balls, tried in order until they decide."""
+
+ROUND_64 = 2.0**-44
+"""Relative error of an enclosure computed in float64, with room: 104 (exponent) + 104 (mean exponent) + 2 x 4 (exps)
++ 2 x 30 (two tree sums of up to 2^30 terms) + 20 (products) units of 2^-53 are below 2^9 of them."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A certified enclosure of one element; `want` is the exact answer."""
+
+    lo: arb
+    want: arb
+    hi: arb
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Elements that cannot all be right although each alone could be; `certified` asks the balls.
+
+    `index`: the one that is furthest from what the others agree on; `wrong`: all that differ from it.
+    """
+
+    index: Index
+    wrong: Mask
+    message: str
+    certified: Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """[lo, hi] for every element of one output; where lo is NaN the answer must be NaN.
+
+    `slack_lo`, `slack_hi`: how far lo and hi may be off, being float64. `exact`: the same bounds as balls.
+    `joint`: the tests that look at several elements of an answer at once. `bits`: all of these are bit patterns.
+    """
+
+    want: Doubles
+    lo: Doubles
+    hi: Doubles
+    judged: Mask
+    slack_lo: Doubles
+    slack_hi: Doubles
+    exact: Callable[[Index, int], Bounds]
+    joint: Callable[[Doubles], Iterator[Clash]] | None = None
+    reasons: tuple[str, ...] = ()
+    bits: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How an answer lies in its enclosure. `broken`: outside, whatever float64 errs by; `doubtful`: balls must say."""
+
+    broken: Mask
+    doubtful: Mask
+    ratio: Doubles
+
+
+def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
+    """Which elements are outside, as float64 sees it, and every element's error over its bound."""
+    lo, hi = enclosure.lo, enclosure.hi
+    slack_lo, slack_hi = enclosure.slack_lo, enclosure.slack_hi
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        must_be_nan = np.isnan(lo)
+        inside = np.where(must_be_nan, np.isnan(got), (got >= lo) & (got <= hi))
+        clearly_out = np.where(must_be_nan, ~inside, ~((got >= lo - slack_lo) & (got <= hi + slack_hi)))
+        clearly_in = np.where(must_be_nan, inside, (got >= lo + slack_lo) & (got <= hi - slack_hi))
+        above = got >= enclosure.want
+        bound = np.where(above, hi - enclosure.want, enclosure.want - lo)
+        error = np.abs(got - enclosure.want)
+        ratio = np.where(error == 0, 0.0, error / bound)
+        ratio = np.where(inside & ~(ratio <= 1), 1.0, ratio)
+        ratio = np.where(np.isfinite(enclosure.want) & np.isfinite(got), ratio, np.where(inside, 0.0, np.inf))
+    doubtful = ~clearly_out & ~clearly_in
+    return Comparison(clearly_out & enclosure.judged, doubtful & enclosure.judged, ratio)
+
+
+def is_outside(got: float, index: Index, enclosure: Enclosure) -> bool:
+    """True when balls certify that the element is outside; undecided at the last precision counts as inside."""
+    if np.isnan(enclosure.lo[index]) or not np.isfinite(enclosure.want[index]):
+        return bool(compare_one(got, enclosure.lo[index], enclosure.hi[index]))
+    if not np.isfinite(got):
+        return True
+    for bits in PRECISIONS:
+        with ctx.workprec(bits):
+            bounds = enclosure.exact(index, bits)
+            value = arb(got)
+            if value > bounds.hi or value < bounds.lo:
+                return True
+            if bounds.lo <= value <= bounds.hi:
+                return False
+    return False
+
+
+def compare_one(got: float, lo: float, hi: float) -> bool:
+    """True when a value whose bounds are NaN or infinite is outside them."""
+    return not np.isnan(got) if np.isnan(lo) else not lo <= got <= hi
+
+
+def tree_sum(x: Doubles) -> Doubles:
+    """The sum of the last axis in float64; relative to the sum of |x| its error is ceil(log2 n) 2^-53."""
+    n = x.shape[-1]
+    if n == 0:
+        return np.zeros(x.shape[:-1])
+    while n > 1:
+        half = (n + 1) // 2
+        joined = x[..., :half].copy()
+        joined[..., : n - half] += x[..., half:]
+        x, n = joined, half
+    return np.asarray(x[..., 0])

@@ -1,0 +1,121 @@
+"""The verdict: an answer compared with its enclosure, and every accusation certified by balls before it is made."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracle.diagnosis.pattern import extent, region
+from oracle.enclosure import Comparison, Doubles, Enclosure, Index, compare, is_outside
+from oracle.op import Floats, Op, check_inputs, check_outputs, find
+from oracle.rounding import Accuracy
+from oracle.verdict import Kind, Special, Verdict, Worst
+
+
+def judge(
+    op: str,
+    inputs: Mapping[str, NDArray[Any]],
+    got: Mapping[str, NDArray[Any]],
+    accuracy: Accuracy | None = None,
+    special: Special | None = None,
+) -> Verdict:
+    """Whether an op's answer is one that a correct float32 kernel with this accuracy may give.
+
+    `inputs` and `got` map the op's roles to float32 arrays. A broken verdict is certified by ball arithmetic.
+    """
+    accuracy, special = accuracy or Accuracy(), special or Special()
+    module = find(op)
+    given = check_inputs(op, module, inputs)
+    answers = check_outputs(op, module, given, got)
+    enclosures = module.enclose(given, accuracy, special)
+    verdicts = [_judge_output(module, given, role, answers[role], enclosures[role]) for role in module.OUTPUTS]
+    return _combined(verdicts)
+
+
+def _combined(verdicts: list[Verdict]) -> Verdict:
+    """The first broken verdict, or a kept one where anything was judged, with the sums over all outputs."""
+    first = min(verdicts, key=lambda v: ("broken", "kept", "not judged").index(v.status))
+    reasons = tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
+    ratio, judged = max(v.ratio for v in verdicts), sum(v.judged for v in verdicts)
+    tier = "arb" if any(v.tier == "arb" for v in verdicts) else "float64"
+    return replace(first, ratio=ratio, judged=judged, reasons=reasons, tier=tier)
+
+
+def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: Floats, enclosure: Enclosure) -> Verdict:
+    got = _numbers(answer, enclosure)
+    comparison = compare(got, enclosure)
+    ratio = float(np.max(comparison.ratio, where=enclosure.judged & np.isfinite(comparison.ratio), initial=0.0))
+    judged = int(enclosure.judged.sum())
+    tier = "arb" if comparison.doubtful.any() else "float64"
+    base = Verdict("kept" if judged or not got.size else "not judged", ratio, judged, enclosure.reasons, tier=tier)
+    worst = _worst_element(got, enclosure, comparison)
+    wrong, together = comparison.broken, ""
+    if worst is None and enclosure.joint is not None:
+        for clash in enclosure.joint(got):
+            if enclosure.judged[clash.index] and clash.certified():
+                worst, together = clash.index, clash.message
+                wrong = np.zeros_like(wrong)
+                wrong[clash.index[0]] = clash.wrong
+                break
+    if worst is None:
+        return base
+    wrong = wrong.copy()
+    wrong[worst] = True
+    found = module.diagnose(inputs, role, got, enclosure, wrong, worst)
+    want, value = float(enclosure.want[worst]), float(got[worst])
+    kind: Kind = "numeric" if enclosure.bits or (np.isfinite(want) and np.isfinite(value)) else "special"
+    return replace(
+        base,
+        status="broken",
+        kind=kind,
+        diagnosis=found.label,
+        detail="; ".join(part for part in (found.detail, together) if part),
+        region=region(wrong[worst[0]] if wrong.ndim > 1 else wrong) if wrong.size > 1 else "row",
+        worst=_describe(role, worst, answer, enclosure),
+        extent=extent(wrong, worst),
+        tier="arb",
+    )
+
+
+def _numbers(answer: Floats, enclosure: Enclosure) -> Doubles:
+    """What is compared: the values, or the bit patterns as numbers."""
+    if enclosure.bits:
+        return np.ascontiguousarray(answer).view(np.uint32).astype(np.float64)
+    return answer.astype(np.float64)
+
+
+def _worst_element(got: Doubles, enclosure: Enclosure, comparison: Comparison) -> Index | None:
+    """The element furthest outside that balls certify; doubtful elements come after the clear ones."""
+    for mask in (comparison.broken, comparison.doubtful):
+        places = np.flatnonzero(mask)
+        for place in places[np.argsort(-comparison.ratio.reshape(-1)[places], kind="stable")]:
+            index = tuple(int(i) for i in np.unravel_index(place, got.shape))
+            if enclosure.bits or is_outside(float(got[index]), index, enclosure):
+                return index
+    return None
+
+
+def _describe(role: str, index: Index, answer: Floats, enclosure: Enclosure) -> Worst:
+    numbers = [float(array[index]) for array in (enclosure.want, enclosure.lo, enclosure.hi)]
+    if enclosure.bits:
+        numbers = [float(np.uint32(int(n)).view(np.float32)) for n in numbers]
+    want, lo, hi = numbers
+    got = np.float32(answer[index])
+    with np.errstate(over="ignore", under="ignore"):
+        want_bits = _bits(np.float32(want)) if not enclosure.bits else f"{int(enclosure.want[index]):08x}"
+    return Worst(
+        role,
+        index,
+        float(got),
+        want,
+        lo,
+        hi,
+        f"{np.ascontiguousarray(answer).view(np.uint32)[index]:08x}",
+        want_bits,
+    )
+
+
+def _bits(value: np.float32) -> str:
+    return f"{int(value.view(np.uint32)):08x}"

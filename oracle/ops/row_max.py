@@ -1,0 +1,51 @@
+"""row_max: y = max_j x_j, row by row, exact by value; either zero will do for zero.
+
+All -inf gives -inf, any +inf gives +inf. NaN is unclaimed by default; claimed, the row is NaN, or ("ignore", fmaxf's
+way) NaN only where nothing else is there.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from flint import arb
+
+from oracle import algorithms
+from oracle.diagnosis import sums as diagnosis
+from oracle.enclosure import Bounds, Enclosure, Index
+from oracle.number import MIN_NORMAL, Number, Vector
+from oracle.op import Floats, OracleError
+from oracle.rounding import Accuracy
+from oracle.special import special_rows
+from oracle.verdict import Special
+
+INPUTS = {"x": ("rows", "cols")}
+OUTPUTS = {"y": ("rows",)}
+VECTOR = True
+diagnose = diagnosis.diagnose
+
+
+def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
+    """The exact definition, over any number system."""
+    return {"y": algorithms.row_max(N, inputs["x"])}
+
+
+def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) -> dict[str, Enclosure]:
+    """The maximum itself; with flushed denormals a denormal maximum may be zero."""
+    x = inputs["x"].astype(np.float64)
+    if x.shape[1] == 0:
+        raise OracleError(
+            f"row_max: inputs['x'].shape={x.shape}: the max of an empty row is undefined; claim cols >= 1"
+        )
+    rows = special_rows(x, special, pos_inf_claimed=True)
+    want = np.fmax.reduce(x, axis=1)
+    want = np.where(rows.has_nan & (special.nan != "ignore"), np.nan, want)
+    want = np.where(rows.has_pos_inf & (special.pos_inf == "row"), np.nan, want)
+    flushed = (np.abs(want) < MIN_NORMAL) & accuracy.ftz
+    lo, hi = np.where(flushed, np.minimum(want, 0.0), want), np.where(flushed, np.maximum(want, 0.0), want)
+
+    none = np.zeros(want.shape)
+
+    def exact(index: Index, bits: int) -> Bounds:
+        return Bounds(arb(float(lo[index])), arb(float(want[index])), arb(float(hi[index])))
+
+    return {"y": Enclosure(want, lo, hi, rows.judged, none, none, exact, None, rows.reasons)}

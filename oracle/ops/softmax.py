@@ -1,0 +1,168 @@
+"""softmax: y_i = exp(x_i - max x) / sum_j exp(x_j - max x), row by row.
+
+A row of nothing but -inf is NaN (or zero, where the claim says so); NaN and +inf make their whole row NaN.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache, partial
+
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import NDArray
+
+from oracle.algorithms import three_pass
+from oracle.diagnosis import softmax as diagnosis
+from oracle.enclosure import PRECISIONS, ROUND_64, Bounds, Clash, Doubles, Enclosure, Index, Mask
+from oracle.exp_sum import BallSums, ball_distance, ball_sums, distances, sums
+from oracle.number import Number, Vector
+from oracle.op import Diagnosis, Floats
+from oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
+from oracle.special import special_rows
+from oracle.verdict import Special
+
+INPUTS = {"x": ("rows", "cols")}
+OUTPUTS = {"y": ("rows", "cols")}
+VECTOR = True
+
+
+def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
+    """The exact definition, over any number system."""
+    return {"y": three_pass(N, inputs["x"])}
+
+
+def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) -> dict[str, Enclosure]:
+    """e_i / S_hi e^-mu_i - f <= y_i <= e_i / S_lo e^mu_i + f, where [S_lo, S_hi] encloses the computed sum.
+
+    e_i: the exact numerator; mu_i: its rounding and the division's; f: what either loses by underflow.
+    """
+    x = inputs["x"].astype(np.float64)
+    rows = special_rows(x, special)
+    want, lo, hi = (np.full(x.shape, np.nan) for _ in range(3))
+    slack_lo, slack_hi = np.zeros(x.shape), np.zeros(x.shape)
+    plain = rows.plain
+    joint = None
+    exact = _Exact(x, accuracy)
+    if plain.any():
+        row = _Rows(x[plain], accuracy)
+        want[plain], lo[plain], hi[plain] = row.want, row.lo, row.hi
+        slack_lo[plain], slack_hi[plain] = row.slack_lo, row.slack_hi
+        joint = partial(clashes, row, exact, np.flatnonzero(plain)) if accuracy.denominator == "row" else None
+    if special.all_neg_inf == "zero":
+        for array in (want, lo, hi):
+            array[rows.empty] = 0.0
+    judged = np.repeat(rows.judged[:, None], x.shape[1], axis=1)
+    return {"y": Enclosure(want, lo, hi, judged, slack_lo, slack_hi, exact.bounds, joint, rows.reasons)}
+
+
+class _Rows:
+    """The enclosure of plain rows in float64.
+
+    `e`: numerators, held at distance 104, beyond which only the upper bound stands (A4); `grow`: e^mu; `f`: lost by
+    underflow, per row.
+    """
+
+    def __init__(self, x: Doubles, accuracy: Accuracy) -> None:
+        row = sums(x, np.ones(x.shape), accuracy, first_exp=True)
+        d = distances(row.top[:, None], x, accuracy)
+        self.far = d > FAR
+        near = np.minimum(d, FAR)
+        self.e = np.exp(-near)
+        self.grow = np.exp(_mu(accuracy) * (near + accuracy.shift_slack) + _roundings(accuracy))
+        with np.errstate(divide="ignore"):
+            self.f = (accuracy.eta0 * np.exp(accuracy.shift_slack) / row.lo + _last(accuracy))[:, None]
+            self.hi = self.e / row.lo[:, None] * self.grow + self.f
+        self.slack_hi = np.where(np.isfinite(self.hi), ROUND_64 * self.hi, 0.0)
+        low = self.e / row.hi[:, None] / self.grow - self.f
+        never = self.far | (low < -self.slack_hi)  # the lower bound is 0 itself, not a rounded number
+        self.lo = np.where(never, 0.0, np.maximum(low, 0.0))
+        self.slack_lo = np.where(never, 0.0, self.slack_hi)
+        self.want = np.where(self.far, np.exp(-d), self.e) / row.total[:, None]
+
+
+def _mu(accuracy: Accuracy) -> float:
+    """How fast the log of the numerator errs with its distance."""
+    return ((0.0 if accuracy.exact_shift else 1.0) + accuracy.exp.kappa) * accuracy.ubar
+
+
+def _roundings(accuracy: Accuracy) -> float:
+    """The rest of it: exp's own error and the division's."""
+    return (accuracy.exp.a0 + DIVIDE_ROUNDINGS[accuracy.divide]) * accuracy.ubar
+
+
+def _last(accuracy: Accuracy) -> float:
+    """What the division loses where its result is denormal."""
+    return accuracy.tiny if accuracy.ftz else DIVIDE_ROUNDINGS[accuracy.divide] * accuracy.tiny
+
+
+class _Exact:
+    """The enclosure of single elements by balls; each row's sums are computed once a precision."""
+
+    def __init__(self, x: Doubles, accuracy: Accuracy) -> None:
+        self.x, self.accuracy = x, accuracy
+        self.row = lru_cache(maxsize=8)(self._row)
+
+    def _row(self, row: int, bits: int) -> BallSums:
+        return ball_sums(self.x[row], np.ones(self.x.shape[1]), self.accuracy, True, bits)
+
+    def bounds(self, index: Index, bits: int) -> Bounds:
+        """Called under `bits` of working precision, as is all below."""
+        row = self.row(index[0], bits)
+        e, grow, f, far = self._parts(index, row)
+        masked = np.isneginf(self.x[index])
+        exact = arb(0) if masked else (-ball_distance(row.top, self.x[index], self.accuracy)).exp()
+        lo = arb(0) if far else (e / row.hi / grow - f).max(arb(0))
+        return Bounds(lo, exact / row.total, e / row.lo * grow + f)
+
+    def _parts(self, index: Index, row: BallSums) -> tuple[arb, arb, arb, bool]:
+        a, d = self.accuracy, arb(FAR)
+        far = bool(np.isneginf(self.x[index]))
+        if not far:
+            d = ball_distance(row.top, self.x[index], a)
+            far = bool(d > FAR)
+            d = d.min(arb(FAR))
+        grow = (arb(_mu(a)) * (d + arb(a.shift_slack)) + arb(_roundings(a))).exp()
+        f = arb(a.eta0) * arb(a.shift_slack).exp() / row.lo + arb(_last(a))
+        return (-d).exp(), grow, f, far
+
+    def clash(self, above: float, below: float, high: Index, low: Index) -> bool:
+        """True when no sum fits both elements."""
+        with ctx.workprec(PRECISIONS[0]):
+            row = self.row(high[0], PRECISIONS[0])
+            e, grow, f, _ = self._parts(high, row)
+            e2, grow2, f2, far = self._parts(low, row)
+            return not far and bool((arb(float(above)) - f) / (e * grow) > (arb(float(below)) + f2) / (e2 / grow2))
+
+
+def clashes(row: _Rows, exact: _Exact, numbers: NDArray[np.intp], got: Doubles) -> Iterator[Clash]:
+    """The row-factor test: one stored sum divides a whole row, so one 1/sum must fit all of its elements.
+
+    Element i needs (y_i - f) / (e_i e^mu_i) <= 1/sum <= (y_i + f) / (e_i e^-mu_i).
+    """
+    y = got[numbers]
+    with np.errstate(over="ignore", invalid="ignore"):
+        at_least = (y - row.f) / (row.e * row.grow)
+        at_most = np.where(row.far, np.inf, (y + row.f) / (row.e / row.grow))
+        highest, lowest = at_least.max(axis=1), at_most.min(axis=1)
+        excess = highest / lowest - (1 + 4 * ROUND_64)
+    for place in np.argsort(-excess):
+        if excess[place] > 0:
+            yield _clash_in(int(numbers[place]), y[place], at_least[place], at_most[place], exact)
+
+
+def _clash_in(number: int, y: Doubles, at_least: Doubles, at_most: Doubles, exact: _Exact) -> Clash:
+    """The clash of one row. What most of its elements agree on is the median of what each alone would say."""
+    high, low = int(at_least.argmax()), int(at_most.argmin())
+    known = np.isfinite(at_most) & (at_least > 0)
+    agreed = float(np.median((at_least[known] + at_most[known]) / 2)) if known.any() else float(at_least[high])
+    wrong = (at_least > agreed) | (at_most < agreed)
+    worst = high if at_least[high] / agreed > agreed / at_most[low] else low
+    message = f"elements {high} and {low} of row {number} cannot have been divided by the same sum"
+    certified = partial(exact.clash, y[high], y[low], (number, high), (number, low))
+    return Clash((number, worst), wrong, message, certified)
+
+
+def diagnose(
+    inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
+) -> Diagnosis:
+    """What the error of the worst row looks like."""
+    return diagnosis.diagnose(inputs["x"], got, enclosure, wrong, worst)

@@ -1,0 +1,42 @@
+"""Rows with special values: which are judged, and what is said of those that are not.
+
+Knows the claim's words for special values; nothing of any op's formula.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracle.enclosure import Doubles
+from oracle.verdict import Special
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One mask over the rows each: `plain` has a finite maximum and no NaN; `empty` is nothing but -inf."""
+
+    plain: Mask
+    empty: Mask
+    has_nan: Mask
+    has_pos_inf: Mask
+    judged: Mask
+    reasons: tuple[str, ...]
+
+
+def special_rows(x: Doubles, special: Special, pos_inf_claimed: bool = False) -> Rows:
+    """The rows of x sorted by what special values they hold; an empty row is plain, having nothing to be wrong."""
+    has_nan = np.isnan(x).any(axis=-1)
+    has_pos_inf = (x == np.inf).any(axis=-1)
+    empty = np.logical_and((x == -np.inf).all(axis=-1), x.shape[-1] > 0)
+    plain = np.logical_and(~has_nan & ~has_pos_inf & ~empty, x.shape[-1] > 0)
+    judged: Mask = np.ones(x.shape[:-1], dtype=np.bool_)
+    reasons = []
+    for mask, claim, name in ((has_nan, special.nan, "NaN"), (has_pos_inf, special.pos_inf, "+inf")):
+        claimed = claim is not None or (name == "+inf" and pos_inf_claimed)
+        if not claimed and mask.any():
+            judged &= ~mask
+            reasons.append(f"{int(mask.sum())} rows with {name}: the claim does not speak of {name}")
+    return Rows(np.asarray(plain), empty, has_nan, has_pos_inf, judged, tuple(reasons))

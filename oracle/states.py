@@ -1,0 +1,67 @@
+"""The enclosure of merged (max, sum) states, which max_sum, merge_all and safe_merge share.
+
+Rows are sets of states to be joined into one. Knows no op.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from flint import arb
+
+from oracle.enclosure import FLT_MAX, ROUND_64, Bounds, Doubles, Enclosure, Index
+from oracle.exp_sum import BallSums, ball_sums, sums
+from oracle.rounding import Accuracy
+from oracle.special import special_rows
+from oracle.verdict import Special
+
+
+def enclose_states(
+    m: Doubles, s: Doubles, accuracy: Accuracy, special: Special, first_exp: bool
+) -> tuple[Enclosure, Enclosure]:
+    """The enclosures of the joined max and sum of every row: the max is exact, the sum relative to it.
+
+    With a shift g off the maximum, max and sum are off by e^g either way.
+    """
+    rows = special_rows(m, special)
+    odd = ((m > -np.inf) & ~((s > 0) & (s < np.inf))).any(axis=-1)
+    plain = rows.plain & ~odd
+    with np.errstate(invalid="ignore"):
+        top = np.fmax.reduce(m, axis=-1) if m.shape[-1] else np.full(m.shape[:-1], -np.inf)
+    nan_in_max = rows.has_nan & (special.nan != "ignore")
+    top = np.where(nan_in_max | (rows.has_pos_inf & (special.pos_inf == "row")), np.nan, top)
+    want, lo, hi = (np.full(plain.shape, np.nan) for _ in range(3))
+    g = accuracy.shift_slack
+    if plain.any():
+        row = sums(m[plain], s[plain], accuracy, first_exp)
+        want[plain], lo[plain], hi[plain] = row.total, row.lo * np.exp(-g), row.hi * np.exp(g)
+    overflow = plain & (hi >= FLT_MAX)
+    judged_s = rows.judged & ~rows.empty & ~overflow & ~odd
+    reasons = rows.reasons
+    if odd.any():
+        reasons += (f"{int(odd.sum())} sums over a state with a finite max and no positive finite sum: unclaimed",)
+    if rows.empty.any():
+        reasons += (f"{int(rows.empty.sum())} sums of nothing but empty states: unclaimed",)
+    if overflow.any():
+        reasons += (f"{int(overflow.sum())} sums may overflow",)
+    exact = _Exact(m, s, accuracy, first_exp)
+    slack, none = np.where(plain, ROUND_64 * hi, 0.0), np.zeros(top.shape)
+    shift = np.where(plain, g, 0.0)
+    maxima = Enclosure(top, top - shift, top + shift, rows.judged, none, none, exact.top, None, rows.reasons)
+    return maxima, Enclosure(want, lo, hi, judged_s, slack, slack, exact.total, None, reasons)
+
+
+class _Exact:
+    def __init__(self, m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> None:
+        self.m, self.s, self.accuracy, self.first_exp = m, s, accuracy, first_exp
+        self.row = lru_cache(maxsize=8)(self._row)
+
+    def _row(self, index: Index, bits: int) -> BallSums:
+        return ball_sums(self.m[index], self.s[index], self.accuracy, self.first_exp, bits)
+
+    def top(self, index: Index, bits: int) -> Bounds:
+        top, g = arb(float(self.m[index].max())), arb(self.accuracy.shift_slack)
+        return Bounds(top - g, top, top + g)
+
+    def total(self, index: Index, bits: int) -> Bounds:
+        row, grow = self.row(index, bits), arb(self.accuracy.shift_slack).exp()
+        return Bounds(row.lo / grow, row.total, row.hi * grow)
