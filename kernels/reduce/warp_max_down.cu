@@ -10,9 +10,6 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
 //
-// [values]
-// pos_inf = "ieee"
-//
 // [[launch]]
 // entry = "warp_max_down"
 // grid  = "ceil_div(rows, threads / 32)"

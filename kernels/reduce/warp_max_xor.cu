@@ -9,9 +9,6 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024], width = [1, 2, 4, 8, 16, 32] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
 //
-// [values]
-// pos_inf = "ieee"
-//
 // [[launch]]
 // entry = "warp_max_xor<{width}>"
 // grid  = "ceil_div(rows, threads / width)"

@@ -1,0 +1,62 @@
+// reduce/warp_sum_xor, whose butterfly starts at the full width instead of half of it.
+//
+// One step too many. In a group of 32 the first partner is lane ^ 32, of whose bits the hardware takes five: each lane
+// meets itself and every sum comes out doubled. In a narrower group the first partner belongs to the next row.
+//
+// /// kernel
+// op     = "row_sum"
+// axes   = { rows = "1..2147483647", cols = "1..1073741824" }
+// tune   = { threads = [32, 64, 128, 256, 512, 1024], width = [1, 2, 4, 8, 16, 32] }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+//
+// [let]
+// halvings = "min(1, width / 2) + min(1, width / 4) + min(1, width / 8) + min(1, width / 16) + width / 32"
+//
+// [accuracy]
+// adds = "ceil_div(cols, width) + halvings"
+//
+// [values]
+// nan     = "ieee"
+// pos_inf = "ieee"
+//
+// [broken]
+// kind = "numeric"
+// why  = "the first of the masks is `width` where it should be `width / 2`: sums are doubled, or run into the next row"
+//
+// [[launch]]
+// entry = "warp_sum_xor<{width}>"
+// grid  = "ceil_div(rows, threads / width)"
+// block = "threads"
+// args  = ["y", "x", "rows", "cols"]
+// ///
+
+template <int width>
+__device__ float warp_sum(float value) {
+    // all 32 lanes take part, in groups of `width` neighbours; every lane ends with its group's result
+    for (int mask = width; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+template <int width>
+__global__ void warp_sum_xor(float *y, const float *x, int rows, int cols) {
+    // y is (rows), x is (rows, cols)
+    const size_t row =
+        (static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / width;  // may pass rows - 1
+    const int lane = threadIdx.x % width;  // ranges [0, width)
+
+    // A group beyond the last row stays for the shuffles, whose mask names the whole warp.
+    float value = 0.0f;
+    if (row < rows) {
+        for (int col = lane; col < cols; col += width) {  // col + width < 2^30 + 32: an int is enough
+            value += x[row * cols + col];
+        }
+    }
+    value = warp_sum<width>(value);
+
+    // Any lane could write; that it is the last one shows that a butterfly leaves the result in all of them.
+    if (row < rows && lane == width - 1) {
+        y[row] = value;
+    }
+}

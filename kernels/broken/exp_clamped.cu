@@ -1,0 +1,80 @@
+// softmax/safe_block, with the argument of exp clamped at -20.
+//
+// Meant to keep exp away from denormal numbers. An element 30 below the maximum then comes out as e^-20 instead of
+// e^-30, twenty thousand times too large and still only 2e-9, which every absolute tolerance forgives.
+//
+// /// kernel
+// op     = "softmax"
+// axes   = { rows = "1..2147483647", cols = "1..1024" }
+// let    = { threads = "32 * ceil_div(cols, 32)" }
+// arrays = { x = "f32[rows, cols] -> x <- y" }
+//
+// [accuracy]
+// adds     = "10"  # five halvings in the warp, five between the warps
+// rescales = "0"
+// divide   = "ieee"
+//
+// [values]
+// nan     = "row"
+// pos_inf = "row"
+//
+// [broken]
+// kind = "numeric"
+// why  = "exp(x - max) never falls below e^-20 = 2e-9"
+//
+// [[launch]]
+// entry = "softmax_safe_block"
+// grid  = "rows"
+// block = "threads"
+// args  = ["x", "cols"]
+// ///
+
+__device__ float warp_max(float value) {
+    // all 32 lanes take part; every lane ends with the result
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+    }
+    return value;
+}
+
+__device__ float warp_sum(float value) {
+    // all 32 lanes take part; every lane ends with the result
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+__global__ void softmax_safe_block(float *x, int cols) {
+    // x is (rows, cols), cols <= blockDim.x; a block a row
+    __shared__ float max_of_warp[32];
+    __shared__ float
+        sum_of_warp[32];  // an array of its own, so that no barrier is needed before it is written
+    const int col = threadIdx.x;  // ranges [0, blockDim.x), may pass cols - 1
+    const int warp = threadIdx.x / 32;  // ranges [0, warps)
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+    const int warps = blockDim.x / 32;  // ranges [1, 32]
+    x += static_cast<size_t>(blockIdx.x) * cols;
+    const float value = col < cols ? x[col] : -INFINITY;
+
+    float max = warp_max(value);
+    if (lane == 0) {
+        max_of_warp[warp] = max;
+    }
+    __syncthreads();
+    max = warp_max(lane < warps ? max_of_warp[lane] : -INFINITY);
+
+    // Not expf(-inf - max) for the threads beyond the row: that is NaN where max is -inf or NaN's row.
+    const float distance = value - max < -20.0f ? -20.0f : value - max;
+    const float e = col < cols ? expf(distance) : 0.0f;
+    float sum = warp_sum(e);
+    if (lane == 0) {
+        sum_of_warp[warp] = sum;
+    }
+    __syncthreads();
+    sum = warp_sum(lane < warps ? sum_of_warp[lane] : 0.0f);
+
+    if (col < cols) {
+        x[col] = e / sum;
+    }
+}

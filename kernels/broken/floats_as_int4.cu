@@ -1,0 +1,109 @@
+// softmax/naive_block_vec4, which reads its vectors as int4.
+//
+// To move floats through int4 is harmless as long as nobody computes with them; here the components go into expf, which
+// converts the *integers* to float. 1.0f is 0x3f800000, the integer 1065353216: exp of it is inf, and the row inf / inf.
+//
+// /// kernel
+// op     = "softmax"
+// axes   = { rows = "1..2147483647", cols = "1..6000" }
+// tune   = { threads = [32, 64, 128, 256, 512, 1024] }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// align  = 4
+//
+// [accuracy]
+// adds        = "ceil_div(cols, 4 * threads) + 4 + 10"  # vectors; head, tail and two adds in a vector; halvings
+// rescales    = "0"
+// shift_slack = 80                                      # it "subtracts" 0, so far from the maximum at most
+// divide      = "ieee"
+//
+// [values]
+// range = [-80, 80]                                     # as naive_block says
+//
+// [broken]
+// kind = "special"
+// why  = "the bits of four floats are taken for four integers: exp overflows for every positive float"
+//
+// [[launch]]
+// entry = "softmax_naive_block_vec4"
+// grid  = "rows"
+// block = "threads"
+// args  = ["y", "x", "cols"]
+// ///
+
+__device__ float warp_sum(float value) {
+    // all 32 lanes take part; every lane ends with the result
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+__device__ float block_sum(float value) {
+    // all threads of the block, whole warps, take part; every thread ends with the same bits
+    __shared__ float of_warp[32];
+    const int warp = threadIdx.x / 32;  // ranges [0, warps)
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+    const int warps = blockDim.x / 32;  // ranges [1, 32]
+    value = warp_sum(value);
+    if (lane == 0) {
+        of_warp[warp] = value;
+    }
+    __syncthreads();
+    return warp_sum(lane < warps ? of_warp[lane] : 0.0f);
+}
+
+__device__ int head_of(const float *row, int cols) {
+    // how many floats precede the first 16-byte boundary: ranges [0, min(3, cols)]
+    const int misplaced = static_cast<int>(reinterpret_cast<size_t>(row) % 16 / 4);
+    return min((4 - misplaced) % 4, cols);
+}
+
+__device__ float4 exp4(int4 v) {
+    return make_float4(expf(v.x), expf(v.y), expf(v.z), expf(v.w));
+}
+
+__global__ void softmax_naive_block_vec4(float *y, const float *x, int cols) {
+    // y and x are (rows, cols); a block a row
+    const size_t start = static_cast<size_t>(blockIdx.x) * cols;
+    y += start;
+    x += start;
+    const int tid = threadIdx.x;
+    const int head = head_of(x, cols);
+    const int vectors = (cols - head) / 4;
+    const int tail = head + 4 * vectors;  // ranges [cols - 3, cols]: where the tail begins
+    const int4 *body = reinterpret_cast<const int4 *>(x + head);
+
+    float sum = 0.0f;
+    if (tid < head) {
+        sum += expf(x[tid]);  // a block has more threads than a head or a tail has elements
+    }
+    for (int i = tid; i < vectors; i += blockDim.x) {
+        const float4 e = exp4(body[i]);
+        sum += (e.x + e.y) + (e.z + e.w);
+    }
+    if (tail + tid < cols) {
+        sum += expf(x[tail + tid]);
+    }
+    sum = block_sum(sum);
+
+    const bool together = head_of(y, cols) == head;  // y's boundaries are where x's are
+    if (tid < head) {
+        y[tid] = expf(x[tid]) / sum;
+    }
+    for (int i = tid; i < vectors; i += blockDim.x) {
+        const float4 e = exp4(body[i]);
+        const float4 out = make_float4(e.x / sum, e.y / sum, e.z / sum, e.w / sum);
+        float *to = y + head + 4 * i;
+        if (together) {
+            *reinterpret_cast<float4 *>(to) = out;
+        } else {
+            to[0] = out.x;
+            to[1] = out.y;
+            to[2] = out.z;
+            to[3] = out.w;
+        }
+    }
+    if (tail + tid < cols) {
+        y[tail + tid] = expf(x[tail + tid]) / sum;
+    }
+}

@@ -1,0 +1,64 @@
+// reduce/block_max, starting at FLT_MIN.
+//
+// FLT_MIN is the least *positive* normal float, 1.2e-38; the name has misled many. A row without an element above it,
+// all negative say, comes out as 1.2e-38.
+//
+// /// kernel
+// op     = "row_max"
+// axes   = { rows = "1..2147483647", cols = "1..1073741824" }
+// tune   = { threads = [32, 64, 128, 256, 512, 1024] }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+//
+// [broken]
+// kind = "numeric"
+// why  = "the maximum starts at FLT_MIN = 1.2e-38, which no negative element exceeds"
+//
+// [[launch]]
+// entry = "block_max_rows<{threads}>"
+// grid  = "rows"
+// block = "threads"
+// args  = ["y", "x", "cols"]
+// ///
+
+#include <cfloat>
+
+__device__ float warp_max(float value) {
+    // all 32 lanes take part; every lane ends with the result
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+    }
+    return value;
+}
+
+template <int NUM_THREADS = 256>
+__device__ float block_max(float value) {
+    // all NUM_THREADS threads take part; every thread ends with the result. Called once a launch:
+    // a second call would need a barrier before it may overwrite `of_warp`.
+    static_assert(NUM_THREADS % 32 == 0 && NUM_THREADS <= 1024,
+                  "whole warps, and no more than one warp can fold");
+    constexpr int warps = NUM_THREADS / 32;
+    __shared__ float of_warp[warps];
+    const int warp = threadIdx.x / 32;  // ranges [0, warps)
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+
+    value = warp_max(value);
+    if (lane == 0) {
+        of_warp[warp] = value;
+    }
+    __syncthreads();
+    return warp_max(lane < warps ? of_warp[lane] : -INFINITY);
+}
+
+template <int NUM_THREADS>
+__global__ void block_max_rows(float *y, const float *x, int cols) {
+    // y is (rows), x is (rows, cols); a block a row
+    const float *row = x + static_cast<size_t>(blockIdx.x) * cols;
+    float value = FLT_MIN;
+    for (int col = threadIdx.x; col < cols; col += NUM_THREADS) {  // col + 1024 < 2^31: an int is enough
+        value = fmaxf(value, row[col]);
+    }
+    value = block_max<NUM_THREADS>(value);
+    if (threadIdx.x == 0) {
+        y[blockIdx.x] = value;
+    }
+}

@@ -1,0 +1,81 @@
+// softmax/safe_block, whose idle threads hold -FLT_MAX and take part in the sum.
+//
+// exp(-FLT_MAX - max) is 0 for every maximum one is likely to try, so the padding needs no test of its own, it seems.
+// In a row of -FLT_MAX it is exp(0) = 1 and each idle thread counts as an element; in a row of nothing but -inf the
+// maximum becomes -FLT_MAX, and the row is 0 where it should be NaN.
+//
+// /// kernel
+// op     = "softmax"
+// axes   = { rows = "1..2147483647", cols = "1..1024" }
+// let    = { threads = "32 * ceil_div(cols, 32)" }
+// arrays = { x = "f32[rows, cols] -> x <- y" }
+//
+// [accuracy]
+// adds     = "10"  # five halvings in the warp, five between the warps
+// rescales = "0"
+// divide   = "ieee"
+//
+// [values]
+// nan     = "row"
+// pos_inf = "row"
+//
+// [broken]
+// kind = "special"
+// why  = "padding of -FLT_MAX is summed as if it were 0: wrong for rows at -FLT_MAX, and 0 instead of NaN for rows of -inf"
+//
+// [[launch]]
+// entry = "softmax_safe_block"
+// grid  = "rows"
+// block = "threads"
+// args  = ["x", "cols"]
+// ///
+
+#include <cfloat>
+
+__device__ float warp_max(float value) {
+    // all 32 lanes take part; every lane ends with the result
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+    }
+    return value;
+}
+
+__device__ float warp_sum(float value) {
+    // all 32 lanes take part; every lane ends with the result
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+__global__ void softmax_safe_block(float *x, int cols) {
+    // x is (rows, cols), cols <= blockDim.x; a block a row
+    __shared__ float max_of_warp[32];
+    __shared__ float
+        sum_of_warp[32];  // an array of its own, so that no barrier is needed before it is written
+    const int col = threadIdx.x;  // ranges [0, blockDim.x), may pass cols - 1
+    const int warp = threadIdx.x / 32;  // ranges [0, warps)
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+    const int warps = blockDim.x / 32;  // ranges [1, 32]
+    x += static_cast<size_t>(blockIdx.x) * cols;
+    const float value = col < cols ? x[col] : -FLT_MAX;
+
+    float max = warp_max(value);
+    if (lane == 0) {
+        max_of_warp[warp] = max;
+    }
+    __syncthreads();
+    max = warp_max(lane < warps ? max_of_warp[lane] : -INFINITY);
+
+    const float e = expf(value - max);
+    float sum = warp_sum(e);
+    if (lane == 0) {
+        sum_of_warp[warp] = sum;
+    }
+    __syncthreads();
+    sum = warp_sum(lane < warps ? sum_of_warp[lane] : 0.0f);
+
+    if (col < cols) {
+        x[col] = e / sum;
+    }
+}

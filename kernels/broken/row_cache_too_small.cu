@@ -1,0 +1,88 @@
+// softmax/cached_block with a shared array of fixed size.
+//
+// The row is cached in 16 KB because rows of up to 4096 columns were what its author had, and 48 KB is what a card gives
+// by default. The claim speaks of longer rows, and they run over the end of the cache.
+//
+// /// kernel
+// op     = "softmax"
+// axes   = { rows = "1..2147483647", cols = "1..12224" }
+// tune   = { threads = [32, 64, 128, 256, 512, 1024] }
+// arrays = { x = "f32[rows, cols] -> x <- y" }
+//
+// [accuracy]
+// adds     = "ceil_div(cols, threads) + 10"  # a thread's share, then five halvings, twice
+// rescales = "0"
+// divide   = "ieee"
+//
+// [values]
+// nan     = "row"
+// pos_inf = "row"
+//
+// [broken]
+// kind = "out-of-bounds"
+// why  = "rows of more than 4096 columns do not fit into the shared array that caches them"
+//
+// [[launch]]
+// entry  = "softmax_cached_block"
+// grid   = "rows"
+// block  = "threads"
+// args   = ["x", "cols"]
+// ///
+
+__device__ float warp_max(float value) {
+    // all 32 lanes take part; every lane ends with the result
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+    }
+    return value;
+}
+
+__device__ float warp_sum(float value) {
+    // all 32 lanes take part; every lane ends with the result
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+__global__ void softmax_cached_block(float *x, int cols) {
+    // x is (rows, cols); a block a row
+    __shared__ float cache[4096];  // (cols): a thread reads back only what it wrote itself
+    __shared__ float max_of_warp[32];
+    __shared__ float
+        sum_of_warp[32];  // an array of its own, so that no barrier is needed before it is written
+    const int warp = threadIdx.x / 32;  // ranges [0, warps)
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+    const int warps = blockDim.x / 32;  // ranges [1, 32]
+    x += static_cast<size_t>(blockIdx.x) * cols;
+
+    float max = -INFINITY;
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        const float value = x[col];
+        cache[col] = value;
+        max = fmaxf(max, value);
+    }
+    max = warp_max(max);
+    if (lane == 0) {
+        max_of_warp[warp] = max;
+    }
+    __syncthreads();
+    max = warp_max(lane < warps ? max_of_warp[lane] : -INFINITY);
+
+    float sum = 0.0f;
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        const float e = expf(cache[col] - max);
+        cache[col] = e;
+        sum += e;
+    }
+    sum = warp_sum(sum);
+    if (lane == 0) {
+        sum_of_warp[warp] = sum;
+    }
+    __syncthreads();
+    sum = warp_sum(lane < warps ? sum_of_warp[lane] : 0.0f);
+
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        x[col] = cache[col] / sum;
+    }
+}
