@@ -51,9 +51,7 @@ def _library() -> ctypes.CDLL:
     try:
         return ctypes.CDLL("libcuda.so.1")
     except OSError as error:
-        raise DeviceError(
-            "no NVIDIA driver (libcuda.so.1 is not found): install it, or use --device cpu"
-        ) from error
+        raise DeviceError("no NVIDIA driver (libcuda.so.1 is not found): install it, or use --device cpu") from error
 
 
 def _call(name: str, *arguments: object) -> None:
@@ -92,9 +90,7 @@ def card() -> Card:
     if code == NO_DEVICE:
         raise DeviceError("the NVIDIA driver shows no card: check nvidia-smi and CUDA_VISIBLE_DEVICES")
     if code != SUCCESS:
-        raise DeviceError(
-            f"the NVIDIA driver does not start: {_words(code)} (CUDA error {code}); check nvidia-smi"
-        )
+        raise DeviceError(f"the NVIDIA driver does not start: {_words(code)} (CUDA error {code}); check nvidia-smi")
     version, device = ctypes.c_int(), ctypes.c_int()
     _call("cuDriverGetVersion", ctypes.byref(version))
     _call("cuDeviceGet", ctypes.byref(device), 0)
@@ -119,9 +115,7 @@ class Arena:
 
     def __init__(self) -> None:
         if not _attribute(VIRTUAL_MEMORY, ctypes.c_int(0)):
-            raise DeviceError(
-                "this card or driver has no virtual memory management (it needs CUDA 10.2 on Linux)"
-            )
+            raise DeviceError("this card or driver has no virtual memory management (it needs CUDA 10.2 on Linux)")
         self._location = _Location(ON_DEVICE, 0)
         self._prop = _AllocationProp(type=PINNED, location=self._location)
         granularity = ctypes.c_size_t()
@@ -147,9 +141,7 @@ class Arena:
         wanted = max(nbytes - self.capacity, min(max(self.capacity, 32 * MEBIBYTE), GIBIBYTE))
         size = ctypes.c_size_t(-(-wanted // self._granularity) * self._granularity)
         if self.capacity + size.value > LARGEST:
-            raise OutOfMemory(
-                f"a job of {nbytes} bytes is beyond the {LARGEST >> 30} GiB that are addressed at once"
-            )
+            raise OutOfMemory(f"a job of {nbytes} bytes is beyond the {LARGEST >> 30} GiB that are addressed at once")
         handle, end = ctypes.c_uint64(), ctypes.c_uint64(self.base + self.capacity)
         _call("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(self._prop), ctypes.c_uint64(0))
         _call("cuMemMap", end, size, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))

@@ -4,6 +4,9 @@ Knows contexts, modules, launches and the driver's errors. What runs mean is gpu
 """
 
 import contextlib
+import os
+import pickle
+import sys
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -15,7 +18,8 @@ import pycuda.driver as cuda
 
 from fuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, driver, nvcc
 from fuzz.devices.gpu_trial import Fault, examined
-from fuzz.devices.layout import Bytes, Place, Plan
+from fuzz.devices.layout import Bytes, Place, Plan, initial, nbytes, offsets
+from fuzz.devices.sanitizer import ENDED as REPLAY_ENDED
 
 ENDED = {
     "illegal memory access": "illegal-address",
@@ -32,6 +36,7 @@ ENDED = {
 KEPT_MODULES = 64
 POINTER = 8
 SPIN = 0.002
+SHARED_LIMIT = cuda.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 POISON_SHARED = Path(__file__).with_name("poison_shared.cu")
 
 
@@ -51,9 +56,8 @@ class GpuCard:
         self.card = driver.card()
         cuda.init()
         self._context = cuda.Device(0).make_context()
-        attribute, names = cuda.Device(0).get_attribute, cuda.device_attribute
-        self._shared_limit: int = attribute(names.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
-        self._multiprocessors: int = attribute(names.MULTIPROCESSOR_COUNT)
+        self._shared_limit: int = cuda.Device(0).get_attribute(SHARED_LIMIT)
+        self._multiprocessors: int = cuda.Device(0).get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT)
         self._stream = cuda.Stream()
         self._arena = driver.Arena()
         self._sent = self._back = np.empty(0, np.uint8)
@@ -63,7 +67,7 @@ class GpuCard:
         self.is_spent = False
         text = POISON_SHARED.read_text(encoding="utf-8")
         poison = nvcc.compiled(POISON_SHARED, text, (), ("poison_shared",), self.card.architecture)
-        self._poison = self._loaded(poison).functions["poison_shared"]
+        self._poison = _loaded(poison, self._shared_limit).functions["poison_shared"]
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
@@ -116,9 +120,7 @@ class GpuCard:
     def _poison_shared(self, word: int) -> None:
         """Twice as many blocks as there are multiprocessors, each fills one, so hardly any is left out."""
         grid, limit = (2 * self._multiprocessors, 1, 1), self._shared_limit
-        self._poison.prepared_async_call(
-            grid, (1024, 1, 1), self._stream, _as_int(word), limit // 4, shared_size=limit
-        )
+        self._poison.prepared_async_call(grid, (1024, 1, 1), self._stream, _as_int(word), limit // 4, shared_size=limit)
 
     def _await(self, job: Job, number: int) -> None:
         """Wait for a launch, so that what went wrong is known to be its own doing."""
@@ -149,21 +151,8 @@ class GpuCard:
         self._cubins.move_to_end(key)
         program = self._programs.get(cubin.digest)
         if program is None or cubin.has_variables:
-            program = self._programs[cubin.digest] = self._loaded(cubin)
+            program = self._programs[cubin.digest] = _loaded(cubin, self._shared_limit)
         return program
-
-    def _loaded(self, cubin: nvcc.Cubin) -> _Program:
-        """A module and its functions, each opted in to all the shared memory that the card gives a block."""
-        module = cuda.module_from_buffer(cubin.image)
-        functions, names = {}, cuda.function_attribute
-        for entry, there in cubin.entries.items():
-            function = module.get_function(there.symbol)
-            function.prepare("".join("q" if size == POINTER else "i" for size in there.parameters))
-            static = function.get_attribute(names.SHARED_SIZE_BYTES)
-            function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, self._shared_limit - static)
-            function.set_attribute(names.PREFERRED_SHARED_MEMORY_CARVEOUT, 100)
-            functions[entry] = function
-        return _Program(cubin, module, functions)
 
     def _check_launches(self, job: Job) -> None:
         """What the driver would take without a word, or refuse in too few."""
@@ -187,6 +176,20 @@ class GpuCard:
                 )
 
 
+def _loaded(cubin: nvcc.Cubin, shared_limit: int) -> _Program:
+    """A module and its functions, each opted in to all the shared memory that the card gives a block."""
+    module = cuda.module_from_buffer(cubin.image)
+    functions, names = {}, cuda.function_attribute
+    for entry, there in cubin.entries.items():
+        function = module.get_function(there.symbol)
+        function.prepare("".join("q" if size == POINTER else "i" for size in there.parameters))
+        static = function.get_attribute(names.SHARED_SIZE_BYTES)
+        function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_limit - static)
+        function.set_attribute(names.PREFERRED_SHARED_MEMORY_CARVEOUT, 100)
+        functions[entry] = function
+    return _Program(cubin, module, functions)
+
+
 def _launch_words(job: Job, number: int) -> str:
     step = job.steps[number]
     grid, block = ("x".join(map(str, size)) for size in (step.grid, step.block))
@@ -196,3 +199,32 @@ def _launch_words(job: Job, number: int) -> str:
 def _as_int(word: int) -> int:
     """The C int with these 32 bits."""
     return word - (1 << 32) if word >> 31 else word
+
+
+def replay(job: Job, probe: Probe) -> None:
+    """Launch a job once in memory of exactly its arrays' sizes, poisoned nowhere, for compute-sanitizer to watch."""
+    cuda.init()
+    context = cuda.Device(0).make_context()
+    kept, addresses = [], {}
+    for buffer, distance in zip(job.buffers, offsets(job, probe.seed), strict=True):
+        memory = cuda.mem_alloc(max(nbytes(buffer), 1) + distance)
+        address = addresses[buffer.name] = int(memory) + distance
+        kept.append(memory)
+        print(f"array {buffer.name} at {address:#x}")
+        if (content := initial(buffer)) is not None:
+            cuda.memcpy_htod(address, content)
+    cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
+    program = _loaded(cubin, cuda.Device(0).get_attribute(SHARED_LIMIT))
+    try:
+        for step in job.steps:
+            arguments = [addresses[one] if isinstance(one, str) else one for one in step.args]
+            program.functions[step.entry].prepared_call(step.grid, step.block, *arguments, shared_size=step.shared)
+            context.synchronize()
+    except cuda.Error as error:
+        print(f"a launch failed: {error}")
+    print(REPLAY_ENDED, flush=True)
+    os._exit(0)  # whatever state the context is in, leaving it is not what is watched
+
+
+if __name__ == "__main__":
+    replay(*pickle.loads(Path(sys.argv[1]).read_bytes()))  # noqa: S301  written by sanitizer.watched just now

@@ -113,9 +113,7 @@ def _broken_guards(buffer: Buffer, place: Place, sent: Bytes, back: Bytes) -> It
     for first, last in ((place.before, place.start), (place.stop, place.after)):
         if np.array_equal(sent[first:last], back[first:last]):
             continue
-        changed = np.unique(
-            (np.flatnonzero(sent[first:last] != back[first:last]) + first - place.start) // size
-        )
+        changed = np.unique((np.flatnonzero(sent[first:last] != back[first:last]) + first - place.start) // size)
         index = int(changed[0] if first == place.stop else changed[-1])
         many = f", {len(changed)} elements in all" if len(changed) > 1 else ""
         yield Finding(
@@ -127,9 +125,7 @@ def _broken_guards(buffer: Buffer, place: Place, sent: Bytes, back: Bytes) -> It
         )
 
 
-def _changed_input(
-    buffer: Buffer, before: NDArray[np.generic], after: NDArray[np.generic]
-) -> Iterator[Finding]:
+def _changed_input(buffer: Buffer, before: NDArray[np.generic], after: NDArray[np.generic]) -> Iterator[Finding]:
     if np.array_equal(_bits(before), _bits(after)):
         return
     changed = np.flatnonzero(_bits(before).reshape(-1) != _bits(after).reshape(-1))

@@ -122,14 +122,19 @@ def paint_image(image: Bytes, job: Job, plan: Plan, where: Sequence[Place]) -> N
         if (word := plan.around.get(place.buffer)) is not None:
             _paint(image, place.before, place.start, word)
             _paint(image, place.stop, place.after, word)
-        buffer = job.buffers[place.buffer]
-        inside = image[place.start : place.stop]
-        if buffer.content is not None:
-            inside[:] = np.ascontiguousarray(buffer.content).reshape(-1).view(np.uint8)
-        elif buffer.fill is not None:
-            inside.view(DTYPES[buffer.element])[:] = np.array(buffer.fill).astype(DTYPES[buffer.element])
-        elif (word := plan.inside.get(place.buffer, plan.word)) is not None:
+        if (content := initial(job.buffers[place.buffer])) is not None:
+            image[place.start : place.stop] = content
+        elif (word := plan.inside.get(place.buffer)) is not None:
             _paint(image, place.start, place.stop, word)
+
+
+def initial(buffer: Buffer) -> Bytes | None:
+    """The bytes that an array holds before the first launch; None where nobody says, and poison goes."""
+    if buffer.content is not None:
+        return np.ascontiguousarray(buffer.content).reshape(-1).view(np.uint8)
+    if buffer.fill is not None:
+        return np.full(buffer.shape, buffer.fill, DTYPES[buffer.element]).reshape(-1).view(np.uint8)
+    return None
 
 
 def _paint(image: Bytes, start: int, stop: int, word: int) -> None:

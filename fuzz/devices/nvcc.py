@@ -56,9 +56,7 @@ def find() -> str:
     for place in [None, *places]:
         if path := shutil.which("nvcc", path=place):
             return path
-    raise DeviceError(
-        "no nvcc on PATH or under /usr/local/cuda: install the CUDA toolkit, or set CUDA_HOME to it"
-    )
+    raise DeviceError("no nvcc on PATH or under /usr/local/cuda: install the CUDA toolkit, or set CUDA_HOME to it")
 
 
 @functools.cache
@@ -89,9 +87,7 @@ def _output(command: list[str]) -> str:
         raise DeviceError(f"{' '.join(command)} failed: {error}") from error
 
 
-def compiled(
-    path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str
-) -> Cubin:
+def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str) -> Cubin:
     """The machine code of a source, from the cache where this compiler has seen this very text before."""
     nvcc = find()
     if architecture not in architectures(nvcc):
@@ -130,9 +126,7 @@ def _included(path: Path, source: str) -> Iterator[str]:
         waiting += [file.parent / name for name in INCLUDED.findall(text)]
 
 
-def _compile(
-    path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str
-) -> bytes:
+def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str) -> bytes:
     """The cubin of a source with one pointer to each entry appended.
 
     A pointer to `block_sum<256>` makes the compiler instantiate it, and its relocation names the symbol, so
@@ -146,9 +140,7 @@ def _compile(
         text, cubin = Path(folder) / "kernel.cu", Path(folder) / "kernel.cubin"
         text.write_text(f'#line 1 "{path.name}"\n{source}\n{pointers}', encoding="utf-8")
         command = [find(), "-cubin", f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
-        done = subprocess.run(
-            [*command, "-o", str(cubin), str(text)], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([*command, "-o", str(cubin), str(text)], capture_output=True, text=True, check=False)
         if done.returncode == 0 and cubin.exists():
             return cubin.read_bytes()
     raise ClaimError(_compiler_words(path, entries, done.stdout + done.stderr))
