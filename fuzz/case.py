@@ -1,7 +1,7 @@
 """A case: one input of an op, as bits, independent of any kernel.
 
-Knows the roles and dimensions of ops and the recipes that arrays are made of; never a kernel, a device or a
-verdict.
+Knows the roles and dimensions of ops and the recipes that arrays are made of; never how a kernel is run or
+what the right answer is.
 """
 
 import hashlib
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzz.recipe import MAX_ELEMENTS, Recipe, describe, materialise
-from fuzz.roles import Roles, op_names, roles_of
+from fuzz.roles import Roles, roles_of
+from oracle import op_names
 
 Values = NDArray[np.float32]
 
@@ -26,7 +27,7 @@ class CaseError(Exception):
 class Case:
     """One input of an op: role -> float32 array in the op's own dimensions (a plain vector is one row).
 
-    `axes` gives the op's dimension names their sizes. `recipes` says, for arrays that were made by one, how; it
+    `axes` gives the op's dimension names their sizes. `recipes` says how arrays were made that have one; it
     is for people, for small files and for making the case smaller: the arrays are the case. Arrays are
     read-only. Equal cases have equal `digest`.
     """
@@ -69,15 +70,40 @@ class Case:
         return words or f"{self.arrays[role].size} values, first {_word(self.arrays[role].flat[0])}"
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a case comes from: which kernel, launched how, it broke, and what was seen.
+
+    `check`, `runs` and `seed` are the probe; the kernel is named as `kfuzz list` names it.
+    """
+
+    kernel: str
+    bucket: str
+    kind: str
+    message: str
+    device: str
+    tune: Mapping[str, int]
+    check: bool = False
+    runs: int = 3
+    seed: int = 0
+    minimized: bool = False
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a case file holds."""
+
+    case: Case
+    origin: Origin | None = None
+
+
 def case_of(op: str, arrays: Mapping[str, Values | Recipe]) -> Case:
     """The case with these arrays, each checked against the op's dimensions; a vector counts as one row."""
     if op not in op_names():
         raise CaseError(f"op={op!r}: unknown; the oracle has {', '.join(op_names())}")
     roles = roles_of(op)
     if set(arrays) != set(roles.inputs):
-        raise CaseError(
-            f"arrays of {op} are {', '.join(roles.inputs)}; found {', '.join(sorted(arrays)) or 'none'}"
-        )
+        raise CaseError(f"arrays of {op} are {', '.join(roles.inputs)}; found {', '.join(sorted(arrays)) or 'none'}")
     axes: dict[str, int] = {}
     shaped: dict[str, Values] = {}
     recipes: dict[str, Recipe] = {}
@@ -87,23 +113,23 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe]) -> Case:
             values = materialise(source)
             recipes[role] = source
         else:
-            values = np.ascontiguousarray(source)
+            values = np.array(source, order="C")
         shaped[role] = _shaped(op, role, values, wanted, roles)
         _bind(op, role, shaped[role].shape, wanted, axes)
     return Case(op, MappingProxyType(axes), MappingProxyType(shaped), MappingProxyType(recipes))
 
 
 def _shaped(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: Roles) -> Values:
-    """The array in the op's rank: vectors gain the row they are, recipes of one row lose it."""
+    """The array in the op's rank: a vector gains the row it is, a recipe of one row or column loses it."""
     if values.dtype != np.float32:
         raise CaseError(f"{role} of {op}: dtype={values.dtype}; float32 is expected")
     if values.size > MAX_ELEMENTS:
         raise CaseError(f"{role} of {op}: {values.size} elements; at most {MAX_ELEMENTS} are allowed")
     shape: tuple[int, ...] = values.shape
-    if len(wanted) == 2 and len(shape) == 1 and roles.row is not None:
+    if len(wanted) == 2 and len(shape) == 1 and roles.takes_vector:
         shape = (1, *shape)
-    elif len(wanted) == 1 and len(shape) == 2 and shape[0] == 1:
-        shape = shape[1:]
+    elif len(wanted) == 1 and len(shape) == 2 and 1 in shape:
+        shape = (values.size,)
     if len(shape) != len(wanted):
         raise CaseError(f"{role} of {op}: shape={list(shape)}; [{', '.join(wanted)}] is expected")
     view = values.reshape(shape)
@@ -136,9 +162,7 @@ def in_runs(array: Values, most: int = 6, rows: int = 3) -> str | None:
         lengths = np.diff(np.append(starts, len(bits)))
         runs = zip(row[starts], lengths, strict=True)
         told.append(", ".join(_word(value) + (f" x{length}" if length > 1 else "") for value, length in runs))
-    return (
-        told[0] if len(told) == 1 else "; ".join(f"row {index}: {words}" for index, words in enumerate(told))
-    )
+    return told[0] if len(told) == 1 else "; ".join(f"row {index}: {words}" for index, words in enumerate(told))
 
 
 def _word(value: np.float32) -> str:

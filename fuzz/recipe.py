@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 GENERATOR = "kfuzz-recipe/1"
 MAX_ELEMENTS = 1 << 28
-MAX_BANDS = 4096
+MAX_BANDS = 1024
 MAX_EDITS = 8
 MAX_SEED = (1 << 64) - 1
 
@@ -30,12 +30,14 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _NORMAL_MEAN = 4 * 65535 / 2
 _NORMAL_UNIT = 1.0 / 37837.0
+_NAN = 0x7FC00000
+"""The NaN of every invalid operation: machines differ in the one they make."""
 _CHUNK = 1 << 15
 """Elements worked on at a time: the temporaries, at eight bytes each, stay in a core's own cache."""
 
 
 class Base(NamedTuple):
-    """What a row is before its edits: float32(offset + scale * pattern(col)), the pattern named by `kind`.
+    """What a row is before its edits: float32(offset + scale * pattern(col)), pattern named by `kind`.
 
     `offset` and `scale` are float32 bit patterns. The patterns: constant 0; ramp col; normal close to N(0, 1)
     within +-3.47; uniform in [0, 1); sign +-1; integer -8..7; power +-2^-16..2^15. Two kinds are bit patterns
@@ -79,7 +81,7 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """rows x cols float32 values; `limits`, two bit patterns, clip what the bands give."""
+    """rows x cols float32 values; `limits`, two bit patterns, bound every finite one."""
 
     rows: int
     cols: int
@@ -139,7 +141,9 @@ def materialise(recipe: Recipe) -> NDArray[np.float32]:
                 _apply(values[index::count, edit.columns(recipe.cols)], edit)
         if recipe.limits is not None:
             low, high = np.array(recipe.limits, np.uint32).view(np.float32)
-            np.minimum(np.maximum(values, low, out=values), high, out=values)
+            finite = np.isfinite(values)
+            values[finite & (values < low)] = low
+            values[finite & (values > high)] = high
     return values
 
 
@@ -148,6 +152,7 @@ def _apply(target: NDArray[np.float32], edit: Edit) -> None:
         target.view(np.uint32)[...] = edit.bits
     else:
         target += np.uint32(edit.bits).view(np.float32)
+        target.view(np.uint32)[np.isnan(target)] = _NAN
 
 
 def _seed_of(base: Base, turn: int, cols: int) -> int:
@@ -170,6 +175,7 @@ def _fill(out: NDArray[np.uint32], recipe: Recipe, kind: Kind, indices: list[int
         out[rows] = offset[:, None]
         return
     scale = np.array([base.scale for base in bases], np.uint32)[repeat]
+    not_finite = not np.isfinite([offset.view(np.float32), scale.view(np.float32)]).all()
     seeds = _seeds(bases, rows // count, recipe.cols, kind)
     step = max(1, _CHUNK // max(1, recipe.cols))
     for start in range(0, len(rows), step):
@@ -183,7 +189,10 @@ def _fill(out: NDArray[np.uint32], recipe: Recipe, kind: Kind, indices: list[int
             got = _pattern(kind, seeds[part, None], col[None, :])
             got *= scale[part, None].view(np.float32)
             got += offset[part, None].view(np.float32)
-            out[where] = got.astype(np.float32).view(np.uint32)
+            rounded = got.astype(np.float32)
+            if not_finite:
+                rounded.view(np.uint32)[np.isnan(rounded)] = _NAN
+            out[where] = rounded.view(np.uint32)
 
 
 def _seeds(bases: list[Base], turns: NDArray[np.int64], cols: int, kind: Kind) -> NDArray[np.uint64]:
