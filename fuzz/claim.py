@@ -130,9 +130,7 @@ def read_tune(front: FrontMatter) -> dict[str, tuple[int, ...]]:
     tune: dict[str, tuple[int, ...]] = {}
     for name, value in table(front, ("tune",)).items():
         key = ("tune", name)
-        if not isinstance(value, list) or not all(
-            type(item) is int and 0 <= item <= INT_MAX for item in value
-        ):
+        if not isinstance(value, list) or not all(type(item) is int and 0 <= item <= INT_MAX for item in value):
             raise front.error(key, "a list of integers that fit an int is wanted, such as [32, 64, 128]")
         if not value:
             raise front.error(key, "an empty list leaves no way to launch; name at least one value")
@@ -167,9 +165,7 @@ def read_let(front: FrontMatter, names: Iterable[str]) -> dict[str, Expression]:
         return {name: found[name] for name in TopologicalSorter(needs).static_order()}
     except CycleError as error:
         circle = error.args[1]
-        raise front.error(
-            ("let", circle[0]), f"goes in a circle: {' needs '.join(reversed(circle))}"
-        ) from None
+        raise front.error(("let", circle[0]), f"goes in a circle: {' needs '.join(reversed(circle))}") from None
 
 
 def read_number(front: FrontMatter, key: KeyPath, allowed: Iterable[str]) -> Expression:

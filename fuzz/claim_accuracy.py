@@ -61,12 +61,8 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
     models = Accuracy(
         exp=read_exp(front, has_fast_exp),
         divide=read_divide(front, has_fast_divide),
-        accumulate=cast(
-            Accumulate, read_word(front, ("accuracy", "accumulate"), get_args(Accumulate), "f32")
-        ),
-        denominator=cast(
-            Denominator, read_word(front, ("accuracy", "denominator"), get_args(Denominator), "row")
-        ),
+        accumulate=cast(Accumulate, read_word(front, ("accuracy", "accumulate"), get_args(Accumulate), "f32")),
+        denominator=cast(Denominator, read_word(front, ("accuracy", "denominator"), get_args(Denominator), "row")),
         shift_slack=read_slack(front),
         ftz=ftz,
     )
@@ -115,14 +111,10 @@ def read_exp(front: FrontMatter, has_fast_exp: bool) -> ExpModel:
     if value is None:
         return FAST_EXPF if has_fast_exp else EXPF
     if value == "expf" and has_fast_exp:
-        raise front.error(
-            key, "under -use_fast_math every expf is compiled as __expf; say so or leave it out"
-        )
+        raise front.error(key, "under -use_fast_math every expf is compiled as __expf; say so or leave it out")
     if isinstance(value, str) and value in EXP_MODELS:
         return EXP_MODELS[value]
-    is_model = (
-        isinstance(value, list) and len(value) == 2 and all(type(item) in (int, float) for item in value)
-    )
+    is_model = isinstance(value, list) and len(value) == 2 and all(type(item) in (int, float) for item in value)
     if not is_model or not all(0 <= item <= LARGEST_EXP_ERROR for item in cast(list[float], value)):
         usage = f'"expf", "__expf" or [a0, kappa] with both from 0 to {LARGEST_EXP_ERROR}'
         raise front.error(key, f"{usage} is wanted: an error of (a0 + kappa |t|) 2^-24")
@@ -155,16 +147,12 @@ def read_values(front: FrontMatter) -> Values:
     if finite is not None and type(finite) is not bool:
         raise front.error(("values", "finite"), "true or false is wanted")
     special = Special(
-        all_neg_inf=cast(
-            Literal["nan", "zero"], read_word(front, ("values", "all_neg_inf"), ("nan", "zero"), "nan")
-        ),
+        all_neg_inf=cast(Literal["nan", "zero"], read_word(front, ("values", "all_neg_inf"), ("nan", "zero"), "nan")),
         nan=read_row(front, "nan"),
         pos_inf=read_row(front, "pos_inf"),
     )
     if finite and lookup(front.values, ("values", "all_neg_inf")) is not None:
-        raise front.error(
-            ("values", "all_neg_inf"), "finite = true leaves -inf out, so such a row is not claimed"
-        )
+        raise front.error(("values", "all_neg_inf"), "finite = true leaves -inf out, so such a row is not claimed")
     return Values(special, bool(finite), read_range(front))
 
 

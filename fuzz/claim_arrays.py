@@ -77,9 +77,7 @@ def read_array(front: FrontMatter, key: KeyPath, names: Iterable[str]) -> Array:
     return Array(cast(Element, element), shape, reads, writes, None if fill is None else int(fill))
 
 
-def check_roles(
-    front: FrontMatter, roles: Roles, arrays: Mapping[str, Array], axes: Mapping[str, Axis]
-) -> None:
+def check_roles(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array], axes: Mapping[str, Axis]) -> None:
     """Each role of the op has one array of its rank, and the inputs' shapes give every axis its size."""
     check_each_role_has_one_array(front, roles, arrays)
     for name, array in arrays.items():

@@ -46,9 +46,7 @@ class Launch:
         return tuple(self.entry_for(dict(zip(holes, values, strict=True))) for values in choices)
 
 
-def read_launches(
-    front: FrontMatter, names: tuple[str, ...], arrays: Arrays, tune: Tune
-) -> tuple[Launch, ...]:
+def read_launches(front: FrontMatter, names: tuple[str, ...], arrays: Arrays, tune: Tune) -> tuple[Launch, ...]:
     written = required(front, ("launch",), EXAMPLE)
     if not isinstance(written, list) or not all(isinstance(item, dict) for item in written):
         raise front.error(("launch",), "a launch stands under [[launch]], in double brackets")

@@ -14,7 +14,7 @@ from types import CodeType
 
 LONGEST = 400
 LARGEST = 2**63 - 1
-GRAMMAR = "integers, names, + - * / %, ceil_div(a, b), min(a, b), max(a, b)"
+GRAMMAR = "integers, names, + - * / %, ceil_div(a, b), ceil_log2(n), min(a, b), max(a, b)"
 CONDITION_GRAMMAR = f"{GRAMMAR}, comparisons, and, or, not"
 
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%"}
@@ -30,7 +30,21 @@ def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 
 
-FUNCTIONS: dict[str, Callable[..., int]] = {"ceil_div": ceil_div, "min": min, "max": max}
+def ceil_log2(n: int) -> int:
+    """The smallest h with 2^h at least n: how often n is halved until one is left, the height of a tree."""
+    if n < 1:
+        raise ExpressionError(f"takes ceil_log2({n}); it begins at 1")
+    return (n - 1).bit_length()
+
+
+FUNCTIONS: dict[str, Callable[..., int]] = {
+    "ceil_div": ceil_div,
+    "ceil_log2": ceil_log2,
+    "min": min,
+    "max": max,
+}
+FEWEST = {"ceil_div": 2, "ceil_log2": 1, "min": 2, "max": 2}
+MOST = {"ceil_div": 2, "ceil_log2": 1}
 SCOPE: dict[str, object] = {"__builtins__": {}, **FUNCTIONS}
 
 
@@ -122,8 +136,8 @@ def check_number(node: ast.expr, allowed: tuple[str, ...]) -> None:
             check_number(left, allowed)
             check_number(right, allowed)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
-            if len(args) < 2 or (name == "ceil_div" and len(args) > 2):
-                raise ExpressionError(f"{name}() with {len(args)} arguments; it takes two")
+            if not FEWEST[name] <= len(args) <= MOST.get(name, len(args)):
+                raise ExpressionError(f"{name}() with {len(args)} arguments; it takes {FEWEST[name]}")
             for arg in args:
                 check_number(arg, allowed)
         case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
@@ -145,15 +159,11 @@ def check_condition(node: ast.expr, allowed: tuple[str, ...]) -> None:
                 check_number(part, allowed)
         case _:
             check_number(node, allowed)
-            raise ExpressionError(
-                f"'{ast.unparse(node)}' is a number, where a condition such as n > 0 is wanted"
-            )
+            raise ExpressionError(f"'{ast.unparse(node)}' is a number, where a condition such as n > 0 is wanted")
 
 
 def check_name(name: str, allowed: tuple[str, ...]) -> None:
     if name not in allowed:
         close = get_close_matches(name, allowed, 1)
         hint = f", did you mean '{close[0]}'?" if close else ""
-        raise ExpressionError(
-            f"unknown name '{name}'{hint}; this claim has {', '.join(allowed) or 'no names'}"
-        )
+        raise ExpressionError(f"unknown name '{name}'{hint}; this claim has {', '.join(allowed) or 'no names'}")

@@ -71,9 +71,7 @@ def parse(path: Path, source: str) -> FrontMatter:
         raise ClaimError(f"{where}:{fences[1] + 1}: a second '{OPENS}'; a file is one kernel with one claim")
     end = next((number for number in range(start, len(lines)) if lines[number] == CLOSES), None)
     if end is None:
-        raise ClaimError(
-            f"{where}:{start}: '{OPENS}' is never closed; end the front matter with a line '{CLOSES}'"
-        )
+        raise ClaimError(f"{where}:{start}: '{OPENS}' is never closed; end the front matter with a line '{CLOSES}'")
     for number in range(start, end):
         if lines[number] != "//" and not lines[number].startswith("// "):
             found = f"{shown(lines[number])}: inside the front matter every line starts with '// '"
@@ -83,9 +81,7 @@ def parse(path: Path, source: str) -> FrontMatter:
         values = tomllib.loads(toml)
     except (ValueError, RecursionError) as error:
         raise ClaimError(f"{where}:{start + line_of(error)}: broken TOML: {message_of(error)}") from None
-    prose = "\n".join(
-        line[2:].removeprefix(" ") for line in lines[: start - 1] if line.startswith("//")
-    ).strip()
+    prose = "\n".join(line[2:].removeprefix(" ") for line in lines[: start - 1] if line.startswith("//")).strip()
     return FrontMatter(path, source, prose, start + 1, toml, values)
 
 
@@ -161,11 +157,7 @@ def shown_key(key: KeyPath) -> str:
 def shown(value: object) -> str:
     """A value as TOML would write it, cut where it is long."""
     if isinstance(value, dict):
-        text = (
-            "{ " + ", ".join(f"{key} = {shown(inner)}" for key, inner in value.items()) + " }"
-            if value
-            else "{}"
-        )
+        text = "{ " + ", ".join(f"{key} = {shown(inner)}" for key, inner in value.items()) + " }" if value else "{}"
     elif isinstance(value, list):
         text = "[" + ", ".join(shown(inner) for inner in value) + "]"
     else:

@@ -42,9 +42,7 @@ def entries_of(source: str) -> dict[str, Parameters]:
         named = re.search(r"(\w+)\s*\(", declaration)
         if named:
             inside = declaration[named.end() : closing(declaration, named.end() - 1)]
-            found[named[1]] = tuple(
-                parameter(text) for text in split_commas(inside) if text not in ("", "void")
-            )
+            found[named[1]] = tuple(parameter(text) for text in split_commas(inside) if text not in ("", "void"))
     return found
 
 
@@ -81,9 +79,7 @@ def parameter(text: str) -> Parameter:
     pointee = plain.split("*")[0]
     words = re.findall(r"\w+", pointee if "*" in plain else pointee.rsplit(None, 1)[0])
     sizes = [
-        BYTES[word]
-        for word in (re.sub(r"^(\w+?)[1-4]$", scalar_of_vector, word) for word in words)
-        if word in BYTES
+        BYTES[word] for word in (re.sub(r"^(\w+?)[1-4]$", scalar_of_vector, word) for word in words) if word in BYTES
     ]
     size = next((size for size in sizes if size != BYTES["unsigned"]), sizes[0] if sizes else None)
     return Parameter(" ".join(text.split()), is_pointer, size)
@@ -91,7 +87,5 @@ def parameter(text: str) -> Parameter:
 
 def scalar_of_vector(found: re.Match[str]) -> str:
     """`float4` is made of `float`; `half2` of `half`; anything else stays what it is."""
-    scalar = {"uint": "unsigned", "longlong": "long", "ulong": "long", "ulonglong": "long"}.get(
-        found[1], found[1]
-    )
+    scalar = {"uint": "unsigned", "longlong": "long", "ulong": "long", "ulonglong": "long"}.get(found[1], found[1])
     return scalar if scalar in BYTES else found[0]

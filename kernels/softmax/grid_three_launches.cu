@@ -1,0 +1,132 @@
+// Softmax of one long vector in three launches: a grid of blocks, one block over their results, a grid that writes.
+//
+// A vector too long for one block. In the first launch each thread runs online over its share, keeping a maximum
+// and the sum of exp(x - max), and each block joins its threads' states in a tree in shared memory. The second
+// launch, a single block, joins the blocks' states. The third writes exp(x - max) / sum. A launch is the barrier
+// between blocks. The grid may be far smaller than the vector; then the threads go round more often.
+//
+// States are joined by safe_merge, for which a maximum of -inf marks the identity: it stands for padding, for
+// threads without elements, and for a beginning of nothing but -inf.
+//
+// /// kernel
+// op     = "softmax"
+// axes   = { n = "1..1073741824" }
+// tune   = { threads = [32, 64, 128, 256, 512, 1024], max_blocks = [1, 2, 3, 37, 1024, 65535] }
+//
+// [let]
+// blocks   = "min(max_blocks, ceil_div(n, threads))"
+// elements = "ceil_div(n, blocks * threads)"  # of a thread in the first launch
+// states   = "ceil_div(blocks, threads)"      # of a thread in the second
+//
+// [arrays]
+// x    = "f32[n] -> x"
+// y    = "f32[n] <- y"
+// tmax = "f32[blocks]"
+// tsum = "f32[blocks]"
+// m    = "f32[1]"
+// s    = "f32[1]"
+//
+// [accuracy]
+// adds     = "elements + states - 1 + 2 * ceil_log2(threads)"  # a thread's first state is taken over as it is
+// rescales = "elements - 1 + states - 1 + 2 * ceil_log2(threads)"
+// divide   = "ieee"
+//
+// [[launch]]
+// entry  = "reduce_max"
+// grid   = "blocks"
+// block  = "threads"
+// shared = "2 * 4 * threads"
+// args   = ["tmax", "tsum", "x", "n"]
+//
+// [[launch]]
+// entry  = "reduce_blocks"
+// grid   = "1"
+// block  = "threads"
+// shared = "2 * 4 * threads"
+// args   = ["m", "s", "tmax", "tsum", "blocks"]
+//
+// [[launch]]
+// entry = "normalize"
+// grid  = "blocks"
+// block = "threads"
+// args  = ["y", "x", "m", "s", "n"]
+// ///
+
+__device__ void safe_merge(float &max, float &sum, float other_max, float other_sum) {
+    // joins the other state into (max, sum); a max of -inf marks an empty state, whose sum means nothing
+    if (other_max == -INFINITY) {
+        return;
+    }
+    if (max == -INFINITY) {
+        max = other_max;
+        sum = other_sum;
+    } else if (max >= other_max) {
+        sum += other_sum * expf(other_max - max);
+    } else {
+        sum = sum * expf(max - other_max) + other_sum;
+        max = other_max;
+    }
+}
+
+__device__ void block_merge(float &max, float &sum) {
+    // joins the states of all threads (a power of two of them); every thread ends with the result
+    extern __shared__ float shared[];
+    float *maxima = shared;  // (blockDim.x)
+    float *sums = shared + blockDim.x;  // (blockDim.x)
+    const int tid = threadIdx.x;  // ranges [0, blockDim.x)
+    maxima[tid] = max;
+    sums[tid] = sum;
+    __syncthreads();
+    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        // tid < half is asked before the partner is read: tid + half would lie outside for the others
+        if (tid < half) {
+            safe_merge(maxima[tid], sums[tid], maxima[tid + half], sums[tid + half]);
+        }
+        __syncthreads();
+    }
+    max = maxima[0];
+    sum = sums[0];
+}
+
+__global__ void reduce_max(float *tmax, float *tsum, const float *x, int n) {
+    // tmax and tsum are (gridDim.x), x is (n)
+    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+    float max = -INFINITY, sum = 0.0f;
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
+        const float value = x[i];
+        if (value > max) {  // max may still be -inf, and then so is max - value: the sum of 0 stays 0
+            sum = sum * expf(max - value) + 1.0f;
+            max = value;
+        } else if (value > -INFINITY) {  // so max is finite; without the question -inf - -inf would be NaN
+            sum += expf(value - max);
+        }
+    }
+    block_merge(max, sum);
+    if (threadIdx.x == 0) {
+        tmax[blockIdx.x] = max;
+        tsum[blockIdx.x] = sum;
+    }
+}
+
+__global__ void reduce_blocks(float *m, float *s, const float *tmax, const float *tsum, int blocks) {
+    // m and s are (1), tmax and tsum are (blocks); a single block
+    float max = -INFINITY, sum = 0.0f;
+    for (int i = threadIdx.x; i < blocks; i += blockDim.x) {
+        safe_merge(max, sum, tmax[i], tsum[i]);
+    }
+    block_merge(max, sum);
+    if (threadIdx.x == 0) {  // all threads know it; one writes
+        m[0] = max;
+        s[0] = sum;
+    }
+}
+
+__global__ void normalize(float *y, const float *x, const float *m, const float *s, int n) {
+    // y and x are (n), m and s are (1)
+    const float max = m[0];
+    const float sum = s[0];
+    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
+        y[i] = expf(x[i] - max) / sum;  // nothing but -inf has the maximum -inf, and exp(-inf - -inf) is NaN
+    }
+}
