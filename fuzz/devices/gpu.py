@@ -9,7 +9,7 @@ import pickle
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,14 +64,15 @@ class GpuCard:
         self._cubins: OrderedDict[tuple[object, ...], nvcc.Cubin] = OrderedDict()
         self._programs: dict[str, _Program] = {}
         self._timeout = 0.0
+        self._begin: Callable[[str], None] = _unheard
         self.is_spent = False
         text = POISON_SHARED.read_text(encoding="utf-8")
         poison = nvcc.compiled(POISON_SHARED, text, (), ("poison_shared",), self.card.architecture)
         self._poison = _loaded(poison, self._shared_limit).functions["poison_shared"]
 
-    def run(self, job: Job, probe: Probe) -> Outcome:
+    def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
-        self._timeout = probe.timeout
+        self._timeout, self._begin = probe.timeout, begin
         try:
             self._check_launches(job)
             return examined(job, probe, self)
@@ -81,6 +82,9 @@ class GpuCard:
         except (driver.OutOfMemory, cuda.MemoryError) as error:
             message = f"too large for this {self.card.name} as it is now: {error}"
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
+        except cuda.Error as error:
+            self.is_spent = True
+            raise DeviceError(f"{self.card.name}: {error}") from error
 
     def close(self) -> None:
         """Leave the context: with one still pushed, PyCUDA ends the process with an abort."""
@@ -102,6 +106,8 @@ class GpuCard:
         base = self._arena.base + (self._arena.capacity - len(image) if plan.at_end else 0)
         addresses = {job.buffers[place.buffer].name: base + place.start for place in where}
         back = self._back[: len(image)]
+        self._begin("running")
+        until = time.monotonic() + self._timeout
         cuda.memcpy_htod_async(base, image, self._stream)
         for number, step in enumerate(job.steps[:steps]):
             self._poison_shared(plan.shared)
@@ -112,7 +118,7 @@ class GpuCard:
                 )
             except (cuda.LogicError, cuda.LaunchError) as error:
                 raise ClaimError(f"{_launch_words(job, number)}: {error}") from error
-            self._await(job, number)
+            self._await(job, number, until)
         cuda.memcpy_dtoh_async(back, base, self._stream)
         self._stream.synchronize()
         return back
@@ -122,16 +128,16 @@ class GpuCard:
         grid, limit = (2 * self._multiprocessors, 1, 1), self._shared_limit
         self._poison.prepared_async_call(grid, (1024, 1, 1), self._stream, _as_int(word), limit // 4, shared_size=limit)
 
-    def _await(self, job: Job, number: int) -> None:
+    def _await(self, job: Job, number: int, until: float) -> None:
         """Wait for a launch, so that what went wrong is known to be its own doing."""
         began = time.monotonic()
         try:
             while not self._stream.is_done():
-                waited = time.monotonic() - began
-                if waited > self._timeout:
+                now = time.monotonic()
+                if now > until:
                     message = f"{_launch_words(job, number)} has not ended after {self._timeout:g} s"
                     raise Fault(Finding("hang", message, step=number))
-                if waited > SPIN:
+                if now > began + SPIN:
                     time.sleep(SPIN / 4)
         except cuda.Error as error:
             kind = next((kind for words, kind in ENDED.items() if words in str(error)), None)
@@ -199,6 +205,18 @@ def _launch_words(job: Job, number: int) -> str:
 def _as_int(word: int) -> int:
     """The C int with these 32 bits."""
     return word - (1 << 32) if word >> 31 else word
+
+
+def _unheard(part: str) -> None:
+    """Tell nobody."""
+
+
+def backend() -> GpuCard:
+    """What worker.py runs jobs with."""
+    try:
+        return GpuCard()
+    except cuda.Error as error:
+        raise DeviceError(f"the card does not start: {error}") from error
 
 
 def replay(job: Job, probe: Probe) -> None:

@@ -80,6 +80,16 @@ def architectures(nvcc: str) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: int(name.removeprefix("sm_"))))
 
 
+def check_architecture(architecture: str) -> None:
+    """A DeviceError where nvcc writes no code for this card."""
+    compiler = find()
+    if architecture not in architectures(compiler):
+        raise DeviceError(
+            f"{compiler} writes no code for this card's {architecture}, only for {', '.join(architectures(compiler))}: "
+            "install a CUDA toolkit that supports the card"
+        )
+
+
 def _output(command: list[str]) -> str:
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -89,15 +99,9 @@ def _output(command: list[str]) -> str:
 
 def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str) -> Cubin:
     """The machine code of a source, from the cache where this compiler has seen this very text before."""
-    nvcc = find()
-    if architecture not in architectures(nvcc):
-        known = ", ".join(architectures(nvcc))
-        raise DeviceError(
-            f"{nvcc} writes no code for this card's {architecture}, only for {known}: "
-            "install a CUDA toolkit that supports the card"
-        )
+    check_architecture(architecture)
     name = "cubin/" + cache.key(
-        version(nvcc),
+        version(find()),
         architecture,
         "\n".join(flags),
         "\n".join(entries),
