@@ -13,7 +13,7 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
 //
 // [accuracy]
-// adds = "ceil_div(cols, threads * blocks) + 10 + blocks"
+// adds = "ceil_div(cols, threads * blocks) + ceil_log2(threads) + blocks"
 //
 // [broken]
 // kind = "uninitialised"

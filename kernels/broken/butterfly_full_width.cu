@@ -9,11 +9,8 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024], width = [1, 2, 4, 8, 16, 32] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
 //
-// [let]
-// halvings = "min(1, width / 2) + min(1, width / 4) + min(1, width / 8) + min(1, width / 16) + width / 32"
-//
 // [accuracy]
-// adds = "ceil_div(cols, width) + halvings"
+// adds = "ceil_div(cols, width) + ceil_log2(min(cols, width))"  # a lane's share; the halvings that meet more than zeros
 //
 // [values]
 // nan     = "ieee"

@@ -1,7 +1,7 @@
 // reduce/warp_max_down, whose lanes beyond the row return before the shuffles.
 //
-// The mask of the shuffles still names all 32 lanes. A lane that has returned does not take part, and what is read from it
-// is undefined: its last value on one card, 0 on another, so that it may look right for years.
+// The mask of the shuffles still names all 32 lanes. A lane that has returned does not take part, and what is read from
+// it is undefined: its last value on one card, 0 on another, so that it may look right for years.
 //
 // /// kernel
 // op     = "row_max"

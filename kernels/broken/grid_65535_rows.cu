@@ -1,7 +1,7 @@
 // softmax/online_md_block on a grid of at most 65535 blocks.
 //
-// That is the limit of a grid's y and z, and was once x's too; x has reached 2^31 - 1 for long. One block takes one row, so
-// the rows from 65535 on are never written. The claim keeps rows short, so that so many of them are cheap to try.
+// That is the limit of a grid's y and z, and was once x's too, which has long reached 2^31 - 1. One block takes one row,
+// so the rows from 65535 on are never written. The claim keeps rows short, so that so many of them are cheap to try.
 //
 // /// kernel
 // op     = "softmax"
@@ -9,9 +9,12 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //
+// [let]
+// joins = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # with other than empty states
+//
 // [accuracy]
-// adds     = "ceil_div(cols, threads) - 1 + 10"  # a thread's first element adds nothing; then five joins, twice
-// rescales = "ceil_div(cols, threads) - 1 + 10"
+// adds     = "joins"
+// rescales = "joins"
 // divide   = "ieee"
 //
 // [broken]

@@ -11,8 +11,8 @@
 // arrays = { x = "f32[rows, cols] -> x <- y" }
 //
 // [accuracy]
-// adds     = "10"  # five halvings in the warp, five between the warps
-// rescales = "0"
+// adds     = "ceil_log2(cols)"  # five halvings in the warp, five between warps; to add the zeros of idle ones is exact
+// rescales = 0
 // divide   = "ieee"
 //
 // [values]
@@ -21,7 +21,7 @@
 //
 // [broken]
 // kind = "special"
-// why  = "padding of -FLT_MAX is summed as if it were 0: wrong for rows at -FLT_MAX, and 0 instead of NaN for rows of -inf"
+// why  = "padding of -FLT_MAX is summed: too much for rows at -FLT_MAX, and 0 instead of NaN for rows of -inf"
 //
 // [[launch]]
 // entry = "softmax_safe_block"

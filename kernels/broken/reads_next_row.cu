@@ -9,9 +9,12 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //
+// [let]
+// joins = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # with other than empty states
+//
 // [accuracy]
-// adds     = "ceil_div(cols, threads) - 1 + 10"  # a thread's first element adds nothing; then five joins, twice
-// rescales = "ceil_div(cols, threads) - 1 + 10"
+// adds     = "joins"
+// rescales = "joins"
 // divide   = "ieee"
 //
 // [broken]

@@ -1,7 +1,7 @@
-// softmax/naive_block_vec4, which takes the tail as one more float4.
+// softmax/naive_block_vec4, which rounds the number of its vectors up when it sums.
 //
-// What is read too much is thrown away, so the output is right. But up to three floats past the row have been read:
-// the next row's, or, after the last row, whatever lies behind the array, which may be no memory at all.
+// The tail is taken as one more float4. What it holds beyond the row is counted in the denominator: the beginning of the
+// next row, or, after the last row, whatever lies behind the array, which may be no memory at all.
 //
 // /// kernel
 // op     = "softmax"
@@ -10,18 +10,18 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4
 //
-// [accuracy]
-// adds        = "ceil_div(cols, 4 * threads) + 4 + 10"  # vectors; head, tail and two adds in a vector; halvings
-// rescales    = "0"
-// shift_slack = 80                                      # it "subtracts" 0, so far from the maximum at most
+// [accuracy]  # a thread's vectors, two adds within one, the tail; then the halvings that meet more than zeros
+// adds        = "ceil_div(cols, 4 * threads) + 3 + ceil_log2(min(cols, threads))"
+// rescales    = 0
+// shift_slack = 80  # it "subtracts" 0, which is so far from the maximum at most
 // divide      = "ieee"
 //
 // [values]
-// range = [-80, 80]                                     # as naive_block says
+// range = [-80, 80]
 //
 // [broken]
 // kind = "out-of-bounds"
-// why  = "the last float4 of the last row is read past the end of the array when the row has a tail"
+// why  = "the last float4 of a row with a tail reaches into the next row, and after the last row behind the array"
 //
 // [[launch]]
 // entry = "softmax_naive_block_vec4"
@@ -77,13 +77,9 @@ __global__ void softmax_naive_block_vec4(float *y, const float *x, int cols) {
     if (tid < head) {
         sum += expf(x[tid]);  // a block has more threads than a head or a tail has elements
     }
-    for (int i = tid; i < vectors; i += blockDim.x) {
+    for (int i = tid; i < (cols - head + 3) / 4; i += blockDim.x) {
         const float4 e = exp4(body[i]);
         sum += (e.x + e.y) + (e.z + e.w);
-    }
-    if (tid == 0 && tail < cols) {
-        const float4 e = exp4(body[vectors]);
-        sum += e.x + (tail + 1 < cols ? e.y : 0.0f) + (tail + 2 < cols ? e.z : 0.0f);
     }
     sum = block_sum(sum);
 

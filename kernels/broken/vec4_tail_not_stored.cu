@@ -10,14 +10,14 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4
 //
-// [accuracy]
-// adds        = "ceil_div(cols, 4 * threads) + 4 + 10"  # vectors; head, tail and two adds in a vector; halvings
-// rescales    = "0"
-// shift_slack = 80                                      # it "subtracts" 0, so far from the maximum at most
+// [accuracy]  # a thread's vectors, two adds within one, the tail; then the halvings that meet more than zeros
+// adds        = "ceil_div(cols, 4 * threads) + 3 + ceil_log2(min(cols, threads))"
+// rescales    = 0
+// shift_slack = 80  # it "subtracts" 0, which is so far from the maximum at most
 // divide      = "ieee"
 //
 // [values]
-// range = [-80, 80]                                     # as naive_block says
+// range = [-80, 80]
 //
 // [broken]
 // kind = "unwritten"

@@ -11,7 +11,7 @@
 //
 // [accuracy]
 // adds       = "cols"
-// rescales   = "0"
+// rescales   = 0
 // accumulate = "f64"
 // divide     = "ieee"
 //

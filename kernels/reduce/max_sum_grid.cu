@@ -12,14 +12,14 @@
 // arrays = { x = "f32[n] -> x", tmax = "f32[blocks]", tsum = "f32[blocks]", m = "f32[1] <- m", s = "f32[1] <- s" }
 //
 // [let]
-// blocks    = "min(max_blocks, ceil_div(n, threads))"
-// halvings  = "5 + min(1, threads / 64) + min(1, threads / 128) + min(1, threads / 256) + min(1, threads / 512) + threads / 1024"
-// elements  = "ceil_div(n, blocks * threads)"    # of a thread in the first launch
-// states    = "ceil_div(blocks, threads)"        # of a thread in the second
+// blocks   = "min(max_blocks, ceil_div(n, threads))"
+// elements = "ceil_div(n, blocks * threads)"  # of a thread in the first launch
+// states   = "ceil_div(blocks, threads)"      # of a thread in the second, which takes its first one over as it is
+// halvings = "ceil_log2(min(n, threads)) + ceil_log2(min(blocks, threads))"  # of both trees; empty states add nothing
 //
 // [accuracy]
-// adds     = "elements + halvings + states - 1 + halvings"      # a thread's first state is taken over as it is
-// rescales = "elements - 1 + halvings + states - 1 + halvings"
+// adds     = "elements + states - 1 + halvings"
+// rescales = "elements - 1 + states - 1 + halvings"
 //
 // [[launch]]
 // entry  = "reduce_max"

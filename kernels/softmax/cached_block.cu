@@ -11,9 +11,9 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x <- y" }
 //
-// [accuracy]
-// adds     = "ceil_div(cols, threads) + 10"  # a thread's share, then five halvings, twice
-// rescales = "0"
+// [accuracy]  # a thread's share, then the halvings that meet more than zeros
+// adds     = "ceil_div(cols, threads) + ceil_log2(min(cols, threads))"
+// rescales = 0
 // divide   = "ieee"
 //
 // [values]

@@ -15,11 +15,11 @@
 // short   = "1 - min(1, cols / 1025)"  # which of the three it is: one of these is 1, the others are 0
 // long    = "min(1, cols / 4097)"
 // cached  = "1 - short - long"
-// workers = "short * 32 + long * threads + cached * threads"
+// workers = "short * 32 + (1 - short) * threads"
 // vectors = "ceil_div(cols, 4 * workers)"
 //
-// [accuracy]  # cached as cached_block says it, the others as online_block_shuffle, a warp with five halvings only
-// adds     = "cached * ceil_div(cols, threads) + (1 - cached) * (vectors + 4) + 10 - 5 * short"
+// [accuracy]  # cached as cached_block says it, the others as online_block_shuffle
+// adds     = "cached * ceil_div(cols, threads) + (1 - cached) * (vectors + 3) + ceil_log2(min(cols, workers))"
 // rescales = "(1 - cached) * (vectors + 2)"
 // divide   = "ieee"
 //

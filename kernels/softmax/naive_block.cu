@@ -10,10 +10,10 @@
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //
-// [accuracy]
-// adds        = "ceil_div(cols, threads) + 10"  # a thread's share, then five halvings, twice
-// rescales    = "0"
-// shift_slack = 80                              # it "subtracts" 0, which is so far from the maximum at most
+// [accuracy]  # a thread's share, then the halvings that meet more than zeros
+// adds        = "ceil_div(cols, threads) + ceil_log2(min(cols, threads))"
+// rescales    = 0
+// shift_slack = 80  # it "subtracts" 0, which is so far from the maximum at most
 // divide      = "ieee"
 //
 // [values]

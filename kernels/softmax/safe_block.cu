@@ -12,8 +12,8 @@
 // arrays = { x = "f32[rows, cols] -> x <- y" }
 //
 // [accuracy]
-// adds     = "10"  # five halvings in the warp, five between the warps
-// rescales = "0"
+// adds     = "ceil_log2(cols)"  # five halvings in the warp, five between warps; to add the zeros of idle ones is exact
+// rescales = 0
 // divide   = "ieee"
 //
 // [values]
