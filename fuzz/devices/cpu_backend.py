@@ -1,0 +1,241 @@
+"""Runs jobs on the cpu, inside a worker process: several runs, each with its own schedule and poison.
+
+Knows what to vary, and what a difference between runs means. How a kernel runs, the C++ runtime knows.
+"""
+
+import ctypes
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzz.devices import DTYPES, ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run, cpu_compiler
+from fuzz.devices.cpu_compiler import Flavour
+from fuzz.devices.cpu_findings import Lines, Sight, sights
+from fuzz.devices.cpu_library import (
+    FINDING_CAPACITY,
+    FORWARD,
+    HAS_CONTENT,
+    IS_INITIALISED,
+    IS_OUTPUT,
+    REVERSE,
+    SHUFFLED,
+    TIMED_OUT,
+    TOO_LARGE,
+    LoadedLibrary,
+    RawBuffer,
+    RawFinding,
+    RawRun,
+    RawStep,
+    Runtime,
+    arguments,
+)
+from fuzz.devices.layout import POISONS, nbytes
+from fuzz.devices.probes import differing, unwritten
+
+KEPT_LIBRARIES = 64
+SPENT_AFTER = 2000
+"""Libraries loaded, after which the process is replaced: unloading gives back most of what loading took."""
+
+SCHEDULES = {FORWARD: "forward", REVERSE: "reverse", SHUFFLED: "shuffled"}
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How one run goes: in which order threads and blocks run, and what uninitialised memory holds."""
+
+    schedule: int
+    poison: int
+    seed: int = 0
+    preempt_one_in: int = 0
+
+    def label(self) -> str:
+        """In words, for people."""
+        order = SCHEDULES[self.schedule] + (f" {self.seed}" if self.schedule == SHUFFLED else "")
+        return f"{order}, poison {self.poison:08x}"
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one run showed. `run` is None where it did not come to its end."""
+
+    manner: Manner
+    run: Run | None
+    sights: tuple[Sight, ...]
+    status: int
+    block_seconds: float
+    printed: str
+
+
+def manners(probe: Probe) -> list[Manner]:
+    """Forward, reverse and then shuffled, with a poison of its own for each; at least two."""
+    chosen = [Manner(FORWARD, POISONS[0], probe.seed), Manner(REVERSE, POISONS[1], probe.seed)]
+    for number in range(2, max(probe.runs, 2)):
+        preempt = 8 if probe.check else 0
+        chosen.append(Manner(SHUFFLED, POISONS[number % len(POISONS)], probe.seed * 1_000_003 + number, preempt))
+    return chosen
+
+
+class Program:
+    """A kernel file in one flavour, loaded."""
+
+    def __init__(self, job: Job, flavour: Flavour) -> None:
+        self.flavour = flavour
+        self.loaded = LoadedLibrary(cpu_compiler.library(job, flavour))
+        self.lines = Lines(self.loaded.library)
+
+
+class Bound:
+    """A job laid out for the runtime, to be run in several manners."""
+
+    def __init__(self, job: Job, program: Program) -> None:
+        self.job, self.program = job, program
+        self._contents: list[NDArray[np.generic]] = []
+        self._fills: list[bool] = []
+        numbers = {buffer.name: i for i, buffer in enumerate(job.buffers)}
+        self._buffers = (RawBuffer * max(1, len(job.buffers)))()
+        for raw, buffer in zip(self._buffers, job.buffers, strict=False):
+            raw.bytes = nbytes(buffer)
+            raw.flags = IS_OUTPUT if buffer.is_output else 0
+            raw.element_bytes = 4
+            if buffer.content is not None:
+                content = np.ascontiguousarray(buffer.content)
+                self._contents.append(content)
+                raw.content, raw.flags = content.ctypes.data, raw.flags | HAS_CONTENT
+            elif buffer.fill is not None:
+                one = np.array([buffer.fill]).astype(DTYPES[buffer.element])
+                raw.fill = int.from_bytes(one.tobytes(), "little")
+                raw.element_bytes, raw.flags = one.itemsize, raw.flags | IS_INITIALISED
+        self._poisoned = [i for i, one in enumerate(job.buffers) if one.content is None and one.fill is None]
+        self._args = []
+        self._steps = (RawStep * max(1, len(job.steps)))()
+        for raw_step, step in zip(self._steps, job.steps, strict=False):
+            entry = program.loaded.entries[step.entry]
+            check_arguments(job, step.entry, entry.signature, step.args)
+            values = [(numbers[one], 0) if isinstance(one, str) else (-1, one) for one in step.args]
+            args = arguments(values)
+            self._args.append(args)
+            raw_step.entry, raw_step.args, raw_step.arg_count = entry.raw, args, len(values)
+            raw_step.grid[:], raw_step.block[:], raw_step.shared = step.grid, step.block, step.shared
+        self._findings = (RawFinding * FINDING_CAPACITY)()
+
+    def run(self, runtime: Runtime, manner: Manner, seconds: float) -> Pass:
+        """Run it once, for so long at most."""
+        program, job = self.program, self.job
+        word = manner.poison
+        for i in self._poisoned:
+            self._buffers[i].fill = word
+        library = program.loaded.library
+        raw = RawRun(
+            module=ctypes.pointer(program.loaded.module),
+            buffers=self._buffers,
+            steps=self._steps,
+            shared_arrays=program.loaded.shared,
+            thread_local_anchor_offset=library.anchor_offset,
+            buffer_count=len(job.buffers),
+            step_count=len(job.steps),
+            shared_array_count=len(library.shared_arrays),
+            align=job.align,
+            schedule=manner.schedule,
+            poison=word,
+            seed=manner.seed,
+            check=program.flavour == "check",
+            preempt_one_in=manner.preempt_one_in if program.flavour == "check" else 0,
+            flush_denormals=library.flush_denormals,
+            timeout_ms=max(1, int(seconds * 1000)),
+            findings=self._findings,
+            finding_capacity=FINDING_CAPACITY,
+        )
+        began = time.perf_counter()
+        runtime.run(raw)
+        took = time.perf_counter() - began
+        if raw.status == TOO_LARGE:
+            need = sum(nbytes(one) for one in job.buffers)
+            raise DeviceError(f"{job.path}: these arrays take {need} bytes; the cpu device holds at most 1 GB")
+        found = sights(self._findings[: raw.finding_count], job, library, program.lines) if raw.finding_count else []
+        run = Run(manner.label(), self._outputs(), took) if raw.status == 0 else None
+        return Pass(manner, run, tuple(found), raw.status, raw.block_ms / 1000, (raw.printed or b"").decode(errors="replace"))
+
+    def _outputs(self) -> dict[str, NDArray[np.generic]]:
+        outputs = {}
+        for raw, buffer in zip(self._buffers, self.job.buffers, strict=False):
+            if buffer.is_output:
+                array = np.empty(buffer.shape, DTYPES[buffer.element])
+                ctypes.memmove(array.ctypes.data, raw.address, raw.bytes)
+                outputs[buffer.name] = array
+        return outputs
+
+
+def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int, ...]) -> None:
+    """Raise a ClaimError where a claim's arguments do not fit the parameters of the kernel."""
+    if len(args) != len(signature):
+        raise ClaimError(f"{job.path}: {entry} has {len(signature)} parameters; the claim passes {len(args)}: {args}")
+    for number, (letter, value) in enumerate(zip(signature, args, strict=True), start=1):
+        wanted = "P" if isinstance(value, str) else "i"
+        if letter != wanted:
+            passed = f"the array {value}" if isinstance(value, str) else f"the C int {value}"
+            takes = {"P": "a pointer", "i": "a 32-bit integer"}.get(letter, "neither a pointer nor a 32-bit integer")
+            raise ClaimError(f"{job.path}: parameter {number} of {entry} is {takes}; the claim passes {passed}")
+
+
+class CpuBackend:
+    """The runtime in this process, and the kernel libraries that were used last."""
+
+    def __init__(self) -> None:
+        self.is_spent = False
+        self._runtime = Runtime(cpu_compiler.runtime())
+        self._programs: OrderedDict[tuple[object, ...], Program] = OrderedDict()
+        self._loads = 0
+
+    def close(self) -> None:
+        """Nothing outlives the process."""
+
+    def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        """Run a job as often and as closely as the probe says."""
+        program = self._program(job, "check" if probe.check else "fast")
+        bound = Bound(job, program)
+        begin("running")
+        until = time.monotonic() + probe.timeout
+        passes: list[Pass] = []
+        for manner in manners(probe):
+            passes.append(bound.run(self._runtime, manner, max(until - time.monotonic(), 0.01)))
+            if passes[-1].run is None:
+                break
+        return self._judged(job, probe, passes)
+
+    def _judged(self, job: Job, probe: Probe, passes: list[Pass]) -> Outcome:
+        runs = tuple(one.run for one in passes if one.run is not None)
+        poisons = [one.manner.poison for one in passes if one.run is not None]
+        findings = _merged(sight for one in passes for sight in one.sights)
+        extra = list(unwritten(job, runs, poisons))
+        notes = tuple(one.printed for one in passes[:1] if one.printed)
+        return Outcome(runs, (*(one.finding for one in findings), *extra), notes)
+
+    def _program(self, job: Job, flavour: Flavour) -> Program:
+        key = (flavour, job.path, job.source, job.flags, job.entries)
+        program = self._programs.get(key)
+        if program is None:
+            program = self._programs[key] = Program(job, flavour)
+            self._loads += 1
+            self.is_spent = self._loads >= SPENT_AFTER
+            if len(self._programs) > KEPT_LIBRARIES:
+                self._runtime.forget(self._programs.popitem(last=False)[1].loaded)
+        self._programs.move_to_end(key)
+        return program
+
+
+def _merged(found: object) -> list[Sight]:
+    """Each defect once, however many runs saw it."""
+    merged: dict[tuple[object, ...], Sight] = {}
+    for one in found:  # type: ignore[attr-defined]  # placeholder
+        key = (one.finding.kind, one.finding.line, one.finding.other_line, one.finding.array if one.finding.line is None else None)
+        merged.setdefault(key, one)
+    return list(merged.values())
+
+
+def backend() -> CpuBackend:
+    """What `python -m fuzz.devices.worker fuzz.devices.cpu_backend` serves."""
+    return CpuBackend()

@@ -1,0 +1,307 @@
+"""Compiles kernel files and the runtime with the host's C++ compiler, once: compiled objects are kept by content.
+
+Knows compilers, flags and files. What is in the libraries, it leaves to whoever loads them.
+"""
+
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from fuzz.devices import ClaimError, DeviceError, Job, cache
+from fuzz.devices.translate import Translated, translated
+
+Flavour = Literal["fast", "check"]
+Noted = dict[str, Any]
+"""As JSON: where the static __shared__ arrays lie, and the digests of the files that the kernel file includes."""
+
+HOME = Path(__file__).with_name("cuda_on_cpu")
+INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
+STATIC_SHARED_LIMIT = 48 * 1024
+KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
+
+_LANGUAGE = ("-std=c++17",)
+_COMMON = (
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-math-errno",  # sqrtf is an instruction, as it is on a GPU
+    "-ffp-contract=off",  # no fused multiply-add behind the source's back: fma where it says fma
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-stack-protector",
+    "-fstack-clash-protection",  # a frame larger than the guard below a stack must still hit the guard
+    "-fno-strict-aliasing",  # nvcc has none either, and kernels cast float * to float4 *
+    "-fwrapv",  # what integers do on overflow on every GPU
+    "-U_FORTIFY_SOURCE",
+    "-g1",  # lines, for findings
+    "-w",
+)
+_FLAVOURS: dict[Flavour, tuple[str, ...]] = {
+    "fast": ("-O2",),
+    "check": (
+        # -Og: -O1 and -O2 sink loads whose value is not always used under the branch that uses them, and an access
+        # out of bounds that the source makes is gone.
+        "-Og",
+        "-DCUDA_ON_CPU_CHECK",
+        "-fsanitize=thread",
+        "-fsanitize=bounds,alignment,integer-divide-by-zero",
+        "--param=tsan-instrument-func-entry-exit=0",
+    ),
+}
+_RUNTIME = ("-O2", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
+_FAST_MATH = re.compile(r"^--?use_fast_math$")
+_FLUSH = re.compile(r"^--?ftz=true$")
+_PASSED = re.compile(r"^-(?:D|U|I|isystem|include)|^--?std=")
+_SEPARATE = ("-D", "-U", "-I", "-isystem", "-include", "-std", "--std")
+
+
+@dataclass(frozen=True)
+class Flags:
+    """A claim's compiler flags, as far as they mean something to the host's compiler."""
+
+    passed: tuple[str, ...]
+    flush_denormals: bool
+
+
+@dataclass(frozen=True)
+class Library:
+    """A kernel file as a shared library, and what was noted of it when it was compiled."""
+
+    path: Path
+    flavour: Flavour
+    anchor_offset: int
+    shared_arrays: tuple[tuple[str, int, int], ...]
+    """Name, offset and bytes of every static __shared__ array in the library's thread-local block."""
+    dynamic_shared: tuple[str, ...]
+    flush_denormals: bool
+
+
+def find() -> str:
+    """The host's C++ compiler; a DeviceError that says how to get one where there is none."""
+    chosen = os.environ.get("CXX")
+    for name in [chosen] if chosen else ["g++", "c++", "clang++"]:
+        if path := shutil.which(name):
+            return path
+    missing = f"CXX={chosen} is no program" if chosen else "no g++ on PATH"
+    raise DeviceError(f"{missing}: {INSTALL}")
+
+
+@functools.cache
+def _identity(compiler: str) -> str:
+    """What the compiler says of itself and of the machine it compiles for."""
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    target = subprocess.run([compiler, "-dumpmachine"], capture_output=True, text=True, check=False)
+    if version.returncode or target.returncode:
+        raise DeviceError(f"{compiler} does not run: {version.stderr.strip() or target.stderr.strip()}; {INSTALL}")
+    return version.stdout.splitlines()[0] + " for " + target.stdout.strip()
+
+
+@functools.cache
+def _own_digest() -> str:
+    """Changes whenever a file of the runtime or a header does."""
+    files = sorted(one for one in HOME.rglob("*") if one.suffix in (".h", ".cpp") or "include" in one.parts)
+    return cache.key(*(part for one in files if one.is_file() for part in (str(one.relative_to(HOME)), one.read_bytes())))
+
+
+def flags(job_flags: tuple[str, ...]) -> Flags:
+    """Split a claim's flags: preprocessor and language flags are passed on, the rest concerns nvcc alone."""
+    passed: list[str] = []
+    flush = False
+    rest = iter(job_flags)
+    for flag in rest:
+        if flag in _SEPARATE:
+            value = next(rest, "")
+            passed.append(f"{flag.replace('--std', '-std')}{'=' if flag.endswith('std') else ''}{value}")
+        elif _PASSED.match(flag):
+            passed.append(flag.replace("--std", "-std", 1))
+        elif _FAST_MATH.match(flag):
+            passed.append("-DCUDA_ON_CPU_FAST_MATH")
+            flush = True
+        elif _FLUSH.match(flag):
+            flush = True
+    return Flags(tuple(passed), flush)
+
+
+def runtime() -> Path:
+    """The runtime as a shared library that kernel libraries resolve against."""
+    compiler = find()
+    name = f"cpu/runtime-{cache.key(_identity(compiler), _own_digest(), *_COMMON, *_RUNTIME)[:32]}.so"
+    sources = [str(one) for one in sorted((HOME / "runtime").glob("*.cpp")) if one.name != "module.cpp"]
+    return _kept(name, lambda to: _compile_own(compiler, [*_red_zone(compiler), "-shared", *sources, "-o", str(to)]))
+
+
+def _module_object(compiler: str) -> Path:
+    name = f"cpu/module-{cache.key(_identity(compiler), _own_digest(), *_COMMON, *_RUNTIME)[:32]}.o"
+    source = str(HOME / "runtime" / "module.cpp")
+    return _kept(name, lambda to: _compile_own(compiler, ["-c", source, "-o", str(to)]))
+
+
+def _red_zone(compiler: str) -> list[str]:
+    return ["-mno-red-zone"] if "x86_64" in _identity(compiler) else []
+
+
+def _compile_own(compiler: str, arguments: list[str]) -> None:
+    own = [compiler, *_LANGUAGE, *_COMMON, *_RUNTIME, *arguments]
+    done = subprocess.run(own, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise DeviceError(f"{_identity(compiler)} cannot compile the runtime of the cpu device: {done.stderr.strip()}")
+
+
+def _kept(name: str, build: Callable[[Path], None]) -> Path:
+    """The path of a cached file with just these bytes, built anew when it is missing or damaged."""
+    path = cache.folder() / name
+    if cache.fetch(name) is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="building-", dir=path.parent) as folder:
+            made = Path(folder) / "made"
+            build(made)
+            cache.save(name, made.read_bytes())
+    return path
+
+
+def library(job: Job, flavour: Flavour) -> Library:
+    """The job's kernel file, compiled for a flavour; a ClaimError with the compiler's own words where it does not."""
+    compiler = find()
+    chosen = flags(job.flags)
+    source = translated(job.source, job.path)
+    text = _unit(source, job.entries)
+    parts = [_identity(compiler), _own_digest(), flavour, *_COMMON, *_FLAVOURS[flavour], *chosen.passed, text]
+    if '#include "' in source.text.replace("# include", "#include"):
+        parts.append(str(job.path.parent.resolve()))
+    name = f"cpu/{cache.key(*parts)[:32]}"
+    noted = _noted(name)
+    if noted is None:
+        noted = _build(compiler, job, flavour, chosen, source, text, name)
+    return Library(
+        path=cache.folder() / f"{name}.so",
+        flavour=flavour,
+        anchor_offset=noted["anchor"],
+        shared_arrays=tuple((one, offset, size) for one, offset, size in noted["shared"]),
+        dynamic_shared=source.dynamic_shared,
+        flush_denormals=chosen.flush_denormals,
+    )
+
+
+def _unit(source: Translated, entries: tuple[str, ...]) -> str:
+    """The translation unit: the kernel file under its own lines, then one line for each entry."""
+    exported = "".join(f"CUDA_ON_CPU_ENTRY({json.dumps(one)}, {one})\n" for one in entries)
+    return f'#line 1 "{KERNEL_NAME}"\n{source.text}\n#line 1 "{ENTRIES_NAME}"\n{exported}'
+
+
+def _noted(name: str) -> Noted | None:
+    """What was noted when the library of this name was built; None unless both are whole and includes the same."""
+    raw = cache.fetch(f"{name}.json")
+    if raw is None or cache.fetch(f"{name}.so") is None:
+        return None
+    noted: Noted = json.loads(raw)
+    return noted if all(_digest(Path(one)) == digest for one, digest in noted["included"]) else None
+
+
+def _build(
+    compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Translated, text: str, name: str
+) -> Noted:
+    """Compile and link; keep the library, and then the notes that make it count."""
+    module = _module_object(compiler)
+    header = _precompiled(compiler, flavour, chosen)
+    where = cache.folder() / "cpu"
+    where.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="building-", dir=where) as folder:
+        made, depends = Path(folder) / "made.so", Path(folder) / "made.d"
+        (Path(folder) / "unit.cpp").write_text(text, encoding="utf-8")
+        command = [
+            *(compiler, *_LANGUAGE, *_COMMON, *_FLAVOURS[flavour], *chosen.passed),
+            *("-include", str(header), "-I", str(HOME / "include"), "-iquote", str(job.path.parent)),
+            *("-MMD", "-MF", str(depends), "-shared", "-pipe", "-Wl,-z,now"),
+            *(str(Path(folder) / "unit.cpp"), str(module), "-o", str(made)),
+            *("-nodefaultlibs", "-lm", "-lc", "-lgcc"),  # not the sanitizers' libraries: the runtime has what they have
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
+        if done.returncode:
+            raise ClaimError(_complaint(done.stderr, job, source))
+        included = [one for one in _dependencies(depends) if HOME not in one.parents and Path(folder) not in one.parents]
+        noted: Noted = {**_layout(made), "included": [(str(one), _digest(one)) for one in included]}
+        cache.save(f"{name}.so", made.read_bytes())
+    _check_static_shared(noted, job)
+    cache.save(f"{name}.json", json.dumps(noted).encode())
+    return noted
+
+
+def _english() -> dict[str, str]:
+    return {**os.environ, "LC_ALL": "C"}
+
+
+def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
+    """The header in front of every kernel, next to a precompiled form of it; the compiler ignores one that does not fit."""
+    options = [*_LANGUAGE, *_COMMON, *_FLAVOURS[flavour], *chosen.passed]
+    folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), *options)[:32]}"
+    header = cache.folder() / folder / "front.h"
+    if not (header.parent / "front.h.gch").exists():
+        header.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="building-", dir=header.parent) as scratch:
+            text, made = Path(scratch) / "front.h", Path(scratch) / "front.h.gch"
+            text.write_text('#include "cuda_on_cpu.h"\n', encoding="utf-8")
+            text.replace(header)
+            command = [compiler, *options, "-I", str(HOME / "include"), "-x", "c++-header", str(header), "-o", str(made)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
+            if done.returncode == 0:  # else a flag of the claim is at fault, and compiling the kernel will say so
+                made.replace(header.parent / "front.h.gch")
+    return header
+
+
+def _complaint(words: str, job: Job, source: Translated) -> str:
+    """The compiler's own words, under the name of the kernel file."""
+    for entry in job.entries:
+        plain = entry.split("<")[0]
+        if re.fullmatch(r"\w+", plain) and plain not in source.kernels:
+            there = ", ".join(source.kernels) or "none"
+            return f"{job.path}: no __global__ function named {plain}; in this file: {there}"
+    text = re.sub(rf"^\S*\b{re.escape(KERNEL_NAME)}:", f"{job.path}:", words, flags=re.MULTILINE)
+    text = text.replace(ENTRIES_NAME, f"{job.path}, {ENTRIES_NAME}")
+    lines = [one for one in text.splitlines() if one.strip()]
+    start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
+    return "\n".join(lines[start : start + 12])
+
+
+def _dependencies(depends: Path) -> list[Path]:
+    """The files that a compiler says it read, from a make rule."""
+    rule = depends.read_text(encoding="utf-8").replace("\\\n", " ")
+    return [Path(one.replace("\\ ", " ")) for one in re.findall(r"(?:\\ |\S)+", rule.partition(": ")[2])]
+
+
+def _layout(path: Path) -> dict[str, Any]:
+    """Where the static __shared__ arrays lie: the thread-local symbols of the library."""
+    command = ["readelf", "--symbols", "--wide", "--demangle", str(path)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
+    if listing.returncode:
+        raise DeviceError(f"readelf does not run: {listing.stderr.strip()}; install binutils")
+    found: dict[str, tuple[int, int]] = {}
+    for line in listing.stdout.splitlines():
+        words = line.split(maxsplit=7)
+        if len(words) == 8 and words[3] == "TLS" and words[6] != "UND":
+            found[words[7]] = (int(words[1], 16), int(words[2], 0))
+    anchor, _ = found.pop("cuda_on_cpu_anchor")
+    shared = [(name.rpartition("::")[2], offset, size) for name, (offset, size) in found.items()]
+    return {"anchor": anchor, "shared": shared}
+
+
+def _check_static_shared(noted: Noted, job: Job) -> None:
+    for name, _, size in noted["shared"]:
+        if size > STATIC_SHARED_LIMIT:
+            raise ClaimError(
+                f"{job.path}: __shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_LIMIT}, "
+                "more must be dynamic (extern __shared__)"
+            )
+
+
+def _digest(path: Path) -> str:
+    try:
+        return cache.key(path.read_bytes())
+    except OSError:
+        return "gone"

@@ -1,0 +1,33 @@
+// CUDA C++ for the host compiler: what a kernel file sees when it is compiled for the cpu device. Every kernel is
+// compiled with this header in front, as nvcc puts cuda_runtime.h in front.
+#pragma once
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "cuda_on_cpu/language.h"
+#include "cuda_on_cpu/vectors.h"
+#include "cuda_on_cpu/threads.h"
+#include "cuda_on_cpu/bits.h"
+#include "cuda_on_cpu/warp.h"
+#include "cuda_on_cpu/atomic.h"
+#include "cuda_on_cpu/memory.h"
+#include "cuda_on_cpu/arithmetic.h"
+#include "cuda_on_cpu/math_functions.h"
+#include "cuda_on_cpu/entry.h"

@@ -1,0 +1,98 @@
+// Comparison, conversion and arithmetic whose meaning in CUDA differs from the host's, or that the host lacks.
+#pragma once
+#include "bits.h"
+
+namespace cuda_on_cpu {
+
+// CUDA's fmaxf: a NaN loses against a number, and +0 is greater than -0 (both as PTX max.f32 has it).
+template <class T>
+inline T max_number(T a, T b) {
+  if (a != a) return b;
+  if (b != b) return a;
+  if (a == b) return std::signbit(a) ? b : a;
+  return a > b ? a : b;
+}
+template <class T>
+inline T min_number(T a, T b) {
+  if (a != a) return b;
+  if (b != b) return a;
+  if (a == b) return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+
+}  // namespace cuda_on_cpu
+
+// max and min of numbers of any two types, as CUDA overloads them: in the common type, floating point as fmax does.
+template <class A, class B>
+static inline constexpr std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>, std::common_type_t<A, B>> max(
+    A a, B b) {
+  using T = std::common_type_t<A, B>;
+  if constexpr (std::is_floating_point_v<T>)
+    return cuda_on_cpu::max_number<T>(static_cast<T>(a), static_cast<T>(b));
+  else
+    return static_cast<T>(a) > static_cast<T>(b) ? static_cast<T>(a) : static_cast<T>(b);
+}
+template <class A, class B>
+static inline constexpr std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>, std::common_type_t<A, B>> min(
+    A a, B b) {
+  using T = std::common_type_t<A, B>;
+  if constexpr (std::is_floating_point_v<T>)
+    return cuda_on_cpu::min_number<T>(static_cast<T>(a), static_cast<T>(b));
+  else
+    return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(a) : static_cast<T>(b);
+}
+static inline unsigned int umax(unsigned int a, unsigned int b) { return a > b ? a : b; }
+static inline unsigned int umin(unsigned int a, unsigned int b) { return a < b ? a : b; }
+static inline long long llmax(long long a, long long b) { return a > b ? a : b; }
+static inline long long llmin(long long a, long long b) { return a < b ? a : b; }
+#define fmaxf(a, b) cuda_on_cpu::max_number<float>(a, b)
+#define fminf(a, b) cuda_on_cpu::min_number<float>(a, b)
+
+// Round to nearest, and never contracted, here as there.
+#define CUDA_ON_CPU_ROUNDED(type, letter)                                                                \
+  static inline type __##letter##add_rn(type a, type b) { return a + b; }                                \
+  static inline type __##letter##sub_rn(type a, type b) { return a - b; }                                \
+  static inline type __##letter##mul_rn(type a, type b) { return a * b; }                                \
+  static inline type __##letter##div_rn(type a, type b) { return a / b; }                                \
+  static inline type __##letter##rcp_rn(type a) { return type(1) / a; }
+CUDA_ON_CPU_ROUNDED(float, f)
+CUDA_ON_CPU_ROUNDED(double, d)
+static inline float __fsqrt_rn(float a) { return sqrtf(a); }
+static inline double __dsqrt_rn(double a) { return sqrt(a); }
+static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+static inline float __frsqrt_rn(float a) { return static_cast<float>(1.0 / sqrt(static_cast<double>(a))); }
+static inline float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
+
+// Conversions. Out of range a GPU gives the nearest integer that there is, and 0 for NaN; on the host that is undefined.
+namespace cuda_on_cpu {
+
+template <class To>
+inline To saturate(double rounded) {
+  constexpr double lowest = static_cast<double>(std::numeric_limits<To>::min());
+  constexpr double past_highest = static_cast<double>(std::numeric_limits<To>::max() / 2 + 1) * 2.0;
+  if (rounded != rounded) return 0;
+  if (rounded <= lowest) return std::numeric_limits<To>::min();
+  if (rounded >= past_highest) return std::numeric_limits<To>::max();
+  return static_cast<To>(rounded);
+}
+
+}  // namespace cuda_on_cpu
+
+#define CUDA_ON_CPU_CONVERSION(from, to_name, to)                                                          \
+  static inline to __##from##2##to_name##_rn(from a) { return cuda_on_cpu::saturate<to>(nearbyint(a)); }   \
+  static inline to __##from##2##to_name##_rz(from a) { return cuda_on_cpu::saturate<to>(trunc(a)); }       \
+  static inline to __##from##2##to_name##_ru(from a) { return cuda_on_cpu::saturate<to>(ceil(a)); }        \
+  static inline to __##from##2##to_name##_rd(from a) { return cuda_on_cpu::saturate<to>(floor(a)); }
+CUDA_ON_CPU_CONVERSION(float, int, int)
+CUDA_ON_CPU_CONVERSION(float, uint, unsigned int)
+CUDA_ON_CPU_CONVERSION(float, ll, long long)
+CUDA_ON_CPU_CONVERSION(float, ull, unsigned long long)
+CUDA_ON_CPU_CONVERSION(double, int, int)
+CUDA_ON_CPU_CONVERSION(double, uint, unsigned int)
+CUDA_ON_CPU_CONVERSION(double, ll, long long)
+static inline float __int2float_rn(int a) { return static_cast<float>(a); }
+static inline float __uint2float_rn(unsigned int a) { return static_cast<float>(a); }
+static inline float __ll2float_rn(long long a) { return static_cast<float>(a); }
+static inline double __int2double_rn(int a) { return static_cast<double>(a); }
+static inline float __double2float_rn(double a) { return static_cast<float>(a); }

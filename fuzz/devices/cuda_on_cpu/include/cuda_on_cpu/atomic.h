@@ -1,0 +1,95 @@
+// Atomics. All CUDA threads of a process run on one OS thread and change over only where the runtime says so: a
+// plain read and write are atomic here.
+#pragma once
+#include "language.h"
+
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_atomic(const void *p, uint32_t bytes, void *pc);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_poll();
+
+#ifdef CUDA_ON_CPU_CHECK
+// Out of line, so that the return address names the caller; unchecked, so that only the announcement counts.
+#define CUDA_ON_CPU_ATOMIC template <class T> __attribute__((noinline)) CUDA_ON_CPU_UNCHECKED
+#define CUDA_ON_CPU_ANNOUNCE(p) cuda_on_cpu_atomic(p, sizeof *(p), __builtin_return_address(0))
+#else
+#define CUDA_ON_CPU_ATOMIC template <class T> inline
+#define CUDA_ON_CPU_ANNOUNCE(p) static_cast<void>(0)
+#endif
+
+namespace cuda_on_cpu {
+
+template <class T>
+struct Same {
+  using type = T;
+};
+
+template <class T>
+inline bool same_bits(const T &a, const T &b) {
+  return memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+#define CUDA_ON_CPU_UPDATE(name, expression)                       \
+  CUDA_ON_CPU_ATOMIC T name(T *p, typename Same<T>::type value) {  \
+    CUDA_ON_CPU_ANNOUNCE(p);                                       \
+    T old = *const_cast<volatile T *>(p), now = (expression);      \
+    *const_cast<volatile T *>(p) = now;                            \
+    if (same_bits(old, now)) cuda_on_cpu_poll();                   \
+    return old;                                                    \
+  }
+CUDA_ON_CPU_UPDATE(atomic_add, static_cast<T>(old + value))
+CUDA_ON_CPU_UPDATE(atomic_sub, static_cast<T>(old - value))
+CUDA_ON_CPU_UPDATE(atomic_exchange, value)
+CUDA_ON_CPU_UPDATE(atomic_min, value < old ? value : old)
+CUDA_ON_CPU_UPDATE(atomic_max, old < value ? value : old)
+CUDA_ON_CPU_UPDATE(atomic_increment, old >= value ? T(0) : static_cast<T>(old + 1))
+CUDA_ON_CPU_UPDATE(atomic_decrement, old == 0 || old > value ? value : static_cast<T>(old - 1))
+CUDA_ON_CPU_UPDATE(atomic_and, static_cast<T>(old & value))
+CUDA_ON_CPU_UPDATE(atomic_or, static_cast<T>(old | value))
+CUDA_ON_CPU_UPDATE(atomic_xor, static_cast<T>(old ^ value))
+#undef CUDA_ON_CPU_UPDATE
+
+CUDA_ON_CPU_ATOMIC T atomic_compare_and_swap(T *p, typename Same<T>::type expected, typename Same<T>::type value) {
+  CUDA_ON_CPU_ANNOUNCE(p);
+  T old = *const_cast<volatile T *>(p);
+  if (old == expected)
+    *const_cast<volatile T *>(p) = value;
+  else
+    cuda_on_cpu_poll();
+  return old;
+}
+
+}  // namespace cuda_on_cpu
+
+// CUDA has each function for certain types only; others must not compile.
+#define CUDA_ON_CPU_ATOMIC_FORMS(type, name, function)                                                               \
+  static inline type name(type *p, type value) { return cuda_on_cpu::function(p, value); }                           \
+  static inline type name##_block(type *p, type value) { return cuda_on_cpu::function(p, value); }                   \
+  static inline type name##_system(type *p, type value) { return cuda_on_cpu::function(p, value); }
+#define CUDA_ON_CPU_COMPARE_FORMS(type)                                                                              \
+  static inline type atomicCAS(type *p, type expected, type value) {                                                 \
+    return cuda_on_cpu::atomic_compare_and_swap(p, expected, value);                                                 \
+  }                                                                                                                  \
+  static inline type atomicCAS_block(type *p, type expected, type value) { return atomicCAS(p, expected, value); }   \
+  static inline type atomicCAS_system(type *p, type expected, type value) { return atomicCAS(p, expected, value); }
+#define CUDA_ON_CPU_ATOMIC_INTEGER(type)                       \
+  CUDA_ON_CPU_ATOMIC_FORMS(type, atomicAdd, atomic_add)        \
+  CUDA_ON_CPU_ATOMIC_FORMS(type, atomicExch, atomic_exchange)  \
+  CUDA_ON_CPU_ATOMIC_FORMS(type, atomicMin, atomic_min)        \
+  CUDA_ON_CPU_ATOMIC_FORMS(type, atomicMax, atomic_max)        \
+  CUDA_ON_CPU_ATOMIC_FORMS(type, atomicAnd, atomic_and)        \
+  CUDA_ON_CPU_ATOMIC_FORMS(type, atomicOr, atomic_or)          \
+  CUDA_ON_CPU_ATOMIC_FORMS(type, atomicXor, atomic_xor)        \
+  CUDA_ON_CPU_COMPARE_FORMS(type)
+
+CUDA_ON_CPU_ATOMIC_INTEGER(int)
+CUDA_ON_CPU_ATOMIC_INTEGER(unsigned int)
+CUDA_ON_CPU_ATOMIC_INTEGER(unsigned long long)
+CUDA_ON_CPU_ATOMIC_FORMS(long long, atomicMin, atomic_min)
+CUDA_ON_CPU_ATOMIC_FORMS(long long, atomicMax, atomic_max)
+CUDA_ON_CPU_ATOMIC_FORMS(int, atomicSub, atomic_sub)
+CUDA_ON_CPU_ATOMIC_FORMS(unsigned int, atomicSub, atomic_sub)
+CUDA_ON_CPU_ATOMIC_FORMS(unsigned int, atomicInc, atomic_increment)
+CUDA_ON_CPU_ATOMIC_FORMS(unsigned int, atomicDec, atomic_decrement)
+CUDA_ON_CPU_ATOMIC_FORMS(float, atomicAdd, atomic_add)
+CUDA_ON_CPU_ATOMIC_FORMS(double, atomicAdd, atomic_add)
+CUDA_ON_CPU_ATOMIC_FORMS(float, atomicExch, atomic_exchange)
+CUDA_ON_CPU_COMPARE_FORMS(unsigned short)

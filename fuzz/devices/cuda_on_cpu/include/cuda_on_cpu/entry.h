@@ -1,0 +1,51 @@
+// Handing a kernel to the runtime: its name, its signature, and a function that unpacks its arguments.
+//
+// The loader appends one line per entry, CUDA_ON_CPU_ENTRY("block_sum<256>", block_sum<256>), which also
+// instantiates templates. The names are the ones that NVRTC calls name expressions.
+#pragma once
+#include <utility>
+
+#include "../../runtime/abi.h"
+#include "language.h"
+
+extern "C" CUDA_ON_CPU_HIDDEN void cuda_on_cpu_register(cuda_on_cpu::Entry *entry);
+
+namespace cuda_on_cpu {
+
+// One letter a parameter: P pointer, i a 32-bit integer, ? anything else, which a claim has no way to pass.
+template <class T>
+struct Letter {
+  static constexpr char value = std::is_pointer_v<T>                          ? 'P'
+                                : std::is_integral_v<T> && sizeof(T) == 4 ? 'i'
+                                                                              : '?';
+};
+
+template <auto kernel>
+struct Launcher;
+
+template <class... Parameter, void (*kernel)(Parameter...)>
+struct Launcher<kernel> {
+  static constexpr char signature[sizeof...(Parameter) + 1] = {Letter<std::remove_cv_t<Parameter>>::value..., 0};
+
+  template <size_t... i>
+  CUDA_ON_CPU_UNCHECKED static void call(void **args, std::index_sequence<i...>) {
+    kernel(*static_cast<std::remove_cv_t<Parameter> *>(args[i])...);
+  }
+  CUDA_ON_CPU_UNCHECKED static void invoke(void **args) { call(args, std::index_sequence_for<Parameter...>{}); }
+};
+
+struct Registration {
+  Entry entry;
+  Registration(const char *name, void (*invoke)(void **), const char *signature)
+      : entry{name, invoke, signature, nullptr} {
+    cuda_on_cpu_register(&entry);
+  }
+};
+
+}  // namespace cuda_on_cpu
+
+#define CUDA_ON_CPU_JOIN_(a, b) a##b
+#define CUDA_ON_CPU_JOIN(a, b) CUDA_ON_CPU_JOIN_(a, b)
+#define CUDA_ON_CPU_ENTRY(name, ...)                                                 \
+  static ::cuda_on_cpu::Registration CUDA_ON_CPU_JOIN(cuda_on_cpu_entry_, __COUNTER__)( \
+      name, ::cuda_on_cpu::Launcher<(__VA_ARGS__)>::invoke, ::cuda_on_cpu::Launcher<(__VA_ARGS__)>::signature);

@@ -1,0 +1,39 @@
+// CUDA's words, as the host compiler takes them.
+#pragma once
+
+#define CUDA_ON_CPU 1
+#define __CUDACC__ 1
+#ifndef __CUDA_ARCH__
+#define __CUDA_ARCH__ 900
+#endif
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#ifdef __noinline__
+#undef __noinline__
+#endif
+// __noinline__ is no macro: libstdc++ writes __attribute__((__noinline__)). translate.py replaces the word instead.
+
+// Legal wherever CUDA allows __shared__, also in templates; translate.py has taken away a `static` beside it and has
+// turned `extern __shared__ T a[];` into a pointer. With access checks, each array gets a page of no man's land.
+#ifdef CUDA_ON_CPU_CHECK
+#define __shared__ thread_local __attribute__((aligned(65536)))
+#else
+#define __shared__ thread_local
+#endif
+
+// Every function that needs to be told from where it was called takes this as its last parameter: unlike a return
+// address it survives what the optimiser does with the code.
+#define CUDA_ON_CPU_LINE int line = __builtin_LINE()
+
+#define CUDA_ON_CPU_IMPORT extern "C" __attribute__((visibility("default")))
+#define CUDA_ON_CPU_HIDDEN __attribute__((visibility("hidden")))
+#define CUDA_ON_CPU_UNCHECKED __attribute__((no_sanitize("thread", "undefined")))

@@ -1,0 +1,41 @@
+// Loads and stores with cache hints, and what device code takes from the C library.
+#pragma once
+#include "language.h"
+
+#define CUDA_ON_CPU_LOAD(name) \
+  template <class T>           \
+  static inline __attribute__((always_inline)) T name(const T *p) { return *p; }
+#define CUDA_ON_CPU_STORE(name) \
+  template <class T>            \
+  static inline __attribute__((always_inline)) void name(T *p, T value) { *p = value; }
+CUDA_ON_CPU_LOAD(__ldg)
+CUDA_ON_CPU_LOAD(__ldca)
+CUDA_ON_CPU_LOAD(__ldcg)
+CUDA_ON_CPU_LOAD(__ldcs)
+CUDA_ON_CPU_LOAD(__ldcv)
+CUDA_ON_CPU_LOAD(__ldlu)
+CUDA_ON_CPU_STORE(__stwb)
+CUDA_ON_CPU_STORE(__stcg)
+CUDA_ON_CPU_STORE(__stcs)
+CUDA_ON_CPU_STORE(__stwt)
+
+CUDA_ON_CPU_IMPORT int cuda_on_cpu_printf(const char *format, ...);
+CUDA_ON_CPU_IMPORT void *cuda_on_cpu_malloc(uint64_t bytes);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_assertion_failed(const char *expression, int line);
+namespace std {
+using ::cuda_on_cpu_malloc;
+using ::cuda_on_cpu_printf;
+}  // namespace std
+
+static inline void cuda_on_cpu_free(void *) {}  // the whole heap goes when the run ends
+#undef printf
+#undef malloc
+#undef free
+#define printf cuda_on_cpu_printf
+#define malloc(bytes) cuda_on_cpu_malloc(bytes)
+#define free(memory) cuda_on_cpu_free(memory)
+
+static inline long long clock64() { return 0; }
+
+static inline void __nanosleep(unsigned int) {}
+static inline size_t __cvta_generic_to_shared(const void *p) { return reinterpret_cast<size_t>(p); }

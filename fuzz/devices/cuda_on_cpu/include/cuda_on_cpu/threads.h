@@ -1,0 +1,46 @@
+// Who am I, and the barriers of a block. (Why `extern const`: runtime/module.cpp.)
+#pragma once
+#include "language.h"
+#include "vectors.h"
+
+extern const CUDA_ON_CPU_HIDDEN uint3 threadIdx __asm__("cuda_on_cpu_thread");
+extern const CUDA_ON_CPU_HIDDEN uint3 blockIdx __asm__("cuda_on_cpu_block");
+extern const CUDA_ON_CPU_HIDDEN dim3 blockDim __asm__("cuda_on_cpu_block_dim");
+extern const CUDA_ON_CPU_HIDDEN dim3 gridDim __asm__("cuda_on_cpu_grid_dim");
+static constexpr int warpSize = 32;
+
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_barrier(int line);
+CUDA_ON_CPU_IMPORT int cuda_on_cpu_barrier_count(int predicate, int line);
+CUDA_ON_CPU_IMPORT int cuda_on_cpu_barrier_and(int predicate, int line);
+CUDA_ON_CPU_IMPORT int cuda_on_cpu_barrier_or(int predicate, int line);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_fence();
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_trap(int line);
+CUDA_ON_CPU_IMPORT char cuda_on_cpu_dynamic_shared[];
+
+static inline void __syncthreads(CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }
+static inline int __syncthreads_count(int predicate, CUDA_ON_CPU_LINE) { return cuda_on_cpu_barrier_count(predicate, line); }
+static inline int __syncthreads_and(int predicate, CUDA_ON_CPU_LINE) { return cuda_on_cpu_barrier_and(predicate, line); }
+static inline int __syncthreads_or(int predicate, CUDA_ON_CPU_LINE) { return cuda_on_cpu_barrier_or(predicate, line); }
+
+static inline void __threadfence() { cuda_on_cpu_fence(); }
+static inline void __threadfence_block() { cuda_on_cpu_fence(); }
+static inline void __threadfence_system() { cuda_on_cpu_fence(); }
+static inline void __trap(CUDA_ON_CPU_LINE) { cuda_on_cpu_trap(line); }
+
+namespace cuda_on_cpu {
+
+// Stands for the dynamic shared memory in `T *const a = ::cuda_on_cpu::dynamic_shared;`.
+struct DynamicShared {
+  template <class T>
+  operator T *() const {
+    return reinterpret_cast<T *>(cuda_on_cpu_dynamic_shared);
+  }
+};
+static constexpr DynamicShared dynamic_shared{};
+
+static inline int thread_rank() {
+  return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
+}
+static inline int lane() { return thread_rank() & (warpSize - 1); }
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,119 @@
+#include "arena.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "checker.h"
+#include "report.h"
+
+namespace cuda_on_cpu {
+
+constexpr uint64_t capacity = uint64_t{1} << 30, default_alignment = 256;
+
+static char *arena;
+
+bool map_arena() {
+  void *memory = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  arena = static_cast<char *>(memory);
+  return true;
+}
+
+uintptr_t arena_start() { return reinterpret_cast<uintptr_t>(arena); }
+uint64_t arena_bytes() { return capacity; }
+
+static void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_bytes) {
+  if (!bytes) return;
+  uint64_t done = pattern_bytes < bytes ? pattern_bytes : bytes;
+  memcpy(to, &pattern, done);
+  while (done < bytes) {  // double what is there
+    uint64_t more = done < bytes - done ? done : bytes - done;
+    memcpy(to + done, to, more);
+    done += more;
+  }
+}
+
+// An address that is a multiple of `align` but of no larger power of two (up to the default): a kernel that asks
+// for more alignment than it claims is caught.
+static uint64_t align_up(uint64_t offset, uint64_t align) {
+  uint64_t base = (offset + default_alignment - 1) & ~(default_alignment - 1);
+  return align < default_alignment ? base + align : base;
+}
+
+bool place_buffers(Run &run) {
+  uint64_t used = guard_zone_bytes;
+  for (uint32_t i = 0; i < run.buffer_count; i++) {
+    Buffer &b = run.buffers[i];
+    uint64_t offset = align_up(used, run.align);
+    if (b.bytes > capacity || offset + b.bytes + 2 * guard_zone_bytes > capacity) return false;
+    b.address = arena + offset;
+    used = offset + b.bytes + guard_zone_bytes;
+    // One guard zone lies between two buffers at least; each buffer owns the one on either side, cut at alignment.
+    used += guard_zone_bytes;
+  }
+  for (uint32_t i = 0; i < run.buffer_count; i++) {
+    Buffer &b = run.buffers[i];
+    fill(b.address - guard_zone_bytes, guard_zone_bytes, run.poison, sizeof run.poison);
+    if (b.flags & has_content)
+      memcpy(b.address, b.content, b.bytes);
+    else
+      fill(b.address, b.bytes, b.fill, b.element_bytes);
+    fill(b.address + b.bytes, guard_zone_bytes, run.poison, sizeof run.poison);
+  }
+  return true;
+}
+
+// The first and last changed byte of a zone that was filled with the poison, or -1.
+static int64_t first_change(const char *zone, uint32_t poison) {
+  if (!memcmp(zone, &poison, sizeof poison) && !memcmp(zone, zone + sizeof poison, guard_zone_bytes - sizeof poison))
+    return -1;
+  int64_t i = 0;
+  while (zone[i] == reinterpret_cast<const char *>(&poison)[i % sizeof poison]) i++;
+  return i;
+}
+
+static int64_t last_change(const char *zone, uint32_t poison) {
+  int64_t i = guard_zone_bytes - 1;
+  while (zone[i] == reinterpret_cast<const char *>(&poison)[i % sizeof poison]) i--;
+  return i;
+}
+
+static void report_guard(Run &run, uint32_t number, int64_t offset) {
+  if (Finding *f = report(Kind::guard_overwritten, number + 1, 0, static_cast<uint64_t>(offset < 0))) {
+    f->place = Place::buffer;
+    f->place_number = number;
+    f->offset = offset;
+    f->writes = 1;
+    f->bytes = run.buffers[number].element_bytes;
+  }
+}
+
+void check_guards(Run &run) {
+  for (uint32_t i = 0; i < run.buffer_count; i++) {
+    Buffer &b = run.buffers[i];
+    const char *before = b.address - guard_zone_bytes, *after = b.address + b.bytes;
+    if (first_change(before, run.poison) >= 0)
+      report_guard(run, i, last_change(before, run.poison) - static_cast<int64_t>(guard_zone_bytes));
+    int64_t changed = first_change(after, run.poison);
+    if (changed >= 0) report_guard(run, i, static_cast<int64_t>(b.bytes) + changed);
+  }
+}
+
+void check_inputs(Run &run) {
+  for (uint32_t i = 0; i < run.buffer_count; i++) {
+    Buffer &b = run.buffers[i];
+    if (!(b.flags & has_content) || b.flags & is_output || !memcmp(b.address, b.content, b.bytes)) continue;
+    const char *content = static_cast<const char *>(b.content);
+    uint64_t at = 0;
+    while (b.address[at] == content[at]) at++;
+    if (Finding *f = report(Kind::input_changed, i + 1, 0)) {
+      f->place = Place::buffer;
+      f->place_number = i;
+      f->offset = static_cast<int64_t>(at);
+      f->bytes = b.element_bytes;
+    }
+  }
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,163 @@
+// The scheduler of a block: starting threads, the barrier, exit, and what to do when nobody can run.
+#include "block.h"
+
+#include <sys/mman.h>
+
+#include "checker.h"
+#include "report.h"
+#include "stacks.h"
+
+namespace cuda_on_cpu {
+
+Threads threads;
+Ring ring;
+Block block;
+Run *run;
+void *main_stack_pointer;
+
+static uint16_t order[max_threads];  // the schedule: who runs first after a barrier
+static uint16_t free_stack[max_threads];
+static int free_stacks;
+static uint64_t random_state;
+
+void reseed(uint64_t seed) { random_state = seed * 0x9E3779B97F4A7C15ull + 0x2545F4914F6CDD1Dull; }
+
+uint64_t random_bits() {  // xorshift64
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return random_state;
+}
+
+static void shuffle_order() {
+  for (int i = block.size - 1; i > 0; i--) {
+    int j = static_cast<int>((random_bits() >> 11) % static_cast<uint64_t>(i + 1));
+    uint16_t other = order[i];
+    order[i] = order[j];
+    order[j] = other;
+  }
+}
+
+static void release_barrier() {
+  if (block.exited) report_barrier_after_exit(block.barrier_line, block.exited, block.first_exited);
+  if (run->check) checker_passed_barrier();
+  run->thread_steps += static_cast<uint64_t>(block.live);
+  block.arrived = 0;
+  block.barrier_result = block.barrier_value;
+  if (run->schedule != shuffled && !block.ring_is_stale) {
+    ring.head -= static_cast<uint32_t>(block.size);
+    return;
+  }
+  if (run->schedule == shuffled) shuffle_order();
+  for (int i = 0; i < block.size; i++)
+    if (threads.state[order[i]] == State::at_barrier) ring.push_back(order[i]);
+  block.ring_is_stale = block.exited > 0 || run->schedule == shuffled;
+}
+
+static void thread_is_done(int t) {
+  threads.state[t] = State::done;
+  block.ring_is_stale = true;
+  block.live--;
+  if (block.exited++ == 0) block.first_exited = t;
+  run->thread_steps++;
+  leave_warp(t);
+  if (block.arrived && block.arrived == block.live) release_barrier();
+}
+
+// What every stack runs: one thread after another, until one of them waits and another stack takes over.
+static void stack_main() {
+  for (;;) {
+    int me = block.current;
+    uint16_t stack = threads.stack[me];
+    call_kernel();
+    thread_is_done(me);
+    if (ring.empty()) {
+      free_stack[free_stacks++] = stack;
+      switch_to(me, main_context);
+    }
+    int next = ring.front();
+    if (threads.stack_pointer[next]) {
+      free_stack[free_stacks++] = stack;
+      run_next(me);  // never comes back
+    }
+    ring.drop_front();
+    make_current(next);
+    threads.state[next] = State::ready;
+    threads.stack[next] = stack;
+    threads.stack_pointer[next] = &threads;  // started: any address but null; the first switch away overwrites it
+  }
+}
+
+void *start_stack(int thread) {
+  uint16_t stack = free_stack[--free_stacks];
+  threads.stack[thread] = stack;
+  return prepare_stack(stack_top(stack), stack_main);
+}
+
+void prepare_threads(const Step &step) {
+  int t = 0;
+  for (uint32_t z = 0; z < step.block[2]; z++)
+    for (uint32_t y = 0; y < step.block[1]; y++)
+      for (uint32_t x = 0; x < step.block[0]; x++) threads.index[t++] = {x, y, z};
+  block.size = t;
+}
+
+void run_block(uint64_t number) {
+  block.number = number;
+  block.live = block.size;
+  block.arrived = block.exited = 0;
+  block.ring_is_stale = false;
+  block.polls = 0;
+  ring.head = ring.tail = Ring::capacity;
+  if (run->check) checker_starts_block(block.size);
+  for (int i = 0; i < block.size; i++) {
+    order[i] = static_cast<uint16_t>(run->schedule == reverse ? block.size - 1 - i : i);
+    threads.stack_pointer[i] = nullptr;
+    threads.state[i] = State::ready;
+  }
+  if (run->schedule == shuffled) shuffle_order();
+  for (int i = 0; i < block.size; i++) ring.push_back(order[i]);
+  free_stacks = 0;
+  for (int s = max_threads - 1; s >= 0; s--) free_stack[free_stacks++] = static_cast<uint16_t>(s);
+  start_warps(block.size);
+  while (block.live) {
+    if (!ring.empty()) run_next(main_context);
+    if (block.live && ring.empty() && !resolve_stuck_warp()) stop_run(Status::stopped);
+  }
+  if (run->check) checker_ends_block();
+}
+
+enum BarrierOperation { plain, count, all, any };
+
+static inline int barrier(BarrierOperation operation, int predicate, int line) {
+  if (!block.arrived) {
+    block.barrier_line = line;
+    block.barrier_value = operation == all;
+  } else if (line != block.barrier_line) {
+    report_divergent_barrier(line, block.barrier_line);
+  }
+  bool holds = predicate != 0;
+  if (operation == count) block.barrier_value += holds;
+  if (operation == all) block.barrier_value &= holds;
+  if (operation == any) block.barrier_value |= holds;
+  threads.state[block.current] = State::at_barrier;
+  threads.line[block.current] = line;
+  if (++block.arrived == block.live) release_barrier();
+  wait();
+  return block.barrier_result;
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+CUDA_ON_CPU_API void cuda_on_cpu_barrier(int line) { barrier(plain, 0, line); }
+CUDA_ON_CPU_API int cuda_on_cpu_barrier_count(int predicate, int line) { return barrier(count, predicate, line); }
+CUDA_ON_CPU_API int cuda_on_cpu_barrier_and(int predicate, int line) { return barrier(all, predicate, line); }
+CUDA_ON_CPU_API int cuda_on_cpu_barrier_or(int predicate, int line) { return barrier(any, predicate, line); }
+
+// An atomic that changes nothing may be a thread that waits for another: every so often, let the others run.
+CUDA_ON_CPU_API void cuda_on_cpu_poll() {
+  constexpr uint32_t patience = 32;
+  if (++block.polls % patience == 0) yield();
+}

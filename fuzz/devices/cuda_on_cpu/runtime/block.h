@@ -1,0 +1,105 @@
+// One thread block at a time: its threads, who runs next, and how a thread waits.
+//
+// A CUDA thread is a fiber, but only once it blocks: until then it is a plain call on a reused stack, and a thread
+// that never blocks costs no switch at all.
+#pragma once
+#include "abi.h"
+#include "context.h"
+
+namespace cuda_on_cpu {
+
+constexpr int max_threads = 1024, warp_lanes = 32, max_warps = max_threads / warp_lanes;
+constexpr int main_context = -1;  // the launcher, which is no CUDA thread
+
+enum class State : uint8_t { ready, at_barrier, in_warp, done };
+
+// Hot fields lie in packed arrays: with 256 threads they share the L1 cache with 256 stack frames.
+struct Threads {
+  void *stack_pointer[max_threads];  // null: not started
+  State state[max_threads];
+  uint16_t stack[max_threads];
+  int32_t line[max_threads];  // of the barrier or collective that it waits in
+  Index index[max_threads];   // threadIdx
+};
+
+// The threads that can run, oldest first. After a barrier that every thread reached in a fixed schedule the ring
+// still holds the same threads in the same order, so releasing the barrier is one subtraction.
+struct Ring {
+  static constexpr uint32_t capacity = 2 * max_threads;
+  uint16_t thread[capacity];
+  uint32_t head, tail;
+  bool empty() const { return head == tail; }
+  void push_back(int t) { thread[tail++ & (capacity - 1)] = static_cast<uint16_t>(t); }
+  void push_front(int t) { thread[--head & (capacity - 1)] = static_cast<uint16_t>(t); }
+  int front() const { return thread[head & (capacity - 1)]; }
+  void drop_front() { head++; }
+};
+
+struct Block {
+  int size, live, exited;
+  int current;
+  uint64_t number;
+  int arrived;       // threads waiting in the barrier
+  int barrier_line;  // where the first of them waits
+  int barrier_value, barrier_result;
+  int first_exited;
+  bool ring_is_stale;  // the ring no longer holds every thread in schedule order
+  uint32_t polls;      // atomics in a row that changed nothing
+};
+
+extern Threads threads;
+extern Ring ring;
+extern Block block;
+extern Run *run;
+extern void *main_stack_pointer;
+
+void *start_stack(int thread);
+void run_block(uint64_t number);
+void prepare_threads(const Step &step);
+uint64_t random_bits();
+void reseed(uint64_t seed);
+
+static inline void make_current(int t) {
+  block.current = t;
+  *run->module->thread = threads.index[t];
+}
+
+static inline void switch_to(int from, int to) {
+  switch_stack(from == main_context ? &main_stack_pointer : &threads.stack_pointer[from],
+               to == main_context ? main_stack_pointer : threads.stack_pointer[to]);
+}
+
+// Gives the processor to the front of the ring, which must not be empty.
+static inline void run_next(int from) {
+  int t = ring.front();
+  ring.drop_front();
+  make_current(t);
+  threads.state[t] = State::ready;
+  if (t == from) return;
+  if (!threads.stack_pointer[t]) threads.stack_pointer[t] = start_stack(t);
+  switch_to(from, t);
+}
+
+// The current thread waits; it runs again when somebody has put it back into the ring.
+static inline void wait() {
+  if (ring.empty())
+    switch_to(block.current, main_context);
+  else
+    run_next(block.current);
+}
+
+// The current thread steps back behind all that can run.
+static inline void yield() {
+  if (ring.empty()) return;
+  block.ring_is_stale = true;
+  ring.push_back(block.current);
+  run_next(block.current);
+}
+
+// warp.cpp
+void start_warps(int threads_in_block);
+void leave_warp(int thread);
+bool resolve_stuck_warp();
+bool lane_is_live(int thread);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,32 @@
+// The access checker: is every access inside an array, initialised, aligned, and ordered with all others?
+//
+// It is called only when the kernel library was compiled with the access hooks (hooks.cpp), and works on a shadow:
+// one Cell for every four bytes of every array, where partial accesses keep their byte masks, so that two threads
+// on different bytes of one word are no race.
+#pragma once
+#include "abi.h"
+
+namespace cuda_on_cpu {
+
+// Before the first launch of a run: what memory there is.
+bool checker_prepare(const Run &run, uintptr_t library_start, uintptr_t library_end);
+void checker_starts_launch(uint32_t dynamic_shared_bytes);
+
+// From the scheduler: what orders accesses.
+void checker_starts_block(int threads);
+void checker_ends_block();
+void checker_passed_barrier();
+void checker_synced_warp(int first_thread, uint32_t lanes);
+
+// From the hooks.
+enum class Access { read, write, volatile_read, volatile_write, atomic };
+[[noreturn]] void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc);
+[[noreturn]] void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line);
+void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);
+void checker_fence();
+uintptr_t checker_last_pc();
+
+// The array that an address lies in or next to; used for reports.
+void checker_locate(uintptr_t address, Finding &finding);
+
+}  // namespace cuda_on_cpu

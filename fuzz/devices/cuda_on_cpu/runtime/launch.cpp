@@ -1,0 +1,139 @@
+// One run of a job: buffers placed, every step launched, guard zones and inputs looked at.
+#include <setjmp.h>
+
+#include "arena.h"
+#include "block.h"
+#include "checker.h"
+#include "denormals.h"
+#include "device_functions.h"
+#include "dynamic_shared.h"
+#include "library_image.h"
+#include "report.h"
+#include "signals.h"
+#include "stacks.h"
+
+namespace cuda_on_cpu {
+
+static sigjmp_buf way_out;
+static const Step *step;
+static void *kernel_args[256];
+static uint64_t arg_values[256];
+static bool ready;
+
+void call_kernel() { step->entry->invoke(kernel_args); }
+
+void stop_run(Status status) {
+  run->status = status;
+  siglongjmp(way_out, 1);
+}
+
+static void bind_arguments() {
+  for (uint32_t i = 0; i < step->arg_count; i++) {
+    const Argument &a = step->args[i];
+    arg_values[i] = a.buffer >= 0 ? reinterpret_cast<uint64_t>(run->buffers[a.buffer].address)
+                                  : static_cast<uint64_t>(static_cast<uint32_t>(a.value));
+    kernel_args[i] = &arg_values[i];
+  }
+}
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) { return b ? greatest_common_divisor(b, a % b) : a; }
+
+// The order of the blocks, a bijection of [0, count): position -> block.
+struct BlockOrder {
+  uint64_t count, factor, shift;
+  explicit BlockOrder(uint64_t blocks) : count(blocks), factor(1), shift(0) {
+    if (run->schedule != shuffled || blocks < 2) return;
+    factor = random_bits() % blocks | 1;
+    while (greatest_common_divisor(factor, blocks) != 1) factor++;
+    shift = random_bits() % blocks;
+  }
+  uint64_t at(uint64_t i) const {
+    if (run->schedule == reverse) return count - 1 - i;
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(i) * factor + shift) % count);
+  }
+};
+
+// Shared memory starts every block with the poison, as it starts with anything on hardware.
+static void poison_shared() {
+  auto fill = [](char *to, uint64_t bytes) {
+    uint64_t words = bytes / sizeof run->poison;
+    for (uint64_t i = 0; i < words; i++) reinterpret_cast<uint32_t *>(to)[i] = run->poison;
+    for (uint64_t i = words * sizeof run->poison; i < bytes; i++) to[i] = reinterpret_cast<const char *>(&run->poison)[i % 4];
+  };
+  fill(cuda_on_cpu_dynamic_shared, step->shared);
+  char *base = run->module->thread_local_anchor() - run->thread_local_anchor_offset;
+  for (uint32_t i = 0; i < run->shared_array_count; i++)
+    fill(base + run->shared_arrays[i].offset, run->shared_arrays[i].bytes);
+}
+
+static void launch() {
+  const Module &module = *run->module;
+  *module.block_dim = {step->block[0], step->block[1], step->block[2]};
+  *module.grid_dim = {step->grid[0], step->grid[1], step->grid[2]};
+  bind_arguments();
+  prepare_threads(*step);
+  if (run->check) checker_starts_launch(step->shared);
+  BlockOrder order(uint64_t{step->grid[0]} * step->grid[1] * step->grid[2]);
+  for (run->blocks_done = 0; run->blocks_done < order.count; run->blocks_done++) {
+    uint64_t number = order.at(run->blocks_done);
+    *module.block = {static_cast<uint32_t>(number % step->grid[0]),
+                     static_cast<uint32_t>(number / step->grid[0] % step->grid[1]),
+                     static_cast<uint32_t>(number / step->grid[0] / step->grid[1])};
+    poison_shared();
+    note_block_start();
+    run_block(number);
+  }
+}
+
+static void launch_all() {
+  if (run->flush_denormals) write_float_control(read_float_control() | flush_bits);
+  for (run->step = 0; run->step < run->step_count; run->step++) {
+    step = &run->steps[run->step];
+    launch();
+  }
+  run->step = run->step_count - 1;
+}
+
+static bool prepare_memory() {
+  if (!ready) ready = map_stacks() && map_arena() && install_signal_handlers();
+  return ready;
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+CUDA_ON_CPU_API uint32_t cuda_on_cpu_abi_version() { return abi_version; }
+
+// False when the system gives no memory for stacks and arena.
+CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
+  if (!prepare_memory()) return false;
+  run = the_run;
+  run->finding_count = 0;
+  run->status = Status::finished;
+  run->step = 0;
+  run->blocks_done = run->thread_steps = 0;
+  block.current = 0;
+  block.number = 0;
+  reseed(run->seed);
+  restore_globals(*run->module);
+  start_printing();
+  if (!place_buffers(*run)) {
+    run->status = Status::too_large;
+    return true;
+  }
+  if (run->check && !checker_prepare(*run, library_start(*run->module), library_end(*run->module))) return false;
+  uint32_t float_control = read_float_control();
+  start_timer(run->timeout_ms);
+  if (!sigsetjmp(way_out, 0)) {  // handlers do not block signals (SA_NODEFER), so there is no mask to restore
+    enter_kernels();
+    launch_all();
+  }
+  leave_kernels();
+  stop_timer();
+  write_float_control(float_control);
+  run->printed = printed();
+  check_guards(*run);
+  check_inputs(*run);
+  return true;
+}

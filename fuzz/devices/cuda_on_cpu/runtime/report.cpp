@@ -1,0 +1,63 @@
+#include "report.h"
+
+#include "block.h"
+
+namespace cuda_on_cpu {
+
+Finding *report(Kind kind, uint64_t pc, uint32_t line, uint64_t other_pc, uint32_t other_line) {
+  for (uint32_t i = 0; i < run->finding_count; i++) {
+    Finding &f = run->findings[i];
+    if (f.kind == kind && f.pc == pc && f.line == line && f.other_pc == other_pc && f.other_line == other_line) {
+      f.count++;
+      return nullptr;
+    }
+  }
+  if (run->finding_count == run->finding_capacity) return nullptr;
+  Finding &f = run->findings[run->finding_count++];
+  f = {};
+  f.kind = kind;
+  f.pc = pc;
+  f.line = line;
+  f.other_pc = other_pc;
+  f.other_line = other_line;
+  f.step = run->step;
+  f.block = block.number;
+  f.thread = static_cast<uint32_t>(block.current);
+  f.count = 1;
+  return &f;
+}
+
+void report_barrier_after_exit(int line, int exited, int first_exited) {
+  if (Finding *f = report(Kind::barrier_after_exit, 0, static_cast<uint32_t>(line))) {
+    f->detail = static_cast<uint64_t>(exited);
+    f->other_thread = static_cast<uint32_t>(first_exited);
+  }
+}
+
+void report_divergent_barrier(int line, int other_line) {
+  report(Kind::divergent_barrier, 0, static_cast<uint32_t>(line), 0, static_cast<uint32_t>(other_line));
+}
+
+void report_inactive_lane(int thread, int source_lane, uint32_t mask) {
+  if (Finding *f = report(Kind::inactive_lane, 0, static_cast<uint32_t>(threads.line[thread]))) {
+    f->thread = static_cast<uint32_t>(thread);
+    f->other_thread = static_cast<uint32_t>((thread & ~(warp_lanes - 1)) + source_lane);
+    f->detail = mask;
+  }
+}
+
+void report_mask_without_caller(uint32_t mask, int line) {
+  if (Finding *f = report(Kind::mask_without_caller, 0, static_cast<uint32_t>(line))) f->detail = mask;
+}
+
+void report_lanes_never_meet(int waiting, int missing, uint32_t mask, bool missing_is_at_barrier) {
+  Finding *f = report(Kind::lanes_never_meet, 0, static_cast<uint32_t>(threads.line[waiting]), 0,
+                      static_cast<uint32_t>(threads.line[missing]));
+  if (!f) return;
+  f->thread = static_cast<uint32_t>(waiting);
+  f->other_thread = static_cast<uint32_t>(missing);
+  f->detail = mask;
+  f->bytes = missing_is_at_barrier;
+}
+
+}  // namespace cuda_on_cpu

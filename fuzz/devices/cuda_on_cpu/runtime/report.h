@@ -1,0 +1,20 @@
+// Findings: one entry per kind and place in the source, counted.
+#pragma once
+#include "abi.h"
+
+namespace cuda_on_cpu {
+
+// Leaves the run at once, from whatever stack.
+[[noreturn]] void stop_run(Status status);
+void call_kernel();
+
+// A finding of the current thread; null when it only added to the count of an earlier one (or there is no room).
+Finding *report(Kind kind, uint64_t pc, uint32_t line, uint64_t other_pc = 0, uint32_t other_line = 0);
+
+void report_barrier_after_exit(int line, int exited, int first_exited);
+void report_divergent_barrier(int line, int other_line);
+void report_inactive_lane(int thread, int source_lane, uint32_t mask);
+void report_mask_without_caller(uint32_t mask, int line);
+void report_lanes_never_meet(int waiting, int missing, uint32_t mask, bool missing_is_at_barrier);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,101 @@
+#include "signals.h"
+
+#include <signal.h>
+#include <initializer_list>
+#include <sys/time.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "block.h"
+#include "checker.h"
+#include "library_image.h"
+#include "report.h"
+#include "stacks.h"
+
+namespace cuda_on_cpu {
+
+static volatile bool in_kernels;
+alignas(16) static char handler_stack[64 << 10];  // a fault for want of stack cannot be handled on that stack
+
+static uint64_t block_start_ms;
+
+static uint64_t milliseconds_now() {  // coarse: five nanoseconds, and read for every block
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
+}
+
+void note_block_start() { block_start_ms = milliseconds_now(); }
+
+static uintptr_t program_counter(void *context) {
+  auto *c = static_cast<ucontext_t *>(context);
+#if defined(__x86_64__)
+  return static_cast<uintptr_t>(c->uc_mcontext.gregs[REG_RIP]);
+#else
+  return static_cast<uintptr_t>(c->uc_mcontext.pc);
+#endif
+}
+
+// Where in the kernel: the signal's own address, or the last checked access when it came inside the runtime.
+static uint64_t place_in_library(uintptr_t pc) {
+  uintptr_t start = library_start(*run->module), end = library_end(*run->module);
+  if (pc < start || pc >= end) pc = run->check ? checker_last_pc() : 0;
+  return pc ? pc - start + 1 : 0;  // reports subtract one, as for return addresses
+}
+
+static Kind kind_of(int number, uintptr_t address) {
+  if (number == SIGPROF) return Kind::hang;
+  if (number == SIGFPE) return Kind::divide_error;
+  if (number == SIGSEGV || number == SIGBUS)
+    return is_stack_guard(address) ? Kind::stack_overflow : Kind::illegal_address;
+  return Kind::signal;
+}
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+  if (!in_kernels) {
+    if (number == SIGPROF) return;  // the run had just ended
+    signal(number, SIG_DFL);
+    raise(number);
+    return;
+  }
+  in_kernels = false;
+  uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
+  if (Finding *f = report(kind_of(number, address), place_in_library(program_counter(context)), 0)) {
+    f->address = address;
+    f->detail = static_cast<uint64_t>(number);
+    if (f->kind == Kind::illegal_address) checker_locate(address, *f);
+  }
+  run->block_ms = milliseconds_now() - block_start_ms;
+  stop_run(number == SIGPROF ? Status::timed_out : Status::stopped);
+}
+
+bool install_signal_handlers() {
+  stack_t stack = {};
+  stack.ss_sp = handler_stack;
+  stack.ss_size = sizeof handler_stack;
+  if (sigaltstack(&stack, nullptr)) return false;
+  struct sigaction action = {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGPROF})
+    if (sigaction(number, &action, nullptr)) return false;
+  return true;
+}
+
+void enter_kernels() { in_kernels = true; }
+void leave_kernels() { in_kernels = false; }
+
+void start_timer(uint32_t milliseconds) {
+  if (!milliseconds) return;
+  itimerval timer = {};
+  timer.it_value.tv_sec = milliseconds / 1000;
+  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
+void stop_timer() {
+  itimerval off = {};
+  setitimer(ITIMER_PROF, &off, nullptr);
+}
+
+}  // namespace cuda_on_cpu

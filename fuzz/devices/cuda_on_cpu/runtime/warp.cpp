@@ -1,0 +1,196 @@
+// Warp collectives: shuffles, votes, matches, reductions and __syncwarp.
+//
+// A lane posts what it brings and waits; when the last live lane of the mask has come, the results of all are
+// computed at once. A lane that reads from one that takes no part gets the run's poison.
+#include "block.h"
+#include "checker.h"
+#include "report.h"
+#include "warp_operations.h"
+
+namespace cuda_on_cpu {
+
+namespace {
+
+struct Lane {
+  uint64_t value, result;
+  int source;  // for shuffles: lane to read from
+};
+
+// Lanes that have met so far: collectives with different masks can be open in one warp at the same time.
+struct Meeting {
+  uint32_t mask, arrived;
+  WarpOperation operation;
+};
+
+struct Warp {
+  uint32_t live;
+  int meetings;
+  Meeting meeting[warp_lanes];
+};
+
+Lane lanes[max_threads];
+Warp warps[max_warps];
+
+template <class Number>
+uint64_t fold(const Meeting &m, const Lane *lane) {
+  bool first = true;
+  Number total = 0;
+  for (int l = 0; l < warp_lanes; l++) {
+    if (!(m.arrived >> l & 1)) continue;
+    Number value = static_cast<Number>(lane[l].value);
+    switch (m.operation) {
+      case WarpOperation::add: total = static_cast<Number>(static_cast<uint32_t>(total) + static_cast<uint32_t>(value)); break;
+      case WarpOperation::min_signed:
+      case WarpOperation::min_unsigned: total = first || value < total ? value : total; break;
+      case WarpOperation::max_signed:
+      case WarpOperation::max_unsigned: total = first || value > total ? value : total; break;
+      case WarpOperation::bit_and: total = first ? value : total & value; break;
+      case WarpOperation::bit_or: total |= value; break;
+      case WarpOperation::bit_xor: total ^= value; break;
+      default: break;
+    }
+    first = false;
+  }
+  return static_cast<uint32_t>(total);
+}
+
+uint32_t ballot(const Meeting &m, const Lane *lane) {
+  uint32_t votes = 0;
+  for (int l = 0; l < warp_lanes; l++)
+    if (m.arrived >> l & 1 && lane[l].value & 1) votes |= 1u << l;
+  return votes;
+}
+
+uint32_t lanes_with(uint64_t value, const Meeting &m, const Lane *lane) {
+  uint32_t same = 0;
+  for (int l = 0; l < warp_lanes; l++)
+    if (m.arrived >> l & 1 && lane[l].value == value) same |= 1u << l;
+  return same;
+}
+
+void shuffle(const Meeting &m, Lane *lane, int first_thread) {
+  for (int l = 0; l < warp_lanes; l++) {
+    if (!(m.arrived >> l & 1)) continue;
+    int source = lane[l].source & (warp_lanes - 1);
+    if (m.arrived >> source & 1) {
+      lane[l].result = lane[source].value;
+    } else {
+      lane[l].result = run->poison | static_cast<uint64_t>(run->poison) << 32;
+      report_inactive_lane(first_thread + l, source, m.mask);
+    }
+  }
+}
+
+void compute(const Meeting &m, Lane *lane, int first_thread) {
+  switch (m.operation) {
+    case WarpOperation::sync:
+      if (run->check) checker_synced_warp(first_thread, m.arrived);
+      return;
+    case WarpOperation::shuffle: shuffle(m, lane, first_thread); return;
+    case WarpOperation::match:
+      for (int l = 0; l < warp_lanes; l++)
+        if (m.arrived >> l & 1) lane[l].result = lanes_with(lane[l].value, m, lane);
+      return;
+    default: break;
+  }
+  bool is_signed = m.operation == WarpOperation::min_signed || m.operation == WarpOperation::max_signed;
+  uint64_t result = m.operation == WarpOperation::ballot ? ballot(m, lane)
+                    : is_signed                          ? fold<int32_t>(m, lane)
+                                                         : fold<uint32_t>(m, lane);
+  for (int l = 0; l < warp_lanes; l++)
+    if (m.arrived >> l & 1) lane[l].result = result;
+}
+
+// The lanes go to the front of the ring: one warp's lanes stay together, hot in the cache.
+void wake(uint32_t lanes_to_wake, int first_thread) {
+  block.ring_is_stale = true;
+  int turn = run->schedule == shuffled ? static_cast<int>(random_bits() >> 40) : 0;
+  for (int i = warp_lanes - 1; i >= 0; i--) {
+    int l = run->schedule == reverse ? warp_lanes - 1 - i : (i + turn) & (warp_lanes - 1);
+    if (!(lanes_to_wake >> l & 1)) continue;
+    threads.state[first_thread + l] = State::ready;
+    ring.push_front(first_thread + l);
+  }
+}
+
+void complete(Warp &warp, int number, int first_thread, uint32_t asleep) {
+  Meeting meeting = warp.meeting[number];
+  warp.meeting[number] = warp.meeting[--warp.meetings];
+  compute(meeting, lanes + first_thread, first_thread);
+  run->thread_steps += static_cast<uint64_t>(__builtin_popcount(meeting.arrived));
+  wake(meeting.arrived & asleep, first_thread);
+}
+
+bool everyone_came(const Warp &warp, const Meeting &m) {
+  uint32_t expected = m.mask & warp.live;
+  return (m.arrived & expected) == expected;
+}
+
+Meeting &find_meeting(Warp &warp, WarpOperation operation, uint32_t mask) {
+  for (int i = 0; i < warp.meetings; i++)
+    if (warp.meeting[i].mask == mask && warp.meeting[i].operation == operation) return warp.meeting[i];
+  warp.meeting[warp.meetings] = {mask, 0, operation};
+  return warp.meeting[warp.meetings++];
+}
+
+}  // namespace
+
+void start_warps(int threads_in_block) {
+  for (int w = 0; w * warp_lanes < threads_in_block; w++) {
+    int rest = threads_in_block - w * warp_lanes;
+    warps[w].live = rest >= warp_lanes ? ~0u : (1u << rest) - 1;
+    warps[w].meetings = 0;
+  }
+}
+
+bool lane_is_live(int thread) { return warps[thread / warp_lanes].live >> (thread % warp_lanes) & 1; }
+
+void leave_warp(int thread) {
+  Warp &warp = warps[thread / warp_lanes];
+  warp.live &= ~(1u << (thread % warp_lanes));
+  for (int i = 0; i < warp.meetings; i++)
+    if (everyone_came(warp, warp.meeting[i])) complete(warp, i--, thread & ~(warp_lanes - 1), ~0u);
+}
+
+// Nobody can run. Threads in a collective wait for lanes that wait elsewhere: no hardware gets out of this.
+bool resolve_stuck_warp() {
+  for (int w = 0; w * warp_lanes < block.size; w++) {
+    Warp &warp = warps[w];
+    if (!warp.meetings) continue;
+    const Meeting &m = warp.meeting[0];
+    int waiting = w * warp_lanes + __builtin_ctz(m.arrived);
+    int missing = w * warp_lanes + __builtin_ctz(m.mask & warp.live & ~m.arrived);
+    report_lanes_never_meet(waiting, missing, m.mask, threads.state[missing] == State::at_barrier);
+    return false;
+  }
+  return false;
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+CUDA_ON_CPU_API uint64_t cuda_on_cpu_warp(WarpOperation operation, uint32_t mask, uint64_t value, int source,
+                                          int line) {
+  int me = block.current, lane = me % warp_lanes;
+  Warp &warp = warps[me / warp_lanes];
+  uint32_t my_bit = 1u << lane;
+  threads.line[me] = line;
+  if (!(mask & my_bit)) {
+    report_mask_without_caller(mask, line);
+    mask |= my_bit;
+  }
+  lanes[me].value = value;
+  lanes[me].source = source;
+  Meeting &meeting = find_meeting(warp, operation, mask);
+  meeting.arrived |= my_bit;
+  if (everyone_came(warp, meeting)) {
+    complete(warp, static_cast<int>(&meeting - warp.meeting), me - lane, ~my_bit);
+  } else {
+    threads.state[me] = State::in_warp;
+    wait();
+  }
+  return lanes[me].result;
+}
+
+CUDA_ON_CPU_API uint32_t cuda_on_cpu_live_lanes() { return warps[block.current / warp_lanes].live; }

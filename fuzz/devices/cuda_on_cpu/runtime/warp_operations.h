@@ -1,0 +1,21 @@
+// What a warp can do together; kernels (include/) and the runtime (warp.cpp) share the list.
+#pragma once
+
+namespace cuda_on_cpu {
+
+enum class WarpOperation {
+  shuffle,
+  ballot,
+  sync,
+  match,
+  add,
+  min_signed,
+  max_signed,
+  min_unsigned,
+  max_unsigned,
+  bit_and,
+  bit_or,
+  bit_xor,
+};
+
+}  // namespace cuda_on_cpu

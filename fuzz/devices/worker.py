@@ -1,0 +1,301 @@
+"""Worker processes: where kernels run, so that nothing a kernel does can reach the caller.
+
+Knows processes, pipes and time; what a job is and what runs it (a Backend) it takes as given.
+
+The caller's side is `Worker`: one process at a time, replaced when it ends, is killed or declares itself spent.
+The process's side is `python -m fuzz.devices.worker MODULE`, where MODULE has a function `backend()`.
+"""
+
+import atexit
+import contextlib
+import importlib
+import os
+import pickle
+import select
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import BinaryIO, Literal, Protocol
+
+from fuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
+
+LENGTH = struct.Struct("<Q")
+START_TIMEOUT = 120.0
+COMPILE_TIMEOUT = 300.0
+"""Seconds for what comes before a job's own time: nothing of the kernel has run yet."""
+
+SIGNALS = {
+    signal.SIGSEGV: ("illegal-address", "an access that the system refused"),
+    signal.SIGBUS: ("illegal-address", "an access that the system refused"),
+    signal.SIGFPE: ("trap", "an arithmetic fault"),
+    signal.SIGILL: ("trap", "an illegal instruction"),
+    signal.SIGTRAP: ("trap", "a trap"),
+    signal.SIGABRT: ("trap", "an abort"),
+}
+"""What a process that ended by a signal tells of the kernel."""
+
+
+class Backend(Protocol):
+    """What runs jobs inside a worker process."""
+
+    is_spent: bool
+    """The process cannot be trusted with another job."""
+
+    def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        """Run one job. `begin` is called with words for it each time that a part of the job's own time starts."""
+
+    def close(self) -> None:
+        """Give back what the process holds."""
+
+
+@dataclass(frozen=True)
+class _Program:
+    """The part of a job that stays the same from trial to trial; it is sent once and then known by number."""
+
+    kernel: str
+    path: str
+    source: str
+    flags: tuple[str, ...]
+    entries: tuple[str, ...]
+
+
+_Reply = tuple[Literal["done"], Outcome, bool] | tuple[Literal["claim", "device", "begun"], str]
+
+
+class Worker:
+    """One process that runs jobs; a job that ends the process becomes a finding, and the next gets a new process.
+
+    `grace`: how many seconds past its time-out a job may go on before the process is killed. A backend that keeps
+    time itself, and can say more about what hangs, is given some.
+    """
+
+    def __init__(self, module: str, grace: float = 0.0, slack: float = 1.0) -> None:
+        self._module, self._grace, self._slack = module, grace, slack
+        self._process: subprocess.Popen[bytes] | None = None
+        self._known: dict[_Program, int] = {}
+        self._end: Callable[[], object] = _nothing
+
+    @property
+    def pid(self) -> int | None:
+        """The process that would run the next job; None when one has yet to be started."""
+        return self._process.pid if self._process and self._process.poll() is None else None
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job to its end, its time-out, or the end of the process; raise only ClaimError or DeviceError."""
+        try:
+            process = self._started()
+            self._send(process, job, probe)
+            return self._await(process, probe)
+        except BaseException as error:
+            # Whatever interrupted this (Ctrl-C, say), the process would answer a question nobody asks any more.
+            if not isinstance(error, ClaimError | DeviceError):
+                self.close()
+            raise
+
+    def close(self) -> None:
+        """End the process, at once, with all that it has started."""
+        self._end()
+        self._end = _nothing
+        self._process = None
+        self._known.clear()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self.close()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "fuzz.devices.worker", self._module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C reaches the caller alone, and a compiler dies with its worker
+        )
+        self._process = process
+        self._end = weakref.finalize(self, _end, process)
+        if (reply := self._receive(process, time.monotonic() + START_TIMEOUT)) != ("begun", ""):
+            self.close()
+            raise DeviceError(reply[1] if isinstance(reply, tuple) and reply[0] == "device" else _no_start(self._module))
+        return process
+
+    def _send(self, process: subprocess.Popen[bytes], job: Job, probe: Probe) -> None:
+        program = _Program(job.kernel, str(job.path), job.source, job.flags, job.entries)
+        number = self._known.get(program)
+        news = None
+        if number is None:
+            number = self._known[program] = len(self._known)
+            news = program
+        rest = replace(job, kernel="", source="", flags=(), entries=())
+        message = pickle.dumps((number, news, rest, probe), protocol=pickle.HIGHEST_PROTOCOL)
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # the process has ended: receiving says how
+            _write(process.stdin, message)
+
+    def _await(self, process: subprocess.Popen[bytes], probe: Probe) -> Outcome:
+        deadline, part = time.monotonic() + COMPILE_TIMEOUT, "compiling"
+        while True:
+            reply = self._receive(process, deadline)
+            if reply is None:
+                self.close()
+                return _hang(probe, part)
+            if isinstance(reply, int):
+                self.close()
+                return Outcome(findings=(_ended(reply, part),))
+            if reply[0] == "begun":
+                deadline = time.monotonic() + probe.timeout * self._slack + self._grace
+                part = str(reply[1])
+            elif reply[0] == "claim":
+                raise ClaimError(reply[1])
+            elif reply[0] == "device":
+                self.close()
+                raise DeviceError(reply[1])
+            else:
+                if reply[2]:
+                    self.close()
+                return reply[1]
+
+    def _receive(self, process: subprocess.Popen[bytes], deadline: float) -> _Reply | int | None:
+        """The next message; the exit status when the process has ended, None when time is up."""
+        assert process.stdout is not None
+        pipe = process.stdout.fileno()
+        raw = _read(pipe, LENGTH.size, deadline)
+        if isinstance(raw, bytes):
+            raw = _read(pipe, LENGTH.unpack(raw)[0], deadline)
+        if raw is None:
+            return None
+        if raw is _ENDED or not isinstance(raw, bytes):
+            return process.wait()
+        reply: _Reply = pickle.loads(raw)  # noqa: S301  written by our own process
+        return reply
+
+
+class _Ended:
+    """The other side of a pipe is gone."""
+
+
+_ENDED = _Ended()
+
+
+def _read(pipe: int, count: int, deadline: float) -> bytes | _Ended | None:
+    """So many bytes of a pipe, before the deadline or not at all."""
+    pieces, poll = [], select.poll()
+    poll.register(pipe, select.POLLIN)
+    while count:
+        if not poll.poll(max(0.0, (deadline - time.monotonic()) * 1000)):
+            return None
+        piece = os.read(pipe, min(count, 1 << 20))
+        if not piece:
+            return _ENDED
+        pieces.append(piece)
+        count -= len(piece)
+    return b"".join(pieces)
+
+
+def _write(pipe: BinaryIO, message: bytes) -> None:
+    pipe.write(LENGTH.pack(len(message)) + message)
+    pipe.flush()
+
+
+def _nothing() -> None:
+    """End no process."""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and its children, and wait for it: no orphan, no zombie, no open pipe."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def _no_start(module: str) -> str:
+    return f"the worker process for {module} ended before it was ready; run it by hand to see why: " + (
+        f"{sys.executable} -m fuzz.devices.worker {module}"
+    )
+
+
+def _hang(probe: Probe, part: str) -> Outcome:
+    if part == "compiling":
+        raise ClaimError(f"the kernel did not compile within {COMPILE_TIMEOUT:g} s")
+    return Outcome(findings=(Finding("hang", f"not ended after {probe.timeout:g} s, {part}; the process was killed"),))
+
+
+def _ended(status: int, part: str) -> Finding:
+    """What the end of a process says of the kernel that it was running."""
+    if status >= 0:
+        return Finding("trap", f"the kernel ended its process with exit status {status}, {part}")
+    number = signal.Signals(-status)
+    if number == signal.SIGKILL:
+        message = f"the system killed the process, most likely for want of memory, {part}"
+        return Finding("trap", message)
+    kind, words = SIGNALS.get(number, ("trap", f"signal {number.name}"))
+    return Finding(kind, f"the kernel ended its process by {words} ({number.name}), {part}")
+
+
+def serve(backend: Backend, requests: BinaryIO, replies: BinaryIO) -> None:
+    """Run jobs until the caller closes the pipe."""
+    programs: dict[int, _Program] = {}
+
+    def begin(part: str) -> None:
+        _write(replies, pickle.dumps(("begun", part)))
+
+    while header := requests.read(LENGTH.size):
+        message = requests.read(LENGTH.unpack(header)[0])
+        number, news, rest, probe = pickle.loads(message)  # noqa: S301  written by the process that started us
+        if news is not None:
+            programs[number] = news
+        program = programs[number]
+        job = replace(
+            rest, kernel=program.kernel, source=program.source, flags=program.flags, entries=program.entries
+        )
+        reply: _Reply
+        try:
+            outcome = backend.run(job, probe, begin)
+            reply = ("done", outcome, backend.is_spent)
+        except ClaimError as error:
+            reply = ("claim", str(error))
+        except DeviceError as error:
+            reply = ("device", str(error))
+        _write(replies, pickle.dumps(reply, protocol=pickle.HIGHEST_PROTOCOL))
+
+
+def _end_with_caller(pipe: int) -> None:
+    """End this process, and what it has started, once nobody is left at the other side of the pipe.
+
+    The main thread cannot see to this: it may be in a kernel that never ends.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))  # signals of kernels are the main thread's
+    poll = select.poll()
+    poll.register(pipe, 0)  # a hang-up is always reported
+    poll.poll()
+    os.killpg(os.getpgid(0), signal.SIGKILL)
+
+
+def main(module: str) -> None:
+    """Be the worker process for the backend of a module."""
+    # What a kernel or a library prints must not end up between the replies.
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    requests = os.fdopen(os.dup(0), "rb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    threading.Thread(target=_end_with_caller, args=(requests.fileno(),), daemon=True).start()
+    try:
+        backend: Backend = importlib.import_module(module).backend()
+    except DeviceError as error:
+        _write(replies, pickle.dumps(("device", str(error))))
+        return
+    atexit.register(backend.close)
+    _write(replies, pickle.dumps(("begun", "")))
+    serve(backend, requests, replies)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
