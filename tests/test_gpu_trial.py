@@ -9,7 +9,7 @@ import pytest
 
 from fuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
 from fuzz.devices.gpu_trial import Fault, examined
-from fuzz.devices.layout import ALIGNED, POISONS, Bytes, Place, Plan, offsets, places, plans
+from fuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Bytes, Place, Plan, offsets, places, plans
 
 N = 37
 
@@ -20,7 +20,7 @@ class Memory:
     def __init__(self, job: Job, where: Sequence[Place], image: Bytes, shared: int) -> None:
         self.starts = {job.buffers[place.buffer].name: place.start for place in where}
         self.image = image
-        self.shared = np.uint32(shared).view(np.float32)
+        self.shared = np.array([shared + SHARED], np.uint32).view(np.float32)
 
     def __call__(self, name: str, index: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
         start = self.starts[name] + 4 * index
@@ -111,7 +111,7 @@ def test_a_write_outside_is_put_down_to_the_step_that_did_it() -> None:
 def test_a_write_of_the_first_poison_itself_is_seen_through_the_second() -> None:
     def writes(memory: Memory) -> None:
         copies(memory)
-        memory("y", N).view(np.uint32)[:] = POISONS[0]
+        memory("y", N).view(np.uint32)[:] = POISONS[0] + BESIDE
 
     assert only(look(writes)).kind == "out-of-bounds"
 
@@ -164,10 +164,13 @@ def test_a_read_of_what_nobody_wrote_names_the_array(array: str) -> None:
     assert (found.kind, found.array) == ("uninitialised", array)
 
 
-def test_a_read_of_shared_memory_that_nobody_wrote_is_found() -> None:
+@pytest.mark.parametrize("factor", [1, 2])
+def test_a_read_of_shared_memory_that_nobody_wrote_is_found(factor: int) -> None:
+    """Also where it is copied as it is: the poison of shared memory is not taken for an output's."""
+
     def reads_shared(memory: Memory) -> None:
         copies(memory)
-        memory("y", 0)[:] = memory.shared * 2
+        memory("y", 0)[:] = memory.shared * factor
 
     found = only(look(reads_shared))
     assert (found.kind, found.array) == ("uninitialised", None)

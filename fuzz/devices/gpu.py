@@ -18,7 +18,7 @@ import pycuda.driver as cuda
 
 from fuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, driver, nvcc
 from fuzz.devices.gpu_trial import Fault, examined
-from fuzz.devices.layout import Bytes, Place, Plan, initial, nbytes, offsets
+from fuzz.devices.layout import SHARED, Bytes, Place, Plan, initial, nbytes, offsets
 from fuzz.devices.sanitizer import ENDED as REPLAY_ENDED
 
 ENDED = {
@@ -110,7 +110,7 @@ class GpuCard:
         until = time.monotonic() + self._timeout
         cuda.memcpy_htod_async(base, image, self._stream)
         for number, step in enumerate(job.steps[:steps]):
-            self._poison_shared(plan.shared)
+            self._poison_shared(plan.shared + SHARED)
             arguments = [addresses[one] if isinstance(one, str) else one for one in step.args]
             try:
                 program.functions[step.entry].prepared_async_call(

@@ -19,6 +19,9 @@ Bytes = NDArray[np.uint8]
 POISONS = (0x7FBADBAD, 0x7E967699, 0xFE967699)
 """A NaN with a payload, 1e38 and -1e38: a NaN alone hides where NaN is wanted, and fmaxf drops it."""
 
+OUTPUT, SCRATCH, BESIDE, SHARED = range(4)
+"""What is added to a poison word in each kind of memory, so that a copy of one is not taken for another."""
+
 GUARD = 16384
 """Bytes between arrays: one step of a block of 1,024 threads that handle 16 bytes each."""
 
@@ -29,7 +32,7 @@ ALIGNED = 256
 class Plan:
     """What is special about one run: the order of arrays, the end of memory that they touch, and the poisons.
 
-    `inside` and `around` give single arrays, or the guards on both sides of them, a word of their own.
+    `inside` and `around` give single arrays, or the guards on both sides of them, a poison of their own.
     """
 
     order: tuple[int, ...]
@@ -117,15 +120,17 @@ def places(job: Job, plan: Plan, distances: Sequence[int]) -> tuple[tuple[Place,
 
 def paint_image(image: Bytes, job: Job, plan: Plan, where: Sequence[Place]) -> None:
     """Fill an image: poison everywhere, then what the job says of each array."""
-    _paint(image, 0, len(image), plan.word)
+    _paint(image, 0, len(image), plan.word + BESIDE)
     for place in where:
+        buffer = job.buffers[place.buffer]
         if (word := plan.around.get(place.buffer)) is not None:
-            _paint(image, place.before, place.start, word)
-            _paint(image, place.stop, place.after, word)
-        if (content := initial(job.buffers[place.buffer])) is not None:
+            _paint(image, place.before, place.start, word + BESIDE)
+            _paint(image, place.stop, place.after, word + BESIDE)
+        if (content := initial(buffer)) is not None:
             image[place.start : place.stop] = content
-        elif (word := plan.inside.get(place.buffer)) is not None:
-            _paint(image, place.start, place.stop, word)
+        else:
+            word = plan.inside.get(place.buffer, plan.word)
+            _paint(image, place.start, place.stop, word + (OUTPUT if buffer.is_output else SCRATCH))
 
 
 def initial(buffer: Buffer) -> Bytes | None:

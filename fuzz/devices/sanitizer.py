@@ -36,6 +36,7 @@ ADDRESS = re.compile(r"(?:Address|Access at|Access to) (0x[0-9a-f]+)")
 ACCESS = re.compile(r"^Invalid __(\w+)__ (read|write|atomic)")
 UNWRITTEN = re.compile(r"^Uninitialized __(\w+)__ memory read")
 BARRIER = re.compile(r"^Barrier error detected\. (.*)$")
+TRAP = "Trace/breakpoint trap"
 RACE = re.compile(r"^(?:Error|Warning): Race reported between (\w+) access .* and (\w+) access")
 
 
@@ -162,6 +163,8 @@ def _finding(record: Record, job: Job, bases: Mapping[str, int]) -> Finding | No
         return _at_array(replace(found, kind="uninitialised"), f"{space[1]} read", text, job, bases)
     if barrier := BARRIER.match(record.head):
         return replace(found, kind="divergent-barrier", message=f"barrier: {barrier[1]}")
+    if record.head == TRAP:
+        return replace(found, kind="trap")
     if race := RACE.match(text):
         words = f"{race[1].lower()} and {race[2].lower()} of shared memory without a barrier between them"
         return replace(found, kind="race", message=words, severity="warning")
