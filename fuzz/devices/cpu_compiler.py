@@ -55,6 +55,8 @@ _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
         "--param=tsan-instrument-func-entry-exit=0",
     ),
 }
+_LINK = ("-shared", "-pipe", "-Wl,-z,now")
+_LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' own: the runtime is in their place
 _RUNTIME = ("-O2", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
 _FAST_MATH = re.compile(r"^--?use_fast_math$")
 _FLUSH = re.compile(r"^--?ftz=true$")
@@ -172,7 +174,7 @@ def library(job: Job, flavour: Flavour) -> Library:
     chosen = flags(job.flags)
     source = translated(job.source, job.path)
     text = _unit(source, job.entries)
-    parts = [_identity(compiler), _own_digest(), flavour, *_COMMON, *_FLAVOURS[flavour], *chosen.passed, text]
+    parts = [_identity(compiler), _own_digest(), *_COMMON, *_FLAVOURS[flavour], *_LINK, *_LIBRARIES, *chosen.passed, text]
     if '#include "' in source.text.replace("# include", "#include"):
         parts.append(str(job.path.parent.resolve()))
     name = f"cpu/{cache.key(*parts)[:32]}"
@@ -218,9 +220,8 @@ def _build(
         command = [
             *(compiler, *_LANGUAGE, *_COMMON, *_FLAVOURS[flavour], *chosen.passed),
             *("-include", str(header), "-I", str(HOME / "include"), "-iquote", str(job.path.parent)),
-            *("-MMD", "-MF", str(depends), "-shared", "-pipe", "-Wl,-z,now"),
-            *(str(Path(folder) / "unit.cpp"), str(module), "-o", str(made)),
-            *("-nodefaultlibs", "-lm", "-lc", "-lgcc"),  # not the sanitizers' libraries: the runtime has what they have
+            *("-MMD", "-MF", str(depends), *_LINK),
+            *(str(Path(folder) / "unit.cpp"), str(module), "-o", str(made), *_LIBRARIES),
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
         if done.returncode:

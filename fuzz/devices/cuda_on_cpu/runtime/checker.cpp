@@ -20,6 +20,7 @@ Region buffers, static_shared, dynamic_shared;
 const Module *marked_module;  // whose static shared arrays are marked
 uint32_t marked_dynamic_bytes;
 uintptr_t marked_buffers_end;
+bool active;  // while kernels run: the constructors of a library that is being loaded are instrumented, too
 uintptr_t library_start_address, library_end_address, last_pc;
 
 uintptr_t static_shared_start() {
@@ -186,8 +187,11 @@ bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t libr
   last_pc = 0;
   forget_racing_writes();
   mark_buffers();
+  active = true;
   return true;
 }
+
+void checker_finish() { active = false; }
 
 void checker_starts_launch(uint32_t bytes) {
   order_launch();
@@ -210,6 +214,7 @@ void checker_fence() { order_fence(); }
 uintptr_t checker_last_pc() { return last_pc; }
 
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc) {
+  if (!active) return;
   last_pc = pc;
   if (run->preempt_one_in && !(random_bits() >> 20 & (run->preempt_one_in - 1))) yield();
   Seen s = {address, bytes, access, pc - library_start_address};

@@ -130,6 +130,7 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
     launch_all();
   }
   leave_kernels();
+  checker_finish();
   stop_timer();
   write_float_control(float_control);
   run->printed = printed();
