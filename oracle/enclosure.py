@@ -86,6 +86,7 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
         clearly_out = np.where(must_be_nan, ~inside, ~((got >= lo - slack_lo) & (got <= hi + slack_hi)))
         clearly_in = np.where(must_be_nan, inside, (got >= lo + slack_lo) & (got <= hi - slack_hi))
         above = got >= enclosure.want
+        above |= lo == 0  # where 0 is allowed there is no bound below; the one above gives the scale
         bound = np.where(above, hi - enclosure.want, enclosure.want - lo)
         error = np.abs(got - enclosure.want)
         ratio = np.where(error == 0, 0.0, error / bound)

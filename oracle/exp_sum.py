@@ -48,7 +48,8 @@ def slope(accuracy: Accuracy, one: float = 1.0) -> float:
 def distances(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:
     """max - m_j, as defined: exact, or (exact shift) as the one float32 subtraction that it is."""
     if accuracy.exact_shift:
-        return np.asarray((top - m).astype(np.float32), dtype=np.float64)
+        with np.errstate(over="ignore"):  # beyond FLT_MAX the distance is inf, as on the device
+            return np.asarray((top - m).astype(np.float32), dtype=np.float64)
     return np.asarray(top - m)
 
 
@@ -63,6 +64,11 @@ def underflow(accuracy: Accuracy, exps: Doubles | float, rescales: Doubles | flo
     return np.asarray(2.0 * lost * np.exp(accuracy.shift_slack))
 
 
+def is_one_at_top(accuracy: Accuracy, first_exp: bool) -> bool:
+    """Whether a term at the maximum is exactly 1: one exp(0), never rescaled. A lazy rescale may touch it again."""
+    return first_exp and accuracy.rescales == 0 and accuracy.shift_is_top
+
+
 def sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
     """The enclosure of every row's sum in float64 (relative error ROUND_64).
 
@@ -75,16 +81,21 @@ def sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
     w = s * np.exp(-d)
     roundings = counts(accuracy, n, m, first_exp)
     c = slope(accuracy) * accuracy.ubar
-    K = (roundings.growth(accuracy) + slope(accuracy) * accuracy.shift_slack) * accuracy.ubar
+    shifted = slope(accuracy) * accuracy.shift_slack
+    K = (roundings.growth(accuracy) + shifted) * accuracy.ubar
     tau = underflow(accuracy, roundings.exps, roundings.rescales, s, n)
+    total = tree_sum(w)
+    top_is_one = is_one_at_top(accuracy, first_exp)
+    K_top = roundings.growth(accuracy, at_top=True) * accuracy.ubar if top_is_one else K
     if isinstance(K, float):
-        total, moment = tree_sum(w), tree_sum(w * d)
-        hi = np.exp(K) * (total + c * (1 + FAR * c) * moment)
-        lo = np.exp(-K) * (total - c * moment)
+        at_top = tree_sum(np.where(d == 0, w, 0.0)) if top_is_one else np.zeros(total.shape)
+        moment = tree_sum(w * d)
+        hi = np.exp(K) * (total - at_top + c * (1 + FAR * c) * moment) + np.exp(K_top) * at_top
+        lo = np.exp(-K) * (total - at_top - c * moment) + np.exp(-K_top) * at_top
     else:
-        total = tree_sum(w)
-        hi = tree_sum(w * np.exp(K) * (1 + c * (1 + FAR * c) * d))
-        lo = tree_sum(w * np.exp(-K) * (1 - c * d))
+        each = np.where(d == 0, K_top, K)
+        hi = tree_sum(w * np.exp(each) * (1 + c * (1 + FAR * c) * d))
+        lo = tree_sum(w * np.exp(-each) * (1 - c * d))
     return Sums(top, total, np.maximum(lo - tau, 0.0), hi + tau)
 
 
@@ -94,6 +105,8 @@ def ball_sums(m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp:
     top = float(m.max())
     roundings = counts(accuracy, n, m, first_exp)
     growth = np.broadcast_to(np.asarray(roundings.growth(accuracy), dtype=np.float64), (n,))
+    if is_one_at_top(accuracy, first_exp):
+        growth = np.where(m == top, roundings.growth(accuracy, at_top=True), growth)
     exps, rescales = (
         np.broadcast_to(np.asarray(v, dtype=np.float64), (n,)) for v in (roundings.exps, roundings.rescales)
     )

@@ -96,6 +96,11 @@ class Accuracy:
             raise ValueError(f"exact_shift with shift_slack={self.shift_slack}: an exact shift has no slack")
 
     @property
+    def shift_is_top(self) -> bool:
+        """Whether the shift ends at the true maximum, where exp(0) is exactly 1 (A3, A5)."""
+        return self.shift_slack == 0
+
+    @property
     def eta0(self) -> float:
         """The largest absolute error of one exp where its result is denormal."""
         return 2.0**-126 * (1 + 2.0**-10) if self.ftz else (self.exp.a0 + FAR * self.exp.kappa) * 2.0**-150
@@ -120,14 +125,18 @@ class Counts:
     rescales: NDArray[np.float64] | float
     adds: NDArray[np.float64] | float
 
-    def growth(self, accuracy: Accuracy) -> NDArray[np.float64] | float:
-        """The factors on a term's way, in units of ubar, without what its exponents add."""
+    def growth(self, accuracy: Accuracy, at_top: bool = False) -> NDArray[np.float64] | float:
+        """The factors on a term's way, in units of ubar, without what its exponents add.
+
+        `at_top`: for a term at the maximum, whose only exp is exp(0), which is exactly 1 (A3).
+        """
         rescales, adds = self.rescales, self.adds
+        exps = 0.0 if at_top else self.exps * accuracy.exp.a0
         if accuracy.accumulate == "f64":
-            return self.exps * accuracy.exp.a0 + (rescales + adds) * 2.0**-29 + 1  # the cast to float32
+            return exps + (rescales + adds) * 2.0**-29 + 1  # the cast to float32
         if accuracy.accumulate == "compensated":
             adds = 2 + 8 * adds * U  # Kahan: 2u + O(n u^2) of the sum, here with a constant of 8
-        return self.exps * accuracy.exp.a0 + rescales + adds
+        return exps + rescales + adds
 
 
 def counts(accuracy: Accuracy, terms: int, m: NDArray[np.float64] | None = None, first_exp: bool = True) -> Counts:

@@ -28,15 +28,15 @@ class Rows:
 
 def special_rows(x: Doubles, special: Special, pos_inf_claimed: bool = False) -> Rows:
     """The rows of x sorted by what special values they hold; an empty row is plain, having nothing to be wrong."""
-    has_nan = np.isnan(x).any(axis=-1)
-    has_pos_inf = (x == np.inf).any(axis=-1)
+    has_nan = np.asarray(np.isnan(x).any(axis=-1))
+    has_pos_inf = np.asarray((x == np.inf).any(axis=-1))
     empty = np.logical_and((x == -np.inf).all(axis=-1), x.shape[-1] > 0)
     plain = np.logical_and(~has_nan & ~has_pos_inf & ~empty, x.shape[-1] > 0)
-    judged: Mask = np.ones(x.shape[:-1], dtype=np.bool_)
+    judged = np.ones(x.shape[:-1], dtype=np.bool_)
     reasons = []
     for mask, claim, name in ((has_nan, special.nan, "NaN"), (has_pos_inf, special.pos_inf, "+inf")):
         claimed = claim is not None or (name == "+inf" and pos_inf_claimed)
         if not claimed and mask.any():
             judged &= ~mask
             reasons.append(f"{int(mask.sum())} rows with {name}: the claim does not speak of {name}")
-    return Rows(np.asarray(plain), empty, has_nan, has_pos_inf, judged, tuple(reasons))
+    return Rows(plain, empty, has_nan, has_pos_inf, judged, tuple(reasons))

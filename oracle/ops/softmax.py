@@ -43,7 +43,7 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
     joint = None
     exact = _Exact(x, accuracy)
     if plain.any():
-        row = _Rows(x[plain], accuracy)
+        row = PlainRows(x[plain], accuracy)
         want[plain], lo[plain], hi[plain] = row.want, row.lo, row.hi
         slack_lo[plain], slack_hi[plain] = row.slack_lo, row.slack_hi
         joint = partial(clashes, row, exact, np.flatnonzero(plain)) if accuracy.denominator == "row" else None
@@ -54,7 +54,7 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
     return {"y": Enclosure(want, lo, hi, judged, slack_lo, slack_hi, exact.bounds, joint, rows.reasons)}
 
 
-class _Rows:
+class PlainRows:
     """The enclosure of plain rows in float64.
 
     `e`: numerators, held at distance 104, beyond which only the upper bound stands (A4); `grow`: e^mu; `f`: lost by
@@ -67,7 +67,8 @@ class _Rows:
         self.far = d > FAR
         near = np.minimum(d, FAR)
         self.e = np.exp(-near)
-        self.grow = np.exp(_mu(accuracy) * (near + accuracy.shift_slack) + _roundings(accuracy))
+        rounded = np.where(d == 0, _roundings(accuracy, at_top=True), _roundings(accuracy))
+        self.grow = np.exp(rounded + _exponent(accuracy, near))
         with np.errstate(divide="ignore"):
             self.f = (accuracy.eta0 * np.exp(accuracy.shift_slack) / row.lo + _last(accuracy))[:, None]
             self.hi = self.e / row.lo[:, None] * self.grow + self.f
@@ -79,14 +80,21 @@ class _Rows:
         self.want = np.where(self.far, np.exp(-d), self.e) / row.total[:, None]
 
 
-def _mu(accuracy: Accuracy) -> float:
-    """How fast the log of the numerator errs with its distance."""
-    return ((0.0 if accuracy.exact_shift else 1.0) + accuracy.exp.kappa) * accuracy.ubar
+def _exponent(accuracy: Accuracy, d: Doubles) -> Doubles:
+    """What the log of the numerator errs by with its distance d: the exponent's one rounding, and exp's own share.
+
+    x - max is rounded to within half a unit in its last place, which is u times the power of two at or below it.
+    """
+    reach = d + accuracy.shift_slack
+    mantissa, power = np.frexp(reach)
+    rounding = np.where((mantissa > 0) & (not accuracy.exact_shift), np.ldexp(1.0, power - 1), 0.0)
+    return np.asarray((rounding + accuracy.exp.kappa * reach) * accuracy.ubar)
 
 
-def _roundings(accuracy: Accuracy) -> float:
-    """The rest of it: exp's own error and the division's."""
-    return (accuracy.exp.a0 + DIVIDE_ROUNDINGS[accuracy.divide]) * accuracy.ubar
+def _roundings(accuracy: Accuracy, at_top: bool = False) -> float:
+    """The rest of it: exp's own error and the division's. At a shift that is the maximum exp(0) is exactly 1 (A3)."""
+    a0 = 0.0 if at_top and accuracy.shift_is_top else accuracy.exp.a0
+    return (a0 + DIVIDE_ROUNDINGS[accuracy.divide]) * accuracy.ubar
 
 
 def _last(accuracy: Accuracy) -> float:
@@ -120,7 +128,9 @@ class _Exact:
             d = ball_distance(row.top, self.x[index], a)
             far = bool(d > FAR)
             d = d.min(arb(FAR))
-        grow = (arb(_mu(a)) * (d + arb(a.shift_slack)) + arb(_roundings(a))).exp()
+        rounded = _roundings(a, at_top=self.x[index] == row.top)
+        near = FAR if far else float(row.top - self.x[index])
+        grow = (arb(rounded) + arb(float(_exponent(a, np.asarray(near)))) * (1 + arb(2.0**-50))).exp()
         f = arb(a.eta0) * arb(a.shift_slack).exp() / row.lo + arb(_last(a))
         return (-d).exp(), grow, f, far
 
@@ -133,20 +143,21 @@ class _Exact:
             return not far and bool((arb(float(above)) - f) / (e * grow) > (arb(float(below)) + f2) / (e2 / grow2))
 
 
-def clashes(row: _Rows, exact: _Exact, numbers: NDArray[np.intp], got: Doubles) -> Iterator[Clash]:
-    """The row-factor test: one stored sum divides a whole row, so one 1/sum must fit all of its elements.
-
-    Element i needs (y_i - f) / (e_i e^mu_i) <= 1/sum <= (y_i + f) / (e_i e^-mu_i).
-    """
+def clashes(row: PlainRows, exact: _Exact, numbers: NDArray[np.intp], got: Doubles) -> Iterator[Clash]:
+    """The row-factor test: one stored sum divides a whole row, so one 1/sum must fit all of its elements."""
     y = got[numbers]
+    at_least, at_most = one_over_sum(row, y)
     with np.errstate(over="ignore", invalid="ignore"):
-        at_least = (y - row.f) / (row.e * row.grow)
-        at_most = np.where(row.far, np.inf, (y + row.f) / (row.e / row.grow))
-        highest, lowest = at_least.max(axis=1), at_most.min(axis=1)
-        excess = highest / lowest - (1 + 4 * ROUND_64)
+        excess = at_least.max(axis=1) / at_most.min(axis=1) - (1 + 4 * ROUND_64)
     for place in np.argsort(-excess):
         if excess[place] > 0:
             yield _clash_in(int(numbers[place]), y[place], at_least[place], at_most[place], exact)
+
+
+def one_over_sum(row: PlainRows, y: Doubles) -> tuple[Doubles, Doubles]:
+    """What each element alone says of 1/sum: (y_i - f) / (e_i e^mu_i) at least, (y_i + f) / (e_i e^-mu_i) at most."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (y - row.f) / (row.e * row.grow), np.where(row.far, np.inf, (y + row.f) / (row.e / row.grow))
 
 
 def _clash_in(number: int, y: Doubles, at_least: Doubles, at_most: Doubles, exact: _Exact) -> Clash:

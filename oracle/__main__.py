@@ -1,0 +1,77 @@
+"""`python -m oracle`: the oracle's own check, printed as two tables. Exit code 1 when it does not hold."""
+
+import argparse
+import sys
+
+import numpy as np
+
+from oracle.selfcheck import planted, soundness
+from oracle.selfcheck.soundness import FULL, QUICK, Plan, Tally
+
+CATCHES = 0.92
+"""The share of active planted bugs that the default criteria must catch."""
+
+
+def main() -> int:
+    """Print the tables and say whether all of it holds."""
+    parser = argparse.ArgumentParser(prog="python -m oracle", description=__doc__)
+    parser.add_argument("--full", action="store_true", help="all sizes up to 1e5 and both sizes of the planted bugs")
+    full = parser.parse_args().full
+    try:
+        failures = _soundness(FULL if full else QUICK) + _planted((1000, 10_000) if full else (1000,), 3 if full else 1)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    for failure in failures:
+        print(f"FAILED: {failure}")
+    print("the oracle holds" if not failures else "the oracle does not hold")
+    return 1 if failures else 0
+
+
+def _soundness(plan: Plan) -> list[str]:
+    print("Soundness: simulated float32 answers of correct algorithms, in units of their bound\n")
+    print(
+        f"{'algorithm':42} {'checks':>7} {'largest':>8} {'median':>7} {'p90':>5} {'row factor':>11} {'violations':>11}"
+    )
+    tallies = []
+    for tally in (*soundness.softmax_rows(plan), soundness.small_random_rows(plan), *soundness.sums(plan)):
+        tallies.append(tally)
+        print(_row(tally), flush=True)
+    checks, violations = sum(len(t.ratios) for t in tallies), sum(t.violations for t in tallies)
+    print(f"{'all':42} {checks:7} {max(max(t.ratios) for t in tallies):8.4f} {'':27}{violations:8}")
+    print("\nThe same check on bounds that are wrong on purpose\n")
+    failures = [f"{t.name}: {t.violations} violations" for t in tallies if t.violations]
+    for tally in soundness.wrong_bounds():
+        print(_row(tally))
+        if not tally.violations:
+            failures.append(f"{tally.name}: not violated, so the check cannot fail")
+    return failures
+
+
+def _row(tally: Tally) -> str:
+    ratios = np.array(tally.ratios)
+    factor = f"{max(tally.row_factors):11.4f}" if tally.row_factors else f"{'':11}"
+    middle = f"{np.median(ratios):7.2f} {np.quantile(ratios, 0.9):5.2f}"
+    return f"{tally.name:42} {len(ratios):7} {ratios.max():8.4f} {middle} {factor} {tally.violations:11}"
+
+
+def _planted(sizes: tuple[int, ...], seeds: int) -> list[str]:
+    print(f"\nPlanted bugs: rows caught of those that are active, n = {', '.join(map(str, sizes))}\n")
+    control, lines = planted.table(sizes, seeds)
+    print(f"{'bug':34} {'active':>6} " + " ".join(f"{name:>12}" for name in planted.CRITERIA))
+    for line in (*lines, control):
+        print(f"{line.name:34} {line.active:6} " + " ".join(f"{n:12}" for n in line.caught.values()))
+    active = sum(line.active for line in lines)
+    caught = {name: sum(line.caught[name] for line in lines) for name in planted.CRITERIA}
+    print(f"{'all bugs':34} {active:6} " + " ".join(f"{n:5} ({n / active:4.0%})" for n in caught.values()), "\n")
+    failures = []
+    if caught["default"] < CATCHES * active:
+        failures.append(f"planted bugs: the default criteria catch {caught['default'] / active:.1%}, not {CATCHES:.0%}")
+    ours = [name for name, rule in planted.CRITERIA.items() if not isinstance(rule, tuple)]
+    if any(control.caught[name] for name in ours):
+        failures.append("the correct kernel is accused")
+    return failures
+
+
+if __name__ == "__main__":
+    sys.exit(main())

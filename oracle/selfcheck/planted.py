@@ -1,0 +1,171 @@
+"""Does the verdict see planted bugs? Thirteen of them in a three-pass softmax, beside the tolerances in use.
+
+A bug is active on a row when its output differs in bits from the correct kernel's; only active rows count.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracle.algorithms import total
+from oracle.judge import judge
+from oracle.number import Float32
+from oracle.rounding import Accuracy, Order
+from oracle.selfcheck.families import NEARLY_CONSTANT, TILE, Row, rows
+
+STRIDED = Order("strided", TILE)
+N = Float32()
+FAST = Float32("ex2")
+FLT_MAX = np.finfo(np.float32).max
+Output = NDArray[np.float32]
+
+
+def correct(x: Row) -> Output:
+    """Three passes, the sum by 256 threads and a tree."""
+    return _softmax(x, x.max(axis=1, keepdims=True))
+
+
+def _softmax(x: Row, shift: Row, numbers: Float32 = N, narrow: Callable[[Output], Output] | None = None) -> Output:
+    e = numbers.exp(numbers.sub(x, shift))
+    e = narrow(e) if narrow else e
+    return _divide(e, total(N, e, STRIDED))
+
+
+def _divide(e: Output, s: Output) -> Output:
+    return np.asarray(N.div(e, s[:, None]))
+
+
+def _exps(x: Row) -> Output:
+    return np.asarray(N.exp(N.sub(x, x.max(axis=1, keepdims=True))))
+
+
+def _dropped(x: Row) -> Output:
+    e = _exps(x)
+    return _divide(e, total(N, e[:, :-1], STRIDED))
+
+
+def _doubled(x: Row) -> Output:
+    e = _exps(x)
+    return _divide(e, N.mul(total(N, e, STRIDED), np.full(len(x), 2, np.float32)))
+
+
+def _no_rescale(x: Row) -> Output:
+    """The first thread's partial sum stays relative to its own maximum."""
+    e, mine = _exps(x), np.zeros(x.shape[1], dtype=np.bool_)
+    mine[::TILE] = True
+    own = x[:, mine].max(axis=1, keepdims=True)
+    own = np.where(np.isfinite(own), own, np.float32(0))
+    terms = e.copy()
+    terms[:, mine] = N.exp(N.sub(x[:, mine], own))
+    return _divide(e, total(N, terms, STRIDED))
+
+
+def _padded(x: Row) -> Output:
+    """The row is padded to a multiple of the tile with -FLT_MAX, and the padding is summed."""
+    short = -x.shape[1] % TILE
+    padded = np.concatenate([x, np.full((len(x), short), -FLT_MAX)], axis=1)
+    e = np.asarray(N.exp(N.sub(padded, padded.max(axis=1, keepdims=True))))
+    return _divide(e, total(N, e, STRIDED))[:, : x.shape[1]]
+
+
+def _twice(x: Row) -> Output:
+    e, middle = _exps(x), x.shape[1] // 2
+    return _divide(e, total(N, np.concatenate([e, e[:, middle : middle + 1]], axis=1), STRIDED))
+
+
+def _to_half(e: Output) -> Output:
+    return e.astype(np.float16).astype(np.float32)
+
+
+def _to_bfloat(e: Output) -> Output:
+    bits = np.ascontiguousarray(e).view(np.uint32)
+    rounded = bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+    return (rounded & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+def _unwritten(x: Row) -> Output:
+    y = correct(x)
+    y[:, -1] = 0
+    return y
+
+
+def _swapped(x: Row) -> Output:
+    y, middle = correct(x), x.shape[1] // 2
+    y[:, [middle, middle + 1]] = y[:, [middle + 1, middle]]
+    return y
+
+
+BUGS: dict[str, Callable[[Row], Output]] = {
+    "dropped last element of the sum": _dropped,
+    "sum doubled": _doubled,
+    "missing rescale of one partial": _no_rescale,
+    "-FLT_MAX padding": _padded,
+    "max initialised to 0": lambda x: _softmax(x, np.maximum(x.max(axis=1, keepdims=True), np.float32(0))),
+    "one element counted twice": _twice,
+    "__expf instead of expf": lambda x: _softmax(x, x.max(axis=1, keepdims=True), FAST),
+    "fp16 intermediate": lambda x: _softmax(x, x.max(axis=1, keepdims=True), narrow=_to_half),
+    "bf16 intermediate": lambda x: _softmax(x, x.max(axis=1, keepdims=True), narrow=_to_bfloat),
+    "output scaled by 1 + 1e-5": lambda x: (correct(x) * np.float32(1 + 1e-5)).astype(np.float32),
+    "last element not written": _unwritten,
+    "two neighbours swapped": _swapped,
+    "max ignores the last tile": lambda x: _softmax(
+        x, x[:, : (x.shape[1] - 1) // TILE * TILE].max(axis=1, keepdims=True)
+    ),
+}
+
+DECLARED = Accuracy(rescales=0, divide="ieee", order=STRIDED)
+CRITERIA: dict[str, Accuracy | tuple[float, float]] = {
+    "1e-2/1e-2": (1e-2, 1e-2),
+    "1e-4/1e-5": (1e-4, 1e-5),
+    "assert_close": (1.3e-6, 1e-5),
+    "any order": Accuracy(rescales=0, divide="ieee", denominator="element"),
+    "declared": replace(DECLARED, denominator="element"),
+    "default": DECLARED,
+    "exact shift": replace(DECLARED, exact_shift=True),
+}
+"""A pair is (rtol, atol) of allclose against the exact answer; "default" is "declared" and the row-factor test."""
+
+
+@dataclass
+class Line:
+    """One bug: on how many rows it shows at all, and how many of those each criterion catches."""
+
+    name: str
+    active: int
+    caught: dict[str, int]
+
+
+def rejects(criterion: Accuracy | tuple[float, float], x: Row, got: Output, want: NDArray[np.float64]) -> bool:
+    """True when the criterion calls this row's answer wrong."""
+    if isinstance(criterion, Accuracy):
+        return judge("softmax", {"x": x}, {"y": got}, criterion).status == "broken"
+    rtol, atol = criterion
+    return not np.allclose(got.astype(np.float64), want, rtol=rtol, atol=atol, equal_nan=True)
+
+
+def table(sizes: tuple[int, ...], seeds: int) -> tuple[Line, list[Line]]:
+    """False alarms on the correct kernel, then every bug's line."""
+    cases = [rows(n, seed, NEARLY_CONSTANT) for n in sizes for seed in range(seeds)]
+    with np.errstate(all="ignore"):
+        answers = [(x, correct(x), _want(x)) for x in cases]
+        control = _line("correct kernel", [(x, y, want, y) for x, y, want in answers], all_rows=True)
+        lines = [_line(name, [(x, y, want, bug(x)) for x, y, want in answers]) for name, bug in BUGS.items()]
+    return control, lines
+
+
+def _want(x: Row) -> NDArray[np.float64]:
+    e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True).astype(np.float64))
+    return np.asarray(e / e.sum(axis=1, keepdims=True))
+
+
+def _line(name: str, answers: list[tuple[Row, Output, NDArray[np.float64], Output]], all_rows: bool = False) -> Line:
+    line = Line(name, 0, dict.fromkeys(CRITERIA, 0))
+    for x, right, want, got in answers:
+        differs = (right.view(np.uint32) != np.ascontiguousarray(got).view(np.uint32)).any(axis=1)
+        for row in np.flatnonzero(differs | all_rows):
+            line.active += 1
+            for criterion, rule in CRITERIA.items():
+                line.caught[criterion] += rejects(rule, x[row : row + 1], got[row : row + 1], want[row : row + 1])
+    return line

@@ -1,0 +1,238 @@
+"""Is every enclosure sound? Simulated float32 algorithms against it; one answer outside is a violation."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oracle import algorithms
+from oracle.algorithms import SEQUENTIAL, TREE
+from oracle.enclosure import Doubles, Enclosure, compare, is_outside
+from oracle.number import ExpNoise, Float32, Vector
+from oracle.op import find
+from oracle.ops.softmax import PlainRows, one_over_sum
+from oracle.rounding import EXPF, FAST_EXPF, Accuracy, ExpModel, Order
+from oracle.selfcheck.families import Row, rows
+from oracle.verdict import Special
+
+STRIDED = Order("strided", 256)
+MODELS: dict[ExpNoise, ExpModel] = {
+    "rounded": ExpModel(1, 0),
+    "ulp2": EXPF,
+    "high2": EXPF,
+    "ends2": EXPF,
+    "ex2": ExpModel(4, 1.225),
+    "documented": FAST_EXPF,
+}
+Algorithm = Callable[[Float32, Row], Vector]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One algorithm with what it may rightly claim."""
+
+    name: str
+    run: Algorithm
+    claim: Accuracy
+
+
+def _three_pass(order: Order) -> Algorithm:
+    return lambda N, x: algorithms.three_pass(N, N.embed(x), order)
+
+
+def _online(order: Order) -> Algorithm:
+    return lambda N, x: algorithms.online(N, N.embed(x), order)
+
+
+def _declared(order: Order, rescales: int | None = 0) -> Accuracy:
+    return Accuracy(rescales=rescales, divide="ieee", order=order)
+
+
+VARIANTS = (
+    Variant("three-pass sequential", _three_pass(SEQUENTIAL), _declared(SEQUENTIAL)),
+    Variant("three-pass tree", _three_pass(TREE), _declared(TREE)),
+    Variant("three-pass strided 256", _three_pass(STRIDED), _declared(STRIDED)),
+    Variant("  same, exact shift", _three_pass(STRIDED), replace(_declared(STRIDED), exact_shift=True)),
+    Variant("three-pass, e * (1 / s)", _three_pass(STRIDED), replace(_declared(STRIDED), divide="reciprocal")),
+    Variant("three-pass, fast division", _three_pass(STRIDED), replace(_declared(STRIDED), divide="fast")),
+    Variant("three-pass, f64 sum", _three_pass(SEQUENTIAL), replace(_declared(SEQUENTIAL), accumulate="f64")),
+    Variant(
+        "three-pass, compensated", _three_pass(SEQUENTIAL), replace(_declared(SEQUENTIAL), accumulate="compensated")
+    ),
+    Variant("three-pass, any order", _three_pass(Order("random", seed=1)), Accuracy(rescales=0, divide="ieee")),
+    Variant("online sequential", _online(SEQUENTIAL), _declared(SEQUENTIAL, None)),
+    Variant("  same, exact shift", _online(SEQUENTIAL), replace(_declared(SEQUENTIAL, None), exact_shift=True)),
+    Variant("online, f64 sum", _online(SEQUENTIAL), replace(_declared(SEQUENTIAL, None), accumulate="f64")),
+    Variant("online strided 32 + merge", _online(Order("strided", 32)), _declared(Order("strided", 32), None)),
+    Variant("safe_merge tree", _online(TREE), _declared(TREE, None)),
+    Variant("online, any order", _online(Order("random", seed=2)), Accuracy(divide="ieee")),
+)
+
+
+@dataclass
+class Tally:
+    """The checks of one variant: error over bound of every row, and the rows outside."""
+
+    name: str
+    ratios: list[float] = field(default_factory=list)
+    row_factors: list[float] = field(default_factory=list)
+    violations: int = 0
+
+    def add(self, ratios: Doubles, factors: Doubles, violations: int) -> None:
+        """One more batch of rows."""
+        self.ratios.extend(ratios.tolist())
+        self.row_factors.extend(factors.tolist())
+        self.violations += violations
+
+
+def check(variant: Variant, x: Row, noise: ExpNoise, model: ExpModel, ftz: bool, tally: Tally) -> None:
+    """Run a variant on rows that are judged, and tally how its answers lie in their enclosures."""
+    claim = replace(variant.claim, exp=model, ftz=ftz)
+    N = Float32(noise, ftz, claim.divide, claim.accumulate, seed=x.shape[1])
+    with np.errstate(all="ignore"):
+        got = np.asarray(variant.run(N, x), dtype=np.float64)
+    enclosure = find("softmax").enclose({"x": x}, claim, Special())["y"]
+    worst, outside = usage(got, enclosure)
+    clashes = 0
+    if enclosure.joint is not None:
+        clashes = sum(clash.certified() for clash in enclosure.joint(got))
+    factors = row_factor_usage(PlainRows(x.astype(np.float64), claim), got)
+    tally.add(worst, factors, outside + clashes)
+
+
+def usage(got: Doubles, enclosure: Enclosure) -> tuple[Doubles, int]:
+    """The largest error over bound of every row, and how many elements balls certify to be outside."""
+    comparison = compare(got, enclosure)
+    suspects = np.argwhere(comparison.broken | comparison.doubtful)
+    outside = sum(is_outside(float(got[tuple(i)]), tuple(int(v) for v in i), enclosure) for i in suspects)
+    ratio = comparison.ratio.reshape(len(got), -1)
+    return np.max(ratio, axis=1, initial=0.0), outside
+
+
+def row_factor_usage(row: PlainRows, y: Doubles) -> Doubles:
+    """How much of the row-factor test's room each row's tightest pair uses; above 1 no sum fits both."""
+    at_least, at_most = one_over_sum(row, y)
+    every = np.arange(len(y))
+    i, k = at_least.argmax(axis=1), at_most.argmin(axis=1)
+    with np.errstate(all="ignore"):
+        low, high = np.log(at_least), np.log(at_most)
+        middle, half = (low + high) / 2, (high - low) / 2
+        used = (middle[every, i] - middle[every, k]) / (half[every, i] + half[every, k])
+    return np.where(np.isfinite(used), np.maximum(used, 0.0), 0.0)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is checked: sizes with all models, sizes with the two extreme ones, small random rows."""
+
+    sizes: tuple[int, ...]
+    long_sizes: tuple[int, ...]
+    small_rows: int
+    sums: int
+    seeds: int = 1
+
+
+QUICK = Plan(sizes=(1, 2, 3, 33, 257), long_sizes=(), small_rows=1_500, sums=1)
+FULL = Plan(sizes=(1, 2, 3, 31, 32, 33, 100, 257, 1000), long_sizes=(4096, 10_000, 100_000), small_rows=50_000, sums=6)
+
+
+def softmax_rows(plan: Plan) -> Iterator[Tally]:
+    """Every variant over families x sizes x exp models x FTZ."""
+    for variant in VARIANTS:
+        tally = Tally(variant.name)
+        for n, noise, ftz in product(plan.sizes, MODELS, (False, True)):
+            check(variant, rows(n, 0), noise, MODELS[noise], ftz, tally)
+        for n in plan.long_sizes:
+            noises: tuple[ExpNoise, ...] = ("rounded", "ends2") if n <= 10_000 else ("ends2",)
+            for noise in noises:
+                check(variant, rows(n, 1), noise, MODELS[noise], False, tally)
+        yield tally
+
+
+def small_random_rows(plan: Plan) -> Tally:
+    """Rows of fewer than 70 elements, of mixed scales and offsets, through every variant in turn."""
+    tally = Tally("random rows, n < 70")
+    rng = np.random.default_rng(70)
+    batch = 40
+    noises = list(MODELS)
+    for number in range(-(-plan.small_rows // batch)):
+        n = int(rng.integers(1, 70))
+        scale = 10.0 ** rng.uniform(-6, 2, (batch, 1))
+        x = (rng.standard_normal((batch, n)) * scale + rng.uniform(-100, 100, (batch, 1))).astype(np.float32)
+        noise = noises[number % len(noises)]
+        check(VARIANTS[number % len(VARIANTS)], x, noise, MODELS[noise], bool(number // 7 % 2), tally)
+    return tally
+
+
+def _sum_rows(n: int, seed: int) -> NDArray[np.float32]:
+    """Rows whose sums cancel, are biased, tiny, or all of one size."""
+    rng = np.random.default_rng([n, seed])
+    alternating = np.where(np.arange(n) % 2 == 0, 1.0, -1.0) * (1 + 1e-3 * rng.standard_normal(n))
+    kinds = [
+        rng.standard_normal(n), rng.uniform(0, 1, n), np.full(n, 0.1), alternating, 1e-40 * rng.standard_normal(n),
+        10.0 ** rng.uniform(-20, 20, n) * rng.choice([-1, 1], n), np.linspace(1, 1e6, n), 1e30 * rng.standard_normal(n),
+    ]  # fmt: skip
+    return np.stack(kinds).astype(np.float32)
+
+
+def sums(plan: Plan) -> Iterator[Tally]:
+    """row_sum in three orders, and sgemm with and without FMA, K in one piece, split and tiled."""
+    for name, order in (("sequential", SEQUENTIAL), ("tree", TREE), ("strided 256", STRIDED)):
+        tally = Tally(f"row_sum {name}")
+        for n, seed, ftz in product((1, 2, 7, 33, 256, 1000, 3001), range(plan.sums), (False, True)):
+            x = _sum_rows(n, seed)
+            N = Float32(ftz=ftz)
+            got = np.asarray(algorithms.row_sum(N, N.embed(x), order), dtype=np.float64)
+            enclosure = find("row_sum").enclose({"x": x}, Accuracy(order=order, ftz=ftz), Special())["y"]
+            worst, outside = usage(got[:, None], _column(enclosure))
+            tally.add(worst, np.zeros(0), outside)
+        yield tally
+    for fused in (False, True):
+        tally = Tally("sgemm, fused" if fused else "sgemm")
+        orders = (SEQUENTIAL, Order("strided", 8), Order("strided", 32))
+        for k, seed, order in product((1, 3, 31, 64, 257), range(plan.sums), orders):
+            tally.add(*_sgemm(k, seed, order, fused))
+        yield tally
+
+
+def _sgemm(k: int, seed: int, order: Order, fused: bool) -> tuple[Doubles, Doubles, int]:
+    rng = np.random.default_rng([k, seed])
+    scale = 10.0 ** rng.integers(-3, 4, (9, 1))
+    a, b = (rng.standard_normal((9, k)) * scale).astype(np.float32), rng.standard_normal((k, 5)).astype(np.float32)
+    N = Float32()
+    if fused:
+        products = a.astype(np.float64)[:, None, :] * b.T.astype(np.float64)[None]
+        got = algorithms.fold(order, (products,), _fma)[0].astype(np.float32).astype(np.float64)
+    else:
+        got = np.asarray(algorithms.sgemm(N, a, b, order), dtype=np.float64)
+    enclosure = find("sgemm").enclose({"a": a, "b": b}, Accuracy(order=order), Special())["c"]
+    worst, outside = usage(got, enclosure)
+    return worst, np.zeros(0), outside
+
+
+def _fma(p: algorithms.Parts, q: algorithms.Parts) -> algorithms.Parts:
+    """An exact product added to a float32 sum, rounded once."""
+    return ((p[0] + q[0]).astype(np.float32).astype(np.float64),)
+
+
+def _column(enclosure: Enclosure) -> Enclosure:
+    """A vector of answers as rows of one element."""
+    names = ("want", "lo", "hi", "judged", "slack_lo", "slack_hi")
+    columns = {name: getattr(enclosure, name)[:, None] for name in names}
+    return replace(enclosure, **columns, exact=lambda index, bits: enclosure.exact(index[:1], bits))
+
+
+def wrong_bounds() -> Iterator[Tally]:
+    """Enclosures that are wrong on purpose: a check that cannot fail proves nothing, so these must be violated."""
+    forgotten = Tally("one rounding forgotten")
+    for n in (33, 257, 1000):
+        check(VARIANTS[1], rows(n, 3), "ends2", ExpModel(4, 0), False, forgotten)
+    yield forgotten
+    unheld = Tally("A4 dropped: exp noise grows below -104")
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-300, -104, (20, 257)).astype(np.float32)
+    x[:, 0] = 0
+    check(VARIANTS[1], x, "unheld", FAST_EXPF, False, unheld)
+    yield unheld
