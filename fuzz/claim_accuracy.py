@@ -24,10 +24,10 @@ LARGEST_EXP_ERROR = 64
 FLT_MAX = (2 - 2.0**-23) * 2.0**127
 FLAGS = (
     "-use_fast_math", "-ftz=true|false", "-prec-div=true|false", "-prec-sqrt=true|false", "-fmad=true|false",
-    "-std=c++14|17|20", "-DNAME[=VALUE]",
+    "-std=c++14|17|20", "-DNAME[=VALUE]", "-UNAME", "-IFOLDER",
 )  # fmt: skip
 FLAG = re.compile(
-    r"-?-use_fast_math|-?-(?:ftz|prec-div|prec-sqrt|fmad)=(?:true|false)|-?-std=c\+\+(?:14|17|20)|-D[A-Za-z_]\w*(?:=[\w.+-]+)?"
+    r"-?-use_fast_math|-?-(?:ftz|prec-div|prec-sqrt|fmad)=(?:true|false)|-?-std=c\+\+(?:14|17|20)|-D[A-Za-z_]\w*(?:=[\w.+-]+)?|-U[A-Za-z_]\w*|-I\S+"
 )
 
 

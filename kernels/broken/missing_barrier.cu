@@ -10,7 +10,7 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //
 // [accuracy]
-// adds     = "ceil_div(cols, threads) + ceil_log2(threads)"
+// adds     = "ceil_div(cols, threads) + ceil_log2(min(cols, threads))"  # an idle thread's zero changes nothing
 // rescales = "ceil_div(cols, threads)"  # for each element of a share but the first, then to the row's maximum
 // divide   = "ieee"
 //

@@ -16,8 +16,8 @@
 // s    = "f32[1] <- s"
 //
 // [accuracy]
-// adds     = "ceil_div(n, threads) - 1 + ceil_log2(threads)"  # a thread's first state is taken over as it is
-// rescales = "ceil_div(n, threads) - 1 + ceil_log2(threads)"
+// adds     = "ceil_div(n, threads) - 1 + ceil_log2(min(n, threads))"  # a first state is taken over as it is,
+// rescales = "ceil_div(n, threads) - 1 + ceil_log2(min(n, threads))"  # and an empty one joins without arithmetic
 //
 // [[launch]]
 // entry  = "merge_all"

@@ -1,0 +1,105 @@
+"""The command line: `kfuzz list`, `kfuzz show`, `kfuzz doctor`.
+
+Knows options, exit codes and streams; what a command does stands in a module of its own.
+"""
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from fuzz import doctor as machine
+from fuzz import listing
+from fuzz.devices import ClaimError, DeviceError
+from fuzz.devices.choose import open_device
+from fuzz.front_matter import shown_path
+from fuzz.kernel import load
+from fuzz.show import as_text
+from fuzz.targets import TargetError, find_one
+from fuzz.template import template as template_for
+
+COULD_NOT = 2
+INTERRUPTED = 130
+WIDE = 1000
+
+
+class Commands(click.Group):
+    """A group whose commands end with our exit codes: click's own hook for that is a subclass."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  click's signature
+        """Run the command; what the person or the machine has to put right is one line and exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except (ClaimError, DeviceError, TargetError) as error:
+            click.echo(str(error), err=True)
+            ctx.exit(COULD_NOT)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="kfuzz", prog_name="kfuzz")
+def main() -> None:
+    """Find the inputs that break a CUDA kernel, prove that they do, shrink them, and keep them."""
+
+
+def console() -> Console:
+    """Standard output: as wide as the terminal, and never broken into lines where it is none."""
+    return Console() if sys.stdout.isatty() else Console(width=WIDE)
+
+
+@main.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--into", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write the table, in Markdown, between the markers of this file.")  # fmt: skip
+@click.pass_context
+def list_kernels(ctx: click.Context, as_json: bool, into: Path | None) -> None:
+    """Show every kernel: its op, the sizes it claims, its launch parameters."""
+    kernels, errors = listing.read_folder()
+    if into:
+        text = into.read_text(encoding="utf-8")
+        try:
+            into.write_text(listing.with_table(text, listing.as_markdown(kernels)), encoding="utf-8")
+        except ValueError as error:
+            raise TargetError(f"{into}: {error}") from None
+    elif as_json:
+        click.echo(json.dumps(listing.as_json(kernels), indent=2))
+    else:
+        console().print(listing.as_table(kernels))
+    for unreadable in errors:
+        click.echo(str(unreadable), err=True)
+    if errors or not kernels:
+        ctx.exit(COULD_NOT)
+
+
+@main.command()
+@click.argument("target", metavar="KERNEL", required=False)
+@click.option("--template", is_flag=False, flag_value="softmax", metavar="[OP]",
+              help="Print a working kernel file of this op to start from; softmax if none is named.")  # fmt: skip
+def show(target: str | None, template: str | None) -> None:
+    """Show what a kernel claims. KERNEL is a name, a glob that fits one name, or a .cu file."""
+    if template:
+        click.echo(template_for(template), nl=False)
+        return
+    if not target:
+        raise click.UsageError("name a KERNEL, or ask for a --template")
+    kernel = load(find_one(target))
+    console().print(as_text(kernel, shown_path(kernel.path)))
+
+
+@main.command()
+@click.pass_context
+def doctor(ctx: click.Context) -> None:
+    """Show what this machine can run, and what is missing, with the command that installs it."""
+    asked = [machine.python(), *machine.packages(), *machine.tools()]
+    devices = [machine.trial(name, partial(open_device, name)) for name in ("cpu", "gpu")]
+    for check in (*asked, *devices):
+        mark = "ok" if check.found else "--"
+        click.echo(f"{mark}  {check.name:<18} {check.found or check.missing}")
+    if not any(device.found for device in devices):
+        click.echo("no device works here: no kernel can be run", err=True)
+        ctx.exit(COULD_NOT)

@@ -1,0 +1,112 @@
+"""What this machine can run, and what is missing, with the command that installs it.
+
+Knows how to ask: every answer is the device's own, and a device is well when a kernel ran on it and was kept.
+"""
+
+import platform
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+import oracle
+from fuzz.devices import Device, DeviceError, Probe, cpu_compiler, driver, nvcc, sanitizer
+from fuzz.kernel import KERNELS, load
+
+PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
+SPECIMEN = KERNELS / "softmax" / "three_pass_thread.cu"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was asked for: what was found, or what to do."""
+
+    name: str
+    found: str
+    missing: str = ""
+
+
+def packages() -> Iterator[Check]:
+    """The packages that kfuzz needs, and pycuda, which only the gpu needs."""
+    for name in (*required(), "pycuda"):
+        try:
+            yield Check(name, metadata.version(name))
+        except metadata.PackageNotFoundError:
+            wanted = "kfuzz[gpu]" if name == "pycuda" else name
+            yield Check(name, "", f"not installed: {sys.executable} -m pip install '{wanted}'")
+
+
+def required() -> tuple[str, ...]:
+    """The names of the packages that the installed project asks for, or its checkout."""
+    try:
+        wanted = metadata.requires("kfuzz") or []
+    except metadata.PackageNotFoundError:
+        wanted = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["dependencies"]
+    plain = [line for line in wanted if "extra ==" not in line]
+    return tuple(re.split(r"[^\w.-]", line)[0] for line in plain)
+
+
+def tools() -> Iterator[Check]:
+    """Compilers, driver and sanitizer."""
+    yield asked("c++", cpu_compiler.find)
+    yield asked("nvcc", toolkit)
+    yield asked("driver", card)
+    yield asked("compute-sanitizer", sanitizer.find)
+
+
+def toolkit() -> str:
+    compiler = nvcc.find()
+    major, minor = nvcc.release(compiler)
+    return f"{compiler} (CUDA {major}.{minor}, up to {nvcc.architectures(compiler)[-1]})"
+
+
+def card() -> str:
+    found = driver.card()
+    major, minor = found.driver_cuda
+    return f"CUDA {major}.{minor}, {found.name}, {found.architecture}"
+
+
+def asked(name: str, question: Callable[[], str]) -> Check:
+    """The answer, or the error's own words."""
+    try:
+        return Check(name, question())
+    except DeviceError as error:
+        return Check(name, "", str(error))
+
+
+def trial(name: str, opened: Callable[[], Device]) -> Check:
+    """Whether a kernel runs on the device and gives what the oracle wants."""
+    try:
+        device = opened()
+        try:
+            return Check(name, answer(device))
+        finally:
+            device.close()
+    except DeviceError as error:
+        return Check(name, "", str(error))
+
+
+def answer(device: Device) -> str:
+    """Run one softmax; DeviceError where its answer is not kept."""
+    kernel = load(SPECIMEN)
+    axes, tune = {"rows": 2, "cols": 33}, {"threads": 32}
+    inputs = {"x": np.linspace(-3, 3, 66, dtype=np.float32).reshape(2, 33)}
+    outcome = device.run(kernel.bind(inputs, axes, tune), Probe())
+    for run in outcome.runs:
+        accuracy = kernel.accuracy(kernel.sizes(axes, tune))
+        verdict = oracle.judge(kernel.op, inputs, kernel.outputs(run.outputs), accuracy, kernel.special)
+        if verdict.status != "kept":
+            raise DeviceError(f"{kernel.name} ran, and its answer is wrong here: {verdict.diagnosis}")
+    if outcome.findings or not outcome.runs:
+        said = outcome.findings[0].message if outcome.findings else "no answer"
+        raise DeviceError(f"{kernel.name} should run without a finding: {said}")
+    return f"runs kernels: {kernel.name} was kept in {len(outcome.runs)} runs"
+
+
+def python() -> Check:
+    return Check("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
