@@ -20,6 +20,8 @@ from fuzz.states import merge_inputs, totals
 BUDGET = 1 << 16
 """Elements of one trial's inputs and outputs, unless more are asked for."""
 LEAST_CAP = 256
+FEW_THREADS, MANY_THREADS = 1 << 12, 1 << 15
+"""Threads of one trial: mostly few, so that many trials fit a second; a block with its own edges is within both."""
 MANY_ROWS = 1 << 16
 MOST_BANDS = 192
 MOST_ROWS = 160
@@ -69,14 +71,22 @@ def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
     return sum(prod(size(known) for size in array.shape) for array in used)
 
 
+def threads(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
+    """How many threads all launches together have, which is what a trial costs where threads are simulated."""
+    sizes = kernel.sizes(axes, tune)
+    chosen = [launch for launch in kernel.launches if launch.when is None or launch.when(sizes)]
+    return sum(prod(size(sizes) for size in (*launch.grid, *launch.block)) for launch in chosen)
+
+
 def _axes(ground: Ground, choose: Choose, budget: int) -> dict[str, int]:
     """Sizes for all axes, the last one first: a row's length matters more than how many rows there are."""
     cap = min(budget, LEAST_CAP << choose(0, 9))
+    workers = MANY_THREADS if seldom(choose, 8) else FEW_THREADS
     axes = {name: axis.lo for name, axis in ground.kernel.axes.items()}
     row = row_axis(ground.kernel)
     left = len(axes)
     for name in reversed(list(axes)):
-        most = _most(ground.kernel, axes, name, cap)
+        most = _most(ground, axes, name, cap, workers)
         if left > 1 and not seldom(choose, 3):
             most = max(ground.kernel.axes[name].lo, int(most ** (1 / left)))
         axis = ground.kernel.axes[name]
@@ -93,12 +103,14 @@ def row_axis(kernel: Kernel) -> str | None:
     return None
 
 
-def _most(kernel: Kernel, axes: Mapping[str, int], name: str, cap: int) -> int:
-    """The largest size of an axis with which the case, the other axes as they are, stays within the cap."""
+def _most(ground: Ground, axes: Mapping[str, int], name: str, cap: int, workers: int) -> int:
+    """The largest size of an axis, the others as they are, within so many elements and so many threads."""
+    kernel = ground.kernel
     lo, hi = kernel.axes[name].lo, min(kernel.axes[name].hi, max(cap, kernel.axes[name].lo))
     while lo < hi:
         middle = (lo + hi + 1) // 2
-        fits = elements(kernel, {**axes, name: middle}) <= cap
+        tried = {**axes, name: middle}
+        fits = elements(kernel, tried) <= cap and threads(kernel, tried, ground.tune) <= workers
         lo, hi = (middle, hi) if fits else (lo, middle - 1)
     return lo
 
@@ -142,7 +154,7 @@ def _many(ground: Ground, choose: Choose) -> dict[str, int]:
             axes[name] = _fit(axis, min(axis.hi, choose(1, 2) if tall else choose(65, 300)))
     cap = elements(kernel, {**axes, row: _fit(kernel.axes[row], min(kernel.axes[row].hi, MANY_ROWS))})
     wanted = cap if tall else 3 * MANY_ROWS
-    most = _most(kernel, axes, row, max(wanted, elements(kernel, axes)))
+    most = _most(ground, axes, row, max(wanted, elements(kernel, axes)), 1 << 62)
     axes[row] = _fit(kernel.axes[row], min(kernel.axes[row].hi, most + choose(0, 64)))
     return axes
 

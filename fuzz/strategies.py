@@ -1,0 +1,67 @@
+"""Hypothesis strategies for anyone's `@given`: sizes, values, rows and whole cases, inferred from a kernel's claim.
+
+    from hypothesis import given
+    from fuzz.kernel import load
+    from fuzz.strategies import attempts
+
+    MINE = load("mine.cu")
+
+    @given(attempts(MINE))
+    def test_mine(attempt): ...
+
+A draw costs a handful of choices at any size, since arrays are recipes; all of them shrink towards one row of zeros.
+Knows Hypothesis and the plan; what makes an input hostile is in edges, families and states.
+"""
+
+from collections.abc import Iterable
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from fuzz.case import Case
+from fuzz.chooser import Choose
+from fuzz.claim import Axis
+from fuzz.edges import VECTOR, WARP, columns, edges
+from fuzz.families import ROWS, Row
+from fuzz.kernel import Kernel
+from fuzz.plan import Attempt, plan
+from fuzz.recipe import Recipe, mix
+
+SMALL_BUDGET = 1 << 12
+"""Elements of a case where nobody asks for more: small enough that a hundred examples take seconds."""
+
+
+def sizes(axis: Axis, around: Iterable[int] = (WARP, VECTOR)) -> SearchStrategy[int]:
+    """Any size of an axis, those at edges of the widths in `around` likelier."""
+    least, most = -(-axis.lo // axis.multiple), axis.hi // axis.multiple
+    anywhere = st.integers(least, most).map(lambda count: count * axis.multiple)
+    return anywhere | st.sampled_from(edges(axis, tuple(around)))
+
+
+def values() -> SearchStrategy[float]:
+    """Any float32 but NaN and +inf, which few claims speak of."""
+    return st.floats(width=32, allow_nan=False).filter(lambda value: value != float("inf"))
+
+
+@st.composite
+def rows(draw: DrawFn, count: int, cols: int, around: Iterable[int] = (WARP, VECTOR)) -> Recipe:
+    """Rows of one length that differ by family; `fuzz.recipe.materialise` makes the array."""
+    start, seed = draw(st.integers(0, len(ROWS) - 1)), draw(st.integers(0, 0xFFFF))
+    widths = tuple(around)
+    inside = columns(cols, widths)
+    bands = [
+        ROWS[(start - index) % len(ROWS)](Row(cols, inside, widths, mix(seed, index))) for index in range(max(1, count))
+    ]
+    return Recipe(count, cols, tuple(bands))
+
+
+@st.composite
+def attempts(draw: DrawFn, kernel: Kernel, budget: int = SMALL_BUDGET) -> Attempt:
+    """A case that the kernel's claim admits, of at most about `budget` elements, and tune values to launch it with."""
+    choose: Choose = lambda lo, hi: draw(st.integers(lo, hi))  # noqa: E731  a choice is a draw
+    return plan(kernel, choose, budget)
+
+
+def cases(kernel: Kernel, budget: int = SMALL_BUDGET) -> SearchStrategy[Case]:
+    """A case that the kernel's claim admits."""
+    return attempts(kernel, budget).map(lambda attempt: attempt.case)
