@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzz.devices import DTYPES, Buffer, Finding, Job, Outcome, Probe, Run
-from fuzz.devices.layout import POISONS, Bytes, Place, Plan, offsets, paint_image, places, plans
+from fuzz.devices.layout import OUTPUT, POISONS, Bytes, Place, Plan, offsets, paint_image, places, plans
+from fuzz.devices.probes import bits, unlike, unwritten
 
 PAIRS = 16
 """How often two ways to run a job take turns before a difference is put down to what tells them apart.
@@ -46,13 +47,11 @@ class Card(Protocol):
 
 @dataclass(frozen=True)
 class _Pass:
-    """One run: its outputs, which of their elements still hold the poison, and what it must not have done."""
+    """One run, and what it must not have done."""
 
     plan: Plan
-    outputs: dict[str, NDArray[np.generic]]
-    poisoned: dict[str, NDArray[np.bool_]]
+    run: Run
     faults: tuple[Finding, ...]
-    seconds: float
 
 
 def examined(job: Job, probe: Probe, card: Card) -> Outcome:
@@ -65,10 +64,11 @@ def examined(job: Job, probe: Probe, card: Card) -> Outcome:
 
     passes = [run(plan) for plan in plans(job, probe.runs, probe.seed)]
     findings = [_first_step(job, found, passed.plan, run) for found, passed in _distinct_faults(passes)]
-    findings += _unwritten(job, passes)
-    if (odd := _disagreeing(passes)) is not None:
+    runs = tuple(one.run for one in passes)
+    findings += unwritten(job, runs, [one.plan.word + OUTPUT for one in passes])
+    odd = next((one for one in passes[1:] if not _same(job, passes[0], one)), None)
+    if odd is not None:
         findings.append(_explained(job, passes[0], odd, run, until))
-    runs = tuple(Run(_label(job, one.plan), one.outputs, one.seconds) for one in passes)
     return Outcome(runs, tuple(findings))
 
 
@@ -84,7 +84,7 @@ def _run(job: Job, plan: Plan, distances: Sequence[int], card: Card, steps: int)
     began = time.perf_counter()
     back = card.launch(job, plan, where, sent, steps)
     seconds = time.perf_counter() - began
-    outputs, poisoned = {}, {}
+    outputs: dict[str, NDArray[np.generic]] = {}
     faults: list[Finding] = []
     for place in where:
         buffer = job.buffers[place.buffer]
@@ -92,19 +92,13 @@ def _run(job: Job, plan: Plan, distances: Sequence[int], card: Card, steps: int)
         before, after = _array(buffer, place, sent), _array(buffer, place, back)
         if buffer.is_output:
             outputs[buffer.name] = after.copy()
-            if buffer.content is None and buffer.fill is None:
-                poisoned[buffer.name] = _bits(before) == _bits(after)
         elif buffer.content is not None:
             faults += _changed_input(buffer, before, after)
-    return _Pass(plan, outputs, poisoned, tuple(faults), seconds)
+    return _Pass(plan, Run(_label(job, plan), outputs, seconds), tuple(faults))
 
 
 def _array(buffer: Buffer, place: Place, image: Bytes) -> NDArray[np.generic]:
     return image[place.start : place.stop].view(DTYPES[buffer.element]).reshape(buffer.shape)
-
-
-def _bits(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    return array.view(f"u{array.dtype.itemsize}")
 
 
 def _broken_guards(buffer: Buffer, place: Place, sent: Bytes, back: Bytes) -> Iterator[Finding]:
@@ -126,9 +120,9 @@ def _broken_guards(buffer: Buffer, place: Place, sent: Bytes, back: Bytes) -> It
 
 
 def _changed_input(buffer: Buffer, before: NDArray[np.generic], after: NDArray[np.generic]) -> Iterator[Finding]:
-    if np.array_equal(_bits(before), _bits(after)):
+    if np.array_equal(bits(before), bits(after)):
         return
-    changed = np.flatnonzero(_bits(before).reshape(-1) != _bits(after).reshape(-1))
+    changed = np.flatnonzero(bits(before) != bits(after))
     index = int(changed[0])
     was, now = _hex(before, index), _hex(after, index)
     yield Finding(
@@ -145,7 +139,7 @@ def _described(buffer: Buffer) -> str:
 
 
 def _hex(array: NDArray[np.generic], index: int) -> str:
-    return f"0x{int(_bits(array).reshape(-1)[index]):0{2 * array.dtype.itemsize}x}"
+    return f"0x{int(bits(array)[index]):0{2 * array.dtype.itemsize}x}"
 
 
 def _distinct_faults(passes: Sequence[_Pass]) -> Iterator[tuple[Finding, _Pass]]:
@@ -169,54 +163,32 @@ def _first_step(job: Job, found: Finding, plan: Plan, run: Callable[[Plan, int],
     return found
 
 
-def _unwritten(job: Job, passes: Sequence[_Pass]) -> Iterator[Finding]:
-    """Elements of outputs that hold the poison of the run in every run, though the poisons differ."""
-    for buffer in job.buffers:
-        masks = [one.poisoned[buffer.name] for one in passes if buffer.name in one.poisoned]
-        if not masks or not (never := np.logical_and.reduce(masks)).any():
+def _difference(job: Job, left: _Pass, right: _Pass) -> tuple[str, int] | None:
+    """The first output and index in which two runs differ, but for elements that neither of them wrote."""
+    for which, buffer in enumerate(job.buffers):
+        if not buffer.is_output:
             continue
-        missing = np.flatnonzero(never.reshape(-1))
-        index = int(missing[0])
-        yield Finding(
-            "unwritten",
-            f"element {index} of {buffer.name} is never written ({len(missing)} of {never.size} elements)",
-            array=buffer.name,
-            index=index,
-            count=len(missing),
-        )
-
-
-def _same(left: _Pass, right: _Pass) -> bool:
-    """Whether two runs left the same bits, but for elements that neither of them wrote."""
-    return _difference(left, right) is None
-
-
-def _difference(left: _Pass, right: _Pass) -> tuple[str, int] | None:
-    for name, mine in left.outputs.items():
-        other = right.outputs[name]
-        if np.array_equal(_bits(mine), _bits(other)):
-            continue
-        unlike = _bits(mine) != _bits(other)
-        if name in left.poisoned:
-            unlike = unlike & ~(left.poisoned[name] & right.poisoned[name])
-        if unlike.any():
-            return name, int(np.flatnonzero(unlike.reshape(-1))[0])
+        one, other = left.run.outputs[buffer.name], right.run.outputs[buffer.name]
+        words = [passed.plan.inside.get(which, passed.plan.word) + OUTPUT for passed in (left, right)]
+        where = unlike(buffer, one, words[0], other, words[1])
+        if where.any():
+            return buffer.name, int(np.flatnonzero(where)[0])
     return None
 
 
-def _disagreeing(passes: Sequence[_Pass]) -> _Pass | None:
-    return next((one for one in passes[1:] if not _same(passes[0], one)), None)
+def _same(job: Job, left: _Pass, right: _Pass) -> bool:
+    return _difference(job, left, right) is None
 
 
 def _explained(job: Job, first: _Pass, odd: _Pass, run: Callable[[Plan], _Pass], until: float) -> Finding:
     """Why two runs left different bits: what they read and nobody wrote, or else that the kernel varies."""
-    output, index = _difference(first, odd) or ("", 0)
-    values = f"{_hex(first.outputs[output], index)} and {_hex(odd.outputs[output], index)}"
+    output, index = _difference(job, first, odd) or ("", 0)
+    values = f"{_hex(first.run.outputs[output], index)} and {_hex(odd.run.outputs[output], index)}"
     what = f"element {index} of {output} was {values}"
-    if all(_same(first, run(first.plan)) for _ in range(2)):
+    if all(_same(job, first, run(first.plan)) for _ in range(2)):
         word = next(other for other in (odd.plan.word, *POISONS) if other != first.plan.word)
         for suspect, plan in _suspects(job, first.plan, word):
-            if _decides(first.plan, plan, run, until):
+            if _decides(job, first.plan, plan, run, until):
                 return replace(suspect, message=f"{suspect.message}: {what}")
     return Finding(
         "nondeterministic",
@@ -240,12 +212,12 @@ def _suspects(job: Job, plan: Plan, word: int) -> Iterator[tuple[Finding, Plan]]
     yield Finding("uninitialised", message), replace(plan, shared=word)
 
 
-def _decides(plan: Plan, other: Plan, run: Callable[[Plan], _Pass], until: float) -> bool:
+def _decides(job: Job, plan: Plan, other: Plan, run: Callable[[Plan], _Pass], until: float) -> bool:
     """Whether two plans, taking turns, each give their own bits every single time."""
     first, second = run(plan), run(other)
-    if _same(first, second):
+    if _same(job, first, second):
         return False
     for _ in itertools.repeat(None, PAIRS - 1):
-        if time.monotonic() > until or not _same(first, run(plan)) or not _same(second, run(other)):
+        if time.monotonic() > until or not _same(job, first, run(plan)) or not _same(job, second, run(other)):
             return False
     return True

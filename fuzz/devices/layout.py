@@ -143,9 +143,7 @@ def initial(buffer: Buffer) -> Bytes | None:
 
 
 def _paint(image: Bytes, start: int, stop: int, word: int) -> None:
-    """Write a word over [start, stop), in step with the image's first byte."""
-    pattern = np.frombuffer(word.to_bytes(4, "little"), np.uint8)
-    first, last = min(-(-start // 4) * 4, stop), max(stop // 4 * 4, min(-(-start // 4) * 4, stop))
-    image[first:last].view(np.uint32)[:] = np.uint32(word)
-    for position in (*range(start, first), *range(last, stop)):
-        image[position] = pattern[position % 4]
+    """Write a word over and over from `start` on, the last one as far as it goes."""
+    whole = start + (stop - start) // 4 * 4
+    image[start:whole].view(np.uint32)[:] = np.uint32(word)
+    image[whole:stop] = np.frombuffer(word.to_bytes(4, "little"), np.uint8)[: stop - whole]

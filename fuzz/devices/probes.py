@@ -58,13 +58,21 @@ def differing(job: Job, left: Run, left_word: int, right: Run, right_word: int) 
         if not buffer.is_output:
             continue
         one, other = left.outputs[buffer.name], right.outputs[buffer.name]
-        unlike = bits(one) != bits(other)
-        if _is_poisoned(buffer) and unlike.any():
-            unlike &= ~(poisoned(one, left_word) & poisoned(other, right_word))
-        if unlike.any():
-            index = int(np.flatnonzero(unlike)[0])
+        where = unlike(buffer, one, left_word, other, right_word)
+        if where.any():
+            index = int(np.flatnonzero(where)[0])
             return buffer.name, index, int(bits(one)[index]), int(bits(other)[index])
     return None
+
+
+def unlike(
+    buffer: Buffer, one: NDArray[np.generic], one_word: int, other: NDArray[np.generic], other_word: int
+) -> NDArray[np.bool_]:
+    """The elements of an output in which two runs differ, but for those that neither of them wrote."""
+    where: NDArray[np.bool_] = bits(one) != bits(other)
+    if _is_poisoned(buffer) and where.any():
+        where &= ~(poisoned(one, one_word) & poisoned(other, other_word))
+    return where
 
 
 def _is_poisoned(buffer: Buffer) -> bool:

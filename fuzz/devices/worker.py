@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -119,7 +120,9 @@ class Worker:
         self._end = weakref.finalize(self, _end, process)
         if (reply := self._receive(process, time.monotonic() + START_TIMEOUT)) != ("begun", ""):
             self.close()
-            raise DeviceError(reply[1] if isinstance(reply, tuple) and reply[0] == "device" else _no_start(self._module))
+            raise DeviceError(
+                reply[1] if isinstance(reply, tuple) and reply[0] == "device" else _no_start(self._module)
+            )
         return process
 
     def _send(self, process: subprocess.Popen[bytes], job: Job, probe: Probe) -> None:
@@ -253,9 +256,7 @@ def serve(backend: Backend, requests: BinaryIO, replies: BinaryIO) -> None:
         if news is not None:
             programs[number] = news
         program = programs[number]
-        job = replace(
-            rest, kernel=program.kernel, source=program.source, flags=program.flags, entries=program.entries
-        )
+        job = replace(rest, kernel=program.kernel, source=program.source, flags=program.flags, entries=program.entries)
         reply: _Reply
         try:
             outcome = backend.run(job, probe, begin)
@@ -264,6 +265,8 @@ def serve(backend: Backend, requests: BinaryIO, replies: BinaryIO) -> None:
             reply = ("claim", str(error))
         except DeviceError as error:
             reply = ("device", str(error))
+        except Exception:  # our own fault must not pass for the kernel's
+            reply = ("device", f"kfuzz itself failed in the worker process: {traceback.format_exc()}")
         _write(replies, pickle.dumps(reply, protocol=pickle.HIGHEST_PROTOCOL))
 
 

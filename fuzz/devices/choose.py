@@ -1,0 +1,19 @@
+"""Opens the device that a person names, or the best one that this machine has.
+
+Knows which devices there are; they themselves know what each needs.
+"""
+
+from fuzz.devices import Device, DeviceError
+from fuzz.devices.cpu import CpuDevice
+from fuzz.devices.gpu_device import GpuDevice, why_not
+
+NAMES = ("auto", "cpu", "gpu")
+
+
+def open_device(name: str) -> Device:
+    """The device of this name; `auto` is the gpu where there is one that works, and else the cpu."""
+    if name not in NAMES:
+        raise DeviceError(f"device={name!r}: expected one of {', '.join(NAMES)}")
+    if name == "gpu" or (name == "auto" and why_not() is None):
+        return GpuDevice()
+    return CpuDevice()
