@@ -12,22 +12,21 @@ from typing import Literal, cast, get_args
 from fuzz.claim import check_keys, read_number
 from fuzz.expression import Expression
 from fuzz.front_matter import FrontMatter, KeyPath, lookup
-from oracle.rounding import EXPF, FAST_EXPF, Accumulate, Accuracy, Denominator, Divide, ExpModel
+from oracle.rounding import EXPF, FAR, FAST_EXPF, Accumulate, Accuracy, Denominator, Divide, ExpModel
 from oracle.verdict import Special, SpecialRow
 
 ACCURACY_KEYS = ("adds", "rescales", "exp", "divide", "accumulate", "denominator", "shift_slack", "flags")
 VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf")
 EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF}
-LARGEST_EXP_ERROR = 64
-"""Above this many units the enclosure's second-order terms are no longer covered."""
-
 FLT_MAX = (2 - 2.0**-23) * 2.0**127
 FLAGS = (
     "-use_fast_math", "-ftz=true|false", "-prec-div=true|false", "-prec-sqrt=true|false", "-fmad=true|false",
     "-std=c++14|17|20", "-DNAME[=VALUE]", "-UNAME", "-IFOLDER",
 )  # fmt: skip
 FLAG = re.compile(
-    r"-?-use_fast_math|-?-(?:ftz|prec-div|prec-sqrt|fmad)=(?:true|false)|-?-std=c\+\+(?:14|17|20)|-D[A-Za-z_]\w*(?:=[\w.+-]+)?|-U[A-Za-z_]\w*|-I\S+"
+    r"""--?use_fast_math | --?(ftz|prec-div|prec-sqrt|fmad)=(true|false) | --?std=c\+\+(14|17|20)
+    | -D[A-Za-z_]\w*(=[\w.+-]+)? | -U[A-Za-z_]\w* | -I\S+""",
+    re.VERBOSE,
 )
 
 
@@ -114,12 +113,13 @@ def read_exp(front: FrontMatter, has_fast_exp: bool) -> ExpModel:
         raise front.error(key, "under -use_fast_math every expf is compiled as __expf; say so or leave it out")
     if isinstance(value, str) and value in EXP_MODELS:
         return EXP_MODELS[value]
-    is_model = isinstance(value, list) and len(value) == 2 and all(type(item) in (int, float) for item in value)
-    if not is_model or not all(0 <= item <= LARGEST_EXP_ERROR for item in cast(list[float], value)):
-        usage = f'"expf", "__expf" or [a0, kappa] with both from 0 to {LARGEST_EXP_ERROR}'
-        raise front.error(key, f"{usage} is wanted: an error of (a0 + kappa |t|) 2^-24")
-    a0, kappa = cast(list[float], value)
-    return ExpModel(float(a0), float(kappa))
+    numbers = value if isinstance(value, list) else []
+    try:
+        a0, kappa = (float(number) for number in numbers if type(number) in (int, float))
+        return ExpModel(a0, kappa)
+    except (ValueError, OverflowError):
+        usage = '"expf", "__expf" or [a0, kappa] is wanted: an error of (a0 + kappa |t|) 2^-24, a0 at least 1'
+        raise front.error(key, usage) from None
 
 
 def read_divide(front: FrontMatter, has_fast_divide: bool) -> Divide:
@@ -135,8 +135,9 @@ def read_slack(front: FrontMatter) -> float:
     value = lookup(front.values, key)
     if value is None:
         return 0.0
-    if type(value) not in (int, float) or not 0 <= cast(float, value) <= FLT_MAX:
-        raise front.error(key, "a number from 0 on is wanted: how far the shift may be from the true maximum")
+    if type(value) not in (int, float) or not 0 <= cast(float, value) <= FAR:
+        found = f"a number from 0 to {FAR:g} is wanted: how far the shift may be from the true maximum"
+        raise front.error(key, found)
     return float(cast(float, value))
 
 
