@@ -10,10 +10,13 @@ from fuzz.devices.gpu_device import GpuDevice, why_not
 NAMES = ("auto", "cpu", "gpu")
 
 
-def open_device(name: str) -> Device:
-    """The device of this name; `auto` is the gpu where there is one that works, and else the cpu."""
+def open_device(name: str, sanitize: bool = False) -> Device:
+    """The device of this name; `auto` is the gpu where there is one that works, and else the cpu.
+
+    `sanitize` lets a gpu look at each access where a probe asks for it; the cpu does so without.
+    """
     if name not in NAMES:
         raise DeviceError(f"device={name!r}: expected one of {', '.join(NAMES)}")
     if name == "gpu" or (name == "auto" and why_not() is None):
-        return GpuDevice()
+        return GpuDevice(sanitize)
     return CpuDevice()

@@ -40,12 +40,19 @@ def check_machine() -> None:
 
 
 class GpuDevice:
-    """Runs jobs on the first NVIDIA GPU, in a worker process of its own."""
+    """Runs jobs on the first NVIDIA GPU, in a worker process of its own.
+
+    `sanitize`: where a probe asks for per-access checking, put compute-sanitizer under a replay. It takes seconds,
+    so it is asked for by a person, never by a search; without it such a probe is like any other.
+    """
 
     name = "gpu"
 
-    def __init__(self) -> None:
+    def __init__(self, sanitize: bool = False) -> None:
         check_machine()
+        if sanitize:
+            sanitizer.find()
+        self._sanitize = sanitize
         self._worker = Worker("fuzz.devices.gpu", grace=GRACE)
 
     def run(self, job: Job, probe: Probe) -> Outcome:
@@ -53,7 +60,7 @@ class GpuDevice:
         outcome = self._worker.run(job, probe)
         if any(found.kind in FATAL for found in outcome.findings):
             outcome = _confirmed(outcome, self._worker.run(job, probe))
-        return sanitizer.watched(job, probe, outcome) if probe.check else outcome
+        return sanitizer.watched(job, probe, outcome) if probe.check and self._sanitize else outcome
 
     def close(self) -> None:
         """End the worker."""

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from fuzz.devices import ClaimError, DeviceError, cache
 
+TOOLKIT = Path("/usr/local/cuda")
+
 SHT_SYMTAB, SHT_RELA, SHT_REL = 2, 4, 9
 STO_CUDA_ENTRY = 0x10
 """The bit of a symbol's `st_other` that marks a `__global__` function."""
@@ -49,14 +51,13 @@ class Cubin:
     digest: str
 
 
-def find() -> str:
-    """The path of nvcc; a DeviceError that says what to install where there is none."""
-    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    places = [f"{home}/bin" for home in homes if home]
-    for place in [None, *places]:
+def find(default: Path = TOOLKIT) -> str:
+    """The path of nvcc: on PATH, under CUDA_HOME or CUDA_PATH, or where the toolkit installs itself."""
+    homes = [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    for place in (None, *(str(home / "bin") for home in (*homes, default))):
         if path := shutil.which("nvcc", path=place):
             return path
-    raise DeviceError("no nvcc on PATH or under /usr/local/cuda: install the CUDA toolkit, or set CUDA_HOME to it")
+    raise DeviceError(f"no nvcc on PATH or under {default}: install the CUDA toolkit, or set CUDA_HOME to it")
 
 
 @functools.cache

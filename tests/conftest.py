@@ -1,0 +1,12 @@
+"""Tests marked gpu need a card; where there is none they are skipped, with the reason."""
+
+import pytest
+
+from fuzz.devices.gpu_device import why_not
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    wanting = [item for item in items if item.get_closest_marker("gpu")]
+    if wanting and (reason := why_not()):
+        for item in wanting:
+            item.add_marker(pytest.mark.skip(reason=reason))

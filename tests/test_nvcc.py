@@ -1,0 +1,155 @@
+"""Compiling for a GPU, on a machine that needs none: entries, errors, the cache."""
+
+from pathlib import Path
+
+import pytest
+
+from fuzz.devices import ClaimError, DeviceError, cache, nvcc
+from fuzz.kernel import Kernel, discover
+
+KERNEL = Path("kernels/mine.cu")
+TEMPLATE = """
+template <int N, typename T> __global__ void scale(T *y, const T *x, int n) { if (n < N) y[0] = N * x[0]; }
+namespace inner { __global__ void kernel(double *y, long long n, short s) { y[0] = n + s; } }
+extern "C" __global__ void plain(float *y, int n) { y[0] = n; }
+__device__ void helper() {}
+"""
+
+
+@pytest.fixture
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def missing_nvcc() -> str:
+    try:
+        nvcc.find()
+    except DeviceError as error:
+        return str(error)
+    return ""
+
+
+needs_nvcc = pytest.mark.skipif(bool(missing_nvcc()), reason=missing_nvcc() or "nvcc is here")
+
+
+def compiled(source: str, *entries: str, architecture: str = "sm_90", path: Path = KERNEL) -> nvcc.Cubin:
+    return nvcc.compiled(path, source, (), entries, architecture)
+
+
+@needs_nvcc
+@pytest.mark.usefixtures("own_cache")
+def test_an_entry_is_found_by_the_words_of_the_claim() -> None:
+    found = compiled(TEMPLATE, "scale<4, float>", "scale<2+2,double>", "inner::kernel", "plain").entries
+    assert found["scale<4, float>"].symbol == "_Z5scaleILi4EfEvPT0_PKS0_i"
+    assert found["scale<2+2,double>"].symbol == "_Z5scaleILi4EdEvPT0_PKS0_i"
+    assert found["inner::kernel"].symbol == "_ZN5inner6kernelEPdxs"
+    assert found["plain"].symbol == "plain"
+
+
+@needs_nvcc
+@pytest.mark.usefixtures("own_cache")
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "newest"])
+def test_the_sizes_of_parameters_are_read_from_the_code(architecture: str) -> None:
+    architecture = nvcc.architectures(nvcc.find())[-1] if architecture == "newest" else architecture
+    found = compiled(TEMPLATE, "scale<4, float>", "inner::kernel", "plain", architecture=architecture).entries
+    assert [entry.parameters for entry in found.values()] == [(8, 8, 4), (8, 8, 2), (8, 4)]
+
+
+@needs_nvcc
+@pytest.mark.usefixtures("own_cache")
+def test_device_variables_are_seen_and_our_own_pointers_are_not() -> None:
+    assert not compiled(TEMPLATE, "plain").has_variables
+    assert compiled(TEMPLATE + "__device__ int kept = 1;\n", "plain").has_variables
+    assert compiled(TEMPLATE + "__device__ int kept;\n", "plain").has_variables
+
+
+@needs_nvcc
+@pytest.mark.usefixtures("own_cache")
+@pytest.mark.parametrize(
+    ("source", "entry", "message"),
+    [
+        ("\n\nint i = nowhere;\n", "k", f'{KERNEL}:3: nvcc: identifier "nowhere" is undefined'),
+        ('\n#include "nowhere.h"\n', "k", f"{KERNEL}:2: nvcc: nowhere.h: No such file or directory"),
+        (TEMPLATE, "skale", f"{KERNEL}: entry = 'skale': nvcc: identifier \"skale\" is undefined"),
+        (TEMPLATE, "helper", f"{KERNEL}: entry = 'helper' is no kernel: it is not declared __global__"),
+    ],
+)
+def test_an_error_shows_the_compilers_words_with_the_line_of_the_kernel(source: str, entry: str, message: str) -> None:
+    with pytest.raises(ClaimError) as caught:
+        compiled(source, entry)
+    assert str(caught.value) == message
+
+
+@needs_nvcc
+@pytest.mark.usefixtures("own_cache")
+def test_an_unknown_architecture_is_an_error_of_the_machine() -> None:
+    with pytest.raises(DeviceError, match=r"writes no code for this card's sm_35, only for sm_\d+"):
+        compiled(TEMPLATE, "plain", architecture="sm_35")
+
+
+@needs_nvcc
+def test_a_cubin_is_compiled_once_and_again_when_anything_changes(own_cache: Path, tmp_path: Path) -> None:
+    def files() -> int:
+        return len(list((own_cache / "cubin").iterdir()))
+
+    compiled(TEMPLATE, "plain")
+    assert compiled(TEMPLATE, "plain") == compiled(TEMPLATE, "plain")
+    assert files() == 1
+    compiled(TEMPLATE + "\n", "plain")
+    compiled(TEMPLATE, "plain", "inner::kernel")
+    compiled(TEMPLATE, "plain", architecture="sm_80")
+    nvcc.compiled(KERNEL, TEMPLATE, ("-use_fast_math",), ("plain",), "sm_90")
+    assert files() == 5
+
+
+@needs_nvcc
+def test_a_changed_include_is_compiled_again(own_cache: Path, tmp_path: Path) -> None:
+    path, header = tmp_path / "kernel.cu", tmp_path / "part.cuh"
+    source = '#include "part.cuh"\nextern "C" __global__ void k(float *y) { y[0] = VALUE; }\n'
+    for value in ("1", "2"):
+        header.write_text(f"#define VALUE {value}\n", encoding="utf-8")
+        compiled(source, "k", path=path)
+    assert len(list((own_cache / "cubin").iterdir())) == 2
+
+
+@needs_nvcc
+def test_a_damaged_cubin_is_built_again(own_cache: Path) -> None:
+    good = compiled(TEMPLATE, "plain")
+    (file,) = (own_cache / "cubin").iterdir()
+    for damage in (b"", file.read_bytes()[:-1], b"\0" + file.read_bytes()[1:]):
+        file.write_bytes(damage)
+        assert compiled(TEMPLATE, "plain") == good
+    assert cache.fetch(f"cubin/{file.name}") == good.image
+
+
+@needs_nvcc
+def test_a_cache_that_cannot_be_written_costs_nothing_but_time(own_cache: Path) -> None:
+    (own_cache / "cubin").write_text("a file where a folder should be", encoding="utf-8")
+    assert compiled(TEMPLATE, "plain").entries["plain"].symbol == "plain"
+
+
+def test_the_words_of_a_key_do_not_run_together() -> None:
+    assert len({cache.key("ab", "c"), cache.key("a", "bc"), cache.key("abc"), cache.key("abc", "")}) == 4
+
+
+def test_without_nvcc_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("PATH", "CUDA_HOME", "CUDA_PATH"):
+        monkeypatch.setenv(name, str(tmp_path))
+    with pytest.raises(DeviceError, match=r"no nvcc .*: install the CUDA toolkit, or set CUDA_HOME"):
+        nvcc.find(default=tmp_path)
+
+
+def newest_and_oldest() -> list[str]:
+    known = () if missing_nvcc() else nvcc.architectures(nvcc.find())
+    return [*(name for name in ("sm_75", "sm_80", "sm_90") if name in known), *known[-1:]]
+
+
+@needs_nvcc
+@pytest.mark.parametrize("kernel", [pytest.param(kernel, id=kernel.name) for kernel in discover()])
+def test_every_kernel_compiles_for_old_and_new_cards(kernel: Kernel) -> None:
+    """From the user's own cache: 0.3 s for each architecture the first time, and again only after a change."""
+    for architecture in newest_and_oldest():
+        cubin = nvcc.compiled(kernel.path, kernel.source, kernel.flags, kernel.entries, architecture)
+        assert cubin.entries.keys() == set(kernel.entries)
+        assert not cubin.has_variables
