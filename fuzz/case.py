@@ -7,7 +7,6 @@ what the right answer is.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +115,7 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe]) -> Case:
             values = np.array(source, order="C")
         shaped[role] = _shaped(op, role, values, wanted, roles)
         _bind(op, role, shaped[role].shape, wanted, axes)
-    return Case(op, MappingProxyType(axes), MappingProxyType(shaped), MappingProxyType(recipes))
+    return Case(op, axes, shaped, recipes)
 
 
 def _shaped(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: Roles) -> Values:

@@ -7,6 +7,7 @@ Knows claims, edges and families; never how a kernel is run or what the right an
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Literal
 
 from fuzz.case import Case, case_of
 from fuzz.chooser import Choose, one_of, seldom
@@ -17,13 +18,14 @@ from fuzz.kernel import Kernel
 from fuzz.recipe import Band, Base, Edit, Recipe, bits_of, mix
 from fuzz.states import merge_inputs, totals
 
+Large = Literal["rows", "elements"]
 BUDGET = 1 << 16
 """Elements of one trial's inputs and outputs, unless more are asked for."""
 LEAST_CAP = 256
 FEW_THREADS, MANY_THREADS = 1 << 12, 1 << 15
 """Threads of one trial: mostly few, so that many trials fit a second; a block with its own edges is within both."""
-MANY_ROWS = 1 << 16
-MOST_BANDS = 192
+MANY = 1 << 16
+MOST_BANDS = 80
 MOST_ROWS = 160
 UNCLAIMED_ONCE_IN = 32
 
@@ -45,16 +47,16 @@ class Ground:
     widths: tuple[int, ...]
 
 
-def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, large: bool = False) -> Attempt:
+def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, large: Large | None = None) -> Attempt:
     """A case that the claim admits, with at most about `budget` elements.
 
-    `large`: more rows or elements than 16 bits can count, where the claim has so many.
+    `large`: more rows, or more elements, than 16 bits can count, where the claim has so many.
     """
     tune = {name: one_of(choose, values) for name, values in kernel.tune.items()}
     if large:
         tune = {name: min(values) for name, values in kernel.tune.items()}
     ground = Ground(kernel, tune, widths(kernel, tune))
-    axes = _many(ground, choose) if large else _axes(ground, choose, budget)
+    axes = _many(ground, large, choose) if large else _axes(ground, choose, budget)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), tune)
 
 
@@ -143,19 +145,17 @@ def _fit(axis: Axis, size: int) -> int:
     return down if down >= axis.lo else down + axis.multiple
 
 
-def _many(ground: Ground, choose: Choose) -> dict[str, int]:
+def _many(ground: Ground, what: Large, choose: Choose) -> dict[str, int]:
     """More than 2^16 rows of a few columns, or more than 2^16 elements in rows of any length."""
     kernel = ground.kernel
     axes = {name: axis.lo for name, axis in kernel.axes.items()}
     row = row_axis(kernel) or next(iter(axes))
-    tall = len(axes) > 1 and choose(0, 1) == 0
     for name, axis in kernel.axes.items():
         if name != row:
-            axes[name] = _fit(axis, min(axis.hi, choose(1, 2) if tall else choose(65, 300)))
-    cap = elements(kernel, {**axes, row: _fit(kernel.axes[row], min(kernel.axes[row].hi, MANY_ROWS))})
-    wanted = cap if tall else 3 * MANY_ROWS
-    most = _most(ground, axes, row, max(wanted, elements(kernel, axes)), 1 << 62)
-    axes[row] = _fit(kernel.axes[row], min(kernel.axes[row].hi, most + choose(0, 64)))
+            axes[name] = _fit(axis, min(axis.hi, choose(1, 2) if what == "rows" else choose(65, 300)))
+    axis = kernel.axes[row]
+    wanted = MANY if what == "rows" else -(-MANY // max(1, prod(axes.values()) // max(1, axes[row])))
+    axes[row] = _fit(axis, max(axis.lo, min(axis.hi, wanted + choose(1, 64))))
     return axes
 
 

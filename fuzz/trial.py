@@ -16,6 +16,9 @@ from fuzz.devices import Device, Finding, Outcome, Probe, Run, Severity
 from fuzz.kernel import DoesNotFitError, Kernel
 from oracle import Verdict, judge
 
+PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
+"""Diagnoses of single elements: where these lie is part of the error's shape. A wrong denominator has no place."""
+
 Outputs = Mapping[str, NDArray[np.generic]]
 
 
@@ -183,13 +186,13 @@ def _race(kernel: Kernel, judged: list[tuple[Run, Verdict]], run: Run, verdict: 
 
 
 def _wrong(kernel: Kernel, run: Run, verdict: Verdict) -> Defect:
-    label = re.sub(r"(?<=[x/])\d+$", "k", verdict.diagnosis)
-    fault = ", ".join([f"{kernel.name}: {verdict.kind}", label])
-    bucket = ", ".join(part for part in (fault, verdict.region, _finiteness(verdict)) if part)
+    label = re.sub(r"(?<=[x/])[1-9]\d*$", "k", verdict.diagnosis)
+    fault = f"{kernel.name}: {verdict.kind}, {label}"
+    has_place = verdict.diagnosis in PLACED and verdict.region in ("head", "tail")
     return Defect(
         kind=verdict.kind,
         severity="error",
-        bucket=bucket,
+        bucket=f"{fault}, {verdict.region}" if has_place else fault,
         fault=fault,
         message=_told(verdict),
         diagnosis=verdict.diagnosis,
@@ -197,12 +200,6 @@ def _wrong(kernel: Kernel, run: Run, verdict: Verdict) -> Defect:
         run=run.label,
         verdict=verdict,
     )
-
-
-def _finiteness(verdict: Verdict) -> str:
-    if verdict.worst is None or np.isfinite(verdict.worst.got):
-        return ""
-    return "NaN" if np.isnan(verdict.worst.got) else "inf"
 
 
 def _told(verdict: Verdict) -> str:
