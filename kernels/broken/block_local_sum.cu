@@ -1,7 +1,8 @@
 // softmax/safe_block for rows that are longer than a block, without anything that joins the blocks.
 //
 // The grid has grown a second dimension, and each block normalises its piece of the row by the piece's own maximum and
-// sum. Right as long as the row fits into one block; beyond that every piece adds up to 1.
+// sum. Right as long as the row fits into one block; beyond that every piece adds up to 1. It claims finite values only:
+// a piece of nothing but -inf would show the same bug as a NaN.
 //
 // /// kernel
 // op     = "softmax"
@@ -15,8 +16,7 @@
 // divide   = "ieee"
 //
 // [values]
-// nan     = "row"
-// pos_inf = "row"
+// finite = true
 //
 // [broken]
 // kind = "numeric"

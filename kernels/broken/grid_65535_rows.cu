@@ -1,11 +1,11 @@
 // softmax/online_md_block on a grid of at most 65535 blocks.
 //
 // That is the limit of a grid's y and z, and was once x's too, which has long reached 2^31 - 1. One block takes one row,
-// so the rows from 65535 on are never written. The claim keeps rows short, so that so many of them are cheap to try.
+// so the rows from 65535 on are never written.
 //
 // /// kernel
 // op     = "softmax"
-// axes   = { rows = "1..66000", cols = "1..16" }
+// axes   = { rows = "1..2147483647", cols = "1..1073741824" }
 // tune   = { threads = [32, 64, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //

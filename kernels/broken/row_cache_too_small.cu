@@ -1,6 +1,6 @@
-// softmax/cached_block, launched with 16 KB of shared memory however long the row is.
+// softmax/cached_block, launched with 4 KB of shared memory however long the row is.
 //
-// Rows of up to 4096 columns were what its author had, and that much shared memory is there without asking. The claim
+// Rows of up to 1024 columns were what its author had, and so little shared memory is there without asking. The claim
 // speaks of longer rows, and they run over the end of the cache.
 //
 // /// kernel
@@ -20,13 +20,13 @@
 //
 // [broken]
 // kind = "out-of-bounds"
-// why  = "rows of more than 4096 columns do not fit into the shared memory that caches them"
+// why  = "rows of more than 1024 columns do not fit into the shared memory that caches them"
 //
 // [[launch]]
 // entry  = "softmax_cached_block"
 // grid   = "rows"
 // block  = "threads"
-// shared = "4 * 4096"
+// shared = "4 * 1024"
 // args   = ["x", "cols"]
 // ///
 
