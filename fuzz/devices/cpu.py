@@ -55,6 +55,8 @@ def check_launch(job: Job, step: Step) -> None:
     threads = step.block[0] * step.block[1] * step.block[2]
     fits = all(1 <= size <= limit for size, limit in zip(step.block, BLOCK_LIMITS, strict=True))
     if not fits or threads > THREADS_LIMIT:
-        raise ClaimError(f"{where}: block {step.block}: {threads} threads; at most {THREADS_LIMIT}, {BLOCK_LIMITS} a side")
+        raise ClaimError(
+            f"{where}: block {step.block}: {threads} threads; at most {THREADS_LIMIT}, {BLOCK_LIMITS} a side"
+        )
     if not 0 <= step.shared <= SHARED_LIMIT:
         raise ClaimError(f"{where}: {step.shared} bytes of dynamic shared memory; at most {SHARED_LIMIT}")

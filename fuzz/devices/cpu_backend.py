@@ -1,29 +1,25 @@
-"""Runs jobs on the cpu, inside a worker process: several runs, each with its own schedule and poison.
+"""Runs jobs on the cpu, inside a worker process: loads kernel libraries and hands jobs to the C++ runtime.
 
-Knows what to vary, and what a difference between runs means. How a kernel runs, the C++ runtime knows.
+Knows ctypes and memory. Which runs there are, and what they mean, cpu_trial knows.
 """
 
 import ctypes
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzz.devices import DTYPES, ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run, cpu_compiler
+from fuzz.devices import DTYPES, ClaimError, DeviceError, Job, Outcome, Probe, Run, cpu_compiler
 from fuzz.devices.cpu_compiler import Flavour
-from fuzz.devices.cpu_findings import Lines, Sight, sights
+from fuzz.devices.cpu_findings import Lines, sights
 from fuzz.devices.cpu_library import (
     FINDING_CAPACITY,
-    FORWARD,
+    FINISHED,
     HAS_CONTENT,
     IS_INITIALISED,
     IS_OUTPUT,
-    REVERSE,
-    SHUFFLED,
-    TIMED_OUT,
     TOO_LARGE,
     LoadedLibrary,
     RawBuffer,
@@ -33,50 +29,12 @@ from fuzz.devices.cpu_library import (
     Runtime,
     arguments,
 )
-from fuzz.devices.layout import POISONS, nbytes
-from fuzz.devices.probes import differing, unwritten
+from fuzz.devices.cpu_trial import Manner, Pass, examined
+from fuzz.devices.layout import nbytes
 
 KEPT_LIBRARIES = 64
 SPENT_AFTER = 2000
 """Libraries loaded, after which the process is replaced: unloading gives back most of what loading took."""
-
-SCHEDULES = {FORWARD: "forward", REVERSE: "reverse", SHUFFLED: "shuffled"}
-
-
-@dataclass(frozen=True)
-class Manner:
-    """How one run goes: in which order threads and blocks run, and what uninitialised memory holds."""
-
-    schedule: int
-    poison: int
-    seed: int = 0
-    preempt_one_in: int = 0
-
-    def label(self) -> str:
-        """In words, for people."""
-        order = SCHEDULES[self.schedule] + (f" {self.seed}" if self.schedule == SHUFFLED else "")
-        return f"{order}, poison {self.poison:08x}"
-
-
-@dataclass(frozen=True)
-class Pass:
-    """What one run showed. `run` is None where it did not come to its end."""
-
-    manner: Manner
-    run: Run | None
-    sights: tuple[Sight, ...]
-    status: int
-    block_seconds: float
-    printed: str
-
-
-def manners(probe: Probe) -> list[Manner]:
-    """Forward, reverse and then shuffled, with a poison of its own for each; at least two."""
-    chosen = [Manner(FORWARD, POISONS[0], probe.seed), Manner(REVERSE, POISONS[1], probe.seed)]
-    for number in range(2, max(probe.runs, 2)):
-        preempt = 8 if probe.check else 0
-        chosen.append(Manner(SHUFFLED, POISONS[number % len(POISONS)], probe.seed * 1_000_003 + number, preempt))
-    return chosen
 
 
 class Program:
@@ -156,8 +114,9 @@ class Bound:
             need = sum(nbytes(one) for one in job.buffers)
             raise DeviceError(f"{job.path}: these arrays take {need} bytes; the cpu device holds at most 1 GB")
         found = sights(self._findings[: raw.finding_count], job, library, program.lines) if raw.finding_count else []
-        run = Run(manner.label(), self._outputs(), took) if raw.status == 0 else None
-        return Pass(manner, run, tuple(found), raw.status, raw.block_ms / 1000, (raw.printed or b"").decode(errors="replace"))
+        run = Run(manner.label(), self._outputs(), took) if raw.status == FINISHED else None
+        printed = (raw.printed or b"").decode(errors="replace")
+        return Pass(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed)
 
     def _outputs(self) -> dict[str, NDArray[np.generic]]:
         outputs = {}
@@ -195,24 +154,17 @@ class CpuBackend:
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Run a job as often and as closely as the probe says."""
-        program = self._program(job, "check" if probe.check else "fast")
-        bound = Bound(job, program)
-        begin("running")
-        until = time.monotonic() + probe.timeout
-        passes: list[Pass] = []
-        for manner in manners(probe):
-            passes.append(bound.run(self._runtime, manner, max(until - time.monotonic(), 0.01)))
-            if passes[-1].run is None:
-                break
-        return self._judged(job, probe, passes)
+        bound: dict[Flavour, Bound] = {}
 
-    def _judged(self, job: Job, probe: Probe, passes: list[Pass]) -> Outcome:
-        runs = tuple(one.run for one in passes if one.run is not None)
-        poisons = [one.manner.poison for one in passes if one.run is not None]
-        findings = _merged(sight for one in passes for sight in one.sights)
-        extra = list(unwritten(job, runs, poisons))
-        notes = tuple(one.printed for one in passes[:1] if one.printed)
-        return Outcome(runs, (*(one.finding for one in findings), *extra), notes)
+        def run(flavour: Flavour, manner: Manner, seconds: float) -> Pass:
+            if flavour not in bound:
+                bound[flavour] = Bound(job, self._program(job, flavour))
+            return bound[flavour].run(self._runtime, manner, seconds)
+
+        flavour: Flavour = "check" if probe.check else "fast"
+        bound[flavour] = Bound(job, self._program(job, flavour))
+        begin("running")
+        return examined(job, probe, run)
 
     def _program(self, job: Job, flavour: Flavour) -> Program:
         key = (flavour, job.path, job.source, job.flags, job.entries)
@@ -225,15 +177,6 @@ class CpuBackend:
                 self._runtime.forget(self._programs.popitem(last=False)[1].loaded)
         self._programs.move_to_end(key)
         return program
-
-
-def _merged(found: object) -> list[Sight]:
-    """Each defect once, however many runs saw it."""
-    merged: dict[tuple[object, ...], Sight] = {}
-    for one in found:  # type: ignore[attr-defined]  # placeholder
-        key = (one.finding.kind, one.finding.line, one.finding.other_line, one.finding.array if one.finding.line is None else None)
-        merged.setdefault(key, one)
-    return list(merged.values())
 
 
 def backend() -> CpuBackend:

@@ -109,7 +109,9 @@ def _identity(compiler: str) -> str:
 def _own_digest() -> str:
     """Changes whenever a file of the runtime or a header does."""
     files = sorted(one for one in HOME.rglob("*") if one.suffix in (".h", ".cpp") or "include" in one.parts)
-    return cache.key(*(part for one in files if one.is_file() for part in (str(one.relative_to(HOME)), one.read_bytes())))
+    return cache.key(
+        *(part for one in files if one.is_file() for part in (str(one.relative_to(HOME)), one.read_bytes()))
+    )
 
 
 def flags(job_flags: tuple[str, ...]) -> Flags:
@@ -134,13 +136,13 @@ def flags(job_flags: tuple[str, ...]) -> Flags:
 def runtime() -> Path:
     """The runtime as a shared library that kernel libraries resolve against."""
     compiler = find()
-    name = f"cpu/runtime-{cache.key(_identity(compiler), _own_digest(), *_COMMON, *_RUNTIME)[:32]}.so"
+    name = f"cpu/runtime-{cache.key(_identity(compiler), _own_digest())[:32]}.so"
     sources = [str(one) for one in sorted((HOME / "runtime").glob("*.cpp")) if one.name != "module.cpp"]
     return _kept(name, lambda to: _compile_own(compiler, [*_red_zone(compiler), "-shared", *sources, "-o", str(to)]))
 
 
 def _module_object(compiler: str) -> Path:
-    name = f"cpu/module-{cache.key(_identity(compiler), _own_digest(), *_COMMON, *_RUNTIME)[:32]}.o"
+    name = f"cpu/module-{cache.key(_identity(compiler), _own_digest())[:32]}.o"
     source = str(HOME / "runtime" / "module.cpp")
     return _kept(name, lambda to: _compile_own(compiler, ["-c", source, "-o", str(to)]))
 
@@ -174,7 +176,16 @@ def library(job: Job, flavour: Flavour) -> Library:
     chosen = flags(job.flags)
     source = translated(job.source, job.path)
     text = _unit(source, job.entries)
-    parts = [_identity(compiler), _own_digest(), *_COMMON, *_FLAVOURS[flavour], *_LINK, *_LIBRARIES, *chosen.passed, text]
+    parts = [
+        _identity(compiler),
+        _own_digest(),
+        *_COMMON,
+        *_FLAVOURS[flavour],
+        *_LINK,
+        *_LIBRARIES,
+        *chosen.passed,
+        text,
+    ]
     if '#include "' in source.text.replace("# include", "#include"):
         parts.append(str(job.path.parent.resolve()))
     name = f"cpu/{cache.key(*parts)[:32]}"
@@ -206,9 +217,7 @@ def _noted(name: str) -> Noted | None:
     return noted if all(_digest(Path(one)) == digest for one, digest in noted["included"]) else None
 
 
-def _build(
-    compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Translated, text: str, name: str
-) -> Noted:
+def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Translated, text: str, name: str) -> Noted:
     """Compile and link; keep the library, and then the notes that make it count."""
     module = _module_object(compiler)
     header = _precompiled(compiler, flavour, chosen)
@@ -216,17 +225,20 @@ def _build(
     where.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="building-", dir=where) as folder:
         made, depends = Path(folder) / "made.so", Path(folder) / "made.d"
-        (Path(folder) / "unit.cpp").write_text(text, encoding="utf-8")
+        unit = Path(folder) / KERNEL_NAME  # the name by which the debugger's tables know the lines
+        unit.write_text(text, encoding="utf-8")
         command = [
             *(compiler, *_LANGUAGE, *_COMMON, *_FLAVOURS[flavour], *chosen.passed),
             *("-include", str(header), "-I", str(HOME / "include"), "-iquote", str(job.path.parent)),
             *("-MMD", "-MF", str(depends), *_LINK),
-            *(str(Path(folder) / "unit.cpp"), str(module), "-o", str(made), *_LIBRARIES),
+            *("-x", "c++", str(unit), "-x", "none", str(module), "-o", str(made), *_LIBRARIES),
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
         if done.returncode:
             raise ClaimError(_complaint(done.stderr, job, source))
-        included = [one for one in _dependencies(depends) if HOME not in one.parents and Path(folder) not in one.parents]
+        included = [
+            one for one in _dependencies(depends) if HOME not in one.parents and Path(folder) not in one.parents
+        ]
         noted: Noted = {**_layout(made), "included": [(str(one), _digest(one)) for one in included]}
         cache.save(f"{name}.so", made.read_bytes())
     _check_static_shared(noted, job)
@@ -239,7 +251,7 @@ def _english() -> dict[str, str]:
 
 
 def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
-    """The header in front of every kernel, next to a precompiled form of it; the compiler ignores one that does not fit."""
+    """The header in front of every kernel, beside a precompiled form of it, which the compiler ignores if it misfits."""
     options = [*_LANGUAGE, *_COMMON, *_FLAVOURS[flavour], *chosen.passed]
     folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), *options)[:32]}"
     header = cache.folder() / folder / "front.h"
@@ -249,7 +261,17 @@ def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
             text, made = Path(scratch) / "front.h", Path(scratch) / "front.h.gch"
             text.write_text('#include "cuda_on_cpu.h"\n', encoding="utf-8")
             text.replace(header)
-            command = [compiler, *options, "-I", str(HOME / "include"), "-x", "c++-header", str(header), "-o", str(made)]
+            command = [
+                compiler,
+                *options,
+                "-I",
+                str(HOME / "include"),
+                "-x",
+                "c++-header",
+                str(header),
+                "-o",
+                str(made),
+            ]
             done = subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
             if done.returncode == 0:  # else a flag of the claim is at fault, and compiling the kernel will say so
                 made.replace(header.parent / "front.h.gch")

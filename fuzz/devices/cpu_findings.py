@@ -72,14 +72,20 @@ class Lines:
         wanted = sorted({one for one in addresses if one not in self._known})
         if not wanted:
             return
-        # A return address lies behind its call: one less is inside it.
-        command = ["addr2line", "-e", str(self._library.path), *(hex(one - 1) for one in wanted)]
+        # A return address lies behind its call: one less is inside it. Inlined functions are listed from the
+        # innermost outwards; the first that stands in the kernel file is meant, not __ldg or atomicAdd.
+        command = ["addr2line", "--addresses", "--inlines", "--exe", str(self._library.path)]
+        command += [hex(one - 1) for one in wanted]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        places = done.stdout.splitlines() if done.returncode == 0 else []
-        for address, place in zip(wanted, places + [""] * (len(wanted) - len(places)), strict=True):
-            file, _, line = place.partition(" ")[0].rpartition(":")
-            inside = file.rpartition("/")[2] == KERNEL_NAME and line.isdigit()
-            self._known[address] = int(line) if inside else None
+        current = -1
+        self._known |= dict.fromkeys(wanted)
+        for line in done.stdout.splitlines():
+            if line.startswith("0x"):
+                current = int(line, 16) + 1
+                continue
+            file, _, number = line.partition(" ")[0].rpartition(":")
+            if file.rpartition("/")[2] == KERNEL_NAME and number.isdigit() and self._known.get(current) is None:
+                self._known[current] = int(number)
 
     def of(self, address: int) -> int | None:
         """The line of the kernel file; None where it is in none."""
@@ -136,57 +142,45 @@ def _place(raw: RawFinding, job: Job, library: Library) -> tuple[str | None, int
 
 
 def _message(seen: str, raw: RawFinding, job: Job, array: str | None, index: int | None) -> str:
-    step = job.steps[raw.step] if job.steps else None
-    me = f"thread {raw.thread}" if step is None else f"thread {_shown(_coordinates(raw.thread, step.block))}"
-    other = f"thread {raw.other_thread}" if step is None else f"thread {_shown(_coordinates(raw.other_thread, step.block))}"
+    block = job.steps[raw.step].block if job.steps else (1, 1, 1)
+    me, other = (f"thread {_shown(_coordinates(one, block))}" for one in (raw.thread, raw.other_thread))
     where = f"{array}[{index}]" if array is not None else f"address 0x{raw.address:x}"
-    does = "writes" if raw.writes else "reads"
-    match seen:
-        case "out_of_bounds":
-            return f"{me} {does} {raw.bytes} bytes at {where}, {_outside(raw, job)}"
-        case "guard_overwritten":
-            return f"something was written at {where}, {_outside(raw, job)}"
-        case "input_changed":
-            return f"the input {array} was changed, first at {where}"
-        case "uninitialised":
-            return f"{me} reads {where}, which nobody has written"
-        case "race" | "same_value_race":
-            whose = "a thread of another block" if raw.other_block else other
-            did = "wrote" if raw.other_writes else "read"
-            tail = "; every write left the same value" if seen == "same_value_race" else ""
-            return f"{me} {does} {where}, which {whose} {did}, and nothing orders the two{tail}"
-        case "divergent_barrier":
-            return f"{me} waits in one barrier and other threads of its block in another"
-        case "barrier_after_exit":
-            return (
-                f"{raw.detail} threads of the block ({other} for one) had returned before this barrier, which hardware "
-                "before Volta does not allow"
-            )
-        case "inactive_lane":
-            return f"{me} reads from {other}, which takes no part in the collective (mask {raw.detail:#010x})"
-        case "mask_without_caller":
-            return f"{me} calls a warp collective whose mask {raw.detail:#010x} leaves out its own lane"
-        case "lanes_never_meet":
-            there = "in a barrier of the block" if raw.bytes else "in another warp collective"
-            return f"{me} waits for {other} (mask {raw.detail:#010x}), which waits {there}: neither can go on"
-        case "misaligned":
-            return f"{me} accesses {where} at 0x{raw.address:x}, no multiple of {raw.bytes}"
-        case "illegal_address":
-            return f"{me} accesses 0x{raw.address:x}, which is in no array"
-        case "stack_overflow":
-            return f"{me} overflows its stack: more than 512 KB of local memory, or recursion without end"
-        case "divide_error":
-            return f"{me} divides an integer by zero, or the smallest integer by -1"
-        case "trap":
-            return f"{me} executes __trap()"
-        case "assertion":
-            return f"{me}: assertion failed"
-        case "signal":
-            return f"{me} ends by {Signals(raw.detail).name}"
-        case "hang":
-            return f"{me} was running when time was up"
-        case _:
-            return f"{me} uses index {_signed(raw.detail)}, out of range of its array"
+    mask = f"mask {raw.detail:#010x}"
+    if seen in ("race", "same_value_race"):
+        return f"{me} {_DOES[bool(raw.writes)]} {where}, which {_other(raw, other)}" + (
+            "; every write left the same value" if seen == "same_value_race" else ""
+        )
+    there = "in a barrier of the block" if raw.bytes else "in another warp collective"
+    signal = f"signal {raw.detail}" if seen != "signal" else Signals(raw.detail).name
+    return {
+        "out_of_bounds": f"{me} {_DOES[bool(raw.writes)]} {raw.bytes} bytes at {where}, {_outside(raw, job)}",
+        "guard_overwritten": f"something was written at {where}, {_outside(raw, job)}",
+        "input_changed": f"the input {array} was changed, first at {where}",
+        "uninitialised": f"{me} reads {where}, which nobody has written",
+        "divergent_barrier": f"{me} waits in one barrier and other threads of its block in another",
+        "barrier_after_exit": f"{raw.detail} threads of the block ({other} for one) had returned before this barrier, "
+        "which hardware before Volta does not allow",
+        "inactive_lane": f"{me} reads from {other}, which takes no part in the collective ({mask})",
+        "mask_without_caller": f"{me} calls a warp collective whose {mask} leaves out its own lane",
+        "lanes_never_meet": f"{me} waits for {other} ({mask}), which waits {there}: neither can go on",
+        "misaligned": f"{me} accesses {where} at 0x{raw.address:x}, no multiple of {raw.bytes}",
+        "illegal_address": f"{me} accesses 0x{raw.address:x}, which is in no array",
+        "stack_overflow": f"{me} overflows its stack: over 512 KB of local memory, or recursion without end",
+        "divide_error": f"{me} divides an integer by zero, or the smallest integer by -1",
+        "trap": f"{me} executes __trap()",
+        "assertion": f"an assertion failed in {me}",
+        "signal": f"{me} ends by {signal}",
+        "hang": f"{me} was running when time was up",
+        "index_out_of_range": f"{me} uses index {_signed(raw.detail)}, out of range of its array",
+    }[seen]
+
+
+_DOES = {False: "reads", True: "writes"}
+
+
+def _other(raw: RawFinding, other: str) -> str:
+    whose = "a thread of another block" if raw.other_block else other
+    return f"{whose} {'wrote' if raw.other_writes else 'read'}, and nothing orders the two"
 
 
 def _shown(coordinates: tuple[int, int, int]) -> str:

@@ -21,7 +21,8 @@ def poisoned(array: NDArray[np.generic], word: int) -> NDArray[np.bool_]:
     """Which elements still hold the poison that the array was filled with, word by word."""
     size = array.dtype.itemsize
     whole = np.full(array.nbytes // 4 + 1, word, "<u4").view(np.uint8)[: array.nbytes]
-    return bits(array) == whole.view(f"u{size}")
+    same: NDArray[np.bool_] = bits(array) == whole.view(f"u{size}")
+    return same
 
 
 def unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ import traceback
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import BinaryIO, Literal, Protocol
+from typing import IO, Literal, Protocol
 
 from fuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
 
@@ -198,7 +198,7 @@ def _read(pipe: int, count: int, deadline: float) -> bytes | _Ended | None:
     return b"".join(pieces)
 
 
-def _write(pipe: BinaryIO, message: bytes) -> None:
+def _write(pipe: IO[bytes], message: bytes) -> None:
     pipe.write(LENGTH.pack(len(message)) + message)
     pipe.flush()
 
@@ -243,7 +243,7 @@ def _ended(status: int, part: str) -> Finding:
     return Finding(kind, f"the kernel ended its process by {words} ({number.name}), {part}")
 
 
-def serve(backend: Backend, requests: BinaryIO, replies: BinaryIO) -> None:
+def serve(backend: Backend, requests: IO[bytes], replies: IO[bytes]) -> None:
     """Run jobs until the caller closes the pipe."""
     programs: dict[int, _Program] = {}
 

@@ -61,15 +61,15 @@ CUDA_ON_CPU_ATOMIC T atomic_compare_and_swap(T *p, typename Same<T>::type expect
 
 // CUDA has each function for certain types only; others must not compile.
 #define CUDA_ON_CPU_ATOMIC_FORMS(type, name, function)                                                               \
-  static inline type name(type *p, type value) { return cuda_on_cpu::function(p, value); }                           \
-  static inline type name##_block(type *p, type value) { return cuda_on_cpu::function(p, value); }                   \
-  static inline type name##_system(type *p, type value) { return cuda_on_cpu::function(p, value); }
+  CUDA_ON_CPU_INLINE type name(type *p, type value) { return cuda_on_cpu::function(p, value); }                           \
+  CUDA_ON_CPU_INLINE type name##_block(type *p, type value) { return cuda_on_cpu::function(p, value); }                   \
+  CUDA_ON_CPU_INLINE type name##_system(type *p, type value) { return cuda_on_cpu::function(p, value); }
 #define CUDA_ON_CPU_COMPARE_FORMS(type)                                                                              \
-  static inline type atomicCAS(type *p, type expected, type value) {                                                 \
+  CUDA_ON_CPU_INLINE type atomicCAS(type *p, type expected, type value) {                                                 \
     return cuda_on_cpu::atomic_compare_and_swap(p, expected, value);                                                 \
   }                                                                                                                  \
-  static inline type atomicCAS_block(type *p, type expected, type value) { return atomicCAS(p, expected, value); }   \
-  static inline type atomicCAS_system(type *p, type expected, type value) { return atomicCAS(p, expected, value); }
+  CUDA_ON_CPU_INLINE type atomicCAS_block(type *p, type expected, type value) { return atomicCAS(p, expected, value); }   \
+  CUDA_ON_CPU_INLINE type atomicCAS_system(type *p, type expected, type value) { return atomicCAS(p, expected, value); }
 #define CUDA_ON_CPU_ATOMIC_INTEGER(type)                       \
   CUDA_ON_CPU_ATOMIC_FORMS(type, atomicAdd, atomic_add)        \
   CUDA_ON_CPU_ATOMIC_FORMS(type, atomicExch, atomic_exchange)  \

@@ -29,7 +29,13 @@ struct Launcher<kernel> {
 
   template <size_t... i>
   CUDA_ON_CPU_UNCHECKED static void call(void **args, std::index_sequence<i...>) {
-    kernel(*static_cast<std::remove_cv_t<Parameter> *>(args[i])...);
+#ifdef CUDA_ON_CPU_CHECK
+    // Not to be inlined here: the checks of a kernel would go where this function's own are left out.
+    void (*volatile called)(Parameter...) = kernel;
+#else
+    constexpr void (*called)(Parameter...) = kernel;
+#endif
+    called(*static_cast<std::remove_cv_t<Parameter> *>(args[i])...);
   }
   CUDA_ON_CPU_UNCHECKED static void invoke(void **args) { call(args, std::index_sequence_for<Parameter...>{}); }
 };

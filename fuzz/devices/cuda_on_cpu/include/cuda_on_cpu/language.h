@@ -7,7 +7,13 @@
 #define __CUDA_ARCH__ 900
 #endif
 
+#ifdef CUDA_ON_CPU_CHECK
+// All that a kernel calls becomes part of it, as with nvcc. Without that g++ would hand `*p` of a struct type to a
+// function without a word to the access hooks: it tells them of assignments alone.
+#define __global__ __attribute__((flatten))
+#else
 #define __global__
+#endif
 #define __device__
 #define __host__
 #define __constant__
@@ -37,3 +43,4 @@
 #define CUDA_ON_CPU_IMPORT extern "C" __attribute__((visibility("default")))
 #define CUDA_ON_CPU_HIDDEN __attribute__((visibility("hidden")))
 #define CUDA_ON_CPU_UNCHECKED __attribute__((no_sanitize("thread", "undefined")))
+#define CUDA_ON_CPU_INLINE static inline __attribute__((always_inline))

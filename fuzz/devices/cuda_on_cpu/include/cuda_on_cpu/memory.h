@@ -4,10 +4,10 @@
 
 #define CUDA_ON_CPU_LOAD(name) \
   template <class T>           \
-  static inline __attribute__((always_inline)) T name(const T *p) { return *p; }
+  CUDA_ON_CPU_INLINE T name(const T *p) { return *p; }
 #define CUDA_ON_CPU_STORE(name) \
   template <class T>            \
-  static inline __attribute__((always_inline)) void name(T *p, T value) { *p = value; }
+  CUDA_ON_CPU_INLINE void name(T *p, T value) { *p = value; }
 CUDA_ON_CPU_LOAD(__ldg)
 CUDA_ON_CPU_LOAD(__ldca)
 CUDA_ON_CPU_LOAD(__ldcg)
