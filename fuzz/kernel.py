@@ -150,7 +150,11 @@ class Kernel:
 
 def load(path: Path | str) -> Kernel:
     """Read a kernel file; ClaimError, in one line, where its claim is wrong or contradicts itself."""
-    front = front_matter.read(Path(path))
+    return read(front_matter.read(Path(path)))
+
+
+def read(front: FrontMatter) -> Kernel:
+    """The kernel that a front matter and the source below it make."""
     claim.check_keys(front, (), claim.KEYS)
     roles = roles_of(claim.read_op(front))
     axes = claim.read_axes(front)

@@ -4,9 +4,12 @@ import pickle
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fuzz.devices import ClaimError
-from fuzz.kernel import load
+from fuzz.front_matter import parse
+from fuzz.kernel import load, read
 from oracle.rounding import EXPF, FAST_EXPF, ExpModel
 from oracle.verdict import Special
 
@@ -320,3 +323,18 @@ def test_windows_line_ends_are_read_too(tmp_path: Path) -> None:
 def test_a_kernel_travels_to_another_process(tmp_path: Path) -> None:
     kernel = load(written(tmp_path, GOOD))
     assert pickle.loads(pickle.dumps(kernel)) == kernel  # noqa: S301  our own bytes
+
+
+PIECES = st.sampled_from(
+    ["", '"', "[", "]", "{", "}", "=", "\n", "\n// ", "// ///", "->", "<-", "-", "0", "rows", "é", "\0"]
+)
+
+
+@given(st.integers(0, len(GOOD)), st.integers(0, 12), PIECES | st.text(max_size=4))
+def test_a_damaged_file_is_read_or_refused_in_one_line(start: int, length: int, piece: str) -> None:
+    damaged = GOOD[:start] + piece + GOOD[start + length :]
+    try:
+        read(parse(Path("mine.cu"), damaged))
+    except ClaimError as error:
+        assert "\n" not in str(error)
+        assert str(error).startswith("mine.cu:")
