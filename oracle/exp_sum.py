@@ -130,7 +130,7 @@ def ball_sums(m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp:
 def ball_distance(top: float, m: float, accuracy: Accuracy) -> arb:
     """max - m_j as a ball; see `distances`."""
     if accuracy.exact_shift:
-        return arb(float(np.float32(top - m)))
+        return arb(float(distances(np.asarray(top), np.asarray(m), accuracy)))
     return arb(top) - arb(m)
 
 

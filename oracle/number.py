@@ -78,7 +78,8 @@ class Mpmath(Ordinary):
         return self
 
     def embed(self, x: Vector) -> Vector:
-        return np.asarray(self._of(np.asarray(x, dtype=np.float64).astype(object)), dtype=object)
+        with np.errstate(invalid="ignore"):  # numpy notices a NaN on its way into an mpf
+            return np.asarray(self._of(np.asarray(x, dtype=np.float64).astype(object)), dtype=object)
 
     def exp(self, x: Vector) -> Vector:
         return np.asarray(self._exp(x), dtype=object)

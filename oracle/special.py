@@ -16,7 +16,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Rows:
-    """One mask over the rows each: `plain` has a finite maximum and no NaN; `empty` is nothing but -inf."""
+    """One mask over the rows each: `plain` has a finite maximum and no NaN; `empty` is nothing but -inf, or nothing."""
 
     plain: Mask
     empty: Mask
@@ -27,11 +27,11 @@ class Rows:
 
 
 def special_rows(x: Doubles, special: Special, pos_inf_claimed: bool = False) -> Rows:
-    """The rows of x sorted by what special values they hold; an empty row is plain, having nothing to be wrong."""
+    """The rows of x sorted by what special values they hold."""
     has_nan = np.asarray(np.isnan(x).any(axis=-1))
     has_pos_inf = np.asarray((x == np.inf).any(axis=-1))
-    empty = np.logical_and((x == -np.inf).all(axis=-1), x.shape[-1] > 0)
-    plain = np.logical_and(~has_nan & ~has_pos_inf & ~empty, x.shape[-1] > 0)
+    empty = np.asarray((x == -np.inf).all(axis=-1))
+    plain = ~has_nan & ~has_pos_inf & ~empty
     judged = np.ones(x.shape[:-1], dtype=np.bool_)
     reasons = []
     for mask, claim, name in ((has_nan, special.nan, "NaN"), (has_pos_inf, special.pos_inf, "+inf")):

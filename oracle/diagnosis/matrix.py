@@ -30,12 +30,8 @@ def diagnose(
 
 
 def _moved(got: Doubles, want: Doubles, wrong: Mask) -> Diagnosis | None:
-    rows, columns = want.shape
-    if got.size == want.size and rows != 1 != columns:
-        if rows == columns and _same(got[wrong], want.T[wrong]):
-            return Diagnosis("permuted", "rows and columns are exchanged")
-        if _same(got[wrong], want.reshape(columns, rows).T[wrong]):
-            return Diagnosis("permuted", "written with the other matrix's row stride")
+    if _same(got[wrong], want.T.reshape(want.shape)[wrong]):
+        return Diagnosis("permuted", "laid out as its transpose")
     for down, right in ((0, 1), (0, -1), (1, 0), (-1, 0)):
         if _same(got[wrong], np.roll(want, (-down, -right), (0, 1))[wrong]):
             return Diagnosis("permuted", f"elements hold the answer {down:+d} rows and {right:+d} columns away")

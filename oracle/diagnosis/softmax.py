@@ -35,9 +35,9 @@ def diagnose(x: Floats, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: 
         return Diagnosis("copied input", "the output is the input")
     factor = _common_factor(row, y, want)
     wrong = wrong[number]
-    if factor is not None:
+    if factor is not None and abs(factor - 1) > 16 * U:
         return _denominator(row, want, factor, enclosure, number)
-    return _elements(row, y, want, wrong, x, number)
+    return _elements(row, y, want, wrong)
 
 
 def _finite_where_nan(y: Doubles) -> Diagnosis:
@@ -122,7 +122,7 @@ def _padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: float
     return Diagnosis("denominator", f"the sum is off by a factor of {1 + excess:.9g}")
 
 
-def _elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask, x: Floats, number: int) -> Diagnosis:
+def _elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> Diagnosis:
     """Which mistake in single elements explains them."""
     index = np.flatnonzero(wrong) if wrong.any() else np.arange(len(y))
     if (y[index] == 0).all():
@@ -140,20 +140,17 @@ def _elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask, x: Floats, n
     slope = _fast_exp(row, y, want)
     if slope is not None:
         return Diagnosis("fast exp", f"the error grows by {slope:.2g} u per unit of distance: __expf")
-    floor = y[row.max() - row > 2 * NEAR]
-    if (
-        len(floor) > 1
-        and floor.min() > 0
-        and (floor == floor[0]).all()
-        and len(np.unique(row[row.max() - row > 2 * NEAR])) > 1
-    ):
-        return Diagnosis("exponent clamped", f"{len(floor)} distant elements all are {floor[0]:g}")
+    floor = y == y.min()
+    if y.min() > 0 and len(np.unique(row[floor])) > 1 and row[floor].max() <= row[~floor].min(initial=np.inf):
+        return Diagnosis("exponent clamped", f"{int(floor.sum())} distant elements all are {y.min():g}")
     return Diagnosis("wrong elements", f"{len(index)} of {len(y)} elements")
 
 
 def _moved(y: Doubles, want: Doubles, index: NDArray[np.intp]) -> Diagnosis | None:
     """Wrong elements that are right elsewhere in the row."""
     n = len(y)
+    if _same(y[index], want[index]):
+        return None
     for shift in (1, -1, 2, -2, 4, -4, 32, -32):
         source = index + shift
         inside = (source >= 0) & (source < n)

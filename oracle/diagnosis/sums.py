@@ -33,7 +33,9 @@ def _terms(inputs: Mapping[str, Floats], output: str, worst: Index) -> Doubles:
     """The terms that the worst element sums or compares."""
     values = {role: array.astype(np.float64) for role, array in inputs.items()}
     if "x" in values:
-        row = values["x"][worst[0]]
+        row: Doubles = values["x"][worst[0]]
+        if not len(row):
+            return row
         return np.asarray(np.exp(row - row.max()) if output == "s" and np.isfinite(row.max()) else row)
     if "m" in values:
         maxima, sums = values["m"], values["s"]
@@ -42,7 +44,8 @@ def _terms(inputs: Mapping[str, Floats], output: str, worst: Index) -> Doubles:
         sums = np.array([values["s1"][worst], values["s2"][worst]])
     if output == "m" or not np.isfinite(maxima.max()):
         return maxima
-    return np.asarray(np.where(maxima == -np.inf, 0.0, sums * np.exp(maxima - maxima.max())))
+    sums = np.where(maxima == -np.inf, 0.0, sums)  # an empty state may hold any sum
+    return np.asarray(sums * np.exp(maxima - maxima.max()))
 
 
 def _maximum(y: float, want: float, terms: Doubles) -> Diagnosis:

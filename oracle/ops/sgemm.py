@@ -74,7 +74,7 @@ def _ieee(a: Doubles, b: Doubles) -> Doubles:
     sign_a, sign_b = np.nan_to_num(np.sign(a)), np.nan_to_num(np.sign(b))
     signed = inf_a @ sign_b + (sign_a * (inf_a == 0)) @ inf_b  # every infinite product once, with its sign
     number = np.abs(inf_a) @ np.abs(sign_b) + (np.abs(sign_a) * (inf_a == 0)) @ np.abs(inf_b)
-    infinite = np.where(np.abs(signed) == number, np.sign(signed) * np.inf, np.nan)
+    infinite = np.where(np.abs(signed) == number, np.copysign(np.inf, signed), np.nan)
     return np.where(nan > 0, np.nan, np.where(number > 0, infinite, product))
 
 

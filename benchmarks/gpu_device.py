@@ -1,0 +1,116 @@
+"""Trials a second on one GPU process, and where the time goes: python benchmarks/gpu_device.py [TRIALS]
+
+Three launches a run (softmax/grid_three_launches), n <= 2000, all cheap probes on, every answer judged.
+"""
+
+import importlib
+import itertools
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fuzz.chooser import seed_of
+from fuzz.devices import Job, Probe
+from fuzz.devices.gpu_device import GpuDevice
+from fuzz.devices.layout import offsets, paint_image, places, plans
+from fuzz.kernel import KERNELS, load
+from fuzz.plan import Attempt
+from fuzz.schedule import attempt_of
+from oracle import judge
+
+KERNEL = load(KERNELS / "softmax" / "grid_three_launches.cu")
+MOST, RUNS = 2000, 3
+spent: dict[str, float] = defaultdict(float)
+
+
+@contextmanager
+def timed(part: str) -> Iterator[None]:
+    began = time.perf_counter()
+    yield
+    spent[part] += time.perf_counter() - began
+
+
+def small_attempts(count: int) -> list[Attempt]:
+    """So many planned trials with n <= 2000."""
+    found: list[Attempt] = []
+    number = 0
+    while len(found) < count:
+        number += 1
+        with timed("generation"):
+            attempt = attempt_of(KERNEL, seed_of("benchmark", number), number % 40, budget=2 * MOST)
+        if attempt.case.elements <= MOST:
+            found.append(attempt)
+    return found
+
+
+def run_trials(device: GpuDevice, attempts: list[Attempt]) -> list[Job]:
+    """Run and judge each of them as a campaign does."""
+    jobs = []
+    for number, attempt in enumerate(attempts):
+        arrays = attempt.case.arrays
+        with timed("binding"):
+            axes = KERNEL.axes_of(arrays)
+            accuracy = KERNEL.accuracy(KERNEL.sizes(axes, attempt.tune))
+            jobs.append(KERNEL.bind(arrays, axes, attempt.tune))
+        with timed("device"):
+            outcome = device.run(jobs[-1], Probe(seed=number))
+        with timed("oracle"):
+            verdict = judge(KERNEL.op, arrays, KERNEL.outputs(outcome.runs[0].outputs), accuracy, KERNEL.special)
+        if outcome.findings or verdict.status == "broken":
+            sys.exit(f"{attempt.case}: {outcome.findings or verdict.diagnosis}")
+    return jobs
+
+
+def inside_the_worker(jobs: list[Job]) -> dict[str, float]:
+    """Microseconds of each part of one run: painting memory, copying, launching, looking at what came back."""
+    card = importlib.import_module("fuzz.devices.gpu").backend()
+    parts: dict[str, float] = defaultdict(float)
+    for job in jobs:  # compile, load, grow
+        card.run(job, Probe(), _unheard)
+    for number, job in enumerate(jobs):
+        for plan in plans(job, RUNS, number):
+            where, total = places(job, plan, offsets(job, number))
+            image = card.image(total)
+            moments = [time.perf_counter()]
+            paint_image(image, job, plan, where)
+            moments.append(time.perf_counter())
+            card.launch(job, plan, where, image, 0)
+            moments.append(time.perf_counter())
+            card.launch(job, plan, where, image, len(job.steps))
+            moments.append(time.perf_counter())
+            paint, copy, whole = (after - before for before, after in itertools.pairwise(moments))
+            parts["painting the image"] += paint
+            parts["copies there and back"] += copy
+            parts["three launches, shared memory poisoned before each, each awaited"] += whole - copy
+    began = time.perf_counter()
+    for number, job in enumerate(jobs):
+        card.run(job, Probe(runs=RUNS, seed=number), _unheard)
+    parts["placing, and looking at what came back"] = time.perf_counter() - began - sum(parts.values())
+    card.close()
+    return {part: 1e6 * seconds / (RUNS * len(jobs)) for part, seconds in parts.items()}
+
+
+def _unheard(part: str) -> None:
+    """Tell nobody."""
+
+
+def main(count: int) -> None:
+    device = GpuDevice()
+    attempts = small_attempts(count)
+    run_trials(device, attempts[:50])
+    spent.update(binding=0.0, device=0.0, oracle=0.0)
+    jobs = run_trials(device, attempts)
+    device.close()
+    whole = sum(spent.values())
+    print(f"{count / whole:.0f} trials/s in one process: {RUNS} runs of three launches each, n <= {MOST}")
+    for part, seconds in spent.items():
+        print(f"  {1e6 * seconds / count:8.0f} us a trial  {100 * seconds / whole:3.0f} %  {part}")
+    print("inside the device, a run:")
+    for part, microseconds in inside_the_worker(jobs).items():
+        print(f"  {microseconds:8.1f} us  {part}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)

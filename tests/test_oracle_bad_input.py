@@ -1,0 +1,61 @@
+"""A wrong question gets one error that names the value, what was expected, and what to do."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from oracle import Accuracy, ExpModel, OracleError, judge, want
+
+F4 = np.float32
+X = np.zeros((2, 3), dtype=F4)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: judge("sofmax", {"x": X}, {"y": X}), "op='sofmax': unknown; the oracle has"),
+        (lambda: judge("softmax", {"z": X}, {"y": X}), "softmax: inputs has z: expected x"),
+        (lambda: judge("softmax", {}, {"y": X}), "softmax: inputs has nothing: expected x"),
+        (lambda: judge("softmax", {"x": X}, {"out": X}), "softmax: got has out: expected y"),
+        (lambda: judge("softmax", {"x": X.astype("f8")}, {"y": X}), "inputs['x'].dtype=float64: expected float32"),
+        (lambda: judge("softmax", {"x": X}, {"y": X.astype("f2")}), "got['y'].dtype=float16: expected float32"),
+        (lambda: judge("softmax", {"x": [[1.0]]}, {"y": X}), "inputs['x'] is a list: expected a float32 array"),
+        (
+            lambda: judge("softmax", {"x": X[None]}, {"y": X}),
+            "inputs['x'].shape=(1, 2, 3): expected [rows, cols] or [n]",
+        ),
+        (lambda: judge("softmax", {"x": X}, {"y": X[:1]}), "got['y'].shape=(1, 3): expected (2, 3)"),
+        (lambda: judge("transpose", {"x": X}, {"y": X}), "got['y'].shape=(2, 3): expected (3, 2)"),
+        (lambda: judge("sgemm", {"a": X, "b": X}, {"c": X}), "inputs['b'].shape=(2, 3): k is 2 here and 3 elsewhere"),
+        (lambda: judge("row_max", {"x": X[:, :0]}, {"y": X[:, 0]}), "the max of an empty row is undefined"),
+        (lambda: want("gemm", {}), "op='gemm': unknown"),
+    ],
+)
+def test_a_wrong_question_is_named(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises(OracleError) as error:
+        ask()
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Accuracy(adds=-1), "adds=-1: expected a count of at least 0"),
+        (lambda: Accuracy(rescales=-2), "rescales=-2"),
+        (lambda: Accuracy(shift_slack=-1), "shift_slack=-1: expected 0 to 104"),
+        (lambda: Accuracy(shift_slack=float("nan")), "shift_slack=nan"),
+        (lambda: Accuracy(divide="exact"), "divide='exact': expected one of ieee, reciprocal, fast"),
+        (lambda: Accuracy(accumulate="f16"), "accumulate='f16': expected one of f32, f64, compensated"),
+        (lambda: Accuracy(denominator="column"), "denominator='column': expected one of row, element"),
+        (lambda: Accuracy(exact_shift=True, shift_slack=1), "an exact shift has no slack"),
+        (lambda: ExpModel(0.5, 0), "expected a0 >= 1"),
+        (lambda: ExpModel(5, -1), "kappa >= 0"),
+        (lambda: ExpModel(float("inf"), 0), "at most 65536"),
+    ],
+)
+def test_a_claim_that_cannot_be_is_named(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=r"expected|no slack") as error:
+        make()
+    assert message in str(error.value)

@@ -1,0 +1,139 @@
+"""The enclosure: the same in float64 and in balls, wide enough for what is right, too narrow for what is not."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from flint import ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+from oracle import FAST_EXPF, Accuracy, Order, Special
+from oracle.enclosure import compare, is_outside, tree_sum
+from oracle.op import find
+from oracle.rounding import Accumulate, Divide
+from oracle.selfcheck.families import rows
+from oracle.selfcheck.soundness import VARIANTS, wrong_bounds
+
+CLAIMS = (
+    Accuracy(),
+    Accuracy(adds=12, rescales=0, divide="ieee"),
+    Accuracy(adds=7, rescales=3, exp=FAST_EXPF, divide="fast", ftz=True),
+    Accuracy(accumulate="f64", shift_slack=3.5),
+    Accuracy(accumulate="compensated", rescales=0),
+    Accuracy(order=Order("strided", 32), rescales=0, exact_shift=True),
+    Accuracy(order=Order("sequential")),
+)
+
+
+def inputs_of(op: str, seed: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    x = rows(33, seed)[:, :33]
+    states = {"m": np.array([0, -np.inf, -200, 3], dtype="f4"), "s": np.array([1, 7, 1e30, 2.5], dtype="f4")}
+    other = {"m2": np.array([-np.inf, 4, -200, 90], dtype="f4"), "s2": np.array([1, 9, 3e38, 1], dtype="f4")}
+    match op:
+        case "merge_all":
+            return states
+        case "safe_merge":
+            return {"m1": states["m"], "s1": states["s"], **other}
+        case "sgemm":
+            return {"a": rng.standard_normal((3, 9)).astype("f4"), "b": rng.standard_normal((9, 4)).astype("f4")}
+        case _:
+            return {"x": x}
+
+
+@pytest.mark.parametrize("accuracy", CLAIMS)
+@pytest.mark.parametrize("op", [op for op in oracle.op_names() if op != "transpose"])
+def test_float64_bounds_hold_those_of_the_balls_and_are_hardly_wider(op: str, accuracy: Accuracy) -> None:
+    for role, enclosure in find(op).enclose(inputs_of(op, 1), accuracy, Special()).items():
+        for index in np.argwhere(enclosure.judged & np.isfinite(enclosure.want)):
+            place = tuple(int(i) for i in index)
+            with ctx.workprec(200):
+                balls = enclosure.exact(place, 200)
+            lo, hi = float(balls.lo.upper()), float(balls.hi.lower())
+            slack = max(float(enclosure.slack_hi[place]), float(enclosure.slack_lo[place])) + 2.0**-52 * abs(hi)
+            second_order = 2.0**-30 * max(abs(lo), abs(hi))  # e^cd against 1 + c (1 + 104 c) d
+            assert enclosure.lo[place] - slack <= lo <= enclosure.lo[place] + slack + second_order, (role, place)
+            assert enclosure.hi[place] + slack >= hi >= enclosure.hi[place] - slack - second_order, (role, place)
+            assert bool(balls.lo <= balls.want <= balls.hi)
+
+
+@pytest.mark.parametrize("op", [op for op in oracle.op_names() if op != "transpose"])
+def test_mpmath_lies_where_the_float64_want_says(op: str) -> None:
+    inputs = {role: array[:6] if op in ("softmax", "max_sum") else array for role, array in inputs_of(op, 2).items()}
+    exact = oracle.want(op, inputs, digits=40)
+    for role, enclosure in find(op).enclose(inputs, Accuracy(), Special()).items():
+        known = enclosure.judged & np.isfinite(enclosure.want)
+        slow = exact[role].astype(np.float64)[known]
+        assert (np.abs(enclosure.want[known] - slow) <= 2.0**-44 * np.abs(slow) + enclosure.slack_hi[known]).all()
+
+
+def test_want_has_any_number_of_digits() -> None:
+    y = oracle.want("softmax", {"x": np.array([0, 0, 0], dtype="f4")}, digits=60)["y"]
+    assert str(y[0, 0]).startswith("0." + "3" * 60)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=200))
+def test_tree_sum_errs_by_its_depth(terms: list[float]) -> None:
+    size = sum(abs(t) for t in terms)
+    depth = max(1, len(terms)).bit_length()
+    assert abs(tree_sum(np.array(terms, dtype=np.float64)) - math.fsum(terms)) <= depth * 2.0**-53 * size
+
+
+def test_a_tighter_claim_gives_a_narrower_enclosure() -> None:
+    x = {"x": rows(100, 3)[:4]}
+    loose = find("softmax").enclose(x, Accuracy(), Special())["y"]
+    tighter = Accuracy(adds=7), Accuracy(rescales=0), Accuracy(divide="ieee"), Accuracy(accumulate="f64")
+    for claim in tighter:
+        narrow = find("softmax").enclose(x, claim, Special())["y"]
+        assert (narrow.hi - narrow.lo).sum() < (loose.hi - loose.lo).sum()
+
+
+@pytest.mark.parametrize(
+    "wider",
+    [
+        replace(Accuracy(), shift_slack=2.0),
+        replace(Accuracy(), ftz=True),
+        replace(Accuracy(), exp=FAST_EXPF),
+        replace(Accuracy(), divide="fast"),
+    ],
+)
+def test_a_looser_claim_gives_a_wider_enclosure(wider: Accuracy) -> None:
+    x = {"x": rows(100, 3)[:4]}
+    base = find("softmax").enclose(x, Accuracy(), Special())["y"]
+    loose = find("softmax").enclose(x, wider, Special())["y"]
+    assert ((loose.hi >= base.hi) & (loose.lo <= base.lo)).all()
+    assert (loose.hi > base.hi).any()
+
+
+@pytest.mark.parametrize("accumulate", ["f32", "f64", "compensated"])
+@pytest.mark.parametrize("divide", ["ieee", "reciprocal", "fast"])
+def test_bounds_are_ordered_around_the_answer(accumulate: Accumulate, divide: Divide) -> None:
+    claim = Accuracy(accumulate=accumulate, divide=divide)
+    y = find("softmax").enclose({"x": rows(65, 4)}, claim, Special())["y"]
+    assert ((y.lo <= y.want) & (y.want <= y.hi)).all()
+
+
+def test_bounds_that_are_wrong_on_purpose_are_violated() -> None:
+    for tally in wrong_bounds():
+        assert tally.violations > 0, tally.name
+
+
+def test_an_answer_at_the_bound_is_decided_by_balls_and_never_accused_in_doubt() -> None:
+    x = {"x": rows(50, 5)[:1]}
+    enclosure = find("softmax").enclose(x, Accuracy(adds=5, rescales=0), Special())["y"]
+    on_it = compare(enclosure.hi, enclosure)
+    assert on_it.doubtful.all()
+    assert not on_it.broken.any()
+    beyond = float(enclosure.hi[0, 3] * (1 + 2.0**-40))
+    within = float(enclosure.hi[0, 3] * (1 - 2.0**-40))
+    assert is_outside(beyond, (0, 3), enclosure)
+    assert not is_outside(within, (0, 3), enclosure)
+
+
+def test_claims_of_the_self_check_name_every_algorithm_once() -> None:
+    names = [variant.name for variant in VARIANTS if not variant.name.startswith(" ")]
+    assert len(names) == len(set(names))

@@ -1,0 +1,173 @@
+"""Special values: what each op promises for -inf, NaN, +inf, zeros, empty and one-element rows."""
+
+import numpy as np
+import pytest
+
+from oracle import Special, judge
+from oracle.verdict import Status
+
+INF, NAN = np.inf, np.nan
+Row = list[float]
+
+SOFTMAX: list[tuple[Row, Row, Special, Status]] = [
+    ([-INF, -INF], [NAN, NAN], Special(), "kept"),
+    ([-INF, -INF], [0.5, 0.5], Special(), "broken"),
+    ([-INF, -INF], [0, 0], Special(), "broken"),
+    ([-INF, -INF], [0, 0], Special(all_neg_inf="zero"), "kept"),
+    ([-INF, -INF], [NAN, NAN], Special(all_neg_inf="zero"), "broken"),
+    ([-INF, 0], [0, 1], Special(), "kept"),
+    ([-INF, 0], [NAN, NAN], Special(), "broken"),
+    ([-INF, 0], [1e-30, 1], Special(), "broken"),
+    ([-INF, 0], [-0.0, 1], Special(), "kept"),
+    ([NAN, 0], [7, 7], Special(), "not judged"),
+    ([NAN, 0], [NAN, NAN], Special(nan="row"), "kept"),
+    ([NAN, 0], [0, 1], Special(nan="row"), "broken"),
+    ([NAN, 0], [NAN, NAN], Special(nan="ieee"), "kept"),
+    ([NAN, 0], [NAN, NAN], Special(nan="ignore"), "kept"),
+    ([INF, 0], [1, 0], Special(), "not judged"),
+    ([INF, 0], [NAN, NAN], Special(pos_inf="row"), "kept"),
+    ([INF, 0], [1, 0], Special(pos_inf="ieee"), "broken"),
+    ([5], [1], Special(), "kept"),
+    ([5], [0.99], Special(), "broken"),
+    ([-0.0, 0.0], [0.5, 0.5], Special(), "kept"),
+    ([3e38, -3e38], [1, 0], Special(), "kept"),
+    ([3e38, -3e38], [1, NAN], Special(), "broken"),
+    ([-3e38, -3e38], [0.5, 0.5], Special(), "kept"),
+    ([0, -95], [1, 5.5211e-42], Special(), "kept"),
+    ([0, -95], [1, 0], Special(), "broken"),
+    ([0, -150], [1, 0], Special(), "kept"),
+    ([0, -150], [1, 1e-40], Special(), "broken"),
+]
+
+REDUCTIONS: list[tuple[str, Row, Row, Special, Status]] = [
+    ("row_sum", [1, -INF], [-INF], Special(), "kept"),
+    ("row_sum", [1, -INF], [NAN], Special(), "broken"),
+    ("row_sum", [1, INF], [5], Special(), "not judged"),
+    ("row_sum", [1, INF], [INF], Special(pos_inf="ieee"), "kept"),
+    ("row_sum", [1, INF], [1], Special(pos_inf="ieee"), "broken"),
+    ("row_sum", [1, INF], [NAN], Special(pos_inf="row"), "kept"),
+    ("row_sum", [-INF, INF], [NAN], Special(pos_inf="ieee"), "kept"),
+    ("row_sum", [3e38, 3e38], [INF], Special(), "not judged"),
+    ("row_sum", [1, NAN], [NAN], Special(nan="row"), "kept"),
+    ("row_sum", [1, NAN], [1], Special(nan="row"), "broken"),
+    ("row_sum", [1, NAN], [1], Special(), "not judged"),
+    ("row_max", [-INF, -INF], [-INF], Special(), "kept"),
+    ("row_max", [-INF, -INF], [-3.4028235e38], Special(), "broken"),
+    ("row_max", [-0.0, 0.0], [-0.0], Special(), "kept"),
+    ("row_max", [-5, -3], [0], Special(), "broken"),
+    ("row_max", [INF, 1], [INF], Special(), "kept"),
+    ("row_max", [NAN, 1], [1], Special(), "not judged"),
+    ("row_max", [NAN, 1], [NAN], Special(nan="ieee"), "kept"),
+    ("row_max", [NAN, 1], [1], Special(nan="ieee"), "broken"),
+    ("row_max", [NAN, 1], [1], Special(nan="ignore"), "kept"),
+    ("row_max", [NAN, NAN], [NAN], Special(nan="ignore"), "kept"),
+]
+
+
+def as_row(values: Row) -> np.ndarray:
+    return np.array([values], dtype=np.float32)
+
+
+@pytest.mark.parametrize(("x", "y", "special", "status"), SOFTMAX)
+def test_softmax_row(x: Row, y: Row, special: Special, status: Status) -> None:
+    assert judge("softmax", {"x": as_row(x)}, {"y": as_row(y)}, special=special).status == status
+
+
+@pytest.mark.parametrize(("op", "x", "y", "special", "status"), REDUCTIONS)
+def test_reduced_row(op: str, x: Row, y: Row, special: Special, status: Status) -> None:
+    got = {"y": np.array(y, dtype=np.float32)}
+    assert judge(op, {"x": as_row(x)}, got, special=special).status == status
+
+
+@pytest.mark.parametrize(
+    ("x", "m", "s", "status"),
+    [
+        ([-INF, -INF], -INF, 0, "kept"),
+        ([-INF, -INF], -INF, NAN, "kept"),
+        ([-INF, -INF], NAN, NAN, "broken"),
+        ([-INF, 2], 2, 1, "kept"),
+        ([-INF, 2], 2, NAN, "broken"),
+        ([1, 1], 1, 2, "kept"),
+        ([1, 1], 1, 1, "broken"),
+    ],
+)
+def test_max_sum_row(x: Row, m: float, s: float, status: Status) -> None:
+    got = {"m": np.array([m], dtype=np.float32), "s": np.array([s], dtype=np.float32)}
+    assert judge("max_sum", {"x": as_row(x)}, got).status == status
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "merged", "status"),
+    [
+        ((-INF, NAN), (3, 2), (3, 2), "kept"),
+        ((3, 2), (-INF, INF), (3, 2), "kept"),
+        ((3, 2), (-INF, INF), (3, NAN), "broken"),
+        ((-INF, 1), (-INF, 1), (-INF, 99), "kept"),
+        ((-INF, 1), (-INF, 1), (NAN, 99), "broken"),
+        ((1, 2), (1, 3), (1, 5), "kept"),
+        ((1, 2), (1, 3), (1, 3), "broken"),
+        ((0, 1), (-3e38, 1), (0, 1), "kept"),
+        ((0, -5), (0, 1), (0, 77), "kept"),
+    ],
+)
+def test_safe_merge_of_two_states(
+    first: tuple[float, float], second: tuple[float, float], merged: tuple[float, float], status: Status
+) -> None:
+    names = ("m1", "s1", "m2", "s2")
+    inputs = {name: np.array([v], dtype=np.float32) for name, v in zip(names, (*first, *second), strict=True)}
+    got = {name: np.array([v], dtype=np.float32) for name, v in zip(("m", "s"), merged, strict=True)}
+    assert judge("safe_merge", inputs, got).status == status
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c", "status"),
+    [
+        ([0, 1], [INF, 1], NAN, "kept"),
+        ([0, 1], [INF, 1], INF, "broken"),
+        ([2, 1], [INF, 1], INF, "kept"),
+        ([-2, 1], [INF, 1], -INF, "kept"),
+        ([1, -1], [INF, INF], NAN, "kept"),
+        ([1, -1], [INF, INF], 0, "broken"),
+        ([1, 1], [NAN, 1], NAN, "kept"),
+        ([1, 1], [NAN, 1], 1, "broken"),
+        ([3e38, 1], [3e38, 1], INF, "not judged"),
+        ([3e38, 1], [2, -3e38], 5, "not judged"),
+    ],
+)
+def test_sgemm_special_values(a: Row, b: Row, c: float, status: Status) -> None:
+    inputs = {"a": as_row(a), "b": as_row(b).T.copy()}
+    assert judge("sgemm", inputs, {"c": as_row([c])}).status == status
+
+
+def test_transpose_compares_every_bit() -> None:
+    x = np.array([[0x7FC00001, 0x80000000], [0x7F800001, 0x00000001]], dtype=np.uint32).view(np.float32)
+    y = np.ascontiguousarray(x.T)
+    assert judge("transpose", {"x": x}, {"y": y}).status == "kept"
+    quiet = y.copy()
+    quiet.view(np.uint32)[0, 1] = 0x7FC00001  # a signalling NaN made quiet, and another's payload
+    assert judge("transpose", {"x": x}, {"y": quiet}).status == "broken"
+    unsigned = y.copy()
+    unsigned.view(np.uint32)[1, 0] = 0  # -0 turned into 0
+    assert judge("transpose", {"x": x}, {"y": unsigned}).status == "broken"
+
+
+def test_rows_beside_a_poisoned_row_are_judged_as_ever() -> None:
+    x = np.array([[0, 1], [NAN, 1], [0, 1]], dtype=np.float32)
+    y = np.array([[0.26894143, 0.7310586], [5, 5], [0.26894143, 0.7310586]], dtype=np.float32)
+    verdict = judge("softmax", {"x": x}, {"y": y})
+    assert (verdict.status, verdict.judged) == ("kept", 4)
+    assert "NaN" in verdict.reasons[0]
+    y[2, 0] = NAN
+    broken = judge("softmax", {"x": x}, {"y": y})
+    assert broken.status == "broken"
+    assert broken.worst is not None
+    assert broken.worst.row == 2
+
+
+@pytest.mark.parametrize("op", ["softmax", "row_sum", "max_sum"])
+def test_rows_of_no_elements_are_kept(op: str) -> None:
+    outputs = {"softmax": {"y": (2, 0)}, "row_sum": {"y": (2,)}, "max_sum": {"m": (2,), "s": (2,)}}[op]
+    got = {role: np.zeros(shape, dtype=np.float32) for role, shape in outputs.items()}
+    if op == "max_sum":
+        got["m"][:] = -INF
+    assert judge(op, {"x": np.zeros((2, 0), dtype=np.float32)}, got).status == "kept"
