@@ -15,16 +15,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from fuzz.devices import ClaimError, Device
+from fuzz.devices import Device
 from fuzz.devices.choose import open_device
 from fuzz.kernel import Kernel, discover
-from fuzz.schedule import attempt_of, is_check, probe_of
+from fuzz.schedule import attempt_of, probe_of
 from fuzz.trial import run_trial
 
 MOST_TRIALS = {"cpu": 600, "gpu": 600, "sanitize": 3}
 AT_ONCE = {"cpu": 2, "gpu": 4, "sanitize": 6}
-SMALL = 1 << 10
+FURTHER = 20
+"""Trials after the first error in which the named kind may still turn up."""
+SIZED = 8
+"""The sanitizer's few trials begin with this one: the first ones of a campaign are too small to need a second warp."""
 SEED, TIMEOUT = 0, 2.0
+WARNING = " (warning)"
 
 Seen = dict[str, int]
 
@@ -39,17 +43,53 @@ def seen_by(manner: str, kernel: Kernel) -> tuple[str, Seen]:
 
 
 def search(manner: str, kernel: Kernel, device: Device) -> Seen:
+    """Try until the named kind is seen, or a while after another error, or often enough."""
     found: Seen = {}
-    assert kernel.broken
+    named = kernel.broken.kind if kernel.broken else ""
     for index in range(MOST_TRIALS[manner]):
-        attempt = attempt_of(kernel, SEED, index + 8 if manner == "sanitize" else index)
+        first_error = min((when for kind, when in found.items() if not kind.endswith(WARNING)), default=None)
+        if named in found or (first_error is not None and index > first_error + FURTHER):
+            break
+        attempt = attempt_of(kernel, SEED, index + SIZED if manner == "sanitize" else index)
         probe = probe_of(kernel, SEED, index, 3, TIMEOUT)
         if manner == "sanitize":
             probe = replace(probe, check=True)
-        trial = run_trial(kernel, attempt.case, attempt.tune, device, probe)
-        for defect in trial.defects:
-            kind = defect.kind if defect.severity == "error" else f"{defect.kind} (warning)"
+        for defect in run_trial(kernel, attempt.case, attempt.tune, device, probe).defects:
+            kind = defect.kind if defect.severity == "error" else defect.kind + WARNING
             found.setdefault(kind, index + 1)
-        if kernel.broken.kind in found and manner != "sanitize":
-            break
     return found
+
+
+def measured(manner: str) -> dict[str, Seen]:
+    """What every broken kernel shows on one device."""
+    broken = [kernel for kernel in discover() if kernel.broken]
+    with ThreadPoolExecutor(AT_ONCE[manner]) as pool:
+        return dict(pool.map(lambda kernel: seen_by(manner, kernel), broken))
+
+
+def as_table(columns: dict[str, dict[str, Seen]]) -> str:
+    """One row a kernel; the named kind first, in bold, then what else was seen."""
+    lines = [f"| kernel | named | {' | '.join(columns)} |", f"|{'---|' * (len(columns) + 2)}"]
+    for kernel in discover():
+        if not kernel.broken:
+            continue
+        named = kernel.broken.kind
+        cells = [cell(seen.get(kernel.name, {}), named) for seen in columns.values()]
+        lines.append(f"| `{kernel.name}` | {named} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def cell(seen: Seen, named: str) -> str:
+    ordered = sorted(seen, key=lambda kind: (kind != named, seen[kind]))
+    return ", ".join(f"**{kind}** {seen[kind]}" if kind == named else f"{kind} {seen[kind]}" for kind in ordered) or "-"
+
+
+def main(what: str, *files: str) -> None:
+    if what == "table":
+        print(as_table({Path(file).stem: json.loads(Path(file).read_text(encoding="utf-8")) for file in files}))
+    else:
+        print(json.dumps(measured(what), indent=1, sort_keys=True))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
