@@ -1,4 +1,4 @@
-"""How fast is a verdict? One softmax row judged, against mpmath at 200 bits, in one run: `python benchmarks/oracle_speed.py`.
+"""How fast is a verdict? One softmax row judged, against mpmath at 200 bits, in one run.
 
 A row of 1e7 must be judged in under 2 GB; mpmath is timed on at most 1e5 elements and taken as linear beyond.
 """

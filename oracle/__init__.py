@@ -1,6 +1,18 @@
 """What is right: exact definitions, enclosures and verdicts for the ops that kernels compute.
 
 Knows mathematics and float32; never CUDA, Hypothesis or anything of `fuzz`.
+
+A verdict on any answer, from any place, as plain float32 arrays:
+
+>>> import numpy as np
+>>> import oracle
+>>> x = np.array([[0.0, 1.0, 2.0], [-np.inf, 3.0, 3.0]], dtype=np.float32)
+>>> y = np.array([[0.09003057, 0.24472848, 0.66524094], [0.0, 0.5, 0.4999]], dtype=np.float32)
+>>> verdict = oracle.judge("softmax", {"x": x}, {"y": y}, accuracy=oracle.Accuracy(adds=3, rescales=0))
+>>> verdict.status, verdict.worst.index, verdict.extent.pattern
+('broken', (1, 2), 'tail, 2')
+>>> print(oracle.want("softmax", {"x": x}, digits=30)["y"][0, 0])
+0.090030573170380457998022101...
 """
 
 from oracle.judge import judge

@@ -1,0 +1,19 @@
+"""The self-check as a user runs it, and the example in the oracle's own documentation."""
+
+import doctest
+import subprocess
+import sys
+
+import oracle
+
+
+def test_the_example_in_the_documentation_is_true() -> None:
+    result = doctest.testmod(oracle, optionflags=doctest.ELLIPSIS)
+    assert result.attempted > 5
+    assert result.failed == 0
+
+
+def test_the_self_check_holds() -> None:
+    done = subprocess.run([sys.executable, "-W", "error", "-m", "oracle"], capture_output=True, text=True, check=False)
+    assert done.stdout.rstrip().endswith("the oracle holds"), done.stdout + done.stderr
+    assert done.returncode == 0
