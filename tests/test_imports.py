@@ -52,8 +52,8 @@ def circle(root: Path) -> list[str]:
     """One circle of imports among the modules, or nothing."""
     known = modules(root)
     graph = {name: {one for one in imports(path, False) if one in known} - {name} for name, path in known.items()}
-    for name in graph:  # a package is imported with each of its modules, and that is no circle
-        graph[name] -= {package for package in graph[name] if name.startswith(f"{package}.")}
+    for name, needs in graph.items():  # a package is imported with each of its modules, and that is no circle
+        needs -= {package for package in needs if name.startswith(f"{package}.")}
     try:
         tuple(TopologicalSorter(graph).static_order())
     except CycleError as error:

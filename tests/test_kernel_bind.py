@@ -24,8 +24,13 @@ op = "max_sum"
 axes = { rows = "1..1000", cols = { min = 4, max = 4096, multiple = 4 } }
 tune = { threads = [32, 64] }
 let = { blocks = "ceil_div(rows, threads)" }
-arrays = { x = "f32[rows, cols] -> x", m = "f32[rows] <- m", s = "f32[rows] <- s", n = "u32[1] = 7", t = "f64[blocks, 2]" }
 align = 8
+[arrays]
+x = "f32[rows, cols] -> x"
+m = "f32[rows] <- m"
+s = "f32[rows] <- s"
+n = "u32[1] = 7"
+t = "f64[blocks, 2]"
 [accuracy]
 adds = "ceil_div(cols, threads)"
 rescales = 0
@@ -191,9 +196,9 @@ def test_accuracy_is_worked_out_for_the_sizes() -> None:
 
 def test_bind_refuses_what_the_claim_does_not_have() -> None:
     x = {"x": ones(3, 8)}
-    with pytest.raises(ValueError, match="tune={'threads': 33}: mine claims"):
+    with pytest.raises(ValueError, match=r"tune=\{'threads': 33\}: mine claims"):
         ROWS.bind(x, {"rows": 3, "cols": 8}, {"threads": 33})
-    with pytest.raises(ValueError, match="tune={}: mine claims"):
+    with pytest.raises(ValueError, match=r"tune=\{\}: mine claims"):
         ROWS.bind(x, {"rows": 3, "cols": 8}, {})
     with pytest.raises(DoesNotFitError, match="the shapes of the inputs say"):
         ROWS.bind(x, {"rows": 4, "cols": 8}, {"threads": 32})

@@ -333,8 +333,10 @@ PIECES = st.sampled_from(
 @given(st.integers(0, len(GOOD)), st.integers(0, 12), PIECES | st.text(max_size=4))
 def test_a_damaged_file_is_read_or_refused_in_one_line(start: int, length: int, piece: str) -> None:
     damaged = GOOD[:start] + piece + GOOD[start + length :]
+    said = ""
     try:
         read(parse(Path("mine.cu"), damaged))
     except ClaimError as error:
-        assert "\n" not in str(error)
-        assert str(error).startswith("mine.cu:")
+        said = str(error)
+    assert "\n" not in said
+    assert said.startswith("mine.cu:") or not said

@@ -1,0 +1,220 @@
+"""`kfuzz list`, `kfuzz show`, `kfuzz doctor`: what they print, where, and their exit codes."""
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from fuzz import doctor, listing
+from fuzz.cli import Commands, main
+from fuzz.devices import ClaimError, Device, DeviceError, Finding, Job, Outcome, Probe
+from fuzz.kernel import KERNELS, kernel_files, load, name_of
+from fuzz.listing import as_json, as_markdown, first_sentence, read_folder, shown_size
+from fuzz.targets import TargetError, find, find_one
+
+
+def kfuzz(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_list_has_a_line_for_every_kernel() -> None:
+    result = kfuzz("list")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].split()[:3] == ["kernel", "op", "sizes"]
+    assert [line.split()[0] for line in lines[1:]] == [name_of(path) for path in kernel_files()]
+
+
+def test_list_as_json_is_what_the_files_say() -> None:
+    result = kfuzz("list", "--json")
+    assert result.exit_code == 0
+    found = {entry["name"]: entry for entry in json.loads(result.stdout)}
+    assert list(found) == [name_of(path) for path in kernel_files()]
+    assert found["softmax/online_block"] == {
+        "name": "softmax/online_block",
+        "op": "softmax",
+        "path": found["softmax/online_block"]["path"],
+        "broken": None,
+        "axes": {
+            "rows": {"min": 1, "max": 2**31 - 1, "multiple": 1},
+            "cols": {"min": 1, "max": 2**30, "multiple": 1},
+        },
+        "tune": {"threads": [32, 64, 128, 256, 512, 1024]},
+    }
+    assert Path(found["softmax/online_block"]["path"]).name == "online_block.cu"
+    assert found["broken/missing_barrier"]["broken"]["kind"] == "race"
+
+
+def test_a_kernel_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    (tmp_path / "good.cu").write_text((KERNELS / "transpose" / "naive.cu").read_text())
+    (tmp_path / "bad.cu").write_text("int x;")
+    kernels, errors = read_folder(tmp_path)
+    assert [kernel.name for kernel in kernels] == ["good"]
+    assert [type(error) for error in errors] == [ClaimError]
+    assert "bad.cu:1: no front matter" in str(errors[0])
+
+
+def test_show_prints_the_prose_and_the_whole_claim() -> None:
+    result = kfuzz("show", "softmax/online_block")
+    assert result.exit_code == 0
+    kernel = load(KERNELS / "softmax" / "online_block.cu")
+    assert kernel.prose in result.stdout
+    for said in ("rows         1 to 2^31-1", "any of 32,64,128", "f32[rows, cols] -> x", "softmax_online_block"):
+        assert said in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+@pytest.mark.parametrize("path", kernel_files(), ids=map(name_of, kernel_files()))
+def test_show_knows_every_kernel(path: Path) -> None:
+    result = kfuzz("show", name_of(path))
+    assert result.exit_code == 0
+    assert result.stdout.startswith(f"{name_of(path)}  ")
+
+
+def test_show_says_what_is_wrong_with_a_broken_kernel() -> None:
+    assert "kind         race" in kfuzz("show", "broken/missing_barrier").stdout
+
+
+def test_a_template_is_printed_for_the_op_that_is_named() -> None:
+    assert '// op     = "softmax"' in kfuzz("show", "--template").stdout
+    assert '// op     = "transpose"' in kfuzz("show", "--template", "transpose").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["show", "softmax/onlin_block"],
+            "of that name, did you mean softmax/online_block?",
+        ),
+        (["show", "softmax/*"], "softmax/*: stands for "),
+        (["show"], "name a KERNEL, or ask for a --template"),
+        (["show", "--template", "sofmax"], "sofmax: unknown op; the oracle has max_sum"),
+        (["lisst"], "No such command 'lisst'"),
+        (["list", "--yaml"], "No such option"),
+    ],
+)
+def test_a_mistake_of_the_person_is_told_and_ends_with_two(arguments: list[str], said: str) -> None:
+    result = kfuzz(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_faulty_file_ends_with_two_and_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text("int x;")
+    result = kfuzz("show", str(path))
+    assert result.exit_code == 2
+    assert "mine.cu:1: no front matter" in result.stderr
+
+
+def test_list_writes_its_table_between_the_markers(tmp_path: Path) -> None:
+    path = tmp_path / "README.md"
+    path.write_text("before\n<!-- kernels -->\nsome stale line\n<!-- /kernels -->\nafter\n")
+    assert kfuzz("list", "--into", str(path)).exit_code == 0
+    text = path.read_text()
+    assert text.startswith("before\n<!-- kernels -->\n| kernel | op |")
+    assert text.endswith("|\n<!-- /kernels -->\nafter\n")
+    assert "some stale line" not in text
+    path.write_text("no markers")
+    result = kfuzz("list", "--into", str(path))
+    assert result.exit_code == 2
+    assert "no place for the table" in result.stderr
+    assert path.read_text() == "no markers"
+
+
+def test_the_markdown_names_every_kernel_once() -> None:
+    kernels, _ = read_folder()
+    table = as_markdown(kernels)
+    for kernel in kernels:
+        assert table.count(f"| `{kernel.name}` |") == 1
+
+
+def test_targets_are_names_globs_files_and_folders(tmp_path: Path) -> None:
+    assert find("softmax/online_block") == (KERNELS / "softmax" / "online_block.cu",)
+    assert find("online_warp") == (KERNELS / "softmax" / "online_warp.cu",)
+    assert set(find("sgemm/*")) == set((KERNELS / "sgemm").glob("*.cu"))
+    assert set(find("tiled")) == {KERNELS / "sgemm" / "tiled.cu", KERNELS / "transpose" / "tiled.cu"}
+    assert set(find(str(KERNELS / "reduce"))) == set((KERNELS / "reduce").glob("*.cu"))
+    path = tmp_path / "mine.cu"
+    path.write_text("")
+    assert find_one(str(path)) == path
+    with pytest.raises(TargetError, match="see kfuzz list"):
+        find("zzz")
+    with pytest.raises(TargetError, match="stands for 2 kernels, name one of sgemm/tiled, transpose/tiled"):
+        find_one("tiled")
+
+
+def test_sizes_are_powers_of_two_where_digits_hide_it() -> None:
+    assert [shown_size(size) for size in (1, 1024, 65535, 65536, 2**31 - 1, 2**30, 524280)] == [
+        "1",
+        "1024",
+        "2^16-1",
+        "2^16",
+        "2^31-1",
+        "2^30",
+        "524280",
+    ]
+
+
+def test_the_first_sentence_says_what_a_kernel_is() -> None:
+    assert first_sentence("Softmax of each row,\none warp. Then more.\n\nAnd more.") == "Softmax of each row, one warp."
+    assert first_sentence("") == ""
+
+
+class WellDevice:
+    """Answers every job with the outcome it was made with."""
+
+    name = "well"
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome, self.closed = outcome, False
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        del job, probe
+        return self.outcome
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def absent() -> Device:
+    raise DeviceError("no driver: install one")
+
+
+def test_a_device_is_well_only_when_a_kernel_ran_on_it() -> None:
+    assert doctor.trial("gpu", absent) == doctor.Check("gpu", "", "no driver: install one")
+    silent = WellDevice(Outcome())
+    assert "no answer" in doctor.trial("cpu", lambda: silent).missing
+    assert silent.closed
+    racy = WellDevice(Outcome(findings=(Finding("race", "two writes"),)))
+    assert "should run without a finding: two writes" in doctor.trial("cpu", lambda: racy).missing
+
+
+def test_doctor_names_what_is_there_and_how_to_get_the_rest() -> None:
+    result = kfuzz("doctor")
+    assert result.exit_code in (0, 2)
+    lines = {line.split()[1]: line for line in result.stdout.splitlines()}
+    assert {"python", "numpy", "hypothesis", "pycuda", "c++", "nvcc", "driver", "cpu", "gpu"} <= lines.keys()
+    assert lines["numpy"].startswith("ok")
+    assert (result.exit_code == 0) == any(lines[name].startswith("ok") for name in ("cpu", "gpu"))
+
+
+def test_json_of_no_kernels_is_an_empty_list() -> None:
+    assert as_json([]) == []
+
+
+def interrupted() -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_ends_with_130() -> None:
+    group = Commands("kfuzz", commands=[click.Command("wait", callback=interrupted)])
+    assert CliRunner().invoke(group, ["wait"]).exit_code == 130
+
+
+def test_listing_reads_the_kernels_folder_by_default() -> None:
+    assert len(listing.read_folder()[0]) == len(kernel_files())

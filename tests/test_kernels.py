@@ -1,0 +1,91 @@
+"""Every kernel file of the project: its claim is read, and nvcc compiles it for cards old and new."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fuzz.devices import DeviceError, nvcc
+from fuzz.kernel import KERNELS, kernel_files, load, name_of
+from fuzz.listing import as_markdown, read_folder, with_table
+from fuzz.template import template
+from oracle.op import op_names
+
+README = KERNELS.parent / "README.md"
+FILES = kernel_files()
+NAMES = [name_of(path) for path in FILES]
+OLD = ("sm_75", "sm_80", "sm_90")
+
+
+def architectures() -> tuple[str, ...]:
+    """The cards that matter, and the newest that this nvcc knows; none where there is no nvcc."""
+    try:
+        known = nvcc.architectures(nvcc.find())
+    except DeviceError:
+        return ()
+    return tuple(dict.fromkeys([*(name for name in OLD if name in known), known[-1]]))
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_a_kernel_file_states_its_claim(path: Path) -> None:
+    kernel = load(path)
+    assert kernel.name == path.relative_to(KERNELS).with_suffix("").as_posix()
+    assert kernel.prose, "a kernel file begins with what it does, how, and why this variant"
+    assert "<<<" not in kernel.source
+    assert (kernel.broken is not None) == (path.parent.name == "broken")
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_nvcc_compiles_a_kernel_file_for_every_card(path: Path, tmp_path: Path) -> None:
+    names = architectures()
+    if not names:
+        pytest.skip("no nvcc on PATH or under /usr/local/cuda")
+    kernel = load(path)
+    pointers = ", ".join(f"(void *){entry}" for entry in kernel.entries)  # forces the template instances
+    unit = tmp_path / "unit.cu"
+    unit.write_text(f'#include "{path}"\nvoid *entries[] = {{{pointers}}};\n', encoding="utf-8")
+    codes = [f"-gencode=arch={name.replace('sm', 'compute')},code={name}" for name in names]
+    command = [
+        nvcc.find(),
+        "--fatbin",
+        *codes,
+        "--threads",
+        "2",
+        *kernel.flags,
+        "-o",
+        str(tmp_path / "unit"),
+        str(unit),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr, done.stderr
+
+
+def test_every_op_has_a_kernel() -> None:
+    assert {load(path).op for path in FILES} == set(op_names())
+
+
+@pytest.mark.parametrize("op", op_names())
+def test_the_template_of_an_op_is_a_kernel(op: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text(template(op), encoding="utf-8")
+    kernel = load(path)
+    assert (kernel.name, kernel.op, kernel.broken) == ("mine", op, None)
+
+
+def test_the_readme_lists_the_kernels_as_they_are() -> None:
+    text = README.read_text(encoding="utf-8")
+    kernels, errors = read_folder()
+    assert not errors
+    assert with_table(text, as_markdown(kernels)) == text, "write it anew with: kfuzz list --into README.md"
+
+
+def test_a_readme_that_is_behind_is_seen() -> None:
+    text = README.read_text(encoding="utf-8")
+    kernels, _ = read_folder()
+    assert with_table(text, as_markdown(kernels[1:])) != text
+
+
+def test_a_readme_without_markers_says_which_lines_to_write() -> None:
+    with pytest.raises(ValueError, match="no place for the table: write a line '<!-- kernels -->'"):
+        with_table("# A project\n", "| a |")
