@@ -5,6 +5,7 @@ Knows options, exit codes and streams; what a command does stands in a module of
 
 import json
 import sys
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ import click
 from rich.console import Console
 
 from fuzz import doctor as machine
-from fuzz import listing
+from fuzz import exp_model, listing
 from fuzz.devices import ClaimError, DeviceError
-from fuzz.devices.choose import open_device
+from fuzz.devices.choose import NAMES, open_device
 from fuzz.front_matter import shown_path
 from fuzz.kernel import load
 from fuzz.show import as_text
@@ -92,9 +93,20 @@ def show(target: str | None, template: str | None) -> None:
 
 
 @main.command()
+@click.option("--measure-exp", is_flag=True,
+              help="Measure expf and __expf instead: JSON on standard output, words on standard error.")  # fmt: skip
+@click.option("--device", "name", type=click.Choice(NAMES), default="auto", help="What --measure-exp measures.")
 @click.pass_context
-def doctor(ctx: click.Context) -> None:
+def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
     """Show what this machine can run, and what is missing, with the command that installs it."""
+    if measure_exp:
+        with closing(open_device(name)) as device:
+            sweeps = []
+            for function, flags in exp_model.SWEEPS:
+                sweeps.append(exp_model.measure(device, function, flags, exp_model.STRIDES[device.name]))
+                click.echo(exp_model.described(sweeps[-1]), err=True)
+            click.echo(json.dumps(exp_model.document(sweeps, machine.provenance(device.name)), indent=2))
+        return
     asked = [machine.python(), *machine.packages(), *machine.tools()]
     devices = [machine.trial(name, partial(open_device, name)) for name in ("cpu", "gpu")]
     for check in (*asked, *devices):

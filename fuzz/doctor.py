@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from importlib import metadata
 from pathlib import Path
 
@@ -110,3 +111,10 @@ def answer(device: Device) -> str:
 
 def python() -> Check:
     return Check("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+
+
+def provenance(device: str) -> dict[str, str]:
+    """What a measurement on this device is true of."""
+    compiler = nvcc.version(nvcc.find()).split("\n")[-2] if device == "gpu" else cpu_compiler.find()
+    where = card() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"
+    return {"device": device, "on": where, "compiler": compiler, "day": date.today().isoformat()}

@@ -1,9 +1,10 @@
-"""Measures the error of a device's own float32 exp on every float in [-104, 0].
+"""Measures the error of a device's own float32 exp on the floats in [-104, 0].
 
 What comes out is a model (a0, kappa) that a claim may name. Knows the sweep and what its numbers mean; which device
 runs it is passed in.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,7 +21,14 @@ A0 = 5
 """The documented error of expf in u, for which kappa is then the smallest that holds."""
 
 FUNCTIONS = {"expf": "exp_sweep<Accurate>", "__expf": "exp_sweep<Fast>"}
-BLOCKS, THREADS = 2048, 256
+SWEEPS = tuple((function, flags) for function in FUNCTIONS for flags in ((), ("-ftz=true",)))
+"""Both functions, with denormals and without: what a claim can say."""
+
+STRIDES = {"gpu": 1, "cpu": 997}
+"""A gpu tries every float in a second; a cpu tries one in so many."""
+
+BLOCKS = {"gpu": 2048, "cpu": 4}
+THREADS = 256
 
 
 @dataclass(frozen=True)
@@ -38,9 +46,9 @@ class Measured:
     is_exact_at_ends: bool
 
 
-def measure(device: Device, function: str, flags: tuple[str, ...], stride: int = 1, blocks: int = BLOCKS) -> Measured:
+def measure(device: Device, function: str, flags: tuple[str, ...], stride: int = 1) -> Measured:
     """Sweep one exp under some compiler flags over every stride-th float in [-104, 0]."""
-    outcome = device.run(_job(function, flags, stride, blocks), Probe(runs=2, timeout=300.0))
+    outcome = device.run(_job(function, flags, stride, BLOCKS[device.name]), Probe(runs=2, timeout=300.0))
     errors = [found.message for found in outcome.findings]
     if errors or not outcome.runs:
         raise DeviceError(f"the sweep of {function} did not come to an end: {'; '.join(errors) or 'no result'}")
@@ -75,12 +83,7 @@ def _job(function: str, flags: tuple[str, ...], stride: int, blocks: int) -> Job
     return Job(f"sweep of {function}", SWEEP, source, flags, 256, buffers, (step,), tuple(FUNCTIONS.values()))
 
 
-def measured_everywhere(device: Device) -> tuple[Measured, ...]:
-    """The sweeps that cover what a claim can say: both functions, with denormals and without."""
-    return tuple(measure(device, function, flags) for function in FUNCTIONS for flags in ((), ("-ftz=true",)))
-
-
-def document(sweeps: tuple[Measured, ...], measured_on: dict[str, str]) -> dict[str, object]:
+def document(sweeps: Sequence[Measured], measured_on: dict[str, str]) -> dict[str, object]:
     """The sweeps as a JSON document, with where they were measured."""
     return {"schema": SCHEMA, "measured_on": measured_on, "a0": A0, "sweeps": [asdict(sweep) for sweep in sweeps]}
 
