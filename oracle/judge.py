@@ -14,6 +14,7 @@ from oracle.rounding import Accuracy
 from oracle.verdict import Kind, Special, Verdict, Worst
 
 
+@np.errstate(all="ignore")  # signalling NaNs, infinities and underflow are what is judged here
 def judge(
     op: str,
     inputs: Mapping[str, NDArray[Any]],

@@ -1,0 +1,194 @@
+"""Every kernel on the cpu device: a correct one is never accused, a broken one is found as what it is.
+
+The trials are the search's own, from fixed seeds. Beside them stands a second opinion that owes nothing to the
+oracle: the exact answer by mpmath, and the first-order error bound of the counts that the claim declares.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from fuzz.chooser import seed_of, seeded
+from fuzz.devices import Probe
+from fuzz.devices.cpu import CpuDevice
+from fuzz.kernel import Kernel, discover
+from fuzz.plan import Large, plan
+from fuzz.trial import Trial, run_trial
+from oracle.rounding import Accuracy, U
+
+KERNELS = {kernel.name: kernel for kernel in discover()}
+CORRECT = [name for name, kernel in KERNELS.items() if not kernel.broken]
+BROKEN = [name for name, kernel in KERNELS.items() if kernel.broken]
+ENOUGH = 12
+"""Trials of a correct kernel here; the soak has more, and a campaign as many as one likes."""
+AT_MOST = 200
+"""Trials within which every broken kernel is found; most are in the first three."""
+HARMLESS = {"broken/all_threads_write"}
+"""Broken by the book only: a race in which all write the same is a warning, and no run is wrong."""
+
+Floats = NDArray[np.float32]
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[CpuDevice]:
+    with CpuDevice() as cpu:
+        yield cpu
+
+
+def trials(kernel: Kernel, device: CpuDevice) -> Iterator[Trial]:
+    """Trials without end: in turns for outputs and for accesses, and two early ones beyond what 16 bits can count."""
+    large: Mapping[int, Large] = {4: "elements", 5: "rows"}
+    number = 0
+    while True:
+        attempt = plan(kernel, seeded(seed_of("numeric", kernel.name, number)), large=large.get(number))
+        check = number % 2 == 1 and number not in large
+        yield run_trial(kernel, attempt.case, attempt.tune, device, Probe(check=check, seed=number, timeout=5.0))
+        number += 1
+
+
+def told(trial: Trial) -> str:
+    """What a failing test prints: the sizes, and each defect in words."""
+    return f"{dict(trial.case.axes)} {dict(trial.tune)}: {'; '.join(defect.message for defect in trial.defects)}"
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_a_correct_kernel_is_never_accused(name: str, device: CpuDevice) -> None:
+    for trial in islice(trials(KERNELS[name], device), ENOUGH):
+        assert not trial.defects, told(trial)
+        assert trial.ratio <= 1
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", CORRECT)
+def test_a_correct_kernel_is_not_accused_in_a_thousand_trials_either(name: str, device: CpuDevice) -> None:
+    for trial in islice(trials(KERNELS[name], device), ENOUGH, 1000):
+        assert not trial.defects, told(trial)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_kernel_is_found_as_what_it_is(name: str, device: CpuDevice) -> None:
+    kernel = KERNELS[name]
+    assert kernel.broken
+    kinds: set[tuple[str, str]] = set()
+    for trial in islice(trials(kernel, device), AT_MOST):
+        kinds |= {(defect.kind, defect.severity) for defect in trial.defects}
+        if is_found(kernel, kinds):
+            return
+    pytest.fail(f"{name} is broken ({kernel.broken.why}), wanted {kernel.broken.kind}; found only {sorted(kinds)}")
+
+
+def is_found(kernel: Kernel, kinds: set[tuple[str, str]]) -> bool:
+    """Whether the kind that the file names was reported, and an error among all that was."""
+    named = any(kernel.broken and kind == kernel.broken.kind for kind, _ in kinds)
+    return named and (kernel.name in HARMLESS or any(severity == "error" for _, severity in kinds))
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_every_launch_parameter_keeps_the_claim(name: str, device: CpuDevice) -> None:
+    kernel = KERNELS[name]
+    attempt = plan(kernel, seeded(seed_of("launch", name)))
+    for parameter, values in kernel.tune.items():
+        for value in values:
+            tune = {**attempt.tune, parameter: value}
+            trial = run_trial(kernel, attempt.case, tune, device, Probe(runs=2))
+            assert not trial.defects, told(trial)
+
+
+# The second opinion.
+
+
+@pytest.mark.parametrize("name", [name for name in CORRECT if KERNELS[name].op == "softmax"])
+@pytest.mark.parametrize("shape", ["normal", "descending", "spike at the end"])
+def test_softmax_is_as_near_to_the_exact_answer_as_its_counts_say(name: str, shape: str, device: CpuDevice) -> None:
+    kernel = KERNELS[name]
+    x = row_of(shape, columns_for(kernel, 257))
+    got, accuracy = answer(kernel, {"x": x[np.newaxis]}, device)
+    want, allowed = exact_softmax(x, accuracy)
+    assert np.all(np.abs(got["y"].reshape(-1).astype(np.float64) - want) <= allowed)
+
+
+def test_the_second_opinion_tells_a_wrong_softmax(device: CpuDevice) -> None:
+    kernel = KERNELS["broken/lane_counted_twice"]
+    x = row_of("normal", 255)
+    got, accuracy = answer(kernel, {"x": x[np.newaxis]}, device)
+    want, allowed = exact_softmax(x, accuracy)
+    assert np.all(np.abs(got["y"].reshape(-1).astype(np.float64) - want) > allowed)
+
+
+@pytest.mark.parametrize("name", [name for name in CORRECT if KERNELS[name].op == "row_sum"])
+def test_a_sum_is_as_near_to_the_exact_one_as_its_counts_say(name: str, device: CpuDevice) -> None:
+    x = row_of("normal", columns_for(KERNELS[name], 257))
+    got, accuracy = answer(KERNELS[name], {"x": x[np.newaxis]}, device)
+    error = abs(float(mpmath.fsum(map(float, x)) - float(got["y"][0])))
+    assert error <= growth(accuracy.adds or x.size) * float(np.abs(x).astype(np.float64).sum())
+
+
+@pytest.mark.parametrize("name", [name for name in CORRECT if KERNELS[name].op == "row_max"])
+def test_a_maximum_is_the_maximum(name: str, device: CpuDevice) -> None:
+    x = row_of("normal", columns_for(KERNELS[name], 257))
+    got, _ = answer(KERNELS[name], {"x": x[np.newaxis]}, device)
+    assert got["y"][0] == x.max()
+
+
+@pytest.mark.parametrize("name", [name for name in CORRECT if KERNELS[name].op == "sgemm"])
+def test_a_product_is_as_near_to_the_exact_one_as_its_counts_say(name: str, device: CpuDevice) -> None:
+    a, b = row_of("normal", 5 * 67).reshape(5, 67), row_of("spike at the end", 67 * 3).reshape(67, 3)
+    got, accuracy = answer(KERNELS[name], {"a": a, "b": b}, device)
+    weight = growth(1 + (accuracy.adds or 67)) * (np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)))
+    for row, col in np.ndindex(5, 3):
+        exact = mpmath.fdot(map(float, a[row]), map(float, b[:, col]))
+        assert abs(float(exact - float(got["c"][row, col]))) <= weight[row, col]
+
+
+def columns_for(kernel: Kernel, wanted: int) -> int:
+    """So many columns, or as many as the kernel claims."""
+    return min(wanted, list(kernel.axes.values())[-1].hi)
+
+
+def row_of(shape: str, cols: int) -> Floats:
+    """A row of moderate values: none of its exponentials leaves the normal floats."""
+    x = np.random.default_rng(20).standard_normal(cols)
+    if shape == "descending":
+        x = np.linspace(20.0, -20.0, cols)
+    if shape == "spike at the end":
+        x[-1] += 12.0
+    return x.astype(np.float32)
+
+
+def answer(kernel: Kernel, inputs: dict[str, Floats], device: CpuDevice) -> tuple[dict[str, Floats], Accuracy]:
+    """The kernel's outputs for its last launch parameters, and what it claims of them."""
+    axes, tune = kernel.axes_of(inputs), {name: values[-1] for name, values in kernel.tune.items()}
+    outcome = device.run(kernel.bind(inputs, axes, tune), Probe(runs=2))
+    got = kernel.outputs(outcome.runs[0].outputs)
+    return {role: np.asarray(array, np.float32) for role, array in got.items()}, kernel.accuracy(
+        kernel.sizes(axes, tune)
+    )
+
+
+def growth(roundings: int) -> float:
+    """By how much so many roundings in a row can let a value grow, relative to it."""
+    return float(np.expm1(roundings * np.log1p(U)))
+
+
+def exact_softmax(x: Floats, accuracy: Accuracy) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The exact row, and how far each element may be from it: first order, with a thousandth for the higher ones.
+
+    Each element has the error of its own exp, of x - max (d units of u at a distance of d) and of the division, and
+    that of the sum: the errors of its terms, weighted by their shares. A rescaling is one more exp and a product.
+    """
+    with mpmath.workdps(50):
+        powers = [mpmath.exp(mpmath.mpf(float(value))) for value in x]
+        total = mpmath.fsum(powers)
+        y = np.array([float(power / total) for power in powers])
+    terms = x.size if accuracy.adds is None else accuracy.adds
+    rescales = terms if accuracy.rescales is None else accuracy.rescales
+    sums = terms + rescales * (accuracy.exp.a0 + 1) if accuracy.accumulate == "f32" else 1 + rescales * accuracy.exp.a0
+    distance = float(x.max()) - x.astype(np.float64) + accuracy.shift_slack
+    a_term = accuracy.exp.a0 + (1 + accuracy.exp.kappa) * distance
+    of_the_sum = float(np.sum(y * (a_term + sums)))
+    divide = {"ieee": 1, "reciprocal": 2, "fast": 5}[accuracy.divide]
+    return y, 1.001 * U * y * (a_term + divide + of_the_sum)
