@@ -31,7 +31,7 @@ class Orders:
     kernels: tuple[Kernel, ...]
     seed: int
     runs: int = 3
-    timeout: float = 10.0
+    timeout: float = 5.0
     budget: int = BUDGET
     deadline: float | None = None
 

@@ -13,16 +13,21 @@ from fuzz.kernel import Kernel
 WARP, VECTOR = 32, 4
 PRIMES = (11, 13, 17, 29, 61, 97, 127, 251, 509, 1021, 2039, 4093, 8191, 16381, 65521)
 SMALL = tuple(range(1, 10))
-TIMES, STEPS = (1, 2, 3, 4), (-1, 0, 1, 2, 3)
+TIMES, STEPS = (1, 2, 3, 4), (0, 1, -1, 2, 3)
 LARGEST_WIDTH = 1 << 16
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 INTEGER = re.compile(r"(?<![\w.])(\d{1,5})(?![\w.])")
 
 
+def tuned_widths(tune: Mapping[str, int]) -> tuple[int, ...]:
+    """The widths that the launch parameters are, or make with vectors of four."""
+    return tuple(times * value for value in tune.values() for times in (1, VECTOR) if value > 1)
+
+
 def widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
     """The widths in which this kernel may divide its work: warps, vectors, tune values, numbers in its text."""
     tuned = [value for value in tune.values() if value > 1]
-    found = {WARP, VECTOR, *tuned, *(VECTOR * value for value in tuned)}
+    found = {WARP, VECTOR, *tuned_widths(tune)}
     for index, first in enumerate(tuned):
         found |= {first * second for second in tuned[index + 1 :]}
     claimed = [*kernel.let.values(), *(size for array in kernel.arrays.values() for size in array.shape)]

@@ -12,7 +12,7 @@ from typing import Literal
 from fuzz.case import Case, case_of
 from fuzz.chooser import Choose, one_of, seldom
 from fuzz.claim import Axis
-from fuzz.edges import PRIMES, SMALL, STEPS, TIMES, columns, widths
+from fuzz.edges import PRIMES, SMALL, STEPS, TIMES, columns, tuned_widths, widths
 from fuzz.families import FLT_MAX, NEG_INF, POS_INF, ROWS, Row, with_nan, with_pos_inf
 from fuzz.kernel import Kernel
 from fuzz.recipe import Band, Base, Edit, Recipe, bits_of, mix
@@ -45,6 +45,7 @@ class Ground:
     kernel: Kernel
     tune: Mapping[str, int]
     widths: tuple[int, ...]
+    tuned: tuple[int, ...]
 
 
 def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, large: Large | None = None) -> Attempt:
@@ -55,7 +56,7 @@ def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, large: Large | No
     tune = {name: one_of(choose, values) for name, values in kernel.tune.items()}
     if large:
         tune = {name: min(values) for name, values in kernel.tune.items()}
-    ground = Ground(kernel, tune, widths(kernel, tune))
+    ground = Ground(kernel, tune, widths(kernel, tune), tuned_widths(tune))
     axes = _many(ground, large, choose) if large else _axes(ground, choose, budget)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), tune)
 
@@ -92,7 +93,7 @@ def _axes(ground: Ground, choose: Choose, budget: int) -> dict[str, int]:
         if left > 1 and not seldom(choose, 3):
             most = max(ground.kernel.axes[name].lo, int(most ** (1 / left)))
         axis = ground.kernel.axes[name]
-        axes[name] = (_rows if name == row else _size)(choose, axis, ground.widths, most)
+        axes[name] = (_rows if name == row else _size)(choose, axis, ground, most)
         left -= 1
     return axes
 
@@ -108,33 +109,44 @@ def row_axis(kernel: Kernel) -> str | None:
 def _most(ground: Ground, axes: Mapping[str, int], name: str, cap: int, workers: int) -> int:
     """The largest size of an axis, the others as they are, within so many elements and so many threads."""
     kernel = ground.kernel
-    lo, hi = kernel.axes[name].lo, min(kernel.axes[name].hi, max(cap, kernel.axes[name].lo))
-    while lo < hi:
-        middle = (lo + hi + 1) // 2
-        tried = {**axes, name: middle}
-        fits = elements(kernel, tried) <= cap and threads(kernel, tried, ground.tune) <= workers
-        lo, hi = (middle, hi) if fits else (lo, middle - 1)
+    lo = kernel.axes[name].lo
+    hi = min(kernel.axes[name].hi, max(cap, lo))
+    held, more = (elements(kernel, {**axes, name: size}) for size in (lo, lo + 1))
+    if more > held:  # nearly always elements grow evenly with a size, and this guess is the answer
+        hi = min(hi, lo + max(0, cap - held) // (more - held))
+
+    def fits(size: int) -> bool:
+        tried = {**axes, name: size}
+        return elements(kernel, tried) <= cap and threads(kernel, tried, ground.tune) <= workers
+
+    if lo == hi or fits(hi):
+        return hi
+    while hi - lo > 1:
+        middle = (lo + hi) // 2
+        lo, hi = (middle, hi) if fits(middle) else (lo, middle)
     return lo
 
 
-def _size(choose: Choose, axis: Axis, around: tuple[int, ...], most: int) -> int:
-    """A size up to `most`: any one with small ones likelier, one that is small, prime or last, or near a width."""
+def _size(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
+    """A size up to `most`: any one, small ones likelier; or one that is small, prime or last; or near a width."""
     form = choose(0, 3)
     if form == 0:
         top = min(most, (1 << choose(1, max(1, most.bit_length()))) - 1)
         size = choose(axis.lo, max(axis.lo, top))
     elif form == 1:
         size = one_of(choose, (*SMALL, *PRIMES, axis.hi - 1, axis.hi))
+    elif form == 2 and ground.tuned:
+        size = one_of(choose, TIMES[:2]) * one_of(choose, ground.tuned) + one_of(choose, STEPS[:3])
     else:
-        size = one_of(choose, TIMES) * one_of(choose, around) + one_of(choose, STEPS)
+        size = one_of(choose, TIMES) * one_of(choose, ground.widths) + one_of(choose, STEPS)
     return _fit(axis, max(axis.lo, min(size, most)))
 
 
-def _rows(choose: Choose, axis: Axis, around: tuple[int, ...], most: int) -> int:
+def _rows(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
     """How many rows: few, dozens, or a number at an edge."""
     form = choose(0, 3)
     if form == 3:
-        return _size(choose, axis, around, min(most, 8 * MOST_ROWS))
+        return _size(choose, axis, ground, min(most, 8 * MOST_ROWS))
     top = max(axis.lo, min(most, 4 if form == 0 else MOST_ROWS))
     return _fit(axis, choose(axis.lo, top))
 
@@ -177,12 +189,16 @@ def _every_role_by_rows(ground: Ground, wanted: Mapping[str, tuple[int, ...]], c
 
 
 def rows_recipe(ground: Ground, rows: int, cols: int, choose: Choose) -> Recipe:
-    """Rows that differ by family: row r is family start - r, so that one row may be any and many rows are all."""
+    """Rows that differ by family: one row may be any, many rows are all.
+
+    Row r is a function of start - r: a row is kept when it is the only one left and `start` is lowered as much,
+    which is how Hypothesis shrinks.
+    """
     start, seed = choose(0, len(ROWS) - 1), choose(0, 0xFFFF)
     bands = []
     inside, widths_ = columns(cols, ground.widths), ground.widths
     for index in range(max(1, min(rows, MOST_BANDS))):
-        row = Row(cols, inside, widths_, mix(seed, index))
+        row = Row(cols, inside, widths_, mix(seed, start - index))
         bands.append(ROWS[(start - index) % len(ROWS)](row))
     if seldom(choose, UNCLAIMED_ONCE_IN) or ground.kernel.special.nan or ground.kernel.special.pos_inf:
         place = choose(0, len(bands) - 1)

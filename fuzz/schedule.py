@@ -16,11 +16,12 @@ from fuzz.plan import BUDGET, Attempt, Large, plan
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
 """Cases start small and may double every so many trials: what breaks small is found small, and at once."""
 CHECK_EVERY, CHECK_FIRST = 6, 1
-CHECK_BUDGET = 1 << 11
+CHECK_BUDGET = 1 << 13
 """Per-access checking is slow, and no defect that it alone sees needs many elements."""
 LARGE_EVERY = 1024
 LARGE: dict[int, Large] = {60: "elements", 150: "rows"}
 """Sizes that 16 bits cannot count: seldom, since so many rows take as long as a hundred other trials."""
+LARGE_TIMEOUT = 4
 BLOCKS = (2, 4, 8, 16, 32)
 """Trials of a kernel in the first rounds; the last number is for all that follow."""
 
@@ -45,12 +46,14 @@ def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> A
 
 def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float) -> Probe:
     """How trial number `index` is looked at: mostly for its results, now and then access by access."""
-    few = 2 if index % LARGE_EVERY in LARGE else runs
-    return Probe(is_check(index), few, seed_of(seed, kernel.name, index, "probe") >> 33, timeout)
+    number = seed_of(seed, kernel.name, index, "probe") >> 33
+    if index % LARGE_EVERY in LARGE:
+        return Probe(False, 2, number, LARGE_TIMEOUT * timeout)
+    return Probe(is_check(index), runs, number, timeout)
 
 
 def is_check(index: int) -> bool:
-    return index % CHECK_EVERY == CHECK_FIRST
+    return index % CHECK_EVERY == CHECK_FIRST and index % LARGE_EVERY not in LARGE
 
 
 def quotas(kernels: int, max_cases: int | None) -> list[int | None]:

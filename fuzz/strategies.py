@@ -32,10 +32,16 @@ SMALL_BUDGET = 1 << 12
 
 
 def sizes(axis: Axis, around: Iterable[int] = (WARP, VECTOR)) -> SearchStrategy[int]:
-    """Any size of an axis, those at edges of the widths in `around` likelier."""
-    least, most = -(-axis.lo // axis.multiple), axis.hi // axis.multiple
-    anywhere = st.integers(least, most).map(lambda count: count * axis.multiple)
-    return anywhere | st.sampled_from(edges(axis, tuple(around)))
+    """Any size of an axis, mostly one at an edge of the widths in `around`.
+
+    Edges that lie together are one range of integers, so that a size found at an edge may shrink to any other.
+    """
+    by = axis.multiple
+    counts = [size // by for size in edges(axis, tuple(around))]
+    starts = [count for count in counts if count - 1 not in counts]
+    ends = [count for count in counts if count + 1 not in counts]
+    ranges = [(-(-axis.lo // by), axis.hi // by), *zip(starts, ends, strict=True)]
+    return st.one_of([st.integers(first, last) for first, last in ranges]).map(lambda count: count * by)
 
 
 def values() -> SearchStrategy[float]:
@@ -50,7 +56,8 @@ def rows(draw: DrawFn, count: int, cols: int, around: Iterable[int] = (WARP, VEC
     widths = tuple(around)
     inside = columns(cols, widths)
     bands = [
-        ROWS[(start - index) % len(ROWS)](Row(cols, inside, widths, mix(seed, index))) for index in range(max(1, count))
+        ROWS[(start - index) % len(ROWS)](Row(cols, inside, widths, mix(seed, start - index)))
+        for index in range(max(1, count))
     ]
     return Recipe(count, cols, tuple(bands))
 

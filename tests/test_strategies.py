@@ -1,0 +1,256 @@
+"""Strategies: what they draw is claimed, hostile and cheap; what they shrink to, a person can read."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, find, given, settings
+from hypothesis import strategies as st
+
+from fuzz import edges, plan
+from fuzz.chooser import seed_of, seeded
+from fuzz.claim import Axis
+from fuzz.families import ROWS, Row, with_nan
+from fuzz.kernel import Kernel, discover, load
+from fuzz.plan import Attempt
+from fuzz.recipe import Recipe, bits_of, materialise
+from fuzz.states import meetings, merge_inputs
+from fuzz.strategies import attempts, cases, rows, sizes, values
+from fuzz.trial import unfit
+
+EVERY = discover()
+VEC4 = next(kernel for kernel in EVERY if kernel.name == "softmax/online_block_vec4")
+
+RANGED = """// Exponentials without a shift.
+//
+// /// kernel
+// op     = "softmax"
+// axes   = { cols = { min = 4, max = 4096, multiple = 4 } }
+// tune   = { threads = [32, 96] }
+// arrays = { x = "f32[cols] -> x", y = "f32[cols] <- y" }
+//
+// [values]
+// range  = [-80, 80]
+// finite = true
+//
+// [[launch]]
+// entry = "ranged"
+// grid  = 1
+// block = "threads"
+// args  = ["y", "x", "cols"]
+// ///
+__global__ void ranged(float *y, const float *x, int cols) {}
+"""
+
+
+@pytest.fixture(scope="module")
+def ranged(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
+    path = tmp_path_factory.mktemp("kernels") / "ranged.cu"
+    path.write_text(RANGED)
+    return load(path)
+
+
+def minimal(kernel: Kernel, wanted) -> Attempt:  # noqa: ANN001  a predicate over attempts
+    quick = settings(max_examples=2000, database=None, deadline=None, derandomize=True)
+    return find(attempts(kernel), wanted, settings=quick)
+
+
+def planned(kernel: Kernel, count: int, seed: int = 0) -> list[Attempt]:
+    return [plan.plan(kernel, seeded(seed_of(seed, kernel.name, index))) for index in range(count)]
+
+
+@pytest.mark.parametrize("kernel", EVERY, ids=lambda kernel: kernel.name)
+def test_every_attempt_is_claimed(kernel: Kernel) -> None:
+    for attempt in planned(kernel, 12):
+        assert unfit(kernel, attempt.case) == ""
+        assert all(attempt.tune[name] in values for name, values in kernel.tune.items())
+
+
+def test_an_unclaimed_case_would_be_noticed(ranged: Kernel) -> None:
+    other = planned(VEC4, 60)
+    assert any("claims" in unfit(ranged, attempt.case) for attempt in other)
+
+
+@pytest.mark.parametrize("kernel", EVERY, ids=lambda kernel: kernel.name)
+def test_the_budget_is_kept(kernel: Kernel) -> None:
+    least = plan.elements(kernel, {name: axis.lo for name, axis in kernel.axes.items()})
+    for budget in (64, 4096):
+        for index in range(12):
+            attempt = plan.plan(kernel, seeded(seed_of(1, kernel.name, index)), budget)
+            assert plan.elements(kernel, kernel.axes_of(attempt.case.arrays)) <= max(budget, least)
+
+
+def test_a_range_and_finiteness_are_respected(ranged: Kernel) -> None:
+    every = [attempt.case.arrays["x"] for attempt in planned(ranged, 300)]
+    numbers = [x[~np.isnan(x)] for x in every]
+    assert all((abs(x) <= 80).all() for x in numbers)
+    assert any((x == 80).any() for x in numbers)
+    assert any((x == -80).any() for x in numbers)
+    assert {x.shape[-1] % 4 for x in every} == {0}
+
+
+def test_nan_and_inf_are_tried_now_and_then_where_the_claim_is_silent() -> None:
+    """Once in 32, half of it NaN: 2000 trials have 31 on average and fewer than 8 with chance 2e-7."""
+    with_it = [np.isnan(a.case.arrays["x"]).any() for a in planned(VEC4, 2000) if not VEC4.special.nan]
+    assert not with_it or 8 <= sum(with_it) <= 200
+
+
+def test_minus_infinity_shrinks_to_one_element() -> None:
+    attempt = minimal(VEC4, lambda a: (a.case.arrays["x"] == -np.inf).any())
+    assert str(attempt.case) == "softmax rows=1 cols=1; x: -inf"
+
+
+def test_a_length_shrinks_to_its_threshold() -> None:
+    assert dict(minimal(VEC4, lambda a: a.case.axes["cols"] >= 33).case.axes) == {"rows": 1, "cols": 33}
+    assert dict(minimal(VEC4, lambda a: a.case.axes["cols"] % 4 == 3).case.axes) == {"rows": 1, "cols": 3}
+
+
+def test_a_spike_shrinks_to_one_element() -> None:
+    attempt = minimal(VEC4, lambda a: (a.case.arrays["x"] > 100).any())
+    assert dict(attempt.case.axes) == {"rows": 1, "cols": 1}
+
+
+def test_a_masked_share_shrinks_to_one_row_of_twice_the_threads() -> None:
+    def first_thread_is_masked(attempt: Attempt) -> bool:
+        threads = attempt.tune["threads"]
+        shares = (row[::threads] for row in attempt.case.arrays["x"] if row.size > threads)
+        return any(
+            (share == -np.inf).all() and np.isfinite(row).any()
+            for share, row in zip(shares, attempt.case.arrays["x"], strict=False)
+        )
+
+    attempt = minimal(VEC4, first_thread_is_masked)
+    assert attempt.case.axes["rows"] == 1
+    assert attempt.case.axes["cols"] <= 2 * min(VEC4.tune["threads"]) + 1
+
+
+PREDICATES = {
+    "leading -inf before a number": lambda x, _: (np.isneginf(x[:, 0]) & np.isfinite(x).any(axis=1)).any(),
+    "nothing but -inf": lambda x, _: np.isneginf(x).all(axis=1).any(),
+    "all far below zero": lambda x, _: (x.max(axis=1) < -200).any(),
+    "a tower at the last column": lambda x, _: (x[:, -1] > x[:, :-1].max(axis=1, initial=-np.inf) + 88).any(),
+    "-FLT_MAX": lambda x, _: (x == np.finfo(np.float32).min).any(),
+    "a denormal": lambda x, _: ((x != 0) & (abs(x) < 2.0**-126)).any(),
+    "more columns than threads": lambda x, tune: x.shape[1] > tune["threads"],
+    "no multiple of four": lambda x, _: x.shape[1] % 4 != 0,
+    "one column": lambda x, _: x.shape[1] == 1,
+    "equal maxima": lambda x, _: ((x == x.max(axis=1, keepdims=True)).sum(axis=1) > 1).any(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PREDICATES)
+def test_what_breaks_kernels_is_drawn_often(name: str) -> None:
+    """Each is seen in at least 1 of 25 attempts: then 300 attempts miss it with chance below 5e-6."""
+    wanted = PREDICATES[name]
+    with np.errstate(all="ignore"):
+        seen = sum(bool(wanted(a.case.arrays["x"], a.tune)) for a in planned(VEC4, 400))
+    assert seen >= 400 / 25
+
+
+def test_a_length_one_beyond_the_threads_is_drawn() -> None:
+    """In at least 1 of 100 attempts: then 300 of them miss it with chance 5%, and 1000 with chance 5e-5."""
+    beyond = [a.case.axes["cols"] == a.tune["threads"] + 1 for a in planned(VEC4, 1000)]
+    assert sum(beyond) >= 10
+
+
+def test_many_different_rows_share_a_launch() -> None:
+    counts = [attempt.case.axes["rows"] for attempt in planned(VEC4, 400)]
+    assert np.mean(counts) > 10
+    one = next(attempt.case for attempt in planned(VEC4, 400) if attempt.case.axes["rows"] > 40)
+    assert len({row.tobytes() for row in one.arrays["x"]}) > 30
+
+
+@pytest.mark.parametrize("family", ROWS, ids=lambda family: family.__name__)
+@given(st.integers(1, 300), st.integers(0, 2**64 - 1))
+@settings(max_examples=30)
+def test_no_family_makes_nan_or_plus_infinity(family, cols: int, bits: int) -> None:  # noqa: ANN001  a Family
+    widths = (4, 32, 128)
+    band = family(Row(cols, edges.columns(cols, widths), widths, bits))
+    x = materialise(Recipe(1, cols, (band,)))
+    assert not np.isnan(x).any()
+    assert not np.isposinf(x).any()
+    assert len(band.edits) <= 8
+
+
+def test_a_family_that_makes_nan_would_be_noticed() -> None:
+    band = with_nan(Row(5, (0,), (4,), 0))
+    assert np.isnan(materialise(Recipe(1, 5, (band,)))).any()
+
+
+def test_edges_are_around_what_the_claim_names() -> None:
+    widths = edges.widths(VEC4, {"threads": 64})
+    assert {32, 64, 256} <= set(widths)
+    found = edges.edges(Axis(1, 5000), widths)
+    assert {1, 31, 32, 33, 63, 64, 65, 127, 129, 255, 256, 257, 4999, 5000} <= set(found)
+
+
+def test_edges_are_multiples_within_the_axis() -> None:
+    found = edges.edges(Axis(8, 64, 8), (32,))
+    assert {8, 24, 32, 56, 64} <= set(found)
+    assert all(size in Axis(8, 64, 8) for size in found)
+
+
+@given(sizes(Axis(4, 4096, 4)))
+def test_sizes_are_admitted(size: int) -> None:
+    assert size in Axis(4, 4096, 4)
+
+
+def test_sizes_shrink_to_a_threshold_that_is_no_edge() -> None:
+    assert find(sizes(Axis(1, 100_000)), lambda size: size >= 777, settings=settings(database=None)) == 777
+
+
+@given(values())
+def test_values_are_float32_but_nan_and_plus_infinity(value: float) -> None:
+    assert math.isnan(value) is False
+    assert value < math.inf
+    assert float(np.float32(value)) == value
+
+
+@given(rows(5, 33))
+def test_rows_have_the_asked_shape(recipe: Recipe) -> None:
+    assert materialise(recipe).shape == (5, 33)
+
+
+@given(cases(VEC4))
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_cases_are_for_anyones_given(case) -> None:  # noqa: ANN001  a Case
+    assert case.op == "softmax"
+
+
+def test_all_meetings_of_states_are_met() -> None:
+    every = meetings(0)
+    arrays = {role: materialise(recipe)[:, 0] for role, recipe in merge_inputs(len(every), 0, 0).items()}
+    m1, s1, m2, s2 = (arrays[role] for role in ("m1", "s1", "m2", "s2"))
+    empty = np.isneginf(m1), np.isneginf(m2)
+    assert (empty[0] & empty[1]).any()
+    assert (empty[0] & ~empty[1]).any()
+    assert (~empty[0] & empty[1]).any()
+    assert (m1 == m2)[~empty[0]].any()
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert (abs(m1 - m2)[np.isfinite(m1) & np.isfinite(m2)] > 100).any()
+    assert (s1[~empty[0]] >= 1).all()
+    assert (s2[~empty[1]] >= 1).all()
+    assert (s1[empty[0]] != 0).any()
+
+
+def test_the_same_seed_plans_the_same_attempt() -> None:
+    for kernel in EVERY[::7]:
+        one, two = planned(kernel, 5), planned(kernel, 5)
+        assert [a.case.digest for a in one] == [a.case.digest for a in two]
+        assert [a.case.digest for a in one] != [a.case.digest for a in planned(kernel, 5, seed=1)]
+
+
+def test_a_seed_stands_for_all_of_its_parts() -> None:
+    seeds = [seed_of(7, "a", 3), seed_of(7, "b", 3), seed_of(8, "b", 3), seed_of(8, "b", 2**64 + 3), seed_of("b3")]
+    assert len(set(seeds)) == len(seeds)
+
+
+@pytest.mark.parametrize(("what", "counted"), [("rows", lambda x: x.shape[0]), ("elements", lambda x: x.size)])
+def test_large_cases_are_beyond_sixteen_bits(what, counted) -> None:  # noqa: ANN001  a word and a lambda
+    attempt = plan.plan(VEC4, seeded(1), large=what)
+    assert 65536 < counted(attempt.case.arrays["x"]) < 200_000
+
+
+def test_limits_are_float32(ranged: Kernel) -> None:
+    recipe = planned(ranged, 1)[0].case.recipes["x"]
+    assert recipe.limits == (bits_of(-80.0), bits_of(80.0))
