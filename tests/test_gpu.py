@@ -22,7 +22,7 @@ PLANTED = Path(__file__).parent / "planted"
 N = 37
 CASES_A_TUNE = 6
 TRIALS_TO_FIND = 600
-SOAK = 50_000
+SOAK, SHARDS = 50_000, 25
 
 
 @pytest.fixture(scope="module")
@@ -213,19 +213,21 @@ def test_a_broken_kernel_is_found_on_the_gpu_or_on_the_cpu(gpu: GpuDevice, kerne
 
 
 def is_found(kernel: Kernel, device: GpuDevice | CpuDevice) -> bool:
+    """Whether some trial shows an error, or the named kind: a race in which all write the same is only warned of."""
     for index in range(TRIALS_TO_FIND):
-        attempt = attempt_of(kernel, 0, index)
-        if run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 0, index, 3, 2.0)).errors:
+        attempt, probe = attempt_of(kernel, 0, index), probe_of(kernel, 0, index, 3, 2.0)
+        defects = run_trial(kernel, attempt.case, attempt.tune, device, probe).defects
+        if any(one.severity == "error" or (kernel.broken and one.kind == kernel.broken.kind) for one in defects):
             return True
     return False
 
 
 @pytest.mark.soak
-def test_correct_kernels_have_no_findings_in_fifty_thousand_trials(gpu: GpuDevice) -> None:
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_correct_kernels_have_no_findings_in_fifty_thousand_trials(gpu: GpuDevice, shard: int) -> None:
     correct = [kernel for kernel in discover() if not kernel.broken]
-    for index in range(SOAK):
-        kernel = correct[index % len(correct)]
-        attempt = attempt_of(kernel, seed_of("gpu soak"), index // len(correct), budget=1 << 12)
-        probe = probe_of(kernel, 0, index, 3, 10.0)
-        trial = run_trial(kernel, attempt.case, attempt.tune, gpu, probe)
+    for index in range(shard, SOAK, SHARDS):
+        kernel, number = correct[index % len(correct)], index // len(correct)
+        attempt = attempt_of(kernel, seed_of("gpu soak"), number, budget=1 << 12)
+        trial = run_trial(kernel, attempt.case, attempt.tune, gpu, probe_of(kernel, 0, number, 3, 10.0))
         assert trial.defects == (), said(trial)
