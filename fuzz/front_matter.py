@@ -20,6 +20,9 @@ HOW = (
     "'kfuzz show --template' prints one to start from"
 )
 WIDEST = 72
+MOST_LINES = 400
+"""More than any claim needs, and few enough that finding the line of a mistake takes no time."""
+
 KeyPath = tuple[str | int, ...]
 
 
@@ -62,7 +65,7 @@ def read(path: Path) -> FrontMatter:
 def parse(path: Path, source: str) -> FrontMatter:
     """Take the text of a kernel file apart."""
     where = shown_path(path)
-    lines = [line.rstrip() for line in source.splitlines()]
+    lines = [line.rstrip() for line in source.split("\n")]
     fences = [number for number, line in enumerate(lines) if line == OPENS]
     if not fences:
         raise ClaimError(f"{where}:1: no front matter: {HOW}")
@@ -72,6 +75,8 @@ def parse(path: Path, source: str) -> FrontMatter:
     end = next((number for number in range(start, len(lines)) if lines[number] == CLOSES), None)
     if end is None:
         raise ClaimError(f"{where}:{start}: '{OPENS}' is never closed; end the front matter with a line '{CLOSES}'")
+    if end - start > MOST_LINES:
+        raise ClaimError(f"{where}:{start}: front matter of {end - start} lines; at most {MOST_LINES}")
     for number in range(start, end):
         if lines[number] != "//" and not lines[number].startswith("// "):
             found = f"{shown(lines[number])}: inside the front matter every line starts with '// '"
@@ -80,15 +85,15 @@ def parse(path: Path, source: str) -> FrontMatter:
     try:
         values = tomllib.loads(toml)
     except (ValueError, RecursionError) as error:
-        raise ClaimError(f"{where}:{start + line_of(error)}: broken TOML: {message_of(error)}") from None
+        raise ClaimError(f"{where}:{start + line_of(error, toml)}: broken TOML: {message_of(error)}") from None
     prose = "\n".join(line[2:].removeprefix(" ") for line in lines[: start - 1] if line.startswith("//")).strip()
     return FrontMatter(path, source, prose, start + 1, toml, values)
 
 
-def line_of(error: Exception) -> int:
+def line_of(error: Exception, toml: str) -> int:
     """The line within the TOML text, from 1; the parser says it only in its message, and not always."""
     found = re.search(r"at line (\d+)", str(error))
-    return int(found[1]) if found else 1
+    return int(found[1]) if found else toml.count("\n") + 1 if "end of document" in str(error) else 1
 
 
 def message_of(error: Exception) -> str:

@@ -224,6 +224,8 @@ def test_a_file_without_front_matter_is_told_how_to_write_one(tmp_path: Path) ->
         (('"softmax"\n// axes', '"softmax\n// axes'), "mine.cu:4: broken TOML: "),
         (("[32, 64]", "[" * 5000), "broken TOML: "),
         (("[32, 64]", "[1" + "0" * 5000 + "]"), "broken TOML: "),
+        (("// ///\n", "// x = [1,\n// ///\n"), "mine.cu:18: broken TOML: "),
+        (("// ///\n", "//\n" * 400 + "// ///\n"), "mine.cu:3: front matter of 414 lines; at most 400"),
         (("// ///\n", "// ///\n// /// kernel\n// ///\n"), "mine.cu:19: a second '// /// kernel'"),
     ],
 )
