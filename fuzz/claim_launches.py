@@ -53,14 +53,8 @@ def read_launches(front: FrontMatter, names: tuple[str, ...], arrays: Arrays, tu
     launches = tuple(read_launch(front, ("launch", index), names, arrays) for index, _ in enumerate(written))
     functions = entries_of(front.source)
     for index, launch in enumerate(launches):
-        key = ("launch", index)
-        check_args(
-            front,
-            (*key, "args"),
-            launch,
-            read_function(front, (*key, "entry"), launch, functions, tune),
-            arrays,
-        )
+        parameters = read_function(front, ("launch", index, "entry"), launch, functions, tune)
+        check_args(front, ("launch", index, "args"), launch, parameters, arrays)
     for name in arrays:
         if not any(name in launch.args for launch in launches):
             raise front.error(("arrays", name), f"no launch takes '{name}' in its args")
@@ -76,7 +70,7 @@ def read_launch(front: FrontMatter, key: KeyPath, names: tuple[str, ...], arrays
     if not isinstance(args, list):
         raise front.error((*key, "args"), "a list of names is wanted, in the order of the parameters")
     for arg in args:
-        if arg not in names and arg not in arrays:
+        if not isinstance(arg, str) or (arg not in names and arg not in arrays):
             found = f"'{arg}' is no array and no size; this claim has {', '.join((*arrays, *names))}"
             raise front.error((*key, "args"), found)
     when = lookup(front.values, (*key, "when"))
@@ -104,13 +98,7 @@ def read_dimensions(front: FrontMatter, key: KeyPath, names: tuple[str, ...]) ->
     return tuple(checked(front, key, size, names, expression.number) for size in sizes)
 
 
-def read_function(
-    front: FrontMatter,
-    key: KeyPath,
-    launch: Launch,
-    functions: Functions,
-    tune: Tune,
-) -> Parameters:
+def read_function(front: FrontMatter, key: KeyPath, launch: Launch, functions: Functions, tune: Tune) -> Parameters:
     """The parameters of the __global__ function that the entry names."""
     for hole in re.findall(r"\{(.*?)\}", launch.entry):
         if hole not in tune:
@@ -123,13 +111,7 @@ def read_function(
     return functions[name[1]]
 
 
-def check_args(
-    front: FrontMatter,
-    key: KeyPath,
-    launch: Launch,
-    parameters: Parameters,
-    arrays: Arrays,
-) -> None:
+def check_args(front: FrontMatter, key: KeyPath, launch: Launch, parameters: Parameters, arrays: Arrays) -> None:
     """An array goes to a pointer to its element type, and a size to a C int."""
     if len(parameters) != len(launch.args):
         wanted = ", ".join(parameter.text for parameter in parameters)

@@ -148,6 +148,7 @@ MISTAKES = [
     ("args-a-string", (LAUNCH, '// args = "y"\n'), 17, "a list of names is wanted"),
     ("args-unknown", ('"part", "cols"]', '"part", "colz"]'), 17, "'colz' is no array and no size; this claim has x, y"),
     ("args-number", ('"part", "cols"]', '"part", 4]'), 17, "'4' is no array and no size"),
+    ("args-list", ('"part", "cols"]', '"part", ["cols"]]'), 17, "is no array and no size"),
     ("args-too-few", (', "cols"]', "]"), 17, "3 given; softmax takes 4: (float *y, const float *x, float *part, int c"),
     ("args-swapped", ('"part", "cols"]', '"cols", "part"]'), 17, "'cols' is a size, passed as a C int; the parameter"),
     ("args-width", (PART, '"f64[chunks]"'), 17, "'part' is an array of f64; the parameter is 'float *part'"),
