@@ -44,7 +44,7 @@ _COMMON = (
     "-w",
 )
 _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
-    "fast": ("-O2",),
+    "fast": ("-O2", "-fsanitize=alignment"),
     "check": (
         # -Og: -O1 and -O2 sink loads whose value is not always used under the branch that uses them, and an access
         # out of bounds that the source makes is gone.
@@ -53,6 +53,7 @@ _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
         "-fsanitize=thread",
         "-fsanitize=bounds,alignment,integer-divide-by-zero",
         "--param=tsan-instrument-func-entry-exit=0",
+        "--param=tsan-distinguish-volatile=1",
     ),
 }
 _LINK = ("-shared", "-pipe", "-Wl,-z,now")
@@ -251,7 +252,7 @@ def _english() -> dict[str, str]:
 
 
 def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
-    """The header in front of every kernel, beside a precompiled form of it, which the compiler ignores if it misfits."""
+    """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits."""
     options = [*_LANGUAGE, *_COMMON, *_FLAVOURS[flavour], *chosen.passed]
     folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), *options)[:32]}"
     header = cache.folder() / folder / "front.h"

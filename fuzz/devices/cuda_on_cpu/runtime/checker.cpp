@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "arena.h"
+#include "common_access.h"
 #include "block.h"
 #include "device_functions.h"
 #include "dynamic_shared.h"
@@ -14,14 +15,17 @@
 
 namespace cuda_on_cpu {
 
+CheckerState checker;
+
 namespace {
 
-Region buffers, static_shared, dynamic_shared;
+Region &buffers = checker.buffers, &static_shared = checker.static_shared, &dynamic_shared = checker.dynamic_shared;
+uintptr_t &library_start_address = checker.library_start;
+
 const Module *marked_module;  // whose static shared arrays are marked
 uint32_t marked_dynamic_bytes;
 uintptr_t marked_buffers_end;
-bool active;  // while kernels run: the constructors of a library that is being loaded are instrumented, too
-uintptr_t library_start_address, library_end_address, last_pc;
+uintptr_t library_end_address;
 
 uintptr_t static_shared_start() {
   return reinterpret_cast<uintptr_t>(run->module->thread_local_anchor()) - run->thread_local_anchor_offset;
@@ -184,14 +188,15 @@ bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t libr
   marked_module = the_run.module;
   library_start_address = library_start;
   library_end_address = library_end;
-  last_pc = 0;
+  checker.last_pc = 0;
   forget_racing_writes();
   mark_buffers();
-  active = true;
+  checker.active = true;
+  checker.taking_turns = run->preempt_one_in != 0;
   return true;
 }
 
-void checker_finish() { active = false; }
+void checker_finish() { checker.active = false; }
 
 void checker_starts_launch(uint32_t bytes) {
   order_launch();
@@ -211,12 +216,12 @@ void checker_passed_barrier() {
 
 void checker_synced_warp(int first_thread, uint32_t lanes) { order_warp(first_thread, lanes); }
 void checker_fence() { order_fence(); }
-uintptr_t checker_last_pc() { return last_pc; }
+uintptr_t checker_last_pc() { return checker.last_pc; }
 
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc) {
-  if (!active) return;
-  last_pc = pc;
-  if (run->preempt_one_in && !(random_bits() >> 20 & (run->preempt_one_in - 1))) yield();
+  if (!checker.active) return;
+  checker.last_pc = pc;
+  if (checker.taking_turns && !(random_bits() >> 20 & (run->preempt_one_in - 1))) yield();
   Seen s = {address, bytes, access, pc - library_start_address};
   bool shared;
   const Region *region = region_of(address, shared);

@@ -19,7 +19,7 @@ void checker_ends_block();
 void checker_passed_barrier();
 void checker_synced_warp(int first_thread, uint32_t lanes);
 
-// From the hooks.
+// From the hooks; common_access.h has the short way for what is nearly always the case.
 enum class Access { read, write, volatile_read, volatile_write, atomic };
 [[noreturn]] void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc);
 [[noreturn]] void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line);

@@ -4,6 +4,7 @@
 // Calls to these never return to another thread's stack before their access is made, except through yield().
 #include "block.h"
 #include "checker.h"
+#include "common_access.h"
 #include "report.h"
 
 using namespace cuda_on_cpu;
@@ -23,6 +24,21 @@ void aligned_access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
   access(p, bytes, kind, pc);
 }
 
+// A plain access of whole words. A misfit in the second word of two must still be told as an access of both.
+inline void plain_access(const void *p, uint32_t size, bool writes, uintptr_t pc) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  uint32_t bytes = size;
+  if (checker.active && !checker.taking_turns && address % size == 0) {
+    checker.last_pc = pc;
+    if (common_access(address, bytes, writes, pc)) return;
+  }
+  aligned_access(p, size, writes ? Access::write : Access::read, pc);
+}
+
+void small_access(const void *p, uint32_t size, bool writes, uintptr_t pc) {
+  aligned_access(p, size, writes ? Access::write : Access::read, pc);
+}
+
 void range(const char *p, uint64_t bytes, Access kind, uintptr_t pc) {
   constexpr uint64_t piece = 16;
   for (uint64_t i = 0; i < bytes; i += piece)
@@ -31,15 +47,23 @@ void range(const char *p, uint64_t bytes, Access kind, uintptr_t pc) {
 
 }  // namespace
 
-#define HOOKS(size)                                                                                             \
-  CUDA_ON_CPU_API void __tsan_read##size(void *p) { aligned_access(p, size, Access::read, CALLER); }            \
-  CUDA_ON_CPU_API void __tsan_write##size(void *p) { aligned_access(p, size, Access::write, CALLER); }          \
-  CUDA_ON_CPU_API void __tsan_unaligned_read##size(void *p) { access(p, size, Access::read, CALLER); }          \
-  CUDA_ON_CPU_API void __tsan_unaligned_write##size(void *p) { access(p, size, Access::write, CALLER); }        \
-  CUDA_ON_CPU_API void __tsan_volatile_read##size(void *p) { aligned_access(p, size, Access::volatile_read, CALLER); } \
-  CUDA_ON_CPU_API void __tsan_volatile_write##size(void *p) { aligned_access(p, size, Access::volatile_write, CALLER); } \
-  CUDA_ON_CPU_API void __tsan_unaligned_volatile_read##size(void *p) { access(p, size, Access::volatile_read, CALLER); } \
-  CUDA_ON_CPU_API void __tsan_unaligned_volatile_write##size(void *p) { access(p, size, Access::volatile_write, CALLER); }
+#define PLAIN(size, how)                                                                   \
+  CUDA_ON_CPU_API void __tsan_read##size(void *p) { how(p, size, false, CALLER); }         \
+  CUDA_ON_CPU_API void __tsan_write##size(void *p) { how(p, size, true, CALLER); }
+#define HOOK(name, size, how, kind) \
+  CUDA_ON_CPU_API void __tsan_##name##size(void *p) { how(p, size, Access::kind, CALLER); }
+#define HOOKS(size)                                                        \
+  HOOK(unaligned_read, size, access, read)                                 \
+  HOOK(unaligned_write, size, access, write)                               \
+  HOOK(volatile_read, size, aligned_access, volatile_read)                 \
+  HOOK(volatile_write, size, aligned_access, volatile_write)               \
+  HOOK(unaligned_volatile_read, size, access, volatile_read)               \
+  HOOK(unaligned_volatile_write, size, access, volatile_write)
+PLAIN(1, small_access)
+PLAIN(2, small_access)
+PLAIN(4, plain_access)
+PLAIN(8, plain_access)
+PLAIN(16, plain_access)
 HOOKS(1)
 HOOKS(2)
 HOOKS(4)

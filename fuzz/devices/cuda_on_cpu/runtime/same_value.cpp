@@ -19,7 +19,7 @@ struct Held {
   uint64_t block;
   uint32_t bytes;
   uint32_t thread;
-  bool before_writes, before_in_other_block, differs;
+  bool before_writes, before_in_other_block;
 };
 
 constexpr int capacity = 1024;
@@ -33,7 +33,8 @@ uint64_t value_at(uintptr_t address, uint32_t bytes) {
 }
 
 void settle(const Held &h) {
-  bool differs = h.differs || value_at(h.address, h.bytes) != h.value;
+  // Of three writers, the value of each but the last is what another one found: no value goes unseen.
+  bool differs = value_at(h.address, h.bytes) != h.value;
   Finding *f = report(differs ? Kind::race : Kind::same_value_race, h.pc, 0, h.before.pc);
   if (!f) return;
   checker_locate(h.address, *f);
@@ -49,15 +50,9 @@ void settle(const Held &h) {
 }  // namespace
 
 void hold_racing_write(uintptr_t address, uint32_t bytes, uint64_t pc, const Trace &before, bool before_writes) {
-  for (int i = count - 1; i >= 0; i--) {  // three writers: each must find what the one before it left
-    Held &h = held[i];
-    if (h.address != address || h.bytes != bytes) continue;
-    if (value_at(address, bytes) != h.value) h.differs = true;
-    if (h.pc == pc && h.before.pc == before.pc) return;
-  }
   if (count == capacity) settle_racing_writes();
   held[count++] = {address, value_at(address, bytes), pc, before, block.number, bytes,
-                   static_cast<uint32_t>(block.current), before_writes, before.when < ordering.block_start, false};
+                   static_cast<uint32_t>(block.current), before_writes, before.when < ordering.block_start};
 }
 
 void settle_racing_writes() {

@@ -1,0 +1,64 @@
+// The short way through the checker: an access of whole words, in bounds, initialised, and ordered with what was there
+// before by the last barrier or by being the same thread's. Nearly every access of a correct kernel is like that.
+//
+// It decides nothing: whatever is not plainly fine goes the long way (checker.cpp), which would have done the same.
+#pragma once
+#include "checker.h"
+#include "ordering.h"
+#include "shadow.h"
+
+namespace cuda_on_cpu {
+
+struct CheckerState {
+  Region buffers, static_shared, dynamic_shared;
+  uintptr_t library_start;
+  uintptr_t last_pc;
+  bool active;        // while kernels run: the constructors of a library that is being loaded call the hooks, too
+  bool taking_turns;  // threads change over before some accesses
+};
+
+extern CheckerState checker;
+
+// True only where is_ordered (ordering.h) is: before this interval but in this block, before this launch, or own.
+static inline bool is_plainly_ordered(const Trace &before, uint32_t me) {
+  uint32_t when = before.when;
+  return when - ordering.block_start < ordering.interval_start - ordering.block_start || when < ordering.launch_start ||
+         (when >= ordering.interval_start && before.thread == me);
+}
+
+static inline bool read_word(Cell &cell, const Trace &now, bool shared) {
+  if (cell.addressable != 15 || cell.initialised != 15 || !is_plainly_ordered(cell.write, now.thread)) return false;
+  if (shared && cell.write.when < ordering.block_start) return false;  // left by an earlier block
+  if (cell.read.thread != now.thread && cell.read.when >= ordering.interval_start) cell.other_read = cell.read;
+  cell.read = now;
+  return true;
+}
+
+static inline bool write_word(Cell &cell, const Trace &now) {
+  if (cell.addressable != 15 || !is_plainly_ordered(cell.write, now.thread)) return false;
+  if (!is_plainly_ordered(cell.read, now.thread) || !is_plainly_ordered(cell.other_read, now.thread)) return false;
+  cell.write = now;
+  cell.initialised = 15;
+  return true;
+}
+
+// False: nothing was done of the words from `address` on, which now is where the first such word lies.
+static inline bool common_access(uintptr_t &address, uint32_t &bytes, bool writes, uintptr_t pc) {
+  const Region *region = &checker.buffers;
+  bool shared = !region->holds(address);
+  if (shared) region = checker.static_shared.holds(address) ? &checker.static_shared : &checker.dynamic_shared;
+  if (shared && !region->holds(address)) return false;
+  uint32_t me = static_cast<uint32_t>(block.current);
+  Trace now;
+  now.when = ordering.now;
+  now.thread = me & 1023;
+  now.clock = ordering.warp_clock[me][me % warp_lanes] & ((1u << 22) - 1);
+  now.pc = static_cast<uint32_t>(pc - checker.library_start) & 0xffffff;
+  now.bytes = 15;
+  now.atomic = now.is_volatile = 0;
+  for (Cell *cell = region->cell(address); bytes; cell++, address += 4, bytes -= 4)
+    if (!(writes ? write_word(*cell, now) : read_word(*cell, now, shared))) return false;
+  return true;
+}
+
+}  // namespace cuda_on_cpu

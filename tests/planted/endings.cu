@@ -1,0 +1,68 @@
+// Kernels that do not come to an ordinary end.
+#include <cassert>
+
+__global__ void spins(volatile int *flag) {
+    while (*flag == 0) {  // SPIN
+    }
+}
+
+__global__ void loops(float *y, int n) {
+    float sum = 0.0f;
+    for (unsigned i = 0; i != static_cast<unsigned>(n) || sum < 0.0f; i += 2) {  // LOOP
+        sum += i * 1e-30f;  // LOOP
+    }
+    y[0] = sum;
+}
+
+__global__ void loops_over_barriers(float *y, int n) {
+    for (int i = 0; i != n; i += 2) {
+        __syncthreads();  // LOOP-BARRIER
+    }
+    y[0] = n;
+}
+
+__global__ void divides_by_zero(int *y, int n) {
+    y[threadIdx.x] = 10 / n;  // DIVIDE
+}
+
+__global__ void writes_through_a_wild_pointer(float *y, int n) {
+    float *wild = reinterpret_cast<float *>(static_cast<size_t>(n) << 20);
+    wild[threadIdx.x] = 1.0f;  // WILD
+    y[0] = 1.0f;
+}
+
+__device__ int deeper(volatile int *at, int n) {
+    volatile int here[64];
+    here[n & 63] = n;
+    return deeper(here, n + 1) + at[n & 63];  // DEEP
+}
+
+__global__ void recurses_forever(int *y) {
+    y[0] = deeper(y, 0);
+}
+
+__global__ void takes_all_memory(float *y) {
+    float *much = static_cast<float *>(malloc(100000000000ull));
+    much[threadIdx.x] = 1.0f;  // NO-MEMORY
+    y[0] = much[0];
+}
+
+__global__ void aborts() {
+    abort();
+}
+
+__global__ void exits() {
+    exit(3);
+}
+
+__global__ void traps() {
+    __trap();  // TRAP
+}
+
+__global__ void asserts(int n) {
+    assert(n > 1000);  // ASSERT
+}
+
+__global__ void is_fine(float *y) {
+    y[threadIdx.x] = 1.0f;
+}

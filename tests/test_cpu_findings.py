@@ -1,0 +1,212 @@
+"""Every planted bug is found, named and located on the cpu device; correct code beside it is left alone."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from planted_jobs import Value, floats, marked, planted
+
+from fuzz.devices import Finding, Job, Probe
+from fuzz.devices.cpu import CpuDevice
+
+CHECK = Probe(check=True, timeout=5.0)
+FAST = Probe(timeout=5.0)
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[CpuDevice]:
+    with CpuDevice() as one:
+        yield one
+
+
+def job(name: str, **more: int) -> Job:
+    """The planted kernel of this name, with arguments that bring out what is in it."""
+    file, arguments, launch = JOBS[name]
+    return planted(file, name, arguments, **{"block": 64, **launch, **more})
+
+
+ONE_WORD = np.zeros(1, np.uint32)
+JOBS: dict[str, tuple[str, dict[str, Value], dict[str, int]]] = {
+    "missing_barrier_in_loop": ("races", {"x": floats(256), "y": "f32[1]"}, {"block": 256}),
+    "missing_barrier_after_load": ("races", {"x": floats(256), "y": "f32[1]"}, {"block": 256}),
+    "lost_update": ("races", {"y": "f32[1]"}, {}),
+    "last_warp": ("races", {"x": floats(64), "y": "f32[1]"}, {}),
+    "array_used_again<256>": ("races", {"x": floats(256), "y": "f32[256]"}, {"block": 256}),
+    "blocks_update_one_cell": ("races", {"y": np.zeros(1, np.float32)}, {"grid": 4, "block": 32}),
+    "all_write_the_same": ("races", {"x": floats(1), "y": "f32[1]"}, {}),
+    "never_shows": ("races", {"x": floats(64), "y": "f32[64]"}, {}),
+    "bytes_of_one_word": ("races", {"y": "u32[64]"}, {}),
+    "lanes_in_step": ("races", {"x": floats(64), "y": "f32[1]"}, {}),
+    "half_warps_in_step": ("races", {"x": floats(64), "y": "f32[64]"}, {}),
+    "a_read_then_two_reads": ("races", {"x": floats(32), "y": "f32[32]"}, {"block": 32}),
+    "ticket": ("races", {"x": floats(8), "part": "f32[8]", "y": "f32[1]", "count": "u32[1] = 0"}, {"grid": 8}),
+    "blocks_count_atomically": ("races", {"y": np.zeros(1, np.float32)}, {"grid": 8}),
+    "locked": ("races", {"y": "f32[1]", "lock": "i32[1] = 0"}, {}),
+    "waits_for_a_flag": ("races", {"y": "f32[1]", "flag": "i32[1] = 0"}, {}),
+    "write_past_the_end": ("accesses", {"y": "f32[100]", "n": 100}, {"block": 128}),
+    "read_past_the_end": ("accesses", {"x": floats(64), "y": "f32[64]"}, {}),
+    "read_before_the_start": ("accesses", {"x": floats(64), "y": "f32[64]"}, {}),
+    "unused_load_past_shared": ("accesses", {"x": floats(64), "y": "f32[64]"}, {"shared": 256}),
+    "static_array_into_the_next": ("accesses", {"y": "f32[64]"}, {}),
+    "far_away": ("accesses", {"y": "f32[4]"}, {"block": 4}),
+    "through_null": ("accesses", {"y": floats(1)}, {"block": 1}),
+    "misaligned_vector": ("accesses", {"x": floats(64), "y": "f32[1]", "start": 1}, {"block": 1}),
+    "misaligned_pair": ("accesses", {"x": floats(64), "y": "f32[1]", "start": 1}, {"block": 1}),
+    "tail_of_the_tile": ("accesses", {"x": floats(64), "y": "f32[64]", "n": 50}, {}),
+    "adds_to_nothing": ("accesses", {"y": "f32[1]"}, {}),
+    "reads_scratch_first": ("accesses", {"x": floats(64), "scratch": "f32[64]", "y": "f32[64]"}, {}),
+    "every_other": ("accesses", {"y": "f32[65]", "n": 65}, {}),
+    "scribbles_on_input": ("accesses", {"x": floats(64), "y": "f32[64]"}, {}),
+    "loads_and_throws_away": ("accesses", {"x": floats(64), "y": "f32[64]", "n": 50}, {}),
+    "fills_by_pieces": ("accesses", {"x": floats(64), "y": "f32[64]"}, {}),
+    "remembers": ("accesses", {"x": floats(1), "y": "f32[1]"}, {"block": 1}),
+    "barrier_in_both_branches": ("collectives", {"x": floats(64), "y": "f32[64]"}, {}),
+    "returns_before_the_barrier": ("collectives", {"x": floats(64), "y": floats(64), "n": 50}, {}),
+    "one_barrier_less": ("collectives", {"x": floats(64), "y": "f32[64]", "n": 20}, {}),
+    "barrier_against_shuffle": ("collectives", {"x": floats(32), "y": "f32[32]"}, {"block": 32}),
+    "shuffle_after_return": ("collectives", {"x": floats(32), "y": "f32[1]", "n": 20}, {"block": 32}),
+    "shuffle_in_a_branch": ("collectives", {"x": floats(32), "y": "f32[32]"}, {"block": 32}),
+    "shuffle_in_part_of_a_warp": ("collectives", {"x": floats(48), "y": "f32[48]"}, {"block": 48}),
+    "mask_without_me": ("collectives", {"y": "f32[32]"}, {"block": 32}),
+    "shuffles_and_throws_away": ("collectives", {"x": floats(16), "y": "f32[1]"}, {"block": 16}),
+    "branches_with_their_own_masks": ("collectives", {"x": floats(64), "y": "f32[64]"}, {}),
+}
+
+FOUND = [
+    # kernel, kind, severity, where it is, what it races or meets with
+    ("missing_barrier_in_loop", "race", "error", "RACE-LOOP", "RACE-LOOP"),
+    ("missing_barrier_after_load", "race", "error", "RACE-LOAD-READ", "RACE-LOAD-WRITE"),
+    ("lost_update", "race", "error", "RACE-UPDATE", "RACE-UPDATE"),
+    ("last_warp", "race", "error", "RACE-WARP", "RACE-WARP"),
+    ("array_used_again<256>", "race", "error", "RACE-REUSE-WRITE", "RACE-REUSE-READ"),
+    ("blocks_update_one_cell", "race", "warning", "RACE-BLOCKS", "RACE-BLOCKS"),
+    ("all_write_the_same", "race", "warning", "RACE-SAME", "RACE-SAME"),
+    ("never_shows", "race", "warning", "RACE-DEAD-READ", "RACE-DEAD-WRITE"),
+    ("write_past_the_end", "out-of-bounds", "error", "OUT-WRITE", None),
+    ("read_past_the_end", "out-of-bounds", "error", "OUT-READ", None),
+    ("read_before_the_start", "out-of-bounds", "error", "OUT-BEFORE", None),
+    ("unused_load_past_shared", "out-of-bounds", "error", "OUT-DYNAMIC", None),
+    ("static_array_into_the_next", "out-of-bounds", "error", "OUT-STATIC", None),
+    ("far_away", "illegal-address", "error", "FAR", None),
+    ("through_null", "illegal-address", "error", "NULL", None),
+    ("misaligned_vector", "misaligned", "error", "MISALIGNED", None),
+    ("misaligned_pair", "misaligned", "error", "MISALIGNED-PAIR", None),
+    ("tail_of_the_tile", "uninitialised", "error", "UNINITIALISED-SHARED", None),
+    ("adds_to_nothing", "uninitialised", "error", "UNINITIALISED-OUTPUT", None),
+    ("reads_scratch_first", "uninitialised", "error", "UNINITIALISED-SCRATCH", None),
+    ("loads_and_throws_away", "uninitialised", "warning", "THROWN-AWAY", None),
+    ("barrier_in_both_branches", "divergent-barrier", "error", "BARRIER-ELSE", "BARRIER-THEN"),
+    ("returns_before_the_barrier", "divergent-barrier", "warning", "BARRIER-AFTER-RETURN", None),
+    ("one_barrier_less", "divergent-barrier", "warning", "BARRIER-COUNT", None),
+    ("barrier_against_shuffle", "divergent-barrier", "error", "STUCK-SHUFFLE", "STUCK-BARRIER"),
+    ("shuffle_after_return", "inactive-lane", "error", "SHUFFLE-EXITED", None),
+    ("shuffle_in_a_branch", "inactive-lane", "error", "SHUFFLE-BRANCH", None),
+    ("shuffle_in_part_of_a_warp", "inactive-lane", "error", "SHUFFLE-PARTIAL", None),
+    ("mask_without_me", "inactive-lane", "error", "MASK", None),
+    ("shuffles_and_throws_away", "inactive-lane", "warning", "SHUFFLE-THROWN-AWAY", None),
+]
+
+SILENT = [
+    "bytes_of_one_word",
+    "lanes_in_step",
+    "half_warps_in_step",
+    "a_read_then_two_reads",
+    "ticket",
+    "blocks_count_atomically",
+    "locked",
+    "waits_for_a_flag",
+    "fills_by_pieces",
+    "remembers",
+    "branches_with_their_own_masks",
+]
+
+SEEN_FAST = [
+    # What shows without looking at every access: by the result, by traces, or by a fault.
+    ("missing_barrier_in_loop", "race"),
+    ("missing_barrier_after_load", "race"),
+    ("last_warp", "race"),
+    ("array_used_again<256>", "race"),
+    ("write_past_the_end", "out-of-bounds"),
+    ("read_past_the_end", "out-of-bounds"),
+    ("far_away", "illegal-address"),
+    ("through_null", "illegal-address"),
+    ("misaligned_vector", "misaligned"),
+    ("tail_of_the_tile", "uninitialised"),
+    ("adds_to_nothing", "uninitialised"),
+    ("reads_scratch_first", "uninitialised"),
+    ("every_other", "unwritten"),
+    ("scribbles_on_input", "input-changed"),
+    ("barrier_in_both_branches", "divergent-barrier"),
+    ("returns_before_the_barrier", "divergent-barrier"),
+    ("one_barrier_less", "divergent-barrier"),
+    ("barrier_against_shuffle", "divergent-barrier"),
+    ("shuffle_after_return", "inactive-lane"),
+    ("shuffle_in_a_branch", "inactive-lane"),
+    ("shuffle_in_part_of_a_warp", "inactive-lane"),
+]
+
+
+def matching(findings: tuple[Finding, ...], name: str, kind: str, mark: str, other: str | None) -> list[Finding]:
+    file = JOBS[name][0]
+    others = marked(file, other) if other else [None]
+    return [
+        one for one in findings if one.kind == kind and one.line in marked(file, mark) and one.other_line in others
+    ]
+
+
+@pytest.mark.parametrize(("name", "kind", "severity", "mark", "other"), FOUND, ids=[one[0] for one in FOUND])
+def test_the_check_flavour_names_kind_and_line(
+    device: CpuDevice, name: str, kind: str, severity: str, mark: str, other: str | None
+) -> None:
+    outcome = device.run(job(name), CHECK)
+    found = matching(outcome.findings, name, kind, mark, other)
+    assert [one.severity for one in found[:1]] == [severity], outcome.findings
+
+
+@pytest.mark.parametrize("check", [True, False], ids=["check", "fast"])
+@pytest.mark.parametrize("name", SILENT)
+def test_correct_kernels_are_left_alone(device: CpuDevice, name: str, check: bool) -> None:
+    for seed in range(3):
+        outcome = device.run(job(name), Probe(check=check, runs=4, seed=seed, timeout=2.0))
+        assert outcome.findings == ()
+        assert len(outcome.runs) == 4
+
+
+@pytest.mark.parametrize(("name", "kind"), SEEN_FAST)
+def test_the_fast_flavour_sees_what_leaves_traces(device: CpuDevice, name: str, kind: str) -> None:
+    outcome = device.run(job(name), FAST)
+    assert kind in {one.kind for one in outcome.findings}, outcome.findings
+
+
+def test_a_finding_names_thread_block_array_and_index(device: CpuDevice) -> None:
+    found = device.run(job("write_past_the_end", block=32, grid=4), CHECK).findings[0]
+    assert (found.array, found.index, found.thread, found.block, found.step) == ("y", 100, (4, 0, 0), (3, 0, 0), 0)
+
+
+def test_an_index_before_the_array_is_negative(device: CpuDevice) -> None:
+    found = device.run(job("read_before_the_start"), CHECK).findings[0]
+    assert (found.array, found.index, found.thread) == ("x", -1, (0, 0, 0))
+
+
+def test_a_race_between_blocks_that_changes_the_result_is_an_error(device: CpuDevice) -> None:
+    text = "__global__ void last_wins(float *y) { y[0] = blockIdx.x; }"
+    from planted_jobs import job_of
+
+    outcome = device.run(job_of(text, ("last_wins",), "last_wins", {"y": "f32[1]"}, block=1, grid=3), CHECK)
+    assert {(one.kind, one.severity) for one in outcome.findings} >= {("race", "error")}
+
+
+def test_unwritten_elements_are_told_even_beside_written_ones(device: CpuDevice) -> None:
+    (found,) = device.run(job("every_other"), FAST).findings
+    assert (found.kind, found.array, found.index, found.count) == ("unwritten", "y", 1, 32)
+
+
+def test_a_guard_that_was_overwritten_is_explained_by_the_write(device: CpuDevice) -> None:
+    found = [one for one in device.run(job("write_past_the_end"), FAST).findings if one.kind == "out-of-bounds"]
+    assert [(one.line, one.index) for one in found] == [(marked("accesses", "OUT-WRITE")[0], 100)]
+
+
+def test_a_device_variable_starts_every_run_anew(device: CpuDevice) -> None:
+    for check in (False, True):
+        outcome = device.run(job("remembers"), Probe(check=check))
+        assert [float(one.outputs["y"][0]) for one in outcome.runs] == [7.0, 7.0, 7.0]
