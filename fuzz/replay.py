@@ -45,7 +45,7 @@ def replay(record: Record, kernel: Kernel, device: Device, tries: int = TRIES, t
     mine = record.origin is not None and record.origin.kernel == kernel.name
     worst = Replay(kernel.name, "kept", 0, 0, (), {})
     total = 0
-    for tune, probes in _launches(record, kernel, mine, tries, timeout):
+    for tune, probes in launches(record, kernel, tries, timeout):
         trials = [run_trial(kernel, record.case, tune, device, probe) for probe in probes]
         total += len(trials)
         found = _told(kernel, tune, trials)
@@ -62,11 +62,12 @@ def _told(kernel: Kernel, tune: Mapping[str, int], trials: Sequence[Trial]) -> R
     return Replay(kernel.name, status, len(trials), len(broken), tuple(defects.values()), tune)
 
 
-def _launches(
-    record: Record, kernel: Kernel, mine: bool, tries: int, timeout: float
+def launches(
+    record: Record, kernel: Kernel, tries: int, timeout: float
 ) -> Iterator[tuple[Mapping[str, int], list[Probe]]]:
     """The tune values to try, each with probes that differ in nothing but their seed."""
     origin = record.origin
+    mine = origin is not None and origin.kernel == kernel.name
     for tune in _tunes(kernel, origin if mine else None):
         for check in (False, True):
             again = mine and origin is not None and origin.check == check
