@@ -9,6 +9,7 @@
 namespace cuda_on_cpu {
 
 constexpr uint32_t abi_version = 1;
+constexpr uint32_t max_buffers = 256, max_args = 256;
 
 struct Index {
   uint32_t x, y, z;

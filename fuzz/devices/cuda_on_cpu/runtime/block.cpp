@@ -109,7 +109,7 @@ void run_block(uint64_t number) {
   block.ring_is_stale = false;
   block.polls = 0;
   ring.head = ring.tail = Ring::capacity;
-  if (run->check) checker_starts_block(block.size);
+  if (run->check) checker_starts_block();
   for (int i = 0; i < block.size; i++) {
     order[i] = static_cast<uint16_t>(run->schedule == reverse ? block.size - 1 - i : i);
     threads.stack_pointer[i] = nullptr;

@@ -24,7 +24,8 @@ uintptr_t &library_start_address = checker.library_start;
 
 const Module *marked_module;  // whose static shared arrays are marked
 uint32_t marked_dynamic_bytes;
-uintptr_t marked_buffers_end;
+Buffer marked_buffers[max_buffers];
+uint32_t marked_buffer_count;
 uintptr_t library_end_address;
 
 uintptr_t static_shared_start() {
@@ -43,13 +44,36 @@ bool map_libraries_shared() {
   return true;
 }
 
+bool is_initialised_buffer(const Buffer &b) { return b.flags & (has_content | is_initialised); }
+
+// The same arrays at the same places as in the run before: what the cells remember of that run is older than this
+// launch, and does no harm. Only what is initialised has to be told anew.
+bool lies_as_before() {
+  if (run->buffer_count != marked_buffer_count) return false;
+  for (uint32_t i = 0; i < run->buffer_count; i++)
+    if (run->buffers[i].address != marked_buffers[i].address || run->buffers[i].bytes != marked_buffers[i].bytes)
+      return false;
+  return true;
+}
+
 void mark_buffers() {
-  if (marked_buffers_end) unmark(buffers, buffers.start, marked_buffers_end - buffers.start);
+  if (!lies_as_before()) {
+    for (uint32_t i = 0; i < marked_buffer_count; i++)
+      unmark(buffers, reinterpret_cast<uintptr_t>(marked_buffers[i].address), marked_buffers[i].bytes);
+    marked_buffer_count = 0;
+    for (uint32_t i = 0; i < run->buffer_count; i++) {
+      const Buffer &b = run->buffers[i];
+      mark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
+      marked_buffers[marked_buffer_count++] = b;
+    }
+    return;
+  }
   for (uint32_t i = 0; i < run->buffer_count; i++) {
     const Buffer &b = run->buffers[i];
-    uintptr_t start = reinterpret_cast<uintptr_t>(b.address);
-    mark(buffers, start, b.bytes, b.flags & (has_content | is_initialised));
-    marked_buffers_end = start + b.bytes;
+    bool initialised = is_initialised_buffer(b);
+    if (initialised && is_initialised_buffer(marked_buffers[i])) continue;
+    set_initialised(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, initialised);
+    marked_buffers[i] = b;
   }
 }
 
@@ -206,7 +230,7 @@ void checker_starts_launch(uint32_t bytes) {
   marked_dynamic_bytes = bytes;
 }
 
-void checker_starts_block(int threads_in_block) { order_block(threads_in_block); }
+void checker_starts_block() { order_block(); }
 void checker_ends_block() { settle_racing_writes(); }
 
 void checker_passed_barrier() {

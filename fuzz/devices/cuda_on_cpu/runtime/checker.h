@@ -14,7 +14,7 @@ void checker_finish();
 void checker_starts_launch(uint32_t dynamic_shared_bytes);
 
 // From the scheduler: what orders accesses.
-void checker_starts_block(int threads);
+void checker_starts_block();
 void checker_ends_block();
 void checker_passed_barrier();
 void checker_synced_warp(int first_thread, uint32_t lanes);

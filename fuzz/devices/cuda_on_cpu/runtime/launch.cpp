@@ -16,8 +16,8 @@ namespace cuda_on_cpu {
 
 static sigjmp_buf way_out;
 static const Step *step;
-static void *kernel_args[256];
-static uint64_t arg_values[256];
+static void *kernel_args[max_args];
+static uint64_t arg_values[max_args];
 static bool ready;
 
 void call_kernel() { step->entry->invoke(kernel_args); }

@@ -2,7 +2,7 @@
 
 namespace cuda_on_cpu {
 
-Ordering ordering = {1, 1, 1, 1, 0, 0, 0, {}, false, {}};
+Ordering ordering = {1, 1, 1, 1, 0, 0, 0, {}, false, true, ~0u, {}};
 
 constexpr uint32_t last_clock = (1u << 22) - 1;  // as wide as Trace::clock
 
@@ -18,12 +18,14 @@ void order_launch() {
   ordering.released = 0;
 }
 
-void order_block(int threads) {
+void order_block() {
   ordering.block_start = ordering.interval_start = ++ordering.now;
   ordering.acquired_by_block = ordering.acquired_since_barrier = 0;
   ordering.fenced = false;
-  memset(ordering.acquired, 0, static_cast<size_t>(threads) * sizeof ordering.acquired[0]);
-  reset_warp_clocks(0, threads);
+  if (ordering.acquired_any) memset(ordering.acquired, 0, sizeof ordering.acquired);
+  ordering.acquired_any = false;
+  for (; ordering.synced_warps; ordering.synced_warps &= ordering.synced_warps - 1)
+    reset_warp_clocks(__builtin_ctz(ordering.synced_warps) * warp_lanes, warp_lanes);
 }
 
 void order_barrier() {
@@ -33,6 +35,7 @@ void order_barrier() {
 }
 
 void order_warp(int first_thread, uint32_t lanes) {
+  ordering.synced_warps |= 1u << (first_thread / warp_lanes);
   uint32_t joined[warp_lanes] = {}, acquired = 0, newest = 0;
   for (int l = 0; l < warp_lanes; l++) {
     if (!(lanes >> l & 1)) continue;
@@ -44,6 +47,7 @@ void order_warp(int first_thread, uint32_t lanes) {
   if (newest == last_clock) {  // the clock is spent: start anew, and count all that was as ordered
     acquired = ordering.acquired_since_barrier = ++ordering.now;
     for (int l = 0; l < warp_lanes; l++) ordering.acquired[first_thread + l] = acquired;
+    ordering.acquired_any = true;
     reset_warp_clocks(first_thread, warp_lanes);
     return;
   }
@@ -61,6 +65,7 @@ void order_fence() { ordering.fenced = true; }
 void order_atomic(int current) {
   if (ordering.fenced) ordering.released = ++ordering.now;
   ordering.acquired[current] = ordering.released;
+  ordering.acquired_any = true;
   if (ordering.released > ordering.acquired_since_barrier) ordering.acquired_since_barrier = ordering.released;
 }
 

@@ -20,7 +20,9 @@ struct Ordering {
   uint32_t acquired_by_block;     // what a barrier has spread to all
   uint32_t acquired_since_barrier;
   uint32_t acquired[max_threads];
-  bool fenced;  // somebody of this block has fenced: the next atomic releases
+  bool fenced;           // somebody of this block has fenced: the next atomic releases
+  bool acquired_any;     // `acquired` is not all zero
+  uint32_t synced_warps;  // one bit a warp: its clocks are no longer as at the start of a block
   uint32_t warp_clock[max_threads][warp_lanes];  // [thread][lane]: what the thread knows of the lanes of its warp
 };
 
@@ -44,7 +46,7 @@ static inline bool is_ordered(const Trace &before, int current) {
 }
 
 void order_launch();
-void order_block(int threads);
+void order_block();
 void order_barrier();
 void order_warp(int first_thread, uint32_t lanes);
 void order_fence();

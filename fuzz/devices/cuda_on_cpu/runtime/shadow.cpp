@@ -36,6 +36,11 @@ void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
   }
 }
 
+void set_initialised(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
+  for (Cell *cell = region.cell(start); cell < region.cell(start + bytes + granule - 1); cell++)
+    cell->initialised = initialised ? cell->addressable : uint8_t{0};
+}
+
 void unmark(Region &region, uintptr_t start, uintptr_t bytes) {
   Cell *first = region.cell(start), *last = region.cell(start + bytes + granule - 1);
   memset(static_cast<void *>(first), 0, static_cast<size_t>(last - first) * sizeof(Cell));

@@ -35,6 +35,7 @@ void unmap_shadow(Region &region);
 
 // Makes the bytes addressable; all else of the region stays out of bounds.
 void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised);
+void set_initialised(Region &region, uintptr_t start, uintptr_t bytes, bool initialised);
 void unmark(Region &region, uintptr_t start, uintptr_t bytes);
 
 }  // namespace cuda_on_cpu
