@@ -21,8 +21,8 @@ from fuzz.kernel import Kernel, discover
 from fuzz.schedule import attempt_of, probe_of
 from fuzz.trial import run_trial
 
-MOST_TRIALS = {"cpu": 600, "gpu": 600, "sanitize": 3}
-AT_ONCE = {"cpu": 2, "gpu": 4, "sanitize": 6}
+MOST_TRIALS = {"cpu": 600, "gpu": 600, "sanitize": 2}
+AT_ONCE = {"cpu": 2, "gpu": 4, "sanitize": 8}
 FURTHER = 20
 """Trials after the first error in which the named kind may still turn up."""
 SIZED = 8

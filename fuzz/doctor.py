@@ -115,6 +115,8 @@ def python() -> Check:
 
 def provenance(device: str) -> dict[str, str]:
     """What a measurement on this device is true of."""
-    compiler = nvcc.version(nvcc.find()).split("\n")[-2] if device == "gpu" else cpu_compiler.find()
+    compiler = cpu_compiler.find()
+    if device == "gpu":
+        compiler = next(line for line in nvcc.version(nvcc.find()).splitlines() if "release" in line)
     where = card() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"
     return {"device": device, "on": where, "compiler": compiler, "day": date.today().isoformat()}

@@ -36,6 +36,9 @@ ENDED = {
 KEPT_MODULES = 64
 POINTER = 8
 SPIN = 0.002
+HEARD_EVERY = 1.0
+"""Seconds; less than the grace that the caller's process gives (gpu_device.GRACE)."""
+
 SHARED_LIMIT = cuda.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 POISON_SHARED = Path(__file__).with_name("poison_shared.cu")
 
@@ -63,7 +66,7 @@ class GpuCard:
         self._sent = self._back = np.empty(0, np.uint8)
         self._cubins: OrderedDict[tuple[object, ...], nvcc.Cubin] = OrderedDict()
         self._programs: dict[str, _Program] = {}
-        self._timeout = 0.0
+        self._timeout, self._heard = 0.0, float("-inf")
         self._begin: Callable[[str], None] = _unheard
         self.is_spent = False
         text = POISON_SHARED.read_text(encoding="utf-8")
@@ -72,7 +75,7 @@ class GpuCard:
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
-        self._timeout, self._begin = probe.timeout, begin
+        self._timeout, self._begin, self._heard = probe.timeout, begin, float("-inf")
         try:
             self._check_launches(job)
             return examined(job, probe, self)
@@ -106,8 +109,7 @@ class GpuCard:
         base = self._arena.base + (self._arena.capacity - len(image) if plan.at_end else 0)
         addresses = {job.buffers[place.buffer].name: base + place.start for place in where}
         back = self._back[: len(image)]
-        self._begin("running")
-        until = time.monotonic() + self._timeout
+        until = self._begun_run() + self._timeout
         cuda.memcpy_htod_async(base, image, self._stream)
         for number, step in enumerate(job.steps[:steps]):
             self._poison_shared(plan.shared + SHARED)
@@ -122,6 +124,14 @@ class GpuCard:
         cuda.memcpy_dtoh_async(back, base, self._stream)
         self._stream.synchronize()
         return back
+
+    def _begun_run(self) -> float:
+        """The time now. The caller's process hears of it once in a while: each message wakes it up."""
+        now = time.monotonic()
+        if now > self._heard + HEARD_EVERY:
+            self._heard = now
+            self._begin("running")
+        return now
 
     def _poison_shared(self, word: int) -> None:
         """Twice as many blocks as there are multiprocessors, each fills one, so hardly any is left out."""

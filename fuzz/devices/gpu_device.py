@@ -30,13 +30,17 @@ def check_machine() -> None:
     if importlib.util.find_spec("pycuda") is None:
         raise DeviceError("pycuda is not installed: pip install 'kfuzz[gpu]', or use --device cpu")
     card, compiler = driver.card(), nvcc.find()
-    release = nvcc.release(compiler)
+    check_release(card, compiler, nvcc.release(compiler))
+    nvcc.check_architecture(card.architecture)
+
+
+def check_release(card: driver.Card, compiler: str, release: tuple[int, int]) -> None:
+    """A DeviceError where the driver is of an older major version of CUDA than nvcc, whose code it then refuses."""
     if card.driver_cuda[0] < release[0]:
         has, needs = (".".join(map(str, version)) for version in (card.driver_cuda, release))
         raise DeviceError(
             f"the driver runs CUDA {has} and {compiler} is {needs}: update the driver, or put an older nvcc on PATH"
         )
-    nvcc.check_architecture(card.architecture)
 
 
 class GpuDevice:
@@ -59,7 +63,7 @@ class GpuDevice:
         """Run a job; one that ends its context is run again in a new process before it is accused."""
         outcome = self._worker.run(job, probe)
         if any(found.kind in FATAL for found in outcome.findings):
-            outcome = _confirmed(outcome, self._worker.run(job, probe))
+            outcome = confirmed(outcome, self._worker.run(job, probe))
         return sanitizer.watched(job, probe, outcome) if probe.check and self._sanitize else outcome
 
     def close(self) -> None:
@@ -67,7 +71,7 @@ class GpuDevice:
         self._worker.close()
 
 
-def _confirmed(first: Outcome, again: Outcome) -> Outcome:
+def confirmed(first: Outcome, again: Outcome) -> Outcome:
     """The second outcome; what only the first one showed is a warning."""
     kinds = {found.kind for found in again.findings}
     once = tuple(

@@ -146,4 +146,5 @@ def _paint(image: Bytes, start: int, stop: int, word: int) -> None:
     """Write a word over and over from `start` on, the last one as far as it goes."""
     whole = start + (stop - start) // 4 * 4
     image[start:whole].view(np.uint32)[:] = np.uint32(word)
-    image[whole:stop] = np.frombuffer(word.to_bytes(4, "little"), np.uint8)[: stop - whole]
+    if whole < stop:
+        image[whole:stop] = np.frombuffer(word.to_bytes(4, "little"), np.uint8)[: stop - whole]

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fuzz.devices import DTYPES, DeviceError, Finding, Job, Outcome, Probe, nvcc
+from fuzz.devices import DTYPES, Buffer, DeviceError, Finding, Job, Outcome, Probe, nvcc
 from fuzz.devices.layout import nbytes
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -33,8 +33,8 @@ ARRAY = re.compile(r"^array (\S+) at (0x[0-9a-f]+)$", re.MULTILINE)
 PLACE = re.compile(r"\bin (\S+):(\d+)")
 THREAD = re.compile(r"by thread \((\d+),(\d+),(\d+)\) in block \((\d+),(\d+),(\d+)\)")
 ADDRESS = re.compile(r"(?:Address|Access at|Access to) (0x[0-9a-f]+)")
-ACCESS = re.compile(r"^Invalid __(\w+)__ (read|write|atomic)")
-UNWRITTEN = re.compile(r"^Uninitialized __(\w+)__ memory read")
+ACCESS = re.compile(r"^Invalid __(\w+)__ (read|write|atomic) of size (\d+)")
+UNWRITTEN = re.compile(r"^Uninitialized __(\w+)__ memory (read) of size (\d+)")
 BARRIER = re.compile(r"^Barrier error detected\. (.*)$")
 TRAP = "Trace/breakpoint trap"
 RACE = re.compile(r"^(?:Error|Warning): Race reported between (\w+) access .* and (\w+) access")
@@ -158,9 +158,10 @@ def _finding(record: Record, job: Job, bases: Mapping[str, int]) -> Finding | No
         block=(numbers[3], numbers[4], numbers[5]) if who else None,
     )
     if access := ACCESS.match(record.head):
-        return _invalid_access(found, access[1], access[2], text, job, bases)
-    if space := UNWRITTEN.match(record.head):
-        return _at_array(replace(found, kind="uninitialised"), f"{space[1]} read", text, job, bases)
+        kind = "misaligned" if "is misaligned" in text else "out-of-bounds"
+        return _at_array(replace(found, kind=kind), access, text, job, bases)
+    if access := UNWRITTEN.match(record.head):
+        return _at_array(replace(found, kind="uninitialised"), access, text, job, bases)
     if barrier := BARRIER.match(record.head):
         return replace(found, kind="divergent-barrier", message=f"barrier: {barrier[1]}")
     if record.head == TRAP:
@@ -171,21 +172,19 @@ def _finding(record: Record, job: Job, bases: Mapping[str, int]) -> Finding | No
     return None
 
 
-def _invalid_access(found: Finding, space: str, access: str, text: str, job: Job, bases: Mapping[str, int]) -> Finding:
-    kind = "misaligned" if "misaligned" in text else "out-of-bounds"
-    return _at_array(replace(found, kind=kind), f"{space} {access}", text, job, bases)
-
-
-def _at_array(found: Finding, access: str, text: str, job: Job, bases: Mapping[str, int]) -> Finding:
+def _at_array(found: Finding, access: re.Match[str], text: str, job: Job, bases: Mapping[str, int]) -> Finding:
     """The finding with the array whose bytes are nearest to the address, and the index that it would be."""
+    space, verb, size = access.groups()
+    words = f"{found.kind} {verb} of {size} bytes of {space} memory"
     where = ADDRESS.search(text)
-    near: tuple[int, str, int] | None = None
-    for buffer in job.buffers if where and access.startswith("global") else ():
-        byte = int(where[1], 16) - bases[buffer.name] if where and buffer.name in bases else NEAR
-        distance = max(-byte, byte - nbytes(buffer) + 1, 0)
+    near: tuple[int, Buffer, int] | None = None
+    for buffer in job.buffers if where and space == "global" else ():
+        byte = int(where[1], 16) - bases[buffer.name] if where else 0
+        distance = max(-byte, byte + int(size) - nbytes(buffer), 0)
         if distance < (near[0] if near else NEAR):
-            near = distance, buffer.name, byte // DTYPES[buffer.element].itemsize
+            near = distance, buffer, byte
     if near is None:
-        return replace(found, message=f"{found.kind} {access}: {found.message}")
-    _, name, index = near
-    return replace(found, message=f"{found.kind} {access} of {name}[{index}]", array=name, index=index)
+        return replace(found, message=words)
+    _, buffer, byte = near
+    index = byte // DTYPES[buffer.element].itemsize
+    return replace(found, message=f"{words}, at {buffer.name}[{index}]", array=buffer.name, index=index)

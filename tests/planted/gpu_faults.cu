@@ -45,7 +45,7 @@ extern "C" __global__ void reads_before(float *y, const float *x, int n) {
 }
 
 extern "C" __global__ void reads_a_vector_too_many(float *y, const float *x, int n) {
-    // the surplus is not used: only leaving memory, or a checker, shows it
+    // the surplus is not used, and an aligned vector with one good element leaves no page: only a checker shows it
     int i = 4 * threadIdx.x;
     if (i >= n) return;
     float4 four = *(const float4 *)(x + i);
@@ -94,4 +94,12 @@ extern "C" __global__ void races(float *y, const float *x, int n) {
 extern "C" __global__ void adds_in_any_order(float *y, const float *x, int n) {
     // any number of blocks; y starts at 0
     atomicAdd(y, x[(blockIdx.x * blockDim.x + threadIdx.x) % n] * (0.1f + threadIdx.x));
+}
+
+extern "C" __global__ void reads_one_too_many_for_nothing(float *y, const float *x, int n) {
+    // nothing depends on the value: only leaving memory, or a checker, shows it
+    if (threadIdx.x < n) {
+        (void)*(const volatile float *)(x + threadIdx.x + 1);
+        y[threadIdx.x] = x[threadIdx.x];
+    }
 }
