@@ -42,6 +42,7 @@ class Discovery:
     axes: dict[str, int]
     tune: dict[str, int]
     check: bool
+    evidence: dict[str, object]
     is_known: bool
     path: Path | None
 
@@ -71,8 +72,8 @@ def write_state(out: Path | None, seed: int, kernels: Sequence[Kernel], progress
     if out is None:
         return
     told = {kernel.name: _encoded(kernel, one) for kernel, one in zip(kernels, progress, strict=True)}
-    document = {"kernels": told, "schema": SCHEMA, "seed": seed}
-    text = json.dumps(document, indent=1, sort_keys=True) + "\n"
+    document = {"schema": SCHEMA, "seed": seed, "kernels": told}
+    text = json.dumps(document, indent=1) + "\n"
     try:
         out.mkdir(parents=True, exist_ok=True)
         atomic.write(out / STATE, text.encode())

@@ -90,7 +90,7 @@ def _axes(ground: Ground, choose: Choose, budget: int) -> dict[str, int]:
     left = len(axes)
     for name in reversed(list(axes)):
         most = _most(ground, axes, name, cap, workers)
-        if left > 1 and not seldom(choose, 3):
+        if left > 1 and not seldom(choose, 2):
             most = max(ground.kernel.axes[name].lo, int(most ** (1 / left)))
         axis = ground.kernel.axes[name]
         axes[name] = (_rows if name == row else _size)(choose, axis, ground, most)

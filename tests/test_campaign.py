@@ -1,0 +1,435 @@
+"""Campaigns: they go on after failures, lose nothing, and are the same however they are run."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzz import case_file, corpus
+from fuzz.campaign import Event, Found, GaveUp, Options, Result, Tried, run_campaign
+from fuzz.campaign_state import STATE
+from fuzz.case import CaseError
+from fuzz.crew import BlockEnd, Orders, Step, run_block
+from fuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run
+from fuzz.devices.cpu import CpuDevice
+from fuzz.kernel import Kernel, discover, load
+from fuzz.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds
+from fuzz.trial import run_trial
+
+EVERY = {kernel.name: kernel for kernel in discover()}
+RIGHT = EVERY["softmax/online_warp"]
+LEADING = EVERY["broken/leading_neg_inf"]
+TAIL = EVERY["broken/tail_dropped"]
+SCAN = """// Right by nobody's reading: the tests say what it does.
+//
+// /// kernel
+// op     = "softmax"
+// axes   = { cols = "1..64" }
+// arrays = { x = "f32[cols] -> x", y = "f32[cols] <- y" }
+//
+// [[launch]]
+// entry = "scan"
+// grid  = 1
+// block = 1
+// args  = ["y", "x", "cols"]
+// ///
+__global__ void scan(float *y, const float *x, int cols) {}
+"""
+
+
+class Softmax:
+    """A device that computes softmax itself; subclasses of it misbehave in one way each."""
+
+    name = "told"
+
+    def __init__(self) -> None:
+        self.jobs = 0
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        self.jobs += 1
+        given = next(buffer.content for buffer in job.buffers if buffer.content is not None)
+        with np.errstate(all="ignore"):
+            x = given.astype(np.float64)
+            e = np.exp(x - x.max(axis=-1, keepdims=True))
+            y = (e / e.sum(axis=-1, keepdims=True)).astype(np.float32)
+        return self.tell(job, y)
+
+    def tell(self, job: Job, y: np.ndarray) -> Outcome:
+        return Outcome((Run("only", {"y": y, "x": y}),))
+
+    def close(self) -> None:
+        pass
+
+
+class Hangs(Softmax):
+    def tell(self, job: Job, y: np.ndarray) -> Outcome:
+        hang = Outcome((), (Finding("hang", "time was up"),))
+        return hang if self.jobs == 7 else super().tell(job, y)
+
+
+class CannotCompile(Softmax):
+    def tell(self, job: Job, y: np.ndarray) -> Outcome:
+        if job.kernel == RIGHT.name:
+            raise ClaimError(f"{job.path}:9: expected ';'")
+        return super().tell(job, y)
+
+
+class Breaks(Softmax):
+    """Wrong in a different way each time."""
+
+    def tell(self, job: Job, y: np.ndarray) -> Outcome:
+        return Outcome((), (Finding("trap", "a trap", line=self.jobs),))
+
+
+class Doubles(Softmax):
+    """Wrong for rows of 3, 6, 9 ... columns."""
+
+    def tell(self, job: Job, y: np.ndarray) -> Outcome:
+        return super().tell(job, y if y.shape[-1] % 3 else y * np.float32(2))
+
+
+class Missing(Softmax):
+    def __init__(self) -> None:
+        raise DeviceError("no such device here")
+
+
+class Dies(Softmax):
+    def tell(self, job: Job, y: np.ndarray) -> Outcome:
+        os._exit(7)
+
+
+@pytest.fixture
+def scan(tmp_path: Path) -> Kernel:
+    (tmp_path / "scan.cu").write_text(SCAN)
+    return load(tmp_path / "scan.cu")
+
+
+def told(result: Result) -> str:
+    """All that a campaign found, as text, but for what depends on time and place."""
+    lines = [result.stop_reason]
+    for one in result.kernels:
+        progress = replace(one.progress, seconds={}, discoveries={})
+        found = [replace(d, path=d.path and Path(d.path.name)) for d in one.discoveries]
+        lines += [one.kernel.name, repr(replace(progress, reasons=set())), *sorted(progress.reasons), *map(repr, found)]
+    return "\n".join(lines)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_right_kernel_has_no_finding() -> None:
+    result = run_campaign([RIGHT], CpuDevice, Options(seed=1, max_cases=60))
+    assert (result.trials, result.stop_reason, result.news) == (60, "max-cases", ())
+    assert 0 < result.kernels[0].progress.worst_ratio <= 1
+    assert result.rows > 60
+
+
+def test_a_wrong_kernel_is_found_and_its_case_is_on_disk_before_it_is_told(tmp_path: Path) -> None:
+    seen = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Found):
+            assert event.discovery.path is not None
+            record = case_file.read(event.discovery.path)
+            assert record.origin is not None
+            seen.append(record.origin.bucket)
+
+    result = run_campaign([LEADING, RIGHT], CpuDevice, Options(seed=1, max_cases=120, corpus=tmp_path), listen)
+    assert seen == [discovery.bucket for discovery in result.news]
+    assert "special" in {discovery.kind for discovery in result.news}
+    assert {discovery.bucket.partition(":")[0] for discovery in result.news} == {LEADING.name}
+    assert result.trials == 120
+
+
+def test_a_case_that_was_kept_breaks_the_kernel_again(tmp_path: Path) -> None:
+    run_campaign([LEADING], CpuDevice, Options(seed=1, max_cases=60, corpus=tmp_path))
+    (entry,) = (
+        e for e in corpus.entries([tmp_path]) if e.record and e.record.origin and e.record.origin.kind == "special"
+    )
+    record = entry.record
+    assert record is not None
+    assert record.origin is not None
+    with CpuDevice() as device:
+        probe = Probe(record.origin.check, record.origin.runs, record.origin.seed)
+        trial = run_trial(LEADING, record.case, record.origin.tune, device, probe)
+    assert record.origin.bucket in {defect.bucket for defect in trial.defects}
+
+
+def test_two_jobs_give_the_same_result_to_the_byte(tmp_path: Path) -> None:
+    kernels = [LEADING, RIGHT, TAIL]
+    options = Options(seed=3, max_cases=100)
+    one = run_campaign(kernels, CpuDevice, replace(options, corpus=tmp_path / "one"))
+    two = run_campaign(kernels, CpuDevice, replace(options, corpus=tmp_path / "two", jobs=2))
+    assert told(one) == told(two)
+    assert files(tmp_path / "one") == files(tmp_path / "two") != {}
+
+
+def test_another_seed_gives_another_campaign() -> None:
+    one, two = (run_campaign([RIGHT], Softmax, Options(seed=seed, max_cases=40)) for seed in (1, 2))
+    assert told(one) != told(two)
+
+
+def test_events_come_in_the_same_order_with_any_number_of_jobs() -> None:
+    def events(jobs: int) -> list[tuple[str, int, int]]:
+        seen: list[tuple[str, int, int]] = []
+
+        def listen(event: Event) -> None:
+            if isinstance(event, Tried):
+                seen.append((event.kernel, event.index, event.total))
+
+        run_campaign([LEADING, RIGHT, TAIL], Softmax, Options(max_cases=90, jobs=jobs), listen)
+        return seen
+
+    assert events(1) == events(2) == events(3)
+
+
+def test_an_interrupted_campaign_resumes_to_the_same_result(tmp_path: Path, scan: Kernel) -> None:
+    kernels = [RIGHT, scan, LEADING]
+    options = Options(seed=5, max_cases=70)
+    whole = run_campaign(kernels, Doubles, replace(options, corpus=tmp_path / "whole"))
+    assert len(whole.news) > 2
+    parts = replace(options, corpus=tmp_path / "parts", out=tmp_path / "out")
+    for limit in (1, 13, 14, 40):
+
+        def stop(event: Event, limit: int = limit) -> None:
+            if isinstance(event, Tried) and event.total >= limit:
+                raise KeyboardInterrupt
+
+        result = run_campaign(kernels, Doubles, parts, stop)
+        assert (result.stop_reason, result.trials) == ("interrupted", limit)
+    assert told(run_campaign(kernels, Doubles, parts)) == told(whole)
+    assert files(tmp_path / "parts") == files(tmp_path / "whole")
+
+
+def test_ctrl_c_in_the_middle_of_two_jobs_returns_what_was_found(tmp_path: Path) -> None:
+    def stop(event: Event) -> None:
+        if isinstance(event, Found):
+            raise KeyboardInterrupt
+
+    result = run_campaign([LEADING, TAIL], CpuDevice, Options(max_cases=500, jobs=2, corpus=tmp_path), stop)
+    assert result.stop_reason == "interrupted"
+    assert len(result.news) == 1
+    assert result.news[0].path is not None
+    assert result.news[0].path.exists()
+
+
+def test_a_campaign_of_another_seed_is_not_resumed(tmp_path: Path, scan: Kernel) -> None:
+    run_campaign([scan], Softmax, Options(seed=1, max_cases=3, out=tmp_path))
+    with pytest.raises(CaseError, match="seed: 1, and this campaign has 2; give that seed or another folder"):
+        run_campaign([scan], Softmax, Options(seed=2, max_cases=3, out=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda text: text[:40], "not JSON"),
+        (lambda text: text.replace("kfuzz-campaign/1", "kfuzz-campaign/2"), "schema: 'kfuzz-campaign/2'"),
+        (lambda text: text.replace('"next"', '"after"'), "'next': not the state of a campaign"),
+    ],
+)
+def test_a_damaged_state_is_one_clear_line(damage, words: str, tmp_path: Path, scan: Kernel) -> None:  # noqa: ANN001  a lambda
+    run_campaign([scan], Softmax, Options(max_cases=3, out=tmp_path))
+    (tmp_path / STATE).write_text(damage((tmp_path / STATE).read_text()))
+    with pytest.raises(CaseError) as error:
+        run_campaign([scan], Softmax, Options(max_cases=3, out=tmp_path))
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_kernel_whose_text_has_changed_starts_anew(tmp_path: Path, scan: Kernel) -> None:
+    options = Options(max_cases=20, out=tmp_path / "out")
+    first = run_campaign([scan], Breaks, options)
+    assert len(first.news) > 0
+    scan.path.write_text(SCAN + "// fixed\n")
+    second = run_campaign([load(scan.path)], Softmax, options)
+    assert second.news == ()
+    assert second.trials == 20
+
+
+def test_what_a_baseline_knows_is_no_news(tmp_path: Path) -> None:
+    options = Options(seed=1, max_cases=60)
+    bucket = run_campaign([LEADING], CpuDevice, options).news[0].bucket
+    again = run_campaign([LEADING], CpuDevice, replace(options, known=frozenset([bucket]), corpus=tmp_path))
+    assert bucket not in {discovery.bucket for discovery in again.news}
+    assert any(discovery.is_known for discovery in again.kernels[0].discoveries)
+    assert all(e.record and e.record.origin and e.record.origin.bucket != bucket for e in corpus.entries([tmp_path]))
+
+
+def test_a_kernel_that_hangs_is_given_up_and_the_others_go_on(scan: Kernel) -> None:
+    events: list[Event] = []
+    result = run_campaign([scan, RIGHT], Hangs, Options(max_cases=80), events.append)
+    given_up = [event.kernel for event in events if isinstance(event, GaveUp)]
+    assert len(given_up) == 1
+    hung, other = sorted(result.kernels, key=lambda one: one.progress.trials)
+    assert hung.kernel.name == given_up[0]
+    assert [discovery.kind for discovery in hung.discoveries] == ["hang"]
+    assert other.progress.trials == 40
+    assert result.stop_reason == "no kernel can go on"
+
+
+def test_a_hang_that_may_be_for_want_of_time_is_not_told(scan: Kernel) -> None:
+    orders = Orders((scan,), 1, timeout=1000.0, deadline=time.monotonic() + 500)
+    device = Hangs()
+    items = list(run_block(orders, device, Block(0, 0, 20), {}))
+    assert [item for item in items if isinstance(item, Step) and item.sights] == []
+    assert items[-1] == BlockEnd(Block(0, 0, 20), "time")
+
+
+def test_a_kernel_that_does_not_compile_is_an_error_and_the_others_go_on(scan: Kernel) -> None:
+    result = run_campaign([RIGHT, scan], CannotCompile, Options(max_cases=20))
+    wrong, right = result.kernels
+    assert wrong.progress.error.endswith("expected ';'")
+    assert (wrong.progress.trials, right.progress.trials) == (0, 10)
+    assert result.news == ()
+
+
+def test_a_kernel_with_endless_errors_is_given_up(scan: Kernel) -> None:
+    result = run_campaign([scan], Breaks, Options(max_cases=1000))
+    assert len(result.news) == 16
+    assert result.trials == 16
+    assert "16 different errors" in result.kernels[0].progress.retired
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_device_that_is_missing_ends_the_campaign(jobs: int, scan: Kernel) -> None:
+    with pytest.raises(DeviceError, match="no such device here"):
+        run_campaign([scan], Missing, Options(max_cases=5, jobs=jobs))
+
+
+def test_a_process_that_dies_ends_the_campaign_in_one_line(scan: Kernel, tmp_path: Path) -> None:
+    with pytest.raises(DeviceError, match="a process of this campaign ended with exit code 7"):
+        run_campaign([scan], Dies, Options(max_cases=5, jobs=2, out=tmp_path))
+    assert (tmp_path / STATE).exists()
+
+
+def test_time_ends_a_campaign(scan: Kernel) -> None:
+    for jobs in (1, 2):
+        result = run_campaign([scan, RIGHT], Softmax, Options(max_time=0.5, jobs=jobs))
+        assert result.stop_reason == "max-time"
+        assert result.trials > 0 or jobs > 1  # which have yet to start
+
+
+def test_a_folder_that_cannot_be_written_is_one_clear_line(scan: Kernel, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CaseError, match=r"file/out: cannot be written: Not a directory"):
+        run_campaign([scan], Softmax, Options(max_cases=5, out=tmp_path / "file" / "out"))
+    with pytest.raises(CaseError, match="the case is not kept"):
+        run_campaign([scan], Breaks, Options(max_cases=5, corpus=tmp_path / "file"))
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from fuzz.campaign import Found, Options, run_campaign
+from fuzz.devices.cpu import CpuDevice
+from fuzz.kernel import KERNELS, load
+
+def listen(event):
+    if isinstance(event, Found) and event.discovery.path:
+        print(event.discovery.bucket, flush=True)
+
+if __name__ == "__main__":
+    names = ("leading_neg_inf", "tail_dropped", "max_starts_at_zero")
+    kernels = [load(KERNELS / "broken" / f"{name}.cu") for name in names]
+    print("begun", flush=True)
+    folder = Path(sys.argv[1])
+    options = Options(seed=2, max_cases=240, corpus=folder / "corpus", out=folder / sys.argv[2], jobs=int(sys.argv[3]))
+    run_campaign(kernels, CpuDevice, options, listen)
+    print("ended", flush=True)
+"""
+
+
+def child(script: Path, folder: Path, out: str = "out", jobs: int = 1) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    command = [sys.executable, str(script), str(folder), out, str(jobs)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+
+
+def finished(script: Path, folder: Path) -> list[str]:
+    """The lines of a campaign that is left alone."""
+    with child(script, folder) as process:
+        return process.communicate()[0].splitlines()
+
+
+def killed_campaigns(folder: Path, kills: int, seed: int) -> None:
+    """Kill a campaign again and again, at random moments after it began; all that it told is there each time."""
+    script = folder / "child.py"
+    script.write_text(CHILD)
+    chance = random.Random(seed)  # noqa: S311  moments, not secrets
+    reported: set[str] = set()
+    for _ in range(kills):
+        with child(script, folder) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "begun\n"
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(chance.uniform(0.0, 1.5))
+            process.send_signal(signal.SIGKILL)
+            reported |= set(process.stdout.read().split("\n")) - {"", "ended"}
+        every = list(corpus.entries([folder / "corpus"])) if (folder / "corpus").exists() else []
+        assert [entry.error for entry in every if entry.error] == []
+        assert reported <= {e.record.origin.bucket for e in every if e.record and e.record.origin}
+        if (folder / "out" / STATE).exists():
+            json.loads((folder / "out" / STATE).read_text())
+    assert finished(script, folder)[-1] == "ended"
+    finished(script, folder / "undisturbed")
+    found = corpus.entries([folder / "corpus"]), corpus.entries([folder / "undisturbed" / "corpus"])
+    one, two = ({e.record.origin.bucket for e in entries if e.record and e.record.origin} for entries in found)
+    assert one == two
+
+
+def test_a_killed_campaign_loses_nothing_that_it_told(tmp_path: Path) -> None:
+    (tmp_path / "undisturbed").mkdir()
+    killed_campaigns(tmp_path, 3, seed=1)
+
+
+@pytest.mark.soak
+def test_two_hundred_kills_lose_nothing(tmp_path: Path) -> None:
+    (tmp_path / "undisturbed").mkdir()
+    killed_campaigns(tmp_path, 200, seed=2)
+
+
+def test_two_campaigns_into_one_corpus_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "child.py"
+    script.write_text(CHILD)
+    with child(script, tmp_path, "a") as one, child(script, tmp_path, "b") as two:
+        told = [set(process.communicate()[0].splitlines()) - {"begun", "ended"} for process in (one, two)]
+    buckets = [e.record.origin.bucket for e in corpus.entries([tmp_path / "corpus"]) if e.record and e.record.origin]
+    assert sorted(buckets) == sorted(told[0] | told[1])
+
+
+def test_quotas_differ_by_one_at_most() -> None:
+    assert quotas(3, 10) == [4, 3, 3]
+    assert quotas(3, 2) == [1, 1, 0]
+    assert quotas(2, None) == [None, None]
+
+
+def test_rounds_give_every_kernel_what_is_its_due() -> None:
+    blocks = [block for blocks in rounds(quotas(3, 200)) for block in blocks]
+    for place, quota in enumerate(quotas(3, 200)):
+        mine = [index for b in blocks if b.kernel == place for index in range(b.first, b.last)]
+        assert mine == list(range(quota or 0))
+    assert [block.kernel for block in blocks[:3]] == [0, 1, 2]
+    assert blocks[0] == Block(0, 0, BLOCKS[0])
+
+
+def test_trials_start_small_and_are_checked_early() -> None:
+    sizes = [attempt_of(RIGHT, 1, index).case.elements for index in range(40)]
+    assert max(sizes[:4]) <= 128
+    assert max(sizes) > 1000
+    assert sum(map(is_check, range(300))) == 50
+    assert any(map(is_check, range(3)))
+    assert not any(map(is_check, LARGE))
+
+
+def test_probes_differ_from_trial_to_trial() -> None:
+    assert len({probe_of(RIGHT, 1, index, 3, 5.0).seed for index in range(200)}) == 200
