@@ -28,7 +28,7 @@
 // args  = ["y", "x", "cols"]
 // ///
 
-struct __align__(8) MD {
+struct alignas(8) MD {
     float m;  // maximum; -inf in the empty state
     float d;  // sum of exp(x - m); 0 in the empty state
 };

@@ -1,0 +1,138 @@
+"""A whole score: all mutants of all kernels, kept on disk one by one, and resumed from there.
+
+Knows what is done and what is left; never how a mutant is searched.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from fuzz.case import CaseError
+from fuzz.crew import MakeDevice
+from fuzz.kernel import Kernel
+from fuzz.score import Control, Options, Score, chosen
+from fuzz.score_crew import Batch, run_batches
+
+SCHEMA = "kfuzz-score/1"
+FILE = "score.jsonl"
+AT_A_TIME = 16
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far it has come; `left` is in seconds, as far as it can be told."""
+
+    done: int
+    total: int
+    seconds: float
+    left: float
+    score: Score
+
+
+@dataclass
+class Report:
+    """Everything that was found, by whichever run; `seconds` are those of the mutants, whoever ran them."""
+
+    options: Options
+    controls: dict[str, Control] = field(default_factory=dict)
+    scores: dict[str, Score] = field(default_factory=dict)
+    interrupted: bool = False
+
+
+def run_score(
+    kernels: Sequence[Kernel],
+    make_device: MakeDevice,
+    options: Options,
+    jobs: int,
+    out: Path | None,
+    listen: Callable[[Progress], None],
+) -> Report:
+    """Score what has not been scored in `out` yet; Ctrl-C ends it, and what is done is kept."""
+    report = Report(options)
+    log = _Log(out, options)
+    every = {mutant.key: (kernel, mutant) for kernel in kernels for mutant in chosen(kernel, options.per_operator)}
+    for control in log.controls:
+        report.controls[control.kernel] = control
+    report.scores = {score.key: score for score in log.scores if score.key in every}
+    batches = []
+    for kernel in kernels:
+        left = [mutant for own, mutant in every.values() if own is kernel and mutant.key not in report.scores]
+        batches += [Batch(kernel, tuple(left[at : at + AT_A_TIME])) for at in range(0, len(left), AT_A_TIME)]
+    began, before = time.monotonic(), len(report.scores)
+    try:
+        for told in run_batches(batches, make_device, options, jobs) if batches else ():
+            if isinstance(told, Control) and told.kernel not in report.controls:
+                report.controls[told.kernel] = told
+                log.keep(told)
+            elif isinstance(told, Score):
+                report.scores[told.key] = told
+                log.keep(told)
+                seconds, done = time.monotonic() - began, len(report.scores)
+                each = seconds / (done - before)
+                listen(Progress(done, len(every), seconds, each * (len(every) - done), told))
+    except KeyboardInterrupt:
+        report.interrupted = True
+    finally:
+        log.close()
+    names = {kernel.name for kernel in kernels}
+    report.controls = {name: one for name, one in report.controls.items() if name in names}
+    return report
+
+
+class _Log:
+    """What is done, one line of JSON each below a line that says what was asked for; a torn last line is dropped."""
+
+    def __init__(self, out: Path | None, options: Options) -> None:
+        self.controls: list[Control] = []
+        self.scores: list[Score] = []
+        self._file: int | None = None
+        if out is None:
+            return
+        path, header = out / FILE, {"schema": SCHEMA, **asdict(options)}
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            whole = self._read(path, header) if path.exists() else 0
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            os.ftruncate(self._file, whole)
+            os.lseek(self._file, 0, os.SEEK_END)
+        except OSError as error:
+            raise CaseError(f"{out}: cannot be written: {error.strerror}; a score keeps what is done there") from None
+        if not whole:
+            self._write(header)
+
+    def keep(self, told: Control | Score) -> None:
+        """Append one line, so that a kill at any moment loses no more than the line that is being written."""
+        kept = {name: value for name, value in asdict(told).items() if name not in ("answers", "buckets")}
+        self._write({type(told).__name__.lower(): kept})
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _write(self, line: dict[str, object]) -> None:
+        if self._file is not None:
+            os.write(self._file, (json.dumps(line) + "\n").encode())
+
+    def _read(self, path: Path, header: dict[str, object]) -> int:
+        """Take over what is there; how many bytes of it are whole."""
+        lines = path.read_bytes().splitlines(keepends=True)
+        if lines and not lines[-1].endswith(b"\n"):
+            lines.pop()
+        try:
+            parsed = [json.loads(line) for line in lines]
+            if parsed and parsed[0] != header:
+                raise CaseError(f"{path}: holds {parsed[0]}; this score is {header}; give another folder")
+            for line in parsed[1:]:
+                if "control" in line:
+                    kept = {**line["control"], "defects": tuple(line["control"]["defects"])}
+                    self.controls.append(Control(**kept, answers=(), buckets=frozenset()))
+                else:
+                    self.scores.append(Score(**line["score"]))
+        except (ValueError, TypeError, KeyError) as error:
+            raise CaseError(f"{path}: not what a score keeps: {error}; give another folder") from None
+        return sum(map(len, lines))

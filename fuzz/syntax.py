@@ -1,0 +1,157 @@
+"""CUDA C++ as a tree: what stands where in the text of a kernel file, and what its names were declared as.
+
+Knows tree-sitter and its grammar for CUDA; never what a kernel computes, nor which of its places matter.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import tree_sitter_cuda
+from tree_sitter import Language, Node, Parser
+
+OUTSIDE = ("comment", "static_assert_declaration", "template_parameter_list", "template_argument_list", "ERROR")
+"""Nothing below these is code that runs, or it is not known to be."""
+WORDS_OF_A_TYPE = ("primitive_type", "type_identifier", "sized_type_specifier")
+INTEGERS = ("int", "size_t", "unsigned int", "unsigned", "long", "long long")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A name as a function declares it: its type, whether it is an array or a pointer, and where it is known from."""
+
+    name: str
+    type: str
+    is_array: bool
+    is_shared: bool
+    known_from: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a kernel file, parsed."""
+
+    text: bytes
+    root: Node
+
+    @property
+    def errors(self) -> tuple[int, ...]:
+        """The lines on which the grammar does not know what to make of the text."""
+        return tuple(sorted({node.start_point.row + 1 for node in walk(self.root) if node.is_error or node.is_missing}))
+
+    def nodes(self, *types: str) -> Iterator[Node]:
+        """Every node of these types in code that runs, from top to bottom."""
+        yield from (node for node in walk(self.root, OUTSIDE) if node.type in types)
+
+    def variables(self, function: Node) -> dict[str, Variable]:
+        """What a function declares, parameters first. A name that is declared twice is the first one."""
+        found: dict[str, Variable] = {}
+        for node in walk(function, OUTSIDE):
+            if node.type in ("parameter_declaration", "declaration"):
+                for variable in _declared(node):
+                    found.setdefault(variable.name, variable)
+        return found
+
+
+def parse(text: str) -> Source:
+    """The tree of a kernel file's text."""
+    raw = text.encode()
+    return Source(raw, Parser(_language()).parse(raw).root_node)
+
+
+@cache
+def _language() -> Language:
+    return Language(tree_sitter_cuda.language())
+
+
+def walk(node: Node, outside: tuple[str, ...] = ()) -> Iterator[Node]:
+    """A node and all below it, from top to bottom, but for what lies in nodes of the types in `outside`."""
+    if node.type in outside:
+        return
+    yield node
+    for child in node.children:
+        yield from walk(child, outside)
+
+
+def words(node: Node) -> str:
+    """The text of a node."""
+    return node.text.decode() if node.text else ""
+
+
+def field(node: Node, name: str) -> Node:
+    """The child of that name, which the grammar says is always there."""
+    child = node.child_by_field_name(name)
+    assert child is not None, f"{node.type} without {name}"
+    return child
+
+
+def operator(node: Node) -> str:
+    """The operator of a binary, unary, assignment or update expression."""
+    return words(field(node, "operator"))
+
+
+def function_of(node: Node) -> Node | None:
+    """The function around a node."""
+    return around(node, "function_definition")
+
+
+def around(node: Node, *types: str) -> Node | None:
+    """The innermost node of these types around a node."""
+    outer = node.parent
+    while outer is not None and outer.type not in types:
+        outer = outer.parent
+    return outer
+
+
+def is_within(node: Node, outer: Node | None) -> bool:
+    """Whether a node lies in another, or is it."""
+    return outer is not None and outer.start_byte <= node.start_byte and node.end_byte <= outer.end_byte
+
+
+def callee(call: Node) -> str:
+    """The plain name of the function that is called: `f` of `f<3>(x)`."""
+    function = field(call, "function")
+    name = function.child_by_field_name("name") if function.type == "template_function" else function
+    return words(name) if name is not None else ""
+
+
+def arguments(call: Node) -> list[Node]:
+    """The arguments of a call."""
+    return [node for node in field(call, "arguments").named_children if node.type != "comment"]
+
+
+def plain(node: Node) -> Node:
+    """A node without the parentheses around it."""
+    while node.type in ("parenthesized_expression", "condition_clause"):
+        node = next(child for child in node.named_children if child.type != "comment")
+    return node
+
+
+def is_written(node: Node) -> bool:
+    """Whether a name stands where it is assigned to, in whole or by an index, or is declared."""
+    outer = node
+    while outer.parent is not None and outer.parent.type in ("subscript_expression", "field_expression"):
+        if outer.parent.child_by_field_name("argument") != outer:
+            return False
+        outer = outer.parent
+    parent = outer.parent
+    if parent is None:
+        return False
+    target = parent.child_by_field_name("left" if parent.type == "assignment_expression" else "declarator")
+    return target == outer or parent.type == "update_expression"
+
+
+def _declared(declaration: Node) -> Iterator[Variable]:
+    kind = declaration.child_by_field_name("type")
+    if kind is None:
+        return
+    is_shared = any(child.type == "type_qualifier" and words(child) == "__shared__" for child in declaration.children)
+    for declarator in declaration.children_by_field_name("declarator"):
+        inner, is_array = declarator, False
+        while inner.type != "identifier":
+            is_array = is_array or inner.type in ("array_declarator", "pointer_declarator")
+            below = inner.child_by_field_name("declarator") or next(iter(inner.named_children), None)
+            if below is None or inner.type == "function_declarator":
+                return
+            inner = below
+        yield Variable(words(inner), words(kind), is_array, is_shared, declarator.end_byte)
