@@ -15,7 +15,7 @@ from typing import Literal
 
 from fuzz import corpus
 from fuzz.campaign_state import Discovery, Progress, read_state, write_state
-from fuzz.case import Origin, Record
+from fuzz.case import CaseError, Origin, Record
 from fuzz.crew import BlockEnd, MakeDevice, Orders, Sight, Step, alone, together
 from fuzz.kernel import Kernel
 from fuzz.plan import BUDGET
@@ -231,16 +231,19 @@ class _Campaign:
             bucket=sight.bucket,
             kind=sight.kind,
             message=sight.message,
-            device="",
+            device=step.device,
             tune=dict(step.tune),
             check=step.check,
             runs=self.options.runs,
             seed=step.probe_seed,
         )
         is_known = sight.bucket in self.options.known
-        path = None
+        path, trouble = None, None
         if self.options.corpus is not None and sight.severity == "error" and not is_known:
-            path = corpus.save(self.options.corpus, Record(sight.case, origin))
+            try:
+                path = corpus.save(self.options.corpus, Record(sight.case, origin))
+            except CaseError as error:  # what cannot be kept is told all the same
+                trouble = error
         discovery = Discovery(
             bucket=sight.bucket,
             fault=sight.fault,
@@ -256,10 +259,14 @@ class _Campaign:
             axes=dict(step.axes),
             tune=dict(step.tune),
             check=step.check,
+            evidence=dict(sight.evidence),
             is_known=is_known,
             path=path,
         )
         progress.discoveries[sight.bucket] = discovery
+        if trouble:
+            self.listen(Found(discovery))
+            raise trouble
         if old is None:
             self.save()
             self.listen(Found(discovery))

@@ -15,6 +15,7 @@ from typing import Literal
 
 from fuzz.case import Case
 from fuzz.devices import ClaimError, Device, DeviceError, Severity
+from fuzz.evidence import Evidence, evidence_of
 from fuzz.kernel import Kernel
 from fuzz.plan import BUDGET
 from fuzz.schedule import Block, attempt_of, probe_of
@@ -38,7 +39,7 @@ class Orders:
 
 @dataclass(frozen=True)
 class Sight:
-    """A defect as a campaign keeps it, with the case that showed it where that is the smallest so far."""
+    """A defect as a campaign keeps it, with its evidence and its case where that is the smallest so far."""
 
     bucket: str
     fault: str
@@ -48,6 +49,7 @@ class Sight:
     message: str
     line: int | None
     region: str
+    evidence: Evidence
     case: Case | None
 
 
@@ -59,6 +61,7 @@ class Step:
     index: int
     axes: Mapping[str, int]
     tune: Mapping[str, int]
+    device: str
     check: bool
     probe_seed: int
     rows: int
@@ -118,6 +121,7 @@ def _step(
         index=index,
         axes=kernel.axes_of(attempt.case.arrays),
         tune=attempt.tune,
+        device=trial.device,
         check=probe.check,
         probe_seed=probe.seed,
         rows=trial.rows,
@@ -125,12 +129,12 @@ def _step(
         ratio=trial.ratio,
         seconds={"generation": planned, **trial.seconds},
         reasons=tuple(re.sub(r"\d+ ", "", reason) for reason in trial.reasons),
-        sights=tuple(_sight(trial, defect, known) for defect in trial.defects),
+        sights=tuple(_sight(kernel, trial, defect, known) for defect in trial.defects),
     )
     return step, any(defect.kind == "hang" for defect in trial.defects)
 
 
-def _sight(trial: Trial, defect: Defect, known: dict[str, int]) -> Sight:
+def _sight(kernel: Kernel, trial: Trial, defect: Defect, known: dict[str, int]) -> Sight:
     size = trial.case.elements
     smallest = size < known.get(defect.bucket, size + 1)
     if smallest:
@@ -144,6 +148,7 @@ def _sight(trial: Trial, defect: Defect, known: dict[str, int]) -> Sight:
         message=defect.message,
         line=defect.line,
         region=defect.region,
+        evidence=evidence_of(kernel, trial.case, defect) if smallest else {},
         case=trial.case if smallest else None,
     )
 
