@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from planted_jobs import Value, floats, marked, planted
+from planted_jobs import Value, floats, job_of, marked, planted
 
 from fuzz.devices import Finding, Job, Probe
 from fuzz.devices.cpu import CpuDevice
@@ -25,7 +25,6 @@ def job(name: str, **more: int) -> Job:
     return planted(file, name, arguments, **{"block": 64, **launch, **more})
 
 
-ONE_WORD = np.zeros(1, np.uint32)
 JOBS: dict[str, tuple[str, dict[str, Value], dict[str, int]]] = {
     "missing_barrier_in_loop": ("races", {"x": floats(256), "y": "f32[1]"}, {"block": 256}),
     "missing_barrier_after_load": ("races", {"x": floats(256), "y": "f32[1]"}, {"block": 256}),
@@ -149,9 +148,7 @@ SEEN_FAST = [
 def matching(findings: tuple[Finding, ...], name: str, kind: str, mark: str, other: str | None) -> list[Finding]:
     file = JOBS[name][0]
     others = marked(file, other) if other else [None]
-    return [
-        one for one in findings if one.kind == kind and one.line in marked(file, mark) and one.other_line in others
-    ]
+    return [one for one in findings if one.kind == kind and one.line in marked(file, mark) and one.other_line in others]
 
 
 @pytest.mark.parametrize(("name", "kind", "severity", "mark", "other"), FOUND, ids=[one[0] for one in FOUND])
@@ -190,8 +187,6 @@ def test_an_index_before_the_array_is_negative(device: CpuDevice) -> None:
 
 def test_a_race_between_blocks_that_changes_the_result_is_an_error(device: CpuDevice) -> None:
     text = "__global__ void last_wins(float *y) { y[0] = blockIdx.x; }"
-    from planted_jobs import job_of
-
     outcome = device.run(job_of(text, ("last_wins",), "last_wins", {"y": "f32[1]"}, block=1, grid=3), CHECK)
     assert {(one.kind, one.severity) for one in outcome.findings} >= {("race", "error")}
 

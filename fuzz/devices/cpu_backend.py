@@ -4,6 +4,7 @@ Knows ctypes and memory. Which runs there are, and what they mean, cpu_trial kno
 """
 
 import ctypes
+import resource
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzz.devices import DTYPES, ClaimError, DeviceError, Job, Outcome, Probe, Run, cpu_compiler
+from fuzz.devices import DTYPES, ClaimError, Job, Outcome, Probe, Run, cpu_compiler
 from fuzz.devices.cpu_compiler import Flavour
 from fuzz.devices.cpu_findings import Lines, sights
 from fuzz.devices.cpu_library import (
@@ -20,7 +21,6 @@ from fuzz.devices.cpu_library import (
     HAS_CONTENT,
     IS_INITIALISED,
     IS_OUTPUT,
-    TOO_LARGE,
     LoadedLibrary,
     RawBuffer,
     RawFinding,
@@ -31,6 +31,9 @@ from fuzz.devices.cpu_library import (
 )
 from fuzz.devices.cpu_trial import Manner, Pass, examined
 from fuzz.devices.layout import nbytes
+
+MEMORY_LIMIT = 12 << 30
+"""Bytes of addresses for the whole process: twice what stacks, arrays and their shadow take when all are in use."""
 
 KEPT_LIBRARIES = 64
 SPENT_AFTER = 2000
@@ -110,9 +113,6 @@ class Bound:
         began = time.perf_counter()
         runtime.run(raw)
         took = time.perf_counter() - began
-        if raw.status == TOO_LARGE:
-            need = sum(nbytes(one) for one in job.buffers)
-            raise DeviceError(f"{job.path}: these arrays take {need} bytes; the cpu device holds at most 1 GB")
         found = sights(self._findings[: raw.finding_count], job, library, program.lines) if raw.finding_count else []
         run = Run(manner.label(), self._outputs(), took) if raw.status == FINISHED else None
         printed = (raw.printed or b"").decode(errors="replace")
@@ -145,9 +145,12 @@ class CpuBackend:
 
     def __init__(self) -> None:
         self.is_spent = False
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         self._runtime = Runtime(cpu_compiler.runtime())
         self._programs: OrderedDict[tuple[object, ...], Program] = OrderedDict()
         self._loads = 0
+        self._waiters: set[str] = set()
 
     def close(self) -> None:
         """Nothing outlives the process."""
@@ -164,7 +167,7 @@ class CpuBackend:
         flavour: Flavour = "check" if probe.check else "fast"
         bound[flavour] = Bound(job, self._program(job, flavour))
         begin("running")
-        return examined(job, probe, run)
+        return examined(job, probe, run, self._waiters)
 
     def _program(self, job: Job, flavour: Flavour) -> Program:
         key = (flavour, job.path, job.source, job.flags, job.entries)

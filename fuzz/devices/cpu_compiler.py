@@ -52,10 +52,9 @@ _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
         "-DCUDA_ON_CPU_CHECK",
         "-fsanitize=thread",
         "-fsanitize=bounds,alignment,integer-divide-by-zero",
-        "--param=tsan-instrument-func-entry-exit=0",
-        "--param=tsan-distinguish-volatile=1",
     ),
 }
+_HOOKS = ("tsan-instrument-func-entry-exit=0", "tsan-distinguish-volatile=1")
 _LINK = ("-shared", "-pipe", "-Wl,-z,now")
 _LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' own: the runtime is in their place
 _RUNTIME = ("-O2", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
@@ -140,6 +139,15 @@ def runtime() -> Path:
     name = f"cpu/runtime-{cache.key(_identity(compiler), _own_digest())[:32]}.so"
     sources = [str(one) for one in sorted((HOME / "runtime").glob("*.cpp")) if one.name != "module.cpp"]
     return _kept(name, lambda to: _compile_own(compiler, [*_red_zone(compiler), "-shared", *sources, "-o", str(to)]))
+
+
+def _options(compiler: str, flavour: Flavour, chosen: Flags) -> list[str]:
+    """All that decides how a kernel file is compiled, in the words of this compiler."""
+    hooks: list[str] = []
+    if flavour == "check":
+        clang = "clang" in _identity(compiler)
+        hooks = [word for one in _HOOKS for word in (("-mllvm", f"-{one}") if clang else (f"--param={one}",))]
+    return [*_LANGUAGE, *_COMMON, *_FLAVOURS[flavour], *hooks, *chosen.passed]
 
 
 def _module_object(compiler: str) -> Path:
@@ -229,7 +237,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
         unit = Path(folder) / KERNEL_NAME  # the name by which the debugger's tables know the lines
         unit.write_text(text, encoding="utf-8")
         command = [
-            *(compiler, *_LANGUAGE, *_COMMON, *_FLAVOURS[flavour], *chosen.passed),
+            *(compiler, *_options(compiler, flavour, chosen)),
             *("-include", str(header), "-I", str(HOME / "include"), "-iquote", str(job.path.parent)),
             *("-MMD", "-MF", str(depends), *_LINK),
             *("-x", "c++", str(unit), "-x", "none", str(module), "-o", str(made), *_LIBRARIES),
@@ -253,7 +261,7 @@ def _english() -> dict[str, str]:
 
 def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
     """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits."""
-    options = [*_LANGUAGE, *_COMMON, *_FLAVOURS[flavour], *chosen.passed]
+    options = _options(compiler, flavour, chosen)
     folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), *options)[:32]}"
     header = cache.folder() / folder / "front.h"
     if not (header.parent / "front.h.gch").exists():

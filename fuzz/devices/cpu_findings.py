@@ -20,6 +20,7 @@ WORD = 4
 NAMES = {
     "out_of_bounds": "out-of-bounds",
     "uninitialised": "uninitialised",
+    "partly_uninitialised": "uninitialised",
     "race": "race",
     "same_value_race": "race",
     "divergent_barrier": "divergent-barrier",
@@ -41,11 +42,18 @@ NAMES = {
 }
 """The kind of finding (design.md) that each kind of the runtime is."""
 
-DOUBTS: dict[str, Doubt] = {"race": "schedule", "uninitialised": "poison", "inactive_lane": "poison"}
+DOUBTS: dict[str, Doubt] = {
+    "race": "schedule",
+    "uninitialised": "poison",
+    "partly_uninitialised": "poison",
+    "inactive_lane": "poison",
+}
 """What may be harmless, and what has to be changed to see whether it is: a race may never change the result, and
 what was read of uninitialised memory, or of a lane that takes no part, may be thrown away."""
 
-WARNINGS = frozenset({"same_value_race", "barrier_after_exit", "race", "uninitialised", "inactive_lane"})
+WARNINGS = frozenset(
+    {"same_value_race", "barrier_after_exit", "race", "uninitialised", "partly_uninitialised", "inactive_lane"}
+)
 """Warnings until an experiment shows that they change the result. Threads that returned before a barrier are no
 defect on hardware since Volta, which waits for the others alone."""
 
@@ -58,6 +66,8 @@ class Sight:
     doubt: Doubt | None
     precise: bool
     """Seen at the access itself, with its line, not by what it left behind."""
+    is_partial: bool = False
+    """A read of which a part is initialised: most likely of a struct with padding, which nobody looks at."""
 
 
 class Lines:
@@ -121,7 +131,7 @@ def _sight(raw: RawFinding, job: Job, library: Library, lines: Lines) -> Sight:
         step=None if left_behind and len(job.steps) > 1 else raw.step,
         count=raw.count,
     )
-    return Sight(finding, DOUBTS.get(seen), not left_behind)
+    return Sight(finding, DOUBTS.get(seen), not left_behind, seen == "partly_uninitialised")
 
 
 def _coordinates(number: int, extent: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -157,6 +167,7 @@ def _message(seen: str, raw: RawFinding, job: Job, array: str | None, index: int
         "guard_overwritten": f"something was written at {where}, {_outside(raw, job)}",
         "input_changed": f"the input {array} was changed, first at {where}",
         "uninitialised": f"{me} reads {where}, which nobody has written",
+        "partly_uninitialised": f"{me} reads {raw.bytes} bytes at {where}, of which nobody has written all",
         "divergent_barrier": f"{me} waits in one barrier and other threads of its block in another",
         "barrier_after_exit": f"{raw.detail} threads of the block ({other} for one) had returned before this barrier, "
         "which hardware before Volta does not allow",

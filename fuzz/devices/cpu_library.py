@@ -22,6 +22,7 @@ KINDS = (
     "none",
     "out_of_bounds",
     "uninitialised",
+    "partly_uninitialised",
     "race",
     "same_value_race",
     "divergent_barrier",

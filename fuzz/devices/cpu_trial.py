@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from fuzz.devices import Finding, Job, Outcome, Probe, Run
 from fuzz.devices.cpu_compiler import Flavour
 from fuzz.devices.cpu_findings import Doubt, Sight
-from fuzz.devices.cpu_library import FINISHED, FORWARD, REVERSE, SHUFFLED, TIMED_OUT
-from fuzz.devices.layout import POISONS
+from fuzz.devices.cpu_library import FINISHED, FORWARD, REVERSE, SHUFFLED, TIMED_OUT, TOO_LARGE
+from fuzz.devices.layout import POISONS, nbytes
 from fuzz.devices.probes import differing, unwritten
 
 SCHEDULES = {FORWARD: "forward", REVERSE: "reverse", SHUFFLED: "shuffled"}
@@ -63,9 +63,13 @@ class Trial:
     flavour: Flavour
     run_once: RunOnce
     seconds: float
+    turns: int = 0
+    """At how many accesses threads take turns in every run; 0 leaves it to each run's manner."""
 
     def run(self, manner: Manner, flavour: Flavour | None = None) -> Pass:
         """Run the job once in this manner."""
+        if self.turns:
+            manner, flavour = replace(manner, preempt_one_in=self.turns), "check"
         done = self.run_once(flavour or self.flavour, manner, max(self.seconds, 0.001))
         self.seconds -= done.seconds
         return done
@@ -83,16 +87,24 @@ def manners(probe: Probe) -> list[Manner]:
     return chosen
 
 
-def examined(job: Job, probe: Probe, run_once: RunOnce) -> Outcome:
-    """Run a job as the probe says, and report what the runs prove."""
+def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Outcome:
+    """Run a job as the probe says, and report what the runs prove.
+
+    `waiters` remembers the sources in which threads wait for each other by reading memory again and again.
+    """
     trial = Trial(job, probe, "check" if probe.check else "fast", run_once, probe.timeout)
+    if job.source in waiters:
+        trial.flavour, trial.turns = "check", FINE
     passes = _passes(trial, manners(probe))
+    if passes[-1].status == TOO_LARGE:
+        return _too_large(job)
     if passes[-1].status == TIMED_OUT:
         if passes[-1].block_seconds < probe.timeout / 2 and any(
             one.finding.kind == "hang" for one in passes[-1].sights
         ):
             return _too_slow(passes)
         passes = _with_turns(trial, passes)
+        waiters |= {job.source} if trial.turns else set()
     trial.seconds = max(trial.seconds, 0) + probe.timeout  # what follows is done for defects alone
     seen = _distinct(sight for one in passes for sight in one.sights)
     whole = [one for one in passes if one.run is not None]
@@ -116,6 +128,14 @@ def _passes(trial: Trial, chosen: Iterable[Manner]) -> list[Pass]:
     return passes
 
 
+def _too_large(job: Job) -> Outcome:
+    need = sum(nbytes(one) for one in job.buffers)
+    message = (
+        f"too large for the cpu device: {need} bytes of arrays; it holds 1 GB, and 256 MB where it checks accesses"
+    )
+    return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
+
+
 def _too_slow(passes: list[Pass]) -> Outcome:
     """Blocks came to their ends, one after the other: this is work, no hang."""
     runs = tuple(one.run for one in passes if one.run is not None)
@@ -132,8 +152,8 @@ def _with_turns(trial: Trial, passes: list[Pass]) -> list[Pass]:
     turns = trial.run(replace(passes[-1].manner, preempt_one_in=FINE), "check")
     if turns.status == TIMED_OUT:
         return [*passes[:-1], passes[-1] if _lines(passes[-1]) else turns]
-    trial.flavour, trial.seconds = "check", trial.probe.timeout
-    return _passes(trial, (replace(one, preempt_one_in=FINE) for one in manners(trial.probe)))
+    trial.flavour, trial.turns, trial.seconds = "check", FINE, trial.probe.timeout
+    return _passes(trial, manners(trial.probe))
 
 
 def _lines(one: Pass) -> bool:
@@ -156,15 +176,13 @@ def _explained(trial: Trial, passes: list[Pass], seen: list[Sight]) -> list[Sigh
 
 def _settled(trial: Trial, whole: list[Pass], seen: list[Sight]) -> list[Finding]:
     """The findings, with each doubt tried by experiment, and what the runs' differences show beside them."""
-    findings: list[Finding] = []
     causes: dict[Doubt, Finding | None] = {}
-    if whole and (any(one.doubt for one in seen) or _first_difference(trial.job, whole)):
-        causes = {"poison": _by_poison(trial, whole), "schedule": _by_schedule(trial, whole)}
+    odd = [one for one in whole[1:] if _difference(trial.job, whole[0], one)][:1]
+    if whole and (odd or any(one.doubt for one in seen)):
+        causes = {"poison": _by_poison(trial, [*whole[:2], *odd]), "schedule": _by_schedule(trial, whole[0], odd)}
         if trial.flavour == "fast" and any(causes.values()):
             seen = _distinct([*seen, *_culprits(trial, whole, causes)])
-    for sight in seen:
-        visible = sight.doubt is not None and causes.get(sight.doubt) is not None
-        findings.append(replace(sight.finding, severity="error") if visible else _unconfirmed(sight))
+    findings = [_weighed(one, causes) for one in seen if not (one.is_partial and not causes.get("poison"))]
     kinds = {one.kind for one in findings if one.severity == "error"}
     if (by_poison := causes.get("poison")) and not kinds & READS_OF_NOTHING:
         findings.append(by_poison)
@@ -173,10 +191,12 @@ def _settled(trial: Trial, whole: list[Pass], seen: list[Sight]) -> list[Finding
     return findings
 
 
-def _unconfirmed(sight: Sight) -> Finding:
-    """A doubtful sight that no experiment made visible stays a warning, and says so."""
+def _weighed(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
+    """A doubtful sight is an error where an experiment made it visible; else it stays a warning, and says so."""
     if sight.doubt is None:
         return sight.finding
+    if causes.get(sight.doubt):
+        return replace(sight.finding, severity="error")
     what = "order of threads" if sight.doubt == "schedule" else "content of uninitialised memory"
     return replace(sight.finding, message=f"{sight.finding.message} (no {what} that was tried changes the result)")
 
@@ -190,19 +210,15 @@ def _culprits(trial: Trial, whole: list[Pass], causes: dict[Doubt, Finding | Non
                 yield sight
 
 
-def _first_difference(job: Job, whole: list[Pass]) -> bool:
-    return any(_difference(job, whole[0], one) for one in whole[1:])
-
-
 def _difference(job: Job, left: Pass, right: Pass) -> tuple[str, int, int, int] | None:
     if left.run is None or right.run is None:
         return None
     return differing(job, left.run, left.manner.poison, right.run, right.manner.poison)
 
 
-def _by_poison(trial: Trial, whole: list[Pass]) -> Finding | None:
+def _by_poison(trial: Trial, bases: list[Pass]) -> Finding | None:
     """The finding that the result depends on what uninitialised memory holds: nothing else was changed."""
-    for base in whole[:2]:
+    for base in bases:
         for poison in POISONS:
             if poison == base.manner.poison or trial.seconds <= 0:
                 continue
@@ -217,10 +233,13 @@ def _by_poison(trial: Trial, whole: list[Pass]) -> Finding | None:
     return None
 
 
-def _by_schedule(trial: Trial, whole: list[Pass]) -> Finding | None:
-    """The finding that the result depends on the order in which threads run: nothing else was changed."""
-    base = whole[0]
-    for manner in _other_orders(trial, base.manner):
+def _by_schedule(trial: Trial, base: Pass, odd: list[Pass]) -> Finding | None:
+    """The finding that the result depends on the order in which threads run: nothing else was changed.
+
+    With the odd run's order it is complete: two runs that differ in poison and order differ by one of the two.
+    """
+    known = [replace(one.manner, poison=base.manner.poison) for one in odd]
+    for manner in [*known, *_other_orders(trial, base.manner)]:
         if trial.seconds <= 0:
             break
         other = trial.run(manner)

@@ -114,6 +114,7 @@ class Worker:
             [sys.executable, "-m", "fuzz.devices.worker", self._module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # what we can import, it can
             start_new_session=True,  # Ctrl-C reaches the caller alone, and a compiler dies with its worker
         )
         self._process = process
@@ -220,9 +221,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _no_start(module: str) -> str:
-    return f"the worker process for {module} ended before it was ready; run it by hand to see why: " + (
-        f"{sys.executable} -m fuzz.devices.worker {module}"
-    )
+    by_hand = f"{sys.executable} -m fuzz.devices.worker {module}"
+    return f"the worker process ended before it was ready; run it by hand to see why: {by_hand}"
 
 
 def _hang(probe: Probe, part: str) -> Outcome:
@@ -292,8 +292,9 @@ def main(module: str) -> None:
     threading.Thread(target=_end_with_caller, args=(requests.fileno(),), daemon=True).start()
     try:
         backend: Backend = importlib.import_module(module).backend()
-    except DeviceError as error:
-        _write(replies, pickle.dumps(("device", str(error))))
+    except Exception as error:
+        what = str(error) if isinstance(error, DeviceError) else f"{module} does not start: {traceback.format_exc()}"
+        _write(replies, pickle.dumps(("device", what)))
         return
     atexit.register(backend.close)
     _write(replies, pickle.dumps(("begun", "")))

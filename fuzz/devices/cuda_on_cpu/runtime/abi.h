@@ -68,6 +68,7 @@ enum class Kind : uint32_t {
   none,
   out_of_bounds,
   uninitialised,
+  partly_uninitialised,
   race,
   same_value_race,
   divergent_barrier,

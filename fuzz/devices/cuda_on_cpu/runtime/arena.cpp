@@ -42,11 +42,11 @@ static uint64_t align_up(uint64_t offset, uint64_t align) {
 }
 
 bool place_buffers(Run &run) {
-  uint64_t used = guard_zone_bytes;
+  uint64_t used = guard_zone_bytes, room = run.check ? checked_arena_bytes : capacity;
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     uint64_t offset = align_up(used, run.align);
-    if (b.bytes > capacity || offset + b.bytes + 2 * guard_zone_bytes > capacity) return false;
+    if (b.bytes > room || offset + b.bytes + 2 * guard_zone_bytes > room) return false;
     b.address = arena + offset;
     used = offset + b.bytes + guard_zone_bytes;
     // One guard zone lies between two buffers at least; each buffer owns the one on either side, cut at alignment.

@@ -95,6 +95,7 @@ void *start_stack(int thread) {
 }
 
 void prepare_threads(const Step &step) {
+  memset(threads.line, 0, sizeof threads.line);
   int t = 0;
   for (uint32_t z = 0; z < step.block[2]; z++)
     for (uint32_t y = 0; y < step.block[1]; y++)

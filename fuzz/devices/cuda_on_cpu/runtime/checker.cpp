@@ -96,6 +96,26 @@ Finding *report_access(Kind kind, const Seen &s) {
   return f;
 }
 
+const Region *region_of(uintptr_t address, bool &shared) {
+  shared = true;
+  if (dynamic_shared.holds(address)) return &dynamic_shared;
+  if (static_shared.holds(address)) return &static_shared;
+  shared = false;
+  if (buffers.holds(address)) return &buffers;
+  return nullptr;
+}
+
+// Whether some byte of an access is initialised: then it reads a struct with padding, most likely.
+bool is_partly_initialised(const Seen &s, bool shared) {
+  bool also_shared;
+  const Region *region = region_of(s.address, also_shared);
+  for (uintptr_t word = s.address & ~uintptr_t{3}; word < s.address + s.bytes; word += 4) {
+    const Cell &cell = *region->cell(word);
+    if (cell.initialised && !(shared && cell.write.when < ordering.block_start)) return true;
+  }
+  return false;
+}
+
 void report_read_race(const Seen &s, const Trace &before) {
   Finding *f = report(Kind::race, s.pc, 0, before.pc);
   if (!f) return;
@@ -156,7 +176,8 @@ bool check_cell(Cell &cell, const Seen &s, uint32_t mask, bool shared) {
   }
   if (shared && cell.write.when < ordering.block_start) cell.initialised = 0;  // shared memory dies with its block
   bool stale = shared && cell.write.when < ordering.block_start;
-  if (s.reads() && (cell.initialised & mask) != mask) report_access(Kind::uninitialised, s);
+  if (s.reads() && (cell.initialised & mask) != mask)
+    report_access(is_partly_initialised(s, shared) ? Kind::partly_uninitialised : Kind::uninitialised, s);
   if (!stale && races(s, cell.write, mask, shared)) {
     if (s.writes())
       hold_racing_write(s.address, s.bytes, s.pc, cell.write, true);
@@ -186,15 +207,6 @@ void check_cells(const Region &region, const Seen &s, bool shared) {
   }
 }
 
-const Region *region_of(uintptr_t address, bool &shared) {
-  shared = true;
-  if (dynamic_shared.holds(address)) return &dynamic_shared;
-  if (static_shared.holds(address)) return &static_shared;
-  shared = false;
-  if (buffers.holds(address)) return &buffers;
-  return nullptr;
-}
-
 bool is_unchecked(uintptr_t address) {  // local memory, __device__ variables, constants, the device heap
   return is_on_stacks(address) || address - library_start_address < library_end_address - library_start_address ||
          is_on_device_heap(address);
@@ -203,7 +215,7 @@ bool is_unchecked(uintptr_t address) {  // local memory, __device__ variables, c
 }  // namespace
 
 bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
-  if (!buffers.cells && !map_shadow(buffers, arena_start(), arena_bytes())) return false;
+  if (!buffers.cells && !map_shadow(buffers, arena_start(), checked_arena_bytes)) return false;
   if (!dynamic_shared.cells &&
       !map_shadow(dynamic_shared, reinterpret_cast<uintptr_t>(cuda_on_cpu_dynamic_shared),
                   dynamic_shared_capacity + dynamic_shared_red_zone))

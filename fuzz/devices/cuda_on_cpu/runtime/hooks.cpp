@@ -72,6 +72,22 @@ HOOKS(16)
 
 CUDA_ON_CPU_API void __tsan_read_range(const char *p, uint64_t bytes) { range(p, bytes, Access::read, CALLER); }
 CUDA_ON_CPU_API void __tsan_write_range(const char *p, uint64_t bytes) { range(p, bytes, Access::write, CALLER); }
+// clang has these called for the copies that it makes of structs.
+CUDA_ON_CPU_API void *__tsan_memcpy(char *to, const char *from, uint64_t bytes) {
+  range(from, bytes, Access::read, CALLER);
+  range(to, bytes, Access::write, CALLER);
+  return memmove(to, from, bytes);
+}
+CUDA_ON_CPU_API void *__tsan_memmove(char *to, const char *from, uint64_t bytes) {
+  range(from, bytes, Access::read, CALLER);
+  range(to, bytes, Access::write, CALLER);
+  return memmove(to, from, bytes);
+}
+CUDA_ON_CPU_API void *__tsan_memset(char *to, int value, uint64_t bytes) {
+  range(to, bytes, Access::write, CALLER);
+  return memset(to, value, bytes);
+}
+
 CUDA_ON_CPU_API void __tsan_func_entry(void *) {}
 CUDA_ON_CPU_API void __tsan_func_exit() {}
 CUDA_ON_CPU_API void __tsan_init() {}

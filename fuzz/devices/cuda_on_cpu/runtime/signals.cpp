@@ -60,7 +60,10 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   }
   in_kernels = false;
   uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
-  if (Finding *f = report(kind_of(number, address), place_in_library(program_counter(context)), 0)) {
+  uint64_t place = place_in_library(program_counter(context));
+  // In the runtime, and no access was checked: then it is in the barrier or collective that the thread came to last.
+  uint32_t line = place ? 0 : static_cast<uint32_t>(threads.line[block.current]);
+  if (Finding *f = report(kind_of(number, address), place, line)) {
     f->address = address;
     f->detail = static_cast<uint64_t>(number);
     if (f->kind == Kind::illegal_address) checker_locate(address, *f);

@@ -1,0 +1,182 @@
+"""Worker processes: whatever a kernel does, the caller lives on, is told what happened, and nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from planted_jobs import marked, planted
+
+from fuzz.devices import Buffer, DeviceError, Job, Probe
+from fuzz.devices.cpu import CpuDevice
+from fuzz.devices.worker import Worker
+
+SHORT = Probe(timeout=0.3)
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[CpuDevice]:
+    with CpuDevice() as one:
+        yield one
+
+
+def ending(entry: str, **arguments: object) -> Job:
+    return planted("endings", entry, arguments, block=1)  # type: ignore[arg-type]  # words of this module
+
+
+HOSTILE: dict[str, tuple[Job, str, str | None]] = {
+    "infinite loop": (ending("loops", y="f32[1]", n=7), "hang", "LOOP"),
+    "infinite loop over barriers": (ending("loops_over_barriers", y="f32[1]", n=7), "hang", "LOOP-BARRIER"),
+    "waiting for what never comes": (ending("spins", flag="i32[1] = 0"), "hang", "SPIN"),
+    "division by zero": (ending("divides_by_zero", y="i32[1]", n=0), "trap", "DIVIDE"),
+    "wild pointer": (ending("writes_through_a_wild_pointer", y="f32[1]", n=77), "illegal-address", "WILD"),
+    "stack overflow": (ending("recurses_forever", y="i32[1]"), "illegal-address", None),
+    "all memory": (ending("takes_all_memory", y="f32[1]"), "illegal-address", "NO-MEMORY"),
+    "array of 100 GB": (
+        Job(
+            **{
+                **vars(ending("is_fine", y="f32[1]")),
+                "buffers": (Buffer("y", "f32", (25_000_000_000,), is_output=True),),
+            }
+        ),
+        "out-of-memory",
+        None,
+    ),
+    "abort": (ending("aborts"), "trap", None),
+    "exit": (ending("exits"), "trap", None),
+    "trap": (ending("traps"), "trap", "TRAP"),
+    "assertion": (ending("asserts", n=7), "trap", "ASSERT"),
+}
+
+
+def is_as_it_should_be(device: CpuDevice) -> bool:
+    outcome = device.run(planted("endings", "is_fine", {"y": "f32[64]"}), Probe())
+    return outcome.findings == () and all((run.outputs["y"] == 1).all() for run in outcome.runs)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("check", [False, True], ids=["fast", "check"])
+def test_a_hostile_kernel_is_reported_as_what_it_is(device: CpuDevice, name: str, check: bool) -> None:
+    job, kind, mark = HOSTILE[name]
+    found = device.run(job, Probe(check=check, timeout=0.3)).findings
+    assert [one.kind for one in found][:1] == [kind], found
+    assert mark is None or found[0].line in marked("endings", mark), found
+    assert is_as_it_should_be(device)
+
+
+def files_open() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def children() -> list[int]:
+    """Processes that this one has started, dead or alive."""
+    listing = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False
+    )
+    return [int(one) for one in listing.stdout.split()]
+
+
+def round_of_hostility(device: CpuDevice, trials: int) -> None:
+    cases = list(HOSTILE.values())
+    for number in range(trials):
+        job, kind, _ = cases[number % len(cases)]
+        found = device.run(job, Probe(timeout=0.05)).findings
+        assert kind in {one.kind for one in found}
+
+
+@pytest.mark.parametrize("trials", [36, pytest.param(1000, marks=pytest.mark.soak)])
+def test_hostile_trials_leave_no_process_and_no_file_behind(trials: int) -> None:
+    processes, files = len(children()), files_open()
+    with CpuDevice() as device:
+        round_of_hostility(device, trials)
+        assert is_as_it_should_be(device)
+        assert len(children()) <= processes + 1
+    assert len(children()) == processes
+    assert files_open() == files
+
+
+def test_the_same_process_runs_many_jobs(device: CpuDevice) -> None:
+    assert is_as_it_should_be(device)
+    before = device._worker.pid
+    assert is_as_it_should_be(device)
+    assert device._worker.pid == before is not None
+
+
+def test_an_interrupt_while_waiting_ends_the_worker_and_the_next_job_runs() -> None:
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with CpuDevice() as device:
+            assert is_as_it_should_be(device)
+            worker = device._worker.pid
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            with pytest.raises(KeyboardInterrupt):
+                device.run(ending("spins", flag="i32[1] = 0"), Probe(timeout=60.0))
+            assert worker is not None
+            assert not is_alive(worker)
+            assert is_as_it_should_be(device)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def gone(pid: int, seconds: float = 20.0) -> bool:
+    until = time.monotonic() + seconds
+    while is_alive(pid) and time.monotonic() < until:
+        os.sched_yield()
+    return not is_alive(pid)
+
+
+CALLER = """
+import sys
+sys.path[:0] = {paths!r}
+from planted_jobs import planted
+from fuzz.devices import Probe
+from fuzz.devices.cpu import CpuDevice
+device = CpuDevice()
+device.run(planted("endings", "is_fine", {{"y": "f32[64]"}}), Probe())
+print(device._worker.pid, flush=True)
+device.run(planted("endings", "spins", {{"flag": "i32[1] = 0"}}), Probe(timeout=600.0))
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_worker_does_not_outlive_its_caller(how: signal.Signals) -> None:
+    paths = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+    caller = subprocess.Popen(
+        [sys.executable, "-c", CALLER.format(paths=paths)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert caller.stdout is not None
+    worker = int(caller.stdout.readline())
+    assert is_alive(worker)
+    caller.send_signal(how)
+    caller.wait()
+    caller.stdout.close()
+    assert gone(worker)
+
+
+def test_a_kernel_that_never_answers_is_killed() -> None:
+    worker = Worker("obstinate_backend", grace=0.0)
+    outcome = worker.run(ending("is_fine", y="f32[1]"), Probe(timeout=0.2))
+    assert [one.kind for one in outcome.findings] == ["hang"]
+    assert worker.pid is None
+
+
+def test_a_backend_that_cannot_start_says_why() -> None:
+    worker = Worker("no_such_backend")
+    with pytest.raises(DeviceError, match="no_such_backend"):
+        worker.run(ending("is_fine", y="f32[1]"), SHORT)
