@@ -20,8 +20,9 @@ def write(path: Path, record: Record) -> None:
     """Write a record to `path`, and beside it the .npy files that it needs; whole or not at all."""
     document, sidecars = encode(record)
     for name, content in sidecars.items():
-        if not (path.parent / name).exists():
-            atomic.write(path.parent / name, content)
+        beside = path.parent / name
+        if not beside.is_file() or beside.read_bytes() != content:
+            atomic.write(beside, content)
     atomic.write(path, document)
 
 

@@ -236,7 +236,7 @@ def with_pos_inf(row: Row) -> Band:
 
 def _tile(row: Row, bits: int, op: Op) -> Edit:
     width = row.width()
-    start = width * row.pick(-(-row.cols // width), 1)
+    start = width * row.pick(max(1, -(-row.cols // width)), 1)
     return Edit(start, start + width - 1, bits, op)
 
 

@@ -6,7 +6,9 @@ Knows kernels, cases, the device protocol and the verdict; never how a case was 
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,11 @@ from numpy.typing import NDArray
 from fuzz.case import Case
 from fuzz.devices import Device, Finding, Outcome, Probe, Run, Severity
 from fuzz.kernel import DoesNotFitError, Kernel
-from oracle import Verdict, judge
+from oracle import Accuracy, Verdict, judge
+from oracle.verdict import SpecialRow
+
+SILENCES = {"NaN": "nan", "+inf": "pos_inf"}
+"""What a claim may be silent of, and the key under which it would speak."""
 
 PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
 """Diagnoses of single elements: where these lie is part of the error's shape. A wrong denominator has no place."""
@@ -66,6 +72,23 @@ class Trial:
         return tuple(defect for defect in self.defects if defect.severity == "error")
 
 
+class DefectError(AssertionError):
+    """A trial found an error: what a test of one's own raises. Each bucket has a class of its own."""
+
+
+@cache
+def error_class(bucket: str) -> type[DefectError]:
+    """The exception of a bucket: Hypothesis takes failures of different classes for different bugs."""
+    name = "".join(word.capitalize() for word in re.findall(r"[A-Za-z0-9]+", bucket))
+    return type(f"{name}Error", (DefectError,), {"__doc__": bucket})
+
+
+def check_trial(trial: Trial) -> None:
+    """Raise the exception of the trial's first error; nothing where there is none."""
+    for defect in trial.errors:
+        raise error_class(defect.bucket)(f"{defect.bucket}: {defect.message} [{trial.case}, {dict(trial.tune)}]")
+
+
 def unfit(kernel: Kernel, case: Case) -> str:
     """Why the kernel's claim does not speak of this case, in a few words; empty where it does."""
     if case.op != kernel.op:
@@ -97,6 +120,7 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs)
     judged = [(run, judge(kernel.op, case.arrays, got, accuracy, kernel.special)) for run, got in answers]
+    reasons = dict.fromkeys(reason for _, verdict in judged for reason in verdict.reasons)
     defects = _of_device(kernel, outcome) + _of_oracle(kernel, outcome, judged)
     ended = time.perf_counter()
     return Trial(
@@ -109,7 +133,7 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
         ratio=max((verdict.ratio for _, verdict in judged if verdict.status == "kept"), default=0.0),
         rows=_rows(kernel, case) if judged else 0,
         elements=sum(verdict.judged for _, verdict in judged[:1]),
-        reasons=tuple(dict.fromkeys(reason for _, verdict in judged for reason in verdict.reasons)),
+        reasons=tuple(_observed(kernel, case, accuracy, answers[0][1], reason) for reason in reasons),
         notes=outcome.notes,
         seconds={"device": ran - began, "oracle": ended - ran},
     )
@@ -128,6 +152,19 @@ def _rows(kernel: Kernel, case: Case) -> int:
     """How many independent answers an output has: its rows, or its elements where it has no rows."""
     names = next(iter(kernel.roles.outputs.values()))
     return case.axes.get(names[0], 1) if names else 1
+
+
+def _observed(kernel: Kernel, case: Case, accuracy: Accuracy, got: Outputs, reason: str) -> str:
+    """The reason, and where it is that the claim is silent: what the claim could have said and kept."""
+    for name, field in SILENCES.items():
+        if reason.endswith(f"the claim does not speak of {name}"):
+            claims = {word: replace(kernel.special, **{field: word}) for word in get_args(SpecialRow)}
+            kept = [
+                w for w, said in claims.items() if judge(kernel.op, case.arrays, got, accuracy, said).status == "kept"
+            ]
+            could = " or ".join(f'{field} = "{word}"' for word in kept) or f"no {field} that can be claimed"
+            return f"{reason}; what it did here is {could}"
+    return reason
 
 
 def _first_of_each(defects: list[Defect]) -> list[Defect]:

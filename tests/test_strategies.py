@@ -172,6 +172,12 @@ def test_no_family_makes_nan_or_plus_infinity(family, cols: int, bits: int) -> N
     assert len(band.edits) <= 8
 
 
+@pytest.mark.parametrize("family", ROWS, ids=lambda family: family.__name__)
+def test_families_take_empty_rows(family) -> None:  # noqa: ANN001  a Family
+    band = family(Row(0, edges.columns(0, (4, 32)), (4, 32), 12345))
+    assert materialise(Recipe(2, 0, (band,))).shape == (2, 0)
+
+
 def test_a_family_that_makes_nan_would_be_noticed() -> None:
     band = with_nan(Row(5, (0,), (4,), 0))
     assert np.isnan(materialise(Recipe(1, 5, (band,)))).any()

@@ -10,7 +10,7 @@ from fuzz.case import Case, case_of
 from fuzz.devices import Device, Finding, Job, Outcome, Probe, Run
 from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import Kernel, discover
-from fuzz.trial import Trial, run_trial, unfit
+from fuzz.trial import DefectError, Trial, check_trial, run_trial, unfit
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 ONLINE = EVERY["softmax/online_block"]
@@ -145,6 +145,36 @@ def test_rows_of_which_the_claim_says_nothing_are_not_judged() -> None:
     )
     assert trial.defects == ()
     assert any("NaN" in reason for reason in trial.reasons) == (ONLINE.special.nan is None)
+
+
+def test_what_a_silent_claim_could_have_said_is_noted() -> None:
+    x = np.zeros((2, 6), np.float32)
+    x[1, 3] = np.nan
+    case = case_of("softmax", {"x": x})
+    silent = EVERY["softmax/online_block"]
+    assert silent.special.nan is None
+
+    def row_of_nan(y: np.ndarray) -> Outcome:
+        y = np.full_like(y, 1 / 6)
+        y[1] = np.nan
+        return outcome(y)
+
+    (reason,) = run_trial(silent, case, TUNE, Told(row_of_nan), PROBE).reasons
+    assert 'what it did here is nan = "row"' in reason
+    (reason,) = run_trial(silent, case, TUNE, Told(lambda y: outcome(np.full_like(y, 1 / 6))), PROBE).reasons
+    assert reason.endswith("what it did here is no nan that can be claimed")
+
+
+def test_each_bucket_has_an_exception_of_its_own() -> None:
+    wrong = tried(lambda y: outcome(*[changed(y, 1, 5, 0.5)] * 3))
+    nan = tried(lambda y: outcome(*[changed(y, 0, 0, np.nan)] * 3))
+    classes = []
+    for trial in (wrong, nan, wrong):
+        with pytest.raises(DefectError, match="softmax/online_block: ") as error:
+            check_trial(trial)
+        classes.append(error.type)
+    assert classes[0] is classes[2] is not classes[1]
+    check_trial(tried(outcome))
 
 
 @pytest.mark.parametrize(
