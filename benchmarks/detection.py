@@ -1,12 +1,9 @@
-"""Which device sees which broken kernel: a table in Markdown, from one run a device.
+"""Which device sees which broken kernel: a table in Markdown, from one run on each device.
 
-    python benchmarks/detection.py cpu > cpu.json        on any machine
-    python benchmarks/detection.py gpu > gpu.json        on one with a card
-    python benchmarks/detection.py sanitize > sanitize.json
-    python benchmarks/detection.py table cpu.json gpu.json sanitize.json
-
-A cell is the number of trials until the kind that the kernel's front matter names was reported, or else the first
-other error that shows it is broken.
+python benchmarks/detection.py cpu > docs/detection/cpu.json              on any machine
+python benchmarks/detection.py gpu > docs/detection/gpu.json              on one with a card
+python benchmarks/detection.py sanitize > docs/detection/sanitize.json    likewise
+python benchmarks/detection.py table docs/detection/*.json > docs/detection.md
 """
 
 import json
@@ -29,6 +26,15 @@ SIZED = 8
 """The sanitizer's few trials begin with this one: the first ones of a campaign are too small to need a second warp."""
 SEED, TIMEOUT = 0, 2.0
 WARNING = " (warning)"
+
+HEAD = """# Which device sees which broken kernel
+
+Every kernel of `kernels/broken/` has one defect, and its front matter names the finding that must be reported for it.
+A cell lists what the first trials of a campaign showed (seed 0), each with the number of the trial that was first to
+show it; the named finding in bold. Some defects leave no trace in a GPU's results: a missing barrier that the hardware
+happens not to need, a read beside a shared array whose value is not used. Those the cpu device sees. Written by
+`benchmarks/detection.py`, whose first lines say how.
+"""
 
 Seen = dict[str, int]
 
@@ -74,19 +80,27 @@ def as_table(columns: dict[str, dict[str, Seen]]) -> str:
         if not kernel.broken:
             continue
         named = kernel.broken.kind
-        cells = [cell(seen.get(kernel.name, {}), named) for seen in columns.values()]
+        cells = [cell(seen.get(kernel.name), named) for seen in columns.values()]
         lines.append(f"| `{kernel.name}` | {named} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def cell(seen: Seen, named: str) -> str:
+def cell(seen: Seen | None, named: str) -> str:
+    if seen is None:
+        return "not run"
     ordered = sorted(seen, key=lambda kind: (kind != named, seen[kind]))
     return ", ".join(f"**{kind}** {seen[kind]}" if kind == named else f"{kind} {seen[kind]}" for kind in ordered) or "-"
 
 
+def document(files: list[Path]) -> str:
+    """The page that holds the table, from the results of each device."""
+    columns = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in files}
+    return f"{HEAD}\n{as_table(columns)}\n"
+
+
 def main(what: str, *files: str) -> None:
     if what == "table":
-        print(as_table({Path(file).stem: json.loads(Path(file).read_text(encoding="utf-8")) for file in files}))
+        print(document([Path(file) for file in files]), end="")
     else:
         print(json.dumps(measured(what), indent=1, sort_keys=True))
 
