@@ -1,0 +1,471 @@
+"""CUDA C++ on the cpu device means what it means on a GPU: shuffles, votes, atomics, arithmetic, memory."""
+
+import math
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from planted_jobs import Value, floats, job_of
+
+from fuzz.devices import ClaimError, Job, Probe, Step
+from fuzz.devices.cpu import CpuDevice
+
+EVERY = pytest.mark.parametrize("check", [False, True], ids=["fast", "check"])
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[CpuDevice]:
+    with CpuDevice() as one:
+        yield one
+
+
+def run(
+    device: CpuDevice,
+    text: str,
+    arguments: dict[str, Value],
+    check: bool = False,
+    entry: str = "k",
+    block: int = 32,
+    grid: int = 1,
+    shared: int = 0,
+    flags: tuple[str, ...] = (),
+) -> NDArray[np.generic]:
+    """The output of a kernel that runs without a finding and the same way in every order."""
+    job = job_of(text, (entry,), entry, arguments, block, grid, shared, flags=flags)
+    outcome = device.run(job, Probe(check=check, timeout=5.0))
+    assert outcome.findings == ()
+    first = outcome.runs[0].outputs["y"]
+    for other in outcome.runs[1:]:
+        np.testing.assert_array_equal(first.view(np.uint32), other.outputs["y"].view(np.uint32))
+    return first
+
+
+def per_lane(expression: str, before: str = "") -> str:
+    """A kernel that stores one value of each lane."""
+    return (
+        f"{before}\n__global__ void k(int *y) {{ const int lane = threadIdx.x; (void)lane; y[lane] = {expression}; }}"
+    )
+
+
+LANES = np.arange(32)
+SHUFFLES = {
+    "__shfl_sync(0xffffffffu, lane, 5)": np.full(32, 5),
+    "__shfl_sync(0xffffffffu, lane, 37)": np.full(32, 5),
+    "__shfl_sync(0xffffffffu, lane, 2, 8)": LANES // 8 * 8 + 2,
+    "__shfl_sync(0xffffffffu, lane, 11, 8)": LANES // 8 * 8 + 3,
+    "__shfl_up_sync(0xffffffffu, lane, 3)": np.where(LANES >= 3, LANES - 3, LANES),
+    "__shfl_up_sync(0xffffffffu, lane, 3, 16)": np.where(LANES % 16 >= 3, LANES - 3, LANES),
+    "__shfl_down_sync(0xffffffffu, lane, 5)": np.where(LANES + 5 < 32, LANES + 5, LANES),
+    "__shfl_down_sync(0xffffffffu, lane, 5, 8)": np.where(LANES % 8 + 5 < 8, LANES + 5, LANES),
+    "__shfl_xor_sync(0xffffffffu, lane, 7)": LANES ^ 7,
+    "__shfl_xor_sync(0xffffffffu, lane, 12, 8)": np.where((LANES ^ 12) <= (LANES | 7), LANES ^ 12, LANES),
+    "__ballot_sync(0xffffffffu, lane % 3 == 0)": np.full(32, sum(1 << i for i in range(0, 32, 3))),
+    "__any_sync(0xffffffffu, lane == 31)": np.ones(32),
+    "__any_sync(0xffffffffu, lane == 32)": np.zeros(32),
+    "__all_sync(0xffffffffu, lane < 32)": np.ones(32),
+    "__all_sync(0xffffffffu, lane < 31)": np.zeros(32),
+    "__popc(__match_any_sync(0xffffffffu, lane / 5))": np.where(LANES < 30, 5, 2),
+    "__reduce_add_sync(0xffffffffu, lane - 20)": np.full(32, 31 * 16 - 20 * 32),
+    "__reduce_min_sync(0xffffffffu, lane - 20)": np.full(32, -20),
+    "__reduce_max_sync(0xffffffffu, lane - 20)": np.full(32, 11),
+    "(int)__reduce_max_sync(0xffffffffu, (unsigned)(lane - 20))": np.full(32, -1),
+    "(int)__reduce_and_sync(0xffffffffu, 0xf0u | lane)": np.full(32, 0xF0),
+    "(int)__reduce_or_sync(0xffffffffu, 1u << lane / 8)": np.full(32, 15),
+    "(int)__reduce_xor_sync(0xffffffffu, (unsigned)lane * 3u)": np.full(32, np.bitwise_xor.reduce(LANES * 3)),
+    "(int)__shfl_xor_sync(0xffffffffu, (double)lane + 0.5, 1)": LANES ^ 1,
+    "(int)(__shfl_xor_sync(0xffffffffu, (long long)lane << 40, 1) >> 40)": LANES ^ 1,
+    "lane < 16 ? __shfl_xor_sync(0xffffu, lane, 3) : __shfl_xor_sync(0xffff0000u, lane, 5)": np.where(
+        LANES < 16, LANES ^ 3, LANES ^ 5
+    ),
+    "__syncthreads_count(lane % 4 == 0)": np.full(32, 8),
+    "__syncthreads_and(lane < 40)": np.ones(32),
+    "__syncthreads_or(lane == 40)": np.zeros(32),
+}
+
+
+@EVERY
+def test_warp_collectives_follow_the_rules_of_ptx(device: CpuDevice, check: bool) -> None:
+    kernels = "\n".join(
+        f"__global__ void k{i}(int *y) {{ const int lane = threadIdx.x; y[lane] = {one}; }}"
+        for i, one in enumerate(SHUFFLES)
+    )
+    every = tuple(f"k{i}" for i in range(len(SHUFFLES)))
+    for i, (expression, want) in enumerate(SHUFFLES.items()):
+        job = job_of(kernels, every, f"k{i}", {"y": "i32[32]"}, block=32)
+        outcome = device.run(job, Probe(check=check))
+        assert outcome.findings == ()
+        for one in outcome.runs:
+            np.testing.assert_array_equal(one.outputs["y"], want.astype(np.int64).astype(np.int32), expression)
+
+
+VALUES = {
+    # expression of float x, value of x, the bits or the value that a GPU gives
+    "fmaxf(NAN, x)": (2.0, 2.0),
+    "fmaxf(x, NAN)": (2.0, 2.0),
+    "fminf(x, NAN)": (2.0, 2.0),
+    "max(x, 3.0f)": (2.0, 3.0),
+    "max(x, NAN)": (2.0, 2.0),
+    "min(x, -INFINITY)": (2.0, -math.inf),
+    "max(1, (int)x)": (2.0, 2.0),
+    "__fdividef(x, 4.0f)": (2.0, 0.5),
+    "__fdividef(x, 1.7e38f)": (2.0, 0.0),
+    "__frcp_rn(x)": (4.0, 0.25),
+    "__fadd_rn(x, 1e-9f)": (1.0, 1.0),
+    "__fmul_rn(x, x)": (3.0, 9.0),
+    "__fdiv_rn(1.0f, x)": (3.0, float(np.float32(1) / np.float32(3))),
+    "__fsqrt_rn(x)": (2.0, float(np.sqrt(np.float32(2)))),
+    "__fmaf_rn(x, x, -9.0f)": (3.0, 0.0),
+    "rsqrtf(x)": (4.0, 0.5),
+    "__int_as_float(__float_as_int(x) + 1)": (1.0, float(np.nextafter(np.float32(1), np.float32(2)))),
+    "__uint_as_float(0x7f800000u) - x": (1.0, math.inf),
+    "__saturatef(x)": (7.0, 1.0),
+    "__float2int_rn(x + 0.5f)": (2.0, 2.0),
+    "__float2int_rz(-x - 0.9f)": (2.0, -2.0),
+    "(float)__float2int_rn(x * 1e20f)": (1.0, 2147483648.0),
+    "expf(x)": (0.0, 1.0),
+    "__expf(x)": (0.0, 1.0),
+    "expf(-INFINITY * x)": (1.0, 0.0),
+    "__expf(-INFINITY * x)": (1.0, 0.0),
+    "exp2f(x)": (-149.0, 2.0**-149),
+    "(float)__popc(0xff00ff00u)": (0.0, 16.0),
+    "(float)__clz(1)": (0.0, 31.0),
+    "(float)__clz(0)": (0.0, 32.0),
+    "(float)__ffs(8)": (0.0, 4.0),
+    "(float)(__brev(1u) >> 16)": (0.0, 32768.0),
+    "(float)__mul24(0x1000001, 3)": (0.0, 3.0),
+    "(float)__umulhi(0x80000000u, 4u)": (0.0, 2.0),
+    "(float)exp((double)x)": (0.0, 1.0),
+    "(float)fmax((double)x, 3.0)": (2.0, 3.0),
+    "__ldg(&y[0]) + x": (1.0, 1.0),
+    "abs(-x)": (1.5, 1.5),
+    "make_float4(x, 2, 3, 4).w": (1.0, 4.0),
+    "isinf(x) ? 1.0f : 0.0f": (math.inf, 1.0),
+    "1.0f / x": (0.0, math.inf),
+}
+
+
+@EVERY
+def test_arithmetic_is_that_of_cuda(device: CpuDevice, check: bool) -> None:
+    kernels = "\n".join(
+        f"__global__ void k{i}(float *y, float *in) {{ const float x = in[0]; y[0] = 0.0f; y[0] = {one}; }}"
+        for i, one in enumerate(VALUES)
+    )
+    every = tuple(f"k{i}" for i in range(len(VALUES)))
+    for i, (expression, (x, want)) in enumerate(VALUES.items()):
+        job = job_of(kernels, every, f"k{i}", {"y": "f32[1]", "in": np.array([x], np.float32)}, block=1)
+        outcome = device.run(job, Probe(check=check))
+        assert outcome.findings == (), expression
+        assert float(outcome.runs[0].outputs["y"][0]) == want, expression
+
+
+def exp_of(
+    device: CpuDevice, function: str, x: NDArray[np.float32], flags: tuple[str, ...] = ()
+) -> NDArray[np.float64]:
+    text = (
+        "__global__ void k(float *y, const float *x, int n)"
+        f"{{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = {function}(x[i]); }}"
+    )
+    arguments: dict[str, Value] = {"y": f"f32[{len(x)}]", "x": x, "n": len(x)}
+    return run(device, text, arguments, block=256, grid=-(-len(x) // 256), flags=flags).astype(np.float64)
+
+
+def test_expf_and_its_fast_form_stay_within_what_cuda_documents(device: CpuDevice) -> None:
+    u = 2.0**-24
+    x = np.linspace(-104.5, 88.0, 20_001, dtype=np.float32)
+    true = np.exp(x.astype(np.float64))
+    for function, a0, kappa in (("expf", 5.0, 0.0), ("__expf", 5.0, 2.346)):
+        error = np.abs(exp_of(device, function, x) - true)
+        bound = (a0 + kappa * np.abs(x)) * u * true + (a0 + 104 * kappa) * 2.0**-150
+        assert (error <= bound).all()
+
+
+def test_the_fast_exponential_keeps_denormal_results(device: CpuDevice) -> None:
+    got = exp_of(device, "__expf", np.array([-90.0, -100.0], np.float32))
+    assert (got > 0).all()
+
+
+@pytest.mark.parametrize("flags", [("-ftz=true",), ("--ftz=true",), ("-use_fast_math",)])
+def test_denormals_are_flushed_where_the_claim_says_so(device: CpuDevice, flags: tuple[str, ...]) -> None:
+    got = exp_of(device, "expf", np.array([-90.0, -80.0], np.float32), flags)
+    assert got[0] == 0.0
+    assert got[1] > 0.0
+    assert (exp_of(device, "expf", np.array([-90.0], np.float32)) > 0).all()  # and only there
+
+
+def test_fast_math_takes_the_fast_exponential(device: CpuDevice) -> None:
+    x = np.linspace(-80.0, -40.0, 1000, dtype=np.float32)
+    np.testing.assert_array_equal(exp_of(device, "expf", x, ("-use_fast_math",)), exp_of(device, "__expf", x))
+    assert (exp_of(device, "expf", x) != exp_of(device, "__expf", x)).any()
+
+
+def test_nothing_is_contracted(device: CpuDevice) -> None:
+    text = "__global__ void k(float *y, const float *x) { y[0] = x[0] * x[0] - x[1]; }"
+    x = np.float32(1 + 2.0**-12)
+    got = run(device, text, {"y": "f32[1]", "x": np.array([x, x * x], np.float32)}, block=1)
+    assert got[0] == 0.0
+
+
+ATOMICS = """
+__global__ void k(int *y, int *i, unsigned *u, float *f, unsigned long long *q) {
+    const int t = threadIdx.x;
+    atomicAdd(&i[0], t);
+    atomicSub(&i[1], 1);
+    atomicMin(&i[2], -t);
+    atomicMax(&i[3], t);
+    atomicOr(&i[4], 1 << t % 31);
+    atomicAnd(&i[5], ~(1 << t % 8));
+    atomicXor(&i[6], t);
+    atomicExch(&i[7], 5);
+    atomicInc(&u[0], 9u);
+    atomicDec(&u[1], 9u);
+    atomicMax(&u[2], 0x80000000u + t);
+    atomicAdd(&f[0], 1.0f);
+    atomicAdd(&q[0], 1ull << 33);
+    int seen = i[8], expected;
+    do {
+        expected = seen;
+        seen = atomicCAS(&i[8], expected, expected + 2);
+    } while (seen != expected);
+    __syncthreads();
+    if (t == 0) {
+        for (int k = 0; k < 9; k++) {
+            y[k] = i[k];
+        }
+        y[9] = u[0], y[10] = u[1], y[11] = u[2], y[12] = f[0], y[13] = q[0] >> 33;
+    }
+}
+"""
+
+
+@EVERY
+def test_atomics_lose_nothing(device: CpuDevice, check: bool) -> None:
+    start = np.array([0, 0, 0, 0, 0, -1, 0, 0, 0], np.int32)
+    arguments: dict[str, Value] = {
+        "y": "i32[14]",
+        "i": start,
+        "u": np.zeros(3, np.uint32),
+        "f": np.zeros(1, np.float32),
+        "q": np.zeros(2, np.uint32),
+    }
+    text = ATOMICS.replace("int seen = i[8]", "int seen = atomicAdd(&i[8], 0)")
+    job = job_of(text, ("k",), "k", arguments, block=64)
+    job = replace(job, buffers=tuple(replace(one, is_output=True) for one in job.buffers))
+    outcome = device.run(job, Probe(check=check))
+    assert outcome.findings == ()
+    xor = int(np.bitwise_xor.reduce(np.arange(64)))
+    want = [64 * 63 // 2, -64, -63, 63, 2**31 - 1, ~0xFF, xor, 5, 128, 64 % 10, 6, -(2**31) + 63, 64, 64]
+    for one in outcome.runs:
+        assert one.outputs["y"].tolist() == want
+
+
+@EVERY
+def test_dynamic_shared_memory_in_every_way_of_declaring_it(device: CpuDevice, check: bool) -> None:
+    for declaration in (
+        "extern __shared__ float s[];",
+        "extern __shared__ __align__(16) float s[];",
+        "extern __align__(16) __shared__ float s[];",
+        "extern __shared__ alignas(16) float s[];",
+        "extern\n    __shared__ float s[];",
+        "extern volatile __shared__ float s[];",
+        "extern __shared__ volatile float s[];",
+        "extern __shared__ unsigned char raw[]; float *s = reinterpret_cast<float *>(raw);",
+    ):
+        text = (
+            f"__global__ void k(float *y, const float *x) {{ {declaration} const int t = threadIdx.x; s[t] = x[t]; "
+            "__syncthreads(); y[t] = s[31 - t]; }"
+        )
+        got = run(device, text, {"y": "f32[32]", "x": floats(32)}, check, shared=128)
+        np.testing.assert_array_equal(got, floats(32)[::-1], declaration)
+
+
+@EVERY
+def test_static_shared_memory_in_every_way_of_declaring_it(device: CpuDevice, check: bool) -> None:
+    for declaration in (
+        "__shared__ float s[32];",
+        "static __shared__ float s[32];",
+        "__shared__ static float s[32];",
+        "__shared__ __align__(16) float s[32];",
+        "volatile __shared__ float s[32];",
+        "__shared__ float2 pairs[16]; float *s = &pairs[0].x;",
+    ):
+        text = (
+            f"__global__ void k(float *y, const float *x) {{ {declaration} const int t = threadIdx.x; s[t] = x[t]; "
+            "__syncthreads(); y[t] = s[31 - t]; }"
+        )
+        got = run(device, text, {"y": "f32[32]", "x": floats(32)}, check)
+        np.testing.assert_array_equal(got, floats(32)[::-1], declaration)
+
+
+def test_grids_and_blocks_of_three_dimensions(device: CpuDevice) -> None:
+    text = """
+    __global__ void k(int *y) {
+        const int b = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+        const int t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+        y[b * 24 + t] = b * 1000 + t;
+    }"""
+    job = job_of(text, ("k",), "k", {"y": "i32[288]"})
+    job = replace(job, steps=(Step("k", (2, 3, 2), (4, 2, 3), 0, ("y",)),))
+    want = (np.arange(12)[:, None] * 1000 + np.arange(24)).reshape(-1)
+    for one in device.run(job, Probe()).runs:
+        np.testing.assert_array_equal(one.outputs["y"], want)
+
+
+@EVERY
+def test_cooperative_groups(device: CpuDevice, check: bool) -> None:
+    text = """
+    #include <cooperative_groups.h>
+    #include <cooperative_groups/reduce.h>
+    namespace cg = cooperative_groups;
+    __global__ void k(float *y, const float *x) {
+        __shared__ float s[64];
+        cg::thread_block block = cg::this_thread_block();
+        cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
+        auto half = cg::tiled_partition<16>(warp);
+        const int t = block.thread_rank();
+        const float of_warp = cg::reduce(warp, x[t], cg::plus<float>());
+        const float of_half = cg::reduce(half, x[t], cg::greater<float>());
+        s[t] = of_half;
+        half.sync();
+        const float neighbour = s[half.meta_group_rank() * 16 + 15 - half.thread_rank()];
+        block.sync();
+        s[t] = warp.shfl_down(of_warp, 1) + warp.any(t == 3) + half.shfl(x[t], 1);
+        cg::sync(block);
+        y[t] = s[63 - t] + neighbour + warp.meta_group_size();
+    }"""
+    x = floats(64)
+    warp = x.reshape(2, 32).sum(1).repeat(32)
+    half = x.reshape(4, 16).max(1).repeat(16)
+    second = x.reshape(4, 16)[:, 1].repeat(16)
+    want = (warp + (np.arange(64) < 32) + second)[::-1] + half + 2
+    np.testing.assert_array_equal(run(device, text, {"y": "f32[64]", "x": x}, check, block=64), want)
+
+
+def test_device_memory_printf_and_assert(device: CpuDevice) -> None:
+    text = """
+    #include <assert.h>
+    #include <cassert>
+    __global__ void k(float *y) {
+        float *own = static_cast<float *>(malloc(16));
+        own[3] = 7.0f;
+        assert(own != nullptr);
+        printf("seven is %g\\n", own[3]);
+        y[0] = own[3];
+        free(own);
+    }"""
+    outcome = device.run(job_of(text, ("k",), "k", {"y": "f32[1]"}, block=1), Probe())
+    assert outcome.runs[0].outputs["y"][0] == 7.0
+    assert outcome.notes == ("the kernel printed: seven is 7\n",)
+
+
+def half_compiler() -> str | None:
+    """A compiler that has _Float16 in C++."""
+    return next(filter(None, map(shutil.which, ("g++-14", "g++-13", "clang++-16", "clang++-17"))), None)
+
+
+@pytest.mark.skipif(half_compiler() is None, reason="no compiler with _Float16 in C++ here (g++ 13 or newer, clang 16)")
+def test_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", str(half_compiler()))
+    text = """
+    #include <cuda_fp16.h>
+    __global__ void k(float *y, const float *x) {
+        const int t = threadIdx.x;
+        const __half h = __float2half(x[t]);
+        const half2 pair = __floats2half2_rn(x[t], 1.0f);
+        y[t] = __half2float(__hadd(h, __float2half(1.0f))) + __low2float(__hmul2(pair, pair));
+    }"""
+    x = np.linspace(0.1, 3.0, 32).astype(np.float32)
+    h = x.astype(np.float16)
+    want = (h + np.float16(1)).astype(np.float32) + (h * h).astype(np.float32)
+    with CpuDevice() as device:
+        np.testing.assert_array_equal(run(device, text, {"y": "f32[32]", "x": x}), want)
+
+
+UNSUPPORTED = {
+    'asm volatile("bar.sync 0;");': "inline PTX",
+    "nvcuda::wmma::fill_fragment(y, 0.0f);": "tensor core",
+    "cudaTextureObject_t t = 0;": "textures",
+    "cooperative_groups::this_grid().sync();": "grid.sync",
+    "other<<<1, 1>>>(y);": "launches in the source",
+    "__pipeline_commit();": "asynchronous copies",
+}
+
+
+@pytest.mark.parametrize("statement", UNSUPPORTED)
+def test_what_is_not_there_is_one_line_with_file_and_line(device: CpuDevice, statement: str) -> None:
+    text = f"// first line\n__global__ void k(float *y) {{\n    {statement}\n}}\n"
+    with pytest.raises(ClaimError) as error:
+        device.run(job_of(text, ("k",), "k", {"y": "f32[1]"}), Probe())
+    assert str(error.value).startswith("planted.cu:3: the cpu device does not have ")
+    assert UNSUPPORTED[statement] in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_words_in_comments_and_strings_are_no_features(device: CpuDevice) -> None:
+    text = """
+    // k<<<1, 1>>>(y), asm("x"), wmma::fragment: only talk; extern __shared__ float nothing[];
+    /* static __shared__ textures: texture<float> */
+    __global__ void k(float *y) { const char *words = "<<<asm wmma::"; y[0] = words[0] == '<' ? 1'000.0f : '"'; }"""
+    assert run(device, text, {"y": "f32[1]"}, block=1)[0] == 1000.0
+
+
+TOO_LARGE = """
+__global__ void k(float *y) {
+    __shared__ float s[20000];
+    s[threadIdx.x] = 1.0f;
+    __syncthreads();
+    y[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+}"""
+
+MISTAKES: dict[str, tuple[Job, str]] = {
+    "does not compile": (
+        job_of("\n__global__ void k(float *y) { y[0] = undeclared; }", ("k",), "k", {"y": "f32[1]"}),
+        r"planted\.cu:2:.*error:.*undeclared",
+    ),
+    "no such entry": (
+        job_of("__global__ void k(float *y) {}", ("j",), "j", {"y": "f32[1]"}),
+        r"planted\.cu: no __global__ function named j; in this file: k",
+    ),
+    "too many arguments": (
+        job_of("__global__ void k(float *y) {}", ("k",), "k", {"y": "f32[1]", "n": 3}),
+        r"k has 1 parameters; the claim passes 2",
+    ),
+    "a number for a pointer": (
+        job_of("__global__ void k(float *y, float *x) {}", ("k",), "k", {"y": "f32[1]", "n": 3}),
+        r"parameter 2 of k is a pointer; the claim passes the C int 3",
+    ),
+    "a 64-bit parameter": (
+        job_of("__global__ void k(float *y, size_t n) {}", ("k",), "k", {"y": "f32[1]", "n": 3}),
+        r"parameter 2 of k is neither a pointer nor a 32-bit integer",
+    ),
+    "too many threads": (
+        job_of("__global__ void k(float *y) {}", ("k",), "k", {"y": "f32[1]"}, block=1025),
+        r"1025 threads; at most 1024",
+    ),
+    "no blocks": (
+        job_of("__global__ void k(float *y) {}", ("k",), "k", {"y": "f32[1]"}, grid=0),
+        r"grid \(0, 1, 1\)",
+    ),
+    "too much dynamic shared memory": (
+        job_of("__global__ void k(float *y) {}", ("k",), "k", {"y": "f32[1]"}, shared=300_000),
+        r"300000 bytes of dynamic shared memory; at most 232448",
+    ),
+    "too large a static array": (
+        job_of(
+            "__global__ void k(float *y) { __shared__ float s[20000]; s[0] = 1; y[0] = s[0]; }",
+            ("k",),
+            "k",
+            {"y": "f32[1]"},
+        ),
+        r"__shared__ s has 80000 bytes; a static array has at most 49152",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_in_the_file_is_a_claim_error(device: CpuDevice, name: str) -> None:
+    job, message = MISTAKES[name]
+    with pytest.raises(ClaimError, match=message):
+        device.run(job, Probe())
