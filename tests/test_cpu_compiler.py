@@ -123,7 +123,7 @@ def test_without_a_compiler_the_message_says_how_to_get_one(monkeypatch: pytest.
 
 @pytest.mark.parametrize("libraries_loaded", [24, pytest.param(400, marks=pytest.mark.soak)])
 def test_many_libraries_in_one_process(folder: Path, libraries_loaded: int) -> None:
-    """More than the 14 with thread-local arrays that the C library has room for at first; in soak, more than are kept."""
+    """More than the 14 with thread-local arrays that the C library has room for at first; in soak, more than stay."""
     with CpuDevice() as device:
         for number in range(libraries_loaded):
             text = f"""

@@ -453,12 +453,7 @@ MISTAKES: dict[str, tuple[Job, str]] = {
         r"300000 bytes of dynamic shared memory; at most 232448",
     ),
     "too large a static array": (
-        job_of(
-            "__global__ void k(float *y) { __shared__ float s[20000]; s[0] = 1; y[0] = s[0]; }",
-            ("k",),
-            "k",
-            {"y": "f32[1]"},
-        ),
+        job_of(TOO_LARGE, ("k",), "k", {"y": "f32[1]"}),
         r"__shared__ s has 80000 bytes; a static array has at most 49152",
     ),
 }
