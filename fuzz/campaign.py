@@ -193,6 +193,8 @@ class _Campaign:
         progress.elements += step.elements
         progress.worst_ratio = max(progress.worst_ratio, step.ratio)
         progress.reasons.update(step.reasons)
+        for key, words in step.silences.items():
+            progress.silences[key] = [word for word in progress.silences.get(key, words) if word in words]
         for part, seconds in step.seconds.items():
             progress.seconds[part] = progress.seconds.get(part, 0.0) + seconds
         total = sum(one.trials for one in self.progress)

@@ -52,7 +52,8 @@ class Progress:
     """How far one kernel has come.
 
     `next` is the number of its next trial; `retired` says why there is none. `error`: its claim or source is at
-    fault. `reasons`: what was not judged, and why. `seconds`: where the time went.
+    fault. `reasons`: what was not judged, and why. `silences`: where the claim does not speak of `nan` or
+    `pos_inf`, the words with which it could have spoken and been kept in every trial. `seconds`: where the time went.
     """
 
     next: int = 0
@@ -63,6 +64,7 @@ class Progress:
     error: str = ""
     retired: str = ""
     reasons: set[str] = field(default_factory=set)
+    silences: dict[str, list[str]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     discoveries: dict[str, Discovery] = field(default_factory=dict)
 

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Literal
@@ -18,11 +19,15 @@ from fuzz.devices import ClaimError, Device, DeviceError, Severity
 from fuzz.evidence import Evidence, evidence_of
 from fuzz.kernel import Kernel
 from fuzz.plan import BUDGET
-from fuzz.schedule import Block, attempt_of, probe_of
+from fuzz.schedule import Block, attempt_of, is_large, probe_of
 from fuzz.trial import Defect, Trial, run_trial
 
 MakeDevice = Callable[[], Device]
 JOIN_SECONDS = 2.0
+LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
+"""Seconds. A trial takes milliseconds, so what has not ended by the second is a hang, even if time is up soon."""
+LARGE_SECONDS = 10.0
+"""A campaign with less time left does not begin on a large case."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ class Step:
     ratio: float
     seconds: Mapping[str, float]
     reasons: tuple[str, ...]
+    silences: Mapping[str, tuple[str, ...]]
     sights: tuple[Sight, ...]
 
 
@@ -88,17 +94,20 @@ def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int
     """The steps of one block, then its end. `known`, kept up to date: the smallest case of each bucket, in elements."""
     kernel = orders.kernels[block.kernel]
     for index in range(block.first, block.last):
-        left = None if orders.deadline is None else orders.deadline - time.monotonic()
-        if left is not None and left <= 0:
+        left = inf if orders.deadline is None else orders.deadline - time.monotonic()
+        if left <= 0:
             yield BlockEnd(block, "time")
             return
-        timeout = orders.timeout if left is None else min(orders.timeout, max(0.5, left))
+        if is_large(index) and left < LARGE_SECONDS:
+            continue
+        # A device that suspects a hang runs the job again to be sure: the last hang has to fit in what is left.
+        timeout = min(orders.timeout, max(LEAST_TIMEOUT, left / 4))
         try:
             step, hangs = _step(orders, device, kernel, block.kernel, index, timeout, known)
         except ClaimError as error:
             yield BlockEnd(block, "claim", str(error))
             return
-        if hangs and timeout < orders.timeout:  # it may only have been short of time
+        if hangs and timeout < min(orders.timeout, SURE_TIMEOUT):  # it may only have been short of time
             yield BlockEnd(block, "time")
             return
         yield step
@@ -129,6 +138,7 @@ def _step(
         ratio=trial.ratio,
         seconds={"generation": planned, **trial.seconds},
         reasons=tuple(re.sub(r"\d+ ", "", reason) for reason in trial.reasons),
+        silences=trial.silences,
         sights=tuple(_sight(kernel, trial, defect, known) for defect in trial.defects),
     )
     return step, any(defect.kind == "hang" for defect in trial.defects)

@@ -47,13 +47,19 @@ def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> A
 def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float) -> Probe:
     """How trial number `index` is looked at: mostly for its results, now and then access by access."""
     number = seed_of(seed, kernel.name, index, "probe") >> 33
-    if index % LARGE_EVERY in LARGE:
+    if is_large(index):
         return Probe(False, 2, number, LARGE_TIMEOUT * timeout)
     return Probe(is_check(index), runs, number, timeout)
 
 
 def is_check(index: int) -> bool:
-    return index % CHECK_EVERY == CHECK_FIRST and index % LARGE_EVERY not in LARGE
+    """Whether a trial looks at every access."""
+    return index % CHECK_EVERY == CHECK_FIRST and not is_large(index)
+
+
+def is_large(index: int) -> bool:
+    """Whether a trial is one of those that 16 bits cannot count."""
+    return index % LARGE_EVERY in LARGE
 
 
 def quotas(kernels: int, max_cases: int | None) -> list[int | None]:

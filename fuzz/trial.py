@@ -5,7 +5,7 @@ Knows kernels, cases, the device protocol and the verdict; never how a case was 
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import get_args
@@ -51,7 +51,12 @@ class Defect:
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a trial. `rows` and `elements` were judged; `seconds` maps device and oracle to their time."""
+    """What came of a trial.
+
+    `rows` and `elements` were judged, `reasons` say what was not. `silences`: of values that the case holds and the
+    claim does not speak of (`nan`, `pos_inf`), with which words it could have spoken and been kept. `seconds` maps
+    device and oracle to their time.
+    """
 
     kernel: str
     case: Case
@@ -63,6 +68,7 @@ class Trial:
     rows: int
     elements: int
     reasons: tuple[str, ...]
+    silences: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
     seconds: Mapping[str, float]
 
@@ -133,7 +139,8 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
         ratio=max((verdict.ratio for _, verdict in judged if verdict.status == "kept"), default=0.0),
         rows=_rows(kernel, case) if judged else 0,
         elements=sum(verdict.judged for _, verdict in judged[:1]),
-        reasons=tuple(_observed(kernel, case, accuracy, answers[0][1], reason) for reason in reasons),
+        reasons=tuple(reasons),
+        silences=_silences(kernel, case, accuracy, answers[0][1], reasons) if reasons else {},
         notes=outcome.notes,
         seconds={"device": ran - began, "oracle": ended - ran},
     )
@@ -154,17 +161,17 @@ def _rows(kernel: Kernel, case: Case) -> int:
     return case.axes.get(names[0], 1) if names else 1
 
 
-def _observed(kernel: Kernel, case: Case, accuracy: Accuracy, got: Outputs, reason: str) -> str:
-    """The reason, and where it is that the claim is silent: what the claim could have said and kept."""
-    for name, field in SILENCES.items():
-        if reason.endswith(f"the claim does not speak of {name}"):
-            claims = {word: replace(kernel.special, **{field: word}) for word in get_args(SpecialRow)}
-            kept = [
-                w for w, said in claims.items() if judge(kernel.op, case.arrays, got, accuracy, said).status == "kept"
-            ]
-            could = " or ".join(f'{field} = "{word}"' for word in kept) or f"no {field} that can be claimed"
-            return f"{reason}; what it did here is {could}"
-    return reason
+def _silences(
+    kernel: Kernel, case: Case, accuracy: Accuracy, got: Outputs, reasons: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
+    """For each special value that the claim is silent of: the words with which it would have been kept here."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, key in SILENCES.items():
+        if any(reason.endswith(f"the claim does not speak of {name}") for reason in reasons):
+            claims = {word: replace(kernel.special, **{key: word}) for word in get_args(SpecialRow)}
+            verdicts = {w: judge(kernel.op, case.arrays, got, accuracy, said) for w, said in claims.items()}
+            found[key] = tuple(word for word, verdict in verdicts.items() if verdict.status == "kept")
+    return found
 
 
 def _first_of_each(defects: list[Defect]) -> list[Defect]:

@@ -278,11 +278,31 @@ def test_a_kernel_that_hangs_is_given_up_and_the_others_go_on(scan: Kernel) -> N
 
 
 def test_a_hang_that_may_be_for_want_of_time_is_not_told(scan: Kernel) -> None:
-    orders = Orders((scan,), 1, timeout=1000.0, deadline=time.monotonic() + 500)
-    device = Hangs()
-    items = list(run_block(orders, device, Block(0, 0, 20), {}))
-    assert [item for item in items if isinstance(item, Step) and item.sights] == []
-    assert items[-1] == BlockEnd(Block(0, 0, 20), "time")
+    def last(left: float) -> tuple[int, BlockEnd]:
+        orders = Orders((scan,), 1, deadline=time.monotonic() + left)
+        items = list(run_block(orders, Hangs(), Block(0, 0, 20), {}))
+        assert isinstance(items[-1], BlockEnd)
+        return sum(bool(item.sights) for item in items if isinstance(item, Step)), items[-1]
+
+    assert last(left=6.0) == (0, BlockEnd(Block(0, 0, 20), "time"))
+    assert last(left=60.0)[0] == 1
+    assert last(left=60.0)[1].why == "hang"
+
+
+def test_a_large_case_is_not_begun_when_time_is_nearly_up(scan: Kernel) -> None:
+    def indices(left: float) -> list[int]:
+        orders = Orders((scan,), 1, deadline=time.monotonic() + left)
+        return [item.index for item in run_block(orders, Softmax(), Block(0, 59, 62), {}) if isinstance(item, Step)]
+
+    assert 60 in LARGE
+    assert indices(left=60.0) == [59, 60, 61]
+    assert indices(left=6.0) == [59, 61]
+
+
+def test_what_a_silent_claim_could_say_is_what_held_in_every_trial(scan: Kernel) -> None:
+    progress = run_campaign([scan], Softmax, Options(max_cases=400)).kernels[0].progress
+    assert "row" in progress.silences["nan"]
+    assert "rows with NaN: the claim does not speak of NaN" in progress.reasons
 
 
 def test_a_kernel_that_does_not_compile_is_an_error_and_the_others_go_on(scan: Kernel) -> None:

@@ -159,10 +159,12 @@ def test_what_a_silent_claim_could_have_said_is_noted() -> None:
         y[1] = np.nan
         return outcome(y)
 
-    (reason,) = run_trial(silent, case, TUNE, Told(row_of_nan), PROBE).reasons
-    assert 'what it did here is nan = "row"' in reason
-    (reason,) = run_trial(silent, case, TUNE, Told(lambda y: outcome(np.full_like(y, 1 / 6))), PROBE).reasons
-    assert reason.endswith("what it did here is no nan that can be claimed")
+    def all_equal(y: np.ndarray) -> Outcome:
+        return outcome(np.full_like(y, 1 / 6))
+
+    assert run_trial(silent, case, TUNE, Told(row_of_nan), PROBE).silences == {"nan": ("row", "ieee", "ignore")}
+    assert run_trial(silent, case, TUNE, Told(all_equal), PROBE).silences == {"nan": ()}
+    assert tried(outcome).silences == {}
 
 
 def test_each_bucket_has_an_exception_of_its_own() -> None:
