@@ -6,6 +6,7 @@ Knows claims, edges and families; never how a kernel is run or what the right an
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from math import prod
 from typing import Literal
 
@@ -14,9 +15,9 @@ from fuzz.chooser import Choose, one_of, seldom
 from fuzz.claim import Axis
 from fuzz.edges import PRIMES, SMALL, STEPS, TIMES, columns, tuned_widths, widths
 from fuzz.families import FLT_MAX, NEG_INF, POS_INF, ROWS, Row, with_nan, with_pos_inf
-from fuzz.kernel import Kernel
+from fuzz.kernel import MOST_TUNES, Kernel
 from fuzz.recipe import Band, Base, Edit, Recipe, bits_of, mix
-from fuzz.states import merge_inputs, totals
+from fuzz.states import MEETINGS, merge_inputs, totals, with_empty
 
 Large = Literal["rows", "elements"]
 BUDGET = 1 << 16
@@ -55,7 +56,7 @@ def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, large: Large | No
     """
     tune = {name: one_of(choose, values) for name, values in kernel.tune.items()}
     if large:
-        tune = {name: min(values) for name, values in kernel.tune.items()}
+        tune = _most_blocks(kernel) if large == "rows" else {name: min(values) for name, values in kernel.tune.items()}
     ground = Ground(kernel, tune, widths(kernel, tune), tuned_widths(tune))
     axes = _many(ground, large, choose) if large else _axes(ground, choose, budget)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), tune)
@@ -157,6 +158,20 @@ def _fit(axis: Axis, size: int) -> int:
     return down if down >= axis.lo else down + axis.multiple
 
 
+def _most_blocks(kernel: Kernel) -> dict[str, int]:
+    """The launch that gives many rows the most blocks, and of these the one of the fewest threads."""
+    row = row_axis(kernel) or next(iter(kernel.axes))
+    axes = {name: min(axis.hi, MANY) if name == row else axis.lo for name, axis in kernel.axes.items()}
+    axes[row] = _fit(kernel.axes[row], axes[row])
+    every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
+    return min(every[:MOST_TUNES], key=lambda tune: (-_blocks(kernel, axes, tune), threads(kernel, axes, tune)))
+
+
+def _blocks(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
+    sizes = kernel.sizes(axes, tune)
+    return max(prod(size(sizes) for size in one.grid) for one in kernel.launches if not one.when or one.when(sizes))
+
+
 def _many(ground: Ground, what: Large, choose: Choose) -> dict[str, int]:
     """More than 2^16 rows of a few columns, or more than 2^16 elements in rows of any length."""
     kernel = ground.kernel
@@ -224,13 +239,17 @@ def _replaced(band: Band, stand_in: Mapping[int, int]) -> Band:
 
 
 def _merge(ground: Ground, wanted: Mapping[str, tuple[int, ...]], choose: Choose) -> dict[str, Recipe]:
-    return merge_inputs(wanted["m1"][0], choose(0, 22), choose(0, 0xFFFF))
+    return merge_inputs(wanted["m1"][0], choose(0, MEETINGS - 1), choose(0, 0xFFFF))
 
 
 def _merge_all(ground: Ground, wanted: Mapping[str, tuple[int, ...]], choose: Choose) -> dict[str, Recipe]:
     (cols,) = wanted["m"]
-    every = totals(choose(0, 0xFFFF))
-    return {"m": rows_recipe(ground, 1, cols, choose), "s": Recipe(1, cols, (one_of(choose, every),))}
+    seed = choose(0, 0xFFFF)
+    tops, sums = rows_recipe(ground, 1, cols, choose), one_of(choose, totals(seed))
+    if seldom(choose, 4):
+        top, sums = with_empty(tops.bands[0], sums, seed)
+        tops = replace(tops, bands=(top,))
+    return {"m": tops, "s": Recipe(1, cols, (sums,))}
 
 
 def _transpose(ground: Ground, wanted: Mapping[str, tuple[int, ...]], choose: Choose) -> dict[str, Recipe]:

@@ -109,7 +109,7 @@ def control_of(kernel: Kernel, device: Device, options: Options) -> Control:
     listening = Listening(device)
     answers: list[str] = []
     defects: dict[str, str] = {}
-    for trial in _trials(kernel, listening, options):
+    for trial in _trials(kernel, kernel, listening, options):
         answers.append(listening.answer)
         defects |= {defect.bucket: f"{defect.severity}: {defect.bucket}: {defect.message}" for defect in trial.defects}
     seconds = time.perf_counter() - began
@@ -129,7 +129,7 @@ def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: Options, c
         return Score(*shown, status, trials, seconds, kind, bucket, message[:400], same)
 
     try:
-        for trial in _trials(as_kernel(mutant, kernel), listening, options):
+        for trial in _trials(as_kernel(mutant, kernel), kernel, listening, options):
             tried += 1
             identical = identical and listening.answer == control.answers[tried - 1]
             for error in trial.errors[:1]:
@@ -142,8 +142,9 @@ def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: Options, c
     return told("warned", *warned) if warned else told("survived", tried)
 
 
-def _trials(kernel: Kernel, device: Device, options: Options) -> Iterator[Trial]:
+def _trials(kernel: Kernel, original: Kernel, device: Device, options: Options) -> Iterator[Trial]:
+    """The trials of a kernel, planned from its original: a plan looks at numbers in the text, too."""
     for index in range(options.max_cases):
-        attempt = attempt_of(kernel, options.seed, index)
-        probe = probe_of(kernel, options.seed, index, RUNS, TIMEOUT)
+        attempt = attempt_of(original, options.seed, index)
+        probe = probe_of(original, options.seed, index, RUNS, TIMEOUT)
         yield run_trial(kernel, attempt.case, attempt.tune, device, probe)

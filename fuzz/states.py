@@ -5,8 +5,8 @@ Knows what a state is: (-inf, any sum) is empty, else the maximum is finite and 
 
 from typing import NamedTuple
 
-from fuzz.families import FLT_MAX, NEG_INF
-from fuzz.recipe import Band, Base, Recipe, bits_of
+from fuzz.families import FLT_MAX, NAN, NEG_INF
+from fuzz.recipe import Band, Base, Edit, Recipe, bits_of
 
 
 class State(NamedTuple):
@@ -41,6 +41,8 @@ def meetings(seed: int) -> tuple[Meeting, ...]:
     top, other = _noise(0.0, 1.0, seed), _noise(0.0, 1.0, seed + 1)
     empty = State(Base("constant", NEG_INF), _constant(0.0))
     junk = State(Base("constant", NEG_INF), _sum(-8.0, 1e30, seed + 4))
+    nothing = State(Base("constant", NEG_INF), Base("constant", NAN))  # an empty row's sum may well be NaN
+    heavy = State(_sum(-80.0, 60.0, seed), _sum(1e33, 1e36, seed + 5))  # far below, and yet nearly all of the sum
     plain = State(top, few)
     return (
         Meeting(State(_constant(0.0), one), State(_constant(0.0), one)),
@@ -66,7 +68,14 @@ def meetings(seed: int) -> tuple[Meeting, ...]:
         Meeting(State(_constant(-0.0), one), State(_constant(0.0), one)),
         Meeting(State(_noise(0.0, 1e30, seed), one), State(_noise(0.0, 1e30, seed + 1), one)),
         Meeting(State(_constant(0.0), _sum(1.0, 2.0**-22, seed + 5)), State(_constant(-16.5), one)),
+        Meeting(State(_constant(0.0), one), heavy),
+        Meeting(nothing, plain),
+        Meeting(heavy, State(_constant(0.0), one)),
+        Meeting(plain, nothing),
     )
+
+
+MEETINGS = len(meetings(0))
 
 
 def merge_inputs(n: int, start: int, seed: int) -> dict[str, Recipe]:
@@ -85,4 +94,14 @@ def merge_inputs(n: int, start: int, seed: int) -> dict[str, Recipe]:
 def totals(seed: int) -> tuple[Band, ...]:
     """The sums of a row of states."""
     one, few = _constant(1.0), _sum(1.0, 9.0, seed)
-    return (Band(one), Band(few), Band(_sum(1.0, 1e6, seed)), Band(_sum(1e30, 1e34, seed)))
+    heavy = Edit(seed % 2, -1, bits_of(1e30), every=2)  # whatever its maximum, every other state may count most
+    return (Band(one), Band(few), Band(_sum(1.0, 1e6, seed)), Band(_sum(1e30, 1e34, seed)), Band(one, (heavy,)))
+
+
+def with_empty(tops: Band, sums: Band, seed: int) -> tuple[Band, Band]:
+    """A row of states of which every other one is empty, and has a sum that means nothing."""
+    first = seed % 2
+    return (
+        tops._replace(edits=(*tops.edits, Edit(first, -1, NEG_INF, every=2))),
+        sums._replace(edits=(*sums.edits, Edit(first, -1, NAN, every=2))),
+    )

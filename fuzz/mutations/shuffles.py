@@ -39,7 +39,9 @@ def shuffle_offset_doubled(source: Source) -> Iterator[Change]:
 
 def shuffle_offset_plus_one(source: Source) -> Iterator[Change]:
     """The lane beside the right one."""
-    yield from _other_offset(source, "({}) + 1")
+    for call in _shuffles(source):
+        if callee(call) != "__shfl_xor_sync":  # a butterfly of 17, 9, 5, 3 and 2 meets every lane once, too
+            yield put(arguments(call)[2], f"({words(arguments(call)[2])}) + 1")
 
 
 def shuffle_from_last_lane(source: Source) -> Iterator[Change]:
