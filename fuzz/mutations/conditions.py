@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from fuzz.change import Change, put
-from fuzz.syntax import Source, field, operator, plain, words
+from fuzz.syntax import Source, field, function_of, operator, plain, walk, words
 
 NEIGHBOUR = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ORDERED = ("<", "<=", ">", ">=")
@@ -27,13 +27,13 @@ def reversed_comparison(source: Source) -> Iterator[Change]:
 
 def bound_less_one(source: Source) -> Iterator[Change]:
     """n - 1 for the bound n."""
-    for node in _comparisons(source):
+    for node in _bounded(source):
         yield _off(field(node, "right"), "- 1")
 
 
 def bound_plus_one(source: Source) -> Iterator[Change]:
     """n + 1 for the bound n."""
-    for node in _comparisons(source):
+    for node in _bounded(source):
         yield _off(field(node, "right"), "+ 1")
 
 
@@ -84,6 +84,17 @@ def choice_dropped(source: Source) -> Iterator[Change]:
 def _comparisons(source: Source) -> Iterator[Node]:
     for node in source.nodes("binary_expression"):
         if operator(node) in ORDERED:
+            yield node
+
+
+def _bounded(source: Source) -> Iterator[Node]:
+    """The comparisons of integers: a maximum that another is compared with is no bound."""
+    for node in _comparisons(source):
+        function = function_of(node)
+        known = source.variables(function) if function else {}
+        names = [words(one) for one in walk(node) if one.type == "identifier"]
+        floats = [name for name in names if name == "INFINITY" or (name in known and known[name].type == "float")]
+        if not floats:
             yield node
 
 

@@ -73,4 +73,5 @@ def _shuffles(source: Source) -> Iterator[Node]:
 def _other_offset(source: Source, form: str) -> Iterator[Change]:
     for call in _shuffles(source):
         offset = arguments(call)[2]
-        yield put(offset, form.format(words(offset)))
+        if words(offset) != "0":
+            yield put(offset, form.format(words(offset)))
