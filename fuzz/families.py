@@ -181,11 +181,11 @@ def creeping(row: Row) -> Band:
 
 
 def ascending(row: Row) -> Band:
-    return Band(noise(row, -50.0, (0.1, 1.0, 30.0, 200.0 / row.cols)[row.pick(4)], "ramp"))
+    return Band(noise(row, -50.0, (0.1, 1.0, 30.0, 200.0 / max(row.cols, 1))[row.pick(4)], "ramp"))
 
 
 def descending(row: Row) -> Band:
-    return Band(noise(row, 50.0, -(0.1, 1.0, 30.0, 200.0 / row.cols)[row.pick(4)], "ramp"))
+    return Band(noise(row, 50.0, -(0.1, 1.0, 30.0, 200.0 / max(row.cols, 1))[row.pick(4)], "ramp"))
 
 
 def high_tile(row: Row) -> Band:

@@ -11,12 +11,13 @@ from itertools import count
 from fuzz.chooser import seed_of, seeded
 from fuzz.devices import Probe
 from fuzz.kernel import Kernel
-from fuzz.plan import BUDGET, Attempt, Large, plan
+from fuzz.plan import BUDGET, Attempt, plan
+from fuzz.sizes import WORK, Large
 
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
 """Cases start small and may double every so many trials: what breaks small is found small, and at once."""
 CHECK_EVERY, CHECK_FIRST = 6, 1
-CHECK_BUDGET = 1 << 13
+CHECK_BUDGET, CHECK_WORK = 1 << 13, 1 << 21
 """Per-access checking is slow, and no defect that it alone sees needs many elements."""
 LARGE_EVERY = 1024
 LARGE: dict[int, Large] = {60: "elements", 150: "rows"}
@@ -37,11 +38,11 @@ class Block:
 
 def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> Attempt:
     """The input of a kernel's trial number `index`."""
-    most = min(budget, FIRST_BUDGET << min(index // TRIALS_A_DOUBLING, 32))
+    most, work = min(budget, FIRST_BUDGET << min(index // TRIALS_A_DOUBLING, 32)), WORK
     if is_check(index):
-        most = min(most, CHECK_BUDGET)
+        most, work = min(most, CHECK_BUDGET), CHECK_WORK
     large = LARGE.get(index % LARGE_EVERY) if budget >= BUDGET else None
-    return plan(kernel, seeded(seed_of(seed, kernel.name, index)), most, large)
+    return plan(kernel, seeded(seed_of(seed, kernel.name, index)), most, work, large)
 
 
 def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float) -> Probe:

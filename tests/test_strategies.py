@@ -14,6 +14,7 @@ from fuzz.families import ROWS, Row, with_nan
 from fuzz.kernel import Kernel, discover, load
 from fuzz.plan import Attempt
 from fuzz.recipe import Recipe, bits_of, materialise
+from fuzz.sizes import elements
 from fuzz.states import meetings, merge_inputs
 from fuzz.strategies import attempts, cases, rows, sizes, values
 from fuzz.trial import unfit
@@ -73,11 +74,11 @@ def test_an_unclaimed_case_would_be_noticed(ranged: Kernel) -> None:
 
 @pytest.mark.parametrize("kernel", EVERY, ids=lambda kernel: kernel.name)
 def test_the_budget_is_kept(kernel: Kernel) -> None:
-    least = plan.elements(kernel, {name: axis.lo for name, axis in kernel.axes.items()})
+    least = elements(kernel, {name: axis.lo for name, axis in kernel.axes.items()})
     for budget in (64, 4096):
         for index in range(12):
             attempt = plan.plan(kernel, seeded(seed_of(1, kernel.name, index)), budget)
-            assert plan.elements(kernel, kernel.axes_of(attempt.case.arrays)) <= max(budget, least)
+            assert elements(kernel, kernel.axes_of(attempt.case.arrays)) <= max(budget, least)
 
 
 def test_a_range_and_finiteness_are_respected(ranged: Kernel) -> None:
