@@ -15,6 +15,7 @@ from fuzz.case import CaseError
 from fuzz.case_reader import Reader, read_bytes
 from fuzz.devices import Severity
 from fuzz.kernel import Kernel
+from fuzz.recipe import MAX_SEED
 
 SCHEMA = "kfuzz-campaign/1"
 STATE = "state.json"
@@ -95,6 +96,14 @@ def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel]) -> list[P
         reader.fail("seed", f"{document.get('seed')}, and this campaign has {seed}; give that seed or another folder")
     told = reader.table("kernels", document.get("kernels"))
     return [_decoded(reader, kernel, told.get(kernel.name)) for kernel in kernels]
+
+
+def seed_of_state(out: Path) -> int | None:
+    """The seed of the campaign whose state lies in `out`; None where there is none."""
+    if not (out / STATE).exists():
+        return None
+    reader = Reader(out / STATE)
+    return reader.integer("seed", reader.parse(read_bytes(out / STATE, MAX_STATE_BYTES)).get("seed"), 0, MAX_SEED)
 
 
 def _hash(kernel: Kernel) -> str:

@@ -1,31 +1,34 @@
-"""The command line: `kfuzz list`, `kfuzz show`, `kfuzz doctor`.
+"""The command line: its group and `kfuzz list`, `show` and `doctor`; commands that run kernels are in commands.
 
 Knows options, exit codes and streams; what a command does stands in a module of its own.
 """
 
 import json
-import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
+from fuzz import case_file, exp_model, listing
 from fuzz import doctor as machine
-from fuzz import exp_model, listing
+from fuzz.case import CaseError
+from fuzz.commands.fuzz import fuzz
+from fuzz.commands.minimize import minimize
+from fuzz.commands.options import console
+from fuzz.commands.replay import replay
 from fuzz.devices import ClaimError, DeviceError
 from fuzz.devices.choose import NAMES, open_device
 from fuzz.front_matter import shown_path
 from fuzz.kernel import load
 from fuzz.show import as_text
+from fuzz.show_case import case_text
 from fuzz.targets import TargetError, find_one
 from fuzz.template import template as template_for
 
 COULD_NOT = 2
 INTERRUPTED = 130
-WIDE = 1000
 
 
 class Commands(click.Group):
@@ -35,7 +38,7 @@ class Commands(click.Group):
         """Run the command; what the person or the machine has to put right is one line and exit code 2."""
         try:
             return super().invoke(ctx)
-        except (ClaimError, DeviceError, TargetError) as error:
+        except (CaseError, ClaimError, DeviceError, TargetError) as error:
             click.echo(str(error), err=True)
             ctx.exit(COULD_NOT)
         except KeyboardInterrupt:
@@ -48,9 +51,8 @@ def main() -> None:
     """Find the inputs that break a CUDA kernel, prove that they do, shrink them, and keep them."""
 
 
-def console() -> Console:
-    """Standard output: as wide as the terminal, and never broken into lines where it is none."""
-    return Console() if sys.stdout.isatty() else Console(width=WIDE)
+for command in (fuzz, minimize, replay):
+    main.add_command(command)
 
 
 @main.command("list")
@@ -78,16 +80,22 @@ def list_kernels(ctx: click.Context, as_json: bool, into: Path | None) -> None:
 
 
 @main.command()
-@click.argument("target", metavar="KERNEL", required=False)
+@click.argument("target", metavar="KERNEL|CASE", required=False)
 @click.option("--template", is_flag=False, flag_value="softmax", metavar="[OP]",
               help="Print a working kernel file of this op to start from; softmax if none is named.")  # fmt: skip
 def show(target: str | None, template: str | None) -> None:
-    """Show what a kernel claims. KERNEL is a name, a glob that fits one name, or a .cu file."""
+    """Show what a kernel claims, or what is in a case.
+
+    KERNEL is a name, a glob that fits one name, or a .cu file; CASE is a case file.
+    """
     if template:
         click.echo(template_for(template), nl=False)
         return
     if not target:
-        raise click.UsageError("name a KERNEL, or ask for a --template")
+        raise click.UsageError("name a KERNEL or a CASE, or ask for a --template")
+    if target.endswith(".json"):
+        click.echo(case_text(case_file.read(Path(target)), target))
+        return
     kernel = load(find_one(target))
     console().print(as_text(kernel, shown_path(kernel.path)))
 

@@ -39,8 +39,12 @@ def save(folder: Path, record: Record) -> Path:
 
     Safe beside other writers and against a kill at any moment: the new file is there before the old one goes.
     """
+    return save_in(folder / record.case.op, record)
+
+
+def save_in(place: Path, record: Record) -> Path:
+    """`save` into this very folder, which need not have the op's name."""
     name = slug(_bucket(record) or "case")
-    place = folder / record.case.op
     try:
         place.mkdir(parents=True, exist_ok=True)
         with _locked(place):
@@ -57,6 +61,15 @@ def save(folder: Path, record: Record) -> Path:
     except OSError as error:
         raise CaseError(f"{place}: cannot be written: {error.strerror}; the case is not kept") from None
     return path
+
+
+def check_writable(folder: Path) -> None:
+    """Raise a CaseError where cases could not be kept in the folder, which need not be there yet."""
+    place = folder.absolute()
+    while not place.exists() and place.parent != place:
+        place = place.parent
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        raise CaseError(f"{place}: not a folder that can be written; cases that fail are kept in {folder}")
 
 
 def fetch(folder: Path, bucket: str) -> Record | None:

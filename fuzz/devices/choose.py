@@ -15,8 +15,11 @@ def open_device(name: str, sanitize: bool = False) -> Device:
 
     `sanitize` lets a gpu look at each access where a probe asks for it; the cpu does so without.
     """
+    return GpuDevice(sanitize) if device_named(name) == "gpu" else CpuDevice()
+
+
+def device_named(name: str) -> str:
+    """Which device a name stands for on this machine."""
     if name not in NAMES:
         raise DeviceError(f"device={name!r}: expected one of {', '.join(NAMES)}")
-    if name == "gpu" or (name == "auto" and why_not() is None):
-        return GpuDevice(sanitize)
-    return CpuDevice()
+    return "gpu" if name == "gpu" or (name == "auto" and why_not() is None) else "cpu"

@@ -1,0 +1,1 @@
+"""The commands of the command line that run kernels: one file each."""

@@ -1,0 +1,142 @@
+"""`kfuzz fuzz`: a campaign from the shell.
+
+Knows options, streams and exit codes; the search itself is in campaign, what is shown in live, summary and report.
+"""
+
+import os
+import secrets
+import sys
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from fuzz import corpus, report, summary
+from fuzz.campaign import Options, run_campaign
+from fuzz.campaign_state import seed_of_state
+from fuzz.case import CaseError
+from fuzz.commands.options import console, device_option, duration, kernels_named
+from fuzz.devices import DeviceError
+from fuzz.devices.choose import device_named, open_device
+from fuzz.failure import failure_text
+from fuzz.junit import as_junit
+from fuzz.kernel import Kernel, discover
+from fuzz.live import Board, Line, view_of
+
+DEFAULT_SECONDS = 60.0
+DEFAULT_CORPUS = Path("tests/corpus")
+TRY_NEXT = "broken/leading_neg_inf"
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@device_option
+@click.option(
+    "--max-time", type=duration, metavar="TIME", help="Stop after this long: 60s, 5m. Default 60s without --max-cases."
+)
+@click.option("--max-cases", type=click.IntRange(1), help="Stop after so many cases: the same result for a seed.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Which cases are tried; drawn and shown if left out.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Processes; all processors on the cpu, else 1.")
+@click.option("--corpus", "folder", type=FOLDER, default=DEFAULT_CORPUS, show_default=True,
+              help="Where cases that fail are kept, one for each bucket.")  # fmt: skip
+@click.option("--out", type=FOLDER, help="Keep the campaign's state here; given again, it is resumed.")
+@click.option("--baseline", type=FILE, help="A former --json report: what it has is known, and no failure.")
+@click.option("--json", "json_file", type=FILE, help="Write the report here.")
+@click.option("--junit", "junit_file", type=FILE, help="Write the report as JUnit XML here.")
+@click.option("--sanitize", is_flag=True, help="On the gpu, put compute-sanitizer under some of the trials.")
+@click.pass_context
+def fuzz(
+    ctx: click.Context,
+    targets: tuple[str, ...],
+    device: str,
+    max_time: float | None,
+    max_cases: int | None,
+    seed: int | None,
+    jobs: int | None,
+    folder: Path,
+    out: Path | None,
+    baseline: Path | None,
+    json_file: Path | None,
+    junit_file: Path | None,
+    sanitize: bool,
+) -> None:
+    """Search for inputs that break kernels, and keep one case for each way in which they break.
+
+    TARGET is a kernel's name, a glob, a .cu file or a folder; left out, every kernel that comes with kfuzz and is
+    not broken on purpose.
+
+    \b
+    kfuzz fuzz mine.cu                        a minute on your own kernel
+    kfuzz fuzz 'softmax/*' --max-time 10m     ten minutes on all softmax kernels
+    kfuzz fuzz mine.cu --max-cases 500 --seed 7     the same 500 cases, every time
+    kfuzz fuzz . --json now.json --baseline last.json     fail on what is new
+
+    Exit code: 0 nothing new is broken, 1 something is, 2 it could not be done, 130 interrupted; what was found is
+    kept in every case.
+    """
+    kernels = kernels_named(targets) if targets else tuple(each for each in discover() if each.broken is None)
+    options = Options(
+        seed=chosen_seed(seed, out),
+        max_cases=max_cases,
+        max_time=DEFAULT_SECONDS if max_time is None and max_cases is None else max_time,
+        jobs=jobs or (len(os.sched_getaffinity(0)) if device_named(device) == "cpu" else 1),
+        corpus=folder,
+        out=out,
+        known=corpus.read_baseline(baseline) if baseline else frozenset(),
+    )
+    corpus.check_writable(folder)
+    screen = console()
+    found = campaign(kernels, device_named(device), sanitize, options, screen)
+    show(found, screen, is_first_look=not targets)
+    for path, render in (
+        (json_file, report.as_json),
+        (out and out / "report.json", report.as_json),
+        (junit_file, as_junit),
+    ):
+        if path:
+            report.write(path, render(found))
+    ctx.exit(found["exit_code"])
+
+
+def chosen_seed(seed: int | None, out: Path | None) -> int:
+    """The seed that was asked for, that of the campaign which is resumed, or a new one."""
+    if seed is None and out is not None:
+        seed = seed_of_state(out)
+    return secrets.randbelow(1 << 32) if seed is None else seed
+
+
+def campaign(
+    kernels: tuple[Kernel, ...], device: str, sanitize: bool, options: Options, screen: Console
+) -> report.Report:
+    """Run it while it is shown; where it cannot go on, show what it has found before saying why."""
+    count = f"{len(kernels)} kernels" if len(kernels) != 1 else kernels[0].name
+    jobs = f"{options.jobs} jobs, " if options.jobs > 1 else ""
+    screen.print(f"fuzzing {count} on the {device} ({jobs}seed {options.seed})", markup=False, highlight=False)
+    board = Board({kernel.name: Line() for kernel in kernels}, options.max_time, options.max_cases)
+    started = datetime.now(UTC)
+    try:
+        with view_of(board, screen) as view:
+            result = run_campaign(kernels, partial(open_device, device, sanitize), options, view)
+    except (CaseError, DeviceError):
+        for one in board.found:
+            kernel = one.bucket.partition(": ")[0]
+            screen.print(failure_text(kernel, report.finding_of(one)), "", sep="\n", markup=False, highlight=False)
+        raise
+    return report.report_of(result, ["kfuzz", *sys.argv[1:]], device, started)
+
+
+def show(found: report.Report, screen: Console, is_first_look: bool) -> None:
+    """The failures, a line for each kernel, and what it comes to."""
+    for text in summary.failures(found):
+        screen.print("", text, sep="\n", markup=False, highlight=False, soft_wrap=True)
+    screen.print()
+    screen.print(summary.table(found))
+    for trouble in summary.troubles(found):
+        click.echo(trouble, err=True)
+    screen.print("", summary.verdict(found), sep="\n", markup=False, highlight=False, soft_wrap=True)
+    if is_first_look and found["exit_code"] == report.NOTHING_NEW:
+        screen.print(f"to see a finding: kfuzz fuzz {TRY_NEXT}", markup=False, highlight=False)

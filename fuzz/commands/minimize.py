@@ -1,0 +1,120 @@
+"""`kfuzz minimize`: a failing case made as small as it gets, and a script that shows it anywhere.
+
+Knows options, streams and exit codes; how a case is made smaller stands in minimize.
+"""
+
+from contextlib import closing
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from fuzz import case_file, corpus
+from fuzz.case import CaseError, Record
+from fuzz.commands.options import console, device_option, duration, kernels_named
+from fuzz.devices.choose import open_device
+from fuzz.evidence import evidence_of
+from fuzz.failure import failure_text, option_for
+from fuzz.kernel import KERNELS, Kernel
+from fuzz.minimize import Failure, Minimized, failure_of, record_of
+from fuzz.minimize import minimize as make_smaller
+from fuzz.project import kernels_below, kernels_for
+from fuzz.report import INTERRUPTED, finding_of_defect, write
+from fuzz.repro import script
+from fuzz.subject import Subject
+from fuzz.targets import TargetError
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path), metavar="CASE")
+@click.option("--kernel", "target", metavar="TARGET", help="The kernel that it breaks: a name or a .cu file.")
+@click.option(
+    "--max-time",
+    type=duration,
+    metavar="TIME",
+    default="60s",
+    help="Be content with the smallest after this long: 60s.",
+)
+@click.option("--repro", type=click.Path(dir_okay=False, path_type=Path), help="Where the script goes.")
+@device_option
+@click.pass_context
+def minimize(
+    ctx: click.Context, path: Path, target: str | None, max_time: float, repro: Path | None, device: str
+) -> None:
+    """Make a failing case as small as it gets while the kernel fails in the same way, run after run.
+
+    The smaller case takes the place of CASE in its folder if it is of the same bucket. Also writes repro-*.py: one
+    file with the kernel's text and the bits, which shows the failure wherever kfuzz is installed.
+
+    \b
+    kfuzz minimize tests/corpus/softmax/mine-special-1f0c77aa.json
+
+    Ctrl-C keeps the smallest so far. Exit code: 0 done, 2 the case does not fail or cannot be run, 130 interrupted.
+    """
+    record = case_file.read(path)
+    kernel = kernel_of(record, path, target)
+    screen = console()
+    with closing(open_device(device)) as opened:
+        failure = failure_of(record, kernel, opened)
+        if failure is None:
+            raise CaseError(
+                f"{path}: {kernel.name} gives a right answer in every run: there is nothing to make smaller"
+            )
+        with screen.status("minimizing", refresh_per_second=4) as status:
+            found = make_smaller(
+                failure, opened, max_time=max_time, progress=lambda now, tried: status.update(progress(now, tried))
+            )
+        smaller = record_of(found, opened.name)
+    kept = corpus.save_in(path.parent, smaller)
+    name = repro or Path(f"repro-{smaller.case.digest[:8]}.py")
+    show(kernel, failure, found, smaller, kept, screen)
+    write(name, script(kernel, smaller, name.name))
+    screen.print(f"  script    {name}", markup=False, highlight=False, soft_wrap=True)
+    ctx.exit(INTERRUPTED if found.stop == "interrupted" else 0)
+
+
+def kernel_of(record: Record, path: Path, target: str | None) -> Kernel:
+    """The kernel that was named, or else the one that the case once broke."""
+    if target:
+        found = kernels_named([target])
+        if len(found) > 1:
+            raise TargetError(f"--kernel {target} stands for {', '.join(one.name for one in found)}: name one of them")
+        return found[0]
+    if record.origin is None:
+        raise TargetError(f"{path} does not say which kernel it breaks: name one with --kernel")
+    wanted = record.origin.kernel
+    fitting = [one for one in kernels_for(record, kernels_below(Path.cwd())) if one.name == wanted]
+    if len(fitting) != 1:
+        many = f"{len(fitting)} kernels are named {wanted}" if fitting else f"no kernel named {wanted} is found here"
+        raise TargetError(f"{path}: {many}: give its file with --kernel")
+    return fitting[0]
+
+
+def progress(now: Subject, tried: int) -> str:
+    return f"minimizing: {size(now)}, {tried} tried"
+
+
+def size(subject: Subject) -> str:
+    """Axes and tune values in one line."""
+    return " ".join(f"{name}={value}" for name, value in {**subject.axes, **subject.tune}.items())
+
+
+def show(kernel: Kernel, before: Failure, found: Minimized, smaller: Record, kept: Path, screen: Console) -> None:
+    """The finding as it now is, and what became of its size."""
+    subject, defect = found.failure.subject, found.failure.defect
+    evidence = evidence_of(kernel, smaller.case, defect)
+    finding = finding_of_defect(defect, evidence, kernel.axes_of(smaller.case.arrays), subject.tune, kept)
+    finding["minimized"] = found.stop == "smallest"
+    text = failure_text(kernel.name, finding, option_for(kernel.path, KERNELS), again_text(found))
+    how = f"{found.tried} tried in {found.seconds:.1f} s, {found.stop}"
+    screen.print(f"{size(before.subject)} -> {size(subject)} ({how})", markup=False, highlight=False, soft_wrap=True)
+    screen.print("", text, sep="\n", markup=False, highlight=False, soft_wrap=True)
+
+
+def again_text(found: Minimized) -> str:
+    """Whether it always fails, or how often."""
+    if not found.again:
+        return "not tried with other schedules and poisons: interrupted"
+    if found.failing == found.again:
+        return f"always: {found.again} of {found.again} times, with other schedules and poisons"
+    return f"{found.failing} of {found.again} times, with other schedules and poisons"

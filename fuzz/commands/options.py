@@ -1,0 +1,55 @@
+"""What several commands ask for in the same way: a device, a time, kernels.
+
+Knows click and how a person writes these; never what a command does with them.
+"""
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from fuzz.devices.choose import NAMES
+from fuzz.kernel import Kernel, load
+from fuzz.project import namesakes
+from fuzz.targets import TargetError, find
+
+WIDE = 1000
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|)")
+
+
+def duration(text: str) -> float:
+    """Seconds, written 90, 90s, 1.5m or 2h."""
+    found = DURATION.fullmatch(text.strip())
+    if not found or float(found[1]) <= 0:
+        raise click.BadParameter(f"{text!r} is no duration; write 60, 60s, 5m or 1h")
+    return float(found[1]) * UNITS[found[2]]
+
+
+device_option = click.option(
+    "--device",
+    type=click.Choice(NAMES),
+    default="auto",
+    help="Where kernels run; auto is the gpu where there is one that works.",
+)
+
+
+def console(to_stderr: bool = False) -> Console:
+    """A console as wide as the terminal; lines are never broken where it is none."""
+    is_terminal = (sys.stderr if to_stderr else sys.stdout).isatty()
+    return Console(stderr=to_stderr) if is_terminal else Console(stderr=to_stderr, width=WIDE)
+
+
+def kernels_named(targets: Sequence[str]) -> tuple[Kernel, ...]:
+    """The kernels that the targets stand for, each once."""
+    paths: dict[Path, Path] = {}
+    for target in targets:
+        paths |= {path.resolve(): path for path in find(target)}
+    kernels = tuple(load(path) for path in paths.values())
+    if twice := namesakes(kernels):
+        both = " and ".join(str(kernel.path) for kernel in kernels if kernel.name == twice)
+        raise TargetError(f"{both} are both named {twice}; findings are kept by name, so fuzz one at a time")
+    return kernels

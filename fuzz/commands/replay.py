@@ -1,0 +1,116 @@
+"""`kfuzz replay`: every case that ever failed, run again.
+
+Knows options, streams and exit codes; what a replay is stands in replay.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from fuzz import corpus
+from fuzz.case import Record
+from fuzz.commands.options import console, device_option, kernels_named
+from fuzz.devices import Device
+from fuzz.devices.choose import open_device
+from fuzz.evidence import evidence_of
+from fuzz.failure import failure_text, option_for
+from fuzz.front_matter import shown_path
+from fuzz.kernel import KERNELS, Kernel
+from fuzz.project import kernels_below, kernels_for
+from fuzz.replay import Replay
+from fuzz.replay import replay as replay_record
+from fuzz.report import COULD_NOT, FOUND, finding_of_defect
+from fuzz.repro import runs_text
+from fuzz.targets import TargetError
+
+DEFAULT = Path("tests/corpus")
+
+
+@click.command()
+@click.argument("places", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@click.option("--kernel", "targets", multiple=True, metavar="TARGET",
+              help="Replay on this kernel alone: a name, a glob, a .cu file or a folder.")  # fmt: skip
+@device_option
+@click.pass_context
+def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...], device: str) -> None:
+    """Run kept cases again, on every kernel of their op whose claim admits them.
+
+    PATH is a case file or a folder of them; tests/corpus if left out. The kernels are those in the .cu files below
+    this folder, and the one that the case once broke.
+
+    \b
+    kept       right in every run
+    fixed      right in every run, by the kernel that this case once broke
+    flaky      wrong in k of N runs that differ in nothing but schedule and poison
+    broken     wrong in every run
+
+    Exit code: 0 all kept or fixed, 1 something is broken or flaky, 2 a case file is damaged or nothing could be run.
+    """
+    found = list(corpus.entries(places or (DEFAULT,)))
+    if not found:
+        raise TargetError(f"no case file in {', '.join(map(str, places or (DEFAULT,)))}: nothing to replay")
+    kernels = kernels_named(targets) if targets else kernels_below(Path.cwd())
+    statuses: Counter[str] = Counter()
+    screen = console()
+    with closing(open_device(device)) as opened:
+        for entry in found:
+            if entry.record is None:
+                click.echo(entry.error, err=True)
+                statuses["damaged"] += 1
+                continue
+            for outcome in outcomes(entry.record, kernels, opened, is_chosen=bool(targets)):
+                statuses[outcome.replay.status] += 1
+                screen.print(line(outcome, entry.path), markup=False, highlight=False, soft_wrap=True)
+                for text in failures(outcome, entry.record, entry.path):
+                    screen.print("", text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
+    ran = sum(statuses[status] for status in ("kept", "fixed", "flaky", "broken"))
+    told = ", ".join(f"{count} {status}" for status, count in statuses.items())
+    screen.print(f"{len(found)} cases on the {opened.name}: {told}", markup=False, highlight=False)
+    if statuses["damaged"] or not ran:
+        ctx.exit(COULD_NOT)
+    ctx.exit(FOUND if statuses["broken"] or statuses["flaky"] else 0)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one case on one kernel."""
+
+    kernel: Kernel | None
+    replay: Replay
+
+
+def outcomes(record: Record, kernels: Sequence[Kernel], device: Device, is_chosen: bool) -> Iterator[Outcome]:
+    """One for each kernel that the case is for; one that says so where there is none."""
+    chosen = (
+        [kernel for kernel in kernels if kernel.op == record.case.op] if is_chosen else kernels_for(record, kernels)
+    )
+    for kernel in chosen:
+        yield Outcome(kernel, replay_record(record, kernel, device))
+    if not chosen:
+        whose = f", and {record.origin.kernel} is not found" if record.origin and not is_chosen else ""
+        reason = f"no kernel here computes {record.case.op}{whose}; name one with --kernel"
+        yield Outcome(None, Replay("-", "not claimed", 0, 0, (), {}, reason))
+
+
+def line(outcome: Outcome, path: Path) -> str:
+    """Status, case and kernel."""
+    one = outcome.replay
+    status = f"flaky ({one.broken_runs} of {one.runs})" if one.status == "flaky" else one.status
+    return f"{status:<15} {shown_path(path)}  {one.kernel}{f'  ({one.reason})' if one.reason else ''}"
+
+
+def failures(outcome: Outcome, record: Record, path: Path) -> Iterator[str]:
+    """The block for each defect."""
+    kernel, one = outcome.kernel, outcome.replay
+    if kernel is None:
+        return
+    for defect in one.defects:
+        axes = kernel.axes_of(record.case.arrays)
+        finding = finding_of_defect(defect, evidence_of(kernel, record.case, defect), axes, one.tune, path)
+        finding["minimized"] = record.origin is not None and record.origin.minimized
+        option = option_for(kernel.path, KERNELS)
+        yield failure_text(kernel.name, finding, option, runs_text(one.broken_runs, one.runs))
