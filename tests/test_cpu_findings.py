@@ -160,10 +160,11 @@ def test_the_check_flavour_names_kind_and_line(
     assert [one.severity for one in found[:1]] == [severity], outcome.findings
 
 
+@pytest.mark.parametrize("seeds", [3, pytest.param(250, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("check", [True, False], ids=["check", "fast"])
 @pytest.mark.parametrize("name", SILENT)
-def test_correct_kernels_are_left_alone(device: CpuDevice, name: str, check: bool) -> None:
-    for seed in range(3):
+def test_correct_kernels_are_left_alone(device: CpuDevice, name: str, check: bool, seeds: int) -> None:
+    for seed in range(seeds):
         outcome = device.run(job(name), Probe(check=check, runs=4, seed=seed, timeout=2.0))
         assert outcome.findings == ()
         assert len(outcome.runs) == 4

@@ -151,9 +151,17 @@ def _with_turns(trial: Trial, passes: list[Pass]) -> list[Pass]:
     trial.seconds = trial.probe.timeout
     turns = trial.run(replace(passes[-1].manner, preempt_one_in=FINE), "check")
     if turns.status == TIMED_OUT:
-        return [*passes[:-1], passes[-1] if _lines(passes[-1]) else turns]
+        return [*passes[:-1], _with_time(trial, passes[-1] if _lines(passes[-1]) else turns)]
     trial.flavour, trial.turns, trial.seconds = "check", FINE, trial.probe.timeout
     return _passes(trial, manners(trial.probe))
+
+
+def _with_time(trial: Trial, hung: Pass) -> Pass:
+    """The pass with words for how long it was given, and in which order its threads ran."""
+    after = f"not ended after {trial.probe.timeout:g} s of processor time ({hung.manner.label()})"
+    told = (replace(one.finding, message=f"{after}: {one.finding.message}") for one in hung.sights)
+    seen = zip(hung.sights, told, strict=True)
+    return replace(hung, sights=tuple(replace(one, finding=f) if f.kind == "hang" else one for one, f in seen))
 
 
 def _lines(one: Pass) -> bool:

@@ -214,7 +214,21 @@ bool is_unchecked(uintptr_t address) {  // local memory, __device__ variables, c
 
 }  // namespace
 
+// The clock has 32 bits: long before they are spent, all that was remembered is dropped and it starts anew. A run
+// cannot use up the other half.
+static void start_clock_anew() {
+  for (Region *region : {&buffers, &static_shared, &dynamic_shared}) unmap_shadow(*region);
+  marked_module = nullptr;
+  marked_buffer_count = marked_dynamic_bytes = 0;
+  order_from_start();
+}
+
+void checker_forget(const Module &module) {
+  if (marked_module == &module) marked_module = nullptr;
+}
+
 bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
+  if (ordering.now > 1u << 31) start_clock_anew();
   if (!buffers.cells && !map_shadow(buffers, arena_start(), checked_arena_bytes)) return false;
   if (!dynamic_shared.cells &&
       !map_shadow(dynamic_shared, reinterpret_cast<uintptr_t>(cuda_on_cpu_dynamic_shared),

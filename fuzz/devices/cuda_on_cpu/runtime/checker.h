@@ -11,6 +11,7 @@ namespace cuda_on_cpu {
 // Before the first launch of a run: what memory there is.
 bool checker_prepare(const Run &run, uintptr_t library_start, uintptr_t library_end);
 void checker_finish();
+void checker_forget(const Module &module);  // it is being unloaded
 void checker_starts_launch(uint32_t dynamic_shared_bytes);
 
 // From the scheduler: what orders accesses.

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "checker.h"
+
 namespace cuda_on_cpu {
 
 namespace {
@@ -79,5 +81,6 @@ void forget_library(const Module &module) {
 }  // namespace cuda_on_cpu
 
 CUDA_ON_CPU_API void cuda_on_cpu_forget_library(const cuda_on_cpu::Module *module) {
+  cuda_on_cpu::checker_forget(*module);
   cuda_on_cpu::forget_library(*module);
 }

@@ -13,6 +13,8 @@ static void reset_warp_clocks(int first_thread, int lanes) {
   }
 }
 
+void order_from_start() { ordering.now = ordering.launch_start = ordering.block_start = ordering.interval_start = 1; }
+
 void order_launch() {
   ordering.launch_start = ++ordering.now;
   ordering.released = 0;

@@ -45,6 +45,7 @@ static inline bool is_ordered(const Trace &before, int current) {
   return same_warp(other, current) && ordering.warp_clock[current][other % warp_lanes] >= before.clock;
 }
 
+void order_from_start();
 void order_launch();
 void order_block();
 void order_barrier();
