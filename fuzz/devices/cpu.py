@@ -32,7 +32,11 @@ class CpuDevice:
         """Run a job to its end or to its time-out; raise only ClaimError or DeviceError."""
         for step in job.steps:
             check_launch(job, step)
-        return self._worker.run(job, probe)
+        outcome = self._worker.run(job, probe)
+        if self._worker.pid is None and not outcome.runs and any(found.kind != "hang" for found in outcome.findings):
+            # The process is gone. An earlier job may have damaged it: only what a process of its own does counts.
+            outcome = self._worker.run(job, probe)
+        return outcome
 
     def close(self) -> None:
         """End the worker. A closed device is not used again."""
