@@ -18,6 +18,7 @@ from fuzz.commands.fuzz import fuzz
 from fuzz.commands.minimize import minimize
 from fuzz.commands.options import console
 from fuzz.commands.replay import replay
+from fuzz.commands.score import score
 from fuzz.devices import ClaimError, DeviceError
 from fuzz.devices.choose import NAMES, open_device
 from fuzz.front_matter import shown_path
@@ -51,7 +52,7 @@ def main() -> None:
     """Find the inputs that break a CUDA kernel, prove that they do, shrink them, and keep them."""
 
 
-for command in (fuzz, minimize, replay):
+for command in (fuzz, minimize, replay, score):
     main.add_command(command)
 
 

@@ -1,0 +1,117 @@
+"""Runs rivals on kernels and mutants, on the cpu device: who rejects what, after how many trials, in what time."""
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import product
+from multiprocessing import get_context
+
+import numpy as np
+
+from benchmarks.rivals import RIVALS, Floats, Inputs, Rival, reference
+from fuzz.devices import ClaimError, Device, Probe
+from fuzz.devices.cpu import CpuDevice
+from fuzz.devices.layout import POISONS
+from fuzz.kernel import Kernel
+from fuzz.mutate import Mutant, as_kernel
+
+USUAL = 256
+TIMEOUT = 2.0
+CRASHES = ("hang", "trap", "illegal-address", "misaligned")
+"""What a person at a GPU cannot overlook: the launch fails, or never ends."""
+AT_A_TIME = 24
+
+
+@dataclass(frozen=True)
+class Tally:
+    """A rival on one mutant, or on a correct kernel (no key)."""
+
+    rival: str
+    kernel: str
+    key: str
+    rejected: bool
+    trials: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Question:
+    """An input with the reference's answer to it."""
+
+    inputs: Inputs
+    want: Mapping[str, np.ndarray]
+    tunes: tuple[Mapping[str, int], ...]
+
+
+def questions(rival: Rival, kernel: Kernel) -> list[Question]:
+    """What a rival asks of a kernel, with the launches that it tries."""
+    asked = []
+    every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
+    usual = {name: min(values, key=lambda one: abs(one - USUAL)) for name, values in kernel.tune.items()}
+    tunes = [{**usual, "threads": one["threads"]} for one in every if "threads" in one] if rival.every_block else []
+    distinct = {tuple(tune.items()): tune for tune in tunes} or {(): usual}
+    for inputs in rival.inputs(kernel):
+        asked.append(Question(inputs, reference(kernel.op, inputs, rival.precision), tuple(distinct.values())))
+    return asked
+
+
+def tally(rival: Rival, asked: Sequence[Question], kernel: Kernel, key: str, device: Device) -> Tally:
+    """Ask until the rival rejects an answer or has asked everything."""
+    began, trials, kept = time.perf_counter(), 0, dict[str, Floats]()
+    for question in asked:
+        for tune in question.tunes:
+            trials += 1
+            got = _answer(kernel, question.inputs, tune, device, kept if rival.keeps_output else None)
+            if got is None or not all(
+                rival.accepts(kernel.op, got[role].reshape(want.shape), want) for role, want in question.want.items()
+            ):
+                return Tally(rival.name, kernel.name, key, True, trials, time.perf_counter() - began)
+        kept.clear()
+    return Tally(rival.name, kernel.name, key, False, trials, time.perf_counter() - began)
+
+
+def _answer(
+    kernel: Kernel, inputs: Inputs, tune: Mapping[str, int], device: Device, kept: dict[str, Floats] | None
+) -> dict[str, Floats] | None:
+    """The outputs of one launch; None where it crashed. What nobody wrote is 1e38, or what was there before."""
+    outcome = device.run(kernel.bind(inputs, kernel.axes_of(inputs), tune), Probe(False, 2, 0, TIMEOUT))
+    if len(outcome.runs) < 2 or any(found.kind in CRASHES for found in outcome.findings):
+        return None
+    got = {role: np.asarray(array, np.float32) for role, array in kernel.outputs(outcome.runs[1].outputs).items()}
+    if kept is not None:
+        for role, array in got.items():
+            unwritten = array.view(np.uint32) == POISONS[1]
+            if role in kept:
+                array[unwritten] = kept[role][unwritten]
+            kept[role] = array
+    return got
+
+
+def _batch(kernel: Kernel, mutants: tuple[Mutant, ...]) -> list[Tally]:
+    """All rivals on some mutants of a kernel, or on the kernel itself where there are none."""
+    found = []
+    with CpuDevice() as device:
+        for rival in RIVALS:
+            asked = questions(rival, kernel)
+            for mutant in mutants:
+                try:
+                    found.append(tally(rival, asked, as_kernel(mutant, kernel), mutant.key, device))
+                except ClaimError:
+                    continue
+            if not mutants:
+                found += [tally(rival, [question], kernel, "", device) for question in asked]
+    return found
+
+
+def run_rivals(chosen: Mapping[str, tuple[Kernel, tuple[Mutant, ...]]], jobs: int) -> list[Tally]:
+    """All rivals on all mutants, and on all the kernels themselves, question by question."""
+    work: list[tuple[Kernel, tuple[Mutant, ...]]] = []
+    for kernel, mutants in chosen.values():
+        work.append((kernel, ()))
+        work += [(kernel, mutants[at : at + AT_A_TIME]) for at in range(0, len(mutants), AT_A_TIME)]
+    found: list[Tally] = []
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        for done in pool.map(_batch, *zip(*work, strict=True)):
+            found += done
+    return found

@@ -1,0 +1,81 @@
+"""The command `kfuzz score`: options, progress, exit code. What a score is stands in score, score_run, score_report."""
+
+import time
+from pathlib import Path
+
+import click
+
+from fuzz.commands.options import console, kernels_named
+from fuzz.devices.cpu import CpuDevice
+from fuzz.score import Options
+from fuzz.score_report import accused, told
+from fuzz.score_run import Progress, run_score
+from fuzz.survivors import reasons
+from fuzz.targets import TargetError
+
+ACCUSED = 1
+INTERRUPTED = 130
+LINE_EVERY = 15.0
+
+
+class Telling:
+    """Says how far it is: on one line of a terminal, or now and then on a line of its own where there is none."""
+
+    def __init__(self) -> None:
+        self._console = console(to_stderr=True)
+        self._status = self._console.status("the first mutants are being compiled")
+        self._last = time.monotonic()
+
+    def __call__(self, progress: Progress) -> None:
+        """Tell of one more mutant."""
+        left = f"{progress.left / 60:.0f} min" if progress.left >= 90 else f"{progress.left:.0f} s"
+        line = f"{progress.done} of {progress.total} mutants, {left} left; at {progress.score.kernel}"
+        if self._console.is_terminal:
+            self._status.update(line)
+        elif time.monotonic() - self._last >= LINE_EVERY or progress.done == progress.total:
+            self._last = time.monotonic()
+            self._console.print(line)
+
+    def __enter__(self) -> "Telling":
+        if self._console.is_terminal:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+
+@click.command()
+@click.argument("targets", metavar="[KERNEL]...", nargs=-1)
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes at work.")
+@click.option("--max-cases", type=click.IntRange(1), default=300, show_default=True, help="Trials for each mutant.")
+@click.option("--per-operator", type=click.IntRange(0), default=1, show_default=True,
+              help="Mutants of each operator and kernel; 0 for all.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other cases.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+              help="Where what is done is kept, to be resumed from.")  # fmt: skip
+@click.pass_context
+def score(
+    ctx: click.Context,
+    targets: tuple[str, ...],
+    jobs: int,
+    max_cases: int,
+    per_operator: int,
+    seed: int,
+    out: Path | None,
+) -> None:
+    """Seed bugs into correct kernels, one at a time, and count which of them the search finds.
+
+    KERNEL is a name, a glob, a .cu file or a folder; every kernel that is correct if none is given.
+    """
+    kernels = [kernel for kernel in kernels_named(targets or ("*",)) if kernel.broken is None]
+    if not kernels:
+        raise TargetError(f"{', '.join(targets)}: wrong on purpose; a mutant is made of a kernel that is correct")
+    with Telling() as telling:
+        report = run_score(kernels, CpuDevice, Options(seed, max_cases, per_operator), jobs, out, telling)
+    for line in told(report, reasons()):
+        click.echo(line)
+    if report.interrupted:
+        ctx.exit(INTERRUPTED)
+    if accused(report):
+        ctx.exit(ACCUSED)

@@ -1,0 +1,73 @@
+"""Why some mutants cannot be killed: reasons that were written down and reviewed, in survivors.toml.
+
+A reason alone makes no mutant equivalent: what was executed has to bear it out. Knows the file and its keys; never
+how a mutant is run.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, get_args
+
+from fuzz.mutate import Mutant
+from fuzz.score import Score
+
+FILE = Path(__file__).with_name("survivors.toml")
+Verdict = Literal["equivalent", "within the claim", "out of reach"]
+Standing = Literal["killed", "warned", "equivalent", "within the claim", "out of reach", "unexplained", "stillborn"]
+KEYS = {"verdict", "operator", "kernels", "after", "why"}
+
+
+class ReasonError(Exception):
+    """The file of reasons is not what it should be, in one line."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Mutants of one operator, in these kernels and with one of these lines, and why they survive.
+
+    `equivalent`: the same bits for every input that is claimed. `within the claim`: other bits, and each answer one
+    that the claim allows. `out of reach`: wrong for inputs larger than any trial has.
+    """
+
+    verdict: Verdict
+    operator: str
+    kernels: tuple[str, ...]
+    after: tuple[str, ...]
+    why: str
+
+    def speaks_of(self, mutant: Mutant | Score) -> bool:
+        """Whether this is the mutant that is meant."""
+        named = mutant.kernel in self.kernels and mutant.operator == self.operator
+        return named and mutant.after in self.after
+
+
+@cache
+def reasons(path: Path = FILE) -> tuple[Reason, ...]:
+    """Every reason in the file."""
+    found = []
+    for number, table in enumerate(tomllib.loads(path.read_text(encoding="utf-8")).get("reason", []), start=1):
+        where = f"{path.name}: reason {number}"
+        if set(table) != KEYS:
+            raise ReasonError(f"{where}: has {', '.join(sorted(table))}; a reason has {', '.join(sorted(KEYS))}")
+        if table["verdict"] not in get_args(Verdict):
+            raise ReasonError(f"{where}: verdict = {table['verdict']!r}: one of {', '.join(get_args(Verdict))}")
+        lists = {key: tuple(table[key]) for key in ("kernels", "after")}
+        found.append(Reason(table["verdict"], table["operator"], lists["kernels"], lists["after"], table["why"]))
+    return tuple(found)
+
+
+def reason_for(score: Score, known: tuple[Reason, ...]) -> Reason | None:
+    """The reason that speaks of a mutant, where there is one."""
+    return next((reason for reason in known if reason.speaks_of(score)), None)
+
+
+def standing(score: Score, known: tuple[Reason, ...]) -> Standing:
+    """Where a mutant belongs: a survivor is equivalent only with a reason, and with not one bit of difference."""
+    if score.status != "survived":
+        return score.status
+    reason = reason_for(score, known)
+    if reason is None or (reason.verdict == "equivalent" and not score.identical):
+        return "unexplained"
+    return reason.verdict
