@@ -15,10 +15,13 @@ LABEL = 10
 WIDTH = 118
 
 
-def failure_text(kernel: str, finding: Finding, option: str = "", seen: str = "") -> str:
-    """The block for one finding. `option` names the kernel's file where commands would not find it by themselves."""
+def failure_text(finding: Finding, option: str = "", seen: str = "") -> str:
+    """The block for one finding. `option` names the kernel's file where commands would not find it by themselves.
+
+    Its first line is the bucket, which begins with the kernel's name.
+    """
     title = "WARNING" if finding["severity"] == "warning" else "BROKEN"
-    lines = [f"{title}  {kernel}"]
+    lines = [f"{title}  {finding['bucket']}" + ("  (known)" if finding["known"] else "")]
     for label, said in statements(finding, option, seen):
         wrapped = [said] if label in COMMANDS else textwrap.wrap(said, WIDTH - LABEL - 2, break_long_words=False)
         lines += [f"  {label if row == 0 else '':<{LABEL}}{part}" for row, part in enumerate(wrapped)]
@@ -31,7 +34,6 @@ COMMANDS = ("file", "replay", "minimize")
 
 def statements(finding: Finding, option: str, seen: str) -> Iterator[tuple[str, str]]:
     """What there is to say, each with its label."""
-    yield "bucket", finding["bucket"] + (" (known)" if finding["known"] else "")
     worst, extent = finding["worst"], finding["extent"]
     if worst is None or extent is None:
         yield "seen", finding["message"]

@@ -38,7 +38,7 @@ def _test_case(suite: ET.Element, kernel: KernelReport) -> None:
     test = ET.SubElement(suite, "testcase", attributes)
     if errors := errors_of(kernel):
         more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
-        text = "\n\n".join(failure_text(kernel["name"], finding) for finding in errors)
+        text = "\n\n".join(failure_text(finding) for finding in errors)
         failure = ET.SubElement(
             test, "failure", {"type": errors[0]["kind"], "message": clean(errors[0]["bucket"] + more)}
         )

@@ -152,7 +152,7 @@ def _run(folder: Path, source: str, name: str, arrays: Mapping[str, Values | Rec
     for defect in found.defects:
         evidence = evidence_of(kernel, record.case, defect) | {"where": f"{name}.cu:{defect.line or ''}".rstrip(":")}
         finding = finding_of_defect(defect, evidence, kernel.axes_of(record.case.arrays), found.tune, None)
-        print(failure_text(name, finding, seen=runs_text(found.broken_runs, found.runs)), end="\n\n")
+        print(failure_text(finding, seen=runs_text(found.broken_runs, found.runs)), end="\n\n")
     if not found.defects:
         print(f"kept: {name} gives a right answer in {found.runs} runs on the device {device.name}")
     return FOUND if found.defects else NOTHING_NEW

@@ -24,7 +24,7 @@ def failures(report: Report) -> Iterator[str]:
             option = option_for(Path(kernel["path"]), KERNELS)
             others = [f"  also      {also(finding)}" for finding in errors if finding is not first]
             more = [f"  also      {len(others) - MOST_ALSO} more, see --json"] if len(others) > MOST_ALSO else []
-            yield "\n".join([failure_text(kernel["name"], first, option), *others[:MOST_ALSO], *more])
+            yield "\n".join([failure_text(first, option), *others[:MOST_ALSO], *more])
 
 
 def simplicity(finding: Finding) -> tuple[int, int, str]:

@@ -123,8 +123,7 @@ def campaign(
             result = run_campaign(kernels, partial(open_device, device, sanitize), options, view)
     except (CaseError, DeviceError):
         for one in board.found:
-            kernel = one.bucket.partition(": ")[0]
-            screen.print(failure_text(kernel, report.finding_of(one)), "", sep="\n", markup=False, highlight=False)
+            screen.print(failure_text(report.finding_of(one)), "", sep="\n", markup=False, highlight=False)
         raise
     return report.report_of(result, ["kfuzz", *sys.argv[1:]], device, started)
 

@@ -105,7 +105,7 @@ def show(kernel: Kernel, before: Failure, found: Minimized, smaller: Record, kep
     evidence = evidence_of(kernel, smaller.case, defect)
     finding = finding_of_defect(defect, evidence, kernel.axes_of(smaller.case.arrays), subject.tune, kept)
     finding["minimized"] = found.stop == "smallest"
-    text = failure_text(kernel.name, finding, option_for(kernel.path, KERNELS), again_text(found))
+    text = failure_text(finding, option_for(kernel.path, KERNELS), again_text(found))
     how = f"{found.tried} tried in {found.seconds:.1f} s, {found.stop}"
     screen.print(f"{size(before.subject)} -> {size(subject)} ({how})", markup=False, highlight=False, soft_wrap=True)
     screen.print("", text, sep="\n", markup=False, highlight=False, soft_wrap=True)

@@ -113,4 +113,4 @@ def failures(outcome: Outcome, record: Record, path: Path) -> Iterator[str]:
         finding = finding_of_defect(defect, evidence_of(kernel, record.case, defect), axes, one.tune, path)
         finding["minimized"] = record.origin is not None and record.origin.minimized
         option = option_for(kernel.path, KERNELS)
-        yield failure_text(kernel.name, finding, option, runs_text(one.broken_runs, one.runs))
+        yield failure_text(finding, option, runs_text(one.broken_runs, one.runs))

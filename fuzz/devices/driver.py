@@ -101,6 +101,14 @@ def card() -> Card:
     return Card(name.value.decode(), capability, (number // 1000, number % 1000 // 10))
 
 
+def count() -> int:
+    """How many cards the driver shows."""
+    card()
+    number = ctypes.c_int()
+    _call("cuDeviceGetCount", ctypes.byref(number))
+    return number.value
+
+
 def _attribute(which: int, device: ctypes.c_int) -> int:
     value = ctypes.c_int()
     _call("cuDeviceGetAttribute", ctypes.byref(value), which, device)

@@ -1,0 +1,228 @@
+"""What pytest runs: a kept case on one kernel, or a campaign of one kernel.
+
+Knows pytest's items and how to report a failure of ours; imported only where there is something to run.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from fuzz import case_file
+from fuzz.campaign import Options, run_campaign
+from fuzz.case import CaseError, Record
+from fuzz.commands.options import duration
+from fuzz.devices import ClaimError, Device, DeviceError, driver
+from fuzz.devices.choose import device_named, open_device
+from fuzz.evidence import evidence_of
+from fuzz.failure import failure_text
+from fuzz.kernel import Kernel, load
+from fuzz.project import has_claim, kernels_below, kernels_for
+from fuzz.replay import replay
+from fuzz.report import finding_of_defect, report_of
+from fuzz.repro import runs_text
+from fuzz.summary import failures
+from fuzz.trial import unfit
+
+if TYPE_CHECKING:
+    from _pytest._code.code import TerminalRepr, TracebackStyle
+
+DEVICE = pytest.StashKey[Device]()
+KERNELS = pytest.StashKey[tuple[Kernel, ...]]()
+SEED = pytest.StashKey[int]()
+NAME = pytest.StashKey[str]()
+
+
+class BrokenError(Exception):
+    """A kernel is broken; the message is what a person reads."""
+
+
+class Item(pytest.Item):
+    """An item whose failures are told in our own words, without a traceback: pytest's own hook is a method."""
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: "TracebackStyle | None" = None
+    ) -> "str | TerminalRepr":
+        """The message of our own errors; a traceback is for all others."""
+        if isinstance(excinfo.value, BrokenError | CaseError | ClaimError | DeviceError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+
+class CaseFile(pytest.File):
+    """A case file: one item for each kernel whose claim admits it."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Read the file; what is wrong with it, or with a kernel, is one error."""
+        try:
+            record = case_file.read(self.path)
+            kernels = kernels_for(record, project_kernels(self.config))
+        except (CaseError, ClaimError) as error:
+            raise self.CollectError(str(error)) from None
+        reasons = {kernel.name: unfit(kernel, record.case) for kernel in kernels}
+        for kernel in kernels:
+            if not reasons[kernel.name]:
+                yield CaseItem.from_parent(self, name=kernel.name, kernel=kernel, record=record)
+        if all(reasons.values()):
+            why = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+            yield NobodysItem.from_parent(self, name="no kernel", why=why or f"no kernel here is for {record.case.op}")
+
+
+class CaseItem(Item):
+    """A case on a kernel."""
+
+    def __init__(self, *, kernel: Kernel, record: Record, **rest: object) -> None:
+        super().__init__(**rest)  # type: ignore[arg-type]  # name and parent
+        self.kernel, self.record = kernel, record
+
+    def runtest(self) -> None:
+        """Run the case again."""
+        found = replay(self.record, self.kernel, device_of(self.config))
+        if found.status not in ("broken", "flaky"):
+            return
+        texts = []
+        for defect in found.defects:
+            evidence = evidence_of(self.kernel, self.record.case, defect)
+            axes = self.kernel.axes_of(self.record.case.arrays)
+            finding = finding_of_defect(defect, evidence, axes, found.tune, self.path)
+            finding["minimized"] = self.record.origin is not None and self.record.origin.minimized
+            texts.append(failure_text(finding, seen=runs_text(found.broken_runs, found.runs)))
+        raise BrokenError("\n\n".join(texts))
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, f"{self.path.name} on {self.kernel.name}"
+
+
+class NobodysItem(Item):
+    """A case that no kernel here claims: skipped, so that it is seen."""
+
+    def __init__(self, *, why: str, **rest: object) -> None:
+        super().__init__(**rest)  # type: ignore[arg-type]  # name and parent
+        self.why = why
+
+    def runtest(self) -> None:
+        pytest.skip(self.why)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, f"{self.path.name}: no kernel"
+
+
+class KernelFile(pytest.File):
+    """A kernel file that is to be fuzzed."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item, unless the kernel is broken on purpose."""
+        try:
+            kernel = load(self.path)
+        except ClaimError as error:
+            raise self.CollectError(str(error)) from None
+        if kernel.broken is None:
+            yield FuzzItem.from_parent(self, name="fuzz", kernel=kernel)
+
+
+class FuzzItem(Item):
+    """A campaign of one kernel."""
+
+    def __init__(self, *, kernel: Kernel, **rest: object) -> None:
+        super().__init__(**rest)  # type: ignore[arg-type]  # name and parent
+        self.kernel = kernel
+
+    def runtest(self) -> None:
+        """Fuzz for this kernel's share of the time."""
+        count = sum(isinstance(item, FuzzItem) for item in self.session.items)
+        seconds = duration(self.config.getoption("--kfuzz-time"))
+        device = visible_device(self.config)
+        folder = self.config.rootpath / str(self.config.getini("kfuzz_corpus"))
+        options = Options(seed=seed_of(self.config), max_time=seconds / max(1, count), corpus=folder)
+        started = datetime.now(UTC)
+        result = run_campaign([self.kernel], partial(open_device, device), options)
+        if result.stop_reason == "interrupted":
+            raise KeyboardInterrupt
+        progress = result.kernels[0].progress
+        self.user_properties += [("kfuzz_trials", progress.trials), ("kfuzz_seed", options.seed)]
+        if result.news:
+            raise BrokenError("\n".join(failures(report_of(result, ["pytest", "--kfuzz"], device, started))))
+        if progress.error:
+            raise ClaimError(progress.error)
+        if not progress.rows:
+            raise CaseError(
+                f"{self.kernel.name}: nothing was tested in {options.max_time:.1f} s; give --kfuzz-time more"
+            )
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, f"fuzz {self.kernel.name}"
+
+
+def kernel_file(parent: pytest.Collector, path: Path) -> KernelFile | None:
+    """The collector for a .cu file, where it has a claim."""
+    return KernelFile.from_parent(parent, path=path) if has_claim(path) else None
+
+
+def fuzz_items(session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
+    """An item for each kernel of the project that has none yet."""
+    there = {item.path.resolve() for item in items if isinstance(item, FuzzItem)}
+    try:
+        duration(session.config.getoption("--kfuzz-time"))
+        kernels = project_kernels(session.config)
+    except ClaimError as error:
+        raise pytest.UsageError(str(error)) from None
+    except click.BadParameter as error:
+        raise pytest.UsageError(f"--kfuzz-time: {error.message}") from None
+    wanted = [kernel for kernel in kernels if kernel.broken is None and kernel.path.resolve() not in there]
+    files = [KernelFile.from_parent(session, path=kernel.path) for kernel in wanted]
+    return [item for file in files for item in file.collect()]
+
+
+def project_kernels(config: pytest.Config) -> tuple[Kernel, ...]:
+    """The kernels that the setting kfuzz_kernels names, or all below rootdir; ClaimError where it names none."""
+    if KERNELS not in config.stash:
+        patterns = config.getini("kfuzz_kernels")
+        paths = [path for pattern in patterns for path in _matching(config.rootpath, pattern)]
+        found = tuple(load(path) for path in dict.fromkeys(paths)) if patterns else kernels_below(config.rootpath)
+        config.stash[KERNELS] = found
+    return config.stash[KERNELS]
+
+
+def _matching(root: Path, pattern: str) -> list[Path]:
+    absolute = Path(pattern).is_absolute()
+    found = sorted(Path("/").glob(pattern.lstrip("/")) if absolute else root.glob(pattern))
+    if not found:
+        raise ClaimError(f"kfuzz_kernels: {pattern!r} fits no file below {root}")
+    return found
+
+
+def device_of(config: pytest.Config) -> Device:
+    """The device of this run, opened once and closed with it."""
+    if DEVICE not in config.stash:
+        config.stash[DEVICE] = device = open_device(visible_device(config))
+        config.add_cleanup(device.close)
+    return config.stash[DEVICE]
+
+
+def seed_of(config: pytest.Config) -> int:
+    """The seed of this run."""
+    given = config.getoption("--kfuzz-seed")
+    return config.stash.setdefault(SEED, secrets.randbelow(1 << 32) if given is None else given)
+
+
+def visible_device(config: pytest.Config) -> str:
+    """The device that was asked for; of several GPUs each worker of xdist is shown one."""
+    if NAME not in config.stash:
+        config.stash[NAME] = name = device_named(str(config.getoption("--kfuzz-device")))
+        worker = os.environ.get("PYTEST_XDIST_WORKER")
+        if name == "gpu" and worker:
+            cards = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(driver.count())))
+            os.environ["CUDA_VISIBLE_DEVICES"] = card_for(worker, cards)
+    return config.stash[NAME]
+
+
+def card_for(worker: str, cards: str) -> str:
+    """The card for a worker "gw3": by its number among those that the caller was shown, round and round."""
+    shown = cards.split(",")
+    return shown[int(worker.removeprefix("gw")) % len(shown)]

@@ -1,0 +1,70 @@
+"""The pytest plugin: kept cases are test items, and `pytest --kfuzz` fuzzes.
+
+It is loaded in every test run of everyone who has kfuzz installed, so it imports nothing but pytest, and looks at
+nothing but JSON files, until there is a case or somebody asks to fuzz. What the items do is in pytest_items.
+"""
+
+import importlib
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+CASE = re.compile(rb'"schema"\s*:\s*"kfuzz-case/')
+WINDOW = 4096
+"""Bytes at either end of a JSON file in which its schema stands: first as we write it, last if keys are sorted."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add our options and settings."""
+    group = parser.getgroup("kfuzz", "kfuzz: kept cases are replayed always, kernels are fuzzed when asked")
+    group.addoption("--kfuzz", action="store_true", help="also fuzz: one item for each kernel")
+    group.addoption("--kfuzz-time", default="60s", metavar="TIME", help="time for all kernels together: 60s, 5m")
+    group.addoption("--kfuzz-device", default="auto", choices=("auto", "cpu", "gpu"), help="where kernels run")
+    group.addoption("--kfuzz-seed", type=int, metavar="N", help="which cases are tried; drawn if left out")
+    kernels = "kernels to replay on and to fuzz, as globs from rootdir; every .cu file with a claim if left out"
+    parser.addini("kfuzz_kernels", kernels, type="linelist", default=[])
+    parser.addini("kfuzz_corpus", "folder for cases that --kfuzz finds", default="tests/corpus")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect case files, and kernel files when they are to be fuzzed."""
+    if file_path.suffix == ".json" and is_case(file_path):
+        collector: pytest.Collector = _items().CaseFile.from_parent(parent, path=file_path)
+        return collector
+    if file_path.suffix == ".cu" and parent.config.getoption("--kfuzz"):
+        found: pytest.Collector | None = _items().kernel_file(parent, file_path)
+        return found
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)  # so that -k and --lf choose among our items too
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Add the kernels to be fuzzed that lie outside of the folders that were collected."""
+    if session.config.getoption("--kfuzz"):
+        items += _items().fuzz_items(session, items)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say that there will be fuzzing."""
+    if not config.getoption("--kfuzz"):
+        return None
+    return f"kfuzz: fuzzing for {config.getoption('--kfuzz-time')}, device {config.getoption('--kfuzz-device')}"
+
+
+def is_case(path: Path) -> bool:
+    """Whether a JSON file says that it is one of our cases, of whatever version and however damaged."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(WINDOW)
+            size = file.seek(0, 2)
+            file.seek(max(0, size - WINDOW))
+            return bool(CASE.search(head) or CASE.search(file.read(WINDOW)))
+    except OSError:
+        return False
+
+
+def _items() -> ModuleType:
+    """The rest, which needs numpy and all else."""
+    return importlib.import_module("fuzz.pytest_items")
