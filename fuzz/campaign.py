@@ -40,7 +40,7 @@ class Options:
     max_cases: int | None = None
     max_time: float | None = None
     runs: int = 3
-    timeout: float = 5.0
+    timeout: float = 3.0
     budget: int = BUDGET
     corpus: Path | None = None
     out: Path | None = None

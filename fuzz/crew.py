@@ -37,7 +37,7 @@ class Orders:
     kernels: tuple[Kernel, ...]
     seed: int
     runs: int = 3
-    timeout: float = 5.0
+    timeout: float = 3.0
     budget: int = BUDGET
     deadline: float | None = None
 
@@ -273,6 +273,7 @@ def _serve(pipe: Connection, orders: Orders, make_device: MakeDevice) -> None:
     except DeviceError as error:
         pipe.send(error)
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if device is not None:
             device.close()
 
