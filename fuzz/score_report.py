@@ -81,9 +81,9 @@ def idle_operators(report: Report, known: tuple[Reason, ...]) -> dict[str, str]:
     found = {}
     for name, one in by_operator(report, known).items():
         if not sum(one.counts.values()):
-            found[name] = "applies nowhere in these kernels"
+            found[name] = "apply nowhere in these kernels"
         elif not one.killed:
-            found[name] = f"has {one.compiled} mutants, none of which was killed"
+            found[name] = "killed nothing"
     return found
 
 
@@ -91,7 +91,7 @@ def told(report: Report, known: tuple[Reason, ...]) -> Iterator[str]:
     """The score in lines, for a terminal."""
     total = figures(report.scores.values(), known)
     counts = ", ".join(f"{count} {name}" for name, count in total.counts.most_common())
-    yield f"{len(report.scores)} mutants of {len(by_kernel(report, known))} kernels: {counts}"
+    yield f"{len(report.scores)} mutants in {len(by_kernel(report, known))} kernels: {counts}"
     yield (
         f"{total.killed} of {total.compiled - total.equivalent} that are not equivalent were killed: "
         f"{total.rate:.1%}, half of them within {total.median:g} trials"
@@ -107,5 +107,6 @@ def told(report: Report, known: tuple[Reason, ...]) -> Iterator[str]:
         yield f"survived, {where}: {score.kernel}:{score.line}: {score.operator}: {score.before} -> {score.after}"
         if reason is not None:
             yield f"  {reason.why}"
-    for name, why in idle_operators(report, known).items():
-        yield f"operator {name}: {why}"
+    idle = idle_operators(report, known)
+    for why in dict.fromkeys(idle.values()):
+        yield f"operators that {why}: {', '.join(name for name in idle if idle[name] == why)}"
