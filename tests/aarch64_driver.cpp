@@ -32,7 +32,7 @@ int main(int count, char **words) {
 
   float x[256];
   for (int i = 0; i < 256; i++) x[i] = static_cast<float>(i + 1);
-  Buffer buffers[2] = {{nullptr, sizeof x, 0, 4, is_output, nullptr}, {x, sizeof x, 0, 4, has_content, nullptr}};
+  Buffer buffers[2] = {{nullptr, sizeof x, 0, 4, is_output, 0, nullptr}, {x, sizeof x, 0, 4, has_content, 0, nullptr}};
   Argument args[2] = {{0, 0}, {1, 0}};
   Step step = {entry, args, 2, {1, 1, 1}, {256, 1, 1}, 0};
   Finding findings[16];
@@ -46,7 +46,6 @@ int main(int count, char **words) {
     run.buffer_count = 2;
     run.step_count = 1;
     run.shared_array_count = array_count;
-    run.align = 256;
     run.schedule = schedule;
     run.poison = 0x7fbadbad;
     run.seed = 7;

@@ -42,6 +42,8 @@ JOBS: dict[str, tuple[str, dict[str, Value], dict[str, int]]] = {
     "blocks_count_atomically": ("races", {"y": np.zeros(1, np.float32)}, {"grid": 8}),
     "locked": ("races", {"y": "f32[1]", "lock": "i32[1] = 0"}, {}),
     "waits_for_a_flag": ("races", {"y": "f32[1]", "flag": "i32[1] = 0"}, {}),
+    "waits_for_a_shared_flag": ("races", {"y": "f32[1]"}, {}),
+    "copies_a_struct_with_padding": ("races", {"y": "f32[64]", "x": floats(64)}, {}),
     "write_past_the_end": ("accesses", {"y": "f32[100]", "n": 100}, {"block": 128}),
     "read_past_the_end": ("accesses", {"x": floats(64), "y": "f32[64]"}, {}),
     "read_before_the_start": ("accesses", {"x": floats(64), "y": "f32[64]"}, {}),
@@ -114,6 +116,8 @@ SILENT = [
     "blocks_count_atomically",
     "locked",
     "waits_for_a_flag",
+    "waits_for_a_shared_flag",
+    "copies_a_struct_with_padding",
     "fills_by_pieces",
     "remembers",
     "branches_with_their_own_masks",
@@ -190,6 +194,19 @@ def test_a_race_between_blocks_that_changes_the_result_is_an_error(device: CpuDe
     text = "__global__ void last_wins(float *y) { y[0] = blockIdx.x; }"
     outcome = device.run(job_of(text, ("last_wins",), "last_wins", {"y": "f32[1]"}, block=1, grid=3), CHECK)
     assert {(one.kind, one.severity) for one in outcome.findings} >= {("race", "error")}
+
+
+def test_arrays_lie_where_the_claim_allows_and_mostly_no_better(device: CpuDevice) -> None:
+    text = """
+    __global__ void k(int *y, const float *x) {
+        y[0] = static_cast<int>(reinterpret_cast<size_t>(x) % 256);
+    }"""
+    for align, allowed in ((4, range(0, 256, 4)), (16, range(0, 256, 16)), (256, [0])):
+        job = job_of(text, ("k",), "k", {"y": "i32[1]", "x": floats(4)}, block=1, align=align)
+        found = {int(run.outputs["y"][0]) for seed in range(12) for run in device.run(job, Probe(seed=seed)).runs}
+        assert found <= set(allowed)
+        assert 0 in found
+        assert align == 256 or any(one % (2 * align) for one in found)
 
 
 def test_unwritten_elements_are_told_even_beside_written_ones(device: CpuDevice) -> None:

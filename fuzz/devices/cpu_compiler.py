@@ -51,13 +51,14 @@ _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
         "-Og",
         "-DCUDA_ON_CPU_CHECK",
         "-fsanitize=thread",
+        "-fno-plt",  # the hooks are called at every access
         "-fsanitize=bounds,alignment,integer-divide-by-zero",
     ),
 }
 _HOOKS = ("tsan-instrument-func-entry-exit=0", "tsan-distinguish-volatile=1")
 _LINK = ("-shared", "-pipe", "-Wl,-z,now")
 _LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' own: the runtime is in their place
-_RUNTIME = ("-O2", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
+_RUNTIME = ("-O3", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
 _FAST_MATH = re.compile(r"^--?use_fast_math$")
 _FLUSH = re.compile(r"^--?ftz=true$")
 _PASSED = re.compile(r"^-(?:D|U|I|isystem|include)|^--?std=")

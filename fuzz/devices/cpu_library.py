@@ -86,6 +86,7 @@ class RawBuffer(Structure):
         ("fill", c_uint64),
         ("element_bytes", c_uint32),
         ("flags", c_uint32),
+        ("distance", c_uint32),
         ("address", c_void_p),
     ]
 
@@ -147,7 +148,6 @@ class RawRun(Structure):
         ("buffer_count", c_uint32),
         ("step_count", c_uint32),
         ("shared_array_count", c_uint32),
-        ("align", c_uint32),
         ("schedule", c_uint32),
         ("poison", c_uint32),
         ("seed", c_uint64),

@@ -229,3 +229,41 @@ __global__ void waits_for_a_flag(float *y, volatile int *flag) {
         y[0] = value;
     }
 }
+
+__global__ void waits_for_a_shared_flag(float *y) {
+    // The same with a flag in shared memory, among the warps of one block.
+    __shared__ float value;
+    __shared__ volatile int flag;
+    if (threadIdx.x == 0) {
+        flag = 0;
+    }
+    __syncthreads();
+    if (threadIdx.x == blockDim.x - 1) {
+        value = 42.0f;
+        __threadfence_block();
+        flag = 1;
+    }
+    if (threadIdx.x == 0) {
+        while (flag == 0) {
+        }
+        __threadfence_block();
+        y[0] = value;
+    }
+}
+
+struct Padded {
+    double sum;
+    float max;  // four bytes follow that nobody writes
+};
+
+__global__ void copies_a_struct_with_padding(float *y, const float *x) {
+    __shared__ Padded s[64];
+    Padded mine;
+    mine.sum = x[threadIdx.x];
+    mine.max = x[threadIdx.x];
+    s[threadIdx.x].sum = mine.sum;
+    s[threadIdx.x].max = mine.max;
+    __syncthreads();
+    mine = s[63 - threadIdx.x];
+    y[threadIdx.x] = mine.max + static_cast<float>(mine.sum);
+}

@@ -45,7 +45,8 @@ struct Buffer {
   uint64_t fill;  // one element's bits, repeated
   uint32_t element_bytes;
   uint32_t flags;
-  char *address;  // out: where it lay
+  uint32_t distance;  // of its address from a multiple of 256
+  char *address;      // out: where it lay
 };
 
 struct Argument {
@@ -118,7 +119,6 @@ struct Run {
   const SharedArray *shared_arrays;
   uint64_t thread_local_anchor_offset;
   uint32_t buffer_count, step_count, shared_array_count;
-  uint32_t align;
   Schedule schedule;
   uint32_t poison;  // what uninitialised shared memory and guard zones hold, and what a missing lane gives
   uint64_t seed;

@@ -34,23 +34,16 @@ static void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_by
   }
 }
 
-// An address that is a multiple of `align` but of no larger power of two (up to the default): a kernel that asks
-// for more alignment than it claims is caught.
-static uint64_t align_up(uint64_t offset, uint64_t align) {
-  uint64_t base = (offset + default_alignment - 1) & ~(default_alignment - 1);
-  return align < default_alignment ? base + align : base;
-}
+static uint64_t align_up(uint64_t offset) { return (offset + default_alignment - 1) & ~(default_alignment - 1); }
 
 bool place_buffers(Run &run) {
   uint64_t used = guard_zone_bytes, room = run.check ? checked_arena_bytes : capacity;
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
-    uint64_t offset = align_up(used, run.align);
+    uint64_t offset = align_up(used) + b.distance;
     if (b.bytes > room || offset + b.bytes + 2 * guard_zone_bytes > room) return false;
     b.address = arena + offset;
-    used = offset + b.bytes + guard_zone_bytes;
-    // One guard zone lies between two buffers at least; each buffer owns the one on either side, cut at alignment.
-    used += guard_zone_bytes;
+    used = offset + b.bytes + 2 * guard_zone_bytes;  // one behind it, one before the next
   }
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];

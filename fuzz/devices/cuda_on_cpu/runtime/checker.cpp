@@ -126,14 +126,15 @@ void report_read_race(const Seen &s, const Trace &before) {
   checker_locate(s.address, *f);
 }
 
-// Two atomics never race. Neither do two volatile accesses of global memory, or a volatile and an atomic one:
-// that is how a flag is polled. In shared memory volatile orders nothing, and the last-warp idiom relies on it.
+// Two atomics never race. Neither do two volatile accesses of global memory, or a volatile and an atomic one: that is
+// how a flag is polled. In shared memory volatile counts for that much only where the block uses fences, too: without
+// them it is the last-warp idiom, which takes the lanes of a warp to go in step.
+bool is_strong(const Seen &s, bool shared) {
+  return s.access == Access::atomic || (s.is_volatile() && (!shared || ordering.fenced));
+}
+
 bool may_race(const Seen &s, const Trace &before, bool shared) {
-  bool atomic = s.access == Access::atomic;
-  if (atomic && before.atomic) return false;
-  if ((atomic || s.is_volatile()) && (before.atomic || before.is_volatile))
-    return shared && s.is_volatile() && before.is_volatile;
-  return true;
+  return !is_strong(s, shared) || !(before.atomic || before.is_volatile);
 }
 
 bool races(const Seen &s, const Trace &before, uint32_t mask, bool shared) {
@@ -280,7 +281,7 @@ void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t 
     report_access(Kind::illegal_address, s);
     stop_run(Status::stopped);
   }
-  if (access == Access::atomic || (s.is_volatile() && !shared)) order_atomic(block.current);
+  if (is_strong(s, shared)) order_atomic(block.current);
   check_cells(*region, s, shared);
 }
 

@@ -2,6 +2,8 @@
 // implement the sanitizers' interfaces ourselves and link neither libtsan nor libubsan.
 //
 // Calls to these never return to another thread's stack before their access is made, except through yield().
+#include <cstring>
+
 #include "block.h"
 #include "checker.h"
 #include "common_access.h"
@@ -109,6 +111,12 @@ struct SourceLocation {
   uint32_t line, column;
 };
 
+// The line, if it is one of the kernel file and not of a file that it includes.
+static uint32_t line_of(const SourceLocation &location) {
+  const char *name = strrchr(location.file, '/');
+  return strcmp(name ? name + 1 : location.file, "kernel.cu") ? 0 : location.line;
+}
+
 struct TypeMismatch {
   SourceLocation location;
   const void *type;
@@ -116,15 +124,15 @@ struct TypeMismatch {
 };
 
 CUDA_ON_CPU_API void __ubsan_handle_out_of_bounds(SourceLocation *location, uint64_t index) {
-  if (Finding *f = report(Kind::index_out_of_range, 0, location->line)) f->detail = index;
+  if (Finding *f = report(Kind::index_out_of_range, 0, line_of(*location))) f->detail = index;
 }
 
 CUDA_ON_CPU_API void __ubsan_handle_type_mismatch_v1(TypeMismatch *mismatch, uintptr_t address) {
   uint32_t alignment = 1u << mismatch->log_alignment;
-  if (address % alignment) report_misaligned_at_line(address, alignment, mismatch->location.line);
+  if (address % alignment) report_misaligned_at_line(address, alignment, line_of(mismatch->location));
 }
 
 CUDA_ON_CPU_API void __ubsan_handle_divrem_overflow(SourceLocation *location, uint64_t, uint64_t) {
-  report(Kind::divide_error, 0, location->line);
+  report(Kind::divide_error, 0, line_of(*location));
   stop_run(Status::stopped);
 }

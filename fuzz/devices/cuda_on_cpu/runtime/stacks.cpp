@@ -11,6 +11,8 @@ namespace cuda_on_cpu {
 constexpr size_t stack_bytes = 768 << 10, guard_bytes = 64 << 10, stride = stack_bytes + guard_bytes;
 constexpr size_t all_bytes = stride * max_threads;
 
+// One set for the whole process, not one a kernel library: a guard makes two mappings of every stack, and Linux gives a
+// process 65,530 mappings in all.
 static char *stacks;
 
 bool map_stacks() {
