@@ -8,8 +8,8 @@ import pytest
 from planted_jobs import floats, job_of
 
 from fuzz.devices import cpu_compiler
-from fuzz.devices.cpu_compiler import Flavour
 from fuzz.devices.cpu_library import KINDS
+from fuzz.devices.cpu_options import Flavour
 
 CROSS, EMULATOR, ROOT = "aarch64-linux-gnu-g++", "qemu-aarch64", "/usr/aarch64-linux-gnu"
 MISSING = [one for one in (CROSS, EMULATOR) if not shutil.which(one)]

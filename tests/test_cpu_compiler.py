@@ -78,6 +78,16 @@ def test_notes_that_were_damaged_are_made_anew(folder: Path) -> None:
     assert is_right(doubling())
 
 
+@pytest.mark.parametrize("damage", [b"", b"no header at all"])
+def test_a_damaged_precompiled_header_does_no_harm(folder: Path, damage: bytes) -> None:
+    for one in (folder / "cpu").glob("front-*"):
+        one.unlink()  # the links into the shared cache: here a header of our own is to be damaged
+    assert is_right(doubling())
+    for one in (folder / "cpu").glob("front-*/front.h*"):
+        one.write_bytes(damage)
+    assert is_right(doubling(DOUBLES + " "))
+
+
 BOTH = """
 import sys
 sys.path[:0] = {paths!r}

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzz.devices import DTYPES, ClaimError, Job, Outcome, Probe, Run, cpu_compiler
-from fuzz.devices.cpu_compiler import Flavour
 from fuzz.devices.cpu_findings import Lines, sights
 from fuzz.devices.cpu_library import (
     FINDING_CAPACITY,
@@ -30,6 +29,7 @@ from fuzz.devices.cpu_library import (
     Runtime,
     arguments,
 )
+from fuzz.devices.cpu_options import Flavour
 from fuzz.devices.cpu_trial import Manner, Pass, examined
 from fuzz.devices.layout import ALIGNED, nbytes
 

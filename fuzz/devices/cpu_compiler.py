@@ -13,12 +13,12 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from fuzz.devices import ClaimError, DeviceError, Job, cache
+from fuzz.devices.cpu_options import COMMON, LANGUAGE, LIBRARIES, LINK, RUNTIME, Flags, Flavour, flags, options
 from fuzz.devices.translate import Translated, translated
 
-Flavour = Literal["fast", "check"]
 Noted = dict[str, Any]
 """As JSON: where the static __shared__ arrays lie, and the digests of the files that the kernel file includes."""
 
@@ -26,51 +26,6 @@ HOME = Path(__file__).with_name("cuda_on_cpu")
 INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
 STATIC_SHARED_LIMIT = 48 * 1024
 KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
-
-_LANGUAGE = ("-std=c++17",)
-_COMMON = (
-    "-fPIC",
-    "-fvisibility=hidden",
-    "-fno-math-errno",  # sqrtf is an instruction, as it is on a GPU
-    "-ffp-contract=off",  # no fused multiply-add behind the source's back: fma where it says fma
-    "-fno-exceptions",
-    "-fno-rtti",
-    "-fno-stack-protector",
-    "-fstack-clash-protection",  # a frame larger than the guard below a stack must still hit the guard
-    "-fno-strict-aliasing",  # nvcc has none either, and kernels cast float * to float4 *
-    "-fwrapv",  # what integers do on overflow on every GPU
-    "-U_FORTIFY_SOURCE",
-    "-g1",  # lines, for findings
-    "-w",
-)
-_FLAVOURS: dict[Flavour, tuple[str, ...]] = {
-    "fast": ("-O2", "-fsanitize=alignment"),
-    "check": (
-        # -Og: -O1 and -O2 sink loads whose value is not always used under the branch that uses them, and an access
-        # out of bounds that the source makes is gone.
-        "-Og",
-        "-DCUDA_ON_CPU_CHECK",
-        "-fsanitize=thread",
-        "-fno-plt",  # the hooks are called at every access
-        "-fsanitize=bounds,alignment,integer-divide-by-zero",
-    ),
-}
-_HOOKS = ("tsan-instrument-func-entry-exit=0", "tsan-distinguish-volatile=1")
-_LINK = ("-shared", "-pipe", "-Wl,-z,now")
-_LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' own: the runtime is in their place
-_RUNTIME = ("-O3", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
-_FAST_MATH = re.compile(r"^--?use_fast_math$")
-_FLUSH = re.compile(r"^--?ftz=true$")
-_PASSED = re.compile(r"^-(?:D|U|I|isystem|include)|^--?std=")
-_SEPARATE = ("-D", "-U", "-I", "-isystem", "-include", "-std", "--std")
-
-
-@dataclass(frozen=True)
-class Flags:
-    """A claim's compiler flags, as far as they mean something to the host's compiler."""
-
-    passed: tuple[str, ...]
-    flush_denormals: bool
 
 
 @dataclass(frozen=True)
@@ -115,40 +70,12 @@ def _own_digest() -> str:
     )
 
 
-def flags(job_flags: tuple[str, ...]) -> Flags:
-    """Split a claim's flags: preprocessor and language flags are passed on, the rest concerns nvcc alone."""
-    passed: list[str] = []
-    flush = False
-    rest = iter(job_flags)
-    for flag in rest:
-        if flag in _SEPARATE:
-            value = next(rest, "")
-            passed.append(f"{flag.replace('--std', '-std')}{'=' if flag.endswith('std') else ''}{value}")
-        elif _PASSED.match(flag):
-            passed.append(flag.replace("--std", "-std", 1))
-        elif _FAST_MATH.match(flag):
-            passed.append("-DCUDA_ON_CPU_FAST_MATH")
-            flush = True
-        elif _FLUSH.match(flag):
-            flush = True
-    return Flags(tuple(passed), flush)
-
-
 def runtime() -> Path:
     """The runtime as a shared library that kernel libraries resolve against."""
     compiler = find()
     name = f"cpu/runtime-{cache.key(_identity(compiler), _own_digest())[:32]}.so"
     sources = [str(one) for one in sorted((HOME / "runtime").glob("*.cpp")) if one.name != "module.cpp"]
     return _kept(name, lambda to: _compile_own(compiler, [*_red_zone(compiler), "-shared", *sources, "-o", str(to)]))
-
-
-def _options(compiler: str, flavour: Flavour, chosen: Flags) -> list[str]:
-    """All that decides how a kernel file is compiled, in the words of this compiler."""
-    hooks: list[str] = []
-    if flavour == "check":
-        clang = "clang" in _identity(compiler)
-        hooks = [word for one in _HOOKS for word in (("-mllvm", f"-{one}") if clang else (f"--param={one}",))]
-    return [*_LANGUAGE, *_COMMON, *_FLAVOURS[flavour], *hooks, *chosen.passed]
 
 
 def _module_object(compiler: str) -> Path:
@@ -162,7 +89,7 @@ def _red_zone(compiler: str) -> list[str]:
 
 
 def _compile_own(compiler: str, arguments: list[str]) -> None:
-    own = [compiler, *_LANGUAGE, *_COMMON, *_RUNTIME, *arguments]
+    own = [compiler, *LANGUAGE, *COMMON, *RUNTIME, *arguments]
     done = subprocess.run(own, capture_output=True, text=True, check=False)
     if done.returncode:
         raise DeviceError(f"{_identity(compiler)} cannot compile the runtime of the cpu device: {done.stderr.strip()}")
@@ -186,16 +113,8 @@ def library(job: Job, flavour: Flavour) -> Library:
     chosen = flags(job.flags)
     source = translated(job.source, job.path)
     text = _unit(source, job.entries)
-    parts = [
-        _identity(compiler),
-        _own_digest(),
-        *_COMMON,
-        *_FLAVOURS[flavour],
-        *_LINK,
-        *_LIBRARIES,
-        *chosen.passed,
-        text,
-    ]
+    clang = "clang" in _identity(compiler)
+    parts = [_identity(compiler), _own_digest(), *options(clang, flavour, chosen), text]
     if '#include "' in source.text.replace("# include", "#include"):
         parts.append(str(job.path.parent.resolve()))
     name = f"cpu/{cache.key(*parts)[:32]}"
@@ -237,15 +156,21 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
         made, depends = Path(folder) / "made.so", Path(folder) / "made.d"
         unit = Path(folder) / KERNEL_NAME  # the name by which the debugger's tables know the lines
         unit.write_text(text, encoding="utf-8")
-        command = [
-            *(compiler, *_options(compiler, flavour, chosen)),
-            *("-include", str(header), "-I", str(HOME / "include"), "-iquote", str(job.path.parent)),
-            *("-MMD", "-MF", str(depends), *_LINK),
-            *("-x", "c++", str(unit), "-x", "none", str(module), "-o", str(made), *_LIBRARIES),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
-        if done.returncode:
-            raise ClaimError(_complaint(done.stderr, job, source))
+
+        def compiled(front: str) -> subprocess.CompletedProcess[str]:
+            command = [
+                *(compiler, *options("clang" in _identity(compiler), flavour, chosen)),
+                *("-include", front, "-I", str(HOME / "include"), "-iquote", str(job.path.parent)),
+                *("-MMD", "-MF", str(depends), *LINK),
+                *("-x", "c++", str(unit), "-x", "none", str(module), "-o", str(made), *LIBRARIES),
+            ]
+            return subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
+
+        if compiled(str(header)).returncode:
+            done = compiled("cuda_on_cpu.h")
+            if done.returncode:
+                raise ClaimError(_complaint(done.stderr, job, source))
+            shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
         included = [
             one for one in _dependencies(depends) if HOME not in one.parents and Path(folder) not in one.parents
         ]
@@ -262,8 +187,8 @@ def _english() -> dict[str, str]:
 
 def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
     """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits."""
-    options = _options(compiler, flavour, chosen)
-    folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), *options)[:32]}"
+    chosen_options = options("clang" in _identity(compiler), flavour, chosen)
+    folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), *chosen_options)[:32]}"
     header = cache.folder() / folder / "front.h"
     if not (header.parent / "front.h.gch").exists():
         header.parent.mkdir(parents=True, exist_ok=True)
@@ -271,17 +196,8 @@ def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
             text, made = Path(scratch) / "front.h", Path(scratch) / "front.h.gch"
             text.write_text('#include "cuda_on_cpu.h"\n', encoding="utf-8")
             text.replace(header)
-            command = [
-                compiler,
-                *options,
-                "-I",
-                str(HOME / "include"),
-                "-x",
-                "c++-header",
-                str(header),
-                "-o",
-                str(made),
-            ]
+            command = [compiler, *chosen_options, "-I", str(HOME / "include"), "-x", "c++-header"]
+            command += [str(header), "-o", str(made)]
             done = subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
             if done.returncode == 0:  # else a flag of the claim is at fault, and compiling the kernel will say so
                 made.replace(header.parent / "front.h.gch")

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from fuzz.devices import Finding, Job, Outcome, Probe, Run
-from fuzz.devices.cpu_compiler import Flavour
 from fuzz.devices.cpu_findings import Doubt, Sight
 from fuzz.devices.cpu_library import FINISHED, FORWARD, REVERSE, SHUFFLED, TIMED_OUT, TOO_LARGE
+from fuzz.devices.cpu_options import Flavour
 from fuzz.devices.layout import POISONS, nbytes
 from fuzz.devices.probes import differing, unwritten
 

@@ -1,0 +1,82 @@
+"""The words that the host's compiler is given: what each flavour needs, and what a claim's nvcc flags mean here.
+
+Knows g++, clang and nvcc by their flags alone; it starts none of them.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Flavour = Literal["fast", "check"]
+
+LANGUAGE = ("-std=c++17",)
+COMMON = (
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-math-errno",  # sqrtf is an instruction, as it is on a GPU
+    "-ffp-contract=off",  # no fused multiply-add behind the source's back: fma where it says fma
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-stack-protector",
+    "-fstack-clash-protection",  # a frame larger than the guard below a stack must still hit the guard
+    "-fno-strict-aliasing",  # nvcc has none either, and kernels cast float * to float4 *
+    "-fwrapv",  # what integers do on overflow on every GPU
+    "-U_FORTIFY_SOURCE",
+    "-g1",  # lines, for findings
+    "-w",
+)
+_FLAVOURS: dict[Flavour, tuple[str, ...]] = {
+    "fast": ("-O2", "-fsanitize=alignment"),
+    "check": (
+        # -Og: -O1 and -O2 sink loads whose value is not always used under the branch that uses them, and an access
+        # out of bounds that the source makes is gone.
+        "-Og",
+        "-DCUDA_ON_CPU_CHECK",
+        "-fsanitize=thread",
+        "-fno-plt",  # the hooks are called at every access
+        "-fsanitize=bounds,alignment,integer-divide-by-zero",
+    ),
+}
+_HOOKS = ("tsan-instrument-func-entry-exit=0", "tsan-distinguish-volatile=1")
+LINK = ("-shared", "-pipe", "-Wl,-z,now")
+LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' own: the runtime is in their place
+RUNTIME = ("-O3", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
+_FAST_MATH = re.compile(r"^--?use_fast_math$")
+_FLUSH = re.compile(r"^--?ftz=true$")
+_PASSED = re.compile(r"^-(?:D|U|I|isystem|include)|^--?std=")
+_SEPARATE = ("-D", "-U", "-I", "-isystem", "-include", "-std", "--std")
+
+
+@dataclass(frozen=True)
+class Flags:
+    """A claim's compiler flags, as far as they mean something to the host's compiler."""
+
+    passed: tuple[str, ...]
+    flush_denormals: bool
+
+
+def flags(job_flags: tuple[str, ...]) -> Flags:
+    """Split a claim's flags: preprocessor and language flags are passed on, the rest concerns nvcc alone."""
+    passed: list[str] = []
+    flush = False
+    rest = iter(job_flags)
+    for flag in rest:
+        if flag in _SEPARATE:
+            value = next(rest, "")
+            passed.append(f"{flag.replace('--std', '-std')}{'=' if flag.endswith('std') else ''}{value}")
+        elif _PASSED.match(flag):
+            passed.append(flag.replace("--std", "-std", 1))
+        elif _FAST_MATH.match(flag):
+            passed.append("-DCUDA_ON_CPU_FAST_MATH")
+            flush = True
+        elif _FLUSH.match(flag):
+            flush = True
+    return Flags(tuple(passed), flush)
+
+
+def options(clang: bool, flavour: Flavour, chosen: Flags) -> list[str]:
+    """All that decides how a kernel file is compiled, in the words of this compiler."""
+    hooks: list[str] = []
+    if flavour == "check":
+        hooks = [word for one in _HOOKS for word in (("-mllvm", f"-{one}") if clang else (f"--param={one}",))]
+    return [*LANGUAGE, *COMMON, *_FLAVOURS[flavour], *hooks, *chosen.passed]
