@@ -1,0 +1,219 @@
+"""The score: what becomes of a mutant, what a run keeps, and that neither can be wrong in silence."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fuzz.case import CaseError
+from fuzz.cli import main
+from fuzz.devices.cpu import CpuDevice
+from fuzz.kernel import KERNELS, Kernel, load
+from fuzz.mutate import Mutant, mutants
+from fuzz.score import Control, Options, Score, control_of, score_of
+from fuzz.score_report import accused, figures, idle_operators, told
+from fuzz.score_run import FILE, Progress, Report, run_score
+from fuzz.survivors import Reason, ReasonError, reasons, standing
+
+KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
+FEW = Options(seed=3, max_cases=12)
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[CpuDevice]:
+    with CpuDevice() as device:
+        yield device
+
+
+@pytest.fixture(scope="module")
+def control(device: CpuDevice) -> Control:
+    return control_of(KERNEL, device, FEW)
+
+
+def by_hand(before: str, after: str, kernel: Kernel = KERNEL) -> Mutant:
+    """A mutant that replaces one piece of text, which stands there once."""
+    assert kernel.source.count(before) == 1
+    return Mutant(kernel.name, "by hand", 1, before, after, kernel.source.replace(before, after))
+
+
+def made_up(**given: object) -> Score:
+    """A score of no mutant in particular."""
+    plain = Score("0", "op/name", "by hand", 1, "a", "b", "survived", 12, 0.1, identical=True)
+    return replace(plain, **given)  # type: ignore[arg-type]  # names and types are those of Score
+
+
+def test_the_control_of_a_correct_kernel_shows_nothing(control: Control) -> None:
+    assert control.trials == len(control.answers) == FEW.max_cases
+    assert control.defects == ()
+
+
+def test_the_control_of_a_broken_kernel_is_accused(device: CpuDevice) -> None:
+    broken = load(KERNELS / "broken" / "max_starts_at_flt_min.cu")
+    control = control_of(broken, device, FEW)
+    assert control.defects
+    assert accused(Report(FEW, {broken.name: control})) == [control]
+
+
+def test_a_wrong_mutant_is_killed_by_the_trial_that_shows_it(device: CpuDevice, control: Control) -> None:
+    score = score_of(by_hand("fmaxf(value,", "fminf(value,"), KERNEL, device, FEW, control)
+    assert score.status == "killed"
+    assert score.kind in ("numeric", "special")
+    assert 1 <= score.trials <= FEW.max_cases
+
+
+def test_a_mutant_that_changes_nothing_survives_bit_for_bit(device: CpuDevice, control: Control) -> None:
+    score = score_of(
+        by_hand("int lane = threadIdx.x % 32", "int lane = threadIdx.x & 31"), KERNEL, device, FEW, control
+    )
+    assert (score.status, score.identical, score.trials) == ("survived", True, FEW.max_cases)
+
+
+def test_a_survivor_with_other_bits_is_not_identical(device: CpuDevice, control: Control) -> None:
+    other = replace(control, answers=("", *control.answers[1:]))
+    score = score_of(by_hand("int lane = threadIdx.x % 32", "int lane = threadIdx.x & 31"), KERNEL, device, FEW, other)
+    assert (score.status, score.identical) == ("survived", False)
+
+
+def test_a_mutant_that_does_not_compile_is_stillborn(device: CpuDevice, control: Control) -> None:
+    score = score_of(by_hand("const int lane", "const int lame"), KERNEL, device, FEW, control)
+    assert score.status == "stillborn"
+    assert "lane" in score.message
+
+
+def test_a_mutant_that_only_earns_a_warning_is_warned(device: CpuDevice, control: Control) -> None:
+    joined = KERNEL.source.replace(
+        "__shfl_down_sync(0xffffffffu, value, offset)", "__shfl_xor_sync(0xffffffffu, value, offset)"
+    )
+    assert joined.count("if (lane == 0) {") == 1
+    source = joined.replace("if (lane == 0) {", "if (lane >= 0) {")
+    all_write = Mutant(KERNEL.name, "by hand", 1, "one lane writes", "every lane does", source)
+    score = score_of(all_write, KERNEL, device, FEW, control)
+    assert (score.status, score.kind) == ("warned", "race")
+
+
+def test_a_mutant_that_never_ends_costs_seconds_and_is_killed(device: CpuDevice, control: Control) -> None:
+    score = score_of(by_hand("offset /= 2", "offset /= 1"), KERNEL, device, FEW, control)
+    assert (score.status, score.kind) == ("killed", "hang")
+
+
+# -- runs ------------------------------------------------------------------------------------------------------------
+
+
+def settled(report: Report) -> dict[str, tuple[object, ...]]:
+    return {key: (one.status, one.trials, one.kind, one.bucket) for key, one in report.scores.items()}
+
+
+def ignore(_: Progress) -> None:
+    """Nobody listens."""
+
+
+def interrupting(after: int) -> Callable[[Progress], None]:
+    """A listener that presses Ctrl-C once so many mutants are done."""
+
+    def listen(progress: Progress) -> None:
+        if progress.done == after:
+            raise KeyboardInterrupt
+
+    return listen
+
+
+@pytest.fixture(scope="module")
+def whole() -> Report:
+    return run_score([KERNEL], CpuDevice, FEW, 2, None, ignore)
+
+
+def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: Report) -> None:
+    assert len(whole.scores) == len({mutant.operator for mutant in mutants(KERNEL)})
+    assert whole.controls[KERNEL.name].trials == FEW.max_cases
+    assert figures(whole.scores.values(), ()).rate > 0.9
+    assert any("killed" in line for line in told(whole, ()))
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, whole: Report) -> None:
+    first = run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(7))
+    assert first.interrupted
+    assert len(first.scores) == 7
+    done: list[int] = []
+    second = run_score([KERNEL], CpuDevice, FEW, 2, tmp_path, lambda progress: done.append(progress.done))
+    assert done[0] == 8  # nothing is done twice
+    assert settled(second) == settled(whole)
+    third = run_score([KERNEL], CpuDevice, FEW, 2, tmp_path, interrupting(0))
+    assert settled(third) == settled(whole)
+    assert third.controls[KERNEL.name].trials == FEW.max_cases
+
+
+def test_a_torn_last_line_is_dropped_and_its_mutant_scored_again(tmp_path: Path, whole: Report) -> None:
+    run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(5))
+    path = tmp_path / FILE
+    path.write_bytes(path.read_bytes()[:-20])
+    again = run_score([KERNEL], CpuDevice, FEW, 2, tmp_path, ignore)
+    assert settled(again) == settled(whole)
+    assert len(path.read_text().splitlines()) == 1 + len(again.controls) + len(again.scores)
+
+
+def test_a_folder_of_another_score_is_left_alone(tmp_path: Path) -> None:
+    run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(1))
+    before = (tmp_path / FILE).read_bytes()
+    with pytest.raises(CaseError, match="give another folder"):
+        run_score([KERNEL], CpuDevice, replace(FEW, seed=4), 1, tmp_path, ignore)
+    (tmp_path / FILE).write_bytes(before.replace(b'"control"', b'"kontrol"'))
+    with pytest.raises(CaseError, match="not what a score keeps"):
+        run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, ignore)
+
+
+# -- reports ---------------------------------------------------------------------------------------------------------
+
+REASON = Reason("equivalent", "by hand", ("op/name",), ("b",), "because it is so")
+
+
+def test_a_survivor_is_equivalent_only_with_a_reason_and_without_a_difference() -> None:
+    assert standing(made_up(), (REASON,)) == "equivalent"
+    assert standing(made_up(), ()) == "unexplained"
+    assert standing(made_up(identical=False), (REASON,)) == "unexplained"
+    assert standing(made_up(after="c"), (REASON,)) == "unexplained"
+    assert standing(made_up(status="killed"), (REASON,)) == "killed"
+    assert standing(made_up(identical=False), (replace(REASON, verdict="within the claim"),)) == "within the claim"
+
+
+def test_only_the_equivalent_are_left_out_of_the_rate() -> None:
+    killed, stillborn = made_up(status="killed", trials=3), made_up(status="stillborn")
+    within = made_up(after="w")
+    known = (REASON, replace(REASON, verdict="within the claim", after=("w",)))
+    total = figures([killed, killed, killed, stillborn, made_up(), within], known)
+    assert (total.compiled, total.equivalent, total.killed, total.rate) == (5, 1, 3, 0.75)
+    assert total.median == 3
+
+
+def test_an_operator_that_does_nothing_is_named() -> None:
+    killed = made_up(status="killed", operator="max as min")
+    report = Report(FEW, {}, {"0": killed, "1": made_up(operator="exp fast", key="1")})
+    idle = idle_operators(report, ())
+    assert "max as min" not in idle
+    assert idle["exp fast"] == "killed nothing"
+    assert idle["drop atomic"] == "apply nowhere in these kernels"
+
+
+def test_a_reason_that_says_too_little_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "reasons.toml"
+    path.write_text('[[reason]]\nverdict = "equivalent"\n')
+    with pytest.raises(ReasonError, match="reason 1: has verdict; a reason has after, kernels"):
+        reasons(path)
+    path.write_text('[[reason]]\nverdict = "fine"\noperator = "a"\nkernels = []\nafter = []\nwhy = ""\n')
+    with pytest.raises(ReasonError, match="verdict = 'fine': one of equivalent"):
+        reasons(path)
+
+
+def test_the_command_scores_a_kernel_and_says_how_it_went(tmp_path: Path) -> None:
+    asked = ["score", "reduce/warp_max_down", "--max-cases", "2", "--out", str(tmp_path)]
+    result = CliRunner().invoke(main, asked)
+    assert result.exit_code == 0, result.output
+    assert "that are not equivalent were killed" in result.output
+    assert "1 unmutated kernels, 2 trials: 0 accused" in result.output
+
+
+def test_a_kernel_that_is_wrong_on_purpose_is_not_mutated() -> None:
+    result = CliRunner().invoke(main, ["score", "broken/max_starts_at_zero"])
+    assert result.exit_code == 2
+    assert "wrong on purpose" in result.output
