@@ -2,80 +2,18 @@
 
 #include <initializer_list>
 
-#include "arena.h"
-#include "common_access.h"
 #include "block.h"
-#include "device_functions.h"
-#include "dynamic_shared.h"
+#include "common_access.h"
+#include "memory_map.h"
 #include "ordering.h"
 #include "report.h"
 #include "same_value.h"
-#include "shadow.h"
-#include "stacks.h"
 
 namespace cuda_on_cpu {
 
 CheckerState checker;
 
 namespace {
-
-Region &buffers = checker.buffers, &static_shared = checker.static_shared, &dynamic_shared = checker.dynamic_shared;
-uintptr_t &library_start_address = checker.library_start;
-
-const Module *marked_module;  // whose static shared arrays are marked
-uint32_t marked_dynamic_bytes;
-Buffer marked_buffers[max_buffers];
-uint32_t marked_buffer_count;
-uintptr_t library_end_address;
-
-uintptr_t static_shared_start() {
-  return reinterpret_cast<uintptr_t>(run->module->thread_local_anchor()) - run->thread_local_anchor_offset;
-}
-
-bool map_libraries_shared() {
-  unmap_shadow(static_shared);
-  uintptr_t end = 0;
-  for (uint32_t i = 0; i < run->shared_array_count; i++)
-    if (run->shared_arrays[i].offset + run->shared_arrays[i].bytes > end)
-      end = run->shared_arrays[i].offset + run->shared_arrays[i].bytes;
-  if (!map_shadow(static_shared, static_shared_start(), end + dynamic_shared_red_zone)) return false;
-  for (uint32_t i = 0; i < run->shared_array_count; i++)
-    mark(static_shared, static_shared.start + run->shared_arrays[i].offset, run->shared_arrays[i].bytes, false);
-  return true;
-}
-
-bool is_initialised_buffer(const Buffer &b) { return b.flags & (has_content | is_initialised); }
-
-// The same arrays at the same places as in the run before: what the cells remember of that run is older than this
-// launch, and does no harm. Only what is initialised has to be told anew.
-bool lies_as_before() {
-  if (run->buffer_count != marked_buffer_count) return false;
-  for (uint32_t i = 0; i < run->buffer_count; i++)
-    if (run->buffers[i].address != marked_buffers[i].address || run->buffers[i].bytes != marked_buffers[i].bytes)
-      return false;
-  return true;
-}
-
-void mark_buffers() {
-  if (!lies_as_before()) {
-    for (uint32_t i = 0; i < marked_buffer_count; i++)
-      unmark(buffers, reinterpret_cast<uintptr_t>(marked_buffers[i].address), marked_buffers[i].bytes);
-    marked_buffer_count = 0;
-    for (uint32_t i = 0; i < run->buffer_count; i++) {
-      const Buffer &b = run->buffers[i];
-      mark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
-      marked_buffers[marked_buffer_count++] = b;
-    }
-    return;
-  }
-  for (uint32_t i = 0; i < run->buffer_count; i++) {
-    const Buffer &b = run->buffers[i];
-    bool initialised = is_initialised_buffer(b);
-    if (initialised && is_initialised_buffer(marked_buffers[i])) continue;
-    set_initialised(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, initialised);
-    marked_buffers[i] = b;
-  }
-}
 
 struct Seen {
   uintptr_t address;
@@ -92,17 +30,8 @@ Finding *report_access(Kind kind, const Seen &s) {
   if (!f) return nullptr;
   f->bytes = s.bytes;
   f->writes = s.writes();
-  checker_locate(s.address, *f);
+  locate(s.address, *f);
   return f;
-}
-
-const Region *region_of(uintptr_t address, bool &shared) {
-  shared = true;
-  if (dynamic_shared.holds(address)) return &dynamic_shared;
-  if (static_shared.holds(address)) return &static_shared;
-  shared = false;
-  if (buffers.holds(address)) return &buffers;
-  return nullptr;
 }
 
 // Whether some byte of an access is initialised: then it reads a struct with padding, most likely.
@@ -123,7 +52,7 @@ void report_read_race(const Seen &s, const Trace &before) {
   f->other_writes = 1;
   f->other_thread = before.thread;
   f->other_block = before.when < ordering.block_start;
-  checker_locate(s.address, *f);
+  locate(s.address, *f);
 }
 
 // Two atomics never race. Neither do two volatile accesses of global memory, or a volatile and an atomic one: that is
@@ -208,42 +137,18 @@ void check_cells(const Region &region, const Seen &s, bool shared) {
   }
 }
 
-bool is_unchecked(uintptr_t address) {  // local memory, __device__ variables, constants, the device heap
-  return is_on_stacks(address) || address - library_start_address < library_end_address - library_start_address ||
-         is_on_device_heap(address);
-}
-
 }  // namespace
 
-// The clock has 32 bits: long before they are spent, all that was remembered is dropped and it starts anew. A run
-// cannot use up the other half.
-static void start_clock_anew() {
-  for (Region *region : {&buffers, &static_shared, &dynamic_shared}) unmap_shadow(*region);
-  marked_module = nullptr;
-  marked_buffer_count = marked_dynamic_bytes = 0;
-  order_from_start();
-}
-
-void checker_forget(const Module &module) {
-  if (marked_module == &module) marked_module = nullptr;
-}
-
 bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
-  if (ordering.now > 1u << 31) start_clock_anew();
-  if (!buffers.cells && !map_shadow(buffers, arena_start(), checked_arena_bytes)) return false;
-  if (!dynamic_shared.cells &&
-      !map_shadow(dynamic_shared, reinterpret_cast<uintptr_t>(cuda_on_cpu_dynamic_shared),
-                  dynamic_shared_capacity + dynamic_shared_red_zone))
-    return false;
-  if (marked_module != the_run.module && !map_libraries_shared()) return false;
-  marked_module = the_run.module;
-  library_start_address = library_start;
-  library_end_address = library_end;
-  checker.last_pc = 0;
+  // The clock has 32 bits: long before they are spent, all that was remembered is dropped and it starts anew. One run
+  // cannot use up the other half.
+  if (ordering.now > 1u << 31) {
+    forget_memory();
+    order_from_start();
+  }
+  if (!map_memory(the_run, library_start, library_end)) return false;
   forget_racing_writes();
-  mark_buffers();
-  checker.active = true;
-  checker.taking_turns = run->preempt_one_in != 0;
+  checker = {0, true, the_run.preempt_one_in != 0};
   return true;
 }
 
@@ -251,10 +156,7 @@ void checker_finish() { checker.active = false; }
 
 void checker_starts_launch(uint32_t bytes) {
   order_launch();
-  if (bytes == marked_dynamic_bytes) return;
-  unmark(dynamic_shared, dynamic_shared.start, marked_dynamic_bytes);
-  mark(dynamic_shared, dynamic_shared.start, bytes, false);
-  marked_dynamic_bytes = bytes;
+  map_dynamic_shared(bytes);
 }
 
 void checker_starts_block() { order_block(); }
@@ -273,7 +175,7 @@ void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t 
   if (!checker.active) return;
   checker.last_pc = pc;
   if (checker.taking_turns && !(random_bits() >> 20 & (run->preempt_one_in - 1))) yield();
-  Seen s = {address, bytes, access, pc - library_start_address};
+  Seen s = {address, bytes, access, pc - memory_map.library_start};
   bool shared;
   const Region *region = region_of(address, shared);
   if (!region) {
@@ -289,49 +191,17 @@ void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t 
 [[noreturn]] static void stop_misaligned(Finding *f, uintptr_t address, uint32_t alignment) {
   if (f) {
     f->bytes = alignment;
-    checker_locate(address, *f);
+    locate(address, *f);
   }
   stop_run(Status::stopped);
 }
 
 void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc) {
-  stop_misaligned(report(Kind::misaligned, pc - library_start_address, 0), address, alignment);
+  stop_misaligned(report(Kind::misaligned, pc - memory_map.library_start, 0), address, alignment);
 }
 
 void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line) {
   stop_misaligned(report(Kind::misaligned, 0, line), address, alignment);
-}
-
-static void locate_in(Finding &f, Place place, uint32_t number, uintptr_t start, uintptr_t address) {
-  f.place = place;
-  f.place_number = number;
-  f.offset = static_cast<int64_t>(address - start);
-}
-
-// How far an address lies outside [start, start + bytes).
-static uintptr_t distance(uintptr_t address, uintptr_t start, uint64_t bytes) {
-  if (address < start) return start - address;
-  return address < start + bytes ? 0 : address - (start + bytes) + 1;
-}
-
-void checker_locate(uintptr_t address, Finding &f) {
-  f.address = address;
-  uintptr_t dynamic = reinterpret_cast<uintptr_t>(cuda_on_cpu_dynamic_shared);
-  if (address - dynamic < dynamic_shared_capacity + dynamic_shared_red_zone)
-    return locate_in(f, Place::dynamic_shared, 0, dynamic, address);
-  uintptr_t nearest = dynamic_shared_red_zone;
-  for (uint32_t i = 0; i < run->shared_array_count; i++) {
-    uintptr_t start = static_shared_start() + run->shared_arrays[i].offset;
-    uintptr_t d = distance(address, start, run->shared_arrays[i].bytes);
-    if (d < nearest) nearest = d, locate_in(f, Place::static_shared, i, start, address);
-  }
-  nearest = ~uintptr_t{0};
-  if (address - arena_start() >= arena_bytes()) return;
-  for (uint32_t i = 0; i < run->buffer_count; i++) {
-    uintptr_t start = reinterpret_cast<uintptr_t>(run->buffers[i].address);
-    uintptr_t d = distance(address, start, run->buffers[i].bytes);
-    if (d < nearest) nearest = d, locate_in(f, Place::buffer, i, start, address);
-  }
 }
 
 }  // namespace cuda_on_cpu

@@ -11,7 +11,6 @@ namespace cuda_on_cpu {
 // Before the first launch of a run: what memory there is.
 bool checker_prepare(const Run &run, uintptr_t library_start, uintptr_t library_end);
 void checker_finish();
-void checker_forget(const Module &module);  // it is being unloaded
 void checker_starts_launch(uint32_t dynamic_shared_bytes);
 
 // From the scheduler: what orders accesses.
@@ -27,8 +26,5 @@ enum class Access { read, write, volatile_read, volatile_write, atomic };
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);
 void checker_fence();
 uintptr_t checker_last_pc();
-
-// The array that an address lies in or next to; used for reports.
-void checker_locate(uintptr_t address, Finding &finding);
 
 }  // namespace cuda_on_cpu

@@ -4,14 +4,12 @@
 // It decides nothing: whatever is not plainly fine goes the long way (checker.cpp), which would have done the same.
 #pragma once
 #include "checker.h"
+#include "memory_map.h"
 #include "ordering.h"
-#include "shadow.h"
 
 namespace cuda_on_cpu {
 
 struct CheckerState {
-  Region buffers, static_shared, dynamic_shared;
-  uintptr_t library_start;
   uintptr_t last_pc;
   bool active;        // while kernels run: the constructors of a library that is being loaded call the hooks, too
   bool taking_turns;  // threads change over before some accesses
@@ -44,16 +42,15 @@ static inline bool write_word(Cell &cell, const Trace &now) {
 
 // False: nothing was done of the words from `address` on, which now is where the first such word lies.
 static inline bool common_access(uintptr_t &address, uint32_t &bytes, bool writes, uintptr_t pc) {
-  const Region *region = &checker.buffers;
-  bool shared = !region->holds(address);
-  if (shared) region = checker.static_shared.holds(address) ? &checker.static_shared : &checker.dynamic_shared;
-  if (shared && !region->holds(address)) return false;
+  bool shared;
+  const Region *region = region_of(address, shared);
+  if (!region) return false;
   uint32_t me = static_cast<uint32_t>(block.current);
   Trace now;
   now.when = ordering.now;
   now.thread = me & 1023;
   now.clock = ordering.warp_clock[me][me % warp_lanes] & ((1u << 22) - 1);
-  now.pc = static_cast<uint32_t>(pc - checker.library_start) & 0xffffff;
+  now.pc = static_cast<uint32_t>(pc - memory_map.library_start) & 0xffffff;
   now.bytes = 15;
   now.atomic = now.is_volatile = 0;
   for (Cell *cell = region->cell(address); bytes; cell++, address += 4, bytes -= 4)

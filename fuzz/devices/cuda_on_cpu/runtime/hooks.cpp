@@ -1,7 +1,6 @@
 // What g++ calls for every access of a kernel that is compiled with -fsanitize=thread,bounds,alignment: we
-// implement the sanitizers' interfaces ourselves and link neither libtsan nor libubsan.
-//
-// Calls to these never return to another thread's stack before their access is made, except through yield().
+// implement the sanitizers' interfaces ourselves and link neither libtsan nor libubsan. A hook is called before its
+// access is made, and may let other threads run first (yield).
 #include <cstring>
 
 #include "block.h"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "checker.h"
+#include "memory_map.h"
 
 namespace cuda_on_cpu {
 
@@ -81,6 +81,6 @@ void forget_library(const Module &module) {
 }  // namespace cuda_on_cpu
 
 CUDA_ON_CPU_API void cuda_on_cpu_forget_library(const cuda_on_cpu::Module *module) {
-  cuda_on_cpu::checker_forget(*module);
+  cuda_on_cpu::forget_library_memory(*module);
   cuda_on_cpu::forget_library(*module);
 }

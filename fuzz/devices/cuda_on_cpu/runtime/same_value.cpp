@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "checker.h"
+#include "memory_map.h"
 #include "ordering.h"
 #include "report.h"
 
@@ -37,7 +38,7 @@ void settle(const Held &h) {
   bool differs = value_at(h.address, h.bytes) != h.value;
   Finding *f = report(differs ? Kind::race : Kind::same_value_race, h.pc, 0, h.before.pc);
   if (!f) return;
-  checker_locate(h.address, *f);
+  locate(h.address, *f);
   f->thread = h.thread;
   f->other_thread = h.before.thread;
   f->block = h.block;

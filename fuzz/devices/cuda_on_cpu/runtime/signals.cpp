@@ -8,6 +8,7 @@
 
 #include "block.h"
 #include "checker.h"
+#include "memory_map.h"
 #include "library_image.h"
 #include "report.h"
 #include "stacks.h"
@@ -66,7 +67,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   if (Finding *f = report(kind_of(number, address), place, line)) {
     f->address = address;
     f->detail = static_cast<uint64_t>(number);
-    if (f->kind == Kind::illegal_address) checker_locate(address, *f);
+    if (f->kind == Kind::illegal_address) locate(address, *f);
   }
   run->block_ms = milliseconds_now() - block_start_ms;
   stop_run(number == SIGPROF ? Status::timed_out : Status::stopped);

@@ -18,6 +18,8 @@ inline float fast_log10(float x) { return log2f(x) * log10_2; }
 inline float fast_pow(float x, float y) { return exp2f(y * log2f(x)); }
 inline float fast_tan(float x) { return sinf(x) / cosf(x); }
 
+inline float exp10_of(float x) { return static_cast<float>(pow(10.0, static_cast<double>(x))); }
+
 // Documented: for 2^126 < |y| < 2^128 the result is 0, and NaN for an infinite x.
 inline float fast_divide(float x, float y) {
   float size = fabsf(y);
@@ -47,8 +49,7 @@ static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 static inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 static inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
 static inline float norm3df(float x, float y, float z) { return sqrtf(x * x + y * y + z * z); }
-static inline float exp10f_of(float x) { return static_cast<float>(pow(10.0, static_cast<double>(x))); }
-#define exp10f(x) exp10f_of(x)
+#define exp10f(x) cuda_on_cpu::exp10_of(x)
 static inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678118654752440f); }
 static inline float erfcxf(float x) { return static_cast<float>(exp(static_cast<double>(x) * x) * erfc(static_cast<double>(x))); }
 static inline float sinpif(float x) { return static_cast<float>(sin(3.14159265358979323846 * fmod(static_cast<double>(x), 2.0))); }

@@ -1,0 +1,36 @@
+// The memory that kernels may touch while accesses are checked: its regions, the arrays in them, and their shadow.
+#pragma once
+#include "shadow.h"
+
+namespace cuda_on_cpu {
+
+struct MemoryMap {
+  Region buffers, static_shared, dynamic_shared;
+  uintptr_t library_start, library_end;
+};
+
+extern MemoryMap memory_map;
+
+// Before a run: shadow for all of its arrays; false when the system gives no memory for it.
+bool map_memory(const Run &run, uintptr_t library_start, uintptr_t library_end);
+void map_dynamic_shared(uint32_t bytes);
+void forget_memory();                          // all of it, with what is remembered of accesses
+void forget_library_memory(const Module &module);  // it is being unloaded
+
+// The region that an address lies in, with or without an array there; null where there is no shadow.
+static inline const Region *region_of(uintptr_t address, bool &shared) {
+  shared = false;
+  if (memory_map.buffers.holds(address)) return &memory_map.buffers;
+  shared = true;
+  if (memory_map.static_shared.holds(address)) return &memory_map.static_shared;
+  if (memory_map.dynamic_shared.holds(address)) return &memory_map.dynamic_shared;
+  return nullptr;
+}
+
+// Local memory, __device__ variables, constants, the device heap: allowed, and not looked at.
+bool is_unchecked(uintptr_t address);
+
+// The array that an address lies in or next to, for reports.
+void locate(uintptr_t address, Finding &finding);
+
+}  // namespace cuda_on_cpu
