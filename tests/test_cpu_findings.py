@@ -71,6 +71,22 @@ JOBS: dict[str, tuple[str, dict[str, Value], dict[str, int]]] = {
     "mask_without_me": ("collectives", {"y": "f32[32]"}, {"block": 32}),
     "shuffles_and_throws_away": ("collectives", {"x": floats(16), "y": "f32[1]"}, {"block": 16}),
     "branches_with_their_own_masks": ("collectives", {"x": floats(64), "y": "f32[64]"}, {}),
+    "scan_across_blocks": (
+        "innocent",
+        {"y": "f32[512]", "x": floats(512), "sums": "f32[8]", "ready": "i32[8] = 0", "ticket": "u32[1] = 0"},
+        {"grid": 8},
+    ),
+    "scan_in_two_buffers": ("innocent", {"y": "f32[64]", "x": floats(64)}, {}),
+    "bools_and_chars": ("innocent", {"y": "i32[64]", "x": floats(64)}, {}),
+    "one_array_in_three_widths": ("innocent", {"y": "f32[64]", "x": floats(256)}, {}),
+    "one_atomic_a_warp": (
+        "innocent",
+        {"y": np.zeros(256, np.int32), "x": floats(256), "count": "i32[1] = 0"},
+        {"grid": 4},
+    ),
+    "histogram": ("innocent", {"y": np.zeros(16, np.uint32), "x": floats(1000), "n": 1000}, {"grid": 4}),
+    "rows_in_place": ("innocent", {"y": floats(120), "cols": 30}, {"grid": 4, "block": 32}),
+    "beyond_the_last_block": ("innocent", {"y": "f32[100]", "x": floats(100), "n": 100}, {"grid": 2}),
 }
 
 FOUND = [
@@ -108,6 +124,7 @@ FOUND = [
 ]
 
 SILENT = [
+    *(name for name, (file, _, _) in JOBS.items() if file == "innocent"),
     "bytes_of_one_word",
     "lanes_in_step",
     "half_warps_in_step",
