@@ -74,7 +74,7 @@ Trace trace_of(const Seen &s, uint32_t mask) {
   Trace t = {};
   t.when = ordering.now;
   t.thread = static_cast<uint32_t>(block.current) & 1023;
-  t.clock = ordering.warp_clock[block.current][block.current % warp_lanes] & ((1u << 22) - 1);
+  t.clock = ordering.own_clock[block.current] & ((1u << 22) - 1);
   t.pc = static_cast<uint32_t>(s.pc) & 0xffffff;
   t.bytes = mask & 15;
   t.atomic = s.access == Access::atomic;

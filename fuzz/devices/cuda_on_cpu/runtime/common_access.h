@@ -49,7 +49,7 @@ static inline bool common_access(uintptr_t &address, uint32_t &bytes, bool write
   Trace now;
   now.when = ordering.now;
   now.thread = me & 1023;
-  now.clock = ordering.warp_clock[me][me % warp_lanes] & ((1u << 22) - 1);
+  now.clock = ordering.own_clock[me] & ((1u << 22) - 1);
   now.pc = static_cast<uint32_t>(pc - memory_map.library_start) & 0xffffff;
   now.bytes = 15;
   now.atomic = now.is_volatile = 0;

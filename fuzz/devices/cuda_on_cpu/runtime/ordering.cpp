@@ -2,14 +2,14 @@
 
 namespace cuda_on_cpu {
 
-Ordering ordering = {1, 1, 1, 1, 0, 0, 0, {}, false, true, ~0u, {}};
+Ordering ordering = {1, 1, 1, 1, 0, 0, 0, {}, false, true, ~0u, {}, {}};
 
 constexpr uint32_t last_clock = (1u << 22) - 1;  // as wide as Trace::clock
 
 static void reset_warp_clocks(int first_thread, int lanes) {
   for (int t = first_thread; t < first_thread + lanes; t++) {
     memset(ordering.warp_clock[t], 0, sizeof ordering.warp_clock[t]);
-    ordering.warp_clock[t][t % warp_lanes] = 1;
+    ordering.warp_clock[t][t % warp_lanes] = ordering.own_clock[t] = 1;
   }
 }
 
@@ -57,7 +57,7 @@ void order_warp(int first_thread, uint32_t lanes) {
     if (!(lanes >> l & 1)) continue;
     uint32_t *known = ordering.warp_clock[first_thread + l];
     memcpy(known, joined, sizeof joined);
-    known[l]++;
+    ordering.own_clock[first_thread + l] = ++known[l];
     ordering.acquired[first_thread + l] = acquired;
   }
 }

@@ -24,6 +24,7 @@ struct Ordering {
   bool acquired_any;     // `acquired` is not all zero
   uint32_t synced_warps;  // one bit a warp: its clocks are no longer as at the start of a block
   uint32_t warp_clock[max_threads][warp_lanes];  // [thread][lane]: what the thread knows of the lanes of its warp
+  uint32_t own_clock[max_threads];               // [thread]: its own entry, packed, for it is needed at every access
 };
 
 extern Ordering ordering;
