@@ -14,8 +14,8 @@ from fuzz.edges import columns
 from fuzz.families import FLT_MAX, NEG_INF, POS_INF, ROWS, Row, with_nan, with_pos_inf
 from fuzz.kernel import Kernel
 from fuzz.recipe import Band, Base, Edit, Recipe, bits_of, mix
-from fuzz.sizes import WORK, Ground, Large, size_of
-from fuzz.states import MEETINGS, merge_inputs, totals, with_empty
+from fuzz.sizes import MANY, WORK, Ground, Large, size_of
+from fuzz.states import MEETINGS, far_below, merge_inputs, totals, with_empty
 
 BUDGET = 1 << 16
 """Elements of one trial's inputs and outputs, unless more are asked for."""
@@ -103,8 +103,9 @@ def _merge_all(ground: Ground, wanted: Mapping[str, tuple[int, ...]], choose: Ch
     (cols,) = wanted["m"]
     seed = choose(0, 0xFFFF)
     tops, sums = rows_recipe(ground, 1, cols, choose), one_of(choose, totals(seed))
-    if seldom(choose, 4):
-        top, sums = with_empty(tops.bands[0], sums, seed)
+    form = choose(0, 7)
+    if form > 5:
+        top, sums = with_empty(tops.bands[0], sums, seed) if form == 6 else far_below(cols, seed)
         tops = replace(tops, bands=(top,))
     return {"m": tops, "s": Recipe(1, cols, (sums,))}
 
@@ -122,6 +123,8 @@ def _sgemm(ground: Ground, wanted: Mapping[str, tuple[int, ...]], choose: Choose
     """Two matrices made for each other; special values at single places."""
     (m, k), n = wanted["a"], wanted["b"][1]
     form, seed = choose(0, len(PRODUCTS) - 1), choose(0, 0xFFFF)
+    if max(m, n, k) > MANY:
+        form = PLAIN  # no two rows alike: what wraps at 16 bits must not find the same there
     a, b = (Band(base._replace(seed=seed + side)) for side, base in enumerate(PRODUCTS[form]))
     bands_a, bands_b = [a], [b]
     if form == 0:  # a shifted identity: the product is rows of b, each element numbered
@@ -159,6 +162,7 @@ PRODUCTS: tuple[tuple[Base, Base], ...] = (
     (_pattern("normal", 0.0, 1e-38), _pattern("normal")),
 )
 """Pairs of patterns: exact ones first, so that any difference shows; then cancelling, large, denormal ones."""
+PLAIN = 2
 
 PLANNERS = {"safe_merge": _merge, "merge_all": _merge_all, "transpose": _transpose, "sgemm": _sgemm}
 """Ops whose inputs are no rows of numbers. An op that is not here gets hostile rows for every role."""

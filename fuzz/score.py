@@ -10,17 +10,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fuzz.devices import ClaimError, Device, Job, Outcome, Probe
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
 from fuzz.kernel import Kernel
 from fuzz.mutate import Mutant, as_kernel, mutants
 from fuzz.schedule import attempt_of, probe_of
 from fuzz.trial import Trial, run_trial
+from oracle.enclosure import Enclosure
+from oracle.op import check_inputs, find
 
 Status = Literal["killed", "warned", "survived", "stillborn"]
 RUNS = 3
-TIMEOUT = 1.0
-"""Seconds of processor time. The largest trial of a correct kernel takes a fifth of that, and a mutant that never ends
-should not cost a hundred others."""
+TIMEOUT = 2.0
+"""Seconds of processor time: several times what any trial of a correct kernel takes, and not so long that a mutant
+which never ends costs a hundred others."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Score:
     """What became of a mutant.
 
     `warned`: no error, but a warning that the control does not show. `trials`: how many it took, the last one being
-    the one that killed it; `identical`: not one bit of any answer differed from the control's.
+    the one that killed it; `identical`: no answer differed from the control's in any element that is judged, in bits.
     """
 
     key: str
@@ -73,6 +78,7 @@ class Listening:
     def __init__(self, device: Device) -> None:
         self.name = device.name
         self.answer = ""
+        self.runs: tuple[Run, ...] = ()
         self._device = device
 
     def run(self, job: Job, probe: Probe) -> Outcome:
@@ -83,7 +89,7 @@ class Listening:
             digest.update(run.label.encode())
             for name in sorted(run.outputs):
                 digest.update(run.outputs[name].tobytes())
-        self.answer = digest.hexdigest()[:16]
+        self.answer, self.runs = digest.hexdigest()[:16], outcome.runs
         return outcome
 
     def close(self) -> None:
@@ -131,15 +137,43 @@ def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: Options, c
     try:
         for trial in _trials(as_kernel(mutant, kernel), kernel, listening, options):
             tried += 1
-            identical = identical and listening.answer == control.answers[tried - 1]
             for error in trial.errors[:1]:
                 return told("killed", tried, error.kind, error.bucket, error.message)
             for defect in trial.defects:
                 if warned is None and defect.bucket not in control.buckets:
                     warned = (tried, defect.kind, defect.bucket, defect.message)
+            if identical and listening.answer != control.answers[tried - 1]:
+                identical = _is_same_where_judged(kernel, trial, listening)
     except ClaimError as error:
         return told("stillborn", tried, message=str(error))
     return told("warned", *warned) if warned else told("survived", tried)
+
+
+def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: Listening) -> bool:
+    """Whether the runs of a trial and the control's differ in no element that the claim speaks of, run by run."""
+    inputs = trial.case.arrays
+    axes = kernel.axes_of(inputs)
+    accuracy = kernel.accuracy(kernel.sizes(axes, trial.tune))
+    own = [kernel.outputs(run.outputs) for run in listening.runs]
+    listening.run(kernel.bind(inputs, axes, trial.tune), trial.probe)
+    others = [kernel.outputs(run.outputs) for run in listening.runs]
+    module = find(kernel.op)
+    with np.errstate(all="ignore"):
+        enclosures = module.enclose(check_inputs(kernel.op, module, inputs), accuracy, kernel.special)
+    return len(own) == len(others) and all(
+        _differ(mine[role], theirs[role], enclosure) == 0
+        for mine, theirs in zip(own, others, strict=True)
+        for role, enclosure in enclosures.items()
+    )
+
+
+def _differ(one: NDArray[np.generic], other: NDArray[np.generic], enclosure: Enclosure) -> int:
+    """In how many judged elements two answers differ in bits; of a NaN only the op whose answer is bits asks which."""
+    left, right = (np.ascontiguousarray(array).reshape(-1) for array in (one, other))
+    differ = left.view(np.uint32) != right.view(np.uint32)
+    if not enclosure.bits:
+        differ &= ~(np.isnan(left.view(np.float32)) & np.isnan(right.view(np.float32)))
+    return int(np.count_nonzero(differ & enclosure.judged.reshape(-1)))
 
 
 def _trials(kernel: Kernel, original: Kernel, device: Device, options: Options) -> Iterator[Trial]:

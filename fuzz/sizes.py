@@ -156,14 +156,18 @@ def _blocks(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) ->
 
 
 def _many(ground: Ground, what: Large, choose: Choose) -> dict[str, int]:
-    """More than 2^16 rows of a few columns, or more than 2^16 elements in rows of any length."""
+    """More than 2^16 rows of a few columns, or more than 2^16 elements in rows of any length.
+
+    Without an axis of rows it is the first axis, or the last one, that is so large.
+    """
     kernel = ground.kernel
     axes = {name: axis.lo for name, axis in kernel.axes.items()}
-    row = row_axis(kernel) or next(iter(axes))
+    row = row_axis(kernel) or (next(iter(axes)) if what == "rows" else next(reversed(axes)))
+    is_long = what == "rows" or row_axis(kernel) is None
     for name, axis in kernel.axes.items():
         if name != row:
-            axes[name] = _fit(axis, min(axis.hi, choose(1, 2) if what == "rows" else choose(65, 300)))
+            axes[name] = _fit(axis, min(axis.hi, choose(1, 2) if is_long else choose(65, 300)))
     axis = kernel.axes[row]
-    wanted = MANY if what == "rows" else -(-MANY // max(1, prod(axes.values()) // max(1, axes[row])))
+    wanted = MANY if is_long else -(-MANY // max(1, prod(axes.values()) // max(1, axes[row])))
     axes[row] = _fit(axis, max(axis.lo, min(axis.hi, wanted + choose(1, 64))))
     return axes

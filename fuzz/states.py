@@ -98,6 +98,13 @@ def totals(seed: int) -> tuple[Band, ...]:
     return (Band(one), Band(few), Band(_sum(1.0, 1e6, seed)), Band(_sum(1e30, 1e34, seed)), Band(one, (heavy,)))
 
 
+def far_below(cols: int, seed: int) -> tuple[Band, Band]:
+    """A row of states of which one has the maximum, and all the others nearly all of the sum."""
+    top = Edit(seed % cols, seed % cols, bits_of(0.0))
+    tops = Base("uniform", bits_of(-70.0), bits_of(40.0), seed)
+    return Band(tops, (top,)), Band(_constant(1e32), (top._replace(bits=bits_of(1.0)),))
+
+
 def with_empty(tops: Band, sums: Band, seed: int) -> tuple[Band, Band]:
     """A row of states of which every other one is empty, and has a sum that means nothing."""
     first = seed % 2
