@@ -240,3 +240,25 @@ def test_a_device_variable_starts_every_run_anew(device: CpuDevice) -> None:
     for check in (False, True):
         outcome = device.run(job("remembers"), Probe(check=check))
         assert [float(one.outputs["y"][0]) for one in outcome.runs] == [7.0, 7.0, 7.0]
+
+
+SLOW = """
+__global__ void k(float *y, int n) {
+    float sum = 0.0f;
+    for (int i = 0; i < n; i++) {
+        sum += __int_as_float(0x3f800000 + (i & 7));
+    }
+    y[blockIdx.x] = sum;
+}"""
+
+
+def test_a_kernel_that_is_only_slow_is_not_said_to_hang(device: CpuDevice) -> None:
+    arguments: dict[str, Value] = {"y": "f32[20000]", "n": 2_000_000}
+    outcome = device.run(job_of(SLOW, ("k",), "k", arguments, block=1, grid=20_000), Probe(timeout=0.3))
+    assert outcome.findings == ()
+    assert "too slow" in outcome.notes[0]
+
+
+def test_a_job_that_is_too_large_is_told_and_not_judged(device: CpuDevice) -> None:
+    outcome = device.run(job_of(SLOW, ("k",), "k", {"y": "f32[100000000]", "n": 1}, block=1), Probe(check=True))
+    assert [(one.kind, one.severity) for one in outcome.findings] == [("out-of-memory", "warning")]

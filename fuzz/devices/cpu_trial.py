@@ -99,9 +99,7 @@ def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Ou
     if passes[-1].status == TOO_LARGE:
         return _too_large(job)
     if passes[-1].status == TIMED_OUT:
-        if passes[-1].block_seconds < probe.timeout / 2 and any(
-            one.finding.kind == "hang" for one in passes[-1].sights
-        ):
+        if passes[-1].block_seconds < probe.timeout / 2:
             return _too_slow(passes)
         passes = _with_turns(trial, passes)
         waiters |= {job.source} if trial.turns else set()
@@ -137,9 +135,11 @@ def _too_large(job: Job) -> Outcome:
 
 
 def _too_slow(passes: list[Pass]) -> Outcome:
-    """Blocks came to their ends, one after the other: this is work, no hang."""
+    """Blocks came to their ends, one after the other: this is work, no hang. What is certain is told all the same."""
     runs = tuple(one.run for one in passes if one.run is not None)
-    return Outcome(runs, (), ("not judged: too slow here, though its blocks come to their ends; try smaller sizes",))
+    certain = [sight for one in passes for sight in one.sights if sight.doubt is None and sight.finding.kind != "hang"]
+    note = "not run to its end: too slow here, though its blocks come to their ends; try smaller sizes"
+    return Outcome(runs, tuple(one.finding for one in _distinct(certain)), (note,))
 
 
 def _with_turns(trial: Trial, passes: list[Pass]) -> list[Pass]:
