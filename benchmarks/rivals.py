@@ -130,9 +130,10 @@ def llm_c(kernel: Kernel) -> Iterator[Inputs]:
     return made(kernel, [(8, 50257)], [(128, 128, 128)], [draw])
 
 
-def llm_c_accepts(_: str, got: Floats, want: NDArray[np.floating]) -> bool:
-    """Not one element with |want - got| > 1e-4 + |want| * FLT_EPSILON, which NaN never is."""
-    return not bool((np.abs(want - got) > 1e-4 + np.abs(want) * np.finfo(np.float32).eps).any())
+def llm_c_accepts(op: str, got: Floats, want: NDArray[np.floating]) -> bool:
+    """Not one element with |want - got| > 1e-4 (1e-1 for matrices) + |want| * FLT_EPSILON, which NaN never is."""
+    near = 1e-1 if op == "sgemm" else 1e-4
+    return not bool((np.abs(want - got) > near + np.abs(want) * np.finfo(np.float32).eps).any())
 
 
 def opinfo(kernel: Kernel) -> Iterator[Inputs]:
@@ -149,7 +150,7 @@ def hand_picked(kernel: Kernel) -> Iterator[Inputs]:
     draws: list[Draw] = [
         lambda shape: np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape),
         lambda shape: np.full(shape, 5.0),
-        lambda shape: np.zeros(shape),
+        np.zeros,
         lambda shape: -np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape),
         lambda shape: 1000.0 + np.arange(np.prod(shape)).reshape(shape) % 7,
         lambda shape: np.where(np.arange(np.prod(shape)) % 2, 10.0, -10.0).reshape(shape),
@@ -166,7 +167,7 @@ def flashinfer_bench(kernel: Kernel) -> Iterator[Inputs]:
 
 
 def flashinfer_bench_accepts(_: str, got: Floats, want: NDArray[np.floating]) -> bool:
-    """Rejects where the error is more than 1e-2 and also more than 1e-2 of the reference, or got is NaN for no reason."""
+    """Rejects where the error is above 1e-2 and above 1e-2 of the reference, or got is NaN and the reference is not."""
     with np.errstate(all="ignore"):
         error = np.abs(got - want)
         wrong = (error > 1e-2) & (error / (np.abs(want) + 1e-8) > 1e-2)
@@ -197,7 +198,7 @@ def adversarial(kernel: Kernel) -> Iterator[Inputs]:
     big = float(np.finfo(np.float32).max)
     draws: list[Draw] = [
         *(normal(0), normal(0, 1e4), normal(0, 1e-30), normal(0, 1e-40), uniform(0, -100.0, 100.0)),
-        *(lambda shape: np.zeros(shape), lambda shape: np.full(shape, 88.0), lambda shape: np.full(shape, -1e30)),
+        *(np.zeros, lambda shape: np.full(shape, 88.0), lambda shape: np.full(shape, -1e30)),
         lambda shape: np.where(np.arange(np.prod(shape)) % 2, big, -big).reshape(shape),
         *(edited(normal(0), value) for value in (big, -big, np.inf, -np.inf, np.nan)),
     ]
@@ -247,6 +248,18 @@ RIVALS = (
         flashinfer_bench,
         flashinfer_bench_accepts,
     ),
-    Rival("gpuemu, boundary shapes", "gpuemu: fp64 reference, an absolute tolerance for each op", boundary, absolute, np.float64),
-    Rival("gpuemu, adversarial values", "gpuemu: the same with extreme values; a NaN fails", adversarial, absolute, np.float64),
+    Rival(
+        "gpuemu, boundary shapes",
+        "gpuemu: fp64 reference, an absolute tolerance for each op",
+        boundary,
+        absolute,
+        np.float64,
+    ),
+    Rival(
+        "gpuemu, adversarial values",
+        "gpuemu: the same with extreme values; a NaN fails",
+        adversarial,
+        absolute,
+        np.float64,
+    ),
 )

@@ -1,0 +1,230 @@
+"""How good the search is, measured: mutants and rivals in one run, written to benchmarks/RESULTS.md.
+
+    python -m benchmarks.results --out /tmp/score --jobs 2
+
+What is done is kept in --out and not done again. The short table for the README is printed.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.rival_trials import Tally, run_rivals
+from benchmarks.rivals import RIVALS
+from fuzz.devices import cpu_compiler
+from fuzz.devices.cpu import CpuDevice
+from fuzz.kernel import Kernel, discover
+from fuzz.mutate import operators
+from fuzz.score import Options, chosen
+from fuzz.score_report import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
+from fuzz.score_run import Progress, Report, run_score
+from fuzz.survivors import Reason, reason_for, reasons, standing
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+OURS = "kfuzz"
+SPANS = ((1, 1), (2, 5), (6, 20), (21, 100), (101, 10**9))
+
+
+def main() -> None:
+    """Score, ask the rivals, write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--max-cases", type=int, default=300)
+    parser.add_argument("--per-operator", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    options = Options(asked.seed, asked.max_cases, asked.per_operator)
+    kernels = [kernel for kernel in discover() if kernel.broken is None]
+    report = run_score(kernels, CpuDevice, options, asked.jobs, asked.out, tell)
+    if report.interrupted:
+        sys.exit(130)
+    tallies = rivals(kernels, report, asked.out / "rivals.json", asked.jobs)
+    RESULTS.write_text("\n".join(page(report, tallies, reasons())) + "\n", encoding="utf-8")
+    print("\n".join(rival_table(report, tallies, reasons())))
+
+
+def provenance() -> dict[str, str]:
+    """What these figures are true of."""
+    compiler = subprocess.run([cpu_compiler.find(), "--version"], capture_output=True, text=True, check=True).stdout
+    words = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    model = next((line.partition(": ")[2] for line in words if line.startswith("model name")), platform.machine())
+    packages = ("numpy", "python-flint", "tree-sitter", "tree-sitter-cuda")
+    return {
+        "day": date.today().isoformat(),
+        "machine": f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
+        "versions": ", ".join([f"Python {platform.python_version()}", *(f"{one} {version(one)}" for one in packages)]),
+        "compiler": compiler.splitlines()[0],
+        "device": "cpu",
+    }
+
+
+def tell(progress: Progress) -> None:
+    """A line now and then."""
+    if progress.done % 50 == 0 or progress.done == progress.total:
+        print(f"{progress.done} of {progress.total} mutants, {progress.left:.0f} s left", file=sys.stderr)
+
+
+def rivals(kernels: Sequence[Kernel], report: Report, kept: Path, jobs: int) -> list[Tally]:
+    """Every rival on every mutant that compiles; what was kept, where there is something."""
+    if kept.exists():
+        return [Tally(**one) for one in json.loads(kept.read_text(encoding="utf-8"))]
+    alive = {key for key, score in report.scores.items() if score.status != "stillborn"}
+    work = {}
+    for kernel in kernels:
+        every = chosen(kernel, report.options.per_operator)
+        work[kernel.name] = (kernel, tuple(mutant for mutant in every if mutant.key in alive))
+    tallies = run_rivals(work, jobs)
+    kept.write_text(json.dumps([asdict(one) for one in tallies]), encoding="utf-8")
+    return tallies
+
+
+def page(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
+    """RESULTS.md, line by line."""
+    total = figures(report.scores.values(), known)
+    yield "# How good is it?\n"
+    yield "Written by `python -m benchmarks.results`; the run is a function of the seed and of the sources.\n"
+    yield from (f"- {name}: {value}" for name, value in provenance().items())
+    yield f"- seed {report.options.seed}, {report.options.max_cases} trials for each mutant at most,"
+    yield f"  {report.options.per_operator or 'all'} of each operator and kernel\n"
+    yield "## Mutants\n"
+    yield from summary(report, total, known)
+    yield "\n## Rivals\n"
+    yield from rival_part(report, tallies, known)
+    yield "\n## What killed them\n"
+    yield from killers(report)
+    yield "\n## By kernel\n"
+    yield from table("kernel", by_kernel(report, known))
+    yield "\n## By operator\n"
+    docs = {name: (operator.__doc__ or "").split("\n")[0] for name, operator in operators().items()}
+    yield from table("operator", by_operator(report, known), docs)
+    yield "\n## Survivors, one by one\n"
+    yield from survivor_part(report, known)
+
+
+def summary(report: Report, total: Figures, known: tuple[Reason, ...]) -> Iterator[str]:
+    """The figures that count."""
+    left = total.compiled - total.equivalent
+    strict = total.counts["killed"] / max(1, left)
+    trials = sum(control.trials for control in report.controls.values())
+    yield f"{len(report.scores)} mutants in {len(report.controls)} correct kernels by {len(operators())} operators,"
+    yield f"{total.compiled} of which compile ({total.counts['stillborn']} are stillborn).\n"
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| compiled, and not equivalent to their kernel | {left} |"
+    yield f"| killed by an error | {total.counts['killed']} ({strict:.2%}) |"
+    yield f"| killed by a warning that the kernel itself never shows | {total.counts['warned']} |"
+    yield f"| **killed** | **{total.killed} ({total.rate:.2%})** |"
+    yield f"| median trials to kill | {total.median:g} |"
+    for name in ("within the claim", "out of reach", "unexplained"):
+        yield f"| survived, {name} | {total.counts[name]} |"
+    seconds = sum(score.seconds for score in report.scores.values())
+    yield f"| equivalent: no bit differs where the claim speaks, and a reason is written down | {total.equivalent} |"
+    yield f"| unmutated kernels accused, in {trials} trials | {len(accused(report))} |"
+    yield f"| seconds of one process, compiling included | {seconds:.0f} |"
+    yield "\nA warning is a race in which all write the same value, or a barrier that threads reach at different"
+    yield "places: the answer is right on this device, and the finding is what the mutation made."
+    yield "*Within the claim* are mutants whose bits differ and whose every answer the claim allows, as the reason"
+    yield "shows; they count as not killed. So do those *out of reach*: wrong only where no trial can come."
+    idle = idle_operators(report, known)
+    for why in dict.fromkeys(idle.values()):
+        yield f"\nOperators that {why}: {', '.join(name for name in idle if idle[name] == why)}."
+
+
+def rival_part(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
+    yield "The same mutants, the same kernels, the same device; rules rebuilt from their published descriptions,"
+    yield "sizes cut down to what a processor can simulate. Each rival is also credited for every launch that crashes"
+    yield "or hangs, and is asked only about sizes and value ranges that the kernel claims. Accused is a correct kernel"
+    yield "of which one answer is rejected. Our seconds include compiling, theirs do not.\n"
+    yield from rival_table(report, tallies, known)
+    yield ""
+    for rival in RIVALS:
+        yield f"- *{rival.name}*: {rival.source}."
+    yield from only_theirs(report, tallies)
+
+
+def rival_table(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
+    """Detection and false alarms, ours first."""
+    counted = {key for key, one in report.scores.items() if standing(one, known) not in ("stillborn", "equivalent")}
+    total = figures(report.scores.values(), known)
+    mine = [report.scores[key] for key in counted]
+    trials, seconds = sum(one.trials for one in mine), sum(one.seconds for one in mine)
+    controls = len(report.controls)
+    yield "| | mutants found | | correct kernels accused | trials | seconds |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    bad = len(accused(report))
+    row = (f"**{OURS}**", f"**{total.killed}**", f"**{total.rate:.1%}**", f"**{bad} of {controls}**", trials)
+    yield f"| {' | '.join(map(str, row))} | {seconds:.0f} |"
+    for rival in RIVALS:
+        own = [one for one in tallies if one.rival == rival.name]
+        asked = [one for one in own if one.key in counted]
+        found = sum(one.rejected for one in asked)
+        wrong = len({one.kernel for one in own if not one.key and one.rejected})
+        took = sum(one.seconds for one in asked)
+        yield (
+            f"| {rival.name} | {found} | {found / max(1, len(asked)):.1%} | {wrong} of {controls} "
+            f"| {sum(one.trials for one in asked)} | {took:.0f} |"
+        )
+
+
+def only_theirs(report: Report, tallies: list[Tally]) -> Iterator[str]:
+    """What a rival that accuses no more than we do has found and we have not."""
+    missed = {score.key: score for score in survivors(report)}
+    theirs = [one for one in tallies if one.rejected and one.key in missed]
+    yield f"\nMutants that a rival rejects and kfuzz does not: {len({one.key for one in theirs})}."
+    for one in theirs:
+        score = missed[one.key]
+        yield f"- {one.rival}: {score.kernel}:{score.line}, {score.operator}: `{score.after}`"
+
+
+def killers(report: Report) -> Iterator[str]:
+    """By which kind of finding, and after how many trials."""
+    dead = [score for score in report.scores.values() if score.status in ("killed", "warned")]
+    yield "| finding | errors | warnings |"
+    yield "|---|---:|---:|"
+    kinds = Counter((score.kind, score.status) for score in dead)
+    for kind in sorted({kind for kind, _ in kinds}, key=lambda kind: -kinds[kind, "killed"]):
+        yield f"| {kind} | {kinds[kind, 'killed']} | {kinds[kind, 'warned']} |"
+    yield "\n| trials to kill | mutants |"
+    yield "|---|---:|"
+    for first, last in SPANS:
+        count = sum(first <= score.trials <= last for score in dead)
+        yield f"| {first if first == last else f'{first} to {min(last, report.options.max_cases)}'} | {count} |"
+
+
+def table(what: str, rows: dict[str, Figures], words: dict[str, str] | None = None) -> Iterator[str]:
+    """One line for each kernel or operator."""
+    heads = (what, "compiled", "killed", "of them by a warning", "survived", "equivalent", "median trials")
+    yield f"| {' | '.join(heads)} |{' |' if words else ''}"
+    yield f"|---|---:|---:|---:|---:|---:|---:|{'---|' if words else ''}"
+    for name, one in rows.items():
+        left = one.compiled - one.killed - one.equivalent
+        last = f" {words[name]} |" if words else ""
+        cells = (name, one.compiled, one.killed, one.counts["warned"], left, one.equivalent, f"{one.median:g}")
+        yield f"| {' | '.join(map(str, cells))} |{last}"
+
+
+def survivor_part(report: Report, known: tuple[Reason, ...]) -> Iterator[str]:
+    order = ("unexplained", "out of reach", "within the claim", "equivalent")
+    for where in order:
+        some = [score for score in survivors(report) if standing(score, known) == where]
+        yield f"### {where.capitalize()}: {len(some)}\n"
+        for score in some:
+            reason = reason_for(score, known)
+            yield f"- {score.kernel}:{score.line}, {score.operator}: `{score.before}` became `{score.after}`."
+            if reason is not None:
+                yield f"  {' '.join(reason.why.split())}"
+        yield ""
+
+
+if __name__ == "__main__":
+    main()
