@@ -25,10 +25,10 @@ from fuzz.trial import Defect, Trial, run_trial, unfit
 
 Stop = Literal["smallest", "out of runs", "out of time", "interrupted"]
 MOST_RUNS = 4000
-AGAIN = 10
-"""How often the smallest case is run with other schedules and poisons."""
-TIMEOUT, HANG_TIMEOUT = 5.0, 1.0
-"""Seconds for a candidate. Of a hang every candidate costs them, so they are few; the last one is given all."""
+AGAIN, AGAIN_SECONDS = 10, 5.0
+"""How often the smallest case is run with other schedules and poisons, and after how long that is enough."""
+TIMEOUT, HANG_TIMEOUT, SURELY = 5.0, 0.25, 2.5
+"""Seconds for a candidate. Of a hang every candidate costs them, so they are few; the last one is given more."""
 
 
 class Pass(Protocol):
@@ -132,7 +132,7 @@ def minimize(
             _to_fixpoint(search, all_passes())
         except _Enough as enough:
             stop = enough.why
-        if failure.defect.kind == "hang" and showing(search.smallest.subject, failure, device, TIMEOUT) is None:
+        if failure.defect.kind == "hang" and showing(search.smallest.subject, failure, device, SURELY) is None:
             search.smallest = failure  # it only was slow
         failing, again = steadiness(search.smallest, device)
     except KeyboardInterrupt:
@@ -173,11 +173,13 @@ def showing(subject: Subject, failure: Failure, device: Device, timeout: float |
 
 def steadiness(failure: Failure, device: Device, again: int = AGAIN) -> tuple[int, int]:
     """In how many of so many runs, alike in all but schedule and poison, it fails in the same way."""
-    seeds = [seed_of(failure.subject.seed, "again", number) for number in range(again)]
-    if failure.defect.kind == "hang":
-        seeds = seeds[:1]
-    found = [showing(replace(failure.subject, seed=seed), failure, device) for seed in seeds]
-    return sum(defect is not None for defect in found), len(seeds)
+    began, found = time.monotonic(), []
+    for number in range(again):
+        if found and time.monotonic() - began > (0 if failure.defect.kind == "hang" else AGAIN_SECONDS):
+            break
+        subject = replace(failure.subject, seed=seed_of(failure.subject.seed, "again", number))
+        found.append(showing(subject, failure, device) is not None)
+    return sum(found), len(found)
 
 
 def pointed(subject: Subject, defect: Defect) -> Subject:

@@ -20,6 +20,8 @@ Weight = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
 
 ONE, NEG_INF = bits_of(1.0), bits_of(float("-inf"))
 LONGEST_NUMBER = 16
+PATIENCE = 24
+"""So many refusals in a row, and a pass goes on to something else."""
 
 
 @dataclass(frozen=True)
@@ -168,3 +170,10 @@ def widths_below(size: int) -> Iterable[int]:
     while width:
         yield width
         width //= 2
+
+
+def filled(values: Values, first: int, last: int, bits: int) -> Values:
+    """The array with its elements first .. last - 1, in memory order, of these bits."""
+    changed = values.copy()
+    changed.view(np.uint32).reshape(-1)[first:last] = bits
+    return changed

@@ -24,9 +24,10 @@ def candidates(subject: Subject) -> Candidates:
 
 
 def edges(subject: Subject, size: int) -> list[int]:
-    """Sizes worth a try before any other, smallest first; halves of the size among them."""
+    """Sizes worth a try before any other, smallest first; halves of the size and powers of two below it among them."""
     widths = {VECTOR, WARP, *subject.tune.values(), *(VECTOR * value for value in subject.tune.values())}
     around = {width + step for width in widths for step in (-1, 0, 1)}
-    halves = {size >> shift for shift in range(1, 8)}
+    powers = {(1 << size.bit_length() >> shift) + step for shift in (1, 2) for step in (-1, 0, 1)}
+    halves = {*powers, *(size >> shift for shift in range(1, 8))}
     steps = {axis.multiple for axis in subject.kernel.axes.values()}
     return sorted(edge for edge in {*SMALL, *around, *halves, *steps} if 0 < edge < size)
