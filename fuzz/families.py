@@ -7,7 +7,7 @@ claim. A family that needs NaN or +inf stands apart, since few claims speak of t
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fuzz.recipe import Band, Base, Edit, Kind, Op, bits_of
+from fuzz.recipe import MAX_EDITS, Band, Base, Edit, Kind, Op, bits_of
 
 FLT_MAX = (2 - 2.0**-23) * 2.0**127
 NEG_INF, POS_INF, NAN = 0xFF800000, 0x7F800000, 0x7FC00000
@@ -188,6 +188,14 @@ def descending(row: Row) -> Band:
     return Band(noise(row, 50.0, -(0.1, 1.0, 30.0, 200.0 / max(row.cols, 1))[row.pick(4)], "ramp"))
 
 
+def staircase(row: Row) -> Band:
+    """Each tile is higher, or lower, than the one before: every thread rounds alike, so that nothing cancels out."""
+    width = row.width()
+    step = (0.35, -0.35, 1.1, -1.1, 2.7, 5.3, -5.3, 9.7)[row.pick(8, 2)]
+    starts = range(width, row.cols, width)[: MAX_EDITS - 1]
+    return Band(Base(), tuple(Edit(start, -1, bits_of(step), "add") for start in starts))
+
+
 def high_tile(row: Row) -> Band:
     """One tile is the only one that counts."""
     return Band(noise(row), (_tile(row, bits_of((120.0, 12.0)[row.pick(2, 2)]), "add"),))
@@ -241,9 +249,10 @@ def _tile(row: Row, bits: int, op: Op) -> Edit:
 
 
 ROWS: tuple[Family, ...] = (
-    zero, normal, spike, leading_neg_inf, last_spike, far_below, tower, constant, all_neg_inf, high_tail,
-    lowest, ascending, one_finite, wide, share_neg_inf, high_tile, denormal_results, near_ties, alternating_neg_inf,
-    twin_spikes, offset, extremes, trailing_neg_inf, integers, descending, tiny, one_huge, cancelling, tile_neg_inf,
-    above_lowest, powers, one_neg_inf, creeping, denormal, all_negative, large_spread, signed_zeros,
+    zero, normal, spike, leading_neg_inf, last_spike, far_below, tower, constant, all_neg_inf, high_tail, lowest,
+    ascending, one_finite, wide, share_neg_inf, high_tile, denormal_results, near_ties,
+    alternating_neg_inf, twin_spikes, offset, extremes, trailing_neg_inf, integers, descending, tiny, one_huge,
+    cancelling, tile_neg_inf, above_lowest, powers, one_neg_inf, creeping, denormal, all_negative, large_spread,
+    signed_zeros, staircase,
 )  # fmt: skip
 """In an order in which neighbours differ much: what leaks from one row into the next then shows."""

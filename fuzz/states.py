@@ -100,7 +100,7 @@ def totals(seed: int) -> tuple[Band, ...]:
 
 def far_below(cols: int, seed: int) -> tuple[Band, Band]:
     """A row of states of which one has the maximum, and all the others nearly all of the sum."""
-    top = Edit(seed % cols, seed % cols, bits_of(0.0))
+    top = Edit(seed % cols, seed % cols, bits_of(0.7))
     tops = Base("uniform", bits_of(-70.0), bits_of(40.0), seed)
     return Band(tops, (top,)), Band(_constant(1e32), (top._replace(bits=bits_of(1.0)),))
 
