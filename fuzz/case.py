@@ -148,20 +148,33 @@ def bytes_of(array: Values) -> bytes:
     return np.ascontiguousarray(array).view(np.uint32).astype("<u4", copy=False).tobytes()
 
 
-def in_runs(array: Values, most: int = 6, rows: int = 3) -> str | None:
-    """An array as runs of equal bits, "-inf x2, 0 x3"; None where it would be long."""
+def in_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
+    """An array as runs of equal bits, "-inf x2, 0 x3", equal rows in one; None where it would be long."""
     if array.size == 0:
         return "empty"
+    rows = array.view(np.uint32).reshape(-1, array.shape[-1])
+    if len(rows) > 1 and (rows == rows[0, 0]).all():
+        return f"{_word(array.flat[0])} everywhere"
+    begins = np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]).any(axis=1))))
+    if len(begins) > groups:
+        return None
     told: list[str] = []
-    for row in array.reshape(-1, array.shape[-1])[: rows + 1]:
-        bits = row.view(np.uint32)
-        starts = np.flatnonzero(np.concatenate(([True], bits[1:] != bits[:-1])))
-        if len(starts) > most or len(told) == rows:
+    for first, after in zip(begins.tolist(), [*begins[1:].tolist(), len(rows)], strict=True):
+        words = _row_in_runs(rows[first], most)
+        if words is None:
             return None
-        lengths = np.diff(np.append(starts, len(bits)))
-        runs = zip(row[starts], lengths, strict=True)
-        told.append(", ".join(_word(value) + (f" x{length}" if length > 1 else "") for value, length in runs))
-    return told[0] if len(told) == 1 else "; ".join(f"row {index}: {words}" for index, words in enumerate(told))
+        which = f"row {first}" if after == first + 1 else f"rows {first}..{after - 1}"
+        told.append(f"{which}: {words}" if len(rows) > 1 else words)
+    return "; ".join(told)
+
+
+def _row_in_runs(bits: NDArray[np.uint32], most: int) -> str | None:
+    starts = np.flatnonzero(np.concatenate(([True], bits[1:] != bits[:-1])))
+    if len(starts) > most:
+        return None
+    lengths = np.diff(np.append(starts, len(bits)))
+    runs = zip(bits[starts].view(np.float32), lengths, strict=True)
+    return ", ".join(_word(value) + (f" x{length}" if length > 1 else "") for value, length in runs)
 
 
 def _word(value: np.float32) -> str:

@@ -173,7 +173,8 @@ def showing(subject: Subject, failure: Failure, device: Device, timeout: float |
 
 def steadiness(failure: Failure, device: Device, again: int = AGAIN) -> tuple[int, int]:
     """In how many of so many runs, alike in all but schedule and poison, it fails in the same way."""
-    began, found = time.monotonic(), []
+    began = time.monotonic()
+    found: list[bool] = []
     for number in range(again):
         if found and time.monotonic() - began > (0 if failure.defect.kind == "hang" else AGAIN_SECONDS):
             break

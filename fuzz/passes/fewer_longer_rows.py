@@ -1,4 +1,4 @@
-"""As many elements in fewer rows: what only many elements show needs no more than two rows."""
+"""Fewer rows, each as long as all of them were: what only many elements show needs no more than two or three rows."""
 
 from dataclasses import replace
 
@@ -6,10 +6,11 @@ from fuzz.recipe import Recipe
 from fuzz.subject import Candidates, Subject
 
 WORTH = 15
+LONGEST = 1 << 20
 
 
 def candidates(subject: Subject) -> Candidates:
-    """Arrays too long to be written out, as one, two or three rows of the same length in all."""
+    """Arrays too long to be written out, as one, two or three rows."""
     recipes = subject.recipes()
     if not recipes or len(recipes) < len(subject.sources) or len(subject.axes) != 2:
         return
@@ -20,5 +21,5 @@ def candidates(subject: Subject) -> Candidates:
 
 
 def longer_rows(recipe: Recipe, rows: int) -> Recipe:
-    """The recipe with so many rows and no fewer elements."""
-    return replace(recipe, rows=rows, cols=-(-recipe.elements // rows))
+    """The recipe with so many rows, and in each as many elements as there were in all."""
+    return replace(recipe, rows=rows, cols=min(recipe.elements, LONGEST))
