@@ -22,6 +22,7 @@ WORK = 1 << 23
 """Threads times the longest axis: about the loads of a trial in which every thread walks along that axis."""
 MANY = 1 << 16
 MOST_ROWS = 160
+VARIANT_TRIES = 6
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,19 @@ def size_of(
     if large:
         tune = _most_blocks(kernel) if large == "rows" else {name: min(values) for name, values in kernel.tune.items()}
     ground = Ground(kernel, tune, widths(kernel, tune), tuned_widths(tune))
-    return ground, _many(ground, large, choose) if large else _axes(ground, choose, budget, work)
+    return ground, _many(ground, large, choose) if large else _of_variant(ground, choose, budget, work)
+
+
+def _of_variant(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
+    """Sizes for which one variant of the kernel is launched, each as likely as any other, where they are soon found."""
+    whens = [launch.when for launch in ground.kernel.launches if launch.when is not None]
+    wanted = one_of(choose, whens) if len(whens) > 1 else None
+    axes = _axes(ground, choose, budget, work)
+    for _ in range(VARIANT_TRIES):
+        if wanted is None or wanted(ground.kernel.sizes(axes, ground.tune)):
+            break
+        axes = _axes(ground, choose, budget, work)
+    return axes
 
 
 def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
