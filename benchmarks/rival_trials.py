@@ -17,7 +17,7 @@ from fuzz.kernel import Kernel
 from fuzz.mutate import Mutant, as_kernel
 
 USUAL = 256
-TIMEOUT = 2.0
+TIMEOUT = 0.5
 CRASHES = ("hang", "trap", "illegal-address", "misaligned")
 """What a person at a GPU cannot overlook: the launch fails, or never ends."""
 AT_A_TIME = 24
