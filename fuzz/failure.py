@@ -46,7 +46,9 @@ def statements(finding: Finding, option: str, seen: str) -> Iterator[tuple[str, 
             yield "race", finding["message"].split(":")[0]
     yield "where", finding["where"]
     launch = " ".join(f"{name}={value}" for name, value in finding["tune"].items())
-    yield "case", finding["words"] + (f"; launched with {launch}" if launch else "")
+    yield "case", finding["words"]
+    if launch:
+        yield "launch", launch
     if seen:
         yield "again", seen
     elif finding["first_trial"] is not None:

@@ -85,7 +85,8 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
 
 def one_line(text: str) -> str:
     """Text that stands safely inside a docstring."""
-    return " ".join(text.split()).replace("\\", "/").replace('"""', "'''")
+    plain = "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
+    return plain.replace("\\", "/").replace('"""', "'''")
 
 
 def literal(source: str) -> str:

@@ -1,0 +1,278 @@
+"""The report, and what is rendered from it: failure text, summary, JUnit, progress."""
+
+import io
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_type_hints
+from xml.etree import ElementTree as ET
+
+import pytest
+from rich.console import Console
+
+from fuzz import corpus, report
+from fuzz.campaign import Found, GaveUp, KernelResult, Options, Result, Tried, run_campaign
+from fuzz.campaign_state import Discovery, Progress
+from fuzz.case import CaseError
+from fuzz.devices.cpu import CpuDevice
+from fuzz.failure import extent_text, failure_text, option_for
+from fuzz.junit import as_junit, clean
+from fuzz.kernel import KERNELS, discover
+from fuzz.live import Board, Line, LineView, TableView, board_table, view_of
+from fuzz.report import Extent, Finding, KernelReport, Report, Worst, report_of
+from fuzz.summary import counts, failures, table, troubles, verdict
+
+EVERY = {kernel.name: kernel for kernel in discover()}
+LEADING, RIGHT = EVERY["broken/leading_neg_inf"], EVERY["softmax/online_thread"]
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("corpus")
+
+
+@pytest.fixture(scope="module")
+def result(folder: Path) -> Result:
+    options = Options(seed=3, max_cases=60, corpus=folder)
+    return run_campaign([LEADING, RIGHT], CpuDevice, options)
+
+
+@pytest.fixture(scope="module")
+def found(result: Result) -> Report:
+    return report_of(result, ["kfuzz", "fuzz"], "cpu", NOON)
+
+
+def with_error(one: Report, message: str) -> Report:
+    """The report of a campaign in which the last kernel did not compile."""
+    broken: KernelReport = {**one["kernels"][1], "error": message, "trials": 0, "rows": 0}
+    return {**one, "kernels": [one["kernels"][0], broken]}
+
+
+def test_the_document_has_the_keys_that_are_promised(found: Report) -> None:
+    assert found["schema"] == "kfuzz-report/1"
+    assert found.keys() == get_type_hints(Report).keys()
+    for kernel in found["kernels"]:
+        assert kernel.keys() == get_type_hints(KernelReport).keys()
+        for finding in kernel["findings"]:
+            assert finding.keys() == get_type_hints(Finding).keys()
+            if finding["worst"] and finding["extent"]:
+                assert finding["worst"].keys() == get_type_hints(Worst).keys()
+                assert finding["extent"].keys() == get_type_hints(Extent).keys()
+    assert (found["seed"], found["device"], found["trials"], found["exit_code"]) == (3, "cpu", 60, 1)
+    assert found["started"] == "2026-11-20T12:00:00+00:00"
+
+
+def test_the_document_is_json_without_nan(found: Report) -> None:
+    def no_constant(name: str) -> None:
+        raise AssertionError(name)
+
+    assert json.loads(report.as_json(found), parse_constant=no_constant) == found
+    worst = found["kernels"][0]["findings"][0]["worst"]
+    assert worst is not None
+    assert worst["got"] == "nan"
+
+
+def test_a_report_is_a_baseline(found: Report, tmp_path: Path) -> None:
+    report.write(tmp_path / "old.json", report.as_json(found))
+    known = corpus.read_baseline(tmp_path / "old.json")
+    assert known == {finding["bucket"] for kernel in found["kernels"] for finding in kernel["findings"]}
+    again = run_campaign([LEADING], CpuDevice, Options(seed=3, max_cases=30, known=known))
+    told = report_of(again, [], "cpu", NOON)
+    assert told["exit_code"] == 0
+    assert all(finding["known"] for finding in told["kernels"][0]["findings"])
+    assert list(failures(told)) == []
+    assert "1 known" in counts(told["kernels"][0])
+    assert "nothing new is broken" in verdict(told)
+
+
+def test_a_failure_says_all_that_is_promised(found: Report) -> None:
+    kernel = found["kernels"][0]
+    finding = next(one for one in kernel["findings"] if one["severity"] == "error")
+    text = failure_text(finding)
+    worst, extent = finding["worst"], finding["extent"]
+    assert worst is not None
+    assert extent is not None
+    for said in (
+        "BROKEN  broken/leading_neg_inf: special, -inf - -inf",
+        f"y[{worst['index'][0]}, {worst['index'][1]}] is nan (0x{worst['got_bits']})",
+        f"(0x{worst['want_bits']}), in [",
+        f"{extent['wrong']} of {extent['elements']}, ",
+        "leading_neg_inf.cu",
+        "softmax rows=",
+        "\n  launch    threads=",
+        f"kfuzz replay {finding['case']}",
+        f"kfuzz minimize {finding['case']}",
+    ):
+        assert said in text
+    assert Path(str(finding["case"])).exists()
+    assert max(map(len, text.splitlines())) <= 300
+
+
+def test_a_kernel_elsewhere_is_named_in_the_commands(found: Report) -> None:
+    finding = found["kernels"][0]["findings"][0]
+    assert "--kernel '/some where/mine.cu'" in failure_text(finding, option="/some where/mine.cu")
+    assert option_for(Path("/elsewhere/mine.cu"), KERNELS) == "/elsewhere/mine.cu"
+    assert option_for(KERNELS / "softmax" / "online_block.cu", KERNELS) == ""
+    assert option_for(Path("mine.cu"), KERNELS) == ""
+
+
+def test_a_minimized_case_is_not_to_be_minimized(found: Report) -> None:
+    finding = found["kernels"][0]["findings"][0]
+    assert "kfuzz minimize" in failure_text(finding)
+    assert "kfuzz minimize" not in failure_text({**finding, "minimized": True})
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "pattern", "rank", "words"),
+    [
+        ([0], 0, "tail, 254..256", 2, "3 of 257, all in row 0, cols 254..256"),
+        ([4], 0, "interior, 7", 2, "3 of 257, all in row 4, col 7"),
+        ([4], 0, "the whole row", 2, "3 of 257, all in row 4, the whole row"),
+        ([1, 2], 0, "every 4th from 3", 2, "3 of 257, in 2 rows (1, 2); in the worst one every 4th from 3"),
+        (
+            list(range(16)),
+            4,
+            "head, 0..1",
+            2,
+            "3 of 257, in 20 rows (0, 1, 2, 3, 4, 5, 6, 7, ...); in the worst one cols 0..1",
+        ),
+        ([0], 0, "head, 0..2", 1, "3 of 257, elements 0..2"),
+        ([0], 0, "the whole row", 1, "3 of 257, all of them"),
+    ],
+)
+def test_extent_in_words(rows: list[int], more: int, pattern: str, rank: int, words: str) -> None:
+    extent: Extent = {"wrong": 3, "elements": 257, "rows": rows, "more_rows": more, "pattern": pattern}
+    assert extent_text(extent, rank) == words
+
+
+def fake(kernel: str, progress: Progress, stop: str = "max-cases") -> Result:
+    return Result(1, stop, (KernelResult(EVERY[kernel], progress),), 1.0)  # type: ignore[arg-type]  # a stop reason
+
+
+def test_exit_codes(result: Result) -> None:
+    name = "softmax/online_thread"
+    assert report.exit_code_of(fake(name, Progress(trials=3, rows=3))) == 0
+    assert report.exit_code_of(result) == 1
+    assert report.exit_code_of(replace(result, stop_reason="interrupted")) == 130
+    assert report.exit_code_of(fake(name, Progress())) == 2
+    assert report.exit_code_of(fake(name, Progress(trials=3))) == 2  # run, but nothing of it was judged
+    assert report.exit_code_of(fake(name, Progress(trials=3, rows=3, error="mine.cu:3: expected ';'"))) == 2
+
+
+def test_a_warning_is_no_failure(result: Result) -> None:
+    discoveries = {one.bucket: replace(one, severity="warning") for one in result.kernels[0].discoveries}
+    told = fake(LEADING.name, Progress(trials=3, rows=3, discoveries=discoveries))
+    assert report.exit_code_of(told) == 0
+    found = report_of(told, [], "cpu", NOON)
+    assert "warning" in counts(found["kernels"][0])
+    assert "<failure" not in as_junit(found)
+    assert "warning: broken/leading_neg_inf" in as_junit(found)
+
+
+def test_junit_is_xml_with_a_test_for_each_kernel(found: Report) -> None:
+    hostile = with_error(found, "mine.cu:3: \x1b[31mexpected <';'> & \"more\"\x00\n  second line")
+    root = ET.fromstring(as_junit(hostile).encode())  # noqa: S314  our own text
+    suite = root.find("testsuite")
+    assert suite is not None
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors")} == {
+        "tests": "2",
+        "failures": "1",
+        "errors": "1",
+    }
+    assert [case.get("name") for case in suite.iter("testcase")] == ["leading_neg_inf", "online_thread"]
+    failure = next(suite.iter("failure"))
+    assert failure.get("type") == "special"
+    assert "BROKEN  broken/leading_neg_inf" in str(failure.text)
+    assert "expected <';'> & \"more\"?" in str(next(suite.iter("error")).text)
+
+
+def test_what_xml_cannot_hold_is_left_out() -> None:
+    assert clean("a\x00b\x1bc\ud800d\te") == "a?b?c?d\te"
+
+
+def printed(thing: object) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=200).print(thing)
+    return stream.getvalue()
+
+
+def test_the_summary_has_a_line_for_each_kernel_and_the_simplest_failure(found: Report) -> None:
+    lines = printed(table(found)).splitlines()
+    assert [line.split()[0] for line in lines] == ["kernel", "broken/leading_neg_inf", "softmax/online_thread"]
+    blocks = list(failures(found))
+    assert len(blocks) == 1
+    assert blocks[0].count("BROKEN") == 1
+    assert verdict(found).startswith("broken: 1 of 2 kernels")
+    assert "seed 3" in verdict(found)
+
+
+def test_what_kept_a_kernel_from_being_tried_is_told(found: Report) -> None:
+    told = list(troubles(with_error(found, "mine.cu:3: expected ';'")))
+    assert told == ["softmax/online_thread: mine.cu:3: expected ';'"]
+
+
+def test_a_report_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CaseError, match="cannot be written"):
+        report.write(tmp_path / "file" / "report.json", "{}")
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def tried(kernel: str = "a", rows: int = 5) -> Tried:
+    return Tried(kernel, 0, rows, 10, 0.25, 1, {})
+
+
+def board(clock: Clock, max_time: float | None = 60.0, max_cases: int | None = None) -> Board:
+    return Board({"a": Line(), "b": Line()}, max_time, max_cases, clock)
+
+
+def discovered(result: Result) -> Discovery:
+    return replace(result.kernels[0].discoveries[0], bucket="a: special, NaN")
+
+
+def test_without_a_terminal_progress_is_a_line_now_and_then(result: Result) -> None:
+    clock, stream = Clock(), io.StringIO()
+    with view_of(board(clock), Console(file=stream, width=200)) as view:
+        assert isinstance(view, LineView)
+        for second in range(25):
+            clock.now = second
+            view(tried())
+        view(Found(discovered(result)))
+        view(GaveUp("b", "did not end\nmore"))
+    lines = stream.getvalue().splitlines()
+    assert [line[:9] for line in lines] == ["[ 10.0 s]", "[ 20.0 s]", "[ 24.0 s]", "[ 24.0 s]"]
+    assert lines[0].endswith("11 trials (1/s), 55 rows (6/s), worst error 0.25 of its bound, 0 findings, 50 s left")
+    assert "error: a: special, NaN (trial " in lines[2]
+    assert lines[3].endswith("b: did not end")
+
+
+def test_on_a_terminal_it_is_a_table_that_goes_away(result: Result) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, width=120, height=20, force_terminal=True)
+    shown = board(Clock())
+    with view_of(shown, console) as view:
+        assert isinstance(view, TableView)
+        view(tried())
+        view(Found(discovered(result)))
+    assert "special, NaN" in stream.getvalue()
+    text = printed(board_table(shown, 1))
+    assert text.splitlines()[1].startswith("a ")
+    assert "and 1 more" in text
+
+
+@pytest.mark.parametrize(
+    ("time", "cases", "words"), [(60.0, None, "60 s"), (None, 7, "7 cases"), (None, None, "Ctrl-C")]
+)
+def test_it_says_what_is_still_to_come(time: float | None, cases: int | None, words: str) -> None:
+    assert words in board(Clock(), time, cases).left()
