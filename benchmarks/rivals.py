@@ -119,7 +119,7 @@ def kernelbench(kernel: Kernel) -> Iterator[Inputs]:
 
 
 def llm_c(kernel: Kernel) -> Iterator[Inputs]:
-    """Uniform in [-1, 1] with one outlier in a row that is 20 times as large; a quarter of the vocabulary as row length."""
+    """Uniform in [-1, 1], one outlier in a row 20 times as large; a quarter of the vocabulary as row length."""
 
     def draw(shape: tuple[int, ...]) -> Doubles:
         generator = np.random.default_rng(0)
