@@ -82,6 +82,19 @@ def run_score(
     return report
 
 
+def scores_in(out: Path) -> tuple[Options, list[Score]]:
+    """What an earlier run was asked for, and the scores that it kept."""
+    path = out / FILE
+    try:
+        header = json.loads(path.read_text(encoding="utf-8").partition("\n")[0])
+        options = Options(**{name: value for name, value in header.items() if name != "schema"})
+    except (OSError, ValueError, TypeError) as error:
+        raise CaseError(f"{path}: holds no score: {error}") from None
+    log = _Log(None, options)
+    log.read(path, {"schema": SCHEMA, **asdict(options)})
+    return options, log.scores
+
+
 class _Log:
     """What is done, one line of JSON each below a line that says what was asked for; a torn last line is dropped."""
 
@@ -94,7 +107,7 @@ class _Log:
         path, header = out / FILE, {"schema": SCHEMA, **asdict(options)}
         try:
             out.mkdir(parents=True, exist_ok=True)
-            whole = self._read(path, header) if path.exists() else 0
+            whole = self.read(path, header) if path.exists() else 0
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
             os.ftruncate(self._file, whole)
             os.lseek(self._file, 0, os.SEEK_END)
@@ -118,7 +131,7 @@ class _Log:
         if self._file is not None:
             os.write(self._file, (json.dumps(line) + "\n").encode())
 
-    def _read(self, path: Path, header: dict[str, object]) -> int:
+    def read(self, path: Path, header: dict[str, object]) -> int:
         """Take over what is there; how many bytes of it are whole."""
         lines = path.read_bytes().splitlines(keepends=True)
         if lines and not lines[-1].endswith(b"\n"):

@@ -1,0 +1,50 @@
+"""The cover of a score: few cases, and each mutant is killed again by one of them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.cover import Dead, cover, kills
+from fuzz.case import CaseError
+from fuzz.devices.cpu import CpuDevice
+from fuzz.kernel import KERNELS, load
+from fuzz.mutate import as_kernel, mutants
+from fuzz.score import Options, control_of, score_of
+from fuzz.score_run import FILE, run_score, scores_in
+
+KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
+FEW = Options(seed=3, max_cases=12)
+
+
+def test_a_few_small_cases_kill_every_mutant_again() -> None:
+    with CpuDevice() as device:
+        control = control_of(KERNEL, device, FEW)
+        some = [one for one in mutants(KERNEL) if one.operator in ("max as min", "max forgets", "guard dropped")]
+        scored = [(one, score_of(one, KERNEL, device, FEW, control)) for one in some]
+        dead = [Dead(as_kernel(one, KERNEL), KERNEL, score) for one, score in scored if score.status == "killed"]
+        covered = cover("row_max", dead, FEW)
+        assert len(dead) >= 3
+        assert (covered.killed, covered.left) == (len(dead), ())
+        assert len(covered.records) <= len(dead)
+        for one in dead:
+            assert any(kills(record, one.kernel, device) for record in covered.records)
+        assert not any(kills(record, KERNEL, device) for record in covered.records)
+        assert all(record.case.elements <= 64 for record in covered.records)
+
+
+def test_a_mutant_that_no_case_kills_again_is_named() -> None:
+    with CpuDevice() as device:
+        score = score_of(mutants(KERNEL)[0], KERNEL, device, FEW, control_of(KERNEL, device, FEW))
+    harmless = Dead(KERNEL, KERNEL, replace(score, status="killed", trials=1))
+    assert cover("row_max", [harmless], FEW).left == (f"{score.kernel}:{score.line}: {score.operator}",)
+
+
+def test_what_a_score_kept_is_read_again(tmp_path: Path) -> None:
+    report = run_score([KERNEL], CpuDevice, replace(FEW, max_cases=1), 1, tmp_path, lambda _: None)
+    options, scores = scores_in(tmp_path)
+    assert options == replace(FEW, max_cases=1)
+    assert {score.key for score in scores} == set(report.scores)
+    (tmp_path / FILE).write_text("no score")
+    with pytest.raises(CaseError, match="holds no score"):
+        scores_in(tmp_path)
