@@ -1,0 +1,251 @@
+"""`kfuzz fuzz`, `minimize`, `replay` and `show CASE`: what they print, what they keep, and their exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from fuzz import case_file
+from fuzz.case import Case, Origin, Record, case_of
+from fuzz.cli import main
+from fuzz.kernel import KERNELS
+
+ROOT = Path(__file__).resolve().parent.parent
+LEADING = (KERNELS / "broken" / "leading_neg_inf.cu").read_text()
+CONFESSION = LEADING[LEADING.index("// [broken]") : LEADING.index("// [[launch]]")]
+MINE = LEADING.replace(CONFESSION, "")
+FIXED = MINE.replace(
+    "const float value = x[col];", "const float value = x[col];\n        if (value == -INFINITY) continue;"
+)
+SMALL = case_of("softmax", {"x": np.array([[-np.inf, 0.0]], np.float32)})
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's own folder, with a kernel that has a bug."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.cu").write_text(MINE)
+    return tmp_path
+
+
+def kfuzz(*arguments: str) -> Result:
+    device = () if arguments[0] == "show" else ("--device", "cpu")
+    return CliRunner().invoke(main, [*arguments, *device])
+
+
+def kept(folder: Path, case: Case = SMALL, kernel: str = "mine", name: str = "case.json") -> Path:
+    place = folder / "tests" / "corpus" / case.op
+    place.mkdir(parents=True, exist_ok=True)
+    origin = Origin(kernel, f"{kernel}: special, -inf - -inf", "special", "y is NaN", "cpu", {"threads": 32})
+    case_file.write(place / name, Record(case, origin))
+    return place / name
+
+
+def test_a_bug_is_found_kept_and_reported(folder: Path) -> None:
+    done = kfuzz(
+        "fuzz", "mine.cu", "--max-cases", "40", "--seed", "1", "--jobs", "1", "--json", "r.json", "--junit", "j.xml"
+    )
+    assert done.exit_code == 1, done.output
+    assert "BROKEN  mine: special, -inf - -inf" in done.stdout
+    assert "broken: 1 of 1 kernels" in done.stdout
+    report = json.loads((folder / "r.json").read_text())
+    assert (report["exit_code"], report["trials"], report["seed"], report["device"]) == (1, 40, 1, "cpu")
+    cases = {finding["case"] for finding in report["kernels"][0]["findings"]}
+    assert cases == {str(path.relative_to(folder)) for path in (folder / "tests" / "corpus").rglob("*.json")}
+    assert ET.parse(folder / "j.xml").getroot().get("failures") == "1"  # noqa: S314  our own file
+
+
+def test_the_same_seed_gives_the_same_findings_with_any_number_of_jobs(folder: Path) -> None:
+    told = []
+    for jobs in ("1", "2"):
+        kfuzz(
+            "fuzz", "mine.cu", "--max-cases", "24", "--seed", "5", "--jobs", jobs, "--corpus", jobs, "--json", "r.json"
+        )
+        report = json.loads((folder / "r.json").read_text())
+        told.append([(f["bucket"], f["first_trial"], f["words"]) for f in report["kernels"][0]["findings"]])
+    assert told[0]
+    assert told[0] == told[1]
+
+
+def test_what_a_baseline_knows_is_no_failure(folder: Path) -> None:
+    first = kfuzz("fuzz", "mine.cu", "--max-cases", "30", "--seed", "1", "--jobs", "1", "--json", "old.json")
+    again = kfuzz("fuzz", "mine.cu", "--max-cases", "30", "--seed", "1", "--jobs", "1", "--baseline", "old.json")
+    assert (first.exit_code, again.exit_code) == (1, 0), again.output
+    assert "nothing new is broken" in again.stdout
+    (folder / "old.json").write_text("{}")
+    damaged = kfuzz("fuzz", "mine.cu", "--max-cases", "3", "--baseline", "old.json")
+    assert (damaged.exit_code, "kfuzz-report/1" in damaged.stderr) == (2, True)
+
+
+def test_a_right_kernel_is_never_accused(folder: Path) -> None:
+    (folder / "mine.cu").write_text(FIXED)
+    done = kfuzz("fuzz", "mine.cu", "--max-cases", "30", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert "nothing is broken: 30 trials" in done.stdout
+    assert not (folder / "tests").exists()
+
+
+def test_a_campaign_is_resumed_with_its_seed(folder: Path) -> None:
+    kfuzz("fuzz", "mine.cu", "--max-cases", "5", "--seed", "77", "--jobs", "1", "--out", "state")
+    done = kfuzz("fuzz", "mine.cu", "--max-cases", "9", "--jobs", "1", "--out", "state")
+    report = json.loads((folder / "state" / "report.json").read_text())
+    assert (report["seed"], report["trials"]) == (77, 9), done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("fuzz", "nosuch"), "nosuch: no kernel, .cu file or folder of that name"),
+        (("fuzz", "mine.cu", "--max-time", "soon"), "'soon' is no duration; write 60, 60s, 5m or 1h"),
+        (("fuzz", "mine.cu", "--max-time", "0"), "is no duration"),
+        (("fuzz", "mine.cu", "--max-cases", "0"), "x>=1"),
+        (("fuzz", "mine.cu", "--corpus", "file/below"), "not a folder that can be written"),
+        (("fuzz", "mine.cu", "--baseline", "nosuch.json"), "nosuch.json: cannot be read"),
+        (("fuzz", "mine.cu", "twin/mine.cu"), "are both named mine"),
+        (("replay", "nosuch"), "nosuch: no such file or folder"),
+        (("replay", "empty"), "nothing to replay"),
+        (("minimize", "nosuch.json"), "nosuch.json: cannot be read"),
+        (("show", "nosuch.json"), "nosuch.json: cannot be read"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_exit_code_2(folder: Path, arguments: tuple[str, ...], words: str) -> None:
+    (folder / "file").write_text("")
+    (folder / "empty").mkdir()
+    (folder / "twin").mkdir()
+    (folder / "twin" / "mine.cu").write_text(MINE)
+    done = kfuzz(*arguments)
+    assert done.exit_code == 2, done.output
+    assert words in done.stderr
+    assert "Traceback" not in done.output
+
+
+def test_a_kernel_that_does_not_compile_is_exit_code_2_with_the_compilers_words(folder: Path) -> None:
+    (folder / "mine.cu").write_text(MINE.replace("float max = -INFINITY", "float max = INFINITI"))
+    done = kfuzz("fuzz", "mine.cu", "--max-cases", "9", "--jobs", "1")
+    assert done.exit_code == 2
+    assert "INFINITI" in done.stderr
+    assert "mine.cu:" in done.stderr
+    assert "cannot run" in done.stdout
+
+
+def test_ctrl_c_ends_with_130_and_keeps_what_was_found(folder: Path) -> None:
+    command = [sys.executable, "-c", "from fuzz.cli import main; main()", "fuzz", "mine.cu", "--device", "cpu"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [*command, "--jobs", "1", "--json", "r.json"], env=environment, stdout=subprocess.PIPE, text=True, cwd=folder
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "error: mine" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+    assert process.returncode == 130
+    assert "BROKEN  mine" in rest
+    assert "interrupted" in rest
+    assert json.loads((folder / "r.json").read_text())["stop_reason"] == "interrupted"
+    assert list((folder / "tests" / "corpus" / "softmax").glob("mine-*.json"))
+
+
+def test_minimize_leaves_one_smaller_case_and_a_script(folder: Path) -> None:
+    x = np.tile(np.array([-np.inf, -np.inf, 1.5, 2.25, 0.1], np.float32), (6, 1))
+    path = kept(folder, case_of("softmax", {"x": x}), name="mine-special-inf-inf-00000000.json")
+    done = kfuzz("minimize", str(path))
+    assert done.exit_code == 0, done.output
+    assert "rows=6 cols=5 threads=32 -> rows=1 cols=2 threads=1" in done.stdout
+    assert "always: 10 of 10 times" in done.stdout
+    (left,) = path.parent.glob("*.json")
+    record = case_file.read(left)
+    assert str(record.case) == "softmax rows=1 cols=2; x: -inf, 0"
+    assert record.origin is not None
+    assert record.origin.minimized
+    (script,) = folder.glob("repro-*.py")
+    assert "special, -inf - -inf" in script.read_text()
+
+
+def test_minimize_says_so_where_there_is_nothing_to_do(folder: Path) -> None:
+    path = kept(folder)
+    (folder / "mine.cu").write_text(FIXED)
+    done = kfuzz("minimize", str(path))
+    assert (done.exit_code, "mine gives a right answer in every run" in done.stderr) == (2, True)
+    (folder / "mine.cu").unlink()
+    done = kfuzz("minimize", str(path))
+    assert (done.exit_code, "no kernel named mine is found here: give its file with --kernel" in done.stderr) == (
+        2,
+        True,
+    )
+
+
+def test_minimize_for_another_kernel(folder: Path) -> None:
+    path = kept(folder, kernel="softmax/online_thread")
+    done = kfuzz("minimize", str(path), "--kernel", "mine.cu")
+    assert done.exit_code == 0, done.output
+    assert "BROKEN  mine: special, -inf - -inf" in done.stdout
+    assert path.exists()
+
+
+def test_replay_says_broken_then_fixed(folder: Path) -> None:
+    kept(folder)
+    broken = kfuzz("replay")
+    assert broken.exit_code == 1, broken.output
+    assert broken.stdout.startswith("broken          tests/corpus/softmax/case.json  mine\n")
+    (folder / "mine.cu").write_text(FIXED)
+    fixed = kfuzz("replay")
+    assert (fixed.exit_code, fixed.stdout.split()[0]) == (0, "fixed")
+    assert "1 cases on the cpu: 1 fixed" in fixed.stdout
+
+
+def test_replay_tries_every_kernel_of_the_op(folder: Path) -> None:
+    kept(folder)
+    (folder / "mine.cu").write_text(FIXED)
+    (folder / "other.cu").write_text(FIXED)
+    assert [line.split()[::2] for line in kfuzz("replay").stdout.splitlines()[:2]] == [
+        ["fixed", "mine"],
+        ["kept", "other"],
+    ]
+    chosen = kfuzz("replay", "--kernel", "softmax/online_*", "tests/corpus/softmax/case.json")
+    assert chosen.exit_code == 0, chosen.output
+    assert chosen.stdout.count("kept ") >= 5
+
+
+def test_a_damaged_case_does_not_keep_the_others_from_running(folder: Path) -> None:
+    path = kept(folder)
+    (folder / "mine.cu").write_text(FIXED)
+    damaged = path.with_name("damaged.json")
+    damaged.write_bytes(path.read_bytes()[:100])
+    before = damaged.read_bytes()
+    done = kfuzz("replay")
+    assert done.exit_code == 2
+    assert "damaged.json: not JSON (truncated?)" in done.stderr
+    assert "fixed" in done.stdout
+    assert damaged.read_bytes() == before
+
+
+def test_a_case_no_kernel_is_for_is_told(folder: Path) -> None:
+    kept(folder, kernel="gone", case=case_of("transpose", {"x": np.zeros((2, 2), np.float32)}))
+    done = kfuzz("replay")
+    assert done.exit_code == 2
+    assert "not claimed" in done.stdout
+    assert "no kernel here computes transpose, and gone is not found; name one with --kernel" in done.stdout
+
+
+def test_show_says_what_is_in_a_case(folder: Path) -> None:
+    done = kfuzz("show", str(kept(folder)))
+    assert done.exit_code == 0
+    for words in ("softmax rows=1 cols=2", "bucket     mine: special", "threads=32", "[0, 0] -inf (0xff800000)"):
+        assert words in done.stdout
+
+
+@pytest.mark.parametrize("command", ["fuzz", "minimize", "replay"])
+def test_help_teaches_with_exit_codes(command: str) -> None:
+    done = CliRunner().invoke(main, [command, "--help"])
+    assert done.exit_code == 0
+    assert "Exit code: 0" in done.stdout
+    assert f"kfuzz {command}" in done.stdout or command == "replay"
