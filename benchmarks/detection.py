@@ -1,9 +1,9 @@
 """Which device sees which broken kernel: a table in Markdown, from one run on each device.
 
-python benchmarks/detection.py cpu > docs/detection/cpu.json              on any machine
-python benchmarks/detection.py gpu > docs/detection/gpu.json              on one with a card
-python benchmarks/detection.py sanitize > docs/detection/sanitize.json    likewise
-python benchmarks/detection.py table docs/detection/*.json > docs/detection.md
+python benchmarks/detection.py cpu > benchmarks/detection/cpu.json              on any machine
+python benchmarks/detection.py gpu > benchmarks/detection/gpu.json              on one with a card
+python benchmarks/detection.py sanitize > benchmarks/detection/sanitize.json    likewise
+python benchmarks/detection.py table benchmarks/detection/*.json > benchmarks/DETECTION.md
 """
 
 import json
