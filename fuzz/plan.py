@@ -13,8 +13,8 @@ from fuzz.chooser import Choose, one_of, seldom
 from fuzz.edges import columns
 from fuzz.families import FLT_MAX, NEG_INF, POS_INF, ROWS, Row, with_nan, with_pos_inf
 from fuzz.kernel import Kernel
-from fuzz.recipe import Band, Base, Edit, Recipe, bits_of, mix
-from fuzz.sizes import MANY, WORK, Ground, Large, size_of
+from fuzz.recipe import MAX_EDITS, Band, Base, Edit, Recipe, bits_of, mix
+from fuzz.sizes import MANY, WORK, Ground, Large, row_axis, size_of
 from fuzz.states import MEETINGS, far_below, merge_inputs, totals, with_empty
 
 BUDGET = 1 << 16
@@ -72,7 +72,12 @@ def rows_recipe(ground: Ground, rows: int, cols: int, choose: Choose) -> Recipe:
     for index in range(max(1, min(rows, MOST_BANDS))):
         row = Row(cols, inside, widths_, mix(seed, start - index))
         bands.append(ROWS[(start - index) % len(ROWS)](row))
-    if seldom(choose, UNCLAIMED_ONCE_IN) or ground.kernel.special.nan or ground.kernel.special.pos_inf:
+    if len(bands) == 1 and row_axis(ground.kernel) is None:
+        # A kernel of one row sees one row a trial: it is made of two families.
+        other = ROWS[choose(0, len(ROWS) - 1)](Row(cols, inside, widths_, mix(seed, len(ROWS))))
+        bands[0] = bands[0]._replace(edits=(*bands[0].edits, *other.edits)[:MAX_EDITS])
+    is_claimed = ground.kernel.special.nan or ground.kernel.special.pos_inf
+    if seldom(choose, UNCLAIMED_ONCE_IN if not is_claimed else 2 if len(bands) == 1 else 1):
         place = choose(0, len(bands) - 1)
         family = with_nan if choose(0, 1) == 0 else with_pos_inf
         bands[place] = family(Row(cols, inside, widths_, mix(seed, place)))
