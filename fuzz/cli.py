@@ -3,6 +3,7 @@
 Knows options, exit codes and streams; what a command does stands in a module of its own.
 """
 
+import errno
 import json
 from contextlib import closing
 from functools import partial
@@ -30,6 +31,7 @@ from fuzz.template import template as template_for
 
 COULD_NOT = 2
 INTERRUPTED = 130
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Commands(click.Group):
@@ -40,6 +42,11 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except (CaseError, ClaimError, DeviceError, TargetError) as error:
+            click.echo(str(error), err=True)
+            ctx.exit(COULD_NOT)
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
             click.echo(str(error), err=True)
             ctx.exit(COULD_NOT)
         except KeyboardInterrupt:

@@ -135,6 +135,16 @@ def test_a_kernel_that_does_not_compile_is_exit_code_2_with_the_compilers_words(
     assert "cannot run" in done.stdout
 
 
+def test_what_cannot_be_kept_is_told_all_the_same(folder: Path) -> None:
+    (folder / "tests" / "corpus").mkdir(parents=True)
+    (folder / "tests" / "corpus" / "softmax").write_text("a file where the cases of softmax would lie")
+    done = kfuzz("fuzz", "mine.cu", "--max-cases", "40", "--seed", "1", "--jobs", "1")
+    assert done.exit_code == 2
+    assert "BROKEN  mine: special, -inf - -inf" in done.stdout
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.output
+
+
 def test_ctrl_c_ends_with_130_and_keeps_what_was_found(folder: Path) -> None:
     command = [sys.executable, "-c", "from fuzz.cli import main; main()", "fuzz", "mine.cu", "--device", "cpu"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
