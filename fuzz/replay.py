@@ -46,10 +46,16 @@ def replay(record: Record, kernel: Kernel, device: Device, tries: int = TRIES, t
     worst = Replay(kernel.name, "kept", 0, 0, (), {})
     total = 0
     for tune, probes in launches(record, kernel, tries, timeout):
-        trials = [run_trial(kernel, record.case, tune, device, probe) for probe in probes]
+        trials: list[Trial] = []
+        for probe in probes:
+            trials.append(run_trial(kernel, record.case, tune, device, probe))
+            if hangs := any(defect.kind == "hang" for defect in trials[-1].defects):
+                break  # it has cost a time-out, and that is enough
         total += len(trials)
         found = _told(kernel, tune, trials)
         worst = max(worst, found, key=lambda one: ORDER.index(one.status))
+        if hangs:
+            break
     if worst.status == "kept":
         return Replay(kernel.name, "fixed" if mine else "kept", total, 0, (), worst.tune)
     return worst

@@ -1,0 +1,72 @@
+"""Every kernel of kernels/broken: its defect is found within so many trials, and made as small as is said here."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from fuzz.devices.cpu import CpuDevice
+from fuzz.hunt import hunt
+from fuzz.kernel import Kernel, discover
+from fuzz.minimize import minimize
+
+BROKEN = {kernel.name.partition("/")[2]: kernel for kernel in discover() if kernel.broken}
+TRIALS = 300
+SECONDS = 60.0
+SLOW = {"grid_65535_rows", "never_meets_its_end"}
+"""One needs 65536 blocks to fail, and of the other each failing run costs a time-out."""
+
+ELEMENTS = 16
+"""Elements of a minimized input where nothing is said of the kernel."""
+LARGER = {
+    "block_local_sum": 128,  # longer than a block of 32
+    "grid_65535_rows": 65551,  # one row more than fit
+    "index_overflow": 2 * 65537,  # the second row begins beyond 16 bits
+    "row_cache_too_small": 1025,  # one more than fit
+    "sgemm_last_tile_only": 3 * 66,  # two tiles along k
+    "last_warp_no_syncwarp": 64,
+}
+ONE_ROW = {"leading_neg_inf", "missing_barrier", "max_starts_at_zero", "exp_clamped", "tail_dropped", "reads_next_row"}
+
+
+@pytest.fixture(scope="module")
+def cpu() -> Iterator[CpuDevice]:
+    with CpuDevice() as device:
+        yield device
+
+
+def check(kernel: Kernel, seed: int, cpu: CpuDevice) -> None:
+    """Hunt, minimize, and compare with what is said above."""
+    assert kernel.broken is not None
+    quarry = hunt(kernel, kernel.broken.kind, seed, cpu, TRIALS)
+    assert quarry is not None, f"not found in {TRIALS} trials from seed {seed}"
+    small = minimize(quarry.failure, cpu, max_time=SECONDS)
+    name = kernel.name.partition("/")[2]
+    case, tune = small.failure.subject.case, small.failure.subject.tune
+    assert small.failure.defect.bucket == quarry.failure.defect.bucket
+    assert case.elements <= LARGER.get(name, ELEMENTS), str(case)
+    assert small.failing > 0
+    if name in ONE_ROW:
+        assert case.axes["rows"] == 1, str(case)
+    if name == "leading_neg_inf":
+        assert case.axes["cols"] <= 2 * tune["threads"] + 1
+        assert len(str(case).partition("; x: ")[2].split(", ")) <= 3
+    if name == "tail_dropped":
+        assert case.axes["cols"] <= 7
+
+
+@pytest.mark.parametrize("name", sorted(BROKEN.keys() - SLOW))
+def test_from_one_seed(name: str, cpu: CpuDevice) -> None:
+    check(BROKEN[name], 0, cpu)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("name", sorted(BROKEN))
+def test_from_ten_seeds(name: str, seed: int, cpu: CpuDevice) -> None:
+    check(BROKEN[name], seed, cpu)
+
+
+def test_a_right_kernel_has_no_quarry(cpu: CpuDevice) -> None:
+    right = next(kernel for kernel in discover() if kernel.name == "softmax/online_thread")
+    for kind in ("numeric", "special", "race", "out-of-bounds"):
+        assert hunt(right, kind, 0, cpu, 20) is None
