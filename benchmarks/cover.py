@@ -33,6 +33,7 @@ from fuzz.trial import run_trial, unfit
 
 SECONDS, MOST_RUNS = 6.0, 400
 """For each case that is minimized."""
+KERNELS_AT_A_TIME = 4
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,13 @@ def kills(record: Record, kernel: Kernel, device: Device) -> bool:
     return False
 
 
+def _parts(dead: list[Dead]) -> list[list[Dead]]:
+    """The mutants of a few kernels at a time: work for several processes."""
+    names = sorted({one.original.name for one in dead})
+    groups = [names[at : at + KERNELS_AT_A_TIME] for at in range(0, len(names), KERNELS_AT_A_TIME)]
+    return [[one for one in dead if one.original.name in group] for group in groups]
+
+
 def main() -> None:
     """Cover every op, save the cases, say how many they are."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -126,9 +134,10 @@ def main() -> None:
         if score.status == "killed" and score.key in every:
             original = kernels[score.kernel]
             by_op.setdefault(original.op, []).append(Dead(as_kernel(every[score.key], original), original, score))
-    ops = sorted(by_op, key=lambda op: -len(by_op[op]))
+    work = [(op, part) for op, dead in by_op.items() for part in _parts(dead)]
+    work.sort(key=lambda pair: -len(pair[1]))
     with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
-        for done in pool.map(cover, ops, [by_op[op] for op in ops], [options] * len(ops)):
+        for done in pool.map(cover, *zip(*work, strict=True), [options] * len(work)):
             for record in done.records:
                 corpus.save(asked.into, record)
             print(f"{done.op}: {len(done.records)} cases kill {done.killed} mutants, {done.seconds:.0f} s", flush=True)

@@ -78,12 +78,18 @@ def rivals(kernels: Sequence[Kernel], report: Report, kept: Path, jobs: int) -> 
     """Every rival on every mutant that compiles; what was kept, where there is something."""
     if kept.exists():
         return [Tally(**one) for one in json.loads(kept.read_text(encoding="utf-8"))]
-    alive = {key for key, score in report.scores.items() if score.status != "stillborn"}
+    scores = report.scores
+    endless = [one for one in scores.values() if one.kind == "hang"]
+    tallies = [Tally(rival.name, one.kernel, one.key, True, 1, 0.0) for one in endless for rival in RIVALS]
+    asked = {key for key, one in scores.items() if one.status != "stillborn" and one.kind != "hang"}
     work = {}
     for kernel in kernels:
         every = chosen(kernel, report.options.per_operator)
-        work[kernel.name] = (kernel, tuple(mutant for mutant in every if mutant.key in alive))
-    tallies = run_rivals(work, jobs)
+        work[kernel.name] = (kernel, tuple(mutant for mutant in every if mutant.key in asked))
+    for done in run_rivals(work, jobs):
+        tallies += done
+        known = len({one.key for one in tallies if one.key})
+        print(f"rivals: {known} of {len(asked) + len(endless)} mutants", file=sys.stderr)
     kept.write_text(json.dumps([asdict(one) for one in tallies]), encoding="utf-8")
     return tallies
 
@@ -144,7 +150,8 @@ def rival_part(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) 
     yield "The same mutants, the same kernels, the same device; rules rebuilt from their published descriptions,"
     yield "sizes cut down to what a processor can simulate. Each rival is also credited for every launch that crashes"
     yield "or hangs, and is asked only about sizes and value ranges that the kernel claims. Accused is a correct kernel"
-    yield "of which one answer is rejected. Our seconds include compiling, theirs do not.\n"
+    yield "of which one answer is rejected. Mutants that never end are credited to each rival without being run. Our"
+    yield "seconds include compiling, theirs do not.\n"
     yield from rival_table(report, tallies, known)
     yield ""
     for rival in RIVALS:

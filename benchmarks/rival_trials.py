@@ -1,7 +1,7 @@
 """Runs rivals on kernels and mutants, on the cpu device: who rejects what, after how many trials, in what time."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
@@ -104,14 +104,11 @@ def _batch(kernel: Kernel, mutants: tuple[Mutant, ...]) -> list[Tally]:
     return found
 
 
-def run_rivals(chosen: Mapping[str, tuple[Kernel, tuple[Mutant, ...]]], jobs: int) -> list[Tally]:
-    """All rivals on all mutants, and on all the kernels themselves, question by question."""
+def run_rivals(chosen: Mapping[str, tuple[Kernel, tuple[Mutant, ...]]], jobs: int) -> Iterator[list[Tally]]:
+    """All rivals on all mutants, and on all the kernels themselves, question by question; some at a time."""
     work: list[tuple[Kernel, tuple[Mutant, ...]]] = []
     for kernel, mutants in chosen.values():
         work.append((kernel, ()))
         work += [(kernel, mutants[at : at + AT_A_TIME]) for at in range(0, len(mutants), AT_A_TIME)]
-    found: list[Tally] = []
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for done in pool.map(_batch, *zip(*work, strict=True)):
-            found += done
-    return found
+        yield from pool.map(_batch, *zip(*work, strict=True))

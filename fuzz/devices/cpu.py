@@ -6,7 +6,7 @@ worker process (cpu_backend).
 
 from types import TracebackType
 
-from fuzz.devices import ClaimError, Job, Outcome, Probe, Step, cpu_compiler
+from fuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step, cpu_compiler
 from fuzz.devices.worker import Worker
 
 BLOCK_LIMITS, THREADS_LIMIT = (1024, 1024, 64), 1024
@@ -29,13 +29,18 @@ class CpuDevice:
         self._worker = Worker("fuzz.devices.cpu_backend", grace=GRACE, slack=SLACK)
 
     def run(self, job: Job, probe: Probe) -> Outcome:
-        """Run a job to its end or to its time-out; raise only ClaimError or DeviceError."""
+        """Run a job to its end or to its time-out; raise only ClaimError or DeviceError.
+
+        Where the process is lost, an earlier job may have damaged it: only what a process of its own does counts.
+        """
         for step in job.steps:
             check_launch(job, step)
-        outcome = self._worker.run(job, probe)
-        if self._worker.pid is None and not outcome.runs and any(found.kind != "hang" for found in outcome.findings):
-            # The process is gone. An earlier job may have damaged it: only what a process of its own does counts.
+        try:
             outcome = self._worker.run(job, probe)
+        except DeviceError:
+            return self._worker.run(job, probe)
+        if self._worker.pid is None and not outcome.runs and any(found.kind != "hang" for found in outcome.findings):
+            return self._worker.run(job, probe)
         return outcome
 
     def close(self) -> None:
