@@ -80,7 +80,7 @@ def rivals(kernels: Sequence[Kernel], report: Report, kept: Path, jobs: int) -> 
         return [Tally(**one) for one in json.loads(kept.read_text(encoding="utf-8"))]
     scores = report.scores
     endless = [one for one in scores.values() if one.kind == "hang"]
-    tallies = [Tally(rival.name, one.kernel, one.key, True, 1, 0.0) for one in endless for rival in RIVALS]
+    tallies = [Tally(rival.name, one.kernel, one.key, True, True, 1, 0.0) for one in endless for rival in RIVALS]
     asked = {key for key, one in scores.items() if one.status != "stillborn" and one.kind != "hang"}
     work = {}
     for kernel in kernels:
@@ -150,8 +150,9 @@ def rival_part(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) 
     yield "The same mutants, the same kernels, the same device; rules rebuilt from their published descriptions,"
     yield "sizes cut down to what a processor can simulate. Each rival is also credited for every launch that crashes"
     yield "or hangs, and is asked only about sizes and value ranges that the kernel claims. Accused is a correct kernel"
-    yield "of which one answer is rejected. Mutants that never end are credited to each rival without being run. Our"
-    yield "seconds include compiling, theirs do not.\n"
+    yield "of which one answer is rejected; a mutant counts as found where it is rejected on an input on which its"
+    yield "correct kernel is accepted. Mutants that never end are credited to each rival without being run. Our seconds"
+    yield "include compiling, theirs do not.\n"
     yield from rival_table(report, tallies, known)
     yield ""
     for rival in RIVALS:
@@ -166,28 +167,29 @@ def rival_table(report: Report, tallies: list[Tally], known: tuple[Reason, ...])
     mine = [report.scores[key] for key in counted]
     trials, seconds = sum(one.trials for one in mine), sum(one.seconds for one in mine)
     controls = len(report.controls)
-    yield "| | mutants found | | correct kernels accused | trials | seconds |"
-    yield "|---|---:|---:|---:|---:|---:|"
+    yield "| | mutants found | | rejected | correct kernels accused | trials | seconds |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
     bad = len(accused(report))
-    row = (f"**{OURS}**", f"**{total.killed}**", f"**{total.rate:.1%}**", f"**{bad} of {controls}**", trials)
+    killed = total.killed
+    row = (f"**{OURS}**", f"**{killed}**", f"**{total.rate:.1%}**", killed, f"**{bad} of {controls}**", trials)
     yield f"| {' | '.join(map(str, row))} | {seconds:.0f} |"
     for rival in RIVALS:
         own = [one for one in tallies if one.rival == rival.name]
         asked = [one for one in own if one.key in counted]
-        found = sum(one.rejected for one in asked)
+        found, rejected = sum(one.apart for one in asked), sum(one.rejected for one in asked)
         wrong = len({one.kernel for one in own if not one.key and one.rejected})
         took = sum(one.seconds for one in asked)
         yield (
-            f"| {rival.name} | {found} | {found / max(1, len(asked)):.1%} | {wrong} of {controls} "
+            f"| {rival.name} | {found} | {found / max(1, len(asked)):.1%} | {rejected} | {wrong} of {controls} "
             f"| {sum(one.trials for one in asked)} | {took:.0f} |"
         )
 
 
 def only_theirs(report: Report, tallies: list[Tally]) -> Iterator[str]:
-    """What a rival that accuses no more than we do has found and we have not."""
+    """What a rival has found and we have not."""
     missed = {score.key: score for score in survivors(report)}
-    theirs = [one for one in tallies if one.rejected and one.key in missed]
-    yield f"\nMutants that a rival rejects and kfuzz does not: {len({one.key for one in theirs})}."
+    theirs = [one for one in tallies if one.apart and one.key in missed]
+    yield f"\nMutants that a rival has found and kfuzz has not: {len({one.key for one in theirs})}."
     for one in theirs:
         score = missed[one.key]
         yield f"- {one.rival}: {score.kernel}:{score.line}, {score.operator}: `{score.after}`"
