@@ -10,6 +10,8 @@ import argparse
 import statistics
 import time
 from contextlib import closing
+from datetime import date
+from platform import machine, python_version
 
 from fuzz.devices.choose import open_device
 from fuzz.hunt import Quarry, hunt
@@ -30,7 +32,9 @@ def main() -> None:
     asked = parser.parse_args()
     kernels = [kernel for kernel in discover() if kernel.broken]
     chosen = [kernel for kernel in kernels if not asked.kernels or kernel.name.split("/")[1] in asked.kernels]
-    print(HEAD, flush=True)
+    print(
+        f"# Found and small\n\n{__doc__}\n{date.today()}, Python {python_version()}, {machine()}\n\n{HEAD}", flush=True
+    )
     began, every = time.monotonic(), []
     with closing(open_device(asked.device)) as device:
         for kernel in chosen:

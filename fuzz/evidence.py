@@ -5,6 +5,7 @@ Knows defects and cases; never how they are laid out for a reader.
 
 from dataclasses import asdict
 from math import isfinite
+from pathlib import Path
 
 from fuzz.case import Case
 from fuzz.front_matter import shown_path
@@ -16,7 +17,10 @@ Evidence = dict[str, object]
 
 def evidence_of(kernel: Kernel, case: Case, defect: Defect) -> Evidence:
     """The evidence of a defect that this case showed."""
-    where = shown_path(kernel.path) + (f":{defect.line}" if defect.line else "")
+    path = shown_path(kernel.path)
+    if Path(path).is_absolute() and path.endswith(f"/{kernel.name}.cu"):
+        path = f"{kernel.name}.cu"  # one of ours, wherever it is installed
+    where = path + (f":{defect.line}" if defect.line else "")
     found: Evidence = {"where": where, "words": str(case), "detail": "", "worst": None, "extent": None}
     verdict = defect.verdict
     if verdict is None or verdict.worst is None or verdict.extent is None:

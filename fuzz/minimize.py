@@ -26,7 +26,7 @@ from fuzz.trial import Defect, Trial, run_trial, unfit
 Stop = Literal["smallest", "out of runs", "out of time", "interrupted"]
 MOST_RUNS = 4000
 AGAIN, AGAIN_SECONDS = 10, 5.0
-"""How often the smallest case is run with other schedules and poisons, and after how long that is enough."""
+"""How often the smallest case is run with another schedule, poison and alignment, and when that is enough."""
 TIMEOUT, HANG_TIMEOUT, SURELY = 5.0, 0.25, 2.5
 """Seconds for a candidate. Of a hang every candidate costs them, so they are few; the last one is given more."""
 
@@ -54,7 +54,8 @@ class Failure:
 class Minimized:
     """The smallest failing trial that was found.
 
-    `failing` of `again` runs with other schedules and poisons failed in the same way; nobody looked if `again` is 0.
+    `failing` of `again` runs with other schedules, poisons and alignments failed in the same way; none was made if
+    `again` is 0.
     """
 
     failure: Failure
@@ -172,7 +173,7 @@ def showing(subject: Subject, failure: Failure, device: Device, timeout: float |
 
 
 def steadiness(failure: Failure, device: Device, again: int = AGAIN) -> tuple[int, int]:
-    """In how many of so many runs, alike in all but schedule and poison, it fails in the same way."""
+    """In how many of so many runs, alike in all but schedule, poison and alignment, it fails in the same way."""
     began = time.monotonic()
     found: list[bool] = []
     for number in range(again):

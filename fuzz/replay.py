@@ -24,8 +24,8 @@ MOST_TUNES = 4
 class Replay:
     """What became of a case on one kernel.
 
-    `fixed`: the kernel that it once broke now keeps it. `flaky`: `broken_runs` of `runs` trials that differ in
-    nothing but schedule and poison were broken. `reason` says why a case is not claimed.
+    `fixed`: the kernel that it once broke now keeps it. `flaky`: `broken_runs` of `runs` trials that differ
+    in schedule, poison and alignment alone were broken. `reason` says why a case is not claimed.
     """
 
     kernel: str

@@ -114,7 +114,7 @@ def show(kernel: Kernel, before: Failure, found: Minimized, smaller: Record, kep
 def again_text(found: Minimized) -> str:
     """Whether it always fails, or how often."""
     if not found.again:
-        return "not tried with other schedules and poisons: interrupted"
+        return "not tried with other schedules, poisons and alignments: interrupted"
     if found.failing == found.again:
-        return f"always: {found.again} of {found.again} times, with other schedules and poisons"
-    return f"{found.failing} of {found.again} times, with other schedules and poisons"
+        return f"always: {found.again} of {found.again} times, with other schedules, poisons and alignments"
+    return f"{found.failing} of {found.again} times, with other schedules, poisons and alignments"

@@ -45,7 +45,7 @@ def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...
     \b
     kept       right in every run
     fixed      right in every run, by the kernel that this case once broke
-    flaky      wrong in k of N runs that differ in nothing but schedule and poison
+    flaky      wrong in k of N runs that differ in schedule, poison and alignment alone
     broken     wrong in every run
 
     Exit code: 0 all kept or fixed, 1 something is broken or flaky, 2 a case file is damaged or nothing could be run.
