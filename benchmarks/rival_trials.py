@@ -92,7 +92,7 @@ def _answer(
     return got
 
 
-def _batch(kernel: Kernel, mutants: tuple[Mutant, ...]) -> list[Tally]:
+def batch(kernel: Kernel, mutants: tuple[Mutant, ...]) -> list[Tally]:
     """All rivals on some mutants of a kernel, or on the kernel itself where there are none."""
     found = []
     with CpuDevice() as device:
@@ -118,4 +118,4 @@ def run_rivals(chosen: Mapping[str, tuple[Kernel, tuple[Mutant, ...]]], jobs: in
         work.append((kernel, ()))
         work += [(kernel, mutants[at : at + AT_A_TIME]) for at in range(0, len(mutants), AT_A_TIME)]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_batch, *zip(*work, strict=True))
+        yield from pool.map(batch, *zip(*work, strict=True))

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from benchmarks.rival_trials import questions, tally
+from benchmarks.rival_trials import batch, questions, tally
 from benchmarks.rivals import RIVALS, Floats, Rival, reference
 from fuzz.case import case_of
 from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import KERNELS, discover, load
+from fuzz.mutate import mutants
 from fuzz.trial import unfit
 
 CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None)
@@ -81,3 +82,15 @@ def test_what_nobody_wrote_passes_where_the_output_is_not_cleared() -> None:
     asked = questions(BY_NAME["llm.c"], kernel)
     with CpuDevice() as device:
         assert tally(BY_NAME["llm.c"], asked, kernel, "", device).trials == 1  # the first launch: 1e38 is seen
+
+
+def test_a_rejection_that_the_correct_kernel_shares_finds_nothing() -> None:
+    kernel = load(KERNELS / "reduce" / "warp_max_down.cu")
+    by_name = {mutant.operator: mutant for mutant in mutants(kernel)}
+    harmless, wrong = by_name["starts at double"], by_name["max as min"]
+    found = {(one.rival, one.key): one for one in batch(kernel, (harmless, wrong))}
+    adversarial, edges = "gpuemu, adversarial values", "gpuemu, boundary shapes"
+    assert (found[adversarial, harmless.key].rejected, found[adversarial, harmless.key].apart) == (True, False)
+    assert (found[adversarial, wrong.key].rejected, found[adversarial, wrong.key].apart) == (True, True)
+    assert (found[edges, harmless.key].rejected, found[edges, harmless.key].apart) == (False, False)
+    assert (found[edges, wrong.key].rejected, found[edges, wrong.key].apart) == (True, True)
