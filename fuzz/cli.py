@@ -56,7 +56,14 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="kfuzz", prog_name="kfuzz")
 def main() -> None:
-    """Find the inputs that break a CUDA kernel, prove that they do, shrink them, and keep them."""
+    """Find the inputs that break a CUDA kernel, prove that they do, shrink them, and keep them.
+
+    \b
+    kfuzz fuzz broken/leading_neg_inf      a kernel with a bug: what a finding looks like
+    kfuzz minimize tests/corpus/.../X.json make the case that it left as small as it gets
+    kfuzz replay                           run all kept cases again
+    kfuzz show --template > mine.cu        a kernel file of your own to start from
+    """
 
 
 for command in (fuzz, minimize, replay, score):

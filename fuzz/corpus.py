@@ -69,7 +69,9 @@ def check_writable(folder: Path) -> None:
     while not place.exists() and place.parent != place:
         place = place.parent
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        raise CaseError(f"{place}: not a folder that can be written; cases that fail are kept in {folder}")
+        raise CaseError(
+            f"{place}: not a folder that can be written; cases that fail are kept in {folder}, or in --corpus DIR"
+        )
 
 
 def fetch(folder: Path, bucket: str) -> Record | None:

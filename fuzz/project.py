@@ -17,7 +17,12 @@ NOT_OURS = frozenset({"site-packages", "node_modules", "build", "dist"})
 
 def kernels_below(folder: Path) -> tuple[Kernel, ...]:
     """Every kernel below the folder, by path: the .cu files that carry a claim; other .cu files are none of ours."""
-    return tuple(load(path) for path in sorted(_sources(folder)) if has_claim(path))
+    return tuple(map(load, files_below(folder)))
+
+
+def files_below(folder: Path) -> tuple[Path, ...]:
+    """The files of these kernels."""
+    return tuple(path for path in sorted(_sources(folder)) if has_claim(path))
 
 
 def has_claim(path: Path) -> bool:

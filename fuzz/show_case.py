@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fuzz.case import Origin, Record, Values
+from fuzz.case_reader import one_line
 
 MOST_VALUES = 64
 
@@ -18,7 +19,7 @@ def case_text(record: Record, name: str) -> str:
     axes = " ".join(f"{axis}={size}" for axis, size in case.axes.items())
     lines = [f"{name}  {case.op} {axes}  sha256 {case.digest[:16]}"]
     if record.origin:
-        lines += ["", *(f"{label:<10} {said}" for label, said in origin_lines(record.origin))]
+        lines += ["", *(f"{label:<10} {one_line(said)}" for label, said in origin_lines(record.origin))]
     for role, array in case.arrays.items():
         lines += ["", f"{role:<10} {list(array.shape)}  {case.show(role)}"]
         if array.size <= MOST_VALUES:

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from fuzz.kernel import KERNELS, kernel_files, name_of
+from fuzz.project import files_below
 
 
 class TargetError(ValueError):
@@ -19,12 +20,14 @@ def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
     path = Path(target)
     if path.suffix == ".cu" and path.is_file():
         return (path,)
-    if path.is_dir() and (found := kernel_files(path)):
+    if path.is_dir() and (found := files_below(path)):
         return found
     known = {path.relative_to(folder).with_suffix("").as_posix(): path for path in kernel_files(folder)}
     found = tuple(path for name, path in known.items() if fnmatchcase(name, target.removesuffix(".cu")))
     if not found and "/" not in target:
         found = tuple(path for name, path in known.items() if fnmatchcase(name.rpartition("/")[2], target))
+    if not found and path.is_dir():
+        raise TargetError(f"{target}: no .cu file below it has a claim; kfuzz show --template prints one to start from")
     if not found:
         raise TargetError(f"{target}: no kernel, .cu file or folder of that name{closest(target, known)}")
     return found

@@ -109,6 +109,7 @@ def test_a_campaign_is_resumed_with_its_seed(folder: Path) -> None:
         (("fuzz", "mine.cu", "--corpus", "file/below"), "not a folder that can be written"),
         (("fuzz", "mine.cu", "--baseline", "nosuch.json"), "nosuch.json: cannot be read"),
         (("fuzz", "mine.cu", "twin/mine.cu"), "are both named mine"),
+        (("fuzz", "empty"), "empty: no .cu file below it has a claim"),
         (("replay", "nosuch"), "nosuch: no such file or folder"),
         (("replay", "empty"), "nothing to replay"),
         (("minimize", "nosuch.json"), "nosuch.json: cannot be read"),
@@ -251,6 +252,24 @@ def test_show_says_what_is_in_a_case(folder: Path) -> None:
     assert done.exit_code == 0
     for words in ("softmax rows=1 cols=2", "bucket     mine: special", "threads=32", "[0, 0] -inf (0xff800000)"):
         assert words in done.stdout
+
+
+def test_a_folder_stands_for_its_kernels_and_no_other_file(folder: Path) -> None:
+    (folder / "helpers.cu").write_text("__global__ void nobodys() {}\n")
+    (folder / ".venv").mkdir()
+    (folder / ".venv" / "theirs.cu").write_text(MINE)
+    done = kfuzz("fuzz", ".", "--max-cases", "2", "--jobs", "1")
+    assert "fuzzing mine on the cpu" in done.stdout
+
+
+def test_a_strangers_text_has_no_power_over_the_terminal(folder: Path) -> None:
+    path = kept(folder, kernel="\x1b[2Jgone")
+    for done in (
+        kfuzz("show", str(path)),
+        kfuzz("minimize", str(path)),
+        kfuzz("replay", "--kernel", "transpose/naive"),
+    ):
+        assert "\x1b" not in done.output
 
 
 @pytest.mark.parametrize("command", ["fuzz", "minimize", "replay"])

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from fuzz import case_file, corpus
 from fuzz.case import CaseError, Record
+from fuzz.case_reader import one_line
 from fuzz.commands.options import console, device_option, duration, kernels_named
 from fuzz.devices.choose import open_device
 from fuzz.evidence import evidence_of
@@ -85,7 +86,8 @@ def kernel_of(record: Record, path: Path, target: str | None) -> Kernel:
     wanted = record.origin.kernel
     fitting = [one for one in kernels_for(record, kernels_below(Path.cwd())) if one.name == wanted]
     if len(fitting) != 1:
-        many = f"{len(fitting)} kernels are named {wanted}" if fitting else f"no kernel named {wanted} is found here"
+        name = one_line(wanted)
+        many = f"{len(fitting)} kernels are named {name}" if fitting else f"no kernel named {name} is found here"
         raise TargetError(f"{path}: {many}: give its file with --kernel")
     return fitting[0]
 

@@ -13,6 +13,7 @@ import click
 
 from fuzz import corpus
 from fuzz.case import Record
+from fuzz.case_reader import one_line
 from fuzz.commands.options import console, device_option, kernels_named
 from fuzz.devices import Device
 from fuzz.devices.choose import open_device
@@ -91,7 +92,7 @@ def outcomes(record: Record, kernels: Sequence[Kernel], device: Device, is_chose
     for kernel in chosen:
         yield Outcome(kernel, replay_record(record, kernel, device))
     if not chosen:
-        whose = f", and {record.origin.kernel} is not found" if record.origin and not is_chosen else ""
+        whose = f", and {one_line(record.origin.kernel)} is not found" if record.origin and not is_chosen else ""
         reason = f"no kernel here computes {record.case.op}{whose}; name one with --kernel"
         yield Outcome(None, Replay("-", "not claimed", 0, 0, (), {}, reason))
 
