@@ -18,16 +18,16 @@ from pathlib import Path
 
 from fuzz import corpus
 from fuzz.case import Origin, Record
-from fuzz.case_reader import MAX_LITERAL
+from fuzz.cases.case_reader import MAX_LITERAL
 from fuzz.devices import Device
 from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import Kernel, discover
 from fuzz.minimize import Failure, minimize, pointed, record_of
 from fuzz.mutate import Mutant, as_kernel, mutants
 from fuzz.replay import launches
-from fuzz.schedule import attempt_of, probe_of
 from fuzz.score import RUNS, TIMEOUT, Options, Score
 from fuzz.score_run import scores_in
+from fuzz.search.schedule import attempt_of, probe_of
 from fuzz.subject import subject_of
 from fuzz.trial import run_trial, unfit
 

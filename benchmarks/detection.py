@@ -15,7 +15,7 @@ from pathlib import Path
 from fuzz.devices import Device
 from fuzz.devices.choose import open_device
 from fuzz.kernel import Kernel, discover
-from fuzz.schedule import attempt_of, probe_of
+from fuzz.search.schedule import attempt_of, probe_of
 from fuzz.trial import run_trial
 
 MOST_TRIALS = {"cpu": 600, "gpu": 600, "sanitize": 2}

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzz.chooser import seed_of
 from fuzz.devices import Device, Run
 from fuzz.devices.choose import open_device
 from fuzz.kernel import Kernel, discover
-from fuzz.schedule import attempt_of, probe_of
+from fuzz.search.chooser import seed_of
+from fuzz.search.schedule import attempt_of, probe_of
 from oracle import judge
 
 AT_ONCE = 8

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fuzz.chooser import seed_of
 from fuzz.devices import Job, Probe
 from fuzz.devices.gpu_device import GpuDevice
 from fuzz.devices.layout import offsets, paint_image, places, plans
 from fuzz.kernel import KERNELS, load
-from fuzz.plan import Attempt
-from fuzz.schedule import attempt_of
+from fuzz.search.chooser import seed_of
+from fuzz.search.plan import Attempt
+from fuzz.search.schedule import attempt_of
 from oracle import judge
 
 KERNEL = load(KERNELS / "softmax" / "grid_three_launches.cu")

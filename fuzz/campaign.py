@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Literal
 
 from fuzz import corpus
-from fuzz.campaign_state import Discovery, Progress, read_state, write_state
 from fuzz.case import CaseError, Origin, Record
-from fuzz.crew import BlockEnd, MakeDevice, Orders, Sight, Step, alone, together
 from fuzz.kernel import Kernel
-from fuzz.plan import BUDGET
-from fuzz.schedule import Block, quotas, rounds
+from fuzz.search.crew import BlockEnd, MakeDevice, Orders, Sight, Step, alone, together
+from fuzz.search.plan import BUDGET
+from fuzz.search.schedule import Block, quotas, rounds
+from fuzz.search.state import Discovery, Progress, read_state, write_state
 
 StopReason = Literal["max-cases", "max-time", "interrupted", "no kernel can go on"]
 MOST_BUCKETS = 16

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzz.recipe import MAX_ELEMENTS, Recipe, describe, materialise
-from fuzz.roles import Roles, roles_of
+from fuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe, materialise
+from fuzz.claims.roles import Roles, roles_of
 from oracle import op_names
 
 Values = NDArray[np.float32]

@@ -12,9 +12,12 @@ from typing import Any
 
 import click
 
-from fuzz import case_file, exp_model, listing
 from fuzz import doctor as machine
+from fuzz import exp_model
 from fuzz.case import CaseError
+from fuzz.cases import case_file
+from fuzz.claims.front_matter import shown_path
+from fuzz.claims.template import template as template_for
 from fuzz.commands.fuzz import fuzz
 from fuzz.commands.minimize import minimize
 from fuzz.commands.options import console
@@ -22,12 +25,11 @@ from fuzz.commands.replay import replay
 from fuzz.commands.score import score
 from fuzz.devices import ClaimError, DeviceError
 from fuzz.devices.choose import NAMES, open_device
-from fuzz.front_matter import shown_path
 from fuzz.kernel import load
-from fuzz.show import as_text
-from fuzz.show_case import case_text
 from fuzz.targets import TargetError, find_one
-from fuzz.template import template as template_for
+from fuzz.views import listing
+from fuzz.views.show import as_text
+from fuzz.views.show_case import case_text
 
 COULD_NOT = 2
 INTERRUPTED = 130

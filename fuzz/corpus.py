@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz import atomic, case_file
 from fuzz.case import CaseError, Record
-from fuzz.case_reader import MAX_FILE_BYTES, Reader, read_bytes
+from fuzz.cases import atomic, case_file
+from fuzz.cases.case_reader import MAX_FILE_BYTES, Reader, read_bytes
 
 LONGEST_SLUG = 120
 MAX_REPORT_BYTES = 64 << 20

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fuzz.devices import Device
 from fuzz.kernel import Kernel
 from fuzz.minimize import Failure, pointed
-from fuzz.schedule import attempt_of, probe_of
+from fuzz.search.schedule import attempt_of, probe_of
 from fuzz.subject import subject_of
 from fuzz.trial import run_trial
 

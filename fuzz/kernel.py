@@ -12,16 +12,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzz import claim, front_matter
-from fuzz.claim import Axis, Broken
-from fuzz.claim_accuracy import Rounding, Values, accuracy_for, read_rounding, read_values
-from fuzz.claim_arrays import Array, check_roles, read_align, read_arrays
-from fuzz.claim_launches import Launch, read_launches
+from fuzz.claims import front_matter
+from fuzz.claims import sizes as claim
+from fuzz.claims.accuracy import Rounding, Values, accuracy_for, read_rounding, read_values
+from fuzz.claims.arrays import Array, check_roles, read_align, read_arrays
+from fuzz.claims.expression import Expression
+from fuzz.claims.front_matter import FrontMatter
+from fuzz.claims.launches import Launch, read_launches
+from fuzz.claims.roles import Dimensions, Roles, roles_of
+from fuzz.claims.sizes import Axis, Broken
+from fuzz.claims.steps import Sizes, at, evaluate, is_chosen, step_of
 from fuzz.devices import Buffer, Job, Step
-from fuzz.expression import Expression
-from fuzz.front_matter import FrontMatter
-from fuzz.roles import Dimensions, Roles, roles_of
-from fuzz.steps import Sizes, at, evaluate, is_chosen, step_of
 from oracle.rounding import Accuracy
 from oracle.verdict import Special
 

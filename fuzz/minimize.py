@@ -16,10 +16,10 @@ from typing import Literal, Protocol, cast
 
 from fuzz import passes
 from fuzz.case import Origin, Record
-from fuzz.chooser import seed_of
 from fuzz.devices import Device, Probe
 from fuzz.kernel import Kernel
 from fuzz.replay import launches
+from fuzz.search.chooser import seed_of
 from fuzz.subject import Candidates, Subject, subject_of
 from fuzz.trial import Defect, Trial, run_trial, unfit
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from fuzz.case import Record
-from fuzz.front_matter import OPENS
+from fuzz.claims.front_matter import OPENS
 from fuzz.kernel import KERNELS, Kernel, kernel_files, load, name_of
 
 NOT_OURS = frozenset({"site-packages", "node_modules", "build", "dist"})

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from fuzz import case_file
 from fuzz.campaign import Options, run_campaign
 from fuzz.case import CaseError, Record
+from fuzz.cases import case_file
 from fuzz.commands.options import duration
 from fuzz.devices import ClaimError, Device, DeviceError, driver
 from fuzz.devices.choose import device_named, open_device
-from fuzz.evidence import evidence_of
-from fuzz.failure import failure_text
 from fuzz.kernel import Kernel, load
 from fuzz.project import has_claim, kernels_below, kernels_for
 from fuzz.replay import replay
 from fuzz.report import finding_of_defect, report_of
 from fuzz.repro import runs_text
-from fuzz.summary import failures
+from fuzz.search.evidence import evidence_of
 from fuzz.trial import unfit
+from fuzz.views.failure import failure_text
+from fuzz.views.summary import failures
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr, TracebackStyle

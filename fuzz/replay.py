@@ -9,9 +9,9 @@ from itertools import product
 from typing import Literal
 
 from fuzz.case import Origin, Record
-from fuzz.chooser import seed_of
 from fuzz.devices import Device, Probe
 from fuzz.kernel import Kernel
+from fuzz.search.chooser import seed_of
 from fuzz.trial import Defect, Trial, run_trial, unfit
 
 Status = Literal["kept", "fixed", "flaky", "broken", "not claimed"]

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypedDict, cast
 
-from fuzz import atomic, case_file
 from fuzz.campaign import KernelResult, Result
-from fuzz.campaign_state import Discovery
 from fuzz.case import CaseError
+from fuzz.cases import atomic, case_file
+from fuzz.claims.front_matter import shown_path
 from fuzz.devices import Severity
-from fuzz.evidence import Evidence
-from fuzz.front_matter import shown_path
+from fuzz.search.evidence import Evidence
+from fuzz.search.state import Discovery
 from fuzz.trial import Defect
 
 SCHEMA: Literal["kfuzz-report/1"] = "kfuzz-report/1"

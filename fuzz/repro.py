@@ -16,15 +16,15 @@ from pathlib import Path
 import numpy as np
 
 from fuzz.case import CaseError, Origin, Record, Values, case_of
-from fuzz.case_reader import MAX_LITERAL
+from fuzz.cases.case_reader import MAX_LITERAL
+from fuzz.cases.recipe import Recipe
 from fuzz.devices import ClaimError, DeviceError
 from fuzz.devices.choose import NAMES, open_device
-from fuzz.evidence import evidence_of
-from fuzz.failure import failure_text
 from fuzz.kernel import Kernel, load
-from fuzz.recipe import Recipe
 from fuzz.replay import replay
 from fuzz.report import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW, finding_of_defect
+from fuzz.search.evidence import evidence_of
+from fuzz.views.failure import failure_text
 
 MOST_BYTES = 8 << 20
 A_LINE = 8
@@ -66,7 +66,7 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
         name=name,
         devices="|".join(NAMES),
         calls=", ".join(calls),
-        imports="\nfrom fuzz.recipe import Band, Base, Edit, Recipe" if needs_recipe else "",
+        imports="\nfrom fuzz.cases.recipe import Band, Base, Edit, Recipe" if needs_recipe else "",
     )
     body = [f"{role.upper()} = {text}" for role, text in arrays.items()]
     given = ", ".join(f"{role!r}: {role.upper()}" for role in arrays)

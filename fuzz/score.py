@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
 from fuzz.kernel import Kernel
 from fuzz.mutate import Mutant, as_kernel, mutants
-from fuzz.schedule import attempt_of, probe_of
+from fuzz.search.schedule import attempt_of, probe_of
 from fuzz.trial import Trial, run_trial
 from oracle.enclosure import Enclosure
 from oracle.op import check_inputs, find

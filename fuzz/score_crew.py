@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from fuzz.crew import JOIN_SECONDS, MakeDevice
 from fuzz.devices import ClaimError, Device, DeviceError
 from fuzz.kernel import Kernel
 from fuzz.mutate import Mutant
 from fuzz.score import Control, Options, Score, control_of, score_of
+from fuzz.search.crew import JOIN_SECONDS, MakeDevice
 
 
 @dataclass(frozen=True)

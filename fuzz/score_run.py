@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from fuzz.case import CaseError
-from fuzz.crew import MakeDevice
 from fuzz.kernel import Kernel
 from fuzz.score import Control, Options, Score, chosen
 from fuzz.score_crew import Batch, run_batches
+from fuzz.search.crew import MakeDevice
 
 SCHEMA = "kfuzz-score/1"
 FILE = "score.jsonl"

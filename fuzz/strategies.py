@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from fuzz.case import Case
-from fuzz.chooser import Choose
-from fuzz.claim import Axis
-from fuzz.edges import VECTOR, WARP, columns, edges
-from fuzz.families import ROWS, Row
+from fuzz.cases.recipe import Recipe, mix
+from fuzz.claims.sizes import Axis
 from fuzz.kernel import Kernel
-from fuzz.plan import Attempt, plan
-from fuzz.recipe import Recipe, mix
+from fuzz.search.chooser import Choose
+from fuzz.search.edges import VECTOR, WARP, columns, edges
+from fuzz.search.families import ROWS, Row
+from fuzz.search.plan import Attempt, plan
 
 SMALL_BUDGET = 1 << 12
 """Elements of a case where nobody asks for more: small enough that a hundred examples take seconds."""
@@ -51,7 +51,7 @@ def values() -> SearchStrategy[float]:
 
 @st.composite
 def rows(draw: DrawFn, count: int, cols: int, around: Iterable[int] = (WARP, VECTOR)) -> Recipe:
-    """Rows of one length that differ by family; `fuzz.recipe.materialise` makes the array."""
+    """Rows of one length that differ by family; `fuzz.cases.recipe.materialise` makes the array."""
     start, seed = draw(st.integers(0, len(ROWS) - 1)), draw(st.integers(0, 0xFFFF))
     widths = tuple(around)
     inside = columns(cols, widths)

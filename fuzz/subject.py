@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzz.case import Case, Values, case_of
-from fuzz.case_reader import MAX_LITERAL
+from fuzz.cases.case_reader import MAX_LITERAL
+from fuzz.cases.recipe import MAX_BANDS, Band, Recipe, bits_of, value_of
 from fuzz.kernel import Kernel
-from fuzz.recipe import MAX_BANDS, Band, Recipe, bits_of, value_of
 
 Source = Recipe | Values
 Weight = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]

@@ -14,15 +14,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzz import case_file, corpus
+from fuzz import corpus
 from fuzz.campaign import Event, Found, GaveUp, Options, Result, Tried, run_campaign
-from fuzz.campaign_state import STATE
 from fuzz.case import CaseError
-from fuzz.crew import BlockEnd, Orders, Step, run_block
+from fuzz.cases import case_file
 from fuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run
 from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import Kernel, discover, load
-from fuzz.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds
+from fuzz.search.crew import BlockEnd, Orders, Step, run_block
+from fuzz.search.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds
+from fuzz.search.state import STATE
 from fuzz.trial import run_trial
 
 EVERY = {kernel.name: kernel for kernel in discover()}

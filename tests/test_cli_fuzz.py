@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from fuzz import case_file
 from fuzz.case import Case, Origin, Record, case_of
+from fuzz.cases import case_file
 from fuzz.cli import main
 from fuzz.kernel import KERNELS
 

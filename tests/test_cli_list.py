@@ -7,12 +7,13 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fuzz import doctor, listing
+from fuzz import doctor
 from fuzz.cli import Commands, main
 from fuzz.devices import ClaimError, Device, DeviceError, Finding, Job, Outcome, Probe
 from fuzz.kernel import KERNELS, kernel_files, load, name_of
-from fuzz.listing import as_json, as_markdown, first_sentence, read_folder, shown_size
 from fuzz.targets import TargetError, find, find_one
+from fuzz.views import listing
+from fuzz.views.listing import as_json, as_markdown, first_sentence, read_folder, shown_size
 
 
 def kfuzz(*arguments: str) -> Result:

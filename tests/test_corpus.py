@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzz import case_file, corpus
+from fuzz import corpus
 from fuzz.case import CaseError, Origin, Record, case_of
+from fuzz.cases import case_file
 from fuzz.devices import Device, Finding, Job, Outcome, Probe, Run
 from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import Kernel, discover

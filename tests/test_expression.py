@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.expression import Expression, ExpressionError, condition, number
+from fuzz.claims.expression import Expression, ExpressionError, condition, number
 
 NAMES = ("rows", "cols", "threads")
 SIZES = {"rows": 3, "cols": 257, "threads": 32}

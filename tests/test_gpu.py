@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzz.chooser import seed_of
 from fuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Step
 from fuzz.devices.cpu import CpuDevice
 from fuzz.devices.gpu_device import GpuDevice
 from fuzz.kernel import Kernel, discover, load
-from fuzz.schedule import attempt_of, probe_of
+from fuzz.search.chooser import seed_of
+from fuzz.search.schedule import attempt_of, probe_of
 from fuzz.trial import Trial, run_trial
 
 pytestmark = pytest.mark.gpu

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from fuzz.claims.front_matter import parse
 from fuzz.devices import ClaimError, Run
-from fuzz.front_matter import parse
 from fuzz.kernel import DoesNotFitError, Kernel, read
 
 Floats = NDArray[np.float32]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fuzz.claims.front_matter import parse
 from fuzz.devices import ClaimError
-from fuzz.front_matter import parse
 from fuzz.kernel import load, read
 from oracle.rounding import EXPF, FAST_EXPF, ExpModel
 from oracle.verdict import Special

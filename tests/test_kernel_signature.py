@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzz.signature import entries_of, split_commas
+from fuzz.claims.signature import entries_of, split_commas
 
 SOURCE = """
 // __global__ void commented(int n) {}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.claims.template import template
 from fuzz.devices import DeviceError, nvcc
 from fuzz.kernel import KERNELS, kernel_files, load, name_of
-from fuzz.listing import as_markdown, read_folder, with_table
-from fuzz.template import template
+from fuzz.views.listing import as_markdown, read_folder, with_table
 from oracle.op import op_names
 
 README = KERNELS.parent / "README.md"

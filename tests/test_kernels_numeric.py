@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fuzz.chooser import seed_of, seeded
 from fuzz.devices import Probe
 from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import Kernel, discover
-from fuzz.plan import Large, plan
+from fuzz.search.chooser import seed_of, seeded
+from fuzz.search.plan import Large, plan
 from fuzz.trial import Trial, run_trial
 from oracle.rounding import Accuracy, U
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from fuzz import passes
 from fuzz.case import Case, Origin, Record, case_of
-from fuzz.case_file import encode
+from fuzz.cases.case_file import encode
+from fuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, value_of
 from fuzz.devices import Job, Outcome, Probe, Run
 from fuzz.devices.cpu import CpuDevice
 from fuzz.hunt import hunt
@@ -28,7 +29,6 @@ from fuzz.minimize import (
     steadiness,
     trial_of,
 )
-from fuzz.recipe import Band, Base, Edit, Recipe, bits_of, value_of
 from fuzz.subject import ONE, Subject, length_of, simpler, subject_of, told
 
 EVERY = {kernel.name: kernel for kernel in discover()}

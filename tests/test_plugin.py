@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from fuzz import case_file
 from fuzz.case import Origin, Record, case_of
+from fuzz.cases import case_file
 from fuzz.kernel import KERNELS
 from fuzz.pytest_items import card_for
 from fuzz.pytest_plugin import WINDOW, is_case

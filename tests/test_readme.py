@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.template import template
+from fuzz.claims.template import template
 
 README = Path(__file__).parent.parent / "README.md"
 

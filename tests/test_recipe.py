@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.recipe import (
+from fuzz.cases.recipe import (
     KINDS,
     Band,
     Base,

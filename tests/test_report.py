@@ -13,15 +13,15 @@ from rich.console import Console
 
 from fuzz import corpus, report
 from fuzz.campaign import Found, GaveUp, KernelResult, Options, Result, Tried, run_campaign
-from fuzz.campaign_state import Discovery, Progress
 from fuzz.case import CaseError
 from fuzz.devices.cpu import CpuDevice
-from fuzz.failure import extent_text, failure_text, option_for
-from fuzz.junit import as_junit, clean
 from fuzz.kernel import KERNELS, discover
-from fuzz.live import Board, Line, LineView, TableView, board_table, view_of
 from fuzz.report import Extent, Finding, KernelReport, Report, Worst, report_of
-from fuzz.summary import counts, failures, table, troubles, verdict
+from fuzz.search.state import Discovery, Progress
+from fuzz.views.failure import extent_text, failure_text, option_for
+from fuzz.views.junit import as_junit, clean
+from fuzz.views.live import Board, Line, LineView, TableView, board_table, view_of
+from fuzz.views.summary import counts, failures, table, troubles, verdict
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 LEADING, RIGHT = EVERY["broken/leading_neg_inf"], EVERY["softmax/online_thread"]

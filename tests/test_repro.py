@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from fuzz import repro
 from fuzz.case import Case, CaseError, Origin, Record, case_of
+from fuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
 from fuzz.kernel import KERNELS, load
-from fuzz.recipe import Band, Base, Edit, Recipe, bits_of
 
 ROOT = Path(__file__).resolve().parent.parent
 LEADING = load(KERNELS / "broken" / "leading_neg_inf.cu")

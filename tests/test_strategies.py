@@ -7,15 +7,15 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
-from fuzz import edges, plan
-from fuzz.chooser import seed_of, seeded
-from fuzz.claim import Axis
-from fuzz.families import ROWS, Row, with_nan
+from fuzz.cases.recipe import Recipe, bits_of, materialise
+from fuzz.claims.sizes import Axis
 from fuzz.kernel import Kernel, discover, load
-from fuzz.plan import Attempt
-from fuzz.recipe import Recipe, bits_of, materialise
-from fuzz.sizes import elements
-from fuzz.states import meetings, merge_inputs
+from fuzz.search import edges, plan
+from fuzz.search.chooser import seed_of, seeded
+from fuzz.search.families import ROWS, Row, with_nan
+from fuzz.search.plan import Attempt
+from fuzz.search.sizes import elements
+from fuzz.search.states import meetings, merge_inputs
 from fuzz.strategies import attempts, cases, rows, sizes, values
 from fuzz.trial import unfit
 

@@ -13,17 +13,18 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from fuzz import corpus, report, summary
+from fuzz import corpus, report
 from fuzz.campaign import Options, run_campaign
-from fuzz.campaign_state import seed_of_state
 from fuzz.case import CaseError
 from fuzz.commands.options import console, device_option, duration, kernels_named
 from fuzz.devices import DeviceError
 from fuzz.devices.choose import device_named, open_device
-from fuzz.failure import failure_text
-from fuzz.junit import as_junit
 from fuzz.kernel import Kernel, discover
-from fuzz.live import Board, Line, view_of
+from fuzz.search.state import seed_of_state
+from fuzz.views import summary
+from fuzz.views.failure import failure_text
+from fuzz.views.junit import as_junit
+from fuzz.views.live import Board, Line, view_of
 
 DEFAULT_SECONDS = 60.0
 DEFAULT_CORPUS = Path("tests/corpus")

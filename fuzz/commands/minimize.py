@@ -9,21 +9,22 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from fuzz import case_file, corpus
+from fuzz import corpus
 from fuzz.case import CaseError, Record
-from fuzz.case_reader import one_line
+from fuzz.cases import case_file
+from fuzz.cases.case_reader import one_line
 from fuzz.commands.options import console, device_option, duration, kernels_named
 from fuzz.devices.choose import open_device
-from fuzz.evidence import evidence_of
-from fuzz.failure import failure_text, option_for
 from fuzz.kernel import KERNELS, Kernel
 from fuzz.minimize import Failure, Minimized, failure_of, record_of
 from fuzz.minimize import minimize as make_smaller
 from fuzz.project import kernels_below, kernels_for
 from fuzz.report import INTERRUPTED, finding_of_defect, write
 from fuzz.repro import script
+from fuzz.search.evidence import evidence_of
 from fuzz.subject import Subject
 from fuzz.targets import TargetError
+from fuzz.views.failure import failure_text, option_for
 
 
 @click.command()

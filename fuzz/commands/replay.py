@@ -13,20 +13,20 @@ import click
 
 from fuzz import corpus
 from fuzz.case import Record
-from fuzz.case_reader import one_line
+from fuzz.cases.case_reader import one_line
+from fuzz.claims.front_matter import shown_path
 from fuzz.commands.options import console, device_option, kernels_named
 from fuzz.devices import Device
 from fuzz.devices.choose import open_device
-from fuzz.evidence import evidence_of
-from fuzz.failure import failure_text, option_for
-from fuzz.front_matter import shown_path
 from fuzz.kernel import KERNELS, Kernel
 from fuzz.project import kernels_below, kernels_for
 from fuzz.replay import Replay
 from fuzz.replay import replay as replay_record
 from fuzz.report import COULD_NOT, FOUND, finding_of_defect
 from fuzz.repro import runs_text
+from fuzz.search.evidence import evidence_of
 from fuzz.targets import TargetError
+from fuzz.views.failure import failure_text, option_for
 
 DEFAULT = Path("tests/corpus")
 

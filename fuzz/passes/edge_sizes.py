@@ -1,6 +1,6 @@
 """Jump to the smallest size at an edge: few elements, or one around a warp, a vector, a block."""
 
-from fuzz.edges import SMALL, VECTOR, WARP
+from fuzz.search.edges import SMALL, VECTOR, WARP
 from fuzz.subject import Candidates, Subject
 
 WORTH = 20

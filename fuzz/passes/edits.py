@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fuzz.recipe import Band, Base, Recipe
+from fuzz.cases.recipe import Band, Base, Recipe
 from fuzz.subject import Candidates, Subject, simpler, widths_below, without
 
 WORTH = 50

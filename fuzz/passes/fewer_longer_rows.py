@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fuzz.recipe import Recipe
+from fuzz.cases.recipe import Recipe
 from fuzz.subject import Candidates, Subject
 
 WORTH = 15

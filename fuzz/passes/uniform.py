@@ -1,7 +1,7 @@
 """One value throughout: of zeros, every slice is like any other, and what fails for zeros fails for its size alone."""
 
-from fuzz.case_reader import MAX_LITERAL
-from fuzz.recipe import Band, Base, Recipe
+from fuzz.cases.case_reader import MAX_LITERAL
+from fuzz.cases.recipe import Band, Base, Recipe
 from fuzz.subject import NEG_INF, ONE, Candidates, Source, Subject, filled
 
 WORTH = 5

@@ -1,0 +1,85 @@
+"""A case on disk: the format kfuzz-case/1, written whole or not at all, equal cases to equal bytes.
+
+Knows cases and recipes; never a kernel, a device or a verdict. What a file may say is in case_reader.
+"""
+
+import io
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from fuzz.case import Case, Record, Values
+from fuzz.cases import atomic
+from fuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL, MAX_TEXT, SCHEMA, Reader, read_bytes, sha256_of
+from fuzz.cases.recipe import GENERATOR, MAX_BANDS, Recipe
+
+
+def write(path: Path, record: Record) -> None:
+    """Write a record to `path`, and beside it the .npy files that it needs; whole or not at all."""
+    document, sidecars = encode(record)
+    for name, content in sidecars.items():
+        beside = path.parent / name
+        if not beside.is_file() or beside.read_bytes() != content:
+            atomic.write(beside, content)
+    atomic.write(path, document)
+
+
+def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
+    """The bytes of the file, and of its sidecars by name; equal records give equal bytes."""
+    sidecars: dict[str, bytes] = {}
+    arrays = {}
+    for role, array in record.case.arrays.items():
+        entry: dict[str, object] = {"shape": list(array.shape), "show": record.case.show(role)[:MAX_TEXT]}
+        recipe = record.case.recipes.get(role)
+        if array.size <= MAX_LITERAL:
+            entry |= {"bits": [f"{bits:08x}" for bits in array.view(np.uint32).ravel().tolist()]}
+            entry["show"] = Case(record.case.op, {}, {role: array}).show(role)[:MAX_TEXT]
+        elif recipe is not None and len(recipe.bands) <= MAX_BANDS:
+            entry |= {"recipe": _encode_recipe(recipe), "sha256": sha256_of(array)}
+        else:
+            entry |= {"npy": f"{sha256_of(array)}.npy"}
+            sidecars[f"{sha256_of(array)}.npy"] = _npy(array)
+        arrays[role] = entry
+    body: dict[str, object] = {"arrays": arrays, "axes": dict(record.case.axes), "op": record.case.op}
+    if record.origin is not None:
+        told = {"message": record.origin.message[:MAX_TEXT], "tune": dict(record.origin.tune)}
+        body["origin"] = {**asdict(record.origin), **told}
+    text = json.dumps(body, indent=1, sort_keys=True)
+    return f'{{\n "schema": "{SCHEMA}",{text[1:]}\n'.encode(), sidecars
+
+
+def _npy(array: Values) -> bytes:
+    content = io.BytesIO()
+    np.lib.format.write_array(content, array, version=(1, 0), allow_pickle=False)
+    return content.getvalue()
+
+
+def _encode_recipe(recipe: Recipe) -> dict[str, object]:
+    bands = [
+        {
+            "base": {
+                "kind": band.base.kind,
+                "offset": f"{band.base.offset:08x}",
+                "scale": f"{band.base.scale:08x}",
+                "seed": band.base.seed,
+            },
+            "edits": [{**edit._asdict(), "bits": f"{edit.bits:08x}"} for edit in band.edits],
+        }
+        for band in recipe.bands
+    ]
+    limits = None if recipe.limits is None else [f"{bits:08x}" for bits in recipe.limits]
+    shape = {"cols": recipe.cols, "rows": recipe.rows}
+    return {"bands": bands, "generator": GENERATOR, "limits": limits, **shape}
+
+
+def read(path: Path) -> Record:
+    """Read a case file; what is wrong with it is a CaseError that names file, key and expectation."""
+    return decode(read_bytes(path, MAX_FILE_BYTES), path)
+
+
+def decode(text: bytes, path: Path) -> Record:
+    """The record in the bytes of a case file; `path` names it in errors and has the sidecars beside it."""
+    reader = Reader(path)
+    return reader.record(reader.parse(text))

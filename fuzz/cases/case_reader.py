@@ -1,0 +1,301 @@
+"""What a case file may say: each key, its type and its bounds, checked before anything is made from it.
+
+A file is data from strangers. Nothing in it is executed, nothing outside its folder is read, and no more than
+MAX_ELEMENTS values are ever made from it. Knows how kfuzz-case/1 is read; never how it is written.
+"""
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable
+from dataclasses import fields
+from math import prod
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from fuzz.case import CaseError, Origin, Record, Values, bytes_of, case_of
+from fuzz.cases.recipe import (
+    GENERATOR,
+    KINDS,
+    MAX_BANDS,
+    MAX_EDITS,
+    MAX_ELEMENTS,
+    MAX_SEED,
+    Band,
+    Base,
+    Edit,
+    Recipe,
+    materialise,
+)
+
+SCHEMA = "kfuzz-case/1"
+MAX_LITERAL = 4096
+"""Elements of an array that are written out; more need a recipe or a sidecar."""
+MAX_FILE_BYTES = 16 << 20
+MAX_HEADER_BYTES = 4096
+MAX_TEXT = 4000
+
+HEX32 = re.compile(r"[0-9a-f]{8}")
+HEX256 = re.compile(r"[0-9a-f]{64}")
+
+
+def sha256_of(array: Values) -> str:
+    """The hash that recipes are checked by and sidecars are named by."""
+    return hashlib.sha256(bytes_of(array)).hexdigest()
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def read_bytes(path: Path, most: int, follow: bool = True) -> bytes:
+    """The content of a regular file of at most so many bytes."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    try:
+        handle = os.open(path, flags)
+    except (OSError, ValueError) as error:
+        raise CaseError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise CaseError(f"{path}: not a regular file; a case file is expected")
+        if status.st_size > most:
+            raise CaseError(f"{path}: {status.st_size} bytes; at most {most} are read")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(handle)
+
+
+def is_npy_header(header: bytes, shape: tuple[int, ...]) -> bool:
+    """Whether an .npy file of these values begins so; compared as text, since numpy's own reader evaluates it."""
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape!r}, }}".encode()
+    length = len(header) - 10
+    magic = b"\x93NUMPY\x01\x00" + max(length, 0).to_bytes(2, "little")
+    return length < 1 << 16 and header[:10] == magic and header[10:].rstrip(b" \n") == text
+
+
+def one_line(text: str) -> str:
+    """The text with its control characters spelled out: names in a file are a stranger's too."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+class Reader:
+    """Checks one document; every failure names the file and the key."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        where = f"{self.path}: {one_line(key)[:200]}" if key else f"{self.path}"
+        raise CaseError(f"{where}: {one_line(problem)[:600]}")
+
+    def parse(self, text: bytes) -> dict[str, object]:
+        if len(text) > MAX_FILE_BYTES:
+            self.fail("", f"{len(text)} bytes; at most {MAX_FILE_BYTES} are read")
+
+        def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+            found = dict(pairs)
+            if len(found) < len(pairs):
+                raise ValueError("a key stands twice")
+            return found
+
+        def constant(name: str) -> NoReturn:
+            raise ValueError(f"{name} is no JSON")
+
+        try:
+            document = json.loads(text.decode(), object_pairs_hook=unique, parse_constant=constant)
+        except (ValueError, RecursionError) as error:
+            reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+            self.fail("", f"not JSON (truncated?): {reason}")
+        return self.table("", document)
+
+    def record(self, document: dict[str, object]) -> Record:
+        schema = document.get("schema")
+        if schema != SCHEMA:
+            self.fail("schema", f"{_brief(schema)}; this version reads {SCHEMA!r}")
+        self.keys("", document, {"schema", "arrays", "axes", "op"}, {"origin"})
+        op = self.text("op", document["op"])
+        entries = self.table("arrays", document["arrays"])
+        shapes = {role: self.shape(f"arrays.{role}", entry) for role, entry in entries.items()}
+        total = sum(map(prod, shapes.values()))
+        if total > MAX_ELEMENTS:
+            self.fail("arrays", f"{total} elements in all; at most {MAX_ELEMENTS} are read")
+        arrays = {role: self.array(f"arrays.{role}", entry, shapes[role]) for role, entry in entries.items()}
+        try:
+            case = case_of(op, arrays)
+        except CaseError as error:
+            self.fail("", str(error))
+        axes = self.table("axes", document["axes"])
+        if axes != dict(case.axes):
+            self.fail("axes", f"{_brief(axes)}; the shapes of the arrays say {dict(case.axes)}")
+        return Record(case, self.origin(document["origin"]) if "origin" in document else None)
+
+    def table(self, key: str, value: object) -> dict[str, object]:
+        if not isinstance(value, dict):
+            self.fail(key, f"{_brief(value)}; an object is expected")
+        return value
+
+    def keys(self, key: str, found: dict[str, object], needed: set[str], allowed: set[str]) -> None:
+        for name in sorted(needed - found.keys()):
+            self.fail(key, f"'{name}' is missing")
+        for name in sorted(found.keys() - needed - allowed):
+            self.fail(key, f"{_brief(name)}: unknown key; expected are {', '.join(sorted(needed | allowed))}")
+
+    def items(self, key: str, value: object, most: int) -> list[object]:
+        if not isinstance(value, list) or len(value) > most:
+            self.fail(key, f"{_brief(value)}; a list of at most {most} items is expected")
+        return value
+
+    def text(self, key: str, value: object) -> str:
+        if not isinstance(value, str) or len(value) > MAX_TEXT:
+            self.fail(key, f"{_brief(value)}; a text of at most {MAX_TEXT} characters is expected")
+        return value
+
+    def integer(self, key: str, value: object, lo: int, hi: int) -> int:
+        if type(value) is not int or not lo <= value <= hi:
+            self.fail(key, f"{_brief(value)}; an integer from {lo} to {hi} is expected")
+        return value
+
+    def boolean(self, key: str, value: object) -> bool:
+        if not isinstance(value, bool):
+            self.fail(key, f"{_brief(value)}; true or false is expected")
+        return value
+
+    def bits(self, key: str, value: object) -> int:
+        if not isinstance(value, str) or not HEX32.fullmatch(value):
+            self.fail(key, f'{_brief(value)}; the 8 hex digits of a float32 are expected, such as "3f800000"')
+        return int(value, 16)
+
+    def sha256(self, key: str, value: object) -> str:
+        if not isinstance(value, str) or not HEX256.fullmatch(value):
+            self.fail(key, f"{_brief(value)}; the 64 hex digits of a sha256 are expected")
+        return value
+
+    def shape(self, key: str, value: object) -> tuple[int, ...]:
+        entry = self.table(key, value)
+        if "shape" not in entry:
+            self.fail(key, "'shape' is missing")
+        sizes = self.items(f"{key}.shape", entry["shape"], 3)
+        return tuple(self.integer(f"{key}.shape", size, 0, MAX_ELEMENTS) for size in sizes)
+
+    def array(self, key: str, value: object, shape: tuple[int, ...]) -> Values | Recipe:
+        entry = self.table(key, value)
+        forms: dict[str, Callable[[str, dict[str, object], tuple[int, ...]], Values | Recipe]] = {
+            "bits": self.literal, "recipe": self.recipe, "npy": self.sidecar,
+        }  # fmt: skip
+        given = sorted(forms.keys() & entry.keys())
+        if len(given) != 1:
+            found = " and ".join(given) or "none"
+            self.fail(key, f"{found} given; exactly one of bits, recipe and npy is expected")
+        self.keys(
+            key,
+            entry,
+            {"shape", given[0]} | ({"sha256"} & {"sha256" if given[0] == "recipe" else ""}),
+            {"show"},
+        )
+        return forms[given[0]](key, entry, shape)
+
+    def literal(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
+        values = self.items(f"{key}.bits", entry["bits"], MAX_LITERAL)
+        wanted = prod(shape)
+        if len(values) != wanted:
+            self.fail(f"{key}.bits", f"{len(values)} values; shape {list(shape)} has {wanted}")
+        bits = [self.bits(f"{key}.bits[{index}]", value) for index, value in enumerate(values)]
+        return np.array(bits, np.uint32).view(np.float32).reshape(shape)
+
+    def recipe(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Recipe:
+        where = f"{key}.recipe"
+        table = self.table(where, entry["recipe"])
+        if table.get("generator") != GENERATOR:
+            self.fail(f"{where}.generator", f"{_brief(table.get('generator'))}; this version reads {GENERATOR!r}")
+        self.keys(where, table, {"bands", "cols", "generator", "limits", "rows"}, set())
+        rows = self.integer(f"{where}.rows", table["rows"], 0, MAX_ELEMENTS)
+        cols = self.integer(f"{where}.cols", table["cols"], 0, MAX_ELEMENTS)
+        if rows * cols != prod(shape):
+            self.fail(where, f"{rows} x {cols} values; shape {list(shape)} has {prod(shape)}")
+        items = self.items(f"{where}.bands", table["bands"], MAX_BANDS)
+        bands = tuple(self.band(f"{where}.bands[{index}]", item) for index, item in enumerate(items))
+        if not bands:
+            self.fail(f"{where}.bands", "empty; at least one band is expected")
+        limits = None
+        if table["limits"] is not None:
+            pair = self.items(f"{where}.limits", table["limits"], 2)
+            if len(pair) != 2:
+                self.fail(f"{where}.limits", f"{_brief(pair)}; null or two bit patterns are expected")
+            limits = (self.bits(f"{where}.limits", pair[0]), self.bits(f"{where}.limits", pair[1]))
+        recipe = Recipe(rows, cols, bands, limits)
+        wanted, found = self.sha256(f"{key}.sha256", entry["sha256"]), sha256_of(materialise(recipe))
+        if found != wanted:
+            self.fail(f"{key}.sha256", f"{wanted[:16]}... expected, the recipe gives {found[:16]}...: damaged file?")
+        return recipe
+
+    def band(self, key: str, value: object) -> Band:
+        table = self.table(key, value)
+        self.keys(key, table, {"base", "edits"}, set())
+        base = self.table(f"{key}.base", table["base"])
+        self.keys(f"{key}.base", base, set(Base._fields), set())
+        kind = next((kind for kind in KINDS if kind == base["kind"]), None)
+        if kind is None:
+            self.fail(f"{key}.base.kind", f"{_brief(base['kind'])}; one of {', '.join(KINDS)} is expected")
+        edits = self.items(f"{key}.edits", table["edits"], MAX_EDITS)
+        return Band(
+            Base(
+                kind,
+                self.bits(f"{key}.base.offset", base["offset"]),
+                self.bits(f"{key}.base.scale", base["scale"]),
+                self.integer(f"{key}.base.seed", base["seed"], 0, MAX_SEED),
+            ),
+            tuple(self.edit(f"{key}.edits[{index}]", edit) for index, edit in enumerate(edits)),
+        )
+
+    def edit(self, key: str, value: object) -> Edit:
+        table = self.table(key, value)
+        self.keys(key, table, set(Edit._fields), set())
+        op = table["op"]
+        if op not in ("set", "add"):
+            self.fail(f"{key}.op", f'{_brief(op)}; "set" or "add" is expected')
+        first = self.integer(f"{key}.first", table["first"], -MAX_ELEMENTS, MAX_ELEMENTS)
+        last = self.integer(f"{key}.last", table["last"], -MAX_ELEMENTS, MAX_ELEMENTS)
+        every = self.integer(f"{key}.every", table["every"], 1, MAX_ELEMENTS)
+        return Edit(first, last, self.bits(f"{key}.bits", table["bits"]), "set" if op == "set" else "add", every)
+
+    def sidecar(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
+        """The array in <sha256>.npy, which lies in the same folder and is no link."""
+        name = entry["npy"]
+        if not isinstance(name, str) or not name.endswith(".npy") or not HEX256.fullmatch(name[:-4]):
+            self.fail(f"{key}.npy", f"{_brief(name)}; the name <sha256>.npy of a file beside this one is expected")
+        path = self.path.parent / name
+        size = 4 * prod(shape)
+        content = read_bytes(path, size + MAX_HEADER_BYTES, follow=False)
+        start = len(content) - size
+        if start < 0 or not is_npy_header(content[:start], shape):
+            wanted = f"the little-endian float32 array of shape {list(shape)} that {self.path} needs"
+            raise CaseError(f"{path}: not {wanted}")
+        values = np.frombuffer(content, "<f4", offset=start).reshape(shape).astype(np.float32, copy=False)
+        if sha256_of(values) != name[:-4]:
+            raise CaseError(f"{path}: its values do not have the sha256 in its name: damaged file?")
+        return values
+
+    def origin(self, value: object) -> Origin:
+        table = self.table("origin", value)
+        self.keys("origin", table, {item.name for item in fields(Origin)}, set())
+        tune = self.table("origin.tune", table["tune"])
+        if len(tune) > 64:
+            self.fail("origin.tune", f"{len(tune)} values; at most 64 are expected")
+        words = {
+            name: self.text(f"origin.{name}", table[name]) for name in ("kernel", "bucket", "kind", "message", "device")
+        }
+        return Origin(
+            **words,
+            tune={name: self.integer(f"origin.tune.{name}", item, 0, 2**31 - 1) for name, item in tune.items()},
+            check=self.boolean("origin.check", table["check"]),
+            runs=self.integer("origin.runs", table["runs"], 2, 10_000),
+            seed=self.integer("origin.seed", table["seed"], 0, MAX_SEED),
+            minimized=self.boolean("origin.minimized", table["minimized"]),
+        )

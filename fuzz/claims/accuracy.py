@@ -1,0 +1,185 @@
+"""What a claim says of rounding and of special values: the tables [accuracy] and [values].
+
+Knows which statements exclude one another; never what a bound is.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, cast, get_args
+
+from fuzz.claims.expression import Expression
+from fuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from fuzz.claims.sizes import check_keys, read_number
+from oracle.rounding import EXPF, FAR, FAST_EXPF, Accumulate, Accuracy, Denominator, Divide, ExpModel
+from oracle.verdict import Special, SpecialRow
+
+ACCURACY_KEYS = ("adds", "rescales", "exp", "divide", "accumulate", "denominator", "shift_slack", "flags")
+VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf")
+EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF}
+FLT_MAX = (2 - 2.0**-23) * 2.0**127
+FLAGS = (
+    "-use_fast_math", "-ftz=true|false", "-prec-div=true|false", "-prec-sqrt=true|false", "-fmad=true|false",
+    "-std=c++14|17|20", "-DNAME[=VALUE]", "-UNAME", "-IFOLDER",
+)  # fmt: skip
+FLAG = re.compile(
+    r"""--?use_fast_math | --?(ftz|prec-div|prec-sqrt|fmad)=(true|false) | --?std=c\+\+(14|17|20)
+    | -D[A-Za-z_]\w*(=[\w.+-]+)? | -U[A-Za-z_]\w* | -I\S+""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """The [accuracy] table: two counts that depend on the sizes, and models that do not."""
+
+    adds: Expression | None
+    rescales: Expression | None
+    models: Accuracy
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Values:
+    """The [values] table: `range` bounds every finite value; -inf stays claimed unless `finite`."""
+
+    special: Special
+    finite: bool = False
+    range: tuple[float, float] | None = None
+
+
+def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
+    """The [accuracy] table; what it leaves out is the loosest sound model."""
+    check_keys(front, ("accuracy",), ACCURACY_KEYS)
+    flags = read_flags(front)
+    settings = settings_of(flags)
+    ftz = settings.get("ftz", "false") == "true"
+    has_fast_exp = "use_fast_math" in settings
+    has_fast_divide = settings.get("prec-div", "true") == "false"
+    models = Accuracy(
+        exp=read_exp(front, has_fast_exp),
+        divide=read_divide(front, has_fast_divide),
+        accumulate=cast(Accumulate, read_word(front, ("accuracy", "accumulate"), get_args(Accumulate), "f32")),
+        denominator=cast(Denominator, read_word(front, ("accuracy", "denominator"), get_args(Denominator), "row")),
+        shift_slack=read_slack(front),
+        ftz=ftz,
+    )
+    return Rounding(read_count(front, "adds", names), read_count(front, "rescales", names), models, flags)
+
+
+def read_count(front: FrontMatter, name: str, names: tuple[str, ...]) -> Expression | None:
+    key = ("accuracy", name)
+    return None if lookup(front.values, key) is None else read_number(front, key, names)
+
+
+def read_word(front: FrontMatter, key: KeyPath, allowed: tuple[str, ...], default: str) -> str:
+    value = lookup(front.values, key)
+    if value is None:
+        return default
+    if value not in allowed:
+        raise front.error(key, f"one of {', '.join(allowed)} is wanted")
+    return str(value)
+
+
+def read_flags(front: FrontMatter) -> tuple[str, ...]:
+    """Compiler flags whose effect on rounding both devices and the oracle know."""
+    key = ("accuracy", "flags")
+    value = lookup(front.values, key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(flag, str) for flag in value):
+        raise front.error(key, 'a list of strings is wanted, such as ["-use_fast_math"]')
+    for flag in value:
+        if not FLAG.fullmatch(flag):
+            raise front.error(key, f"'{flag}' is not known to every device; known are {', '.join(FLAGS)}")
+    return tuple(value)
+
+
+def settings_of(flags: tuple[str, ...]) -> dict[str, str]:
+    """What the flags come to; as in nvcc, a setting of its own wins over what -use_fast_math brings."""
+    written = dict(flag.lstrip("-").partition("=")[::2] for flag in flags)
+    fast = {"ftz": "true", "prec-div": "false", "prec-sqrt": "false"} if "use_fast_math" in written else {}
+    return {**fast, **written}
+
+
+def read_exp(front: FrontMatter, has_fast_exp: bool) -> ExpModel:
+    """`expf`, `__expf`, or the two numbers of a measured model."""
+    key = ("accuracy", "exp")
+    value = lookup(front.values, key)
+    if value is None:
+        return FAST_EXPF if has_fast_exp else EXPF
+    if value == "expf" and has_fast_exp:
+        raise front.error(key, "under -use_fast_math every expf is compiled as __expf; say so or leave it out")
+    if isinstance(value, str) and value in EXP_MODELS:
+        return EXP_MODELS[value]
+    numbers = value if isinstance(value, list) else []
+    try:
+        a0, kappa = (float(number) for number in numbers if type(number) in (int, float))
+        return ExpModel(a0, kappa)
+    except (ValueError, OverflowError):
+        usage = '"expf", "__expf" or [a0, kappa] is wanted: an error of (a0 + kappa |t|) 2^-24, a0 at least 1'
+        raise front.error(key, usage) from None
+
+
+def read_divide(front: FrontMatter, has_fast_divide: bool) -> Divide:
+    key = ("accuracy", "divide")
+    found = cast(Divide, read_word(front, key, get_args(Divide), "fast" if has_fast_divide else "reciprocal"))
+    if has_fast_divide and found != "fast":
+        raise front.error(key, 'the flags make every division a fast one; write "fast" or leave it out')
+    return found
+
+
+def read_slack(front: FrontMatter) -> float:
+    key = ("accuracy", "shift_slack")
+    value = lookup(front.values, key)
+    if value is None:
+        return 0.0
+    if type(value) not in (int, float) or not 0 <= cast(float, value) <= FAR:
+        found = f"a number from 0 to {FAR:g} is wanted: how far the shift may be from the true maximum"
+        raise front.error(key, found)
+    return float(cast(float, value))
+
+
+def read_values(front: FrontMatter) -> Values:
+    """The [values] table; silence is the op's own default."""
+    check_keys(front, ("values",), VALUES_KEYS)
+    finite = lookup(front.values, ("values", "finite"))
+    if finite is not None and type(finite) is not bool:
+        raise front.error(("values", "finite"), "true or false is wanted")
+    special = Special(
+        all_neg_inf=cast(Literal["nan", "zero"], read_word(front, ("values", "all_neg_inf"), ("nan", "zero"), "nan")),
+        nan=read_row(front, "nan"),
+        pos_inf=read_row(front, "pos_inf"),
+    )
+    if finite and lookup(front.values, ("values", "all_neg_inf")) is not None:
+        raise front.error(("values", "all_neg_inf"), "finite = true leaves -inf out, so such a row is not claimed")
+    return Values(special, bool(finite), read_range(front))
+
+
+def read_row(front: FrontMatter, name: str) -> SpecialRow | None:
+    word = read_word(front, ("values", name), get_args(SpecialRow), "")
+    return cast(SpecialRow, word) if word else None
+
+
+def read_range(front: FrontMatter) -> tuple[float, float] | None:
+    key = ("values", "range")
+    value = lookup(front.values, key)
+    if value is None:
+        return None
+    numbers = cast(list[float], value) if isinstance(value, list) else []
+    if len(numbers) != 2 or not all(type(item) in (int, float) and abs(item) <= FLT_MAX for item in numbers):
+        raise front.error(key, "two finite float32 numbers are wanted, such as [-80, 80]")
+    lo, hi = (float(number) for number in numbers)
+    if not lo < hi or math.isnan(lo + hi):
+        raise front.error(key, f"the least value {lo:g} is not below the greatest, {hi:g}")
+    return lo, hi
+
+
+def accuracy_for(rounding: Rounding, sizes: Mapping[str, int]) -> Accuracy:
+    """The claim's accuracy with its counts worked out for these sizes."""
+    return replace(
+        rounding.models,
+        adds=None if rounding.adds is None else rounding.adds(sizes),
+        rescales=None if rounding.rescales is None else rounding.rescales(sizes),
+    )

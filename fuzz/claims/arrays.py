@@ -1,0 +1,133 @@
+"""The arrays of a claim, read from the front matter and held against the roles of the op.
+
+Knows how an array is written and which roles an op has; never how an array is filled or placed.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from fuzz.claims import expression
+from fuzz.claims.expression import Expression
+from fuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from fuzz.claims.roles import Roles
+from fuzz.claims.signature import split_commas
+from fuzz.claims.sizes import Axis, checked, required, table
+from fuzz.devices import DTYPES, Element
+
+ALIGNMENT = 256
+"""What cudaMalloc guarantees, in bytes."""
+
+ARRAY = re.compile(r"(\w+)\s*\[(.*)\]\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?\s*(?:=\s*(-?\d{1,20}))?")
+USAGE = '"f32[shape] -> input", "f32[shape] <- output", "f32[shape] -> x <- y", or "u32[1] = 0" for scratch'
+FILLS: dict[str, tuple[int, int]] = {
+    "i32": (-(2**31), 2**31 - 1),
+    "u32": (0, 2**32 - 1),
+    "f16": (-2048, 2048),
+    "bf16": (0, 0),
+    "f32": (-(2**24), 2**24),
+    "f64": (-(2**53), 2**53),
+}
+"""The integers that an element of each type holds exactly; bf16 travels as bits, where only 0 is itself."""
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array of the kernel: the role it is read for, the role it is written for, or scratch."""
+
+    element: Element
+    shape: tuple[Expression, ...]
+    reads: str | None = None
+    writes: str | None = None
+    fill: int | None = None
+
+    def __str__(self) -> str:
+        shape = ", ".join(size.text for size in self.shape)
+        reads = f" -> {self.reads}" if self.reads else ""
+        writes = f" <- {self.writes}" if self.writes else ""
+        fill = "" if self.fill is None else f" = {self.fill}"
+        return f"{self.element}[{shape}]{reads}{writes}{fill}"
+
+
+def read_arrays(front: FrontMatter, names: tuple[str, ...]) -> dict[str, Array]:
+    required(front, ("arrays",), 'arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }')
+    return {name: read_array(front, ("arrays", name), names) for name in table(front, ("arrays",))}
+
+
+def read_array(front: FrontMatter, key: KeyPath, names: Iterable[str]) -> Array:
+    """An array is "f32[shape]", then "-> input", "<- output", both, or "= fill"."""
+    value = lookup(front.values, key)
+    found = ARRAY.fullmatch(value.strip()) if isinstance(value, str) else None
+    if not found:
+        raise front.error(key, f"no array; write {USAGE}")
+    element, inside, reads, writes, fill = found.groups()
+    if element not in DTYPES:
+        raise front.error(key, f"unknown element type '{element}'; known are {', '.join(DTYPES)}")
+    shape = tuple(checked(front, key, size, names, expression.number) for size in split_commas(inside))
+    if not shape:
+        raise front.error(key, "a shape has at least one dimension; write [1] for one element")
+    if (reads or writes) and element != "f32":
+        raise front.error(key, "the oracle judges float32: an array with a role is f32")
+    if (reads or writes) and fill is not None:
+        raise front.error(key, "only scratch is filled by the host; leave out '= ...' or the role")
+    lo, hi = FILLS[element]
+    if fill is not None and not lo <= int(fill) <= hi:
+        raise front.error(key, f"a fill of {element} is an integer from {lo} to {hi}")
+    return Array(cast(Element, element), shape, reads, writes, None if fill is None else int(fill))
+
+
+def check_roles(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array], axes: Mapping[str, Axis]) -> None:
+    """Each role of the op has one array of its rank, and the inputs' shapes give every axis its size."""
+    check_each_role_has_one_array(front, roles, arrays)
+    for name, array in arrays.items():
+        check_rank(front, ("arrays", name), array, roles)
+    shapes = {name: array.shape for name, array in arrays.items() if array.reads}
+    for name, shape in shapes.items():
+        unknown = sorted(set[str]().union(*(size.names for size in shape)) - axes.keys())
+        if unknown:
+            found = f"an input's shape is made of axes and integers alone; '{unknown[0]}' is no axis"
+            raise front.error(("arrays", name), found)
+    for name in axes:
+        if not any(size.text == name for shape in shapes.values() for size in shape):
+            found = f"'{name}' is no dimension of an input, so no case would give it a value"
+            raise front.error(("axes", name), found)
+
+
+def check_each_role_has_one_array(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]) -> None:
+    taken: dict[str, str] = {}
+    for name, array in arrays.items():
+        for arrow, role, known in (("->", array.reads, roles.inputs), ("<-", array.writes, roles.outputs)):
+            if role is not None and role not in known:
+                raise front.error(("arrays", name), f"'{arrow} {role}' is no role of this op; {roles}")
+            if role is not None and f"{arrow} {role}" in taken:
+                owner = taken[f"{arrow} {role}"]
+                raise front.error(("arrays", name), f"'{arrow} {role}' is the role of '{owner}' already")
+            taken[f"{arrow} {role}"] = name
+    for arrow, known in (("->", roles.inputs), ("<-", roles.outputs)):
+        for role in known:
+            if f"{arrow} {role}" not in taken:
+                raise front.error(("arrays",), f"no array has the role '{arrow} {role}'; {roles}")
+
+
+def check_rank(front: FrontMatter, key: KeyPath, array: Array, roles: Roles) -> None:
+    """The array has the dimensions of its roles; a row of an op by row may also be a plain vector."""
+    for role, dimensions in roles.dimensions(array.reads, array.writes):
+        allowed = [dimensions]
+        if roles.takes_vector and len(dimensions) == 2:
+            allowed.append(dimensions[1:])
+        if len(array.shape) not in map(len, allowed):
+            shapes = " or ".join(f"[{', '.join(shape)}]" for shape in allowed)
+            found = f"{len(array.shape)} dimensions; '{role}' of {roles.op} is {shapes}"
+            raise front.error(key, found)
+
+
+def read_align(front: FrontMatter, arrays: Mapping[str, Array]) -> int:
+    value = lookup(front.values, ("align",))
+    if value is None:
+        return ALIGNMENT
+    widest = max(DTYPES[array.element].itemsize for array in arrays.values())
+    if type(value) is not int or not widest <= value <= ALIGNMENT or value & (value - 1):
+        found = f"a power of two from {widest} (the widest element) to {ALIGNMENT} bytes is wanted"
+        raise front.error(("align",), found)
+    return value

@@ -1,0 +1,125 @@
+"""The launches of a claim, read from the front matter and held against the functions of the source.
+
+Knows how a launch is written; never how one is run, nor the limits of a card.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from fuzz.claims import expression
+from fuzz.claims.arrays import Array
+from fuzz.claims.expression import Expression
+from fuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from fuzz.claims.signature import Parameters, entries_of, split_commas
+from fuzz.claims.sizes import check_keys, checked, read_number, required, table
+from fuzz.devices import DTYPES
+
+KEYS = ("entry", "grid", "block", "shared", "args", "when")
+EXAMPLE = '[[launch]], then entry = "name", grid = "rows", block = 256, args = ["y", "x", "rows", "cols"]'
+C_INT_BYTES = 4
+Arrays = Mapping[str, Array]
+Functions = Mapping[str, Parameters]
+Tune = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch. `entry` may hold `{name}` of a tune parameter, as in `block_sum<{threads}>`."""
+
+    entry: str
+    grid: tuple[Expression, ...]
+    block: tuple[Expression, ...]
+    shared: Expression
+    args: tuple[str, ...]
+    when: Expression | None = None
+
+    def entry_for(self, sizes: Mapping[str, int]) -> str:
+        """The entry with each `{name}` replaced by its value."""
+        return re.sub(r"\{(\w+)\}", lambda hole: str(sizes[hole[1]]), self.entry)
+
+    def entries(self, tune: Tune) -> tuple[str, ...]:
+        """The entry for every value of the tune parameters that it names."""
+        holes = [name for name in tune if f"{{{name}}}" in self.entry]
+        choices = product(*(tune[name] for name in holes))
+        return tuple(self.entry_for(dict(zip(holes, values, strict=True))) for values in choices)
+
+
+def read_launches(front: FrontMatter, names: tuple[str, ...], arrays: Arrays, tune: Tune) -> tuple[Launch, ...]:
+    written = required(front, ("launch",), EXAMPLE)
+    if not isinstance(written, list) or not all(isinstance(item, dict) for item in written):
+        raise front.error(("launch",), "a launch stands under [[launch]], in double brackets")
+    launches = tuple(read_launch(front, ("launch", index), names, arrays) for index, _ in enumerate(written))
+    functions = entries_of(front.source)
+    for index, launch in enumerate(launches):
+        parameters = read_function(front, ("launch", index, "entry"), launch, functions, tune)
+        check_args(front, ("launch", index, "args"), launch, parameters, arrays)
+    for name in arrays:
+        if not any(name in launch.args for launch in launches):
+            raise front.error(("arrays", name), f"no launch takes '{name}' in its args")
+    return launches
+
+
+def read_launch(front: FrontMatter, key: KeyPath, names: tuple[str, ...], arrays: Arrays) -> Launch:
+    check_keys(front, key, KEYS)
+    entry = required(front, (*key, "entry"), 'entry = "softmax_online"')
+    if not isinstance(entry, str):
+        raise front.error((*key, "entry"), "the name of a __global__ function is wanted, in quotes")
+    args = required(front, (*key, "args"), 'args = ["y", "x", "rows", "cols"]')
+    if not isinstance(args, list):
+        raise front.error((*key, "args"), "a list of names is wanted, in the order of the parameters")
+    for arg in args:
+        if not isinstance(arg, str) or (arg not in names and arg not in arrays):
+            found = f"'{arg}' is no array and no size; this claim has {', '.join((*arrays, *names))}"
+            raise front.error((*key, "args"), found)
+    when = lookup(front.values, (*key, "when"))
+    if when is not None and not isinstance(when, str):
+        raise front.error((*key, "when"), 'a condition in quotes is wanted, such as "cols <= 1024"')
+    has_shared = "shared" in table(front, key)
+    return Launch(
+        entry=entry,
+        grid=read_dimensions(front, (*key, "grid"), names),
+        block=read_dimensions(front, (*key, "block"), names),
+        shared=read_number(front, (*key, "shared"), names) if has_shared else expression.number("0", ()),
+        args=tuple(args),
+        when=None if when is None else checked(front, (*key, "when"), when, names, expression.condition),
+    )
+
+
+def read_dimensions(front: FrontMatter, key: KeyPath, names: tuple[str, ...]) -> tuple[Expression, ...]:
+    """One to three expressions with commas between them."""
+    value = required(front, key, f'{key[-1]} = "rows"')
+    if type(value) is not int and not isinstance(value, str):
+        raise front.error(key, 'one to three expressions are wanted, in one string: "chunks, rows"')
+    sizes = split_commas(str(value))
+    if not 1 <= len(sizes) <= 3:
+        raise front.error(key, f"{len(sizes)} dimensions; a {key[-1]} has one, two or three")
+    return tuple(checked(front, key, size, names, expression.number) for size in sizes)
+
+
+def read_function(front: FrontMatter, key: KeyPath, launch: Launch, functions: Functions, tune: Tune) -> Parameters:
+    """The parameters of the __global__ function that the entry names."""
+    for hole in re.findall(r"\{(.*?)\}", launch.entry):
+        if hole not in tune:
+            found = f"'{{{hole}}}' is no tune parameter; this claim has {', '.join(tune) or 'none'}"
+            raise front.error(key, found)
+    name = re.match(r"(?:\w+::)*(\w+)\s*(?:<.*>)?$", launch.entry.strip())
+    if not name or name[1] not in functions:
+        found = f"no such __global__ function in the source; it has {', '.join(functions) or 'none'}"
+        raise front.error(key, found)
+    return functions[name[1]]
+
+
+def check_args(front: FrontMatter, key: KeyPath, launch: Launch, parameters: Parameters, arrays: Arrays) -> None:
+    """An array goes to a pointer to its element type, and a size to a C int."""
+    if len(parameters) != len(launch.args):
+        wanted = ", ".join(parameter.text for parameter in parameters)
+        found = f"{len(launch.args)} given; {launch.entry} takes {len(parameters)}: ({wanted})"
+        raise front.error(key, found)
+    for arg, parameter in zip(launch.args, parameters, strict=True):
+        array = arrays.get(arg)
+        width = DTYPES[array.element].itemsize if array else C_INT_BYTES
+        if parameter.is_pointer != (array is not None) or parameter.bytes not in (None, width):
+            what = f"an array of {array.element}" if array else "a size, passed as a C int"
+            raise front.error(key, f"'{arg}' is {what}; the parameter is '{parameter.text}'")

@@ -1,0 +1,211 @@
+"""The sizes of a claim, read from the front matter: op, axes, tune, let; and what is broken on purpose.
+
+Knows the format of a kernel file; never what is done with a claim. Every mistake is a ClaimError of one line.
+"""
+
+import keyword
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from graphlib import CycleError, TopologicalSorter
+
+from fuzz.claims import expression
+from fuzz.claims.expression import Expression, ExpressionError
+from fuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from oracle.op import op_names
+
+KEYS = ("op", "axes", "tune", "let", "arrays", "align", "launch", "accuracy", "values", "broken")
+KINDS = (
+    "numeric",
+    "special",
+    "unwritten",
+    "out-of-bounds",
+    "uninitialised",
+    "race",
+    "divergent-barrier",
+    "inactive-lane",
+    "misaligned",
+    "illegal-address",
+    "trap",
+    "input-changed",
+    "nondeterministic",
+    "hang",
+)
+INT_MAX = 2**31 - 1
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A named size: every multiple of `multiple` from lo to hi."""
+
+    lo: int
+    hi: int
+    multiple: int = 1
+
+    def __contains__(self, size: int) -> bool:
+        return self.lo <= size <= self.hi and size % self.multiple == 0
+
+    def __str__(self) -> str:
+        return f"{self.lo}..{self.hi}" + (f" by {self.multiple}" if self.multiple > 1 else "")
+
+
+@dataclass(frozen=True)
+class Broken:
+    """What must be found in a kernel that is wrong on purpose, and why it is wrong."""
+
+    kind: str
+    why: str
+
+
+def check_keys(front: FrontMatter, key: KeyPath, allowed: Iterable[str]) -> None:
+    """Every key of the table at `key` is known; the closest one is proposed otherwise."""
+    known = tuple(allowed)
+    for name in table(front, key):
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f", did you mean '{close[0]}'?" if close else ""
+            raise front.error((*key, name), f"unknown key{hint}; known here are {', '.join(known)}")
+
+
+def table(front: FrontMatter, key: KeyPath) -> dict[str, object]:
+    """The table at `key`; empty where it is left out."""
+    found = lookup(front.values, key) if key else front.values
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise front.error(key, "a table is wanted, such as { name = ... }")
+    return found
+
+
+def required(front: FrontMatter, key: KeyPath, example: str) -> object:
+    value = lookup(front.values, key)
+    if value is None:
+        raise front.error(key, f"missing; write for example {example}")
+    return value
+
+
+def read_op(front: FrontMatter) -> str:
+    op = required(front, ("op",), 'op = "softmax"')
+    if op not in op_names():
+        raise front.error(("op",), f"unknown op; the oracle has {', '.join(op_names())}")
+    return str(op)
+
+
+def read_axes(front: FrontMatter) -> dict[str, Axis]:
+    required(front, ("axes",), 'axes = { rows = "1..65535", cols = "1..1048576" }')
+    return {name: read_axis(front, ("axes", name), value) for name, value in table(front, ("axes",)).items()}
+
+
+def read_axis(front: FrontMatter, key: KeyPath, value: object) -> Axis:
+    """An axis is "lo..hi" or { min = lo, max = hi, multiple = m }."""
+    usage = 'an axis is "lo..hi" or { min = lo, max = hi, multiple = m }, in non-negative integers'
+    if isinstance(value, dict):
+        check_keys(front, key, ("min", "max", "multiple"))
+        numbers = [value.get("min"), value.get("max"), value.get("multiple", 1)]
+        if not all(type(number) is int and number >= 0 for number in numbers):
+            raise front.error(key, usage)
+        lo, hi, multiple = (int(str(number)) for number in numbers)
+    else:
+        found = RANGE.fullmatch(value) if isinstance(value, str) else None
+        if not found or max(map(len, found.groups())) > 19:
+            raise front.error(key, usage)
+        lo, hi, multiple = int(found[1]), int(found[2]), 1
+    if lo > hi:
+        raise front.error(key, f"the least size {lo} is above the greatest, {hi}")
+    if multiple < 1:
+        raise front.error(key, "multiple = 0; a multiple is at least 1")
+    for size in (lo, hi):
+        if size % multiple:
+            raise front.error(
+                key, f"{size} is no multiple of {multiple}; the nearest below is {size - size % multiple}"
+            )
+    return Axis(lo, hi, multiple)
+
+
+def read_tune(front: FrontMatter) -> dict[str, tuple[int, ...]]:
+    tune: dict[str, tuple[int, ...]] = {}
+    for name, value in table(front, ("tune",)).items():
+        key = ("tune", name)
+        if not isinstance(value, list) or not all(type(item) is int and 0 <= item <= INT_MAX for item in value):
+            raise front.error(key, "a list of integers that fit an int is wanted, such as [32, 64, 128]")
+        if not value:
+            raise front.error(key, "an empty list leaves no way to launch; name at least one value")
+        if len(set(value)) < len(value):
+            raise front.error(key, "a value stands twice")
+        tune[name] = tuple(value)
+    return tune
+
+
+def check_names(front: FrontMatter) -> None:
+    """A name is an identifier and means one thing: an axis, a tune parameter, a let or an array."""
+    owner: dict[str, str] = {}
+    for section in ("axes", "tune", "let", "arrays"):
+        for name in table(front, (section,)):
+            key = (section, name)
+            if not NAME.fullmatch(name):
+                raise front.error(key, f"'{name}' is no name: letters, digits and _, no digit in front")
+            if keyword.iskeyword(name) or name in expression.FUNCTIONS:
+                raise front.error(key, f"'{name}' has a meaning in expressions; take another name")
+            if name in owner:
+                raise front.error(key, f"'{name}' stands in {owner[name]} already; a name means one thing")
+            owner[name] = section
+
+
+def read_let(front: FrontMatter, names: Iterable[str]) -> dict[str, Expression]:
+    """The derived sizes, in an order in which each needs only those before it."""
+    written = table(front, ("let",))
+    allowed = (*names, *written)
+    found = {name: read_number(front, ("let", name), allowed) for name in written}
+    needs = {name: value.names & written.keys() for name, value in found.items()}
+    try:
+        return {name: found[name] for name in TopologicalSorter(needs).static_order()}
+    except CycleError as error:
+        circle = error.args[1]
+        raise front.error(("let", circle[0]), f"goes in a circle: {' needs '.join(reversed(circle))}") from None
+
+
+def read_number(front: FrontMatter, key: KeyPath, allowed: Iterable[str]) -> Expression:
+    """An integer or an expression in quotes."""
+    value = lookup(front.values, key)
+    if type(value) is not int and not isinstance(value, str):
+        raise front.error(key, f"an integer or an expression in quotes is wanted: {expression.GRAMMAR}")
+    return checked(front, key, str(value), allowed, expression.number)
+
+
+def checked(
+    front: FrontMatter,
+    key: KeyPath,
+    text: str,
+    allowed: Iterable[str],
+    read: Callable[[str, Iterable[str]], Expression],
+) -> Expression:
+    try:
+        return read(text, allowed)
+    except ExpressionError as error:
+        raise front.error(key, str(error)) from None
+
+
+def read_broken(front: FrontMatter) -> Broken | None:
+    """[broken] stands in every file of a folder of that name, and nowhere else."""
+    folder = front.path.resolve().parent.name
+    if "broken" not in front.values:
+        if folder == "broken":
+            raise front.error(
+                ("broken",),
+                f"missing in a folder of broken kernels; write kind = one of {', '.join(KINDS)}, and why",
+            )
+        return None
+    if folder != "broken":
+        raise front.error(("broken",), "a kernel that is wrong on purpose lies in a folder named broken")
+    check_keys(front, ("broken",), ("kind", "why"))
+    kind = required(front, ("broken", "kind"), 'kind = "race"')
+    if kind not in KINDS:
+        raise front.error(("broken", "kind"), f"unknown kind; known are {', '.join(KINDS)}")
+    why = required(front, ("broken", "why"), 'why = "no barrier between the two loops"')
+    if not isinstance(why, str) or not why.strip():
+        raise front.error(("broken", "why"), "one sentence is wanted that says what is wrong")
+    return Broken(str(kind), why.strip())

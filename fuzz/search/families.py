@@ -1,0 +1,258 @@
+"""Families of hostile rows: what breaks softmax-like kernels, one function each, from a row's length and 64 bits.
+
+Each family is a recipe band that says what the row is. Knows float32 and where a row has edges; never an op or a
+claim. A family that needs NaN or +inf stands apart, since few claims speak of those.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Kind, Op, bits_of
+
+FLT_MAX = (2 - 2.0**-23) * 2.0**127
+NEG_INF, POS_INF, NAN = 0xFF800000, 0x7F800000, 0x7FC00000
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row to be made: its length, its columns of interest, the widths that divide it, and its own 64 bits."""
+
+    cols: int
+    columns: tuple[int, ...]
+    widths: tuple[int, ...]
+    bits: int
+
+    @property
+    def seed(self) -> int:
+        return self.bits & 0xFFFF
+
+    def pick(self, count: int, place: int = 0) -> int:
+        """One of so many, by bits of its own."""
+        return ((self.bits >> (16 + 12 * place)) & 0xFFF) % count
+
+    def column(self, place: int = 0) -> int:
+        """A column at an edge, or one time in four any column."""
+        which = self.pick(0x1000, place)
+        if which & 3 == 3 and self.cols > 1:
+            return (self.bits >> 20) % self.cols
+        return self.columns[(which >> 2) % len(self.columns)] if self.columns else 0
+
+    def width(self, place: int = 0) -> int:
+        """A width that divides the row into at least two parts, where there is one."""
+        fitting = [width for width in self.widths if width < self.cols] or [1]
+        return fitting[self.pick(len(fitting), place)]
+
+
+Family = Callable[[Row], Band]
+
+
+def noise(row: Row, offset: float = 0.0, scale: float = 1.0, kind: Kind = "normal") -> Base:
+    return Base(kind, bits_of(offset), bits_of(scale), row.seed)
+
+
+def at(column: int, value: float, op: Op = "set") -> Edit:
+    return Edit(column, column, bits_of(value), op)
+
+
+def zero(row: Row) -> Band:
+    return Band()
+
+
+def constant(row: Row) -> Band:
+    values = (1.0, 0.7, 0.1, -0.0, -1.0, 88.0, -87.5, 1e-20, 2.0**-126, 2.0**-149, -(2.0**-149), 1e30, FLT_MAX)
+    return Band(Base("constant", bits_of(values[row.pick(len(values))])))
+
+
+def normal(row: Row) -> Band:
+    return Band(noise(row))
+
+
+def spike(row: Row) -> Band:
+    """One element takes nearly all of the sum: dropped or counted twice, it shows."""
+    return Band(noise(row), (at(row.column(), 12.0, "add"),))
+
+
+def tower(row: Row) -> Band:
+    """One element so far above the rest that a maximum which misses it overflows."""
+    return Band(noise(row), (at(row.column(), 120.0, "add"),))
+
+
+def last_spike(row: Row) -> Band:
+    return Band(noise(row), (at(-1, (12.0, 120.0)[row.pick(2)], "add"),))
+
+
+def twin_spikes(row: Row) -> Band:
+    return Band(noise(row), (at(row.column(), 15.0), at(row.column(1), 15.0)))
+
+
+def far_below(row: Row) -> Band:
+    """A maximum that starts at 0 loses the whole row."""
+    return Band(noise(row, (-200.0, -300.0, -1e4, -1e20)[row.pick(4)]))
+
+
+def lowest(row: Row) -> Band:
+    """-FLT_MAX as a value, not as a stand-in for -inf."""
+    edits = (at(row.column(), (-FLT_MAX, -3e38, -1e38)[row.pick(3)]),)
+    return Band(Base("constant", bits_of(-FLT_MAX)), edits)
+
+
+def above_lowest(row: Row) -> Band:
+    return Band(noise(row, -3.2e38, 2e36, "uniform"))
+
+
+def all_neg_inf(row: Row) -> Band:
+    return Band(Base("constant", NEG_INF))
+
+
+def leading_neg_inf(row: Row) -> Band:
+    """A running maximum meets -inf first: exp(-inf - -inf) is NaN."""
+    last = (0, 1, row.width() - 1, 2 * row.width() - 1, row.cols // 2)[row.pick(5, 1)]
+    return Band(noise(row), (Edit(0, min(last, row.cols - 2), NEG_INF),))
+
+
+def trailing_neg_inf(row: Row) -> Band:
+    back = (1, 2, row.width(), row.cols // 2)[row.pick(4, 1)]
+    return Band(noise(row), (Edit(-max(1, min(back, row.cols - 1)), -1, NEG_INF),))
+
+
+def share_neg_inf(row: Row) -> Band:
+    """All that one thread sees is -inf."""
+    width = row.width()
+    return Band(noise(row), (Edit(row.pick(width, 1), -1, NEG_INF, every=width),))
+
+
+def tile_neg_inf(row: Row) -> Band:
+    return Band(noise(row), (_tile(row, NEG_INF, "set"),))
+
+
+def alternating_neg_inf(row: Row) -> Band:
+    return Band(noise(row), (Edit(row.pick(2), -1, NEG_INF, every=2),))
+
+
+def one_neg_inf(row: Row) -> Band:
+    return Band(noise(row), (Edit(row.column(), row.column(), NEG_INF),))
+
+
+def one_finite(row: Row) -> Band:
+    value = (0.0, 5.0, -300.0, -FLT_MAX, FLT_MAX)[row.pick(5, 1)]
+    return Band(Base("constant", NEG_INF), (at(row.column(), value),))
+
+
+def extremes(row: Row) -> Band:
+    """+FLT_MAX beside -FLT_MAX: their difference is infinite."""
+    edits = (Edit(row.pick(2), -1, bits_of(FLT_MAX), every=2),) if row.pick(2, 1) else (at(row.column(), FLT_MAX),)
+    return Band(Base("constant", bits_of(-FLT_MAX)), edits)
+
+
+def one_huge(row: Row) -> Band:
+    value = (FLT_MAX, -FLT_MAX, 1e30, -1e30)[row.pick(4, 1)]
+    return Band(noise(row), (at(row.column(), value),))
+
+
+def wide(row: Row) -> Band:
+    return Band(noise(row, -100.0, 100.0, "uniform"))
+
+
+def offset(row: Row) -> Band:
+    return Band(noise(row, (25.0, -25.0, 88.5, -90.0)[row.pick(4)]))
+
+
+def tiny(row: Row) -> Band:
+    return Band(noise(row, 0.0, 1e-20))
+
+
+def denormal(row: Row) -> Band:
+    return Band(noise(row, 0.0, 1e-40))
+
+
+def denormal_results(row: Row) -> Band:
+    """exp of these is below the least normal number."""
+    return Band(noise(row, -104.0, 17.0, "uniform"), (at(row.column(), 0.0),))
+
+
+def near_ties(row: Row) -> Band:
+    """Each element is the next float: every one is a new maximum."""
+    return Band(noise(row, 0.7, 2.0**-24, "ramp"))
+
+
+def creeping(row: Row) -> Band:
+    """New maxima whose distance exp rounds to 1."""
+    return Band(noise(row, 0.0, 1e-9, "ramp"))
+
+
+def ascending(row: Row) -> Band:
+    return Band(noise(row, -50.0, (0.1, 1.0, 30.0, 200.0 / max(row.cols, 1))[row.pick(4)], "ramp"))
+
+
+def descending(row: Row) -> Band:
+    return Band(noise(row, 50.0, -(0.1, 1.0, 30.0, 200.0 / max(row.cols, 1))[row.pick(4)], "ramp"))
+
+
+def staircase(row: Row) -> Band:
+    """Each tile is higher, or lower, than the one before: every thread rounds alike, so that nothing cancels out."""
+    width = row.width()
+    step = (0.35, -0.35, 1.1, -1.1, 2.7, 5.3, -5.3, 9.7)[row.pick(8, 2)]
+    starts = range(width, row.cols, width)[: MAX_EDITS - 1]
+    return Band(Base(), tuple(Edit(start, -1, bits_of(step), "add") for start in starts))
+
+
+def high_tile(row: Row) -> Band:
+    """One tile is the only one that counts."""
+    return Band(noise(row), (_tile(row, bits_of((120.0, 12.0)[row.pick(2, 2)]), "add"),))
+
+
+def high_tail(row: Row) -> Band:
+    """What is left after whole vectors or tiles counts most."""
+    width = row.width()
+    left = row.cols % width or width
+    return Band(noise(row), (Edit(-min(left, row.cols), -1, bits_of(12.0), "add"),))
+
+
+def large_spread(row: Row) -> Band:
+    return Band(noise(row, 0.0, (1e4, 1e30)[row.pick(2)]))
+
+
+def integers(row: Row) -> Band:
+    return Band(noise(row, 0.0, 1.0, "integer"))
+
+
+def powers(row: Row) -> Band:
+    return Band(noise(row, 0.0, 1.0, "power"))
+
+
+def cancelling(row: Row) -> Band:
+    return Band(noise(row, 0.1, 1e6, "sign"))
+
+
+def all_negative(row: Row) -> Band:
+    return Band(noise(row, -2.0, 1.0, "uniform"))
+
+
+def signed_zeros(row: Row) -> Band:
+    return Band(Base("constant", bits_of(-0.0)), (at(row.column(), 0.0),))
+
+
+def with_nan(row: Row) -> Band:
+    bits = (NAN, 0xFFC00001, 0x7F812345)[row.pick(3, 1)]
+    return Band(noise(row), (Edit(row.column(), row.column(), bits),))
+
+
+def with_pos_inf(row: Row) -> Band:
+    edits = (Edit(row.column(), row.column(), POS_INF),)
+    return Band(noise(row), edits if row.pick(2, 2) else (*edits, Edit(row.column(1), row.column(1), NEG_INF)))
+
+
+def _tile(row: Row, bits: int, op: Op) -> Edit:
+    width = row.width()
+    start = width * row.pick(max(1, -(-row.cols // width)), 1)
+    return Edit(start, start + width - 1, bits, op)
+
+
+ROWS: tuple[Family, ...] = (
+    zero, normal, spike, leading_neg_inf, last_spike, far_below, tower, constant, all_neg_inf, high_tail, lowest,
+    ascending, one_finite, wide, share_neg_inf, high_tile, denormal_results, near_ties,
+    alternating_neg_inf, twin_spikes, offset, extremes, trailing_neg_inf, integers, descending, tiny, one_huge,
+    cancelling, tile_neg_inf, above_lowest, powers, one_neg_inf, creeping, denormal, all_negative, large_spread,
+    signed_zeros, staircase,
+)  # fmt: skip
+"""In an order in which neighbours differ much: what leaks from one row into the next then shows."""

@@ -1,0 +1,186 @@
+"""How large a trial is: launch parameters and sizes, chosen around the edges that the claim implies.
+
+Knows claims and edges; never values, how a kernel is run or what the right answer is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Literal
+
+from fuzz.claims.sizes import Axis
+from fuzz.kernel import MOST_TUNES, Kernel
+from fuzz.search.chooser import Choose, one_of, seldom
+from fuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, tuned_widths, widths
+
+Large = Literal["rows", "elements"]
+LEAST_CAP = 256
+FEW_THREADS, MANY_THREADS = 1 << 12, 1 << 15
+"""Threads of one trial: mostly few, so that many trials fit a second; a block with its own edges is within both."""
+WORK = 1 << 23
+"""Threads times the longest axis: about the loads of a trial in which every thread walks along that axis."""
+MANY = 1 << 16
+MOST_ROWS = 160
+VARIANT_TRIES = 6
+
+
+@dataclass(frozen=True)
+class Ground:
+    """One launch configuration of a kernel, and the widths in which it may divide its work."""
+
+    kernel: Kernel
+    tune: Mapping[str, int]
+    widths: tuple[int, ...]
+    tuned: tuple[int, ...]
+
+
+def size_of(
+    kernel: Kernel, choose: Choose, budget: int, work: int, large: Large | None
+) -> tuple[Ground, dict[str, int]]:
+    """Launch parameters and sizes that the claim admits, within about so many elements and so much work.
+
+    `large`: more rows, or more elements, than 16 bits can count, where the claim has so many.
+    """
+    tune = {name: one_of(choose, values) for name, values in kernel.tune.items()}
+    if large:
+        tune = _most_blocks(kernel) if large == "rows" else {name: min(values) for name, values in kernel.tune.items()}
+    ground = Ground(kernel, tune, widths(kernel, tune), tuned_widths(tune))
+    return ground, _many(ground, large, choose) if large else _of_variant(ground, choose, budget, work)
+
+
+def _of_variant(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
+    """Sizes for which one variant of the kernel is launched, each as likely as any other, where they are soon found."""
+    whens = [launch.when for launch in ground.kernel.launches if launch.when is not None]
+    wanted = one_of(choose, whens) if len(whens) > 1 else None
+    axes = _axes(ground, choose, budget, work)
+    for _ in range(VARIANT_TRIES):
+        if wanted is None or wanted(ground.kernel.sizes(axes, ground.tune)):
+            break
+        axes = _axes(ground, choose, budget, work)
+    return axes
+
+
+def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
+    """How many values a case of this size has, inputs and outputs of the op together."""
+    known = kernel.sizes(axes, {name: values[0] for name, values in kernel.tune.items()})
+    used = [array for array in kernel.arrays.values() if array.reads or array.writes]
+    return sum(prod(size(known) for size in array.shape) for array in used)
+
+
+def threads(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
+    """How many threads all launches together have, which is what a trial costs where threads are simulated."""
+    sizes = kernel.sizes(axes, tune)
+    chosen = [launch for launch in kernel.launches if launch.when is None or launch.when(sizes)]
+    return sum(prod(size(sizes) for size in (*launch.grid, *launch.block)) for launch in chosen)
+
+
+def _axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
+    """Sizes for all axes, the last one first: a row's length matters more than how many rows there are."""
+    cap = min(budget, LEAST_CAP << choose(0, 9))
+    workers = MANY_THREADS if seldom(choose, 8) else FEW_THREADS
+    axes = {name: axis.lo for name, axis in ground.kernel.axes.items()}
+    row = row_axis(ground.kernel)
+    left = len(axes)
+    for name in reversed(list(axes)):
+        most = _most(ground, axes, name, cap, workers, work)
+        if left > 1 and not seldom(choose, 2):
+            most = max(ground.kernel.axes[name].lo, int(most ** (1 / left)))
+        axis = ground.kernel.axes[name]
+        axes[name] = (_rows if name == row else _size)(choose, axis, ground, most)
+        left -= 1
+    return axes
+
+
+def row_axis(kernel: Kernel) -> str | None:
+    """The axis that counts rows which have nothing to do with one another, where there is one."""
+    first = next(array.shape for array in kernel.arrays.values() if array.reads)
+    if kernel.roles.takes_vector and len(first) == 2 and first[0].text in kernel.axes:
+        return first[0].text
+    return None
+
+
+def _most(ground: Ground, axes: Mapping[str, int], name: str, cap: int, workers: int, work: int) -> int:
+    """The largest size of an axis, the others as they are, within so many elements, threads and so much work."""
+    kernel = ground.kernel
+    lo = kernel.axes[name].lo
+    hi = min(kernel.axes[name].hi, max(cap, lo))
+    held, more = (elements(kernel, {**axes, name: size}) for size in (lo, lo + 1))
+    if more > held:  # nearly always elements grow evenly with a size, and this guess is the answer
+        hi = min(hi, lo + max(0, cap - held) // (more - held))
+
+    def fits(size: int) -> bool:
+        tried = {**axes, name: size}
+        if elements(kernel, tried) > cap:
+            return False
+        count = threads(kernel, tried, ground.tune)
+        return count <= workers and count * max(tried.values()) <= work
+
+    if lo == hi or fits(hi):
+        return hi
+    while hi - lo > 1:
+        middle = (lo + hi) // 2
+        lo, hi = (middle, hi) if fits(middle) else (lo, middle)
+    return lo
+
+
+def _size(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
+    """A size up to `most`: any one, small ones likelier; or one that is small, prime or last; or near a width."""
+    form = choose(0, 3)
+    if form == 0:
+        top = min(most, (1 << choose(1, max(1, most.bit_length()))) - 1)
+        size = choose(axis.lo, max(axis.lo, top))
+    elif form == 1:
+        size = one_of(choose, (*SMALL, *PRIMES, axis.hi - 1, axis.hi))
+    elif form == 2 and ground.tuned:
+        size = one_of(choose, TIMES[:2]) * one_of(choose, ground.tuned) + one_of(choose, STEPS[:3])
+    else:
+        size = one_of(choose, TIMES) * one_of(choose, ground.widths) + one_of(choose, STEPS)
+    return _fit(axis, max(axis.lo, min(size, most)))
+
+
+def _rows(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
+    """How many rows: few, dozens, or a number at an edge."""
+    form = choose(0, 3)
+    if form == 3:
+        return _size(choose, axis, ground, min(most, 8 * MOST_ROWS))
+    top = max(axis.lo, min(most, 4 if form == 0 else MOST_ROWS))
+    return _fit(axis, choose(axis.lo, top))
+
+
+def _fit(axis: Axis, size: int) -> int:
+    """The nearest size that the axis admits, at or below where it can be."""
+    down = size - size % axis.multiple
+    return down if down >= axis.lo else down + axis.multiple
+
+
+def _most_blocks(kernel: Kernel) -> dict[str, int]:
+    """The launch that gives many rows the most blocks, and of these the one of the fewest threads."""
+    row = row_axis(kernel) or next(iter(kernel.axes))
+    axes = {name: min(axis.hi, MANY) if name == row else axis.lo for name, axis in kernel.axes.items()}
+    axes[row] = _fit(kernel.axes[row], axes[row])
+    every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
+    return min(every[:MOST_TUNES], key=lambda tune: (-_blocks(kernel, axes, tune), threads(kernel, axes, tune)))
+
+
+def _blocks(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
+    sizes = kernel.sizes(axes, tune)
+    return max(prod(size(sizes) for size in one.grid) for one in kernel.launches if not one.when or one.when(sizes))
+
+
+def _many(ground: Ground, what: Large, choose: Choose) -> dict[str, int]:
+    """More than 2^16 rows of a few columns, or more than 2^16 elements in rows of any length.
+
+    Without an axis of rows it is the first axis, or the last one, that is so large.
+    """
+    kernel = ground.kernel
+    axes = {name: axis.lo for name, axis in kernel.axes.items()}
+    row = row_axis(kernel) or (next(iter(axes)) if what == "rows" else next(reversed(axes)))
+    is_long = what == "rows" or row_axis(kernel) is None
+    for name, axis in kernel.axes.items():
+        if name != row:
+            axes[name] = _fit(axis, min(axis.hi, choose(1, 2) if is_long else choose(65, 300)))
+    axis = kernel.axes[row]
+    wanted = MANY if is_long else -(-MANY // max(1, prod(axes.values()) // max(1, axes[row])))
+    axes[row] = _fit(axis, max(axis.lo, min(axis.hi, wanted + choose(1, 64))))
+    return axes

@@ -1,0 +1,113 @@
+"""The kernels of a folder as a table: for a terminal, as JSON, and as the Markdown in the README.
+
+Knows kernels and how to lay them out; never how they are run.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from fuzz.claims.front_matter import shown_path
+from fuzz.claims.sizes import Axis
+from fuzz.devices import ClaimError
+from fuzz.kernel import KERNELS, Kernel, kernel_files, load
+
+BEGINS = "<!-- kernels -->"
+ENDS = "<!-- /kernels -->"
+
+
+def read_folder(folder: Path = KERNELS) -> tuple[tuple[Kernel, ...], tuple[ClaimError, ...]]:
+    """Every kernel below the folder that can be read, and the errors of those that cannot."""
+    kernels: list[Kernel] = []
+    errors: list[ClaimError] = []
+    for path in kernel_files(folder):
+        try:
+            kernels.append(load(path))
+        except ClaimError as error:
+            errors.append(error)
+    return tuple(kernels), tuple(errors)
+
+
+def as_json(kernels: Sequence[Kernel]) -> list[dict[str, object]]:
+    """The list as `kfuzz list --json` prints it."""
+    return [
+        {
+            "name": kernel.name,
+            "op": kernel.op,
+            "path": shown_path(kernel.path),
+            "broken": {"kind": kernel.broken.kind, "why": kernel.broken.why} if kernel.broken else None,
+            "axes": {
+                name: {"min": axis.lo, "max": axis.hi, "multiple": axis.multiple} for name, axis in kernel.axes.items()
+            },
+            "tune": {name: list(values) for name, values in kernel.tune.items()},
+        }
+        for kernel in kernels
+    ]
+
+
+def as_table(kernels: Sequence[Kernel]) -> Table:
+    """The list as a person reads it."""
+    table = Table("kernel", "op", "sizes", "tune", "broken on purpose", box=None, pad_edge=False)
+    for kernel in kernels:
+        tune = " ".join(f"{name}={shown_values(values)}" for name, values in kernel.tune.items())
+        broken = kernel.broken.kind if kernel.broken else ""
+        table.add_row(kernel.name, kernel.op, shown_axes(kernel.axes), tune, broken)
+    return table
+
+
+def shown_axes(axes: dict[str, Axis]) -> str:
+    """`rows=1..2^31-1 cols=1..1024`."""
+    return " ".join(
+        f"{name}={shown_size(axis.lo)}..{shown_size(axis.hi)}" + (f" by {axis.multiple}" if axis.multiple > 1 else "")
+        for name, axis in axes.items()
+    )
+
+
+def shown_size(size: int) -> str:
+    """A size in digits, or as a power of two where that is what it is and digits hide it."""
+    for number, tail in ((size, ""), (size + 1, "-1")):
+        if number >= 2**16 and number & (number - 1) == 0:
+            return f"2^{number.bit_length() - 1}{tail}"
+    return str(size)
+
+
+def shown_values(values: tuple[int, ...]) -> str:
+    return ",".join(map(str, values))
+
+
+def first_sentence(prose: str) -> str:
+    """What the kernel is, in the words of its own file."""
+    paragraph = " ".join(prose.split("\n\n", maxsplit=1)[0].split())
+    return paragraph.split(". ")[0].rstrip(".") + "." if paragraph else ""
+
+
+def as_markdown(kernels: Sequence[Kernel]) -> str:
+    """Two tables: the kernels that are right, and those that are wrong on purpose."""
+    lines = ["| kernel | op | sizes | how |", "|---|---|---|---|"]
+    for kernel in kernels:
+        if kernel.broken is None:
+            how = escaped(first_sentence(kernel.prose))
+            lines.append(f"| `{kernel.name}` | {kernel.op} | {shown_axes(kernel.axes)} | {how} |")
+    lines += ["", "| wrong on purpose | op | must be found | why |", "|---|---|---|---|"]
+    for kernel in kernels:
+        if kernel.broken is not None:
+            why = escaped(kernel.broken.why)
+            lines.append(f"| `{kernel.name}` | {kernel.op} | {kernel.broken.kind} | {why} |")
+    return "\n".join(lines)
+
+
+def escaped(text: str) -> str:
+    """Text that Markdown leaves as it is inside a table."""
+    for char in "\\|*_<":
+        text = text.replace(char, f"\\{char}")
+    return text
+
+
+def with_table(text: str, table: str) -> str:
+    """The text with the table between its markers; ValueError where it has none."""
+    before, opening, rest = text.partition(BEGINS)
+    _, closing, after = rest.partition(ENDS)
+    if not opening or not closing:
+        raise ValueError(f"no place for the table: write a line '{BEGINS}' and below it a line '{ENDS}'")
+    return f"{before}{BEGINS}\n{table}\n{ENDS}{after}"

@@ -1,0 +1,190 @@
+"""A campaign while it runs: a table that keeps itself up to date on a terminal, plain lines anywhere else.
+
+Knows the events of a campaign; never how it is run.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from fuzz.campaign import Event, Found, GaveUp, Tried
+from fuzz.search.state import Discovery
+
+LINE_EVERY = 10.0
+"""Seconds between two lines of progress where there is no terminal."""
+REFRESH = 4
+HEAD_LINES = 8
+
+
+@dataclass
+class Line:
+    """What is known of a kernel so far."""
+
+    trials: int = 0
+    rows: int = 0
+    ratio: float = 0.0
+    found: list[str] = field(default_factory=list)
+    over: str = ""
+
+
+@dataclass
+class Board:
+    """What is known of a campaign so far."""
+
+    kernels: dict[str, Line]
+    max_time: float | None
+    max_cases: int | None
+    clock: Callable[[], float] = time.monotonic
+    began: float = field(init=False)
+    found: list[Discovery] = field(default_factory=list)
+    current: str = ""
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+
+    @property
+    def seconds(self) -> float:
+        return self.clock() - self.began
+
+    @property
+    def trials(self) -> int:
+        return sum(line.trials for line in self.kernels.values())
+
+    def take(self, event: Event) -> None:
+        """Count one event."""
+        match event:
+            case Tried():
+                line, self.current = self.kernels[event.kernel], event.kernel
+                line.trials, line.rows = line.trials + 1, line.rows + event.rows
+                line.ratio = max(line.ratio, event.ratio)
+            case Found(discovery):
+                self.found.append(discovery)
+                kernel, _, bucket = discovery.bucket.partition(": ")
+                self.kernels[kernel].found.append(bucket)
+            case GaveUp():
+                self.kernels[event.kernel].over = event.why
+
+    def left(self) -> str:
+        """How much is still to come."""
+        if self.max_time is not None:
+            return f"{max(0.0, self.max_time - self.seconds):.0f} s left"
+        if self.max_cases is not None:
+            return f"{max(0, self.max_cases - self.trials)} cases left"
+        return "until Ctrl-C"
+
+    def head(self) -> str:
+        """The campaign in one line."""
+        rows, ratio = (sum(line.rows for line in self.kernels.values()), max_ratio(self.kernels.values()))
+        seconds = max(self.seconds, 1e-3)
+        rates = f"{self.trials} trials ({self.trials / seconds:.0f}/s), {rows} rows ({rows / seconds:.0f}/s)"
+        found = f"{len(self.found)} finding{'s' * (len(self.found) != 1)}"
+        return f"{rates}, worst error {ratio:.2f} of its bound, {found}, {self.left()}"
+
+
+def max_ratio(lines: Iterable[Line]) -> float:
+    return max((line.ratio for line in lines), default=0.0)
+
+
+class View(Protocol):
+    """Shows a campaign while it runs; a context manager."""
+
+    board: Board
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+
+    def __enter__(self) -> "View":
+        """Begin to show."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Show no more."""
+
+
+def view_of(board: Board, console: Console) -> View:
+    """A table where there is a terminal, lines where there is none."""
+    return TableView(board, console) if console.is_terminal else LineView(board, console)
+
+
+class LineView:
+    """A line for each finding, and one for the state of things now and then."""
+
+    def __init__(self, board: Board, console: Console) -> None:
+        self.board, self._console, self._next = board, console, LINE_EVERY
+
+    def __call__(self, event: Event) -> None:
+        self.board.take(event)
+        if not isinstance(event, Tried):
+            self._say(event_line(event))
+        elif self.board.seconds >= self._next:
+            self._next = self.board.seconds + LINE_EVERY
+            self._say(self.board.head())
+
+    def _say(self, text: str) -> None:
+        self._console.print(f"[{self.board.seconds:5.1f} s] {text}", markup=False, highlight=False, soft_wrap=True)
+
+    def __enter__(self) -> "LineView":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+
+class TableView:
+    """A table of the kernels, at most as high as the terminal."""
+
+    def __init__(self, board: Board, console: Console) -> None:
+        self.board, self._console = board, console
+        self._live = Live(console=console, refresh_per_second=REFRESH, get_renderable=self._render, transient=True)
+
+    def __call__(self, event: Event) -> None:
+        self.board.take(event)
+        if not isinstance(event, Tried):
+            self._console.print(event_line(event), markup=False, highlight=False, soft_wrap=True)
+
+    def __enter__(self) -> "TableView":
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def _render(self) -> Group:
+        return Group(Text(self.board.head(), style="bold"), board_table(self.board, self._console.height - HEAD_LINES))
+
+
+def event_line(event: Found | GaveUp) -> str:
+    """A finding or an end, in one line."""
+    if isinstance(event, GaveUp):
+        return f"{event.kernel}: {event.why.splitlines()[0] if event.why else ''}"
+    one = event.discovery
+    what = "known" if one.is_known else one.severity
+    return f"{what}: {one.bucket} (trial {one.first_trial})"
+
+
+def board_table(board: Board, most: int) -> Table:
+    """The kernels with findings first, then those that come nearest to their bound."""
+    found = Table("kernel", box=None, pad_edge=False)
+    for heading in ("trials", "rows", "worst error"):
+        found.add_column(heading, justify="right")
+    found.add_column("findings", no_wrap=True, overflow="ellipsis")
+    order = sorted(board.kernels.items(), key=lambda item: (not item[1].found, -item[1].ratio, item[0]))
+    for name, line in order[: max(most, 1)]:
+        told = "; ".join(line.found) or line.over.split("\n")[0]
+        style = "red" if line.found else "bold" if name == board.current else ""
+        found.add_row(name, str(line.trials), str(line.rows), f"{line.ratio:.2f}", told, style=style)
+    if len(order) > max(most, 1):
+        found.add_row(f"and {len(order) - max(most, 1)} more")
+    return found

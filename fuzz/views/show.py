@@ -1,0 +1,106 @@
+"""What a kernel claims, laid out for a person.
+
+Knows how to say a claim in words; never whether it holds.
+"""
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from fuzz.claims.expression import Expression
+from fuzz.kernel import Kernel
+from fuzz.views.listing import shown_size, shown_values
+from oracle.rounding import ExpModel
+
+Section = tuple[str, list[tuple[str, str]]]
+
+
+def sections(kernel: Kernel) -> Iterator[Section]:
+    """Every part of the claim: a heading, then names with what is claimed of them."""
+    yield "axes", [(name, sizes_of(axis.lo, axis.hi, axis.multiple)) for name, axis in kernel.axes.items()]
+    yield "tune", [(name, f"any of {shown_values(values)}") for name, values in kernel.tune.items()]
+    yield "let", [(name, value.text) for name, value in kernel.let.items()]
+    yield "arrays", [(name, f"{array}{role_of(array)}") for name, array in kernel.arrays.items()]
+    if kernel.align < 256:
+        yield "align", [("", f"bases may be aligned to no more than {kernel.align} bytes")]
+    for number, launch in enumerate(kernel.launches, 1):
+        lines = [
+            ("entry", launch.entry),
+            ("grid", ", ".join(size.text for size in launch.grid)),
+            ("block", ", ".join(size.text for size in launch.block)),
+            ("shared", f"{launch.shared.text} bytes"),
+            ("args", ", ".join(launch.args)),
+        ]
+        if launch.when:
+            lines.insert(0, ("when", launch.when.text))
+        yield f"launch {number}" if len(kernel.launches) > 1 else "launch", lines
+    yield "accuracy", accuracy_lines(kernel)
+    yield "values", values_lines(kernel)
+    if kernel.broken:
+        yield "broken", [("kind", kernel.broken.kind), ("why", kernel.broken.why)]
+
+
+def sizes_of(lo: int, hi: int, multiple: int) -> str:
+    by = f", multiples of {multiple}" if multiple > 1 else ""
+    return f"{shown_size(lo)} to {shown_size(hi)}{by}"
+
+
+def role_of(array: object) -> str:
+    """Scratch says so, since no arrow does."""
+    text = str(array)
+    if "->" in text or "<-" in text:
+        return ""
+    return "  (scratch)" if "=" in text else "  (scratch, poisoned)"
+
+
+def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
+    claimed, models = kernel.rounding, kernel.rounding.models
+    lines = [
+        ("adds", count(claimed.adds, "as many as the sum has terms")),
+        ("rescales", count(claimed.rescales, "as many as adds")),
+        ("exp", exp_model(models.exp)),
+        ("divide", models.divide),
+        ("accumulate", models.accumulate),
+        ("denominator", f"one for each {models.denominator}"),
+    ]
+    if models.shift_slack:
+        lines.append(("shift_slack", f"{models.shift_slack:g}"))
+    if claimed.flags:
+        denormals = "; denormals are flushed" if models.ftz else ""
+        lines.append(("flags", " ".join(claimed.flags) + denormals))
+    return lines
+
+
+def count(claimed: Expression | None, silent: str) -> str:
+    return f"at most {claimed.text}" if claimed else f"left out: {silent}"
+
+
+def exp_model(model: ExpModel) -> str:
+    far = f" + {model.kappa:g} |t|" if model.kappa else ""
+    return f"error at most {model.a0:g}{far} units of 2^-24"
+
+
+def values_lines(kernel: Kernel) -> list[tuple[str, str]]:
+    special = kernel.special
+    lines: list[tuple[str, str]] = []
+    if kernel.finite:
+        lines.append(("finite", "-inf is left out"))
+    if kernel.value_range:
+        lines.append(("range", "finite values from {:g} to {:g}".format(*kernel.value_range)))
+    if special.all_neg_inf == "zero":
+        lines.append(("all_neg_inf", "a row of nothing but -inf is zero"))
+    words = {"row": "the whole row is NaN", "ieee": "as the op defines it", "ignore": "left out, as fmaxf does"}
+    for name, said in (("nan", special.nan), ("pos_inf", special.pos_inf)):
+        if said:
+            lines.append((name, words[said]))
+    return lines or [("", f"left out: what {kernel.op} claims by default")]
+
+
+def as_text(kernel: Kernel, path: str) -> Text:
+    """The kernel's prose, then its claim, one line a statement."""
+    text = Text.assemble((kernel.name, "bold"), f"  {kernel.op}  {path}\n\n{kernel.prose}\n")
+    for heading, statements in sections(kernel):
+        for index, (name, said) in enumerate(statements):
+            text.append(f"\n{heading if index == 0 else '':<10} ", "bold")
+            text.append(f"{name:<12} {said}" if name else said)
+    return text

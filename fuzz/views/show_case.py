@@ -1,0 +1,45 @@
+"""What is in a case file, laid out for a person.
+
+Knows cases; never a kernel or a device.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fuzz.case import Origin, Record, Values
+from fuzz.cases.case_reader import one_line
+
+MOST_VALUES = 64
+
+
+def case_text(record: Record, name: str) -> str:
+    """The case in words, where it comes from, and the bits of short arrays."""
+    case = record.case
+    axes = " ".join(f"{axis}={size}" for axis, size in case.axes.items())
+    lines = [f"{name}  {case.op} {axes}  sha256 {case.digest[:16]}"]
+    if record.origin:
+        lines += ["", *(f"{label:<10} {one_line(said)}" for label, said in origin_lines(record.origin))]
+    for role, array in case.arrays.items():
+        lines += ["", f"{role:<10} {list(array.shape)}  {case.show(role)}"]
+        if array.size <= MOST_VALUES:
+            lines += [f"{'':<10} {line}" for line in value_lines(array)]
+    return "\n".join(lines)
+
+
+def origin_lines(origin: Origin) -> Iterator[tuple[str, str]]:
+    """What the case says of its own past."""
+    yield "broke", origin.kernel
+    yield "bucket", origin.bucket
+    yield "seen", origin.message
+    yield "launch", " ".join(f"{name}={value}" for name, value in origin.tune.items()) or "-"
+    how = ", each access checked" if origin.check else ""
+    yield "probe", f"{origin.runs} runs from seed {origin.seed}{how}, device {origin.device or 'not told'}"
+    yield "minimized", "yes" if origin.minimized else "no"
+
+
+def value_lines(array: Values) -> Iterator[str]:
+    """Index, value and bits of each element."""
+    for index in np.ndindex(array.shape):
+        value = array[index]
+        yield f"[{', '.join(map(str, index))}] {value:.9g} (0x{int(value.view(np.uint32)):08x})"
