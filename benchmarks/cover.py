@@ -1,6 +1,6 @@
 """A small corpus from a score: cases, each minimized, that together kill every mutant again which an error killed.
 
-    python -m benchmarks.cover --score DIR --into tests/corpus
+    python -m benchmarks.cover --score DIR --into FOLDER
 
 Greedy: the trial that killed most of the mutants that are left is minimized on one of them, and all that the small
 case kills, in whatever kernel of its op, are left no more. What kills is a replay of the case as a plain pytest does
