@@ -25,8 +25,8 @@ from fuzz.kernel import Kernel, discover
 from fuzz.minimize import Failure, minimize, pointed, record_of
 from fuzz.mutate import Mutant, as_kernel, mutants
 from fuzz.replay import launches
-from fuzz.score import RUNS, TIMEOUT, Options, Score
-from fuzz.score_run import scores_in
+from fuzz.scoring.run import scores_in
+from fuzz.scoring.trials import RUNS, TIMEOUT, Options, Score
 from fuzz.search.schedule import attempt_of, probe_of
 from fuzz.subject import subject_of
 from fuzz.trial import run_trial, unfit

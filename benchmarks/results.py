@@ -24,10 +24,10 @@ from fuzz.devices import cpu_compiler
 from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import Kernel, discover
 from fuzz.mutate import operators
-from fuzz.score import Options, chosen
-from fuzz.score_report import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
-from fuzz.score_run import Progress, Report, run_score
-from fuzz.survivors import Reason, reason_for, reasons, standing
+from fuzz.scoring.report import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
+from fuzz.scoring.run import Progress, Report, run_score
+from fuzz.scoring.survivors import Reason, reason_for, reasons, standing
+from fuzz.scoring.trials import Options, chosen
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 OURS = "kfuzz"

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import fuzz.mutations
-from fuzz.change import Change
 from fuzz.kernel import Kernel
-from fuzz.syntax import Source, parse
+from fuzz.scoring.change import Change
+from fuzz.scoring.syntax import Source, parse
 
 Operator = Callable[[Source], Iterator[Change]]
 

@@ -10,8 +10,8 @@ from fuzz.case import CaseError
 from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import KERNELS, load
 from fuzz.mutate import as_kernel, mutants
-from fuzz.score import Options, control_of, score_of
-from fuzz.score_run import FILE, run_score, scores_in
+from fuzz.scoring.run import FILE, run_score, scores_in
+from fuzz.scoring.trials import Options, control_of, score_of
 
 KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
 FEW = Options(seed=3, max_cases=12)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from fuzz.change import Change
 from fuzz.kernel import KERNELS, Kernel, discover, load
 from fuzz.mutate import as_kernel, mutants, operators
-from fuzz.score import chosen
-from fuzz.survivors import reasons
-from fuzz.syntax import parse
+from fuzz.scoring.change import Change
+from fuzz.scoring.survivors import reasons
+from fuzz.scoring.syntax import parse
+from fuzz.scoring.trials import chosen
 
 CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None)
 

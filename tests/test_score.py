@@ -12,10 +12,10 @@ from fuzz.cli import main
 from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import KERNELS, Kernel, load
 from fuzz.mutate import Mutant, mutants
-from fuzz.score import Control, Options, Score, control_of, score_of
-from fuzz.score_report import accused, figures, idle_operators, told
-from fuzz.score_run import FILE, Progress, Report, run_score
-from fuzz.survivors import Reason, ReasonError, reasons, standing
+from fuzz.scoring.report import accused, figures, idle_operators, told
+from fuzz.scoring.run import FILE, Progress, Report, run_score
+from fuzz.scoring.survivors import Reason, ReasonError, reasons, standing
+from fuzz.scoring.trials import Control, Options, Score, control_of, score_of
 
 KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
 FEW = Options(seed=3, max_cases=12)

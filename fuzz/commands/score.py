@@ -7,10 +7,10 @@ import click
 
 from fuzz.commands.options import console, kernels_named
 from fuzz.devices.cpu import CpuDevice
-from fuzz.score import Options
-from fuzz.score_report import accused, told
-from fuzz.score_run import Progress, run_score
-from fuzz.survivors import reasons
+from fuzz.scoring.report import accused, told
+from fuzz.scoring.run import Progress, run_score
+from fuzz.scoring.survivors import reasons
+from fuzz.scoring.trials import Options
 from fuzz.targets import TargetError
 
 ACCUSED = 1

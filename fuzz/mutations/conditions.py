@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from fuzz.change import Change, put
-from fuzz.syntax import Source, field, function_of, operator, plain, walk, words
+from fuzz.scoring.change import Change, put
+from fuzz.scoring.syntax import Source, field, function_of, operator, plain, walk, words
 
 NEIGHBOUR = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ORDERED = ("<", "<=", ">", ">=")

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from fuzz.change import Change, put
-from fuzz.syntax import Source, arguments, callee, field, function_of, operator, plain, words
+from fuzz.scoring.change import Change, put
+from fuzz.scoring.syntax import Source, arguments, callee, field, function_of, operator, plain, words
 
 
 def rescale_dropped(source: Source) -> Iterator[Change]:

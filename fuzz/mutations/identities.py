@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from fuzz.change import Change, put
-from fuzz.syntax import Source, field, operator, words
+from fuzz.scoring.change import Change, put
+from fuzz.scoring.syntax import Source, field, operator, words
 
 FLT_MAX, FLT_MIN = "3.402823466e+38f", "1.175494351e-38f"
 

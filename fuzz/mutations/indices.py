@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from fuzz.change import Change, put
-from fuzz.syntax import INTEGERS, Source, callee, field, function_of, is_written, operator, words
+from fuzz.scoring.change import Change, put
+from fuzz.scoring.syntax import INTEGERS, Source, callee, field, function_of, is_written, operator, words
 
 BUILT_IN = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 OTHER_WORD = {"threadIdx": "blockIdx", "blockIdx": "threadIdx", "blockDim": "gridDim", "gridDim": "blockDim"}

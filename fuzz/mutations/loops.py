@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from fuzz.change import Change, put
-from fuzz.syntax import Source, field, operator, words
+from fuzz.scoring.change import Change, put
+from fuzz.scoring.syntax import Source, field, operator, words
 
 
 def first_skipped(source: Source) -> Iterator[Change]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from fuzz.change import Change, put
-from fuzz.syntax import Source, arguments, around, callee, field, is_within, operator, words
+from fuzz.scoring.change import Change, put
+from fuzz.scoring.syntax import Source, arguments, around, callee, field, is_within, operator, words
 
 
 def max_as_min(source: Source) -> Iterator[Change]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from fuzz.change import Change, put, put_all
-from fuzz.syntax import Source, arguments, callee, function_of, walk, words
+from fuzz.scoring.change import Change, put, put_all
+from fuzz.scoring.syntax import Source, arguments, callee, function_of, walk, words
 
 BARRIERS = ("__syncthreads", "__syncwarp")
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from fuzz.change import Change, put
-from fuzz.syntax import Source, arguments, callee, field, function_of, is_written, operator, walk, words
+from fuzz.scoring.change import Change, put
+from fuzz.scoring.syntax import Source, arguments, callee, field, function_of, is_written, operator, walk, words
 
 OTHER_SIGN = {"+": "-", "-": "+", "*": "/", "/": "*", "%": "/"}
 OTHER_COMPONENT = {"x": "y", "y": "x", "z": "w", "w": "z"}

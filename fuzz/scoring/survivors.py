@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from fuzz.mutate import Mutant
-from fuzz.score import Score
+from fuzz.scoring.trials import Score
 
 FILE = Path(__file__).with_name("survivors.toml")
 Verdict = Literal["equivalent", "within the claim", "out of reach"]

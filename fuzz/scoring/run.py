@@ -12,8 +12,8 @@ from pathlib import Path
 
 from fuzz.case import CaseError
 from fuzz.kernel import Kernel
-from fuzz.score import Control, Options, Score, chosen
-from fuzz.score_crew import Batch, run_batches
+from fuzz.scoring.crew import Batch, run_batches
+from fuzz.scoring.trials import Control, Options, Score, chosen
 from fuzz.search.crew import MakeDevice
 
 SCHEMA = "kfuzz-score/1"

@@ -13,7 +13,7 @@ from multiprocessing.process import BaseProcess
 from fuzz.devices import ClaimError, Device, DeviceError
 from fuzz.kernel import Kernel
 from fuzz.mutate import Mutant
-from fuzz.score import Control, Options, Score, control_of, score_of
+from fuzz.scoring.trials import Control, Options, Score, control_of, score_of
 from fuzz.search.crew import JOIN_SECONDS, MakeDevice
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from fuzz.mutate import operators
-from fuzz.score import Control, Score
-from fuzz.score_run import Report
-from fuzz.survivors import Reason, Standing, reason_for, standing
+from fuzz.scoring.run import Report
+from fuzz.scoring.survivors import Reason, Standing, reason_for, standing
+from fuzz.scoring.trials import Control, Score
 
 
 @dataclass(frozen=True)
