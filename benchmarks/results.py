@@ -153,8 +153,9 @@ def rival_part(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) 
     yield "of which one answer is rejected; a mutant counts as found where it is rejected on an input on which its"
     yield "correct kernel is accepted. Mutants that never end are credited to each rival without being run. Our seconds"
     yield "include compiling, theirs do not."
-    yield "Where a description leaves something open, the choice is ours: which cases LeetGPU-like authors pick by hand, the"
-    yield "tolerance that gpuemu gives an op, llm.c's 1e-1 for matrices, and that flashinfer-bench rejects a NaN of one side.\n"
+    yield "Where a description leaves something open, the choice is ours: the cases that LeetGPU-like authors pick by"
+    yield "hand, the tolerance that gpuemu gives an op, llm.c's 1e-1 for matrices, and that flashinfer-bench rejects a"
+    yield "NaN on one side.\n"
     yield from rival_table(report, tallies, known)
     yield ""
     for rival in RIVALS:
