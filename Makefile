@@ -15,6 +15,7 @@ check: .venv/ready                ## lint and types
 
 soak: .venv/ready                 ## the long proofs
 	$(BIN)/python -m oracle --full
+	$(BIN)/kfuzz fuzz --device cpu --max-cases 100000
 	$(BIN)/python -m pytest -q -n auto -m soak
 
 .venv/ready: pyproject.toml
