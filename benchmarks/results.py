@@ -1,6 +1,6 @@
 """How good the search is, measured: mutants and rivals in one run, written to benchmarks/RESULTS.md.
 
-    python -m benchmarks.results --out /tmp/score --jobs 2
+    python -m benchmarks.results --out score --jobs 2
 
 What is done is kept in --out and not done again. The short table for the README is printed.
 """

@@ -292,7 +292,7 @@ def main(module: str) -> None:
     threading.Thread(target=_end_with_caller, args=(requests.fileno(),), daemon=True).start()
     try:
         backend: Backend = importlib.import_module(module).backend()
-    except Exception as error:
+    except Exception as error:  # whatever it was, the caller is told, not left waiting
         what = str(error) if isinstance(error, DeviceError) else f"{module} does not start: {traceback.format_exc()}"
         _write(replies, pickle.dumps(("device", what)))
         return
