@@ -78,7 +78,11 @@ for command in (fuzz, minimize, replay, score):
               help="Write the table, in Markdown, between the markers of this file.")  # fmt: skip
 @click.pass_context
 def list_kernels(ctx: click.Context, as_json: bool, into: Path | None) -> None:
-    """Show every kernel: its op, the sizes it claims, its launch parameters."""
+    """Show every kernel: its op, the sizes it claims, its launch parameters, how often it was run last time.
+
+    "Last time" is the last campaign on this machine, by kfuzz fuzz or pytest --kfuzz. kfuzz doctor says which devices
+    there are.
+    """
     kernels, errors = listing.read_folder()
     if into:
         text = into.read_text(encoding="utf-8")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
+from fuzz import last_run
 from fuzz.campaign import Options, run_campaign
 from fuzz.case import CaseError, Record
 from fuzz.cases import case_file
@@ -142,6 +143,7 @@ class FuzzItem(Item):
         options = Options(seed=seed_of(self.config), max_time=seconds / max(1, count), corpus=folder)
         started = datetime.now(UTC)
         result = run_campaign([self.kernel], partial(open_device, device), options)
+        last_run.note(result, device)
         if result.stop_reason == "interrupted":
             raise KeyboardInterrupt
         progress = result.kernels[0].progress

@@ -1,6 +1,7 @@
 """`kfuzz list`, `kfuzz show`, `kfuzz doctor`: what they print, where, and their exit codes."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -14,6 +15,11 @@ from fuzz.kernel import KERNELS, kernel_files, load, name_of
 from fuzz.targets import TargetError, find, find_one
 from fuzz.views import listing
 from fuzz.views.listing import as_json, as_markdown, first_sentence, read_folder, shown_size
+
+
+@pytest.fixture(autouse=True)
+def nothing_was_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path / "cache"))
 
 
 def kfuzz(*arguments: str) -> Result:
@@ -43,9 +49,33 @@ def test_list_as_json_is_what_the_files_say() -> None:
             "cols": {"min": 1, "max": 2**30, "multiple": 1},
         },
         "tune": {"threads": [32, 64, 128, 256, 512, 1024]},
+        "last_run": None,
     }
     assert Path(found["softmax/online_block"]["path"]).name == "online_block.cu"
     assert found["broken/missing_barrier"]["broken"]["kind"] == "race"
+
+
+def test_list_says_how_often_a_kernel_was_run_last_time(tmp_path: Path) -> None:
+    fuzz = ("--device", "cpu", "--jobs", "1", "--corpus", str(tmp_path))
+    assert kfuzz("fuzz", "transpose/naive", "broken/leading_neg_inf", *fuzz, "--max-cases", "8").exit_code == 1
+    assert kfuzz("fuzz", "transpose/naive", *fuzz, "--max-cases", "5").exit_code == 0
+    today = datetime.now(UTC).date().isoformat()
+    table = {line.split()[0]: line for line in kfuzz("list").stdout.splitlines()}
+    assert f"5 trials, cpu, {today}" in table["transpose/naive"]
+    assert f"4 trials, cpu, {today}, 1 findings" in table["broken/leading_neg_inf"]
+    assert table["transpose/tiled"].rstrip().endswith("never")
+    noted = {entry["name"]: entry["last_run"] for entry in json.loads(kfuzz("list", "--json").stdout)}
+    assert noted["transpose/naive"]["trials"] == 5
+    assert noted["transpose/tiled"] is None
+
+
+def test_an_edit_since_the_last_run_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text((KERNELS / "transpose" / "naive.cu").read_text())
+    assert kfuzz("fuzz", str(path), "--device", "cpu", "--jobs", "1", "--max-cases", "3").exit_code == 0
+    assert listing.shown_run(load(path)).startswith("3 trials, cpu")
+    path.write_text("// Edited.\n" + path.read_text())
+    assert listing.shown_run(load(path)).endswith(", edited since")
 
 
 def test_a_kernel_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from fuzz import corpus, report
+from fuzz import corpus, last_run, report
 from fuzz.campaign import Options, run_campaign
 from fuzz.case import CaseError
 from fuzz.commands.options import console, device_option, duration, kernels_named
@@ -126,6 +126,7 @@ def campaign(
         for one in board.found:
             screen.print(failure_text(report.finding_of(one)), "", sep="\n", markup=False, highlight=False)
         raise
+    last_run.note(result, device)
     return report.report_of(result, ["kfuzz", *sys.argv[1:]], device, started)
 
 

@@ -4,6 +4,7 @@ Knows kernels and how to lay them out; never how they are run.
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.table import Table
@@ -12,6 +13,7 @@ from fuzz.claims.front_matter import shown_path
 from fuzz.claims.sizes import Axis
 from fuzz.devices import ClaimError
 from fuzz.kernel import KERNELS, Kernel, kernel_files, load
+from fuzz.last_run import last_run
 
 BEGINS = "<!-- kernels -->"
 ENDS = "<!-- /kernels -->"
@@ -41,6 +43,7 @@ def as_json(kernels: Sequence[Kernel]) -> list[dict[str, object]]:
                 name: {"min": axis.lo, "max": axis.hi, "multiple": axis.multiple} for name, axis in kernel.axes.items()
             },
             "tune": {name: list(values) for name, values in kernel.tune.items()},
+            "last_run": asdict(ran) if (ran := last_run(kernel)) else None,
         }
         for kernel in kernels
     ]
@@ -48,12 +51,23 @@ def as_json(kernels: Sequence[Kernel]) -> list[dict[str, object]]:
 
 def as_table(kernels: Sequence[Kernel]) -> Table:
     """The list as a person reads it."""
-    table = Table("kernel", "op", "sizes", "tune", "broken on purpose", box=None, pad_edge=False)
+    table = Table("kernel", "op", "sizes", "tune", "broken on purpose", "last run", box=None, pad_edge=False)
     for kernel in kernels:
         tune = " ".join(f"{name}={shown_values(values)}" for name, values in kernel.tune.items())
         broken = kernel.broken.kind if kernel.broken else ""
-        table.add_row(kernel.name, kernel.op, shown_axes(kernel.axes), tune, broken)
+        table.add_row(kernel.name, kernel.op, shown_axes(kernel.axes), tune, broken, shown_run(kernel))
     return table
+
+
+def shown_run(kernel: Kernel) -> str:
+    """`912 trials, cpu, 2026-11-20`, and what there is to know beside it."""
+    run = last_run(kernel)
+    if run is None:
+        return "never"
+    told = [f"{run.trials} trials", run.device, run.ended[:10]]
+    told += [f"{run.errors} findings"] if run.errors else []
+    told += [] if run.is_of(kernel) else ["edited since"]
+    return ", ".join(told)
 
 
 def shown_axes(axes: dict[str, Axis]) -> str:
