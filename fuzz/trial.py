@@ -25,6 +25,9 @@ SILENCES = {"NaN": "nan", "+inf": "pos_inf"}
 PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
 """Diagnoses of single elements: where these lie is part of the error's shape. A wrong denominator has no place."""
 
+LONGEST_LINE = 60
+"""So much of a line tells it from the others."""
+
 Outputs = Mapping[str, NDArray[np.generic]]
 
 
@@ -32,8 +35,8 @@ Outputs = Mapping[str, NDArray[np.generic]]
 class Defect:
     """One finding of a trial, by the device (`finding`) or by the oracle (`verdict`), and its bucket.
 
-    `bucket` is the same for what is taken for the same bug: kernel, kind, diagnosis or line, and the shape of the
-    error. `fault` is the coarser part of it, without the shape, which changes when a case is made smaller.
+    `bucket` is the same for what is taken for the same bug: kernel, kind, diagnosis or the text of the line, and the
+    shape of the error. `fault` is the coarser part of it, without the shape, which changes when a case is made smaller.
     """
 
     kind: str
@@ -179,11 +182,12 @@ def _first_of_each(defects: list[Defect]) -> list[Defect]:
 
 
 def _of_device(kernel: Kernel, outcome: Outcome) -> list[Defect]:
-    """The device's own findings, in buckets by line where it knows one, else by array and side."""
+    """The device's own findings, in buckets by what the line says where it knows one, else by array and side."""
     defects = []
     for found in outcome.findings:
         lines = sorted({line for line in (found.line, found.other_line) if line is not None})
-        place = ["line " + "/".join(map(str, lines))] if lines else [found.array] if found.array else []
+        told = " / ".join(_line(kernel.source, line) for line in lines)
+        place = [told] if told else [found.array] if found.array else []
         bucket = ", ".join([f"{kernel.name}: {found.kind}", *place])
         if not lines and found.index is not None and found.kind == "out-of-bounds":
             bucket += ", before it" if found.index < 0 else ", beyond it"
@@ -199,6 +203,17 @@ def _of_device(kernel: Kernel, outcome: Outcome) -> list[Defect]:
             )
         )
     return defects
+
+
+def _line(source: str, number: int) -> str:
+    """A line by its text, which stays when an edit above changes its number; the second of a text has `#2`."""
+    lines = [" ".join(line.partition("//")[0].split()) for line in source.split("\n")]
+    if not 0 < number <= len(lines):  # the source has a #line of its own
+        return f"line {number}"
+    lines = [line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}..." for line in lines]
+    text = lines[number - 1]
+    nth = lines[:number].count(text)
+    return f"`{text}`" + (f" #{nth}" if nth > 1 else "")
 
 
 def _of_oracle(kernel: Kernel, outcome: Outcome, judged: list[tuple[Run, Verdict]]) -> list[Defect]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from fuzz.case import Case, case_of
 from fuzz.devices import Device, Finding, Job, Outcome, Probe, Run
 from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import Kernel, discover
+from fuzz.kernel import Kernel, discover, load
 from fuzz.trial import DefectError, Trial, check_trial, run_trial, unfit
 
 EVERY = {kernel.name: kernel for kernel in discover()}
@@ -118,17 +119,55 @@ def test_what_an_uninitialised_read_explains_is_not_also_a_race() -> None:
 
 
 def test_an_outcome_without_runs_has_only_the_devices_findings() -> None:
-    trial = tried(lambda y: Outcome((), (Finding("hang", "time was up", line=7),)))
-    assert [defect.bucket for defect in trial.defects] == ["softmax/online_block: hang, line 7"]
+    trial = tried(lambda y: Outcome((), (Finding("hang", "time was up", array="y"),)))
+    assert [defect.bucket for defect in trial.defects] == ["softmax/online_block: hang, y"]
     assert trial.rows == trial.elements == 0
 
 
+def line_of(kernel: Kernel, text: str) -> int:
+    return next(number for number, line in enumerate(kernel.source.split("\n"), 1) if text in line)
+
+
+def seen_at(kernel: Kernel, *lines: int) -> list[str]:
+    """The buckets, without the kernel's name, of findings at these lines, each by itself."""
+    case = case_of("softmax", {"x": np.zeros((1, 1), np.float32)})
+    found = tuple(Finding("uninitialised", f"thread {line}", line=line) for line in lines)
+    trial = run_trial(kernel, case, TUNE, Told(lambda y: Outcome((), found)), PROBE)
+    return [defect.bucket.partition(": ")[2] for defect in trial.defects]
+
+
 def test_findings_on_the_same_lines_are_one_bucket() -> None:
-    one = Finding("race", "thread 3", line=31, other_line=9, array="cache", index=4)
-    two = replace(one, message="thread 5", line=9, other_line=31, index=8)
+    write, read = line_of(ONLINE, "shared[tid] = value;"), line_of(ONLINE, "return shared[0];")
+    one = Finding("race", "thread 3", line=write, other_line=read, array="cache", index=4)
+    two = replace(one, message="thread 5", line=read, other_line=write, index=8)
     trial = tried(lambda y: outcome(y, findings=(one, two)))
-    assert [defect.bucket for defect in trial.defects] == ["softmax/online_block: race, line 9/31"]
-    assert trial.defects[0].message == "thread 3"
+    bucket = "softmax/online_block: race, `shared[tid] = value;` / `return shared[0];`"
+    assert [(defect.bucket, defect.message) for defect in trial.defects] == [(bucket, "thread 3")]
+
+
+def test_a_bucket_outlives_an_edit_above_it_and_not_one_of_its_line(tmp_path: Path) -> None:
+    number = line_of(ONLINE, "__syncthreads();")
+    text = ONLINE.source
+    begin = text.index("// ///", text.index("// /// kernel") + 1) + len("// ///")
+    moved = written(tmp_path / "online_block.cu", f"{text[:begin]}\n\n#include <float.h>  // two more{text[begin:]}")
+    changed = written(tmp_path / "c" / "online_block.cu", text.replace("__syncthreads();", "__syncwarp();"))
+    assert seen_at(ONLINE, number) == seen_at(moved, number + 2) == ["uninitialised, `__syncthreads();`"]
+    assert seen_at(changed, number) == ["uninitialised, `__syncwarp();`"]
+
+
+def written(path: Path, source: str) -> Kernel:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(source, encoding="utf-8")
+    return load(path)
+
+
+def test_lines_of_the_same_text_are_buckets_of_their_own() -> None:
+    lines = [number for number, line in enumerate(ONLINE.source.split("\n"), 1) if "__syncthreads();" in line]
+    assert seen_at(ONLINE, *lines[:2]) == ["uninitialised, `__syncthreads();`", "uninitialised, `__syncthreads();` #2"]
+
+
+def test_a_line_that_the_file_does_not_have_is_told_by_its_number() -> None:
+    assert seen_at(ONLINE, 100_000) == ["uninitialised, line 100000"]
 
 
 def test_writes_before_and_beyond_an_array_are_two_buckets() -> None:
