@@ -188,7 +188,8 @@ def _of_device(kernel: Kernel, outcome: Outcome) -> list[Defect]:
         lines = sorted({line for line in (found.line, found.other_line) if line is not None})
         told = " / ".join(_line(kernel.source, line) for line in lines)
         place = [told] if told else [found.array] if found.array else []
-        bucket = ", ".join([f"{kernel.name}: {found.kind}", *place])
+        kind = found.kind if found.severity == "error" else f"{found.kind} (warning)"  # never one bucket with an error
+        bucket = ", ".join([f"{kernel.name}: {kind}", *place])
         if not lines and found.index is not None and found.kind == "out-of-bounds":
             bucket += ", before it" if found.index < 0 else ", beyond it"
         defects.append(

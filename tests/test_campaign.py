@@ -91,6 +91,14 @@ class Breaks(Softmax):
         return Outcome((), (Finding("trap", "a trap", line=self.jobs),))
 
 
+class Races(Softmax):
+    """Reports a race: an error in a row of 3 columns or more, only a warning in a shorter one."""
+
+    def tell(self, job: Job, y: np.ndarray) -> Outcome:
+        race = Finding("race", "two writes", "error" if y.shape[-1] > 2 else "warning", line=3)
+        return Outcome((Run("only", {"y": y, "x": y}),), (race,))
+
+
 class Doubles(Softmax):
     """Wrong for rows of 3, 6, 9 ... columns."""
 
@@ -245,6 +253,14 @@ def test_a_damaged_state_is_one_clear_line(damage, words: str, tmp_path: Path, s
         run_campaign([scan], Softmax, Options(max_cases=3, out=tmp_path))
     assert words in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_smaller_case_that_is_only_a_warning_does_not_take_an_errors_place(scan: Kernel) -> None:
+    progress = run_campaign([scan], Races, Options(seed=1, max_cases=60)).kernels[0].progress
+    found = {one.severity: one for one in progress.discoveries.values()}
+    assert found["error"].elements > found["warning"].elements
+    assert found["error"].count > 1
+    assert found["warning"].count > 1
 
 
 def test_a_kernel_whose_text_has_changed_starts_anew(tmp_path: Path, scan: Kernel) -> None:
