@@ -1,18 +1,21 @@
 """A small corpus from a score: cases, each minimized, that together kill every mutant again which an error killed.
 
-    python -m benchmarks.cover --score DIR --into FOLDER
+    python -m benchmarks.cover --score DIR --build FOLDER     choose the cases, write them, measure them
+    python -m benchmarks.cover --score DIR --measure FOLDER   what a folder of cases kills of a score, and how fast
 
-Greedy: the trial that killed most of the mutants that are left is minimized on one of them, and all that the small
-case kills, in whatever kernel of its op, are left no more. What kills is a replay of the case as a plain pytest does
-it, so that whoever brings one of these bugs back is told by the plain tests.
+Greedy, then thinned: the trial that killed most of the mutants that are left is minimized on one of them, and all that
+the small case kills, in whatever kernel of its op, are left no more; at last every case goes whose mutants the others
+kill too. What kills is a replay of the case as a plain pytest does it, so that whoever brings one of these bugs back is
+told by the plain tests.
 """
 
 import argparse
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -23,15 +26,15 @@ from fuzz.devices import Device
 from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import Kernel, discover
 from fuzz.minimize import Failure, minimize, pointed, record_of
-from fuzz.mutate import Mutant, as_kernel, mutants
-from fuzz.replay import launches
+from fuzz.mutate import as_kernel, mutants
+from fuzz.replay import launches, replay
 from fuzz.scoring.run import scores_in
 from fuzz.scoring.trials import RUNS, TIMEOUT, Options, Score
 from fuzz.search.schedule import attempt_of, probe_of
 from fuzz.subject import subject_of
 from fuzz.trial import run_trial, unfit
 
-SECONDS, MOST_RUNS = 6.0, 400
+SECONDS, MOST_RUNS = 30.0, 2000
 """For each case that is minimized."""
 KERNELS_AT_A_TIME = 4
 
@@ -43,6 +46,9 @@ class Dead:
     kernel: Kernel
     original: Kernel
     score: Score
+
+    def __str__(self) -> str:
+        return f"{self.score.kernel}:{self.score.line}: {self.score.operator}"
 
 
 @dataclass(frozen=True)
@@ -57,20 +63,44 @@ class Cover:
 
 
 def cover(op: str, dead: list[Dead], options: Options) -> Cover:
-    """Choose cases until every mutant is killed by one of them, or has had its turn."""
-    began, records, lost, total = time.monotonic(), [], list[str](), len(dead)
+    """Choose cases until every mutant is killed by one of them, or has had its turn; then leave out what can be."""
+    began, total = time.monotonic(), len(dead)
+    lost: list[str] = []
+    chosen: list[tuple[Record, list[Dead]]] = []
     with CpuDevice() as device:
         while dead:
             turn = Counter((one.original.name, one.score.trials) for one in dead).most_common(1)[0][0]
-            chosen = next(one for one in dead if (one.original.name, one.score.trials) == turn)
-            record = next((one for one in _records(chosen, device, options) if kills(one, chosen.kernel, device)), None)
+            first = next(one for one in dead if (one.original.name, one.score.trials) == turn)
+            record = next((one for one in _records(first, device, options) if kills(one, first.kernel, device)), None)
             if record is None:
-                lost.append(f"{chosen.score.kernel}:{chosen.score.line}: {chosen.score.operator}")
-                dead = [one for one in dead if one is not chosen]
+                lost.append(str(first))
+                dead = [one for one in dead if one is not first]
                 continue
-            records.append(record)
-            dead = [one for one in dead if one is not chosen and not kills(record, one.kernel, device)]
+            struck = [one for one in dead if one is first or kills(record, one.kernel, device)]
+            chosen.append((record, struck))
+            dead = [one for one in dead if one not in struck]
+        records = thinned(chosen, lambda record, one: kills(record, one.kernel, device))
     return Cover(op, tuple(records), total - len(lost), tuple(lost), time.monotonic() - began)
+
+
+def thinned(
+    chosen: Sequence[tuple[Record, list[Dead]]], is_killed: Callable[[Record, Dead], bool]
+) -> tuple[Record, ...]:
+    """The cases without those whose mutants the others kill too; those that were chosen for least go first."""
+    kept = dict(enumerate(chosen))
+    for place in sorted(kept, key=lambda at: (len(kept[at][1]), -chosen[at][0].case.elements)):
+        _, struck = kept.pop(place)
+        moved: dict[int, list[Dead]] = {}
+        for one in struck:
+            other = next((at for at, (record, _) in kept.items() if is_killed(record, one)), None)
+            if other is None:
+                kept[place] = chosen[place][0], struck
+                break
+            moved.setdefault(other, []).append(one)
+        else:
+            for at, more in moved.items():
+                kept[at] = kept[at][0], [*kept[at][1], *more]
+    return tuple(kept[at][0] for at in sorted(kept))
 
 
 def _records(dead: Dead, device: Device, options: Options) -> list[Record]:
@@ -112,37 +142,88 @@ def kills(record: Record, kernel: Kernel, device: Device) -> bool:
     return False
 
 
-def _parts(dead: list[Dead]) -> list[list[Dead]]:
-    """The mutants of a few kernels at a time: work for several processes."""
-    names = sorted({one.original.name for one in dead})
-    groups = [names[at : at + KERNELS_AT_A_TIME] for at in range(0, len(names), KERNELS_AT_A_TIME)]
-    return [[one for one in dead if one.original.name in group] for group in groups]
+def measure(dead: Sequence[Dead], records: Sequence[Record]) -> tuple[str, ...]:
+    """The mutants that no record kills; a kernel's own cases are asked first."""
+    with CpuDevice() as device:
+        return tuple(
+            str(one) for one in dead if not any(kills(record, one.kernel, device) for record in _near(one, records))
+        )
+
+
+def _near(dead: Dead, records: Sequence[Record]) -> list[Record]:
+    return sorted(records, key=lambda record: record.origin is None or record.origin.kernel != dead.original.name)
+
+
+def replay_all(records: Sequence[Record]) -> int:
+    """Replay every case on every correct kernel that it fits, as a plain pytest does; how many replays it took."""
+    count = 0
+    with CpuDevice() as device:
+        for kernel in (kernel for kernel in discover() if kernel.broken is None):
+            for record in records:
+                count += replay(record, kernel, device).status != "not claimed"
+    return count
+
+
+def dead_of(folder: Path) -> tuple[Options, list[Dead]]:
+    """What a score asked for, and the mutants that an error killed in it."""
+    options, scores = scores_in(folder)
+    kernels = {kernel.name: kernel for kernel in discover() if kernel.broken is None}
+    every = {one.key: one for kernel in kernels.values() for one in mutants(kernel)}
+    killed = [score for score in scores if score.status == "killed" and score.key in every]
+    return options, [Dead(as_kernel(every[one.key], kernels[one.kernel]), kernels[one.kernel], one) for one in killed]
+
+
+def _parts(dead: list[Dead]) -> list[tuple[str, list[Dead]]]:
+    """Work for several processes: the mutants of a few kernels of one op at a time, most first."""
+    parts = []
+    for op in sorted({one.original.op for one in dead}):
+        names = sorted({one.original.name for one in dead if one.original.op == op})
+        groups = [names[at : at + KERNELS_AT_A_TIME] for at in range(0, len(names), KERNELS_AT_A_TIME)]
+        parts += [(op, [one for one in dead if one.original.name in group]) for group in groups]
+    return sorted(parts, key=lambda part: -len(part[1]))
+
+
+def build(into: Path, dead: list[Dead], options: Options, pool: ProcessPoolExecutor) -> None:
+    """Cover every op, and save the cases."""
+    work = _parts(dead)
+    for done in pool.map(cover, *zip(*work, strict=True), [options] * len(work)):
+        for record in done.records:
+            corpus.save(into, record)
+        print(f"{done.op}: {len(done.records)} cases kill {done.killed} mutants, {done.seconds:.0f} s", flush=True)
+        for line in done.left:
+            print(f"  killed by no case again: {line}")
 
 
 def main() -> None:
-    """Cover every op, save the cases, say how many they are."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Build a corpus if asked to, and say what the corpus that is there is worth."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--score", type=Path, required=True)
-    parser.add_argument("--into", type=Path, required=True)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--build", type=Path, metavar="FOLDER")
+    where.add_argument("--measure", type=Path, metavar="FOLDER")
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()
-    options, scores = scores_in(asked.score)
-    kernels = {kernel.name: kernel for kernel in discover() if kernel.broken is None}
-    every: Mapping[str, Mutant] = {one.key: one for kernel in kernels.values() for one in mutants(kernel)}
-    by_op: dict[str, list[Dead]] = {}
-    for score in scores:
-        if score.status == "killed" and score.key in every:
-            original = kernels[score.kernel]
-            by_op.setdefault(original.op, []).append(Dead(as_kernel(every[score.key], original), original, score))
-    work = [(op, part) for op, dead in by_op.items() for part in _parts(dead)]
-    work.sort(key=lambda pair: -len(pair[1]))
+    options, dead = dead_of(asked.score)
     with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
-        for done in pool.map(cover, *zip(*work, strict=True), [options] * len(work)):
-            for record in done.records:
-                corpus.save(asked.into, record)
-            print(f"{done.op}: {len(done.records)} cases kill {done.killed} mutants, {done.seconds:.0f} s", flush=True)
-            for line in done.left:
-                print(f"  killed by no case again: {line}")
+        if asked.build:
+            build(asked.build, dead, options, pool)
+        records = [entry.record for entry in corpus.entries([asked.build or asked.measure]) if entry.record]
+        left = [
+            line
+            for lines in pool.map(partial(measure, records=records), [part for _, part in _parts(dead)])
+            for line in lines
+        ]
+        began = time.monotonic()
+        count = replay_all(records)
+    seconds = time.monotonic() - began
+    sizes = sorted(record.case.elements for record in records)
+    print(
+        f"{len(records)} cases, half of them of at most {sizes[len(sizes) // 2]} elements, the largest of {sizes[-1]}"
+    )
+    print(f"{len(dead) - len(left)} of {len(dead)} mutants that an error killed are killed again")
+    for line in left:
+        print(f"  not killed again: {line}")
+    print(f"{count} replays on correct kernels in {seconds:.1f} s on one core")
 
 
 if __name__ == "__main__":
