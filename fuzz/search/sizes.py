@@ -13,6 +13,7 @@ from fuzz.claims.sizes import Axis
 from fuzz.kernel import MOST_TUNES, Kernel
 from fuzz.search.chooser import Choose, one_of, seldom
 from fuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, tuned_widths, widths
+from fuzz.search.turns import least_size, loops
 
 Large = Literal["rows", "elements"]
 LEAST_CAP = 256
@@ -20,9 +21,12 @@ FEW_THREADS, MANY_THREADS = 1 << 12, 1 << 15
 """Threads of one trial: mostly few, so that many trials fit a second; a block with its own edges is within both."""
 WORK = 1 << 23
 """Threads times the longest axis: about the loads of a trial in which every thread walks along that axis."""
+UNBOUNDED = 1 << 62
+"""As much work as the elements and threads allow: where it is known that threads share the axis, that is little."""
 MANY = 1 << 16
 MOST_ROWS = 160
 VARIANT_TRIES = 6
+TURNS = (2, 3, 4)
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,43 @@ def size_of(
 
     `large`: more rows, or more elements, than 16 bits can count, where the claim has so many.
     """
-    tune = {name: one_of(choose, values) for name, values in kernel.tune.items()}
     if large:
         tune = _most_blocks(kernel) if large == "rows" else {name: min(values) for name, values in kernel.tune.items()}
-    ground = Ground(kernel, tune, widths(kernel, tune), tuned_widths(tune))
-    return ground, _many(ground, large, choose) if large else _of_variant(ground, choose, budget, work)
+        ground = _ground(kernel, tune)
+        return ground, _many(ground, large, choose)
+    if len(kernel.axes) == 1 and seldom(choose, 2) and (found := _round_again(kernel, choose, budget)):
+        return found
+    ground = _ground(kernel, _drawn(kernel, choose))
+    return ground, _of_variant(ground, choose, budget, work)
+
+
+def _ground(kernel: Kernel, tune: Mapping[str, int]) -> Ground:
+    return Ground(kernel, tune, widths(kernel, tune), tuned_widths(tune))
+
+
+def _drawn(kernel: Kernel, choose: Choose) -> dict[str, int]:
+    return {name: one_of(choose, values) for name, values in kernel.tune.items()}
+
+
+def _round_again(kernel: Kernel, choose: Choose, budget: int) -> tuple[Ground, dict[str, int]] | None:
+    """A size of the only axis at which the threads of some launch begin another turn, and a launch that has one.
+
+    A kernel with an axis of rows gets there by the widths of its launch, and sees dozens of rows in each trial.
+    """
+    ((name, axis),) = kernel.axes.items()
+    every, first, wanted = loops(kernel), choose(0, len(loops(kernel)) - 1), one_of(choose, TURNS)
+    for loop in (*every[first:], *every[:first]):
+        for _ in range(VARIANT_TRIES):
+            tune = _drawn(kernel, choose)
+            if least_size(kernel, loop, tune, wanted, min(axis.hi, budget), min(axis.hi, budget)) is None:
+                continue
+            ground = _ground(kernel, tune)
+            most = _most(ground, {name: axis.lo}, name, budget, MANY_THREADS, UNBOUNDED)
+            least = least_size(kernel, loop, tune, wanted, axis.lo, most)
+            if least is not None:
+                size = least + (choose(0, least) if seldom(choose, 4) else one_of(choose, STEPS))
+                return ground, {name: _fit(axis, max(axis.lo, min(size, most)))}
+    return None
 
 
 def _of_variant(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:

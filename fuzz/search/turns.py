@@ -1,0 +1,53 @@
+"""How often the threads of a launch go round an array, and from which size on they go round once more.
+
+A loop's second turn is where strides, carried states and lost rescalings show, and a kernel that is launched with a
+thread for each element never takes it. Knows claims and numbers; never values, nor what a loop does.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from fuzz.claims.expression import ceil_div
+from fuzz.claims.launches import Launch
+from fuzz.kernel import Kernel
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One launch, and an array that it is given."""
+
+    launch: Launch
+    array: str
+
+
+def loops(kernel: Kernel) -> tuple[Loop, ...]:
+    """Every launch with each of its arrays of more than one element, those of one shape once."""
+    found: dict[tuple[object, ...], Loop] = {}
+    for launch in kernel.launches:
+        for name in (arg for arg in launch.args if arg in kernel.arrays):
+            shape = kernel.arrays[name].shape
+            if any(size.names for size in shape):
+                found.setdefault((launch.grid, launch.block, shape), Loop(launch, name))
+    return tuple(found.values())
+
+
+def turns(kernel: Kernel, loop: Loop, sizes: Mapping[str, int]) -> int:
+    """How many elements of the array there are for each thread of the launch, rounded up."""
+    threads = prod(size(sizes) for size in (*loop.launch.grid, *loop.launch.block))
+    return ceil_div(prod(size(sizes) for size in kernel.arrays[loop.array].shape), max(1, threads))
+
+
+def least_size(kernel: Kernel, loop: Loop, tune: Mapping[str, int], wanted: int, lo: int, hi: int) -> int | None:
+    """The least size of a kernel's only axis, of lo to hi, with so many turns; None where even hi has fewer."""
+    (axis,) = kernel.axes
+
+    def enough(size: int) -> bool:
+        return turns(kernel, loop, kernel.sizes({axis: size}, tune)) >= wanted
+
+    if not enough(hi):
+        return None
+    while lo < hi:  # turns grow with the size, but for a claim that is odd; there it is one place where they do
+        middle = (lo + hi) // 2
+        lo, hi = (lo, middle) if enough(middle) else (middle + 1, hi)
+    return hi
