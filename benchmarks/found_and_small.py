@@ -38,8 +38,9 @@ def main() -> None:
     began, every = time.monotonic(), []
     with closing(open_device(asked.device)) as device:
         for kernel in chosen:
-            kind = kernel.broken.kind if kernel.broken else ""
-            quarries = [hunt(kernel, kind, seed, device, asked.trials) for seed in range(asked.seeds)]
+            assert kernel.broken
+            kind, severity = kernel.broken.kind, kernel.broken.severity
+            quarries = [hunt(kernel, kind, seed, device, asked.trials, severity) for seed in range(asked.seeds)]
             found = [quarry for quarry in quarries if quarry]
             every += [quarry.trials for quarry in found]
             print(line(kernel, kind, found, [minimize(one.failure, device) for one in found], asked.seeds), flush=True)

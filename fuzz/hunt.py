@@ -1,11 +1,11 @@
-"""A hunt: the trials of one kernel, in a campaign's order, until one shows a defect of a given kind.
+"""A hunt: the trials of one kernel, in a campaign's order, until one shows what is wrong with it.
 
 Knows schedules and trials; never what becomes of the defect.
 """
 
 from dataclasses import dataclass
 
-from fuzz.devices import Device
+from fuzz.devices import Device, Severity
 from fuzz.kernel import Kernel
 from fuzz.minimize import Failure, pointed
 from fuzz.search.schedule import attempt_of, probe_of
@@ -23,13 +23,15 @@ class Quarry:
     failure: Failure
 
 
-def hunt(kernel: Kernel, kind: str, seed: int, device: Device, most: int) -> Quarry | None:
-    """The first of `most` trials that shows a defect of this kind; None where none does."""
+def hunt(
+    kernel: Kernel, kind: str, seed: int, device: Device, most: int, severity: Severity = "error"
+) -> Quarry | None:
+    """The first of `most` trials that shows a defect of this kind and severity; None where none does."""
     for index in range(most):
         attempt, probe = attempt_of(kernel, seed, index), probe_of(kernel, seed, index, RUNS, TIMEOUT)
         trial = run_trial(kernel, attempt.case, attempt.tune, device, probe)
         for defect in trial.defects:
-            if defect.kind == kind:
+            if (defect.kind, defect.severity) == (kind, severity):
                 subject = subject_of(kernel, attempt.case, attempt.tune, probe.check, probe.seed)
                 return Quarry(index + 1, Failure(pointed(subject, defect), defect, probe.runs))
     return None

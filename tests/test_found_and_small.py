@@ -37,7 +37,7 @@ def cpu() -> Iterator[CpuDevice]:
 def check(kernel: Kernel, seed: int, cpu: CpuDevice) -> None:
     """Hunt, minimize, and compare with what is said above."""
     assert kernel.broken is not None
-    quarry = hunt(kernel, kernel.broken.kind, seed, cpu, TRIALS)
+    quarry = hunt(kernel, kernel.broken.kind, seed, cpu, TRIALS, kernel.broken.severity)
     assert quarry is not None, f"not found in {TRIALS} trials from seed {seed}"
     small = minimize(quarry.failure, cpu, max_time=SECONDS)
     name = kernel.name.partition("/")[2]

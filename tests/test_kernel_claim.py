@@ -248,6 +248,7 @@ def test_a_folder_named_broken_holds_only_kernels_that_say_what_is_wrong(tmp_pat
     for table, said in (
         ('// kind = "slow"\n// why = "so"\n', 'broken.kind = "slow": unknown kind; known are numeric, special,'),
         ('// kind = "race"\n', "broken.why: missing"),
+        ('// kind = "race"\n// severity = "bad"\n', 'broken.severity = "bad": expected one of error, warning'),
         ('// kind = "race"\n// why = ""\n', 'broken.why = "": one sentence is wanted'),
         ('// kind = "race"\n// why = "so"\n// who = 1\n', "broken.who = 1: unknown key, did you mean 'why'?"),
     ):
@@ -255,7 +256,7 @@ def test_a_folder_named_broken_holds_only_kernels_that_say_what_is_wrong(tmp_pat
     good = replaced(("// [[launch]]", '// [broken]\n// kind = "race"\n// why = "so"\n// [[launch]]'))
     broken = load(written(tmp_path, good, where)).broken
     assert broken is not None
-    assert (broken.kind, broken.why) == ("race", "so")
+    assert (broken.kind, broken.severity, broken.why) == ("race", "error", "so")
 
 
 def test_a_good_file_is_read_whole(tmp_path: Path) -> None:

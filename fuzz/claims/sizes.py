@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
+from typing import cast, get_args
 
 from fuzz.claims import expression
 from fuzz.claims.expression import Expression, ExpressionError
 from fuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from fuzz.devices import Severity
 from oracle.op import op_names
 
 KEYS = ("op", "axes", "tune", "let", "arrays", "align", "launch", "accuracy", "values", "broken")
@@ -55,9 +57,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Broken:
-    """What must be found in a kernel that is wrong on purpose, and why it is wrong."""
+    """What must be found in a kernel that is wrong on purpose, how grave that is, and why it is wrong."""
 
     kind: str
+    severity: Severity
     why: str
 
 
@@ -201,11 +204,14 @@ def read_broken(front: FrontMatter) -> Broken | None:
         return None
     if folder != "broken":
         raise front.error(("broken",), "a kernel that is wrong on purpose lies in a folder named broken")
-    check_keys(front, ("broken",), ("kind", "why"))
+    check_keys(front, ("broken",), ("kind", "severity", "why"))
     kind = required(front, ("broken", "kind"), 'kind = "race"')
     if kind not in KINDS:
         raise front.error(("broken", "kind"), f"unknown kind; known are {', '.join(KINDS)}")
+    severity = lookup(front.values, ("broken", "severity")) or "error"
+    if severity not in get_args(Severity):
+        raise front.error(("broken", "severity"), f"expected one of {', '.join(get_args(Severity))}")
     why = required(front, ("broken", "why"), 'why = "no barrier between the two loops"')
     if not isinstance(why, str) or not why.strip():
         raise front.error(("broken", "why"), "one sentence is wanted that says what is wrong")
-    return Broken(str(kind), why.strip())
+    return Broken(str(kind), cast(Severity, severity), why.strip())

@@ -21,8 +21,9 @@
 // rescales = "elements - 1 + states - 1 + halvings"
 //
 // [broken]
-// kind = "race"
-// why  = "all threads of the last block store the result to one address; the values agree, so it is a warning"
+// kind     = "race"
+// severity = "warning"
+// why      = "all threads of the last block store the result to one address; the values agree, so it is a warning"
 //
 // [[launch]]
 // entry  = "reduce_max"

@@ -12,8 +12,9 @@
 // adds = "k"  # the first is to the zero that starts the sum; the zeros that fill up a tile change nothing
 //
 // [broken]
-// kind = "divergent-barrier"
-// why  = "threads beyond the edge of C return, and the rest of the block waits at __syncthreads()"
+// kind     = "divergent-barrier"
+// severity = "warning"
+// why      = "threads beyond the edge of C return, and the rest of the block waits at __syncthreads()"
 //
 // [[launch]]
 // entry = "sgemm_tiled"
