@@ -21,7 +21,7 @@ REFERENCE = f"""
 // arrays    "f32[rows, cols] -> x" is the op's input x, "<- y" its output y, "-> x <- y" both in place; without an
 //           arrow it is scratch, poisoned, or filled by the host: "u32[1] = 0". Elements: f32 f64 f16 bf16 i32 u32.
 // align     bytes to which array bases are aligned at least; 256 when left out
-// broken    {{ kind, why }}: only in a folder named broken, for a kernel that is wrong on purpose
+// broken    {{ kind, severity, why }}: only in a folder named broken, for a kernel that is wrong on purpose
 //
 // [[launch]]  one for each step, in order
 // when      a condition on the sizes; the launch is left out where it does not hold
