@@ -210,7 +210,7 @@ def test_replay_says_broken_then_fixed(folder: Path) -> None:
     (folder / "mine.cu").write_text(FIXED)
     fixed = kfuzz("replay")
     assert (fixed.exit_code, fixed.stdout.split()[0]) == (0, "fixed")
-    assert "1 cases on the cpu: 1 fixed" in fixed.stdout
+    assert "1 case on the cpu: 1 fixed" in fixed.stdout
 
 
 def test_replay_tries_every_kernel_of_the_op(folder: Path) -> None:

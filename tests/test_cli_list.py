@@ -62,7 +62,7 @@ def test_list_says_how_often_a_kernel_was_run_last_time(tmp_path: Path) -> None:
     today = datetime.now(UTC).date().isoformat()
     table = {line.split()[0]: line for line in kfuzz("list").stdout.splitlines()}
     assert f"5 trials, cpu, {today}" in table["transpose/naive"]
-    assert f"4 trials, cpu, {today}, 1 findings" in table["broken/leading_neg_inf"]
+    assert f"4 trials, cpu, {today}, 1 finding" in table["broken/leading_neg_inf"]
     assert table["transpose/tiled"].rstrip().endswith("never")
     noted = {entry["name"]: entry["last_run"] for entry in json.loads(kfuzz("list", "--json").stdout)}
     assert noted["transpose/naive"]["trials"] == 5

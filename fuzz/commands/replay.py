@@ -70,7 +70,9 @@ def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...
                     screen.print("", text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
     ran = sum(statuses[status] for status in ("kept", "fixed", "flaky", "broken"))
     told = ", ".join(f"{count} {status}" for status, count in statuses.items())
-    screen.print(f"{len(found)} cases on the {opened.name}: {told}", markup=False, highlight=False)
+    screen.print(
+        f"{len(found)} case{'s' * (len(found) != 1)} on the {opened.name}: {told}", markup=False, highlight=False
+    )
     if statuses["damaged"] or not ran:
         ctx.exit(COULD_NOT)
     ctx.exit(FOUND if statuses["broken"] or statuses["flaky"] else 0)

@@ -65,7 +65,7 @@ def shown_run(kernel: Kernel) -> str:
     if run is None:
         return "never"
     told = [f"{run.trials} trials", run.device, run.ended[:10]]
-    told += [f"{run.errors} findings"] if run.errors else []
+    told += [f"{run.errors} finding{'s' * (run.errors != 1)}"] if run.errors else []
     told += [] if run.is_of(kernel) else ["edited since"]
     return ", ".join(told)
 
