@@ -127,6 +127,12 @@ def three_pass(N: Number, x: Vector, order: Order = TREE) -> Vector:
     return _normalize(N, x, max_sum(N, x, order))
 
 
+def unshifted(N: Number, x: Vector, order: Order = TREE) -> Vector:
+    """Softmax straight from the formula: exp(x) / sum of exp(x), nothing subtracted."""
+    e = N.exp(x)
+    return N.div(e, total(N, e, order)[..., None])
+
+
 def online(N: Number, x: Vector, order: Order = TREE) -> Vector:
     """Softmax with the max and the sum found in one pass."""
     return _normalize(N, x, max_sum_online(N, x, order))

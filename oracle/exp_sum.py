@@ -10,7 +10,7 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from oracle.enclosure import Bounds, Doubles, tree_sum
+from oracle.enclosure import Bounds, Doubles, Mask, tree_sum
 from oracle.rounding import FAR, Accuracy, counts
 
 
@@ -34,15 +34,32 @@ class BallSums:
     hi: arb
 
 
-def slope(accuracy: Accuracy, one: float = 1.0) -> float:
-    """How fast the log of a term errs with its distance d, in ubar: 1 for rounding the exponent, kappa for exp.
+def slope(accuracy: Accuracy, exact: Mask | bool = False) -> Doubles:
+    """How fast the log of a term errs with the reach of its exponents, in ubar: 1 for rounding them, kappa for exp.
 
-    With an exact shift the rounded exponent is the definition: nothing for three-pass, 2 for the telescoping
-    exponents of an online sum, which are then rounded twice.
+    Exponents that are exact (of these rows) are not rounded. With an exact shift the rounded exponent is the
+    definition: nothing for three-pass, 2 for the telescoping exponents of an online sum, which are rounded twice.
     """
+    rounded = np.where(exact, 0.0, 1.0)
     if accuracy.exact_shift:
-        one = 0.0 if accuracy.rescales == 0 else 2.0
-    return one + accuracy.exp.kappa
+        rounded = np.full_like(rounded, 0.0 if accuracy.rescales == 0 else 2.0)
+    return np.asarray(rounded + accuracy.exp.kappa)
+
+
+def exponents_are_exact(m: Doubles, accuracy: Accuracy) -> Mask:
+    """The rows on which no exponent is rounded: none is computed, or all differences of terms are float32 numbers.
+
+    They are where all terms are multiples of some q = 2^k and lie within 2^24 q of one another.
+    """
+    if accuracy.shift == "zero":
+        return np.ones(m.shape[:-1], dtype=np.bool_)
+    if not accuracy.subtracts_terms:
+        return np.zeros(m.shape[:-1], dtype=np.bool_)
+    lowest = np.where(np.isneginf(m), np.inf, m).min(axis=-1)
+    with np.errstate(over="ignore"):
+        _, power = np.frexp(m.max(axis=-1) - lowest)
+    quanta = np.ldexp(m, (24 - power)[..., None])
+    return np.asarray(((np.rint(quanta) == quanta) | np.isneginf(m)).all(axis=-1))
 
 
 def distances(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:
@@ -53,49 +70,70 @@ def distances(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:
     return np.asarray(top - m)
 
 
-def underflow(accuracy: Accuracy, exps: Doubles | float, rescales: Doubles | float, s: Doubles, n: int) -> Doubles:
+def lift(top: Doubles, accuracy: Accuracy) -> Doubles:
+    """By how much more an exp's underflow weighs than it would at the maximum: e^(shift - max), at most."""
+    with np.errstate(over="ignore"):
+        return np.exp(-top if accuracy.shift == "zero" else np.full_like(top, accuracy.shift_slack))
+
+
+def underflow(
+    accuracy: Accuracy, exps: Doubles | float, rescales: Doubles | float, s: Doubles, top: Doubles
+) -> Doubles:
     """What the exps and products of a row may lose by underflow, relative to exp(max): numerics calls it tau S.
 
     Each exp call errs by eta0 times the weight s_j that it scales; each product by `tiny`. A shift g above the
     maximum makes every term smaller by e^-g before it underflows. Twice, for the second order.
     """
-    weight = np.maximum(s, 1.0)
+    weight, n = np.maximum(s, 1.0), s.shape[-1]
     lost = ((exps + rescales) * weight).sum(axis=-1) * accuracy.eta0 + n * (accuracy.tiny if accuracy.ftz else 0.0)
-    return np.asarray(2.0 * lost * np.exp(accuracy.shift_slack))
+    return np.asarray(2.0 * lost * lift(top, accuracy))
 
 
 def is_one_at_top(accuracy: Accuracy, first_exp: bool) -> bool:
     """Whether a term at the maximum is exactly 1: one exp(0), never rescaled. A lazy rescale may touch it again."""
-    return first_exp and accuracy.rescales == 0 and accuracy.shift_is_top
+    return first_exp and accuracy.rescales == 0 and accuracy.shift_is_exact
+
+
+def ascending(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> tuple[Doubles, Doubles]:
+    """The terms in the order in which their counts ask for them; a sum has none of its own."""
+    if accuracy.shift != "running max" or accuracy.order is not None:
+        return m, s
+    if first_exp:  # and so every s is 1
+        return np.sort(m, axis=-1), s
+    order = np.argsort(m, axis=-1)
+    return np.take_along_axis(m, order, axis=-1), np.take_along_axis(s, order, axis=-1)
 
 
 def sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
     """The enclosure of every row's sum in float64 (relative error ROUND_64).
 
-    The log of term j errs by (K_j + c (d_j + g)) ubar, K_j its counted factors: so the sum lies between
-    sum w_j e^{-...} and sum w_j e^{+...}. With d_j <= 104, e^{c d} <= 1 + c (1 + 104 c) d: one more sum gives both.
+    The log of term j errs by (K_j + c (r_j + g)) ubar, K_j its counted factors and r_j the reach of its exponents:
+    so the sum lies between sum w_j e^{-...} and sum w_j e^{+...}. With r_j <= 104, e^{c r} <= 1 + c (1 + 104 c) r:
+    one more sum gives both.
     """
     n = m.shape[-1]
     top = m.max(axis=-1)
+    m, s = ascending(m, s, accuracy, first_exp)
     d = np.minimum(distances(top[..., None], m, accuracy), FAR)
     w = s * np.exp(-d)
+    reach = np.minimum(np.abs(m), FAR) if accuracy.shift == "zero" else d
     roundings = counts(accuracy, n, m, first_exp)
-    c = slope(accuracy) * accuracy.ubar
-    shifted = slope(accuracy) * accuracy.shift_slack
-    K = (roundings.growth(accuracy) + shifted) * accuracy.ubar
-    tau = underflow(accuracy, roundings.exps, roundings.rescales, s, n)
+    steep = slope(accuracy, exponents_are_exact(m, accuracy))
+    c, shifted = steep * accuracy.ubar, slope(accuracy) * accuracy.shift_slack
+    K = np.asarray((roundings.growth(accuracy) + shifted) * accuracy.ubar)
+    tau = underflow(accuracy, roundings.exps, roundings.rescales, s, top)
     total = tree_sum(w)
     top_is_one = is_one_at_top(accuracy, first_exp)
-    K_top = roundings.growth(accuracy, at_top=True) * accuracy.ubar if top_is_one else K
-    if isinstance(K, float):
+    K_top = np.asarray(roundings.growth(accuracy, at_top=True) * accuracy.ubar) if top_is_one else K
+    if K.ndim == 0:
         at_top = tree_sum(np.where(d == 0, w, 0.0)) if top_is_one else np.zeros(total.shape)
-        moment = tree_sum(w * d)
+        moment = tree_sum(w * reach)
         hi = np.exp(K) * (total - at_top + c * (1 + FAR * c) * moment) + np.exp(K_top) * at_top
         lo = np.exp(-K) * (total - at_top - c * moment) + np.exp(-K_top) * at_top
     else:
-        each = np.where(d == 0, K_top, K)
-        hi = tree_sum(w * np.exp(each) * (1 + c * (1 + FAR * c) * d))
-        lo = tree_sum(w * np.exp(-each) * (1 - c * d))
+        each, c = np.where(d == 0, K_top, K), c[..., None]
+        hi = tree_sum(w * np.exp(each) * (1 + c * (1 + FAR * c) * reach))
+        lo = tree_sum(w * np.exp(-each) * (1 - c * reach))
     return Sums(top, total, np.maximum(lo - tau, 0.0), hi + tau)
 
 
@@ -103,6 +141,7 @@ def ball_sums(m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp:
     """The same enclosure of one row by balls. Equal terms are summed once, which keeps long rows affordable."""
     n = len(m)
     top = float(m.max())
+    m, s = ascending(m, s, accuracy, first_exp)
     roundings = counts(accuracy, n, m, first_exp)
     growth = np.broadcast_to(np.asarray(roundings.growth(accuracy), dtype=np.float64), (n,))
     if is_one_at_top(accuracy, first_exp):
@@ -111,8 +150,9 @@ def ball_sums(m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp:
         np.broadcast_to(np.asarray(v, dtype=np.float64), (n,)) for v in (roundings.exps, roundings.rescales)
     )
     terms, times = np.unique(np.stack([m, s, growth, exps + rescales]), axis=1, return_counts=True)
+    is_exact = bool(exponents_are_exact(m[None, :], accuracy)[0])
     with ctx.workprec(bits):
-        c, g, ubar = arb(slope(accuracy)), arb(accuracy.shift_slack), arb(accuracy.ubar)
+        c, g, ubar = arb(float(slope(accuracy, is_exact))), arb(accuracy.shift_slack), arb(accuracy.ubar)
         total, lo, hi, lost = arb(0), arb(0), arb(0), arb(0)
         for (mj, sj, kj, calls), count in zip(terms.T.tolist(), times.tolist(), strict=True):
             lost += arb(count) * arb(calls) * max(arb(sj), arb(1))
@@ -120,11 +160,17 @@ def ball_sums(m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp:
                 continue
             d = ball_distance(top, mj, accuracy)
             w = arb(count) * arb(sj) * (-d).exp()
-            bend = ((arb(kj) + c * (d.min(arb(FAR)) + g)) * ubar).exp()
+            reach = arb(abs(mj)) if accuracy.shift == "zero" else d
+            bend = ((arb(kj) + c * (reach.min(arb(FAR)) + g)) * ubar).exp()
             total, lo, hi = total + w, lo + w / bend, hi + w * bend
         flushed = arb(n) * arb(accuracy.tiny) if accuracy.ftz else arb(0)
-        tau = 2 * (lost * arb(accuracy.eta0) + flushed) * g.exp()
+        tau = 2 * (lost * arb(accuracy.eta0) + flushed) * ball_lift(top, accuracy)
         return BallSums(top, total, (lo - tau).max(arb(0)), hi + tau)
+
+
+def ball_lift(top: float, accuracy: Accuracy) -> arb:
+    """See `lift`."""
+    return arb(-top if accuracy.shift == "zero" else accuracy.shift_slack).exp()
 
 
 def ball_distance(top: float, m: float, accuracy: Accuracy) -> arb:

@@ -54,6 +54,7 @@ FAST_EXPF = ExpModel(5.0, 2.346)
 Divide = Literal["ieee", "reciprocal", "fast"]
 Accumulate = Literal["f32", "f64", "compensated"]
 Denominator = Literal["row", "element"]
+Shift = Literal["any", "running max", "zero"]
 
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5}
 """e / s; e * (1 / s); `__fdividef` or -prec-div=false (2 ulp)."""
@@ -65,7 +66,9 @@ class Accuracy:
 
     `adds`: at most so many additions on any one term's way into a sum (None: as many as the sum has terms).
     `rescales`: at most so many times a term is multiplied by an exp (None: as many as adds; 0: three-pass).
-    `shift_slack`: the shift may differ from the true maximum by up to this much.
+    `shift`: "any": whatever was subtracted on the way, in the end it is the true maximum, give or take `shift_slack`;
+    "running max": every exp is of the difference of two maxima, each of a set of terms that holds the term; "zero":
+    nothing is subtracted, exp is of the term itself.
     `ftz`: denormals are flushed to zero.
     `denominator`: "row" when all elements of a row are divided by one and the same stored sum.
     `order`: a named order gives exact counts per element in the place of adds and rescales.
@@ -77,6 +80,7 @@ class Accuracy:
     exp: ExpModel = EXPF
     divide: Divide = "reciprocal"
     accumulate: Accumulate = "f32"
+    shift: Shift = "any"
     shift_slack: float = 0.0
     ftz: bool = False
     denominator: Denominator = "row"
@@ -89,16 +93,26 @@ class Accuracy:
                 raise ValueError(f"{name}={value}: expected a count of at least 0")
         if not 0 <= self.shift_slack <= FAR:
             raise ValueError(f"shift_slack={self.shift_slack}: expected 0 to {FAR:g}: beyond that exp underflows")
-        for name, choices in (("divide", Divide), ("accumulate", Accumulate), ("denominator", Denominator)):
+        words = (("divide", Divide), ("accumulate", Accumulate), ("denominator", Denominator), ("shift", Shift))
+        for name, choices in words:
             if getattr(self, name) not in get_args(choices):
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(get_args(choices))}")
         if self.exact_shift and self.shift_slack:
             raise ValueError(f"exact_shift with shift_slack={self.shift_slack}: an exact shift has no slack")
+        if self.shift != "any" and self.shift_slack:
+            raise ValueError(f"shift={self.shift!r} with shift_slack={self.shift_slack}: this shift has no slack")
+        if self.shift == "zero" and (self.rescales or self.exact_shift):
+            raise ValueError(f"shift='zero' with rescales={self.rescales}: nothing is subtracted, so nothing rescaled")
 
     @property
-    def shift_is_top(self) -> bool:
-        """Whether the shift ends at the true maximum, where exp(0) is exactly 1 (A3, A5)."""
-        return self.shift_slack == 0
+    def shift_is_exact(self) -> bool:
+        """Whether each exponent is the difference of two terms, so that exp(0) is exactly 1 at the top (A3, A5)."""
+        return self.shift_slack == 0 and self.shift != "zero"
+
+    @property
+    def subtracts_terms(self) -> bool:
+        """Whether on the whole way of every term only terms are subtracted from terms."""
+        return self.shift == "running max" or (self.shift_is_exact and self.rescales == 0)
 
     @property
     def eta0(self) -> float:
@@ -151,7 +165,23 @@ def counts(accuracy: Accuracy, terms: int, m: NDArray[np.float64] | None = None,
         return Counts(rescales + first_exp, rescales, adds)
     most = terms if accuracy.adds is None else accuracy.adds
     times = most if accuracy.rescales is None else accuracy.rescales
+    if accuracy.shift == "zero":
+        times = 0
+    if accuracy.shift == "running max" and m is not None:
+        steps = steps_above(m)
+        return Counts(np.minimum(steps, times + first_exp), np.minimum(steps, times), float(most))
     return Counts(float(times + first_exp), float(times), float(most))
+
+
+def steps_above(m: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How many distinct values of its row are greater than each; rows ascend.
+
+    Where every shift is a running maximum, each exp on a term's way that is not exp(0) = 1, and each multiplication
+    by one, is a step from one of the row's values to a greater one: there are at most so many.
+    """
+    grows = np.zeros(m.shape)
+    grows[..., :-1] = m[..., 1:] > m[..., :-1]
+    return np.flip(np.cumsum(np.flip(grows, -1), -1), -1)
 
 
 def adds_in_order(order: Order, n: int) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from flint import arb
 
 from oracle.enclosure import FLT_MAX, ROUND_64, Bounds, Doubles, Enclosure, Index
 from oracle.exp_sum import BallSums, ball_sums, sums
+from oracle.op import OracleError
 from oracle.rounding import Accuracy
 from oracle.special import special_rows
 from oracle.verdict import Special
@@ -22,6 +23,8 @@ def enclose_states(
 
     With a shift g off the maximum, max and sum are off by e^g either way.
     """
+    if accuracy.shift == "zero":
+        raise OracleError("shift='zero': a (max, sum) state is relative to its maximum; only softmax may leave it out")
     rows = special_rows(m, special)
     odd = ((m > -np.inf) & ~((s > 0) & (s < np.inf))).any(axis=-1)
     plain = rows.plain & ~odd

@@ -25,7 +25,10 @@ CLAIMS = (
     Accuracy(accumulate="compensated", rescales=0),
     Accuracy(order=Order("strided", 32), rescales=0, exact_shift=True),
     Accuracy(order=Order("sequential")),
+    Accuracy(adds=7, rescales=5, shift="running max"),
+    Accuracy(adds=7, shift="running max", exp=FAST_EXPF, accumulate="f64"),
 )
+UNSHIFTED = Accuracy(adds=9, shift="zero", exp=FAST_EXPF)
 
 
 def inputs_of(op: str, seed: int) -> dict[str, np.ndarray]:
@@ -47,7 +50,17 @@ def inputs_of(op: str, seed: int) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("accuracy", CLAIMS)
 @pytest.mark.parametrize("op", [op for op in oracle.op_names() if op != "transpose"])
 def test_float64_bounds_hold_those_of_the_balls_and_are_hardly_wider(op: str, accuracy: Accuracy) -> None:
-    for role, enclosure in find(op).enclose(inputs_of(op, 1), accuracy, Special()).items():
+    assert_float64_and_balls_agree(op, inputs_of(op, 1), accuracy)
+
+
+def test_float64_bounds_hold_those_of_the_balls_where_nothing_is_subtracted() -> None:
+    x = inputs_of("softmax", 1)["x"]
+    within = np.where(np.isfinite(x), np.clip(x, -80, 80), x)
+    assert_float64_and_balls_agree("softmax", {"x": within}, UNSHIFTED)
+
+
+def assert_float64_and_balls_agree(op: str, inputs: dict[str, np.ndarray], accuracy: Accuracy) -> None:
+    for role, enclosure in find(op).enclose(inputs, accuracy, Special()).items():
         for index in np.argwhere(enclosure.judged & np.isfinite(enclosure.want)):
             place = tuple(int(i) for i in index)
             with ctx.workprec(200):
@@ -86,10 +99,46 @@ def test_tree_sum_errs_by_its_depth(terms: list[float]) -> None:
 def test_a_tighter_claim_gives_a_narrower_enclosure() -> None:
     x = {"x": rows(100, 3)[:4]}
     loose = find("softmax").enclose(x, Accuracy(), Special())["y"]
-    tighter = Accuracy(adds=7), Accuracy(rescales=0), Accuracy(divide="ieee"), Accuracy(accumulate="f64")
+    tighter = (
+        Accuracy(adds=7),
+        Accuracy(shift="running max"),
+        Accuracy(rescales=0),
+        Accuracy(divide="ieee"),
+        Accuracy(accumulate="f64"),
+    )
     for claim in tighter:
         narrow = find("softmax").enclose(x, claim, Special())["y"]
         assert (narrow.hi - narrow.lo).sum() < (loose.hi - loose.lo).sum()
+
+
+def test_a_running_maximum_rescales_only_what_it_rises_above() -> None:
+    """Of two values apart by an exact difference the lower is rescaled once, whatever is claimed at most."""
+    x = {"x": np.array([[0, -3, 0, -3]], dtype="f4")}
+    one, many = (
+        find("softmax").enclose(x, Accuracy(adds=2, rescales=times, shift="running max"), Special())["y"]
+        for times in (1, 40)
+    )
+    assert (one.lo == many.lo).all()
+    assert (one.hi == many.hi).all()
+    any_shift = find("softmax").enclose(x, Accuracy(adds=2, rescales=1), Special())["y"]
+    assert (any_shift.hi > one.hi).all()
+
+
+def test_differences_that_are_exact_are_not_rounded() -> None:
+    claim = Accuracy(adds=2, rescales=0)
+    exact, rounded = (
+        find("softmax").enclose({"x": np.array([[0, low]], dtype="f4")}, claim, Special())["y"]
+        for low in (-60.0, np.nextafter(np.float32(-60.0), np.float32(0)))
+    )
+    top = find("softmax").enclose({"x": np.array([[2.0**-30, -60.0]], dtype="f4")}, claim, Special())["y"]
+    relative = [float(y.hi[0, 1] / y.want[0, 1]) for y in (exact, rounded, top)]
+    assert relative[0] == pytest.approx(relative[1], rel=1e-9)  # either is one float32 number below 0
+    assert relative[2] - relative[0] == pytest.approx(32 * 2.0**-24, rel=0.01)
+
+
+def test_states_are_relative_to_a_maximum() -> None:
+    with pytest.raises(oracle.OracleError, match="shift='zero'"):
+        find("max_sum").enclose({"x": rows(5, 1)}, UNSHIFTED, Special())
 
 
 @pytest.mark.parametrize(

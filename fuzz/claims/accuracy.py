@@ -12,10 +12,10 @@ from typing import Literal, cast, get_args
 from fuzz.claims.expression import Expression
 from fuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from fuzz.claims.sizes import check_keys, read_number
-from oracle.rounding import EXPF, FAR, FAST_EXPF, Accumulate, Accuracy, Denominator, Divide, ExpModel
+from oracle.rounding import EXPF, FAR, FAST_EXPF, Accumulate, Accuracy, Denominator, Divide, ExpModel, Shift
 from oracle.verdict import Special, SpecialRow
 
-ACCURACY_KEYS = ("adds", "rescales", "exp", "divide", "accumulate", "denominator", "shift_slack", "flags")
+ACCURACY_KEYS = ("adds", "rescales", "exp", "divide", "accumulate", "denominator", "shift", "shift_slack", "flags")
 VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf")
 EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF}
 FLT_MAX = (2 - 2.0**-23) * 2.0**127
@@ -62,6 +62,7 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
         divide=read_divide(front, has_fast_divide),
         accumulate=cast(Accumulate, read_word(front, ("accuracy", "accumulate"), get_args(Accumulate), "f32")),
         denominator=cast(Denominator, read_word(front, ("accuracy", "denominator"), get_args(Denominator), "row")),
+        shift=read_shift(front),
         shift_slack=read_slack(front),
         ftz=ftz,
     )
@@ -128,6 +129,19 @@ def read_divide(front: FrontMatter, has_fast_divide: bool) -> Divide:
     if has_fast_divide and found != "fast":
         raise front.error(key, 'the flags make every division a fast one; write "fast" or leave it out')
     return found
+
+
+def read_shift(front: FrontMatter) -> Shift:
+    """What is subtracted below exp, and what does not go with it."""
+    key = ("accuracy", "shift")
+    shift = cast(Shift, read_word(front, key, get_args(Shift), "any"))
+    if shift != "any" and lookup(front.values, ("accuracy", "shift_slack")):
+        raise front.error(key, f'with "{shift}" there is no shift_slack; leave one of the two out')
+    if shift == "zero" and lookup(front.values, ("op",)) != "softmax":
+        raise front.error(key, '"zero" is for softmax alone; a (max, sum) state is relative to its maximum')
+    if shift == "zero" and lookup(front.values, ("accuracy", "rescales")) not in (None, 0, "0"):
+        raise front.error(key, '"zero" is never rescaled; rescales is 0, or left out')
+    return shift
 
 
 def read_slack(front: FrontMatter) -> float:

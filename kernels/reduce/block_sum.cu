@@ -12,7 +12,7 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
 //
 // [accuracy]
-// adds = "ceil_div(cols, threads) + ceil_log2(min(cols, threads))"  # a thread's share, then halvings; 0 adds nothing
+// adds = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # a share, then halvings; to add 0 is exact
 //
 // [values]
 // nan     = "ieee"

@@ -14,12 +14,14 @@
 // [let]
 // blocks   = "min(max_blocks, ceil_div(n, threads))"
 // elements = "ceil_div(n, blocks * threads)"  # of a thread in the first launch
-// states   = "ceil_div(blocks, threads)"      # of a thread in the second, which takes its first one over as it is
+// states   = "ceil_div(blocks, threads)"      # of a thread in the second
 // halvings = "ceil_log2(min(n, threads)) + ceil_log2(min(blocks, threads))"  # of both trees; empty states add nothing
+// joins    = "elements - 1 + states - 1 + halvings"  # a thread's first one is taken over as it is
 //
 // [accuracy]
-// adds     = "elements + states - 1 + halvings"
-// rescales = "elements - 1 + states - 1 + halvings"
+// adds     = "joins"
+// rescales = "joins"
+// shift    = "running max"
 //
 // [[launch]]
 // entry  = "reduce_max"

@@ -21,6 +21,7 @@
 // [accuracy]
 // adds     = "1"
 // rescales = "1"
+// shift    = "running max"
 //
 // [[launch]]
 // entry = "safe_merge_pairs"

@@ -11,7 +11,7 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
 //
 // [accuracy]
-// adds = "ceil_div(cols, width) + ceil_log2(min(cols, width))"  # a lane's share; the halvings that meet more than zeros
+// adds = "ceil_div(cols, width) - 1 + ceil_log2(min(cols, width))"  # a lane's share, then halvings; to add 0 is exact
 //
 // [values]
 // nan     = "ieee"

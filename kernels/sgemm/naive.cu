@@ -11,7 +11,7 @@
 // arrays = { a = "f32[m, k] -> a", b = "f32[k, n] -> b", c = "f32[m, n] <- c" }
 //
 // [accuracy]
-// adds = "k"  # the first is to the zero that starts the sum
+// adds = "k - 1"  # the first product is added to 0
 //
 // [[launch]]
 // entry = "sgemm_naive"

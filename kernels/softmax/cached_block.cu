@@ -12,7 +12,7 @@
 // arrays = { x = "f32[rows, cols] -> x <- y" }
 //
 // [accuracy]  # a thread's share, then the halvings that meet more than zeros
-// adds     = "ceil_div(cols, threads) + ceil_log2(min(cols, threads))"
+// adds     = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # a share, then halvings; to add 0 is exact
 // rescales = 0
 // divide   = "ieee"
 //

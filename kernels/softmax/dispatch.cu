@@ -19,8 +19,9 @@
 // vectors = "ceil_div(cols, 4 * workers)"
 //
 // [accuracy]  # cached as cached_block says it, the others as online_block_shuffle
-// adds     = "cached * ceil_div(cols, threads) + (1 - cached) * (vectors + 3) + ceil_log2(min(cols, workers))"
+// adds     = "cached * (ceil_div(cols, threads) - 1) + (1 - cached) * (vectors + 3) + ceil_log2(min(cols, workers))"
 // rescales = "(1 - cached) * (vectors + 2)"
+// shift    = "running max"
 // divide   = "ieee"
 //
 // [[launch]]

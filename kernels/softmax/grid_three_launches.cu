@@ -17,6 +17,8 @@
 // blocks   = "min(max_blocks, ceil_div(n, threads))"
 // elements = "ceil_div(n, blocks * threads)"  # of a thread in the first launch
 // states   = "ceil_div(blocks, threads)"      # of a thread in the second
+// halvings = "ceil_log2(min(n, threads)) + ceil_log2(min(blocks, threads))"  # of both trees; empty states add nothing
+// joins    = "elements - 1 + states - 1 + halvings"  # a thread's first one is taken over as it is
 //
 // [arrays]
 // x    = "f32[n] -> x"
@@ -27,8 +29,9 @@
 // s    = "f32[1]"
 //
 // [accuracy]
-// adds     = "elements + states - 1 + 2 * ceil_log2(threads)"  # a thread's first state is taken over as it is
-// rescales = "elements - 1 + states - 1 + 2 * ceil_log2(threads)"
+// adds     = "joins"
+// rescales = "joins"
+// shift    = "running max"
 // divide   = "ieee"
 //
 // [[launch]]

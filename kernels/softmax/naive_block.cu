@@ -11,10 +11,9 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //
 // [accuracy]  # a thread's share, then the halvings that meet more than zeros
-// adds        = "ceil_div(cols, threads) + ceil_log2(min(cols, threads))"
-// rescales    = 0
-// shift_slack = 80  # it "subtracts" 0, which is so far from the maximum at most
-// divide      = "ieee"
+// adds   = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"
+// shift  = "zero"
+// divide = "ieee"
 //
 // [values]
 // range = [-80, 80]

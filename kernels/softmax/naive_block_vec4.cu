@@ -12,10 +12,9 @@
 // align  = 4
 //
 // [accuracy]  # a thread's vectors, two adds within one, the tail; then the halvings that meet more than zeros
-// adds        = "ceil_div(cols, 4 * threads) + 3 + ceil_log2(min(cols, threads))"
-// rescales    = 0
-// shift_slack = 80  # it "subtracts" 0, which is so far from the maximum at most
-// divide      = "ieee"
+// adds   = "ceil_div(cols, 4 * threads) + 3 + ceil_log2(min(cols, threads))"
+// shift  = "zero"
+// divide = "ieee"
 //
 // [values]
 // range = [-80, 80]

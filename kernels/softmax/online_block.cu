@@ -12,8 +12,9 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //
 // [accuracy]
-// adds     = "ceil_div(cols, threads) + ceil_log2(min(cols, threads))"  # an idle thread's zero changes nothing
+// adds     = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # a zero, at first or idle, changes nothing
 // rescales = "ceil_div(cols, threads)"  # for each element of a share but the first, then to the row's maximum
+// shift    = "running max"
 // divide   = "ieee"
 //
 // [[launch]]

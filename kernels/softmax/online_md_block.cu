@@ -16,6 +16,7 @@
 // [accuracy]
 // adds     = "joins"
 // rescales = "joins"
+// shift    = "running max"
 // divide   = "ieee"
 //
 // [[launch]]

@@ -11,8 +11,9 @@
 // arrays = { x = "f32[rows, cols] -> x <- y" }
 //
 // [accuracy]
-// adds     = "cols"
+// adds     = "cols - 1"  # the first one is added to 0
 // rescales = "cols - 1"
+// shift    = "running max"
 // divide   = "ieee"
 //
 // [[launch]]

@@ -12,8 +12,9 @@
 // arrays = { x = "f32[rows, cols] -> x <- y" }
 //
 // [accuracy]
-// adds     = "ceil_div(cols, 32) + ceil_log2(min(cols, 32))"  # a lane's share, then the halvings that meet others
+// adds     = "ceil_div(cols, 32) - 1 + ceil_log2(min(cols, 32))"  # a lane's share, then the halvings that meet others
 // rescales = "ceil_div(cols, 32)"  # for each element of the share but the first, then to the row's maximum
+// shift    = "running max"
 // divide   = "ieee"
 //
 // [[launch]]

@@ -11,7 +11,7 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //
 // [accuracy]
-// adds       = "cols"
+// adds       = "cols - 1"
 // rescales   = 0
 // accumulate = "f64"
 // divide     = "ieee"

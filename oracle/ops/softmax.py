@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from oracle.algorithms import three_pass
 from oracle.diagnosis import softmax as diagnosis
 from oracle.enclosure import PRECISIONS, ROUND_64, Bounds, Clash, Doubles, Enclosure, Index, Mask
-from oracle.exp_sum import BallSums, ball_distance, ball_sums, distances, sums
+from oracle.exp_sum import BallSums, ball_distance, ball_lift, ball_sums, distances, lift, sums
 from oracle.number import Number, Vector
 from oracle.op import Diagnosis, Floats
 from oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
@@ -67,10 +67,11 @@ class PlainRows:
         self.far = d > FAR
         near = np.minimum(d, FAR)
         self.e = np.exp(-near)
-        rounded = np.where(d == 0, _roundings(accuracy, at_top=True), _roundings(accuracy))
-        self.grow = np.exp(rounded + _exponent(accuracy, near))
-        with np.errstate(divide="ignore"):
-            self.f = (accuracy.eta0 * np.exp(accuracy.shift_slack) / row.lo + _last(accuracy))[:, None]
+        reach = np.minimum(np.abs(x), FAR) if accuracy.shift == "zero" else near
+        rounded = np.where(reach == 0, _roundings(accuracy, at_zero=True), _roundings(accuracy))
+        self.grow = np.exp(rounded + _exponent(accuracy, reach, is_one_difference(row.top[:, None], x)))
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            self.f = (accuracy.eta0 * lift(row.top, accuracy) / row.lo + _last(accuracy))[:, None]
             self.hi = self.e / row.lo[:, None] * self.grow + self.f
         self.slack_hi = np.where(np.isfinite(self.hi), ROUND_64 * self.hi, 0.0)
         low = self.e / row.hi[:, None] / self.grow - self.f
@@ -80,20 +81,30 @@ class PlainRows:
         self.want = np.where(self.far, np.exp(-d), self.e) / row.total[:, None]
 
 
-def _exponent(accuracy: Accuracy, d: Doubles) -> Doubles:
-    """What the log of the numerator errs by with its distance d: the exponent's one rounding, and exp's own share.
+def is_one_difference(top: Doubles, x: Doubles) -> Mask:
+    """Whether max - x is a float32 number, so that subtracting rounds nothing."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = (top - x).astype(np.float32).astype(np.float64)
+        return np.asarray((top - rounded == x) & (x + rounded == top))
 
-    x - max is rounded to within half a unit in its last place, which is u times the power of two at or below it.
+
+def _exponent(accuracy: Accuracy, reach: Doubles, is_exact: Mask | bool) -> Doubles:
+    """What the log of the numerator errs by with its exponent: the exponent's one rounding, and exp's own share.
+
+    x - max is rounded to within half a unit in its last place, which is u times the power of two at or below it,
+    unless it is a float32 number itself.
     """
-    reach = d + accuracy.shift_slack
+    reach = reach + accuracy.shift_slack
     mantissa, power = np.frexp(reach)
-    rounding = np.where((mantissa > 0) & (not accuracy.exact_shift), np.ldexp(1.0, power - 1), 0.0)
+    rounds = accuracy.shift != "zero" and not accuracy.exact_shift
+    is_rounded = (mantissa > 0) & rounds & ~(np.asarray(is_exact) & accuracy.shift_is_exact)
+    rounding = np.where(is_rounded, np.ldexp(1.0, power - 1), 0.0)
     return np.asarray((rounding + accuracy.exp.kappa * reach) * accuracy.ubar)
 
 
-def _roundings(accuracy: Accuracy, at_top: bool = False) -> float:
-    """The rest of it: exp's own error and the division's. At a shift that is the maximum exp(0) is exactly 1 (A3)."""
-    a0 = 0.0 if at_top and accuracy.shift_is_top else accuracy.exp.a0
+def _roundings(accuracy: Accuracy, at_zero: bool = False) -> float:
+    """The rest of it: exp's own error and the division's. exp(0) is exactly 1 (A3), where the exponent is known."""
+    a0 = 0.0 if at_zero and accuracy.shift_slack == 0 else accuracy.exp.a0
     return (a0 + DIVIDE_ROUNDINGS[accuracy.divide]) * accuracy.ubar
 
 
@@ -128,10 +139,12 @@ class _Exact:
             d = ball_distance(row.top, self.x[index], a)
             far = bool(d > FAR)
             d = d.min(arb(FAR))
-        rounded = _roundings(a, at_top=self.x[index] == row.top)
         near = FAR if far else float(row.top - self.x[index])
-        grow = (arb(rounded) + arb(float(_exponent(a, np.asarray(near)))) * (1 + arb(2.0**-50))).exp()
-        f = arb(a.eta0) * arb(a.shift_slack).exp() / row.lo + arb(_last(a))
+        reach = min(abs(float(self.x[index])), FAR) if a.shift == "zero" else near
+        is_exact = is_one_difference(np.asarray(row.top), np.asarray(self.x[index]))
+        exponent = arb(float(_exponent(a, np.asarray(reach), is_exact))) * (1 + arb(2.0**-50))
+        grow = (arb(_roundings(a, at_zero=reach == 0)) + exponent).exp()
+        f = arb(a.eta0) * ball_lift(row.top, a) / row.lo + arb(_last(a))
         return (-d).exp(), grow, f, far
 
     def clash(self, above: float, below: float, high: Index, low: Index) -> bool:

@@ -79,6 +79,9 @@ FAMILIES: dict[str, Maker] = {
     "last tile high": _tile_high,
     "all near -200": lambda n, rng: rng.standard_normal(n) - 200,
     "all -FLT_MAX": lambda n, rng: np.full(n, -FLT_MAX),
+    "integers": lambda n, rng: np.rint(rng.uniform(-60, 0, n)),
+    "two values": lambda n, rng: rng.choice([0.0, -3.0], n),
+    "two values far apart": lambda n, rng: np.where(np.arange(n) == n // 3, 0.0, -9.7),
     "tiny 1e-20": lambda n, rng: 1e-20 * rng.standard_normal(n),
 }
 

@@ -31,11 +31,24 @@ Algorithm = Callable[[Float32, Row], Vector]
 
 @dataclass(frozen=True)
 class Variant:
-    """One algorithm with what it may rightly claim."""
+    """One algorithm with what it may rightly claim.
+
+    `counted`: the sum is a tree, claimed by its height and not as an order. `most`: of values larger than that the
+    algorithm does not speak.
+    """
 
     name: str
     run: Algorithm
     claim: Accuracy
+    counted: bool = False
+    most: float = np.inf
+
+    def claimed(self, n: int) -> Accuracy:
+        """The claim for rows of n elements."""
+        if not self.counted:
+            return self.claim
+        height = max(n - 1, 0).bit_length()
+        return replace(self.claim, adds=height, rescales=0 if self.claim.rescales == 0 else height)
 
 
 def _three_pass(order: Order) -> Algorithm:
@@ -44,6 +57,23 @@ def _three_pass(order: Order) -> Algorithm:
 
 def _online(order: Order) -> Algorithm:
     return lambda N, x: algorithms.online(N, N.embed(x), order)
+
+
+def _unshifted(N: Float32, x: Row) -> Vector:
+    return algorithms.unshifted(N, N.embed(x), TREE)
+
+
+def _lazy(N: Float32, x: Row) -> Vector:
+    """The first element is subtracted from all, the sum then rescaled to the maximum: no running maximum."""
+    first, top = N.embed(x[:, :1]), N.embed(x.max(axis=1, keepdims=True))
+    s = N.mul(algorithms.total(N, N.exp(N.sub(N.embed(x), first)), TREE), N.exp(N.sub(first, top))[:, 0])
+    return N.div(N.exp(N.sub(N.embed(x), top)), s[:, None])
+
+
+def _off_the_terms(N: Float32, x: Row) -> Vector:
+    """What is subtracted is a little more than the maximum, and so no term: differences are rounded."""
+    e = N.exp(N.sub(N.embed(x), N.embed(x.max(axis=1, keepdims=True) + np.float32(2.0**-20))))
+    return N.div(e, algorithms.total(N, e, TREE)[:, None])
 
 
 def _declared(order: Order, rescales: int | None = 0) -> Accuracy:
@@ -68,7 +98,14 @@ VARIANTS = (
     Variant("online strided 32 + merge", _online(Order("strided", 32)), _declared(Order("strided", 32), None)),
     Variant("safe_merge tree", _online(TREE), _declared(TREE, None)),
     Variant("online, any order", _online(Order("random", seed=2)), Accuracy(divide="ieee")),
-)
+    Variant(
+        "  same, running max", _online(Order("random", seed=3)), Accuracy(divide="ieee", shift="running max")
+    ),
+    Variant("online tree, running max", _online(TREE), Accuracy(divide="ieee", shift="running max"), counted=True),
+    Variant("  same, f64 sum", _online(TREE),
+            Accuracy(divide="ieee", shift="running max", accumulate="f64"), counted=True),
+    Variant("unshifted tree", _unshifted, Accuracy(rescales=0, divide="ieee", shift="zero"), counted=True, most=70.0),
+)  # fmt: skip
 
 
 @dataclass
@@ -89,7 +126,8 @@ class Tally:
 
 def check(variant: Variant, x: Row, noise: ExpNoise, model: ExpModel, ftz: bool, tally: Tally) -> None:
     """Run a variant on rows that are judged, and tally how its answers lie in their enclosures."""
-    claim = replace(variant.claim, exp=model, ftz=ftz)
+    claim = replace(variant.claimed(x.shape[1]), exp=model, ftz=ftz)
+    x = np.where(np.isfinite(x), np.clip(x, -variant.most, variant.most), x).astype(np.float32)
     N = Float32(noise, ftz, claim.divide, claim.accumulate, seed=x.shape[1])
     with np.errstate(all="ignore"):
         got = np.asarray(variant.run(N, x), dtype=np.float64)
@@ -236,3 +274,20 @@ def wrong_bounds() -> Iterator[Tally]:
     x[:, 0] = 0
     check(VARIANTS[1], x, "unheld", FAST_EXPF, False, unheld)
     yield unheld
+    rng = np.random.default_rng(5)
+    spread = rng.integers(-60, 1, (20, 257)).astype(np.float32)
+    running = Accuracy(divide="ieee", shift="running max")
+    lazy = Variant("running max claimed, a lazy shift", _lazy, running, counted=True)
+    rounded = Variant("exact differences claimed, rounded ones", _off_the_terms, _declared(TREE))
+    growing = Variant("shift zero, exp's growth forgotten", _unshifted, VARIANTS[-1].claim, counted=True)
+    two = rng.choice([-3.0, 0.0], (20, 5)).astype(np.float32)
+    two[:, 0] = -3
+    cases: tuple[tuple[Variant, Row, ExpNoise, ExpModel], ...] = (
+        (lazy, two, "high2", EXPF),
+        (rounded, spread, "rounded", ExpModel(1, 0)),
+        (growing, spread, "documented", EXPF),
+    )
+    for variant, x, noise, model in cases:
+        tally = Tally(variant.name)
+        check(variant, x, noise, model, False, tally)
+        yield tally
