@@ -151,7 +151,7 @@ def check_names(front: FrontMatter) -> None:
             key = (section, name)
             if not NAME.fullmatch(name):
                 raise front.error(key, f"'{name}' is no name: letters, digits and _, no digit in front")
-            if keyword.iskeyword(name) or name in expression.FUNCTIONS:
+            if section != "arrays" and (keyword.iskeyword(name) or name in expression.FUNCTIONS):
                 raise front.error(key, f"'{name}' has a meaning in expressions; take another name")
             if name in owner:
                 raise front.error(key, f"'{name}' stands in {owner[name]} already; a name means one thing")
