@@ -102,7 +102,7 @@ class Accuracy:
         if self.shift != "any" and self.shift_slack:
             raise ValueError(f"shift={self.shift!r} with shift_slack={self.shift_slack}: this shift has no slack")
         if self.shift == "zero" and (self.rescales or self.exact_shift):
-            raise ValueError(f"shift='zero' with rescales={self.rescales}: nothing is subtracted, so nothing rescaled")
+            raise ValueError(f"shift='zero' with rescales={self.rescales}: expected 0, for nothing is subtracted")
 
     @property
     def shift_is_exact(self) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fuzz.claims.front_matter import parse
 from fuzz.devices import ClaimError
-from fuzz.kernel import load, read
+from fuzz.kernel import KERNELS, load, read
 from oracle.rounding import EXPF, FAST_EXPF, ExpModel
 from oracle.verdict import Special
 
@@ -165,6 +165,9 @@ MISTAKES = [
     ("divide-fast", (ADDS, 'divide = "ieee"\n// flags = ["-prec-div=false"]'), 11, "make every division a fast"),
     ("accumulate", (ADDS, 'accumulate = "double"'), 11, "one of f32, f64, compensated is wanted"),
     ("denominator", (ADDS, 'denominator = "block"'), 11, "one of row, element is wanted"),
+    ("shift", (ADDS, 'shift = "max"'), 11, "one of any, running max, zero is wanted"),
+    ("shift-slack", (ADDS, 'shift = "zero"\n// shift_slack = 80'), 11, 'with "zero" there is no shift_slack'),
+    ("shift-rescales", (ADDS, 'shift = "zero"\n// rescales = 1'), 11, '"zero" is never rescaled'),
     ("slack-far", (ADDS, "shift_slack = 105"), 11, "a number from 0 to 104"),
     ("slack", (ADDS, "shift_slack = -1"), 11, "accuracy.shift_slack = -1: a number from 0"),
     ("flags-string", (ADDS, 'flags = "-use_fast_math"'), 11, "a list of strings is wanted, such as"),
@@ -190,6 +193,15 @@ def test_a_mistake_is_one_line_that_names_where_and_what(
     assert found.startswith(f"mine.cu:{line}: ")
     assert said in found
     assert "\n" not in found
+
+
+def test_a_state_is_relative_to_its_maximum(tmp_path: Path) -> None:
+    states = (KERNELS / "reduce" / "max_sum_grid.cu").read_text(encoding="utf-8")
+    said = complaint(tmp_path, states.replace('shift    = "running max"', 'shift    = "zero"'))
+    assert (
+        said == 'mine.cu:24: accuracy.shift = "zero": "zero" is for softmax alone; '
+        "a (max, sum) state is relative to its maximum"
+    )
 
 
 def test_sizes_that_no_c_int_holds_are_no_arguments(tmp_path: Path) -> None:

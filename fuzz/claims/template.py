@@ -32,13 +32,16 @@ REFERENCE = f"""
 // args      arrays and sizes (C ints), in the order of the function's parameters
 //
 // [accuracy]
-// adds        at most so many additions lie on a term's way into a sum; adding to the zero that starts it counts
+// adds        at most so many additions lie on a term's way into a sum; to add 0 is exact and need not count
 // rescales    at most so many times is a term multiplied by an exp; 0 for three passes
 // exp         "expf", "__expf", or [a0, kappa]: an error of (a0 + kappa |t|) 2^-24
 // divide      "ieee" (e / s), "reciprocal" (e * (1 / s)) or "fast" (__fdividef)
 // accumulate  "f32", "f64" or "compensated"
 // denominator "row" where one stored sum divides a whole row, else "element"
-// shift_slack how far the shift may be from the true maximum
+// shift       "running max" where every exp is of the difference of two maxima, each of elements that the term is one
+//             of: then no more exps err than greater values follow; "zero" where nothing is subtracted; left out,
+//             anything that ends at the true maximum
+// shift_slack how far the shift may be from the true maximum in the end
 // flags       compiler flags, such as ["-use_fast_math"]
 //
 // [values]

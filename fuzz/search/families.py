@@ -228,6 +228,13 @@ def all_negative(row: Row) -> Band:
     return Band(noise(row, -2.0, 1.0, "uniform"))
 
 
+def sentinel(row: Row) -> Band:
+    """The maximum is a number that stands for "nothing yet" where -inf should."""
+    value = (2.0**-126, -1e4, -1e9, -1e30)[row.pick(4)]
+    below = Edit(row.pick(2, 1), -1, bits_of(-abs(value) * 0.5 - 1.0), "add", every=2)
+    return Band(Base("constant", bits_of(value)), (Edit(0, -1, bits_of(value)), below))
+
+
 def signed_zeros(row: Row) -> Band:
     return Band(Base("constant", bits_of(-0.0)), (at(row.column(), 0.0),))
 
@@ -253,6 +260,6 @@ ROWS: tuple[Family, ...] = (
     ascending, one_finite, wide, share_neg_inf, high_tile, denormal_results, near_ties,
     alternating_neg_inf, twin_spikes, offset, extremes, trailing_neg_inf, integers, descending, tiny, one_huge,
     cancelling, tile_neg_inf, above_lowest, powers, one_neg_inf, creeping, denormal, all_negative, large_spread,
-    signed_zeros, staircase,
+    signed_zeros, staircase, sentinel,
 )  # fmt: skip
 """In an order in which neighbours differ much: what leaks from one row into the next then shows."""

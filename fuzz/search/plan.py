@@ -128,10 +128,12 @@ def _sgemm(ground: Ground, wanted: Mapping[str, tuple[int, ...]], choose: Choose
     """Two matrices made for each other; special values at single places."""
     (m, k), n = wanted["a"], wanted["b"][1]
     form, seed = choose(0, len(PRODUCTS) - 1), choose(0, 0xFFFF)
-    if max(m, n, k) > MANY:
-        form = PLAIN  # no two rows alike: what wraps at 16 bits must not find the same there
-    a, b = (Band(base._replace(seed=seed + side)) for side, base in enumerate(PRODUCTS[form]))
+    is_large = max(m, n, k) > MANY
+    a, b = (Band(base._replace(seed=seed + side)) for side, base in enumerate(PRODUCTS[PLAIN if is_large else form]))
     bands_a, bands_b = [a], [b]
+    if is_large:  # no two rows alike, and what lies beyond 16 bits counts most: what wraps there must not go under
+        beyond = Edit(MANY, -1, bits_of(1e4), "add")
+        return {"a": Recipe(m, k, (a._replace(edits=(beyond,)),)), "b": Recipe(k, n, (b,))}
     if form == 0:  # a shifted identity: the product is rows of b, each element numbered
         size = max(1, min(m, MOST_BANDS))
         bands_a = [Band(Base(), (Edit(i % max(k, 1), i % max(k, 1), bits_of(1.0)),)) for i in range(size)]

@@ -63,6 +63,8 @@ def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
         ("accumulate", models.accumulate),
         ("denominator", f"one for each {models.denominator}"),
     ]
+    if models.shift != "any":
+        lines.append(("shift", models.shift))
     if models.shift_slack:
         lines.append(("shift_slack", f"{models.shift_slack:g}"))
     if claimed.flags:
