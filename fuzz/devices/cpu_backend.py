@@ -27,6 +27,7 @@ from fuzz.devices.cpu_library import (
     RawRun,
     RawStep,
     Runtime,
+    are_equal,
     arguments,
 )
 from fuzz.devices.cpu_options import Flavour
@@ -82,15 +83,9 @@ class Bound:
             raw_step.entry, raw_step.args, raw_step.arg_count = entry.raw, args, len(values)
             raw_step.grid[:], raw_step.block[:], raw_step.shared = step.grid, step.block, step.shared
         self._findings = (RawFinding * FINDING_CAPACITY)()
-
-    def run(self, runtime: Runtime, manner: Manner, seconds: float) -> Pass:
-        """Run it once, for so long at most."""
-        program, job = self.program, self.job
-        word = manner.poison
-        for i in self._poisoned:
-            self._buffers[i].fill = word
+        self._left: dict[str, NDArray[np.generic]] = {}
         library = program.loaded.library
-        raw = RawRun(
+        self._run = RawRun(
             module=ctypes.pointer(program.loaded.module),
             buffers=self._buffers,
             steps=self._steps,
@@ -99,31 +94,40 @@ class Bound:
             buffer_count=len(job.buffers),
             step_count=len(job.steps),
             shared_array_count=len(library.shared_arrays),
-            schedule=manner.schedule,
-            poison=word,
-            seed=manner.seed,
             check=program.flavour == "check",
-            preempt_one_in=manner.preempt_one_in if program.flavour == "check" else 0,
             flush_denormals=library.flush_denormals,
-            timeout_ms=max(1, int(seconds * 1000)),
             findings=self._findings,
             finding_capacity=FINDING_CAPACITY,
         )
+
+    def run(self, runtime: Runtime, manner: Manner, seconds: float) -> Pass:
+        """Run it once, for so long at most."""
+        program, job, raw = self.program, self.job, self._run
+        for i in self._poisoned:
+            self._buffers[i].fill = manner.poison
+        raw.schedule, raw.poison, raw.seed = manner.schedule, manner.poison, manner.seed
+        raw.preempt_one_in = manner.preempt_one_in if program.flavour == "check" else 0
+        raw.timeout_ms = max(1, int(seconds * 1000))
         began = time.perf_counter()
         runtime.run(raw)
         took = time.perf_counter() - began
-        found = sights(self._findings[: raw.finding_count], job, library, program.lines) if raw.finding_count else []
+        seen = self._findings[: raw.finding_count]
+        found = sights(seen, job, program.loaded.library, program.lines) if seen else []
         run = Run(manner.label(), self._outputs(), took) if raw.status == FINISHED else None
         printed = (raw.printed or b"").decode(errors="replace")
         return Pass(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed)
 
     def _outputs(self) -> dict[str, NDArray[np.generic]]:
+        """The outputs' content. Where a run leaves the same bits as the one before, it is the same array."""
         outputs = {}
         for raw, buffer in zip(self._buffers, self.job.buffers, strict=False):
-            if buffer.is_output:
-                array = np.empty(buffer.shape, DTYPES[buffer.element])
+            if not buffer.is_output:
+                continue
+            array = self._left.get(buffer.name)
+            if array is None or not are_equal(array.ctypes.data, raw.address, raw.bytes):
+                array = self._left[buffer.name] = np.empty(buffer.shape, DTYPES[buffer.element])
                 ctypes.memmove(array.ctypes.data, raw.address, raw.bytes)
-                outputs[buffer.name] = array
+            outputs[buffer.name] = array
         return outputs
 
 

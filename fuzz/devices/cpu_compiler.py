@@ -91,8 +91,19 @@ def _red_zone(compiler: str) -> list[str]:
     return ["-mno-red-zone"] if "x86_64" in _identity(compiler) else []
 
 
+def _options(compiler: str, flavour: Flavour, chosen: Flags) -> list[str]:
+    return [*options("clang" in _identity(compiler), flavour, chosen), *_thread_local(compiler)]
+
+
+def _thread_local(compiler: str) -> list[str]:
+    """Have __tls_get_addr asked where __shared__ arrays lie (runtime/module.cpp)."""
+    if "clang" in _identity(compiler):  # which has no word for it; on x86-64 it does so anyway
+        return []
+    return [f"-mtls-dialect={'gnu' if 'x86_64' in _identity(compiler) else 'trad'}"]
+
+
 def _compile_own(compiler: str, arguments: list[str]) -> None:
-    own = [compiler, *LANGUAGE, *COMMON, *RUNTIME, *arguments]
+    own = [compiler, *LANGUAGE, *COMMON, *RUNTIME, *_thread_local(compiler), *arguments]
     done = subprocess.run(own, capture_output=True, text=True, check=False)
     if done.returncode:
         raise DeviceError(f"{_identity(compiler)} cannot compile the runtime of the cpu device: {done.stderr.strip()}")
@@ -116,8 +127,7 @@ def library(job: Job, flavour: Flavour) -> Library:
     chosen = flags(job.flags)
     source = translated(job.source, job.path)
     text = _unit(source, job.entries)
-    clang = "clang" in _identity(compiler)
-    parts = [_identity(compiler), _own_digest(), *options(clang, flavour, chosen), text]
+    parts = [_identity(compiler), _own_digest(), *_options(compiler, flavour, chosen), *LINK, text]
     if '#include "' in source.text.replace("# include", "#include"):
         parts.append(str(job.path.parent.resolve()))
     name = f"cpu/{cache.key(*parts)[:32]}"
@@ -162,7 +172,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
 
         def compiled(front: str) -> subprocess.CompletedProcess[str]:
             command = [
-                *(compiler, *options("clang" in _identity(compiler), flavour, chosen)),
+                *(compiler, *_options(compiler, flavour, chosen)),
                 *("-include", front, "-I", str(HOME / "include"), "-iquote", str(job.path.parent)),
                 *("-MMD", "-MF", str(depends), *LINK),
                 *("-x", "c++", str(unit), "-x", "none", str(module), "-o", str(made), *LIBRARIES),
@@ -190,7 +200,7 @@ def _english() -> dict[str, str]:
 
 def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
     """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits."""
-    chosen_options = options("clang" in _identity(compiler), flavour, chosen)
+    chosen_options = _options(compiler, flavour, chosen)
     folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), *chosen_options)[:32]}"
     header = cache.folder() / folder / "front.h"
     if not (header.parent / "front.h.gch").exists():

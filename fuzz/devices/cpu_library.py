@@ -6,14 +6,14 @@ Knows structs and libraries; what a run means is cpu_backend's business. Lives i
 import ctypes
 import os
 from collections.abc import Sequence
-from ctypes import POINTER, Structure, c_bool, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, c_bool, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 
 from fuzz.devices import DeviceError
 from fuzz.devices.cpu_compiler import Library
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 FORWARD, REVERSE, SHUFFLED = range(3)
 HAS_CONTENT, IS_OUTPUT, IS_INITIALISED = 1, 2, 4
 FINISHED, STOPPED, TIMED_OUT, TOO_LARGE = range(4)
@@ -221,6 +221,15 @@ class LoadedLibrary:
         close = ctypes.CDLL(None).dlclose
         close.argtypes = [c_void_p]
         close(self._handle._handle)
+
+
+_compare = ctypes.CDLL(None).memcmp
+_compare.argtypes, _compare.restype = [c_void_p, c_void_p, c_size_t], c_int
+
+
+def are_equal(left: int, right: int, count: int) -> bool:
+    """Whether so many bytes at two addresses are the same."""
+    return bool(_compare(left, right, count) == 0)
 
 
 def arguments(values: Sequence[tuple[int, int]]) -> "ctypes.Array[RawArgument]":

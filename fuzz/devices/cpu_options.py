@@ -38,7 +38,14 @@ _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
     ),
 }
 _HOOKS = ("tsan-instrument-func-entry-exit=0", "tsan-distinguish-volatile=1")
-LINK = ("-shared", "-pipe", "-Wl,-z,now")
+LINK = (
+    "-shared",
+    "-pipe",
+    "-Wl,-z,now",
+    # GNU ld would make a direct call of an indirect one to __tls_get_addr (module.cpp), whose prefixes then stand in an
+    # order in which AMD's processors take it for a call with 16 bits of address.
+    "-Wl,--no-relax",
+)
 LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' own: the runtime is in their place
 RUNTIME = ("-O3", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
 _FAST_MATH = re.compile(r"^--?use_fast_math$")

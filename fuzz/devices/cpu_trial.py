@@ -76,14 +76,22 @@ class Trial:
 
 
 def manners(probe: Probe) -> list[Manner]:
-    """Forward, reverse and then shuffled, with a poison of its own for each; at least two.
+    """Forward, reverse and then shuffled, with a poison of its own for each; of two runs, one is shuffled.
 
-    One order can be right by accident: each of forward and reverse hides races that the other shows.
+    One order can be right by accident: each of forward and reverse hides races that the other shows, and shuffled
+    shows most of both. So where there are two runs, forward and reverse take turns, and so do the poisons.
     """
-    chosen = [Manner(FORWARD, POISONS[0], probe.seed), Manner(REVERSE, POISONS[1], probe.seed)]
-    for number in range(2, max(probe.runs, 2)):
-        turns = FINE if probe.check else 0
-        chosen.append(Manner(SHUFFLED, POISONS[number % len(POISONS)], probe.seed * 1000 + number, turns))
+    count, first = max(probe.runs, 2), 0
+    fixed = [FORWARD, REVERSE]
+    if count == 2:
+        fixed, first = [fixed[probe.seed % 2]], probe.seed // 2
+    chosen = []
+    for number in range(count):
+        poison = POISONS[(first + number) % len(POISONS)]
+        if number < len(fixed):
+            chosen.append(Manner(fixed[number], poison, probe.seed))
+        else:
+            chosen.append(Manner(SHUFFLED, poison, probe.seed * 1000 + number, FINE if probe.check else 0))
     return chosen
 
 
@@ -262,7 +270,9 @@ def _by_schedule(trial: Trial, base: Pass, odd: list[Pass]) -> Finding | None:
 
 
 def _other_orders(trial: Trial, base: Manner) -> Iterator[Manner]:
-    yield replace(base, schedule=REVERSE)
+    for schedule in (FORWARD, REVERSE):
+        if schedule != base.schedule:
+            yield replace(base, schedule=schedule)
     turns = (0, FINE, COARSE) if trial.flavour == "check" else (0,)
     for seed, preempt in itertools.product(range(1, 4), turns):
         yield replace(base, schedule=SHUFFLED, seed=base.seed * 1000 + seed, preempt_one_in=preempt)

@@ -59,6 +59,8 @@ def differing(job: Job, left: Run, left_word: int, right: Run, right_word: int) 
         if not buffer.is_output:
             continue
         one, other = left.outputs[buffer.name], right.outputs[buffer.name]
+        if one is other:
+            continue
         where = unlike(buffer, one, left_word, other, right_word)
         if where.any():
             index = int(np.flatnonzero(where)[0])

@@ -8,6 +8,7 @@ The process's side is `python -m fuzz.devices.worker MODULE`, where MODULE has a
 
 import atexit
 import contextlib
+import fcntl
 import importlib
 import os
 import pickle
@@ -27,6 +28,8 @@ from typing import IO, Literal, Protocol
 from fuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
 
 LENGTH = struct.Struct("<Q")
+PIPE_BYTES = 1 << 20
+"""A job and its outcome fit whole, mostly: neither side has to wait while the other one reads."""
 START_TIMEOUT = 120.0
 COMPILE_TIMEOUT = 300.0
 """Seconds for what comes before a job's own time: nothing of the kernel has run yet."""
@@ -118,6 +121,10 @@ class Worker:
             start_new_session=True,  # Ctrl-C reaches the caller alone, and a compiler dies with its worker
         )
         self._process = process
+        for pipe in (process.stdin, process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(OSError):  # the system allows a user only so many large ones
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self._end = weakref.finalize(self, _end, process)
         if (reply := self._receive(process, time.monotonic() + START_TIMEOUT)) != ("begun", ""):
             self.close()

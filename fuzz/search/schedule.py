@@ -17,8 +17,11 @@ from fuzz.search.sizes import WORK, Large
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
 """Cases start small and may double every so many trials: what breaks small is found small, and at once."""
 CHECK_EVERY, CHECK_FIRST = 6, 1
-CHECK_BUDGET, CHECK_WORK = 1 << 13, 1 << 21
+CHECK_BUDGET, CHECK_WORK = 1 << 13, 1 << 19
 """Per-access checking is slow, and no defect that it alone sees needs many elements."""
+EVERY_RUN_FIRST, EVERY_RUN_IN = 32, 4
+"""The first trials of a kernel, and one in so many of the others, are run as often as is asked for; the rest twice,
+in another order with another poison each time: what depends on either shows in the next trials if not in this one."""
 LARGE_EVERY = 1024
 LARGE: dict[int, Large] = {60: "elements", 150: "rows"}
 """Sizes that 16 bits cannot count: seldom, since so many rows take as long as a hundred other trials."""
@@ -50,6 +53,8 @@ def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float) -
     number = seed_of(seed, kernel.name, index, "probe") >> 33
     if is_large(index):
         return Probe(False, 2, number, LARGE_TIMEOUT * timeout)
+    if index >= EVERY_RUN_FIRST and index % EVERY_RUN_IN:
+        runs = min(runs, 2)
     return Probe(is_check(index), runs, number, timeout)
 
 

@@ -8,7 +8,7 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint32_t abi_version = 1;
+constexpr uint32_t abi_version = 2;
 constexpr uint32_t max_buffers = 256, max_args = 256;
 
 struct Index {
@@ -24,10 +24,17 @@ struct Entry {
   const Entry *next;
 };
 
+// threadIdx, and behind it the thread's number in its block: the two change together.
+struct alignas(16) ThreadPlace {
+  uint32_t x, y, z;
+  int32_t rank;
+};
+
 // A kernel library's own storage behind threadIdx and its like, and what it holds.
 struct Module {
   uint32_t version;
-  Index *thread, *block, *block_dim, *grid_dim;
+  ThreadPlace *thread;
+  Index *block, *block_dim, *grid_dim;
   char *(*thread_local_anchor)();
   const Entry *entries;
 };
@@ -123,7 +130,7 @@ struct Run {
   uint32_t poison;  // what uninitialised shared memory and guard zones hold, and what a missing lane gives
   uint64_t seed;
   uint32_t check;              // the library was built with the access hooks
-  uint32_t preempt_one_in;     // 0, or a power of two: check only, switch threads before one access in so many
+  uint32_t preempt_one_in;     // 0, or: check only, switch threads before one access in so many
   uint32_t flush_denormals;    // -ftz=true
   uint32_t timeout_ms;         // of processor time
   Finding *findings;

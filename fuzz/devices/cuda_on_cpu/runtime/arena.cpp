@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "checker.h"
+#include "guard_zone.h"
 #include "report.h"
 
 namespace cuda_on_cpu {
@@ -23,17 +23,6 @@ bool map_arena() {
 uintptr_t arena_start() { return reinterpret_cast<uintptr_t>(arena); }
 uint64_t arena_bytes() { return capacity; }
 
-static void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_bytes) {
-  if (!bytes) return;
-  uint64_t done = pattern_bytes < bytes ? pattern_bytes : bytes;
-  memcpy(to, &pattern, done);
-  while (done < bytes) {  // double what is there
-    uint64_t more = done < bytes - done ? done : bytes - done;
-    memcpy(to + done, to, more);
-    done += more;
-  }
-}
-
 static uint64_t align_up(uint64_t offset) { return (offset + default_alignment - 1) & ~(default_alignment - 1); }
 
 bool place_buffers(Run &run) {
@@ -47,29 +36,14 @@ bool place_buffers(Run &run) {
   }
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
-    fill(b.address - guard_zone_bytes, guard_zone_bytes, run.poison, sizeof run.poison);
+    paint_zone(b.address - guard_zone_bytes, run.poison);
     if (b.flags & has_content)
       memcpy(b.address, b.content, b.bytes);
     else
       fill(b.address, b.bytes, b.fill, b.element_bytes);
-    fill(b.address + b.bytes, guard_zone_bytes, run.poison, sizeof run.poison);
+    paint_zone(b.address + b.bytes, run.poison);
   }
   return true;
-}
-
-// The first and last changed byte of a zone that was filled with the poison, or -1.
-static int64_t first_change(const char *zone, uint32_t poison) {
-  if (!memcmp(zone, &poison, sizeof poison) && !memcmp(zone, zone + sizeof poison, guard_zone_bytes - sizeof poison))
-    return -1;
-  int64_t i = 0;
-  while (zone[i] == reinterpret_cast<const char *>(&poison)[i % sizeof poison]) i++;
-  return i;
-}
-
-static int64_t last_change(const char *zone, uint32_t poison) {
-  int64_t i = guard_zone_bytes - 1;
-  while (zone[i] == reinterpret_cast<const char *>(&poison)[i % sizeof poison]) i--;
-  return i;
 }
 
 static void report_guard(Run &run, uint32_t number, int64_t offset) {
@@ -86,9 +60,9 @@ void check_guards(Run &run) {
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     const char *before = b.address - guard_zone_bytes, *after = b.address + b.bytes;
-    if (first_change(before, run.poison) >= 0)
-      report_guard(run, i, last_change(before, run.poison) - static_cast<int64_t>(guard_zone_bytes));
-    int64_t changed = first_change(after, run.poison);
+    int64_t changed = last_change(before, run.poison);
+    if (changed >= 0) report_guard(run, i, changed - static_cast<int64_t>(guard_zone_bytes));
+    changed = first_change(after, run.poison);
     if (changed >= 0) report_guard(run, i, static_cast<int64_t>(b.bytes) + changed);
   }
 }

@@ -4,7 +4,6 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint64_t guard_zone_bytes = 4096;
 constexpr uint64_t checked_arena_bytes = 256 << 20;  // its shadow is ten times as large
 
 bool map_arena();

@@ -11,9 +11,11 @@ namespace cuda_on_cpu {
 
 Threads threads;
 Ring ring;
+Woken woken;
 Block block;
 Run *run;
 void *main_stack_pointer;
+ThreadPlace *current_place;
 
 static uint16_t order[max_threads];  // the schedule: who runs first after a barrier
 static uint16_t free_stack[max_threads];
@@ -31,7 +33,7 @@ uint64_t random_bits() {  // xorshift64
 
 static void shuffle_order() {
   for (int i = block.size - 1; i > 0; i--) {
-    int j = static_cast<int>((random_bits() >> 11) % static_cast<uint64_t>(i + 1));
+    auto j = (random_bits() >> 32) * static_cast<uint64_t>(i + 1) >> 32;  // in [0, i], without a division
     uint16_t other = order[i];
     order[i] = order[j];
     order[j] = other;
@@ -71,18 +73,16 @@ static void stack_main() {
     uint16_t stack = threads.stack[me];
     call_kernel();
     thread_is_done(me);
-    if (ring.empty()) {
+    if (nobody_can_run()) {
       free_stack[free_stacks++] = stack;
       switch_to(me, main_context);
     }
-    int next = ring.front();
+    int next = take_next();
+    make_current(next);
     if (threads.stack_pointer[next]) {
       free_stack[free_stacks++] = stack;
-      run_next(me);  // never comes back
+      switch_to(me, next);  // never comes back
     }
-    ring.drop_front();
-    make_current(next);
-    threads.state[next] = State::ready;
     threads.stack[next] = stack;
     threads.stack_pointer[next] = &threads;  // started: any address but null; the first switch away overwrites it
   }
@@ -99,7 +99,7 @@ void prepare_threads(const Step &step) {
   int t = 0;
   for (uint32_t z = 0; z < step.block[2]; z++)
     for (uint32_t y = 0; y < step.block[1]; y++)
-      for (uint32_t x = 0; x < step.block[0]; x++) threads.index[t++] = {x, y, z};
+      for (uint32_t x = 0; x < step.block[0]; x++, t++) threads.place[t] = {x, y, z, t};
   block.size = t;
 }
 
@@ -110,6 +110,7 @@ void run_block(uint64_t number) {
   block.ring_is_stale = false;
   block.polls = 0;
   ring.head = ring.tail = Ring::capacity;
+  woken.lanes = 0;
   if (run->check) checker_starts_block();
   for (int i = 0; i < block.size; i++) {
     order[i] = static_cast<uint16_t>(run->schedule == reverse ? block.size - 1 - i : i);
@@ -119,11 +120,11 @@ void run_block(uint64_t number) {
   if (run->schedule == shuffled) shuffle_order();
   for (int i = 0; i < block.size; i++) ring.push_back(order[i]);
   free_stacks = 0;
-  for (int s = max_threads - 1; s >= 0; s--) free_stack[free_stacks++] = static_cast<uint16_t>(s);
+  for (int s = block.size - 1; s >= 0; s--) free_stack[free_stacks++] = static_cast<uint16_t>(s);
   start_warps(block.size);
   while (block.live) {
-    if (!ring.empty()) run_next(main_context);
-    if (block.live && ring.empty() && !resolve_stuck_warp()) stop_run(Status::stopped);
+    if (!nobody_can_run()) run_next(main_context);
+    if (block.live && nobody_can_run() && !resolve_stuck_warp()) stop_run(Status::stopped);
   }
   if (run->check) checker_ends_block();
 }

@@ -16,10 +16,10 @@ enum class State : uint8_t { ready, at_barrier, in_warp, done };
 // Hot fields lie in packed arrays: with 256 threads they share the L1 cache with 256 stack frames.
 struct Threads {
   void *stack_pointer[max_threads];  // null: not started
-  State state[max_threads];
+  State state[max_threads];  // what it waited for last; `ready` before that
   uint16_t stack[max_threads];
   int32_t line[max_threads];  // of the barrier or collective that it waits in
-  Index index[max_threads];   // threadIdx
+  ThreadPlace place[max_threads];
 };
 
 // The threads that can run, oldest first. After a barrier that every thread reached in a fixed schedule the ring
@@ -33,6 +33,16 @@ struct Ring {
   void push_front(int t) { thread[--head & (capacity - 1)] = static_cast<uint16_t>(t); }
   int front() const { return thread[head & (capacity - 1)]; }
   void drop_front() { head++; }
+};
+
+// Lanes of one warp that a collective has woken. They run before all that is in the ring: one warp's lanes stay
+// together, hot in the cache, and the ring is left as it is.
+struct Woken {
+  uint32_t lanes;    // bit i: lane ((i + turn) % 32) ^ flip; the lowest bit runs first
+  int first_thread;  // of the warp
+  int turn, flip;
+  int front() const { return first_thread + (((__builtin_ctz(lanes) + turn) & (warp_lanes - 1)) ^ flip); }
+  void drop_front() { lanes &= lanes - 1; }
 };
 
 struct Block {
@@ -49,9 +59,11 @@ struct Block {
 
 extern Threads threads;
 extern Ring ring;
+extern Woken woken;
 extern Block block;
 extern Run *run;
 extern void *main_stack_pointer;
+extern ThreadPlace *current_place;  // the kernel library's threadIdx
 
 void *start_stack(int thread);
 void run_block(uint64_t number);
@@ -61,7 +73,7 @@ void reseed(uint64_t seed);
 
 static inline void make_current(int t) {
   block.current = t;
-  *run->module->thread = threads.index[t];
+  *current_place = threads.place[t];
 }
 
 static inline void switch_to(int from, int to) {
@@ -69,12 +81,35 @@ static inline void switch_to(int from, int to) {
                to == main_context ? main_stack_pointer : threads.stack_pointer[to]);
 }
 
-// Gives the processor to the front of the ring, which must not be empty.
+static inline bool nobody_can_run() { return !woken.lanes && ring.empty(); }
+
+// With many threads their stacks lie in the second-level cache: by the time that it is the next thread's turn, the
+// lines that it begins with are here.
+static inline void prefetch_stack(int t) {
+  const char *lines = static_cast<const char *>(threads.stack_pointer[t]);
+  __builtin_prefetch(lines);
+  __builtin_prefetch(lines + 64);
+  __builtin_prefetch(lines + 128);
+}
+
+// The thread whose turn it is; somebody must be able to run.
+static inline int take_next() {
+  int t;
+  if (woken.lanes) {
+    t = woken.front();
+    woken.drop_front();
+  } else {
+    t = ring.front();
+    ring.drop_front();
+    prefetch_stack(ring.front());  // of an empty ring: any thread's, which does no harm
+  }
+  return t;
+}
+
+// Gives the processor to the thread whose turn it is.
 static inline void run_next(int from) {
-  int t = ring.front();
-  ring.drop_front();
+  int t = take_next();
   make_current(t);
-  threads.state[t] = State::ready;
   if (t == from) return;
   if (!threads.stack_pointer[t]) threads.stack_pointer[t] = start_stack(t);
   switch_to(from, t);
@@ -82,7 +117,7 @@ static inline void run_next(int from) {
 
 // The current thread waits; it runs again when somebody has put it back into the ring.
 static inline void wait() {
-  if (ring.empty())
+  if (nobody_can_run())
     switch_to(block.current, main_context);
   else
     run_next(block.current);
@@ -90,7 +125,7 @@ static inline void wait() {
 
 // The current thread steps back behind all that can run.
 static inline void yield() {
-  if (ring.empty()) return;
+  if (nobody_can_run()) return;
   block.ring_is_stale = true;
   ring.push_back(block.current);
   run_next(block.current);

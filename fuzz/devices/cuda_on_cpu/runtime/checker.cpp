@@ -137,7 +137,18 @@ void check_cells(const Region &region, const Seen &s, bool shared) {
   }
 }
 
+// Turns come at random, at one in so many accesses in the mean; without turns, hardly ever and to no effect.
+void draw_turn() {
+  uint64_t below = 2 * uint64_t{run->preempt_one_in};
+  checker.until_turn = below ? 1 + static_cast<uint32_t>((random_bits() >> 32) * below >> 32) : ~0u;
+}
+
 }  // namespace
+
+void take_turn() {
+  draw_turn();
+  if (run->preempt_one_in) yield();
+}
 
 bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
   // The clock has 32 bits: long before they are spent, all that was remembered is dropped and it starts anew. One run
@@ -148,7 +159,8 @@ bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t libr
   }
   if (!map_memory(the_run, library_start, library_end)) return false;
   forget_racing_writes();
-  checker = {0, true, the_run.preempt_one_in != 0};
+  checker = {0, true, 0};
+  draw_turn();
   return true;
 }
 
@@ -172,9 +184,6 @@ void checker_fence() { order_fence(); }
 uintptr_t checker_last_pc() { return checker.last_pc; }
 
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc) {
-  if (!checker.active) return;
-  checker.last_pc = pc;
-  if (checker.taking_turns && !(random_bits() >> 20 & (run->preempt_one_in - 1))) yield();
   Seen s = {address, bytes, access, pc - memory_map.library_start};
   bool shared;
   const Region *region = region_of(address, shared);

@@ -11,11 +11,19 @@ namespace cuda_on_cpu {
 
 struct CheckerState {
   uintptr_t last_pc;
-  bool active;        // while kernels run: the constructors of a library that is being loaded call the hooks, too
-  bool taking_turns;  // threads change over before some accesses
+  bool active;  // while kernels run: the constructors of a library that is being loaded call the hooks, too
+  uint32_t until_turn;  // so many accesses from now another thread may go on
 };
 
 extern CheckerState checker;
+
+void take_turn();
+
+// Comes before every access.
+static inline void before_access(uintptr_t pc) {
+  if (!--checker.until_turn) take_turn();
+  checker.last_pc = pc;
+}
 
 // True only where is_ordered (ordering.h) is: before this interval but in this block, before this launch, or own.
 static inline bool is_plainly_ordered(const Trace &before, uint32_t me) {

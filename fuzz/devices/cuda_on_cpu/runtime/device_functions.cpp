@@ -4,10 +4,7 @@
 #include <cstdio>
 
 #include "abi.h"
-#include "dynamic_shared.h"
 #include "report.h"
-
-alignas(1024) char cuda_on_cpu_dynamic_shared[dynamic_shared_capacity + dynamic_shared_red_zone];
 
 namespace cuda_on_cpu {
 

@@ -15,6 +15,8 @@ using namespace cuda_on_cpu;
 namespace {
 
 void access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
+  if (!checker.active) return;
+  before_access(pc);
   checker_access(reinterpret_cast<uintptr_t>(p), bytes, kind, pc);
 }
 
@@ -29,11 +31,11 @@ void aligned_access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
 inline void plain_access(const void *p, uint32_t size, bool writes, uintptr_t pc) {
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
   uint32_t bytes = size;
-  if (checker.active && !checker.taking_turns && address % size == 0) {
-    checker.last_pc = pc;
-    if (common_access(address, bytes, writes, pc)) return;
-  }
-  aligned_access(p, size, writes ? Access::write : Access::read, pc);
+  if (!checker.active) return;
+  if (address % size) report_misaligned(address, size, pc);
+  before_access(pc);
+  if (common_access(address, bytes, writes, pc)) return;
+  checker_access(reinterpret_cast<uintptr_t>(p), size, writes ? Access::write : Access::read, pc);
 }
 
 void small_access(const void *p, uint32_t size, bool writes, uintptr_t pc) {

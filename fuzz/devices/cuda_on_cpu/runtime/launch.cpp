@@ -6,9 +6,9 @@
 #include "checker.h"
 #include "denormals.h"
 #include "device_functions.h"
-#include "dynamic_shared.h"
 #include "library_image.h"
 #include "report.h"
+#include "shared_memory.h"
 #include "signals.h"
 #include "stacks.h"
 
@@ -53,36 +53,28 @@ struct BlockOrder {
   }
 };
 
-// Shared memory starts every block with the poison, as it starts with anything on hardware.
-static void poison_shared() {
-  auto fill = [](char *to, uint64_t bytes) {
-    uint64_t words = bytes / sizeof run->poison;
-    for (uint64_t i = 0; i < words; i++) reinterpret_cast<uint32_t *>(to)[i] = run->poison;
-    for (uint64_t i = words * sizeof run->poison; i < bytes; i++) to[i] = reinterpret_cast<const char *>(&run->poison)[i % 4];
-  };
-  fill(cuda_on_cpu_dynamic_shared, step->shared);
-  char *base = run->module->thread_local_anchor() - run->thread_local_anchor_offset;
-  for (uint32_t i = 0; i < run->shared_array_count; i++)
-    fill(base + run->shared_arrays[i].offset, run->shared_arrays[i].bytes);
-}
-
 static void launch() {
   const Module &module = *run->module;
+  current_place = module.thread;
   *module.block_dim = {step->block[0], step->block[1], step->block[2]};
   *module.grid_dim = {step->grid[0], step->grid[1], step->grid[2]};
   bind_arguments();
   prepare_threads(*step);
-  if (run->check) checker_starts_launch(step->shared);
+  if (run->check)
+    checker_starts_launch(step->shared);
+  else
+    paint_shared_zones(step->shared);
   BlockOrder order(uint64_t{step->grid[0]} * step->grid[1] * step->grid[2]);
   for (run->blocks_done = 0; run->blocks_done < order.count; run->blocks_done++) {
     uint64_t number = order.at(run->blocks_done);
     *module.block = {static_cast<uint32_t>(number % step->grid[0]),
                      static_cast<uint32_t>(number / step->grid[0] % step->grid[1]),
                      static_cast<uint32_t>(number / step->grid[0] / step->grid[1])};
-    poison_shared();
+    poison_shared(step->shared);
     note_block_start();
     run_block(number);
   }
+  if (!run->check) check_shared_zones(step->shared);
 }
 
 static void launch_all() {
@@ -95,7 +87,7 @@ static void launch_all() {
 }
 
 static bool prepare_memory() {
-  if (!ready) ready = map_stacks() && map_arena() && install_signal_handlers();
+  if (!ready) ready = cuda_on_cpu_dynamic_shared && map_stacks() && map_arena() && install_signal_handlers();
   return ready;
 }
 
@@ -118,7 +110,7 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   reseed(run->seed);
   restore_globals(*run->module);
   start_printing();
-  if (!place_buffers(*run)) {
+  if (!place_buffers(*run) || static_shared_bytes() + shared_red_zone > static_shared_capacity) {
     run->status = Status::too_large;
     return true;
   }

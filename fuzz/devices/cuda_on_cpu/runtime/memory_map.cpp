@@ -5,7 +5,7 @@
 #include "arena.h"
 #include "block.h"
 #include "device_functions.h"
-#include "dynamic_shared.h"
+#include "shared_memory.h"
 #include "stacks.h"
 
 namespace cuda_on_cpu {
@@ -22,19 +22,15 @@ uint32_t marked_dynamic_bytes;
 Buffer marked_buffers[max_buffers];
 uint32_t marked_buffer_count;
 
-uintptr_t static_shared_start() {
-  return reinterpret_cast<uintptr_t>(run->module->thread_local_anchor()) - run->thread_local_anchor_offset;
-}
+uintptr_t static_start() { return reinterpret_cast<uintptr_t>(static_shared_start()); }
+uintptr_t dynamic_start() { return reinterpret_cast<uintptr_t>(cuda_on_cpu_dynamic_shared); }
 
 bool map_libraries_shared() {
   unmap_shadow(static_shared);
-  uintptr_t end = 0;
+  if (!map_shadow(static_shared, static_start() - shared_red_zone, static_shared_bytes() + 2 * shared_red_zone))
+    return false;
   for (uint32_t i = 0; i < run->shared_array_count; i++)
-    if (run->shared_arrays[i].offset + run->shared_arrays[i].bytes > end)
-      end = run->shared_arrays[i].offset + run->shared_arrays[i].bytes;
-  if (!map_shadow(static_shared, static_shared_start(), end + dynamic_shared_red_zone)) return false;
-  for (uint32_t i = 0; i < run->shared_array_count; i++)
-    mark(static_shared, static_shared.start + run->shared_arrays[i].offset, run->shared_arrays[i].bytes, false);
+    mark(static_shared, static_start() + run->shared_arrays[i].offset, run->shared_arrays[i].bytes, false);
   return true;
 }
 
@@ -76,8 +72,7 @@ void mark_buffers() {
 bool map_memory(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
   if (!buffers.cells && !map_shadow(buffers, arena_start(), checked_arena_bytes)) return false;
   if (!dynamic_shared.cells &&
-      !map_shadow(dynamic_shared, reinterpret_cast<uintptr_t>(cuda_on_cpu_dynamic_shared),
-                  dynamic_shared_capacity + dynamic_shared_red_zone))
+      !map_shadow(dynamic_shared, dynamic_start() - shared_red_zone, dynamic_shared_capacity + 2 * shared_red_zone))
     return false;
   if (marked_module != the_run.module && !map_libraries_shared()) return false;
   marked_module = the_run.module;
@@ -89,8 +84,8 @@ bool map_memory(const Run &the_run, uintptr_t library_start, uintptr_t library_e
 
 void map_dynamic_shared(uint32_t bytes) {
   if (bytes == marked_dynamic_bytes) return;
-  unmark(dynamic_shared, dynamic_shared.start, marked_dynamic_bytes);
-  mark(dynamic_shared, dynamic_shared.start, bytes, false);
+  unmark(dynamic_shared, dynamic_start(), marked_dynamic_bytes);
+  mark(dynamic_shared, dynamic_start(), bytes, false);
   marked_dynamic_bytes = bytes;
 }
 
@@ -123,12 +118,11 @@ static uintptr_t distance(uintptr_t address, uintptr_t start, uint64_t bytes) {
 
 void locate(uintptr_t address, Finding &f) {
   f.address = address;
-  uintptr_t dynamic = reinterpret_cast<uintptr_t>(cuda_on_cpu_dynamic_shared);
-  if (address - dynamic < dynamic_shared_capacity + dynamic_shared_red_zone)
-    return locate_in(f, Place::dynamic_shared, 0, dynamic, address);
-  uintptr_t nearest = dynamic_shared_red_zone;
+  if (address - (dynamic_start() - shared_red_zone) < dynamic_shared_capacity + 2 * shared_red_zone)
+    return locate_in(f, Place::dynamic_shared, 0, dynamic_start(), address);
+  uintptr_t nearest = shared_red_zone;
   for (uint32_t i = 0; i < run->shared_array_count; i++) {
-    uintptr_t start = static_shared_start() + run->shared_arrays[i].offset;
+    uintptr_t start = static_start() + run->shared_arrays[i].offset;
     uintptr_t d = distance(address, start, run->shared_arrays[i].bytes);
     if (d < nearest) nearest = d, locate_in(f, Place::static_shared, i, start, address);
   }

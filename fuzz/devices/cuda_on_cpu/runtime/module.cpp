@@ -10,13 +10,26 @@
 
 using namespace cuda_on_cpu;
 
-HIDDEN Index cuda_on_cpu_thread, cuda_on_cpu_block, cuda_on_cpu_block_dim, cuda_on_cpu_grid_dim;
-Index cuda_on_cpu_thread, cuda_on_cpu_block, cuda_on_cpu_block_dim, cuda_on_cpu_grid_dim;
+HIDDEN ThreadPlace cuda_on_cpu_thread;
+HIDDEN Index cuda_on_cpu_block, cuda_on_cpu_block_dim, cuda_on_cpu_grid_dim;
+ThreadPlace cuda_on_cpu_thread;
+Index cuda_on_cpu_block, cuda_on_cpu_block_dim, cuda_on_cpu_grid_dim;
 
 // __shared__ is thread_local, the only storage class that C++ allows in all the places where CUDA allows
 // __shared__. The ELF symbols tell how far each array lies from this one.
 HIDDEN thread_local char cuda_on_cpu_anchor;
 thread_local char cuda_on_cpu_anchor;
+
+// Thread-local memory from the C library would lie beside what malloc gives out. There is one thread, and a place for
+// shared memory where nothing else is: this stands before the C library's own, for this library alone. (Where a
+// compiler does not ask __tls_get_addr, the arrays are in the C library's after all; the anchor is where they are.)
+struct ThreadLocalIndex {
+  unsigned long module, offset;
+};
+
+extern "C" __attribute__((visibility("default"))) char *cuda_on_cpu_static_shared;
+HIDDEN void *__tls_get_addr(ThreadLocalIndex *index);
+void *__tls_get_addr(ThreadLocalIndex *index) { return cuda_on_cpu_static_shared + index->offset; }
 
 static char *anchor() { return &cuda_on_cpu_anchor; }
 

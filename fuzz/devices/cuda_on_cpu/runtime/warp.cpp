@@ -11,11 +11,6 @@ namespace cuda_on_cpu {
 
 namespace {
 
-struct Lane {
-  uint64_t value, result;
-  int source;  // for shuffles: lane to read from
-};
-
 // Lanes that have met so far: collectives with different masks can be open in one warp at the same time.
 struct Meeting {
   uint32_t mask, arrived;
@@ -28,16 +23,22 @@ struct Warp {
   Meeting meeting[warp_lanes];
 };
 
-Lane lanes[max_threads];
+// What a warp's lanes bring, and what they get.
+struct Lanes {
+  uint64_t value[warp_lanes], result[warp_lanes];
+  uint32_t source[warp_lanes];  // for shuffles: lane to read from
+};
+
+Lanes lanes[max_warps];
 Warp warps[max_warps];
 
 template <class Number>
-uint64_t fold(const Meeting &m, const Lane *lane) {
+uint64_t fold(const Meeting &m, const Lanes &lane) {
   bool first = true;
   Number total = 0;
   for (int l = 0; l < warp_lanes; l++) {
     if (!(m.arrived >> l & 1)) continue;
-    Number value = static_cast<Number>(lane[l].value);
+    Number value = static_cast<Number>(lane.value[l]);
     switch (m.operation) {
       case WarpOperation::add: total = static_cast<Number>(static_cast<uint32_t>(total) + static_cast<uint32_t>(value)); break;
       case WarpOperation::min_signed:
@@ -54,34 +55,38 @@ uint64_t fold(const Meeting &m, const Lane *lane) {
   return static_cast<uint32_t>(total);
 }
 
-uint32_t ballot(const Meeting &m, const Lane *lane) {
+uint32_t ballot(const Meeting &m, const Lanes &lane) {
   uint32_t votes = 0;
   for (int l = 0; l < warp_lanes; l++)
-    if (m.arrived >> l & 1 && lane[l].value & 1) votes |= 1u << l;
+    if (m.arrived >> l & 1 && lane.value[l] & 1) votes |= 1u << l;
   return votes;
 }
 
-uint32_t lanes_with(uint64_t value, const Meeting &m, const Lane *lane) {
+uint32_t lanes_with(uint64_t value, const Meeting &m, const Lanes &lane) {
   uint32_t same = 0;
   for (int l = 0; l < warp_lanes; l++)
-    if (m.arrived >> l & 1 && lane[l].value == value) same |= 1u << l;
+    if (m.arrived >> l & 1 && lane.value[l] == value) same |= 1u << l;
   return same;
 }
 
-void shuffle(const Meeting &m, Lane *lane, int first_thread) {
+void shuffle(const Meeting &m, Lanes &lane, int first_thread) {
+  if (m.arrived == ~0u) {
+    for (int l = 0; l < warp_lanes; l++) lane.result[l] = lane.value[lane.source[l] % warp_lanes];
+    return;
+  }
   for (int l = 0; l < warp_lanes; l++) {
     if (!(m.arrived >> l & 1)) continue;
-    int source = lane[l].source & (warp_lanes - 1);
+    int source = static_cast<int>(lane.source[l] % warp_lanes);
     if (m.arrived >> source & 1) {
-      lane[l].result = lane[source].value;
+      lane.result[l] = lane.value[source];
     } else {
-      lane[l].result = run->poison | static_cast<uint64_t>(run->poison) << 32;
+      lane.result[l] = run->poison | static_cast<uint64_t>(run->poison) << 32;
       report_inactive_lane(first_thread + l, source, m.mask);
     }
   }
 }
 
-void compute(const Meeting &m, Lane *lane, int first_thread) {
+void compute(const Meeting &m, Lanes &lane, int first_thread) {
   switch (m.operation) {
     case WarpOperation::sync:
       if (run->check) checker_synced_warp(first_thread, m.arrived);
@@ -89,7 +94,7 @@ void compute(const Meeting &m, Lane *lane, int first_thread) {
     case WarpOperation::shuffle: shuffle(m, lane, first_thread); return;
     case WarpOperation::match:
       for (int l = 0; l < warp_lanes; l++)
-        if (m.arrived >> l & 1) lane[l].result = lanes_with(lane[l].value, m, lane);
+        if (m.arrived >> l & 1) lane.result[l] = lanes_with(lane.value[l], m, lane);
       return;
     default: break;
   }
@@ -98,25 +103,38 @@ void compute(const Meeting &m, Lane *lane, int first_thread) {
                     : is_signed                          ? fold<int32_t>(m, lane)
                                                          : fold<uint32_t>(m, lane);
   for (int l = 0; l < warp_lanes; l++)
-    if (m.arrived >> l & 1) lane[l].result = result;
+    if (m.arrived >> l & 1) lane.result[l] = result;
 }
 
-// The lanes go to the front of the ring: one warp's lanes stay together, hot in the cache.
-void wake(uint32_t lanes_to_wake, int first_thread) {
+uint32_t reversed(uint32_t bits) {
+  bits = (bits & 0x55555555) << 1 | (bits >> 1 & 0x55555555);
+  bits = (bits & 0x33333333) << 2 | (bits >> 2 & 0x33333333);
+  bits = (bits & 0x0f0f0f0f) << 4 | (bits >> 4 & 0x0f0f0f0f);
+  return __builtin_bswap32(bits);
+}
+
+// Lanes of another warp that were woken and have not run yet: the front of the ring is for them.
+void put_back_woken() {
+  int pending[warp_lanes], count = 0;
+  for (; woken.lanes; woken.drop_front()) pending[count++] = woken.front();
+  while (count) ring.push_front(pending[--count]);
   block.ring_is_stale = true;
-  int turn = run->schedule == shuffled ? static_cast<int>(random_bits() >> 40) : 0;
-  for (int i = warp_lanes - 1; i >= 0; i--) {
-    int l = run->schedule == reverse ? warp_lanes - 1 - i : (i + turn) & (warp_lanes - 1);
-    if (!(lanes_to_wake >> l & 1)) continue;
-    threads.state[first_thread + l] = State::ready;
-    ring.push_front(first_thread + l);
-  }
+}
+
+void wake(uint32_t lanes_to_wake, int first_thread) {
+  if (!lanes_to_wake) return;
+  if (woken.lanes) put_back_woken();
+  woken.first_thread = first_thread;
+  woken.turn = run->schedule == shuffled ? static_cast<int>(random_bits() >> 59) : 0;
+  woken.flip = run->schedule == reverse ? warp_lanes - 1 : 0;
+  woken.lanes = run->schedule == reverse ? reversed(lanes_to_wake)
+                                         : lanes_to_wake >> woken.turn | lanes_to_wake << (-woken.turn & 31);
 }
 
 void complete(Warp &warp, int number, int first_thread, uint32_t asleep) {
   Meeting meeting = warp.meeting[number];
   warp.meeting[number] = warp.meeting[--warp.meetings];
-  compute(meeting, lanes + first_thread, first_thread);
+  compute(meeting, lanes[first_thread / warp_lanes], first_thread);
   run->thread_steps += static_cast<uint64_t>(__builtin_popcount(meeting.arrived));
   wake(meeting.arrived & asleep, first_thread);
 }
@@ -172,25 +190,25 @@ using namespace cuda_on_cpu;
 
 CUDA_ON_CPU_API uint64_t cuda_on_cpu_warp(WarpOperation operation, uint32_t mask, uint64_t value, int source,
                                           int line) {
-  int me = block.current, lane = me % warp_lanes;
-  Warp &warp = warps[me / warp_lanes];
+  auto me = static_cast<uint32_t>(block.current), lane = me % warp_lanes, number = me / warp_lanes;
+  Warp &warp = warps[number];
   uint32_t my_bit = 1u << lane;
   threads.line[me] = line;
   if (!(mask & my_bit)) {
     report_mask_without_caller(mask, line);
     mask |= my_bit;
   }
-  lanes[me].value = value;
-  lanes[me].source = source;
+  lanes[number].value[lane] = value;
+  lanes[number].source[lane] = static_cast<uint32_t>(source);
   Meeting &meeting = find_meeting(warp, operation, mask);
   meeting.arrived |= my_bit;
   if (everyone_came(warp, meeting)) {
-    complete(warp, static_cast<int>(&meeting - warp.meeting), me - lane, ~my_bit);
+    complete(warp, static_cast<int>(&meeting - warp.meeting), static_cast<int>(me - lane), ~my_bit);
   } else {
     threads.state[me] = State::in_warp;
     wait();
   }
-  return lanes[me].result;
+  return lanes[number].result[lane];
 }
 
 CUDA_ON_CPU_API uint32_t cuda_on_cpu_live_lanes() { return warps[block.current / warp_lanes].live; }

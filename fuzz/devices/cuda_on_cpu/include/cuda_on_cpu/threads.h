@@ -4,6 +4,10 @@
 #include "vectors.h"
 
 extern const CUDA_ON_CPU_HIDDEN uint3 threadIdx __asm__("cuda_on_cpu_thread");
+extern const CUDA_ON_CPU_HIDDEN struct CudaOnCpuPlace {
+  unsigned int x, y, z;
+  int rank;
+} cuda_on_cpu_place __asm__("cuda_on_cpu_thread");
 extern const CUDA_ON_CPU_HIDDEN uint3 blockIdx __asm__("cuda_on_cpu_block");
 extern const CUDA_ON_CPU_HIDDEN dim3 blockDim __asm__("cuda_on_cpu_block_dim");
 extern const CUDA_ON_CPU_HIDDEN dim3 gridDim __asm__("cuda_on_cpu_grid_dim");
@@ -15,7 +19,7 @@ CUDA_ON_CPU_IMPORT int cuda_on_cpu_barrier_and(int predicate, int line);
 CUDA_ON_CPU_IMPORT int cuda_on_cpu_barrier_or(int predicate, int line);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_fence();
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_trap(int line);
-CUDA_ON_CPU_IMPORT char cuda_on_cpu_dynamic_shared[];
+extern "C" __attribute__((visibility("default"))) char *const cuda_on_cpu_dynamic_shared;
 
 static inline void __syncthreads(CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }
 static inline int __syncthreads_count(int predicate, CUDA_ON_CPU_LINE) { return cuda_on_cpu_barrier_count(predicate, line); }
@@ -38,9 +42,7 @@ struct DynamicShared {
 };
 static constexpr DynamicShared dynamic_shared{};
 
-static inline int thread_rank() {
-  return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
-}
+static inline int thread_rank() { return cuda_on_cpu_place.rank; }
 static inline int lane() { return thread_rank() & (warpSize - 1); }
 
 }  // namespace cuda_on_cpu

@@ -1,0 +1,16 @@
+// Zones that nobody may write to: painted before a run, and looked at after it.
+#pragma once
+#include <cstdint>
+
+namespace cuda_on_cpu {
+
+constexpr uint64_t guard_zone_bytes = 4096;
+
+void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_bytes);  // the pattern, again and again
+void paint_zone(char *zone, uint32_t poison);
+
+// The first and last byte of a painted zone that have changed, or -1.
+int64_t first_change(const char *zone, uint32_t poison);
+int64_t last_change(const char *zone, uint32_t poison);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,102 @@
+#include "shared_memory.h"
+
+#include <sys/mman.h>
+
+#include "block.h"
+#include "guard_zone.h"
+#include "report.h"
+
+constexpr uint64_t page_bound = 65536;
+constexpr uint64_t dynamic_room = (dynamic_shared_capacity + page_bound - 1) / page_bound * page_bound;
+constexpr uint64_t beyond_reach = 16 << 20;
+constexpr uint64_t open_bytes = shared_red_zone + static_shared_capacity + shared_red_zone + dynamic_room + shared_red_zone;
+
+static char *map_shared() {
+  void *memory = mmap(nullptr, open_bytes + 2 * beyond_reach + page_bound, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  uintptr_t start = (reinterpret_cast<uintptr_t>(memory) + beyond_reach + page_bound - 1) & ~(page_bound - 1);
+  char *open = reinterpret_cast<char *>(start);
+  return mprotect(open, open_bytes, PROT_READ | PROT_WRITE) ? nullptr : open + shared_red_zone;
+}
+
+char *cuda_on_cpu_static_shared = map_shared();
+char *cuda_on_cpu_dynamic_shared =
+    cuda_on_cpu_static_shared ? cuda_on_cpu_static_shared + static_shared_capacity + shared_red_zone : nullptr;
+
+namespace cuda_on_cpu {
+
+char *static_shared_start() { return run->module->thread_local_anchor() - run->thread_local_anchor_offset; }
+
+uint64_t static_shared_bytes() {
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < run->shared_array_count; i++) {
+    const SharedArray &array = run->shared_arrays[i];
+    if (array.offset + array.bytes > end) end = array.offset + array.bytes;
+  }
+  return end;
+}
+
+void poison_shared(uint32_t dynamic_bytes) {
+  auto paint = [](char *to, uint64_t bytes) {
+    uint64_t words = bytes / sizeof run->poison;
+    for (uint64_t i = 0; i < words; i++) reinterpret_cast<uint32_t *>(to)[i] = run->poison;
+    for (uint64_t i = words * sizeof run->poison; i < bytes; i++) to[i] = reinterpret_cast<const char *>(&run->poison)[i % 4];
+  };
+  paint(cuda_on_cpu_dynamic_shared, dynamic_bytes);
+  if (!run->shared_array_count) return;
+  char *start = static_shared_start();
+  for (uint32_t i = 0; i < run->shared_array_count; i++)
+    paint(start + run->shared_arrays[i].offset, run->shared_arrays[i].bytes);
+}
+
+static bool has_zones_around_static() {
+  return run->shared_array_count && static_shared_start() == cuda_on_cpu_static_shared;
+}
+
+void paint_shared_zones(uint32_t dynamic_bytes) {
+  paint_zone(cuda_on_cpu_dynamic_shared - guard_zone_bytes, run->poison);
+  paint_zone(cuda_on_cpu_dynamic_shared + dynamic_bytes, run->poison);
+  if (!has_zones_around_static()) return;
+  paint_zone(cuda_on_cpu_static_shared - guard_zone_bytes, run->poison);
+  paint_zone(cuda_on_cpu_static_shared + static_shared_bytes(), run->poison);
+}
+
+static void report_zone(Place place, uint32_t number, int64_t offset) {
+  uint64_t distinct = max_buffers + 1 + static_cast<uint64_t>(place);
+  if (Finding *f = report(Kind::guard_overwritten, distinct, 0, static_cast<uint64_t>(offset < 0))) {
+    f->place = place;
+    f->place_number = number;
+    f->offset = offset;
+    f->writes = 1;
+    f->bytes = sizeof run->poison;
+  }
+}
+
+// Offsets count from the array that a zone lies beside: of the static ones, from the first and the last.
+static void check_static_zones() {
+  const SharedArray *arrays = run->shared_arrays;
+  uint32_t first = 0, last = 0;
+  for (uint32_t i = 1; i < run->shared_array_count; i++) {
+    if (arrays[i].offset < arrays[first].offset) first = i;
+    if (arrays[i].offset > arrays[last].offset) last = i;
+  }
+  int64_t before = last_change(cuda_on_cpu_static_shared - guard_zone_bytes, run->poison);
+  int64_t after = first_change(cuda_on_cpu_static_shared + static_shared_bytes(), run->poison);
+  if (before >= 0) report_zone(Place::static_shared, first, before - static_cast<int64_t>(guard_zone_bytes));
+  if (after >= 0) report_zone(Place::static_shared, last, static_cast<int64_t>(arrays[last].bytes) + after);
+}
+
+static void check_dynamic_zones(uint32_t bytes) {
+  int64_t before = last_change(cuda_on_cpu_dynamic_shared - guard_zone_bytes, run->poison);
+  int64_t after = first_change(cuda_on_cpu_dynamic_shared + bytes, run->poison);
+  if (before >= 0) report_zone(Place::dynamic_shared, 0, before - static_cast<int64_t>(guard_zone_bytes));
+  if (after >= 0) report_zone(Place::dynamic_shared, 0, static_cast<int64_t>(bytes) + after);
+}
+
+void check_shared_zones(uint32_t dynamic_bytes) {
+  check_dynamic_zones(dynamic_bytes);
+  if (has_zones_around_static()) check_static_zones();
+}
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,29 @@
+// The shared memory of the running block, in a mapping of its own: what is written beside it reaches nothing else.
+//
+//   no access | zone | static arrays ... | zone | dynamic array | zone | no access
+#pragma once
+#include "abi.h"
+
+constexpr uint64_t dynamic_shared_capacity = 232448;  // 227 KB, what the largest cards give a block
+constexpr uint64_t static_shared_capacity = 256 << 20;  // of addresses: the check flavour lays arrays far apart
+constexpr uint64_t shared_red_zone = 65536;
+
+// Where the arrays begin; null where the system gives no memory. Set before any kernel library is loaded, since a
+// library may hold a pointer to the dynamic array.
+CUDA_ON_CPU_API char *cuda_on_cpu_dynamic_shared;
+CUDA_ON_CPU_API char *cuda_on_cpu_static_shared;
+
+namespace cuda_on_cpu {
+
+// The library's static arrays: in this mapping, but where its compiler knows another way to thread_local memory.
+char *static_shared_start();
+uint64_t static_shared_bytes();
+
+// Before every block: shared memory starts it with the poison, as it starts with anything on hardware.
+void poison_shared(uint32_t dynamic_bytes);
+
+// Before and after every launch: what was written around the arrays becomes a finding.
+void paint_shared_zones(uint32_t dynamic_bytes);
+void check_shared_zones(uint32_t dynamic_bytes);
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,120 @@
+"""What a kernel does to memory that is not its own reaches no other job: it is seen, or at least it does no harm."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted_jobs import floats, job_of
+
+from fuzz.devices import Job, Outcome, Probe
+from fuzz.devices.cpu import CpuDevice
+
+FAST = Probe(runs=2)
+
+SHARED = """
+__global__ void beside_static(float *y, int at) {
+    __shared__ float s[64];
+    s[threadIdx.x] = 1.0f;
+    __syncthreads();
+    float *p = s;
+    if (threadIdx.x == 0) {
+        p[at] = 7.0f;  // STATIC
+    }
+    y[threadIdx.x] = s[threadIdx.x];
+}
+
+__global__ void beside_dynamic(float *y, int at) {
+    extern __shared__ float d[];
+    d[threadIdx.x] = 1.0f;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        d[at] = 7.0f;  // DYNAMIC
+    }
+    y[threadIdx.x] = d[threadIdx.x];
+}
+"""
+
+DEADLY = """
+#include <unistd.h>
+__global__ void deadly(float *y, const float *x) {
+    if (access(LIVES, F_OK) == 0) {
+        if (ONCE) {
+            unlink(LIVES);
+        }
+        _exit(3);
+    }
+    y[threadIdx.x] = x[threadIdx.x];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[CpuDevice]:
+    with CpuDevice() as device:
+        yield device
+
+
+def written_at(at: int, entry: str) -> Job:
+    """A job of 64 threads with 64 floats of shared memory, one of which writes an element of its own choice."""
+    shared = 256 if entry == "beside_dynamic" else 0
+    every = ("beside_static", "beside_dynamic")
+    return job_of(SHARED, every, entry, {"y": "f32[64]", "at": at}, shared=shared)
+
+
+@pytest.mark.parametrize("entry", ["beside_static", "beside_dynamic"])
+@pytest.mark.parametrize("at", [64, 100, 1000, -1, -2, -1000])
+def test_a_write_beside_shared_memory_is_found_where_accesses_are_not_checked(
+    device: CpuDevice, entry: str, at: int
+) -> None:
+    worker = device._worker.pid
+    found = device.run(written_at(at, entry), FAST).findings
+    mark = "// STATIC" if entry == "beside_static" else "// DYNAMIC"
+    line = next(number for number, text in enumerate(SHARED.splitlines(), 1) if mark in text)
+    assert [(one.kind, one.index, one.line) for one in found] == [("out-of-bounds", at, line)]
+    assert worker in (None, device._worker.pid)
+
+
+@pytest.mark.parametrize("entry", ["beside_static", "beside_dynamic"])
+@pytest.mark.parametrize("at", [0, 63])
+def test_a_write_within_shared_memory_is_no_finding(device: CpuDevice, entry: str, at: int) -> None:
+    assert device.run(written_at(at, entry), FAST).findings == ()
+
+
+def test_the_worker_outlives_writes_far_beside_shared_memory() -> None:
+    with CpuDevice() as device:
+        device.run(written_at(0, "beside_static"), FAST)
+        worker = device._worker.pid
+        for power in range(8, 24):
+            for at in (1 << power, -(1 << power)):
+                for entry in ("beside_static", "beside_dynamic"):
+                    device.run(written_at(at, entry), FAST)
+        assert device.run(written_at(0, "beside_static"), FAST).findings == ()
+        assert device._worker.pid == worker
+
+
+def deadly(lives: Path, once: bool) -> tuple[Outcome, list[int | None]]:
+    """What is told of a kernel that ends its process while a file is there, and the processes before and after."""
+    text = DEADLY.replace("LIVES", f'"{lives}"').replace("ONCE", str(once).lower())
+    job = job_of(text, ("deadly",), "deadly", {"y": "f32[64]", "x": floats(64)})
+    with CpuDevice() as device:
+        assert device.run(job, FAST).findings == ()
+        processes = [device._worker.pid]
+        lives.touch()
+        outcome = device.run(job, FAST)
+        return outcome, [*processes, device._worker.pid]
+
+
+def test_a_process_lost_once_is_no_finding_and_the_job_is_run_in_a_new_one(tmp_path: Path) -> None:
+    outcome, (before, after) = deadly(tmp_path / "lives", once=True)
+    assert outcome.findings == ()
+    assert [np.array_equal(one.outputs["y"], floats(64)) for one in outcome.runs] == [True, True]
+    assert None not in (before, after)
+    assert before != after
+
+
+def test_a_kernel_that_ends_every_process_is_told_with_its_exit_status(tmp_path: Path) -> None:
+    outcome, _ = deadly(tmp_path / "lives", once=False)
+    assert [(one.kind, one.severity) for one in outcome.findings] == [("trap", "error")]
+    assert "exit status 3" in outcome.findings[0].message
+    assert outcome.runs == ()
