@@ -9,11 +9,12 @@ import resource
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzz.devices import DTYPES, ClaimError, Job, Outcome, Probe, Run, cpu_compiler
+from fuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, Run, cpu_compiler
 from fuzz.devices.cpu_findings import Lines, sights
 from fuzz.devices.cpu_library import (
     FINDING_CAPACITY,
@@ -146,6 +147,12 @@ def distances(job: Job, seed: int) -> list[int]:
     return found
 
 
+def uninitialised_local(place: tuple[int, str]) -> Finding:
+    """What the compiler has seen: a warning, for it cannot see whether the line is reached, or its result matters."""
+    line, name = place
+    return Finding("uninitialised", f"{name} is used before it has a value", severity="warning", line=line)
+
+
 def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int, ...]) -> None:
     """Raise a ClaimError where a claim's arguments do not fit the parameters of the kernel."""
     if len(args) != len(signature):
@@ -185,7 +192,9 @@ class CpuBackend:
         flavour: Flavour = "check" if probe.check else "fast"
         bound[flavour] = Bound(job, self._program(job, flavour), probe.seed)
         begin("running")
-        return examined(job, probe, run, self._waiters)
+        outcome = examined(job, probe, run, self._waiters)
+        unset = bound[flavour].program.loaded.library.uninitialised
+        return replace(outcome, findings=(*outcome.findings, *map(uninitialised_local, unset))) if unset else outcome
 
     def _program(self, job: Job, flavour: Flavour) -> Program:
         key = (flavour, job.path, job.source, job.flags, job.entries)

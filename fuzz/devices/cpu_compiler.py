@@ -26,6 +26,11 @@ HOME = Path(__file__).with_name("cuda_on_cpu")
 INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
 STATIC_SHARED_LIMIT = 48 * 1024
 KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
+UNINITIALISED = re.compile(
+    rf"\b{re.escape(KERNEL_NAME)}:(\d+):\d+: warning: (?:variable )?'(.+?)' is "
+    r"(?:used uninitialized|uninitialized when used here) \[-Wuninitialized\]"
+)
+"""What g++ or clang says of a local variable that is used, whichever way the code goes, before it has a value."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,8 @@ class Library:
     anchor_offset: int
     shared_arrays: tuple[tuple[str, int, int], ...]
     """Name, offset and bytes of every static __shared__ array in the library's thread-local block."""
+    uninitialised: tuple[tuple[int, str], ...]
+    """Where the compiler saw a local variable used that has no value yet: line and name."""
     dynamic_shared: tuple[str, ...]
     flush_denormals: bool
 
@@ -139,6 +146,7 @@ def library(job: Job, flavour: Flavour) -> Library:
         flavour=flavour,
         anchor_offset=noted["anchor"],
         shared_arrays=tuple((one, offset, size) for one, offset, size in noted["shared"]),
+        uninitialised=tuple((line, one) for line, one in noted["uninitialised"]),
         dynamic_shared=source.dynamic_shared,
         flush_denormals=chosen.flush_denormals,
     )
@@ -179,7 +187,8 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
             ]
             return subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
 
-        if compiled(str(header)).returncode:
+        done = compiled(str(header))
+        if done.returncode:
             done = compiled("cuda_on_cpu.h")
             if done.returncode:
                 raise ClaimError(_complaint(done.stderr, job, source))
@@ -187,7 +196,12 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
         included = [
             one for one in _dependencies(depends) if HOME not in one.parents and Path(folder) not in one.parents
         ]
-        noted: Noted = {**_layout(made), "included": [(str(one), _digest(one)) for one in included]}
+        unset = [(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)]
+        noted: Noted = {
+            **_layout(made),
+            "uninitialised": sorted(set(unset)),
+            "included": [(str(one), _digest(one)) for one in included],
+        }
         cache.save(f"{name}.so", made.read_bytes())
     _check_static_shared(noted, job)
     cache.save(f"{name}.json", json.dumps(noted).encode())

@@ -23,7 +23,7 @@ COMMON = (
     "-fwrapv",  # what integers do on overflow on every GPU
     "-U_FORTIFY_SOURCE",
     "-g1",  # lines, for findings
-    "-w",
+    "-Wuninitialized",  # becomes a finding; what else there is a warning of, nobody is told
 )
 _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
     "fast": ("-O2", "-fsanitize=alignment"),
@@ -31,6 +31,7 @@ _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
         # -Og: -O1 and -O2 sink loads whose value is not always used under the branch that uses them, and an access
         # out of bounds that the source makes is gone.
         "-Og",
+        "-ftrivial-auto-var-init=pattern",  # a local without a value holds -1.7e38, where -O2 makes it 0 as it likes
         "-DCUDA_ON_CPU_CHECK",
         "-fsanitize=thread",
         "-fno-plt",  # the hooks are called at every access
