@@ -4,12 +4,24 @@ Knows files and hashes; it knows no compiler, and no device.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
+import shutil
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 DIGEST = hashlib.sha256().digest_size
+
+COMPILED = ("cpu", "cubin")
+"""The folders whose files can be made anew at any time, and are removed when there are too many."""
+MOST = 1 << 30
+"""Bytes of them; a campaign over every kernel here takes some 100 MB, and the score of all mutants 200 more."""
+SCRATCH = "building"
+ABANDONED = 900.0
+"""Seconds: three times what a compiler is given."""
 
 
 def folder() -> Path:
@@ -35,6 +47,7 @@ def fetch(name: str) -> bytes | None:
     """What was saved under this name; None when there is nothing, or when it is not what was saved."""
     try:
         raw = (folder() / name).read_bytes()
+        os.utime(folder() / name)  # so that what is used is not what is removed
     except OSError:
         return None
     content, digest = raw[:-DIGEST], raw[-DIGEST:]
@@ -46,6 +59,7 @@ def save(name: str, content: bytes) -> None:
 
     A folder that cannot be written costs time at the next run and nothing else, so it is no error.
     """
+    _tidy_once(folder())
     with contextlib.suppress(OSError):
         target = folder() / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -57,3 +71,51 @@ def save(name: str, content: bytes) -> None:
         except OSError:
             Path(temporary).unlink(missing_ok=True)
             raise
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder to build in, which is removed; where its process is killed, another one removes it some time later.
+
+    It lies in the cache: what is built can be moved to its place. A compiler is to have its own scratch files there,
+    too (`TMPDIR`), for it leaves them behind when it is killed.
+    """
+    _tidy_once(folder())
+    base = folder() / SCRATCH
+    base.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as made:
+        yield Path(made)
+
+
+def tidy(most: int = MOST) -> None:
+    """Remove what killed processes left, and what was used longest ago until `most` bytes of compiled files are left.
+
+    Several processes may do so at once. What one of them has just fetched or saved was used last, so it stays.
+    """
+    now = time.time()
+    for left in _files(folder(), f"{SCRATCH}/*"):
+        if now - left[0] > ABANDONED:
+            shutil.rmtree(left[2], ignore_errors=True)
+    kept = sorted(one for name in COMPILED for one in _files(folder() / name, "**/*") if one[2].is_file())
+    spare = sum(size for _, size, _ in kept) - most
+    for used, size, file in kept:
+        is_abandoned = file.name.startswith(".saving-") and now - used > ABANDONED
+        if spare > 0 or is_abandoned:
+            with contextlib.suppress(OSError):
+                file.unlink()
+            spare -= size
+
+
+def _files(where: Path, pattern: str) -> Iterator[tuple[float, int, Path]]:
+    """When it was used last, size and path of everything there; what another process removes meanwhile is left out."""
+    for one in where.glob(pattern):
+        with contextlib.suppress(OSError):
+            about = one.stat()
+            yield about.st_mtime, about.st_size, one
+
+
+@functools.cache
+def _tidy_once(where: Path) -> None:
+    """Tidy this folder, once a process."""
+    with contextlib.suppress(OSError):
+        tidy()

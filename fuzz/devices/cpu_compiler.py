@@ -3,13 +3,13 @@
 Knows compilers, flags and files. What is in the libraries, it leaves to whoever loads them.
 """
 
+import contextlib
 import functools
 import json
 import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,13 +85,13 @@ def runtime() -> Path:
     compiler = find()
     name = f"cpu/runtime-{cache.key(_identity(compiler), _own_digest())[:32]}.so"
     sources = [str(one) for one in sorted((HOME / "runtime").glob("*.cpp")) if one.name != "module.cpp"]
-    return _kept(name, lambda to: _compile_own(compiler, [*_red_zone(compiler), "-shared", *sources, "-o", str(to)]))
+    return _kept(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
 
 
 def _module_object(compiler: str) -> Path:
     name = f"cpu/module-{cache.key(_identity(compiler), _own_digest())[:32]}.o"
     source = str(HOME / "runtime" / "module.cpp")
-    return _kept(name, lambda to: _compile_own(compiler, ["-c", source, "-o", str(to)]))
+    return _kept(name, lambda made: _compile_own(compiler, made, "-c", source))
 
 
 def _red_zone(compiler: str) -> list[str]:
@@ -109,9 +109,9 @@ def _thread_local(compiler: str) -> list[str]:
     return [f"-mtls-dialect={'gnu' if 'x86_64' in _identity(compiler) else 'trad'}"]
 
 
-def _compile_own(compiler: str, arguments: list[str]) -> None:
-    own = [compiler, *LANGUAGE, *COMMON, *RUNTIME, *_thread_local(compiler), *arguments]
-    done = subprocess.run(own, capture_output=True, text=True, check=False)
+def _compile_own(compiler: str, made: Path, *arguments: str) -> None:
+    own = [compiler, *LANGUAGE, *COMMON, *RUNTIME, *_thread_local(compiler), *arguments, "-o", str(made)]
+    done = subprocess.run(own, capture_output=True, text=True, check=False, env=_environment(made.parent))
     if done.returncode:
         raise DeviceError(f"{_identity(compiler)} cannot compile the runtime of the cpu device: {done.stderr.strip()}")
 
@@ -120,9 +120,8 @@ def _kept(name: str, build: Callable[[Path], None]) -> Path:
     """The path of a cached file with just these bytes, built anew when it is missing or damaged."""
     path = cache.folder() / name
     if cache.fetch(name) is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="building-", dir=path.parent) as folder:
-            made = Path(folder) / "made"
+        with cache.scratch() as folder:
+            made = folder / "made"
             build(made)
             cache.save(name, made.read_bytes())
     return path
@@ -171,11 +170,9 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
     """Compile and link; keep the library, and then the notes that make it count."""
     module = _module_object(compiler)
     header = _precompiled(compiler, flavour, chosen)
-    where = cache.folder() / "cpu"
-    where.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="building-", dir=where) as folder:
-        made, depends = Path(folder) / "made.so", Path(folder) / "made.d"
-        unit = Path(folder) / KERNEL_NAME  # the name by which the debugger's tables know the lines
+    with cache.scratch() as folder:
+        made, depends = folder / "made.so", folder / "made.d"
+        unit = folder / KERNEL_NAME  # the name by which the debugger's tables know the lines
         unit.write_text(text, encoding="utf-8")
 
         def compiled(front: str) -> subprocess.CompletedProcess[str]:
@@ -185,7 +182,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
                 *("-MMD", "-MF", str(depends), *LINK),
                 *("-x", "c++", str(unit), "-x", "none", str(module), "-o", str(made), *LIBRARIES),
             ]
-            return subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
+            return subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(folder))
 
         done = compiled(str(header))
         if done.returncode:
@@ -193,6 +190,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
             if done.returncode:
                 raise ClaimError(_complaint(done.stderr, job, source))
             shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
+<<<<<<< ours
         included = [
             one for one in _dependencies(depends) if HOME not in one.parents and Path(folder) not in one.parents
         ]
@@ -202,14 +200,19 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
             "uninitialised": sorted(set(unset)),
             "included": [(str(one), _digest(one)) for one in included],
         }
+=======
+        included = [one for one in _dependencies(depends) if HOME not in one.parents and folder not in one.parents]
+        noted: Noted = {**_layout(made), "included": [(str(one), _digest(one)) for one in included]}
+>>>>>>> theirs
         cache.save(f"{name}.so", made.read_bytes())
     _check_static_shared(noted, job)
     cache.save(f"{name}.json", json.dumps(noted).encode())
     return noted
 
 
-def _english() -> dict[str, str]:
-    return {**os.environ, "LC_ALL": "C"}
+def _environment(folder: Path) -> dict[str, str]:
+    """For a compiler that speaks English, and leaves its scratch files in this folder when it is killed."""
+    return {**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)}
 
 
 def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
@@ -219,15 +222,18 @@ def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
     header = cache.folder() / folder / "front.h"
     if not (header.parent / "front.h.gch").exists():
         header.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="building-", dir=header.parent) as scratch:
-            text, made = Path(scratch) / "front.h", Path(scratch) / "front.h.gch"
+        with cache.scratch() as scratch:
+            text, made = scratch / "front.h", scratch / "front.h.gch"
             text.write_text('#include "cuda_on_cpu.h"\n', encoding="utf-8")
             text.replace(header)
             command = [compiler, *chosen_options, "-I", str(HOME / "include"), "-x", "c++-header"]
             command += [str(header), "-o", str(made)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(scratch))
             if done.returncode == 0:  # else a flag of the claim is at fault, and compiling the kernel will say so
                 made.replace(header.parent / "front.h.gch")
+    for one in (header, header.parent / "front.h.gch"):
+        with contextlib.suppress(OSError):
+            os.utime(one)  # as cache.fetch does
     return header
 
 
@@ -254,7 +260,7 @@ def _dependencies(depends: Path) -> list[Path]:
 def _layout(path: Path) -> dict[str, Any]:
     """Where the static __shared__ arrays lie: the thread-local symbols of the library."""
     command = ["readelf", "--symbols", "--wide", "--demangle", str(path)]
-    listing = subprocess.run(command, capture_output=True, text=True, check=False, env=_english())
+    listing = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(path.parent))
     if listing.returncode:
         raise DeviceError(f"readelf does not run: {listing.stderr.strip()}; install binutils")
     found: dict[str, tuple[int, int]] = {}

@@ -9,7 +9,6 @@ import re
 import shutil
 import struct
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,11 +140,16 @@ def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str
         f'#line {number + 1} "launch entry"\n__device__ void *{_pointer(number)} = (void *)({entry});\n'
         for number, entry in enumerate(entries)
     )
-    with tempfile.TemporaryDirectory(prefix="kfuzz-nvcc-") as folder:
-        text, cubin = Path(folder) / "kernel.cu", Path(folder) / "kernel.cubin"
+    with cache.scratch() as folder:
+        text, cubin = folder / "kernel.cu", folder / "kernel.cubin"
         text.write_text(f'#line 1 "{path.name}"\n{source}\n{pointers}', encoding="utf-8")
         command = [find(), "-cubin", f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
-        done = subprocess.run([*command, "-o", str(cubin), str(text)], capture_output=True, text=True, check=False)
+        command += ["-o", str(cubin), str(text)]
+        environment = {
+            **os.environ,
+            "TMPDIR": str(folder),
+        }  # what nvcc leaves when it is killed is swept with the folder
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         if done.returncode == 0 and cubin.exists():
             return cubin.read_bytes()
     raise ClaimError(_compiler_words(path, entries, done.stdout + done.stderr))
