@@ -190,20 +190,13 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
             if done.returncode:
                 raise ClaimError(_complaint(done.stderr, job, source))
             shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
-<<<<<<< ours
-        included = [
-            one for one in _dependencies(depends) if HOME not in one.parents and Path(folder) not in one.parents
-        ]
+        included = [one for one in _dependencies(depends) if HOME not in one.parents and folder not in one.parents]
         unset = [(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)]
         noted: Noted = {
             **_layout(made),
             "uninitialised": sorted(set(unset)),
             "included": [(str(one), _digest(one)) for one in included],
         }
-=======
-        included = [one for one in _dependencies(depends) if HOME not in one.parents and folder not in one.parents]
-        noted: Noted = {**_layout(made), "included": [(str(one), _digest(one)) for one in included]}
->>>>>>> theirs
         cache.save(f"{name}.so", made.read_bytes())
     _check_static_shared(noted, job)
     cache.save(f"{name}.json", json.dumps(noted).encode())
