@@ -11,10 +11,16 @@ namespace cuda_on_cpu {
 
 constexpr uint64_t capacity = uint64_t{1} << 30, default_alignment = 256;
 
+// The same in every process, so that what depends on addresses is replayed; one whose lower 32 bits, and those of its
+// quarter, are no negative int: -3 % 4 is not what a kernel that cuts an address off to an int had in mind.
+static void *const usual_place = reinterpret_cast<void *>(uintptr_t{0x500000000000});
+
 static char *arena;
 
 bool map_arena() {
-  void *memory = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void *memory = mmap(usual_place, capacity, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+  if (memory == MAP_FAILED) memory = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (memory == MAP_FAILED) return false;
   arena = static_cast<char *>(memory);
   return true;
