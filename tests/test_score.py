@@ -74,10 +74,16 @@ def test_a_survivor_with_other_bits_is_not_identical(device: CpuDevice, control:
     other = replace(control, answers=("", *control.answers[1:]))  # so each element of the first trial is compared
     score = score_of(by_hand("int lane = threadIdx.x % 32", "int lane = threadIdx.x & 31"), KERNEL, device, FEW, other)
     assert (score.status, score.identical) == ("survived", True)
-    zero = by_hand(
-        "y[row] = maximum;", "y[row] = maximum == 0.0f ? -maximum : maximum;"
-    )  # the claim allows either zero
-    score = score_of(zero, KERNEL, device, FEW, control)
+    other_zero = by_hand("y[row] = maximum;", "y[row] = maximum == 0.0f ? -maximum : maximum;")
+    score = score_of(other_zero, KERNEL, device, FEW, control)
+    assert (score.status, score.identical) == ("survived", True)  # the op takes either zero
+
+
+def test_a_survivor_that_rounds_otherwise_is_not_identical(device: CpuDevice) -> None:
+    sgemm = load(KERNELS / "sgemm" / "naive.cu")
+    before, after = "sum += row_of_a[i] * b[static_cast<size_t>(i) * n + col]", "sum = fmaf({}, {}, sum)"
+    fused = by_hand(before, after.format("row_of_a[i]", "b[static_cast<size_t>(i) * n + col]"), sgemm)
+    score = score_of(fused, sgemm, device, FEW, control_of(sgemm, device, FEW))
     assert (score.status, score.identical) == ("survived", False)
 
 

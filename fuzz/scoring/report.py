@@ -96,6 +96,12 @@ def told(report: Report, known: tuple[Reason, ...]) -> Iterator[str]:
         f"{total.killed} of {total.compiled - total.equivalent} that are not equivalent were killed: "
         f"{total.rate:.1%}, half of them within {total.median:g} trials"
     )
+    warned = [score for score in report.scores.values() if score.status == "warned"]
+    same = sum(score.identical for score in warned)
+    yield (
+        f"{total.counts['killed']} of these by an error, {len(warned)} by a warning alone; of the latter {same} gave "
+        "their kernel's own answers to the bit, all through"
+    )
     trials = sum(control.trials for control in report.controls.values())
     bad = accused(report)
     yield f"{len(report.controls)} unmutated kernels, {trials} trials: {len(bad)} accused"

@@ -54,7 +54,8 @@ class Score:
     """What became of a mutant.
 
     `warned`: no error, but a warning that the control does not show. `trials`: how many it took, the last one being
-    the one that killed it; `identical`: no answer differed from the control's in any element that is judged, in bits.
+    the one that killed it; `identical`: no error killed it, and no answer differed from the control's in any element
+    that is judged, in bits.
     """
 
     key: str
@@ -130,7 +131,7 @@ def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: Options, c
     identical, tried = True, 0
 
     def told(status: Status, trials: int, kind: str = "", bucket: str = "", message: str = "") -> Score:
-        seconds, same = time.perf_counter() - began, identical and status == "survived"
+        seconds, same = time.perf_counter() - began, identical and status in ("survived", "warned")
         shown = (mutant.key, mutant.kernel, mutant.operator, mutant.line, mutant.before, mutant.after)
         return Score(*shown, status, trials, seconds, kind, bucket, message[:400], same)
 
@@ -168,11 +169,15 @@ def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: Listening) ->
 
 
 def _differ(one: NDArray[np.generic], other: NDArray[np.generic], enclosure: Enclosure) -> int:
-    """In how many judged elements two answers differ in bits; of a NaN only the op whose answer is bits asks which."""
+    """In how many judged elements two answers differ in bits.
+
+    Only the op whose answer is bits asks which NaN it is, and which zero.
+    """
     left, right = (np.ascontiguousarray(array).reshape(-1) for array in (one, other))
     differ = left.view(np.uint32) != right.view(np.uint32)
     if not enclosure.bits:
-        differ &= ~(np.isnan(left.view(np.float32)) & np.isnan(right.view(np.float32)))
+        one_value, other_value = left.view(np.float32), right.view(np.float32)
+        differ &= ~((one_value == other_value) | (np.isnan(one_value) & np.isnan(other_value)))
     return int(np.count_nonzero(differ & enclosure.judged.reshape(-1)))
 
 
