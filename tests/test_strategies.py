@@ -16,6 +16,7 @@ from fuzz.search.families import ROWS, Row, with_nan
 from fuzz.search.plan import Attempt
 from fuzz.search.sizes import elements
 from fuzz.search.states import meetings, merge_inputs
+from fuzz.search.turns import least_size, loops, turns
 from fuzz.strategies import attempts, cases, rows, sizes, values
 from fuzz.trial import unfit
 
@@ -123,6 +124,30 @@ def test_a_masked_share_shrinks_to_one_row_of_twice_the_threads() -> None:
     attempt = minimal(VEC4, first_thread_is_masked)
     assert attempt.case.axes["rows"] == 1
     assert attempt.case.axes["cols"] <= 2 * min(VEC4.tune["threads"]) + 1
+
+
+GRID = next(kernel for kernel in EVERY if kernel.name == "softmax/grid_three_launches")
+
+
+def test_threads_go_round_again_in_every_launch_of_a_long_vector() -> None:
+    """In 300 attempts: each at least 12 times, where without asking for it the last was seen once or never."""
+    attempts = planned(GRID, 300)
+    found = [GRID.sizes(GRID.axes_of(attempt.case.arrays), attempt.tune) for attempt in attempts]
+    assert sum(sizes["elements"] > 1 for sizes in found) >= 60
+    assert sum(sizes["elements"] > 2 for sizes in found) >= 30
+    assert sum(sizes["states"] > 1 for sizes in found) >= 12
+
+
+def test_a_turn_begins_at_the_least_size_that_has_it() -> None:
+    for loop in loops(GRID):
+        for tune in ({"threads": 32, "max_blocks": 3}, {"threads": 32, "max_blocks": 37}):
+            for wanted in (2, 3):
+                least = least_size(GRID, loop, tune, wanted, 1, 100_000)
+                if least is not None:
+                    assert turns(GRID, loop, GRID.sizes({"n": least}, tune)) >= wanted
+                    assert turns(GRID, loop, GRID.sizes({"n": least - 1}, tune)) < wanted
+    every = [least_size(GRID, loop, {"threads": 32, "max_blocks": 37}, 2, 1, 100_000) for loop in loops(GRID)]
+    assert every == [None, 32 * 37 + 1, 32 * 32 + 1]  # a block has one result; x; the results of 33 blocks
 
 
 PREDICATES = {
