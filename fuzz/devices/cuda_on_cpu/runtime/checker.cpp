@@ -46,11 +46,11 @@ bool is_partly_initialised(const Seen &s, bool shared) {
 }
 
 void report_read_race(const Seen &s, const Trace &before) {
-  Finding *f = report(Kind::race, s.pc, 0, before.pc);
+  Finding *f = report(Kind::race, s.pc, 0, before.pc());
   if (!f) return;
   f->bytes = s.bytes;
   f->other_writes = 1;
-  f->other_thread = before.thread;
+  f->other_thread = before.thread();
   f->other_block = before.when < ordering.block_start;
   locate(s.address, *f);
 }
@@ -63,37 +63,31 @@ bool is_strong(const Seen &s, bool shared) {
 }
 
 bool may_race(const Seen &s, const Trace &before, bool shared) {
-  return !is_strong(s, shared) || !(before.atomic || before.is_volatile);
+  return !is_strong(s, shared) || !(before.is_atomic() || before.is_volatile());
 }
 
 bool races(const Seen &s, const Trace &before, uint32_t mask, bool shared) {
-  return before.bytes & mask && !is_ordered(before, block.current) && may_race(s, before, shared);
+  return before.bytes() & mask && !is_ordered(before, block.current) && may_race(s, before, shared);
 }
 
 Trace trace_of(const Seen &s, uint32_t mask) {
-  Trace t = {};
-  t.when = ordering.now;
-  t.thread = static_cast<uint32_t>(block.current) & 1023;
-  t.clock = ordering.own_clock[block.current] & ((1u << 22) - 1);
-  t.pc = static_cast<uint32_t>(s.pc) & 0xffffff;
-  t.bytes = mask & 15;
-  t.atomic = s.access == Access::atomic;
-  t.is_volatile = s.is_volatile();
-  return t;
+  uint32_t what = what_is(s.pc, mask);
+  if (s.access == Access::atomic) what |= Trace::atomic_bit;
+  if (s.is_volatile()) what |= Trace::volatile_bit;
+  return {ordering.now, who_is(static_cast<uint32_t>(block.current), ordering.own_clock[block.current]), what};
 }
 
 bool same_moment(const Trace &a, const Trace &b) {
-  return a.when == b.when && a.thread == b.thread && a.clock == b.clock && a.atomic == b.atomic &&
-         a.is_volatile == b.is_volatile;
+  return a.when == b.when && a.who == b.who && a.is_atomic() == b.is_atomic() && a.is_volatile() == b.is_volatile();
 }
 
 void remember(Trace &slot, Trace t) {
-  if (same_moment(slot, t)) t.bytes |= slot.bytes;
+  if (same_moment(slot, t)) t.what |= slot.bytes() << Trace::pc_bits;
   slot = t;
 }
 
 void remember_read(Cell &cell, const Trace &t) {
-  if (cell.read.when && cell.read.thread != t.thread && !is_ordered(cell.read, block.current))
+  if (cell.read.when && cell.read.thread() != t.thread() && !is_ordered(cell.read, block.current))
     cell.other_read = cell.read;
   remember(cell.read, t);
 }
@@ -184,6 +178,7 @@ void checker_fence() { order_fence(); }
 uintptr_t checker_last_pc() { return checker.last_pc; }
 
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc) {
+  checker.last_pc = pc;
   Seen s = {address, bytes, access, pc - memory_map.library_start};
   bool shared;
   const Region *region = region_of(address, shared);

@@ -23,7 +23,7 @@ void checker_synced_warp(int first_thread, uint32_t lanes);
 enum class Access { read, write, volatile_read, volatile_write, atomic };
 [[noreturn]] void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc);
 [[noreturn]] void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line);
-void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);  // after before_access
+void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);
 void checker_fence();
 uintptr_t checker_last_pc();
 

@@ -19,30 +19,28 @@ extern CheckerState checker;
 
 void take_turn();
 
-// Comes before every access.
-static inline void before_access(uintptr_t pc) {
-  if (!--checker.until_turn) take_turn();
-  checker.last_pc = pc;
-}
+// Comes before every access: is it now another thread's turn?
+static inline bool turn_is_over() { return __builtin_expect(!--checker.until_turn, false); }
 
 // True only where is_ordered (ordering.h) is: before this interval but in this block, before this launch, or own.
 static inline bool is_plainly_ordered(const Trace &before, uint32_t me) {
   uint32_t when = before.when;
   return when - ordering.block_start < ordering.interval_start - ordering.block_start || when < ordering.launch_start ||
-         (when >= ordering.interval_start && before.thread == me);
+         (when >= ordering.interval_start && before.thread() == me);
 }
 
 static inline bool read_word(Cell &cell, const Trace &now, bool shared) {
-  if (cell.addressable != 15 || cell.initialised != 15 || !is_plainly_ordered(cell.write, now.thread)) return false;
+  if (cell.addressable != 15 || cell.initialised != 15 || !is_plainly_ordered(cell.write, now.thread())) return false;
   if (shared && cell.write.when < ordering.block_start) return false;  // left by an earlier block
-  if (cell.read.thread != now.thread && cell.read.when >= ordering.interval_start) cell.other_read = cell.read;
+  if (cell.read.thread() != now.thread() && cell.read.when >= ordering.interval_start) cell.other_read = cell.read;
   cell.read = now;
   return true;
 }
 
 static inline bool write_word(Cell &cell, const Trace &now) {
-  if (cell.addressable != 15 || !is_plainly_ordered(cell.write, now.thread)) return false;
-  if (!is_plainly_ordered(cell.read, now.thread) || !is_plainly_ordered(cell.other_read, now.thread)) return false;
+  uint32_t me = now.thread();
+  if (cell.addressable != 15 || !is_plainly_ordered(cell.write, me)) return false;
+  if (!is_plainly_ordered(cell.read, me) || !is_plainly_ordered(cell.other_read, me)) return false;
   cell.write = now;
   cell.initialised = 15;
   return true;
@@ -54,13 +52,7 @@ static inline bool common_access(uintptr_t &address, uint32_t &bytes, bool write
   const Region *region = region_of(address, shared);
   if (!region) return false;
   uint32_t me = static_cast<uint32_t>(block.current);
-  Trace now;
-  now.when = ordering.now;
-  now.thread = me & 1023;
-  now.clock = ordering.own_clock[me] & ((1u << 22) - 1);
-  now.pc = static_cast<uint32_t>(pc - memory_map.library_start) & 0xffffff;
-  now.bytes = 15;
-  now.atomic = now.is_volatile = 0;
+  Trace now = {ordering.now, who_is(me, ordering.own_clock[me]), what_is(pc - memory_map.library_start, Trace::whole)};
   for (Cell *cell = region->cell(address); bytes; cell++, address += 4, bytes -= 4)
     if (!(writes ? write_word(*cell, now) : read_word(*cell, now, shared))) return false;
   return true;

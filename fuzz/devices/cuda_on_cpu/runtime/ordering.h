@@ -41,9 +41,9 @@ static inline bool is_ordered(const Trace &before, int current) {
   if (before.when < ordering.launch_start) return true;
   if (before.when < ordering.block_start) return before.when < acquired_by(current);  // another block of this launch
   if (before.when < ordering.interval_start) return true;
-  int other = static_cast<int>(before.thread);
+  int other = static_cast<int>(before.thread());
   if (other == current || before.when < acquired_by(current)) return true;
-  return same_warp(other, current) && ordering.warp_clock[current][other % warp_lanes] >= before.clock;
+  return same_warp(other, current) && ordering.warp_clock[current][other % warp_lanes] >= before.clock();
 }
 
 void order_from_start();

@@ -36,11 +36,11 @@ uint64_t value_at(uintptr_t address, uint32_t bytes) {
 void settle(const Held &h) {
   // Of three writers, the value of each but the last is what another one found: no value goes unseen.
   bool differs = value_at(h.address, h.bytes) != h.value;
-  Finding *f = report(differs ? Kind::race : Kind::same_value_race, h.pc, 0, h.before.pc);
+  Finding *f = report(differs ? Kind::race : Kind::same_value_race, h.pc, 0, h.before.pc());
   if (!f) return;
   locate(h.address, *f);
   f->thread = h.thread;
-  f->other_thread = h.before.thread;
+  f->other_thread = h.before.thread();
   f->block = h.block;
   f->bytes = h.bytes;
   f->writes = 1;

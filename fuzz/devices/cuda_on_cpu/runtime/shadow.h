@@ -4,16 +4,31 @@
 
 namespace cuda_on_cpu {
 
-// One access as the race rules remember it.
+// One access as the race rules remember it. Words and not bit-fields: to write a bit-field is to read it first, and
+// these are written at every access.
 struct Trace {
-  uint32_t when;         // the checker's clock; 0: never
-  uint32_t thread : 10;  // its number in its block
-  uint32_t clock : 22;   // its warp clock (ordering.h)
-  uint32_t pc : 24;      // relative to the library
-  uint32_t bytes : 4;    // which of the four
-  uint32_t atomic : 1;   // an atomic operation
-  uint32_t is_volatile : 1;
+  uint32_t when;  // the checker's clock; 0: never
+  uint32_t who;   // 10 bits: the thread's number in its block; 22: its warp clock (ordering.h)
+  uint32_t what;  // 24 bits: place in the library; 4: which of the four bytes; 1: atomic; 1: volatile
+
+  static constexpr uint32_t whole = 15, thread_bits = 10, thread_mask = (1u << thread_bits) - 1;
+  static constexpr uint32_t pc_bits = 24, pc_mask = (1u << pc_bits) - 1, atomic_bit = 1u << 28, volatile_bit = 1u << 29;
+
+  uint32_t thread() const { return who & thread_mask; }
+  uint32_t clock() const { return who >> thread_bits; }
+  uint32_t pc() const { return what & pc_mask; }
+  uint32_t bytes() const { return what >> pc_bits & whole; }
+  bool is_atomic() const { return what & atomic_bit; }
+  bool is_volatile() const { return what & volatile_bit; }
 };
+
+static inline uint32_t who_is(uint32_t thread, uint32_t clock) {
+  return (thread & Trace::thread_mask) | clock << Trace::thread_bits;
+}
+
+static inline uint32_t what_is(uint64_t pc, uint32_t bytes) {
+  return (static_cast<uint32_t>(pc) & Trace::pc_mask) | bytes << Trace::pc_bits;
+}
 
 // Two concurrent readers are kept: whoever writes next is not both of them.
 struct Cell {
