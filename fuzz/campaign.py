@@ -88,7 +88,9 @@ class KernelResult:
 
     @property
     def discoveries(self) -> tuple[Discovery, ...]:
-        return tuple(self.progress.discoveries.values())
+        """What was found; of what is an error in some trials and a warning in others, the error."""
+        every = self.progress.discoveries.values()
+        return tuple(one for one in every if one.severity == "error" or not self.progress.is_error(one.fault))
 
 
 @dataclass(frozen=True)
@@ -223,6 +225,8 @@ class _Campaign:
     def _see(self, kernel: Kernel, progress: Progress, step: Step, sight: Sight) -> None:
         """Keep a new bucket, or a smaller case of an old one; on disk first, then told."""
         old = progress.discoveries.get(sight.bucket)
+        if sight.severity == "warning" and progress.is_error(sight.fault):
+            return
         if old is not None and (sight.case is None or sight.case.elements >= old.elements):
             progress.discoveries[sight.bucket] = replace(old, count=old.count + 1)
             return

@@ -36,7 +36,8 @@ class Defect:
     """One finding of a trial, by the device (`finding`) or by the oracle (`verdict`), and its bucket.
 
     `bucket` is the same for what is taken for the same bug: kernel, kind, diagnosis or the text of the line, and the
-    shape of the error. `fault` is the coarser part of it, without the shape, which changes when a case is made smaller.
+    shape of the error. `fault` is the coarser part of it: without the shape, which changes when a case is made smaller,
+    and the same for an error and a warning.
     """
 
     kind: str
@@ -188,16 +189,15 @@ def _of_device(kernel: Kernel, outcome: Outcome) -> list[Defect]:
         lines = sorted({line for line in (found.line, found.other_line) if line is not None})
         told = " / ".join(_line(kernel.source, line) for line in lines)
         place = [told] if told else [found.array] if found.array else []
-        kind = found.kind if found.severity == "error" else f"{found.kind} (warning)"  # never one bucket with an error
-        bucket = ", ".join([f"{kernel.name}: {kind}", *place])
         if not lines and found.index is not None and found.kind == "out-of-bounds":
-            bucket += ", before it" if found.index < 0 else ", beyond it"
+            place.append("before it" if found.index < 0 else "beyond it")
+        kind = found.kind if found.severity == "error" else f"{found.kind} (warning)"  # never one bucket with an error
         defects.append(
             Defect(
                 kind=found.kind,
                 severity=found.severity,
-                bucket=bucket,
-                fault=bucket,
+                bucket=", ".join([f"{kernel.name}: {kind}", *place]),
+                fault=", ".join([f"{kernel.name}: {found.kind}", *place]),
                 message=found.message,
                 line=found.line,
                 finding=found,

@@ -24,6 +24,7 @@ LARGER = {
     "row_cache_too_small": 1025,  # one more than fit
     "sgemm_last_tile_only": 3 * 66,  # two tiles along k
     "last_warp_no_syncwarp": 64,
+    "missing_fence": 33,  # two blocks of 32
 }
 ONE_ROW = {"leading_neg_inf", "missing_barrier", "max_starts_at_zero", "exp_clamped", "tail_dropped", "reads_next_row"}
 

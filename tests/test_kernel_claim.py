@@ -273,7 +273,7 @@ def test_a_folder_named_broken_holds_only_kernels_that_say_what_is_wrong(tmp_pat
 
 def test_an_array_may_have_a_name_that_means_something_in_expressions(tmp_path: Path) -> None:
     text = GOOD.replace("{ x = ", "{ in = ").replace('"x"', '"in"')
-    assert list(load(written(tmp_path, text)).arrays)[0] == "in"
+    assert next(iter(load(written(tmp_path, text)).arrays)) == "in"
 
 
 def test_a_good_file_is_read_whole(tmp_path: Path) -> None:

@@ -108,6 +108,7 @@ class Bound:
             self._buffers[i].fill = manner.poison
         raw.schedule, raw.poison, raw.seed = manner.schedule, manner.poison, manner.seed
         raw.preempt_one_in = manner.preempt_one_in if program.flavour == "check" else 0
+        raw.late_writes = manner.late_writes
         raw.timeout_ms = max(1, int(seconds * 1000))
         began = time.perf_counter()
         runtime.run(raw)

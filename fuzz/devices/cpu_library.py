@@ -13,7 +13,7 @@ from pathlib import Path
 from fuzz.devices import DeviceError
 from fuzz.devices.cpu_compiler import Library
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 FORWARD, REVERSE, SHUFFLED = range(3)
 HAS_CONTENT, IS_OUTPUT, IS_INITIALISED = 1, 2, 4
 FINISHED, STOPPED, TIMED_OUT, TOO_LARGE = range(4)
@@ -153,6 +153,7 @@ class RawRun(Structure):
         ("seed", c_uint64),
         ("check", c_uint32),
         ("preempt_one_in", c_uint32),
+        ("late_writes", c_uint32),
         ("flush_denormals", c_uint32),
         ("timeout_ms", c_uint32),
         ("findings", POINTER(RawFinding)),

@@ -69,6 +69,10 @@ class Progress:
     seconds: dict[str, float] = field(default_factory=dict)
     discoveries: dict[str, Discovery] = field(default_factory=dict)
 
+    def is_error(self, fault: str) -> bool:
+        """Whether an error of this fault was seen: warnings of it say no more."""
+        return any(one.severity == "error" and one.fault == fault for one in self.discoveries.values())
+
 
 def write_state(out: Path | None, seed: int, kernels: Sequence[Kernel], progress: Sequence[Progress]) -> None:
     """Write the state of a campaign, whole or not at all."""

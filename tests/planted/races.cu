@@ -104,6 +104,30 @@ __global__ void never_shows(const float *x, float *y) {
     y[threadIdx.x] = neighbour > 0.0f ? 1.0f : 2.0f;
 }
 
+__global__ void never_shows_between_blocks(const float *x, float *part, float *y) {
+    // So here, where the neighbour is another block: its value is the old one or the new one, and both will do.
+    part[blockIdx.x] = x[blockIdx.x] + 1.0f;               // RACE-DEAD-STORE
+    const float neighbour = part[blockIdx.x ^ 1];          // RACE-DEAD-LOAD
+    y[blockIdx.x] = neighbour > -INFINITY ? 1.0f : 2.0f;
+}
+
+__global__ void ticket_without_fence(const float *x, float *part, float *y, unsigned *count) {
+    // The last block adds up what all have left, but nothing makes that visible to it.
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        part[blockIdx.x] = x[blockIdx.x];  // RACE-FENCE-WRITE
+        last = atomicAdd(count, 1u) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && threadIdx.x == 0) {
+        float sum = 0.0f;
+        for (unsigned i = 0; i < gridDim.x; i++) {
+            sum += part[i];  // RACE-FENCE-READ
+        }
+        y[0] = sum;
+    }
+}
+
 // --- correct -------------------------------------------------------------------------------------------------------
 
 __global__ void bytes_of_one_word(unsigned *y) {

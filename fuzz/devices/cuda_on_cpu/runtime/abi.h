@@ -8,7 +8,7 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint32_t abi_version = 2;
+constexpr uint32_t abi_version = 3;
 constexpr uint32_t max_buffers = 256, max_args = 256;
 
 struct Index {
@@ -131,6 +131,7 @@ struct Run {
   uint64_t seed;
   uint32_t check;              // the library was built with the access hooks
   uint32_t preempt_one_in;     // 0, or: check only, switch threads before one access in so many
+  uint32_t late_writes;        // check only: a read sees nothing of a write that it races with (late_writes.h)
   uint32_t flush_denormals;    // -ftz=true
   uint32_t timeout_ms;         // of processor time
   Finding *findings;

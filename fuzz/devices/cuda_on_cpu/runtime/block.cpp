@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "checker.h"
+#include "late_writes.h"
 #include "report.h"
 #include "stacks.h"
 
@@ -57,6 +58,7 @@ static void release_barrier() {
 }
 
 static void thread_is_done(int t) {
+  end_of_read();
   threads.state[t] = State::done;
   block.ring_is_stale = true;
   block.live--;
@@ -132,6 +134,7 @@ void run_block(uint64_t number) {
 enum BarrierOperation { plain, count, all, any };
 
 static inline int barrier(BarrierOperation operation, int predicate, int line) {
+  end_of_read();
   if (!block.arrived) {
     block.barrier_line = line;
     block.barrier_value = operation == all;

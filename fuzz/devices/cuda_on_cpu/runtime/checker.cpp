@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "common_access.h"
+#include "late_writes.h"
 #include "memory_map.h"
 #include "ordering.h"
 #include "report.h"
@@ -93,7 +94,7 @@ void remember_read(Cell &cell, const Trace &t) {
 }
 
 // Bytes of an access in one cell. False: the access is out of bounds, which is reported once and not looked at more.
-bool check_cell(Cell &cell, const Seen &s, uint32_t mask, bool shared) {
+bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool shared) {
   if ((cell.addressable & mask) != mask) {
     report_access(Kind::out_of_bounds, s);
     return false;
@@ -103,10 +104,12 @@ bool check_cell(Cell &cell, const Seen &s, uint32_t mask, bool shared) {
   if (s.reads() && (cell.initialised & mask) != mask)
     report_access(is_partly_initialised(s, shared) ? Kind::partly_uninitialised : Kind::uninitialised, s);
   if (!stale && races(s, cell.write, mask, shared)) {
-    if (s.writes())
+    if (s.writes()) {
       hold_racing_write(s.address, s.bytes, s.pc, cell.write, true);
-    else
+    } else {
       report_read_race(s, cell.write);
+      show_before_write(word);
+    }
   }
   Trace t = trace_of(s, mask);
   if (!s.writes()) {
@@ -116,6 +119,7 @@ bool check_cell(Cell &cell, const Seen &s, uint32_t mask, bool shared) {
   for (const Trace *reader : {&cell.read, &cell.other_read})
     if (!(shared && reader->when < ordering.block_start) && races(s, *reader, mask, shared))
       hold_racing_write(s.address, s.bytes, s.pc, *reader, false);
+  if (!same_moment(cell.write, t)) note_before_write(word);
   remember(cell.write, t);
   cell.initialised = static_cast<uint8_t>(cell.initialised | mask);
   return true;
@@ -127,19 +131,21 @@ void check_cells(const Region &region, const Seen &s, bool shared) {
     uint32_t mask = 15;
     if (word < s.address) mask &= 15u << (s.address - word);
     if (word + 4 > end) mask &= 15u >> (word + 4 - end);
-    if (!check_cell(*region.cell(word), s, mask, shared)) return;
+    if (!check_cell(*region.cell(word), word, s, mask, shared)) return;
   }
 }
 
-// Turns come at random, at one in so many accesses in the mean; without turns, hardly ever and to no effect.
+// Turns come at random, at one in so many accesses in the mean; without turns, hardly ever and to no effect. Where
+// writes are seen late, every access ends the read before it, and goes the long way.
 void draw_turn() {
-  uint64_t below = 2 * uint64_t{run->preempt_one_in};
+  uint64_t below = run->late_writes ? 1 : 2 * uint64_t{run->preempt_one_in};
   checker.until_turn = below ? 1 + static_cast<uint32_t>((random_bits() >> 32) * below >> 32) : ~0u;
 }
 
 }  // namespace
 
 void take_turn() {
+  end_of_read();
   draw_turn();
   if (run->preempt_one_in) yield();
 }
@@ -155,10 +161,13 @@ bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t libr
   forget_racing_writes();
   checker = {0, true, 0};
   draw_turn();
-  return true;
+  return prepare_late_writes(the_run.late_writes, memory_map.buffers);
 }
 
-void checker_finish() { checker.active = false; }
+void checker_finish() {
+  end_of_read();
+  checker.active = false;
+}
 
 void checker_starts_launch(uint32_t bytes) {
   order_launch();

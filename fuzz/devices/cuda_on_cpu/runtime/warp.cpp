@@ -4,6 +4,7 @@
 // computed at once. A lane that reads from one that takes no part gets the run's poison.
 #include "block.h"
 #include "checker.h"
+#include "late_writes.h"
 #include "report.h"
 #include "warp_operations.h"
 
@@ -190,6 +191,7 @@ using namespace cuda_on_cpu;
 
 CUDA_ON_CPU_API uint64_t cuda_on_cpu_warp(WarpOperation operation, uint32_t mask, uint64_t value, int source,
                                           int line) {
+  end_of_read();
   auto me = static_cast<uint32_t>(block.current), lane = me % warp_lanes, number = me / warp_lanes;
   Warp &warp = warps[number];
   uint32_t my_bit = 1u << lane;
