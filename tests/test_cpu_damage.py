@@ -118,3 +118,35 @@ def test_a_kernel_that_ends_every_process_is_told_with_its_exit_status(tmp_path:
     assert [(one.kind, one.severity) for one in outcome.findings] == [("trap", "error")]
     assert "exit status 3" in outcome.findings[0].message
     assert outcome.runs == ()
+
+
+LARGE = """
+__global__ void copies(float *y, const float *x, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        y[i] = x[i];
+    }
+}
+"""
+
+
+def resident(pid: int) -> int:
+    """Kilobytes of memory that a process has."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return int(status.partition("VmRSS:")[2].split()[0])
+
+
+@pytest.mark.parametrize(("check", "elements", "jobs"), [(False, 1 << 23, 520), (True, 1 << 20, 80)])
+def test_the_memory_of_a_large_job_is_given_back(check: bool, elements: int, jobs: int) -> None:
+    def copying(count: int) -> Job:
+        return job_of(LARGE, ("copies",), "copies", {"y": f"f32[{count}]", "x": floats(count), "n": count})
+
+    with CpuDevice() as device:
+        device.run(copying(1), Probe(check=check, runs=2))
+        assert device._worker.pid is not None
+        before = resident(device._worker.pid)
+        device.run(copying(elements), Probe(check=check, runs=2))
+        grown = resident(device._worker.pid) - before
+        assert grown > elements * 8 // 1024
+        for count in range(jobs):
+            device.run(copying(1 + count % 2), Probe(check=check, runs=2))
+        assert resident(device._worker.pid) - before < grown / 4

@@ -29,6 +29,15 @@ bool map_arena() {
 uintptr_t arena_start() { return reinterpret_cast<uintptr_t>(arena); }
 uint64_t arena_bytes() { return capacity; }
 
+// Now and then what lies beyond these buffers is given back: large ones of earlier jobs, and stray writes.
+static void give_back_beyond(uint64_t used) {
+  constexpr uint32_t once_in = 1024;
+  constexpr uint64_t page_bound = 65536;  // a multiple of every page size
+  static uint32_t runs;
+  uint64_t from = (used + page_bound - 1) & ~(page_bound - 1);
+  if (++runs % once_in == 0 && from < capacity) madvise(arena + from, capacity - from, MADV_DONTNEED);
+}
+
 static uint64_t align_up(uint64_t offset) { return (offset + default_alignment - 1) & ~(default_alignment - 1); }
 
 bool place_buffers(Run &run) {
@@ -40,6 +49,7 @@ bool place_buffers(Run &run) {
     b.address = arena + offset;
     used = offset + b.bytes + 2 * guard_zone_bytes;  // one behind it, one before the next
   }
+  give_back_beyond(used);
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     paint_zone(b.address - guard_zone_bytes, run.poison);

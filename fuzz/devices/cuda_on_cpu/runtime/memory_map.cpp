@@ -46,6 +46,18 @@ bool lies_as_before() {
   return true;
 }
 
+// Now and then: the shadow of a large job is ten times as large.
+void give_back_beyond_buffers() {
+  constexpr uint32_t once_in = 64;
+  static uint32_t jobs;
+  uintptr_t end = buffers.start;
+  for (uint32_t i = 0; i < run->buffer_count; i++) {
+    uintptr_t last = reinterpret_cast<uintptr_t>(run->buffers[i].address) + run->buffers[i].bytes;
+    if (last > end) end = last;
+  }
+  if (++jobs % once_in == 0) give_back_shadow(buffers, end + sizeof(uint32_t));
+}
+
 void mark_buffers() {
   if (!lies_as_before()) {
     for (uint32_t i = 0; i < marked_buffer_count; i++)
@@ -56,6 +68,7 @@ void mark_buffers() {
       mark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
       marked_buffers[marked_buffer_count++] = b;
     }
+    give_back_beyond_buffers();
     return;
   }
   for (uint32_t i = 0; i < run->buffer_count; i++) {

@@ -46,4 +46,11 @@ void unmark(Region &region, uintptr_t start, uintptr_t bytes) {
   memset(static_cast<void *>(first), 0, static_cast<size_t>(last - first) * sizeof(Cell));
 }
 
+void give_back_shadow(Region &region, uintptr_t start) {
+  constexpr uintptr_t page_bound = 65536;  // a multiple of every page size
+  uintptr_t from = (reinterpret_cast<uintptr_t>(region.cell(start)) + page_bound - 1) & ~(page_bound - 1);
+  uintptr_t end = reinterpret_cast<uintptr_t>(region.cells) + shadow_bytes(region.bytes);
+  if (from < end) madvise(reinterpret_cast<void *>(from), end - from, MADV_DONTNEED);
+}
+
 }  // namespace cuda_on_cpu

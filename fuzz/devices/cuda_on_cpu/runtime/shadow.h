@@ -53,4 +53,7 @@ void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised);
 void set_initialised(Region &region, uintptr_t start, uintptr_t bytes, bool initialised);
 void unmark(Region &region, uintptr_t start, uintptr_t bytes);
 
+// Gives back the memory of all cells from `start` on: nothing there is addressable any more.
+void give_back_shadow(Region &region, uintptr_t start);
+
 }  // namespace cuda_on_cpu
