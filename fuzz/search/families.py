@@ -235,6 +235,15 @@ def sentinel(row: Row) -> Band:
     return Band(Base("constant", bits_of(value)), (Edit(0, -1, bits_of(value)), below))
 
 
+def counterweight(row: Row) -> Band:
+    """One maximum, and so many elements at one distance below it that together they weigh as much, or seven times that.
+
+    They are rounded alike, so that what exp does wrong there is not averaged away.
+    """
+    distance = 0.6931 * row.cols.bit_length() - row.pick(64, 1) / 32  # near ln(cols), without anyone's logarithm
+    return Band(Base("constant", bits_of(-max(distance, 1.0))), (at(row.column(), 0.0),))
+
+
 def signed_zeros(row: Row) -> Band:
     return Band(Base("constant", bits_of(-0.0)), (at(row.column(), 0.0),))
 
@@ -260,6 +269,6 @@ ROWS: tuple[Family, ...] = (
     ascending, one_finite, wide, share_neg_inf, high_tile, denormal_results, near_ties,
     alternating_neg_inf, twin_spikes, offset, extremes, trailing_neg_inf, integers, descending, tiny, one_huge,
     cancelling, tile_neg_inf, above_lowest, powers, one_neg_inf, creeping, denormal, all_negative, large_spread,
-    signed_zeros, staircase, sentinel,
+    signed_zeros, staircase, sentinel, counterweight,
 )  # fmt: skip
 """In an order in which neighbours differ much: what leaks from one row into the next then shows."""
