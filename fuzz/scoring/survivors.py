@@ -28,7 +28,7 @@ class Reason:
     """Mutants of one operator, in these kernels and with one of these lines, and why they survive.
 
     `equivalent`: the same bits for every input that is claimed. `within the claim`: other bits, and each answer one
-    that the claim allows. `out of reach`: wrong for inputs larger than any trial has, or for such as are hardly ever drawn.
+    that the claim allows. `out of reach`: wrong for inputs that no trial has, or hardly any: too large, or too rare.
     """
 
     verdict: Verdict
