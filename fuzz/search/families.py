@@ -91,9 +91,10 @@ def far_below(row: Row) -> Band:
 
 
 def lowest(row: Row) -> Band:
-    """-FLT_MAX as a value, not as a stand-in for -inf."""
-    edits = (at(row.column(), (-FLT_MAX, -3e38, -1e38)[row.pick(3)]),)
-    return Band(Base("constant", bits_of(-FLT_MAX)), edits)
+    """-FLT_MAX as a value, and mostly as the maximum: where it stands for -inf, it does not count."""
+    column = row.column()
+    other = (bits_of(-FLT_MAX), NEG_INF, bits_of(-3e38), bits_of(-1e38))[row.pick(4, 2) & row.pick(4, 3)]
+    return Band(Base("constant", bits_of(-FLT_MAX)), (Edit(column, column, other),))
 
 
 def above_lowest(row: Row) -> Band:

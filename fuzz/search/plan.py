@@ -72,8 +72,8 @@ def rows_recipe(ground: Ground, rows: int, cols: int, choose: Choose) -> Recipe:
     for index in range(max(1, min(rows, MOST_BANDS))):
         row = Row(cols, inside, widths_, mix(seed, start - index))
         bands.append(ROWS[(start - index) % len(ROWS)](row))
-    if len(bands) == 1 and row_axis(ground.kernel) is None:
-        # A kernel of one row sees one row a trial: it is made of two families.
+    if len(bands) == 1 and row_axis(ground.kernel) is None and choose(0, 3):
+        # A kernel of one row sees one row a trial: mostly it is made of two families.
         other = ROWS[choose(0, len(ROWS) - 1)](Row(cols, inside, widths_, mix(seed, len(ROWS))))
         bands[0] = bands[0]._replace(edits=(*bands[0].edits, *other.edits)[:MAX_EDITS])
     is_claimed = ground.kernel.special.nan or ground.kernel.special.pos_inf
