@@ -122,6 +122,7 @@ def summary(report: Report, total: Figures, known: tuple[Reason, ...]) -> Iterat
     left = total.compiled - total.equivalent
     strict = total.counts["killed"] / max(1, left)
     trials = sum(control.trials for control in report.controls.values())
+    same = sum(score.identical for score in report.scores.values() if score.status == "warned")
     yield f"{len(report.scores)} mutants in {len(report.controls)} correct kernels by {len(operators())} operators,"
     yield f"{total.compiled} of which compile ({total.counts['stillborn']} are stillborn).\n"
     yield "| | |"
@@ -138,9 +139,10 @@ def summary(report: Report, total: Figures, known: tuple[Reason, ...]) -> Iterat
     yield f"| unmutated kernels accused, in {trials} trials | {len(accused(report))} |"
     yield f"| seconds of one process, compiling included | {seconds:.0f} |"
     yield "\nA warning is a race in which all write the same value, or a barrier that threads reach at different"
-    yield "places: the answer is right on this device, and the finding is what the mutation made."
+    yield f"places: the mutation made it, and {same} of these {total.counts['warned']} mutants gave their kernel's own"
+    yield "answers, bit for bit, in every run."
     yield "*Within the claim* are mutants whose bits differ and whose every answer the claim allows, as the reason"
-    yield "shows; they count as not killed. So do those *out of reach*: wrong only where no trial can come."
+    yield "shows; they count as not killed. So do those *out of reach*: wrong only where no trial comes, or hardly any."
     idle = idle_operators(report, known)
     for why in dict.fromkeys(idle.values()):
         yield f"\nOperators that {why}: {', '.join(name for name in idle if idle[name] == why)}."
