@@ -3,10 +3,10 @@
     python -m benchmarks.cover --score DIR --build FOLDER     choose the cases, write them, measure them
     python -m benchmarks.cover --score DIR --measure FOLDER   what a folder of cases kills of a score, and how fast
 
-Greedy, then thinned: the trial that killed most of the mutants that are left is minimized on one of them, and all that
-the small case kills, in whatever kernel of its op, are left no more; at last every case goes whose mutants the others
-kill too. What kills is a replay of the case as a plain pytest does it, so that whoever brings one of these bugs back is
-told by the plain tests.
+Greedy, of a few kernels at a time: the trial that killed most of the mutants that are left is minimized on one of them,
+and all that the small case kills, in whatever kernel of its op, are left no more. Then thinned: every case goes whose
+mutants the others kill too. What kills is a replay of the case as a plain pytest does it, so that whoever brings one of
+these bugs back is told by the plain tests.
 """
 
 import argparse
@@ -51,22 +51,29 @@ class Dead:
         return f"{self.score.kernel}:{self.score.line}: {self.score.operator}"
 
 
+Choice = tuple[Record, tuple[Dead, ...]]
+"""A case, and the mutants that it was chosen for."""
+
+
 @dataclass(frozen=True)
 class Cover:
     """The cases that were chosen for an op, how many mutants they kill, and what no case kills again."""
 
     op: str
-    records: tuple[Record, ...]
-    killed: int
+    chosen: tuple[Choice, ...]
     left: tuple[str, ...]
     seconds: float
 
+    @property
+    def killed(self) -> int:
+        return sum(len(struck) for _, struck in self.chosen)
+
 
 def cover(op: str, dead: list[Dead], options: Options) -> Cover:
-    """Choose cases until every mutant is killed by one of them, or has had its turn; then leave out what can be."""
-    began, total = time.monotonic(), len(dead)
+    """Choose cases until every mutant is killed by one of them, or has had its turn."""
+    began = time.monotonic()
     lost: list[str] = []
-    chosen: list[tuple[Record, list[Dead]]] = []
+    chosen: list[Choice] = []
     with CpuDevice() as device:
         while dead:
             turn = Counter((one.original.name, one.score.trials) for one in dead).most_common(1)[0][0]
@@ -76,16 +83,19 @@ def cover(op: str, dead: list[Dead], options: Options) -> Cover:
                 lost.append(str(first))
                 dead = [one for one in dead if one is not first]
                 continue
-            struck = [one for one in dead if one is first or kills(record, one.kernel, device)]
+            struck = tuple(one for one in dead if one is first or kills(record, one.kernel, device))
             chosen.append((record, struck))
             dead = [one for one in dead if one not in struck]
-        records = thinned(chosen, lambda record, one: kills(record, one.kernel, device))
-    return Cover(op, tuple(records), total - len(lost), tuple(lost), time.monotonic() - began)
+    return Cover(op, tuple(chosen), tuple(lost), time.monotonic() - began)
 
 
-def thinned(
-    chosen: Sequence[tuple[Record, list[Dead]]], is_killed: Callable[[Record, Dead], bool]
-) -> tuple[Record, ...]:
+def thin(chosen: Sequence[Choice]) -> tuple[Record, ...]:
+    """What is left of the cases of an op."""
+    with CpuDevice() as device:
+        return thinned(chosen, lambda record, one: kills(record, one.kernel, device))
+
+
+def thinned(chosen: Sequence[Choice], is_killed: Callable[[Record, Dead], bool]) -> tuple[Record, ...]:
     """The cases without those whose mutants the others kill too; those that were chosen for least go first."""
     kept = dict(enumerate(chosen))
     for place in sorted(kept, key=lambda at: (len(kept[at][1]), -chosen[at][0].case.elements)):
@@ -99,7 +109,7 @@ def thinned(
             moved.setdefault(other, []).append(one)
         else:
             for at, more in moved.items():
-                kept[at] = kept[at][0], [*kept[at][1], *more]
+                kept[at] = kept[at][0], (*kept[at][1], *more)
     return tuple(kept[at][0] for at in sorted(kept))
 
 
@@ -184,14 +194,18 @@ def _parts(dead: list[Dead]) -> list[tuple[str, list[Dead]]]:
 
 
 def build(into: Path, dead: list[Dead], options: Options, pool: ProcessPoolExecutor) -> None:
-    """Cover every op, and save the cases."""
+    """Cover every op by a few kernels at a time, thin what that gives, and save it."""
     work = _parts(dead)
+    chosen: dict[str, list[Choice]] = {}
     for done in pool.map(cover, *zip(*work, strict=True), [options] * len(work)):
-        for record in done.records:
-            corpus.save(into, record)
-        print(f"{done.op}: {len(done.records)} cases kill {done.killed} mutants, {done.seconds:.0f} s", flush=True)
+        chosen.setdefault(done.op, []).extend(done.chosen)
+        print(f"{done.op}: {len(done.chosen)} cases kill {done.killed} mutants, {done.seconds:.0f} s", flush=True)
         for line in done.left:
             print(f"  killed by no case again: {line}")
+    for op, records in zip(chosen, pool.map(thin, chosen.values()), strict=True):
+        print(f"{op}: {len(records)} of {len(chosen[op])} cases are left when what others kill goes", flush=True)
+        for record in records:
+            corpus.save(into, record)
 
 
 def main() -> None:

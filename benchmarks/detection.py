@@ -31,9 +31,9 @@ HEAD = """# Which device sees which broken kernel
 
 Every kernel of `kernels/broken/` has one defect, and its front matter names the finding that must be reported for it.
 A cell lists what the first trials of a campaign showed (seed 0), each with the number of the trial that was first to
-show it; the named finding in bold. Some defects leave no trace in a GPU's results: a missing barrier that the hardware
-happens not to need, a read beside a shared array whose value is not used. Those the cpu device sees. Written by
-`benchmarks/detection.py`, whose first lines say how.
+show it; the named finding in bold. Some defects leave no trace in a GPU's results: a barrier or a fence that the
+hardware happens not to need, a read beside a shared array whose value is not used. Those the cpu device sees. Written
+by `benchmarks/detection.py`, whose first lines say how.
 """
 
 Seen = dict[str, int]

@@ -13,7 +13,7 @@ from fuzz.cases import case_file
 from fuzz.devices import Device, Finding, Job, Outcome, Probe, Run
 from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import Kernel, discover
-from fuzz.replay import Replay, replay
+from fuzz.replay import LARGE, Replay, replay
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 LEADING = EVERY["broken/leading_neg_inf"]
@@ -214,6 +214,13 @@ def test_broken_in_some_of_the_tries_is_flaky() -> None:
     assert found == "flaky"
     assert runs == 12
     assert 0 < broken < 12
+
+
+def test_a_large_case_is_replayed_in_one_launch_and_manner() -> None:
+    right = EVERY["softmax/online_thread"]
+    assert status(right, record("b", [1.0]), Keeps())[2] > 2
+    assert status(right, record("b", [1.0] * LARGE), Keeps())[2] == 1
+    assert status(right, record("b", [1.0] * LARGE, kernel=right.name), Keeps())[2] == 3
 
 
 def test_a_case_the_claim_does_not_speak_of_says_why() -> None:
