@@ -27,7 +27,7 @@ from fuzz.devices.cpu import CpuDevice
 from fuzz.kernel import Kernel, discover
 from fuzz.minimize import Failure, minimize, pointed, record_of
 from fuzz.mutate import as_kernel, mutants
-from fuzz.replay import launches, replay
+from fuzz.replay import LARGE, launches, replay
 from fuzz.scoring.run import scores_in
 from fuzz.scoring.trials import RUNS, TIMEOUT, Options, Score
 from fuzz.search.schedule import attempt_of, probe_of
@@ -153,7 +153,7 @@ def kills(record: Record, kernel: Kernel, device: Device) -> bool:
 
 
 def measure(dead: Sequence[Dead], records: Sequence[Record]) -> tuple[str, ...]:
-    """The mutants that no record kills; a kernel's own cases are asked first."""
+    """The mutants that no record kills."""
     with CpuDevice() as device:
         return tuple(
             str(one) for one in dead if not any(kills(record, one.kernel, device) for record in _near(one, records))
@@ -161,7 +161,12 @@ def measure(dead: Sequence[Dead], records: Sequence[Record]) -> tuple[str, ...]:
 
 
 def _near(dead: Dead, records: Sequence[Record]) -> list[Record]:
-    return sorted(records, key=lambda record: record.origin is None or record.origin.kernel != dead.original.name)
+    """The likeliest first, and those that take long last."""
+
+    def cost(record: Record) -> tuple[bool, bool]:
+        return record.case.elements >= LARGE, record.origin is None or record.origin.kernel != dead.original.name
+
+    return sorted(records, key=cost)
 
 
 def replay_all(records: Sequence[Record]) -> int:
