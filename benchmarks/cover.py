@@ -30,7 +30,7 @@ from fuzz.mutate import as_kernel, mutants
 from fuzz.replay import LARGE, launches, replay
 from fuzz.scoring.run import scores_in
 from fuzz.scoring.trials import RUNS, TIMEOUT, Options, Score
-from fuzz.search.schedule import attempt_of, probe_of
+from fuzz.search.schedule import LARGE_TIMEOUT, attempt_of, probe_of
 from fuzz.subject import subject_of
 from fuzz.trial import run_trial, unfit
 
@@ -144,7 +144,8 @@ def kills(record: Record, kernel: Kernel, device: Device) -> bool:
     assert record.origin is not None
     if unfit(kernel, record.case):
         return False
-    for tune, probes in launches(record, kernel, 1, TIMEOUT):
+    timeout = TIMEOUT * (LARGE_TIMEOUT if record.case.elements >= LARGE else 1)
+    for tune, probes in launches(record, kernel, 1, timeout):
         for probe in probes:
             alike = probe.check == record.origin.check
             if alike and run_trial(kernel, record.case, tune, device, probe).errors:
