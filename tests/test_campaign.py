@@ -389,7 +389,8 @@ if __name__ == "__main__":
 
 
 def child(script: Path, folder: Path, out: str = "out", jobs: int = 1) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    paths = [str(Path(__file__).parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, str(script), str(folder), out, str(jobs)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
