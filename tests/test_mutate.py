@@ -5,7 +5,7 @@ import pytest
 from fuzz.kernel import KERNELS, Kernel, discover, load
 from fuzz.mutate import as_kernel, mutants, operators
 from fuzz.scoring.change import Change
-from fuzz.scoring.survivors import reasons
+from fuzz.scoring.survivors import line_of, reasons
 from fuzz.scoring.syntax import parse
 from fuzz.scoring.trials import chosen
 
@@ -186,5 +186,5 @@ def test_every_reason_speaks_of_mutants() -> None:
     for reason in reasons():
         meant = [mutant for mutant in every if reason.speaks_of(mutant)]
         assert {mutant.kernel for mutant in meant} == set(reason.kernels), reason
-        assert {mutant.after for mutant in meant} == set(reason.after), reason
+        assert {line_of(mutant) for mutant in meant} == set(reason.after), reason
         assert len(reason.why) > 30, reason

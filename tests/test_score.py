@@ -14,7 +14,7 @@ from fuzz.kernel import KERNELS, Kernel, load
 from fuzz.mutate import Mutant, mutants
 from fuzz.scoring.report import accused, figures, idle_operators, told
 from fuzz.scoring.run import FILE, Progress, Report, run_score
-from fuzz.scoring.survivors import Reason, ReasonError, reasons, standing
+from fuzz.scoring.survivors import Reason, ReasonError, belied, reasons, standing
 from fuzz.scoring.trials import Control, Options, Score, control_of, score_of
 
 KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
@@ -186,6 +186,21 @@ def test_a_survivor_is_equivalent_only_with_a_reason_and_without_a_difference() 
     assert standing(made_up(after="c"), (REASON,)) == "unexplained"
     assert standing(made_up(status="killed"), (REASON,)) == "killed"
     assert standing(made_up(identical=False), (replace(REASON, verdict="within the claim"),)) == "within the claim"
+
+
+def test_a_reason_that_a_kill_belies_is_told() -> None:
+    killed, other = made_up(status="killed", line=7, key="7"), made_up(status="killed", after="c", key="c")
+    assert belied([killed, other], (REASON,)) == [killed]
+    assert belied([killed, other, made_up()], (REASON,)) == []  # two lines say "b", and one of them does survive
+    told_of_all = list(told(Report(replace(FEW, per_operator=0), {}, {"7": killed}), (REASON,)))
+    assert "a reason says that it survives: op/name:7: by hand: b" in told_of_all
+    assert not any("a reason says" in line for line in told(Report(FEW, {}, {"7": killed}), (REASON,)))
+
+
+def test_a_reason_knows_a_dropped_statement_by_what_it_was() -> None:
+    dropped = made_up(before="sum = 0;", after=";")
+    assert standing(dropped, (replace(REASON, after=("sum = 0;",)),)) == "equivalent"
+    assert standing(dropped, (replace(REASON, after=(";",)),)) == "unexplained"
 
 
 def test_only_the_equivalent_are_left_out_of_the_rate() -> None:

@@ -10,7 +10,7 @@ from statistics import median
 
 from fuzz.mutate import operators
 from fuzz.scoring.run import Report
-from fuzz.scoring.survivors import Reason, Standing, reason_for, standing
+from fuzz.scoring.survivors import Reason, Standing, belied, reason_for, standing
 from fuzz.scoring.trials import Control, Score
 
 
@@ -113,6 +113,9 @@ def told(report: Report, known: tuple[Reason, ...]) -> Iterator[str]:
         yield f"survived, {where}: {score.kernel}:{score.line}: {score.operator}: {score.before} -> {score.after}"
         if reason is not None:
             yield f"  {reason.why}"
+    if not report.options.per_operator:
+        for score in belied(report.scores.values(), known):
+            yield f"a reason says that it survives: {score.kernel}:{score.line}: {score.operator}: {score.after}"
     idle = idle_operators(report, known)
     for why in dict.fromkeys(idle.values()):
         yield f"operators that {why}: {', '.join(name for name in idle if idle[name] == why)}"

@@ -5,6 +5,7 @@ how a mutant is run.
 """
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,8 @@ FILE = Path(__file__).with_name("survivors.toml")
 Verdict = Literal["equivalent", "within the claim", "out of reach"]
 Standing = Literal["killed", "warned", "equivalent", "within the claim", "out of reach", "unexplained", "stillborn"]
 KEYS = {"verdict", "operator", "kernels", "after", "why"}
+NOTHING = ";"
+"""What is left of a statement that was dropped: such a mutant goes by the line that it was."""
 
 
 class ReasonError(Exception):
@@ -25,7 +28,7 @@ class ReasonError(Exception):
 
 @dataclass(frozen=True)
 class Reason:
-    """Mutants of one operator, in these kernels and with one of these lines, and why they survive.
+    """Mutants of one operator, in these kernels and with one of these lines left, and why they survive.
 
     `equivalent`: the same bits for every input that is claimed. `within the claim`: other bits, and each answer one
     that the claim allows. `out of reach`: wrong for inputs that no trial has, or hardly any: too large, or too rare.
@@ -40,7 +43,12 @@ class Reason:
     def speaks_of(self, mutant: Mutant | Score) -> bool:
         """Whether this is the mutant that is meant."""
         named = mutant.kernel in self.kernels and mutant.operator == self.operator
-        return named and mutant.after in self.after
+        return named and line_of(mutant) in self.after
+
+
+def line_of(mutant: Mutant | Score) -> str:
+    """The line by which a reason knows a mutant."""
+    return mutant.before if mutant.after == NOTHING else mutant.after
 
 
 @cache
@@ -71,3 +79,14 @@ def standing(score: Score, known: tuple[Reason, ...]) -> Standing:
     if reason is None or (reason.verdict == "equivalent" and not score.identical):
         return "unexplained"
     return reason.verdict
+
+
+def belied(scores: Iterable[Score], known: tuple[Reason, ...]) -> list[Score]:
+    """Mutants of which a reason says that they survive, where none of that line does. Every mutant has to be there."""
+    spoken_of = [score for score in scores if reason_for(score, known)]
+    borne_out = {_key(score) for score in spoken_of if score.status == "survived"}
+    return [score for score in spoken_of if _key(score) not in borne_out]
+
+
+def _key(score: Score) -> tuple[str, str, str]:
+    return score.kernel, score.operator, line_of(score)

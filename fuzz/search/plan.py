@@ -109,8 +109,8 @@ def _merge_all(ground: Ground, wanted: Mapping[str, tuple[int, ...]], choose: Ch
     seed = choose(0, 0xFFFF)
     tops, sums = rows_recipe(ground, 1, cols, choose), one_of(choose, totals(seed))
     form = choose(0, 7)
-    if form > 5:
-        top, sums = with_empty(tops.bands[0], sums, seed) if form == 6 else far_below(cols, seed)
+    if form > 4:
+        top, sums = with_empty(tops.bands[0], sums, seed) if form == 5 else far_below(cols, seed)
         tops = replace(tops, bands=(top,))
     return {"m": tops, "s": Recipe(1, cols, (sums,))}
 

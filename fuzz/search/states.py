@@ -101,10 +101,12 @@ def totals(seed: int) -> tuple[Band, ...]:
 def far_below(cols: int, seed: int) -> tuple[Band, Band]:
     """A row of states of which one has the maximum, and all the others nearly all of the sum.
 
-    Half the time they are a whole number below it, all of them: then nothing is rounded but by exp.
+    Half the time they are a whole number below it, all of them: then nothing is rounded but by exp. The maximum comes
+    first, last or between, so that the heavy ones are joined to it, or it to them.
     """
     is_whole = seed % 2 == 0
-    top = Edit(seed % cols, seed % cols, bits_of(1.0 if is_whole else 0.7))
+    where = (0, cols - 1, seed % cols)[seed // 128 % 3]
+    top = Edit(where, where, bits_of(1.0 if is_whole else 0.7))
     tops = Base("uniform", bits_of(-70.0), bits_of(40.0), seed)
     if is_whole:
         tops = _constant(-24.0 - seed // 2 % 47)
