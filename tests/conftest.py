@@ -1,8 +1,13 @@
 """Tests marked gpu need a card; where there is none they are skipped, with the reason."""
 
+import signal
+
 import pytest
 
 from fuzz.devices.gpu_device import why_not
+
+# A shell tells its background jobs to ignore Ctrl-C, and what they start inherits that. Tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

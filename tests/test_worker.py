@@ -142,8 +142,7 @@ def gone(pid: int, seconds: float = 20.0) -> bool:
 
 
 CALLER = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job has been told to ignore it
+import sys
 sys.path[:0] = {paths!r}
 from planted_jobs import planted
 from fuzz.devices import Probe
