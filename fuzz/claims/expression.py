@@ -59,7 +59,7 @@ class Expression:
     def __call__(self, sizes: Mapping[str, int]) -> int:
         """Its value for these sizes; ExpressionError where it divides by zero or leaves 63 bits."""
         try:
-            value = int(eval(compiled(self.text), SCOPE, dict(sizes)))  # noqa: S307  only checked text gets here
+            value = int(eval(compiled(self.text), SCOPE, sizes))  # noqa: S307  only checked text gets here
         except ZeroDivisionError:
             raise ExpressionError(f"divides by zero for {show_sizes(sizes, self.names)}") from None
         if not -LARGEST <= value <= LARGEST:
