@@ -26,8 +26,8 @@ from fuzz.kernel import Kernel, discover
 from fuzz.mutate import operators
 from fuzz.scoring.report import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
 from fuzz.scoring.run import Progress, Report, run_score
-from fuzz.scoring.survivors import Reason, reason_for, reasons, standing
-from fuzz.scoring.trials import Options, chosen
+from fuzz.scoring.survivors import Reason, belied, reason_for, reasons, standing
+from fuzz.scoring.trials import Options, Score, chosen
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 OURS = "kfuzz"
@@ -40,10 +40,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--max-cases", type=int, default=300)
-    parser.add_argument("--per-operator", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    options = Options(asked.seed, asked.max_cases, asked.per_operator)
+    options = Options(asked.seed, asked.max_cases, per_operator=0)
     kernels = [kernel for kernel in discover() if kernel.broken is None]
     report = run_score(kernels, CpuDevice, options, asked.jobs, asked.out, tell)
     if report.interrupted:
@@ -100,8 +99,7 @@ def page(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) -> Ite
     yield "# How good is it?\n"
     yield "Written by `python -m benchmarks.results`; the run is a function of the seed and of the sources.\n"
     yield from (f"- {name}: {value}" for name, value in provenance().items())
-    yield f"- seed {report.options.seed}, {report.options.max_cases} trials for each mutant at most,"
-    yield f"  {report.options.per_operator or 'all'} of each operator and kernel\n"
+    yield f"- seed {report.options.seed}, {report.options.max_cases} trials for each mutant at most\n"
     yield "## Mutants\n"
     yield from summary(report, total, known)
     yield "\n## Rivals\n"
@@ -123,8 +121,9 @@ def summary(report: Report, total: Figures, known: tuple[Reason, ...]) -> Iterat
     strict = total.counts["killed"] / max(1, left)
     trials = sum(control.trials for control in report.controls.values())
     same = sum(score.identical for score in report.scores.values() if score.status == "warned")
-    yield f"{len(report.scores)} mutants in {len(report.controls)} correct kernels by {len(operators())} operators,"
-    yield f"{total.compiled} of which compile ({total.counts['stillborn']} are stillborn).\n"
+    made = f"{len(operators())} operators make of {len(report.controls)} correct kernels"
+    yield f"All {len(report.scores)} mutants that {made}; {total.compiled} of them"
+    yield f"compile ({total.counts['stillborn']} are stillborn).\n"
     yield "| | |"
     yield "|---|---|"
     yield f"| compiled, and not equivalent to their kernel | {left} |"
@@ -141,8 +140,10 @@ def summary(report: Report, total: Figures, known: tuple[Reason, ...]) -> Iterat
     yield "\nA warning is a race in which all write the same value, or a barrier that threads reach at different"
     yield f"places: the mutation made it, and {same} of these {total.counts['warned']} mutants gave their kernel's own"
     yield "answers, bit for bit, in every run."
-    yield "*Within the claim* are mutants whose bits differ and whose every answer the claim allows, as the reason"
-    yield "shows; they count as not killed. So do those *out of reach*: wrong only where no trial comes, or hardly any."
+    yield "*Within the claim* are mutants of which every answer is one that the claim allows, as the reason shows; they"
+    yield "count as not killed. So do those *out of reach*: wrong only where no trial comes, or hardly any."
+    for score in belied(report.scores.values(), known):
+        yield f"\nA reason says that it survives, and it does not: {_changed(score)}"
     idle = idle_operators(report, known)
     for why in dict.fromkeys(idle.values()):
         yield f"\nOperators that {why}: {', '.join(name for name in idle if idle[name] == why)}."
@@ -197,7 +198,7 @@ def only_theirs(report: Report, tallies: list[Tally]) -> Iterator[str]:
     yield f"\nMutants that a rival has found and kfuzz has not: {len({one.key for one in theirs})}."
     for one in theirs:
         score = missed[one.key]
-        yield f"- {one.rival}: {score.kernel}:{score.line}, {score.operator}: `{score.after}`"
+        yield f"- {one.rival}: {_changed(score)}"
 
 
 def killers(report: Report) -> Iterator[str]:
@@ -228,16 +229,22 @@ def table(what: str, rows: dict[str, Figures], words: dict[str, str] | None = No
 
 
 def survivor_part(report: Report, known: tuple[Reason, ...]) -> Iterator[str]:
-    order = ("unexplained", "out of reach", "within the claim", "equivalent")
-    for where in order:
+    """The mutants that are left, under the reason that is the same for all of them."""
+    for where in ("unexplained", "out of reach", "within the claim", "equivalent"):
         some = [score for score in survivors(report) if standing(score, known) == where]
         yield f"### {where.capitalize()}: {len(some)}\n"
+        by_reason: dict[str, list[Score]] = {}
         for score in some:
             reason = reason_for(score, known)
-            yield f"- {score.kernel}:{score.line}, {score.operator}: `{score.before}` became `{score.after}`."
-            if reason is not None:
-                yield f"  {' '.join(reason.why.split())}"
-        yield ""
+            by_reason.setdefault(" ".join(reason.why.split()) if reason else "No reason is known.", []).append(score)
+        for why, alike in by_reason.items():
+            yield f"{why}\n"
+            yield from (f"- {_changed(score)}" for score in alike)
+            yield ""
+
+
+def _changed(score: Score) -> str:
+    return f"{score.kernel}:{score.line}, {score.operator}: `{score.before}` became `{score.after}`"
 
 
 if __name__ == "__main__":
