@@ -3,6 +3,7 @@
 Rows are sets of states to be joined into one. Knows no op.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -10,8 +11,9 @@ from flint import arb
 
 from oracle.enclosure import FLT_MAX, ROUND_64, Bounds, Doubles, Enclosure, Index
 from oracle.exp_sum import BallSums, ball_sums, sums
+from oracle.maximum import enclose_maximum
 from oracle.op import OracleError
-from oracle.rounding import Accuracy
+from oracle.rounding import FAR, Accuracy, counts
 from oracle.special import special_rows
 from oracle.verdict import Special
 
@@ -21,7 +23,8 @@ def enclose_states(
 ) -> tuple[Enclosure, Enclosure]:
     """The enclosures of the joined max and sum of every row: the max is exact, the sum relative to it.
 
-    With a shift g off the maximum, max and sum are off by e^g either way.
+    With a shift g off the maximum, max and sum are off by e^g either way. A sum that may overflow, in the end or on the
+    way there, is not judged.
     """
     if accuracy.shift == "zero":
         raise OracleError("shift='zero': a (max, sum) state is relative to its maximum; only softmax may leave it out")
@@ -37,7 +40,7 @@ def enclose_states(
     if plain.any():
         row = sums(m[plain], s[plain], accuracy, first_exp)
         want[plain], lo[plain], hi[plain] = row.total, row.lo * np.exp(-g), row.hi * np.exp(g)
-    overflow = plain & (hi >= FLT_MAX)
+    overflow = plain & (np.fmax(hi, largest_partial(m, s, accuracy, first_exp)) >= FLT_MAX)
     judged_s = rows.judged & ~rows.empty & ~overflow & ~odd
     reasons = rows.reasons
     if odd.any():
@@ -47,10 +50,18 @@ def enclose_states(
     if overflow.any():
         reasons += (f"{int(overflow.sum())} sums may overflow",)
     exact = _Exact(m, s, accuracy, first_exp)
-    slack, none = np.where(plain, ROUND_64 * hi, 0.0), np.zeros(top.shape)
-    shift = np.where(plain, g, 0.0)
-    maxima = Enclosure(top, top - shift, top + shift, rows.judged, none, none, exact.top, None, rows.reasons)
+    slack = np.where(plain, ROUND_64 * hi, 0.0)
+    maxima = enclose_maximum(top, rows.judged, rows.reasons, accuracy.ftz, g)
     return maxima, Enclosure(want, lo, hi, judged_s, slack, slack, exact.total, None, reasons)
+
+
+def largest_partial(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Doubles:
+    """What a sum may come to on the way, at most: states are joined in any order, a greater maximum perhaps last."""
+    count = counts(replace(accuracy, shift="any"), m.shape[-1], m, first_exp)  # "running max" counts no more
+    growth, g = float(np.max(count.growth(accuracy), initial=0.0)), accuracy.shift_slack
+    exponents = (1 + accuracy.exp.kappa) * (FAR + g)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(s.sum(axis=-1) * np.exp((growth + exponents) * accuracy.ubar + g))
 
 
 class _Exact:
@@ -60,10 +71,6 @@ class _Exact:
 
     def _row(self, index: Index, bits: int) -> BallSums:
         return ball_sums(self.m[index], self.s[index], self.accuracy, self.first_exp, bits)
-
-    def top(self, index: Index, bits: int) -> Bounds:
-        top, g = arb(float(self.m[index].max())), arb(self.accuracy.shift_slack)
-        return Bounds(top - g, top, top + g)
 
     def total(self, index: Index, bits: int) -> Bounds:
         row, grow = self.row(index, bits), arb(self.accuracy.shift_slack).exp()

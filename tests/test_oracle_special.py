@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from oracle import Special, judge
+from oracle import Accuracy, Special, judge
 from oracle.verdict import Status
 
 INF, NAN = np.inf, np.nan
@@ -117,6 +117,42 @@ def test_safe_merge_of_two_states(
     inputs = {name: np.array([v], dtype=np.float32) for name, v in zip(names, (*first, *second), strict=True)}
     got = {name: np.array([v], dtype=np.float32) for name, v in zip(("m", "s"), merged, strict=True)}
     assert judge("safe_merge", inputs, got).status == status
+
+
+TINY = 2.0**-130
+
+
+@pytest.mark.parametrize("role", ["x", "m1", "m"])
+@pytest.mark.parametrize(
+    ("top", "got", "status", "flushed"),
+    [(TINY, TINY, "kept", "kept"), (TINY, 0, "broken", "kept"), (-TINY, -0.0, "broken", "kept"),
+     (TINY, 2 * TINY, "broken", "broken"), (2.0**-126, 0, "broken", "broken")],
+)  # fmt: skip
+def test_a_denormal_maximum_may_be_flushed_where_denormals_are(
+    role: str, top: float, got: float, status: Status, flushed: Status
+) -> None:
+    """PTX's max.ftz.f32, which is what fmaxf comes to under -ftz=true, gives a zero of the same sign."""
+    one, low = np.array([1], dtype=np.float32), np.array([-INF], dtype=np.float32)
+    op, inputs = {
+        "x": ("max_sum", {}),
+        "m1": ("safe_merge", {"s1": one, "m2": low, "s2": one}),
+        "m": ("merge_all", {"s": one}),
+    }[role]
+    inputs[role] = np.array([top], dtype=np.float32)
+    answer = {"m": np.array([got], dtype=np.float32), "s": one}
+    assert judge(op, inputs, answer).status == status
+    assert judge(op, inputs, answer, Accuracy(ftz=True)).status == flushed
+
+
+def test_a_sum_that_overflows_on_the_way_is_not_judged_and_a_smaller_one_is() -> None:
+    """3e38 + 3e38 is inf, and stays so when it is scaled down to the maximum that comes last."""
+    inputs = {"m": np.array([0, 0, 100], dtype=np.float32), "s": np.array([3e38, 3e38, 1], dtype=np.float32)}
+    got = {"m": np.array([100], dtype=np.float32), "s": np.array([INF], dtype=np.float32)}
+    verdict = judge("merge_all", inputs, got)
+    assert verdict.status == "kept"  # of the maximum
+    assert verdict.reasons == ("1 sums may overflow",)
+    inputs["s"] /= np.float32(4)
+    assert judge("merge_all", inputs, got).status == "broken"
 
 
 @pytest.mark.parametrize(

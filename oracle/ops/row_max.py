@@ -7,12 +7,12 @@ way) NaN only where nothing else is there.
 from collections.abc import Mapping
 
 import numpy as np
-from flint import arb
 
 from oracle import algorithms
 from oracle.diagnosis import sums as diagnosis
-from oracle.enclosure import Bounds, Enclosure, Index
-from oracle.number import MIN_NORMAL, Number, Vector
+from oracle.enclosure import Enclosure
+from oracle.maximum import enclose_maximum
+from oracle.number import Number, Vector
 from oracle.op import Floats, OracleError
 from oracle.rounding import Accuracy
 from oracle.special import special_rows
@@ -40,12 +40,4 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
     want = np.fmax.reduce(x, axis=1)
     want = np.where(rows.has_nan & (special.nan != "ignore"), np.nan, want)
     want = np.where(rows.has_pos_inf & (special.pos_inf == "row"), np.nan, want)
-    flushed = (np.abs(want) < MIN_NORMAL) & accuracy.ftz
-    lo, hi = np.where(flushed, np.minimum(want, 0.0), want), np.where(flushed, np.maximum(want, 0.0), want)
-
-    none = np.zeros(want.shape)
-
-    def exact(index: Index, bits: int) -> Bounds:
-        return Bounds(arb(float(lo[index])), arb(float(want[index])), arb(float(hi[index])))
-
-    return {"y": Enclosure(want, lo, hi, rows.judged, none, none, exact, None, rows.reasons)}
+    return {"y": enclose_maximum(want, rows.judged, rows.reasons, accuracy.ftz)}
