@@ -195,6 +195,12 @@ def test_denormals_are_flushed_where_the_claim_says_so(device: CpuDevice, flags:
     assert (exp_of(device, "expf", np.array([-90.0], np.float32)) > 0).all()  # and only there
 
 
+def test_denormals_are_kept_where_the_claim_says_so_beside_fast_math(device: CpuDevice) -> None:
+    """As nvcc has it, and the oracle: a setting of its own wins over what -use_fast_math brings."""
+    for flags in (("-use_fast_math", "-ftz=false"), ("--ftz=false", "--use_fast_math")):
+        assert exp_of(device, "expf", np.array([-90.0], np.float32), flags)[0] > 0.0
+
+
 def test_fast_math_takes_the_fast_exponential(device: CpuDevice) -> None:
     x = np.linspace(-80.0, -40.0, 1000, dtype=np.float32)
     np.testing.assert_array_equal(exp_of(device, "expf", x, ("-use_fast_math",)), exp_of(device, "__expf", x))

@@ -12,6 +12,7 @@ from typing import Literal, cast, get_args
 from fuzz.claims.expression import Expression
 from fuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from fuzz.claims.sizes import check_keys, read_number
+from fuzz.devices.flags import settings_of
 from oracle.rounding import EXPF, FAR, FAST_EXPF, Accumulate, Accuracy, Denominator, Divide, ExpModel, Shift
 from oracle.verdict import Special, SpecialRow
 
@@ -95,13 +96,6 @@ def read_flags(front: FrontMatter) -> tuple[str, ...]:
         if not FLAG.fullmatch(flag):
             raise front.error(key, f"'{flag}' is not known to every device; known are {', '.join(FLAGS)}")
     return tuple(value)
-
-
-def settings_of(flags: tuple[str, ...]) -> dict[str, str]:
-    """What the flags come to; as in nvcc, a setting of its own wins over what -use_fast_math brings."""
-    written = dict(flag.lstrip("-").partition("=")[::2] for flag in flags)
-    fast = {"ftz": "true", "prec-div": "false", "prec-sqrt": "false"} if "use_fast_math" in written else {}
-    return {**fast, **written}
 
 
 def read_exp(front: FrontMatter, has_fast_exp: bool) -> ExpModel:

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from fuzz.devices.flags import settings_of
+
 Flavour = Literal["fast", "check"]
 
 LANGUAGE = ("-std=c++17",)
@@ -49,10 +51,7 @@ LINK = (
 )
 LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' own: the runtime is in their place
 RUNTIME = ("-O3", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
-_FAST_MATH = re.compile(r"^--?use_fast_math$")
-_FLUSH = re.compile(r"^--?ftz=true$")
-_PASSED = re.compile(r"^-(?:D|U|I|isystem|include)|^--?std=")
-_SEPARATE = ("-D", "-U", "-I", "-isystem", "-include", "-std", "--std")
+_PASSED = re.compile(r"-[DUI]|--?std=")
 
 
 @dataclass(frozen=True)
@@ -65,21 +64,10 @@ class Flags:
 
 def flags(job_flags: tuple[str, ...]) -> Flags:
     """Split a claim's flags: preprocessor and language flags are passed on, the rest concerns nvcc alone."""
-    passed: list[str] = []
-    flush = False
-    rest = iter(job_flags)
-    for flag in rest:
-        if flag in _SEPARATE:
-            value = next(rest, "")
-            passed.append(f"{flag.replace('--std', '-std')}{'=' if flag.endswith('std') else ''}{value}")
-        elif _PASSED.match(flag):
-            passed.append(flag.replace("--std", "-std", 1))
-        elif _FAST_MATH.match(flag):
-            passed.append("-DCUDA_ON_CPU_FAST_MATH")
-            flush = True
-        elif _FLUSH.match(flag):
-            flush = True
-    return Flags(tuple(passed), flush)
+    settings = settings_of(job_flags)
+    passed = tuple(flag.replace("--std", "-std", 1) for flag in job_flags if _PASSED.match(flag))
+    fast = ("-DCUDA_ON_CPU_FAST_MATH",) if "use_fast_math" in settings else ()
+    return Flags((*passed, *fast), settings.get("ftz") == "true")
 
 
 def options(clang: bool, flavour: Flavour, chosen: Flags) -> list[str]:

@@ -1,0 +1,11 @@
+"""What the compiler flags of a claim come to.
+
+Knows nvcc's flags by name; never what a device makes of them.
+"""
+
+
+def settings_of(flags: tuple[str, ...]) -> dict[str, str]:
+    """Each setting and its value; as in nvcc, a setting of its own wins over what -use_fast_math brings."""
+    written = dict(flag.lstrip("-").partition("=")[::2] for flag in flags)
+    fast = {"ftz": "true", "prec-div": "false", "prec-sqrt": "false"} if "use_fast_math" in written else {}
+    return {**fast, **written}
