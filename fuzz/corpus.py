@@ -48,8 +48,9 @@ def save_in(place: Path, record: Record) -> Path:
     try:
         place.mkdir(parents=True, exist_ok=True)
         with _locked(place):
-            rivals = [entry for entry in _named(place, name) if _same_bucket(entry, record)]
-            path = place / f"{name}-{record.case.digest[:8]}.json"
+            named = _named(place, name)
+            rivals = [entry for entry in named if _same_bucket(entry, record)]
+            path = _path_for(place / name, record, {entry.path for entry in named} - {entry.path for entry in rivals})
             smaller = [entry for entry in rivals if entry.record and _size(entry.record) <= _size(record)]
             if smaller:
                 path = min(smaller, key=lambda entry: _size(entry.record)).path  # type: ignore[arg-type]  # not None
@@ -143,6 +144,13 @@ def _named(place: Path, name: str) -> list[Entry]:
     """The case files of this slug."""
     found = re.compile(re.escape(name) + r"-[0-9a-f]{8}\.json")
     return list(entries(path for path in sorted(place.iterdir()) if found.fullmatch(path.name)))
+
+
+def _path_for(stem: Path, record: Record, taken: set[Path]) -> Path:
+    """Where a record goes: a case that two buckets of one slug share is named by other digits of its hash in each."""
+    digest = record.case.digest
+    every = [stem.with_name(f"{stem.name}-{digest[first : first + 8]}.json") for first in range(0, len(digest), 8)]
+    return next((path for path in every if path not in taken), every[0])
 
 
 def _remove(path: Path) -> None:

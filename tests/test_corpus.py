@@ -64,6 +64,16 @@ def test_two_buckets_of_one_slug_do_not_displace_each_other(tmp_path: Path) -> N
     assert len(corpus.paths([tmp_path])) == 2
 
 
+@pytest.mark.parametrize("endings", [("`a[i]++`", "`a[i]--`"), ("x" * 120 + "y", "x" * 120 + "z")])
+def test_two_buckets_of_one_slug_may_share_a_case(tmp_path: Path, endings: tuple[str, str]) -> None:
+    """One trial often shows several races at once: lines that differ in signs alone, or late, make one slug."""
+    records = [record(f"k: race, {ending}", [1, 2]) for ending in endings]
+    paths = [corpus.save(tmp_path, each) for each in (*records, *records)]
+    assert paths[:2] == paths[2:]
+    assert len(corpus.paths([tmp_path])) == 2
+    assert [case_file.read(path).origin for path in paths[:2]] == [each.origin for each in records]
+
+
 def test_a_sidecar_goes_with_the_last_case_that_needs_it(tmp_path: Path) -> None:
     long = [float(value) for value in range(5000)]
     one = corpus.save(tmp_path, record("a", long))
