@@ -61,7 +61,7 @@ class Ordinary:
         return np.asarray(a / b)
 
     def maximum(self, a: Vector, b: Vector) -> Vector:
-        return np.where(a >= b, a, b)
+        return np.where((a >= b) | (a != a), a, b)  # noqa: PLR0124  a NaN wins, on either side
 
 
 class Mpmath(Ordinary):

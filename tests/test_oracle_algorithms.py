@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracle import algorithms
 from oracle.algorithms import SEQUENTIAL, TREE, Parts, fold
-from oracle.number import Balls, Float32, Float64, Mpmath, Vector
+from oracle.number import Balls, Float32, Float64, Mpmath, Number, Vector
 from oracle.rounding import Order, adds_in_order, rescales_in_order
 
 M = Mpmath(200)
@@ -124,6 +124,13 @@ def test_rescales_of_a_sequence_are_its_strict_new_maxima() -> None:
     m = np.array([1.0, 1.0, 3.0, 2.0, 4.0])
     assert rescales_in_order(SEQUENTIAL, m).tolist() == [2, 2, 1, 1, 0]
     assert rescales_in_order(SEQUENTIAL, m[::-1]).tolist() == [0] * 5
+
+
+@pytest.mark.parametrize("N", [Mpmath(), Balls(), Float64()], ids=["mpmath", "balls", "float64"])
+@pytest.mark.parametrize("x", [[np.nan, 1.0], [1.0, np.nan], [np.nan, 1.0, 2.0], [1.0, 2.0, np.nan]])
+def test_a_nan_is_the_maximum_wherever_it_stands(N: Number, x: list[float]) -> None:
+    top = algorithms.row_max(N, N.embed(np.array([x])))
+    assert str(top[0]) == "nan"
 
 
 def test_flushed_denormals_are_zero_on_the_way_in_and_out() -> None:

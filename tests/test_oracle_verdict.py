@@ -153,6 +153,7 @@ def test_a_special_value_gone_wrong_is_named(label: str, x: Floats, y: Floats) -
         ("counted twice", "row_sum", {"x": row(1, 2, 30)}, {"y": row(63)[0]}),
         ("all zero", "row_sum", {"x": row(1, 2, 30)}, {"y": row(0)[0]}),
         ("wrong sum", "row_sum", {"x": row(1, 2, 30)}, {"y": row(77)[0]}),
+        ("wrong sum", "row_sum", {"x": row(0, 0)}, {"y": row(5)[0]}),
         ("finite sentinel", "row_max", {"x": row(-INF, -INF)}, {"y": row(-3.4028235e38)[0]}),
         ("max starts too high", "row_max", {"x": row(-5, -4)}, {"y": row(0)[0]}),
         ("max of a part", "row_max", {"x": row(1, 2, 9)}, {"y": row(2)[0]}),

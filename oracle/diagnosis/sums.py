@@ -8,13 +8,15 @@ from oracle.enclosure import Doubles, Enclosure, Index, Mask
 from oracle.op import Diagnosis, Floats
 from oracle.rounding import U
 
+MAXIMUM = "m"
+"""The output of a state that is its maximum."""
+
 
 def diagnose(
     inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
 ) -> Diagnosis:
     """What the worst element looks like beside its own row of inputs."""
     y, want = float(got[worst]), float(enclosure.want[worst])
-    is_max = output == "m" or bool((enclosure.lo == enclosure.hi).all())
     terms = _terms(inputs, output, worst)
     if np.isnan(want):
         return Diagnosis("number where NaN belongs", f"{y:g}")
@@ -22,11 +24,18 @@ def diagnose(
         if np.isneginf(terms).any() and np.isnan(y):
             return Diagnosis("-inf - -inf", "NaN in a row with -inf")
         return Diagnosis("not finite", f"{y:g} where {want:.9g} belongs")
-    if is_max:
+    if output == MAXIMUM:
         return _maximum(y, want, terms)
     if y == 0:
         return Diagnosis("all zero" if (got == 0).all() else "zero elements", f"0 where {want:.9g} belongs")
     return _sum(y, want, terms, float(enclosure.hi[worst] - enclosure.lo[worst]))
+
+
+def diagnose_maximum(
+    inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
+) -> Diagnosis:
+    """The same of an op whose only output is a maximum, whatever its name."""
+    return diagnose(inputs, MAXIMUM, got, enclosure, wrong, worst)
 
 
 def _terms(inputs: Mapping[str, Floats], output: str, worst: Index) -> Doubles:
@@ -42,7 +51,7 @@ def _terms(inputs: Mapping[str, Floats], output: str, worst: Index) -> Doubles:
     else:
         maxima = np.array([values["m1"][worst], values["m2"][worst]])
         sums = np.array([values["s1"][worst], values["s2"][worst]])
-    if output == "m" or not np.isfinite(maxima.max()):
+    if output == MAXIMUM or not np.isfinite(maxima.max()):
         return maxima
     sums = np.where(maxima == -np.inf, 0.0, sums)  # an empty state may hold any sum
     return np.asarray(sums * np.exp(maxima - maxima.max()))

@@ -21,7 +21,7 @@ from oracle.verdict import Special
 INPUTS = {"x": ("rows", "cols")}
 OUTPUTS = {"y": ("rows",)}
 VECTOR = True
-diagnose = diagnosis.diagnose
+diagnose = diagnosis.diagnose_maximum
 
 
 def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
