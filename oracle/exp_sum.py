@@ -107,9 +107,9 @@ def ascending(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> tu
 def sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
     """The enclosure of every row's sum in float64 (relative error ROUND_64).
 
-    The log of term j errs by (K_j + c (r_j + g)) ubar, K_j its counted factors and r_j the reach of its exponents:
-    so the sum lies between sum w_j e^{-...} and sum w_j e^{+...}. With r_j <= 104, e^{c r} <= 1 + c (1 + 104 c) r:
-    one more sum gives both.
+    The log of term j errs by (K_j + c (r_j + g)) ubar, K_j its counted factors, r_j the reach of its exponents and g
+    their detour: so the sum lies between sum w_j e^{-...} and sum w_j e^{+...}. With r_j <= 104,
+    e^{c r} <= 1 + c (1 + 104 c) r: one more sum gives both.
     """
     n = m.shape[-1]
     top = m.max(axis=-1)
@@ -119,7 +119,7 @@ def sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
     reach = np.minimum(np.abs(m), FAR) if accuracy.shift == "zero" else d
     roundings = counts(accuracy, n, m, first_exp)
     steep = slope(accuracy, exponents_are_exact(m, accuracy))
-    c, shifted = steep * accuracy.ubar, slope(accuracy) * accuracy.shift_slack
+    c, shifted = steep * accuracy.ubar, slope(accuracy) * accuracy.detour
     K = np.asarray((roundings.growth(accuracy) + shifted) * accuracy.ubar)
     tau = underflow(accuracy, roundings.exps, roundings.rescales, s, top)
     total = tree_sum(w)
@@ -152,7 +152,7 @@ def ball_sums(m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp:
     terms, times = np.unique(np.stack([m, s, growth, exps + rescales]), axis=1, return_counts=True)
     is_exact = bool(exponents_are_exact(m[None, :], accuracy)[0])
     with ctx.workprec(bits):
-        c, g, ubar = arb(float(slope(accuracy, is_exact))), arb(accuracy.shift_slack), arb(accuracy.ubar)
+        c, g, ubar = arb(float(slope(accuracy, is_exact))), arb(accuracy.detour), arb(accuracy.ubar)
         total, lo, hi, lost = arb(0), arb(0), arb(0), arb(0)
         for (mj, sj, kj, calls), count in zip(terms.T.tolist(), times.tolist(), strict=True):
             lost += arb(count) * arb(calls) * max(arb(sj), arb(1))

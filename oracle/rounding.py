@@ -66,9 +66,9 @@ class Accuracy:
 
     `adds`: at most so many additions on any one term's way into a sum (None: as many as the sum has terms).
     `rescales`: at most so many times a term is multiplied by an exp (None: as many as adds; 0: three-pass).
-    `shift`: "any": whatever was subtracted on the way, in the end it is the true maximum, give or take `shift_slack`;
-    "running max": every exp is of the difference of two maxima, each of a set of terms that holds the term; "zero":
-    nothing is subtracted, exp is of the term itself.
+    `shift`: "any": what is subtracted never falls, is never below a term that it is subtracted from by more than
+    `shift_slack`, and ends within as much of the true maximum; "running max": every exp is of the difference of two
+    maxima, each of a set of terms that holds the term; "zero": nothing is subtracted, exp is of the term itself.
     `ftz`: denormals are flushed to zero.
     `denominator`: "row" when all elements of a row are divided by one and the same stored sum.
     `order`: a named order gives exact counts per element in the place of adds and rescales.
@@ -113,6 +113,15 @@ class Accuracy:
     def subtracts_terms(self) -> bool:
         """Whether on the whole way of every term only terms are subtracted from terms."""
         return self.shift == "running max" or (self.shift_is_exact and self.rescales == 0)
+
+    @property
+    def detour(self) -> float:
+        """By how much more than its distance d from the maximum the exponents of a term may add up to, in size.
+
+        With a slack g, what is subtracted begins at the term - g at the lowest and rises to the maximum + g: by
+        d + 2 g, after an exponent of g. A term that is never rescaled has one exponent, of d + g at most.
+        """
+        return self.shift_slack * (1 if self.rescales == 0 else 3)
 
     @property
     def eta0(self) -> float:

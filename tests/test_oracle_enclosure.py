@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
-from oracle import FAST_EXPF, Accuracy, Order, Special
+from oracle import FAST_EXPF, Accuracy, ExpModel, Order, Special, judge
+from oracle.algorithms import TREE, total
 from oracle.enclosure import compare, is_outside, tree_sum
+from oracle.number import Float32
 from oracle.op import find
 from oracle.rounding import Accumulate, Divide
 from oracle.selfcheck.families import rows
@@ -164,6 +166,19 @@ def test_bounds_are_ordered_around_the_answer(accumulate: Accumulate, divide: Di
     claim = Accuracy(accumulate=accumulate, divide=divide)
     y = find("softmax").enclose({"x": rows(65, 4)}, claim, Special())["y"]
     assert ((y.lo <= y.want) & (y.want <= y.hi)).all()
+
+
+def test_a_shift_may_rise_from_below_a_term_to_above_the_maximum_by_its_slack() -> None:
+    """Then the exponents of a term add up to three times the slack, each rounded for itself."""
+    rng = np.random.default_rng(1)
+    x = (rng.uniform(-8, 8, (6000, 1)) + rng.uniform(0, 1e-2, (6000, 4))).astype("f4")
+    top, N, g = x.max(axis=1, keepdims=True), Float32(), np.float32(33)
+    low, high = top - g, top + g
+    s = N.mul(total(N, N.exp(N.sub(x, low)), TREE), N.exp(N.sub(low, high))[:, 0])
+    y = N.div(N.exp(N.sub(x, high)), s[:, None])
+    claim = Accuracy(adds=2, rescales=1, divide="ieee", exp=ExpModel(1, 0), shift_slack=33.01)
+    assert judge("softmax", {"x": x}, {"y": y}, claim).status == "kept"
+    assert judge("softmax", {"x": x}, {"y": y}, replace(claim, shift_slack=1)).status == "broken"
 
 
 def test_bounds_that_are_wrong_on_purpose_are_violated() -> None:

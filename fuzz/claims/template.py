@@ -40,8 +40,8 @@ REFERENCE = f"""
 // denominator "row" where one stored sum divides a whole row, else "element"
 // shift       "running max" where every exp is of the difference of two maxima, each of elements that the term is one
 //             of: then no more exps err than greater values follow; "zero" where nothing is subtracted; left out,
-//             anything that ends at the true maximum
-// shift_slack how far the shift may be from the true maximum in the end
+//             anything that is never below a term it is subtracted from, never falls and ends at the true maximum
+// shift_slack by how much it may be below such a term, or off the true maximum in the end; 0 when left out
 // flags       compiler flags, such as ["-use_fast_math"]
 //
 // [values]
