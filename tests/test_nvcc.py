@@ -113,6 +113,21 @@ def test_a_changed_include_is_compiled_again(own_cache: Path, tmp_path: Path) ->
     assert len(list((own_cache / "cubin").iterdir())) == 2
 
 
+def test_what_is_included_is_found_beside_the_kernel_and_in_the_folders_of_its_flags(tmp_path: Path) -> None:
+    """By name and text, for either may change: a cubin that was compiled from other headers must not be taken."""
+    near, far = tmp_path / "near", tmp_path / "far"
+    for folder in (near, far):
+        folder.mkdir()
+    (near / "a.cuh").write_text('#include <b.cuh>\n#include "a.cuh"\n', encoding="utf-8")
+    (far / "b.cuh").write_text('# include "c.cuh"\n', encoding="utf-8")
+    (far / "c.cuh").write_text("int c;\n", encoding="utf-8")
+    source = '#include "a.cuh"\n#include <cstdio>\n#include "nowhere.cuh"\n'
+    found = list(nvcc.included(near / "kernel.cu", source, (f"-I{far}", "-DX")))
+    assert found[::2] == [str(near / "a.cuh"), str(far / "b.cuh"), str(far / "c.cuh")]
+    assert found[1::2] == [Path(name).read_text(encoding="utf-8") for name in found[::2]]
+    assert list(nvcc.included(near / "kernel.cu", "#include <b.cuh>", ())) == []
+
+
 @needs_nvcc
 def test_a_damaged_cubin_is_built_again(own_cache: Path) -> None:
     good = compiled(TEMPLATE, "plain")

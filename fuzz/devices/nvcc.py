@@ -25,7 +25,7 @@ KPARAM_INFO = 0x17
 WITH_PAYLOAD = 4
 POINTER_SIZE = 8
 
-INCLUDED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+INCLUDED = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 ENTRY_LINE = re.compile(r"^launch entry\((\d+)\):\s*error: (.*)$", re.MULTILINE)
 
 
@@ -107,7 +107,7 @@ def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str
         "\n".join(entries),
         path.name,
         source,
-        *_included(path, source),
+        *included(path, source, flags),
     )
     if (image := cache.fetch(name)) is None:
         image = _compile(path, source, flags, entries, architecture)
@@ -115,19 +115,25 @@ def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str
     return _read(image, path, entries, name)
 
 
-def _included(path: Path, source: str) -> Iterator[str]:
-    """Names and texts of the files beside the kernel that it includes, and of those that they include."""
+def included(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[str]:
+    """Names and texts of the files that a kernel includes, and that they do: beside them, or in a folder of the flags.
+
+    What lies in none of these is the compiler's own, or the system's.
+    """
+    folders = (path.parent, *(Path(flag.removeprefix("-I")) for flag in flags if flag.startswith("-I")))
     seen: set[Path] = set()
-    waiting = [path.parent / name for name in INCLUDED.findall(source)]
+    waiting = [(path, source)]
     while waiting:
-        file = waiting.pop()
-        if file in seen or not file.is_file():
-            continue
-        seen.add(file)
-        text = file.read_text(encoding="utf-8", errors="replace")
-        yield str(file)
-        yield text
-        waiting += [file.parent / name for name in INCLUDED.findall(text)]
+        including, text = waiting.pop()
+        for name in INCLUDED.findall(text):
+            places = (folder / name for folder in (including.parent, *folders))
+            file = next((place for place in places if place.is_file()), None)
+            if file is not None and file not in seen:
+                seen.add(file)
+                text_of_file = file.read_text(encoding="utf-8", errors="replace")
+                yield str(file)
+                yield text_of_file
+                waiting.append((file, text_of_file))
 
 
 def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str) -> bytes:
