@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from planted_jobs import floats, job_of
 
-from fuzz.devices import Probe, cache
+from fuzz.devices import DeviceError, Probe, cache
 from fuzz.devices.cpu import CpuDevice
 
 KILOBYTE = b"x" * (1024 - cache.DIGEST)
@@ -96,3 +96,17 @@ def test_a_killed_compiler_leaves_nothing_outside_the_cache(
     make_old(left, cache.ABANDONED + 1)
     cache.tidy()
     assert list(folder.glob(f"{cache.SCRATCH}/*")) == []
+
+
+def test_a_cache_that_cannot_be_written_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is compiled for the cpu is loaded from there; for everything else it saves time alone."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path / "file" / "cache"))
+    with CpuDevice() as device, pytest.raises(DeviceError) as told:
+        device.run(job_of("", ("k",), "k", {"y": "f32[4]", "x": floats(4)}), Probe())
+    message = str(told.value)
+    assert message.startswith(f"{tmp_path / 'file' / 'cache'}: cannot be written: Not a directory;")
+    assert "set KFUZZ_CACHE" in message
+    assert "\n" not in message
+    cache.save("cubin/k", KILOBYTE)
+    assert cache.fetch("cubin/k") is None

@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from fuzz.devices import DeviceError
+
 DIGEST = hashlib.sha256().digest_size
 
 COMPILED = ("cpu", "cubin")
@@ -55,13 +57,16 @@ def fetch(name: str) -> bytes | None:
 
 
 def save(name: str, content: bytes) -> None:
-    """Keep content under a name; a reader sees all of it or nothing.
+    """`keep` what can be made anew: a folder that cannot be written costs time at the next run and nothing else."""
+    with contextlib.suppress(DeviceError):
+        keep(name, content)
 
-    A folder that cannot be written costs time at the next run and nothing else, so it is no error.
-    """
+
+def keep(name: str, content: bytes) -> Path:
+    """Keep content under a name, and say where; a reader sees all of it or nothing. DeviceError where it cannot be."""
     _tidy_once(folder())
-    with contextlib.suppress(OSError):
-        target = folder() / name
+    target = folder() / name
+    with _told():
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".saving-")
         try:
@@ -71,6 +76,17 @@ def save(name: str, content: bytes) -> None:
         except OSError:
             Path(temporary).unlink(missing_ok=True)
             raise
+    return target
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Say what can be done about a folder that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        found = f"{folder()}: cannot be written: {error.strerror}; compiled kernels are kept there"
+        raise DeviceError(f"{found}; set KFUZZ_CACHE to a folder with room for them") from None
 
 
 @contextlib.contextmanager
@@ -82,9 +98,11 @@ def scratch() -> Iterator[Path]:
     """
     _tidy_once(folder())
     base = folder() / SCRATCH
-    base.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as made:
-        yield Path(made)
+    with _told():
+        base.mkdir(parents=True, exist_ok=True)
+        made = tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True)
+    with made as name:
+        yield Path(name)
 
 
 def tidy(most: int = MOST) -> None:

@@ -123,7 +123,7 @@ def _kept(name: str, build: Callable[[Path], None]) -> Path:
         with cache.scratch() as folder:
             made = folder / "made"
             build(made)
-            cache.save(name, made.read_bytes())
+            cache.keep(name, made.read_bytes())
     return path
 
 
@@ -197,9 +197,9 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
             "uninitialised": sorted(set(unset)),
             "included": [(str(one), _digest(one)) for one in included],
         }
-        cache.save(f"{name}.so", made.read_bytes())
+        cache.keep(f"{name}.so", made.read_bytes())
     _check_static_shared(noted, job)
-    cache.save(f"{name}.json", json.dumps(noted).encode())
+    cache.keep(f"{name}.json", json.dumps(noted).encode())
     return noted
 
 
