@@ -44,6 +44,7 @@ JOBS: dict[str, tuple[str, dict[str, Value], dict[str, int]]] = {
         {"x": floats(8), "part": "f32[8]", "y": "f32[1]", "count": "u32[1] = 0"},
         {"grid": 8},
     ),
+    "looks_without_a_barrier": ("races", {"y": "f32[1]", "count": "i32[1] = 0"}, {}),
     "bytes_of_one_word": ("races", {"y": "u32[64]"}, {}),
     "lanes_in_step": ("races", {"x": floats(64), "y": "f32[1]"}, {}),
     "half_warps_in_step": ("races", {"x": floats(64), "y": "f32[64]"}, {}),
@@ -96,6 +97,7 @@ JOBS: dict[str, tuple[str, dict[str, Value], dict[str, int]]] = {
     ),
     "histogram": ("innocent", {"y": np.zeros(16, np.uint32), "x": floats(1000), "n": 1000}, {"grid": 4}),
     "rows_in_place": ("innocent", {"y": floats(120), "cols": 30}, {"grid": 4, "block": 32}),
+    "atomics_of_its_own": ("innocent", {"y": np.zeros(5, np.float32), "x": floats(64)}, {"grid": 4}),
     "beyond_the_last_block": ("innocent", {"y": "f32[100]", "x": floats(100), "n": 100}, {"grid": 2}),
 }
 
@@ -108,6 +110,7 @@ FOUND = [
     ("array_used_again<256>", "race", "error", "RACE-REUSE-WRITE", "RACE-REUSE-READ"),
     ("blocks_update_one_cell", "race", "error", "RACE-BLOCKS", "RACE-BLOCKS"),
     ("ticket_without_fence", "race", "error", "RACE-FENCE-READ", "RACE-FENCE-WRITE"),
+    ("looks_without_a_barrier", "race", "error", "RACE-LOOK", "RACE-COUNTED"),
     ("all_write_the_same", "race", "warning", "RACE-SAME", "RACE-SAME"),
     ("never_shows", "race", "warning", "RACE-DEAD-READ", "RACE-DEAD-WRITE"),
     ("never_shows_between_blocks", "race", "warning", "RACE-DEAD-LOAD", "RACE-DEAD-STORE"),

@@ -291,3 +291,12 @@ __global__ void copies_a_struct_with_padding(float *y, const float *x) {
     mine = s[63 - threadIdx.x];
     y[threadIdx.x] = mine.max + static_cast<float>(mine.sum);
 }
+
+__global__ void looks_without_a_barrier(float *y, int *count) {
+    // Who looks without swapping has not guessed: it may be late.
+    if (threadIdx.x > 0) {
+        atomicAdd(count, 1);  // RACE-COUNTED
+    } else {
+        y[0] = static_cast<float>(*count);  // RACE-LOOK
+    }
+}

@@ -71,6 +71,12 @@ bool races(const Seen &s, const Trace &before, uint32_t mask, bool shared) {
   return before.bytes() & mask && !is_ordered(before, block.current) && may_race(s, before, shared);
 }
 
+// Whether the reader may yet swap what it has read: what earlier blocks have swapped is forgotten (checker_swaps).
+bool may_be_guess(const Seen &s, const Trace &reader) {
+  bool plain = !reader.is_atomic() && !reader.is_volatile();
+  return s.access == Access::atomic && plain && reader.when >= ordering.block_start;
+}
+
 Trace trace_of(const Seen &s, uint32_t mask) {
   uint32_t what = what_is(s.pc, mask);
   if (s.access == Access::atomic) what |= Trace::atomic_bit;
@@ -107,7 +113,10 @@ bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool s
     if (s.writes()) {
       hold_racing_write(s.address, s.bytes, s.pc, cell.write, true);
     } else {
-      report_read_race(s, cell.write);
+      if (s.access == Access::read && cell.write.is_atomic())
+        hold_racing_read(s.address, s.bytes, s.pc, cell.write);
+      else
+        report_read_race(s, cell.write);
       show_before_write(word);
     }
   }
@@ -117,8 +126,12 @@ bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool s
     return true;
   }
   for (const Trace *reader : {&cell.read, &cell.other_read})
-    if (!(shared && reader->when < ordering.block_start) && races(s, *reader, mask, shared))
-      hold_racing_write(s.address, s.bytes, s.pc, *reader, false);
+    if (!(shared && reader->when < ordering.block_start) && races(s, *reader, mask, shared)) {
+      if (may_be_guess(s, *reader))
+        hold_racing_atomic(s.address, s.bytes, s.pc, *reader);
+      else
+        hold_racing_write(s.address, s.bytes, s.pc, *reader, false);
+    }
   if (!same_moment(cell.write, t)) note_before_write(word);
   remember(cell.write, t);
   cell.initialised = static_cast<uint8_t>(cell.initialised | mask);
@@ -158,7 +171,7 @@ bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t libr
     order_from_start();
   }
   if (!map_memory(the_run, library_start, library_end)) return false;
-  forget_racing_writes();
+  forget_races();
   checker = {0, true, 0};
   draw_turn();
   return prepare_late_writes(the_run.late_writes, memory_map.buffers);
@@ -175,10 +188,10 @@ void checker_starts_launch(uint32_t bytes) {
 }
 
 void checker_starts_block() { order_block(); }
-void checker_ends_block() { settle_racing_writes(); }
+void checker_ends_block() { settle_races(); }
 
 void checker_passed_barrier() {
-  settle_racing_writes();
+  settle_races();
   order_barrier();
 }
 
@@ -198,6 +211,19 @@ void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t 
   }
   if (is_strong(s, shared)) order_atomic(block.current);
   check_cells(*region, s, shared);
+}
+
+void checker_swaps(uintptr_t address, uint32_t bytes) {
+  bool shared;
+  const Region *region = region_of(address, shared);
+  if (!region) return;
+  auto me = static_cast<uint32_t>(block.current);
+  for (uintptr_t word = address; word < address + bytes; word += 4) {
+    Cell &cell = *region->cell(word);
+    for (Trace *reader : {&cell.read, &cell.other_read})
+      if (reader->when >= ordering.block_start && reader->thread() == me) *reader = {};
+  }
+  forgive_guesses(address, bytes);
 }
 
 // A GPU stops here too.

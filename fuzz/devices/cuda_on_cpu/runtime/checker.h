@@ -25,6 +25,8 @@ enum class Access { read, write, volatile_read, volatile_write, atomic };
 [[noreturn]] void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line);
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);
 void checker_fence();
+// An atomicCAS by the current thread: what it has read there before was a guess (same_value.h).
+void checker_swaps(uintptr_t address, uint32_t bytes);
 uintptr_t checker_last_pc();
 
 }  // namespace cuda_on_cpu

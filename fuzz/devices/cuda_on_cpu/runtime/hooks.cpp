@@ -109,6 +109,10 @@ CUDA_ON_CPU_API void cuda_on_cpu_atomic(const void *p, uint32_t bytes, void *pc)
   aligned_access(p, bytes, Access::atomic, reinterpret_cast<uintptr_t>(pc));
 }
 
+CUDA_ON_CPU_API void cuda_on_cpu_swap(const void *p, uint32_t bytes) {
+  if (checker.active) checker_swaps(reinterpret_cast<uintptr_t>(p), bytes);
+}
+
 CUDA_ON_CPU_API void cuda_on_cpu_fence() {
   if (run->check) checker_fence();
 }

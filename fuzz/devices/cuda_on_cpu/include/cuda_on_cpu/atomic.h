@@ -4,15 +4,18 @@
 #include "language.h"
 
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_atomic(const void *p, uint32_t bytes, void *pc);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_swap(const void *p, uint32_t bytes);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_poll();
 
 #ifdef CUDA_ON_CPU_CHECK
 // Out of line, so that the return address names the caller; unchecked, so that only the announcement counts.
 #define CUDA_ON_CPU_ATOMIC template <class T> __attribute__((noinline)) CUDA_ON_CPU_UNCHECKED
 #define CUDA_ON_CPU_ANNOUNCE(p) cuda_on_cpu_atomic(p, sizeof *(p), __builtin_return_address(0))
+#define CUDA_ON_CPU_SWAPS(p) cuda_on_cpu_swap(p, sizeof *(p))
 #else
 #define CUDA_ON_CPU_ATOMIC template <class T> inline
 #define CUDA_ON_CPU_ANNOUNCE(p) static_cast<void>(0)
+#define CUDA_ON_CPU_SWAPS(p) static_cast<void>(0)
 #endif
 
 namespace cuda_on_cpu {
@@ -49,6 +52,7 @@ CUDA_ON_CPU_UPDATE(atomic_xor, static_cast<T>(old ^ value))
 
 CUDA_ON_CPU_ATOMIC T atomic_compare_and_swap(T *p, typename Same<T>::type expected, typename Same<T>::type value) {
   CUDA_ON_CPU_ANNOUNCE(p);
+  CUDA_ON_CPU_SWAPS(p);
   T old = *const_cast<volatile T *>(p);
   if (old == expected)
     *const_cast<volatile T *>(p) = value;
