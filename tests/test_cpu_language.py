@@ -278,6 +278,8 @@ def test_dynamic_shared_memory_in_every_way_of_declaring_it(device: CpuDevice, c
         "extern volatile __shared__ float s[];",
         "extern __shared__ volatile float s[];",
         "extern __shared__ unsigned char raw[]; float *s = reinterpret_cast<float *>(raw);",
+        "extern __shared__ float tile[][8]; float *s = tile[0];",
+        "extern __shared__ __align__(16) float tile[] [2] [4]; float *s = tile[0][0];",
     ):
         text = (
             f"__global__ void k(float *y, const float *x) {{ {declaration} const int t = threadIdx.x; s[t] = x[t]; "
@@ -470,3 +472,29 @@ def test_a_mistake_in_the_file_is_a_claim_error(device: CpuDevice, name: str) ->
     job, message = MISTAKES[name]
     with pytest.raises(ClaimError, match=message):
         device.run(job, Probe())
+
+
+CONVERGED = {
+    # which lanes there are, and what a lane of the branch gets: the others wait at the barrier, or have returned
+    "if (lane < 20) y[lane] = __popc(__activemask()); __syncthreads();": np.where(LANES < 20, 20, 0),
+    "if (lane % 2) y[lane] = __popc(__activemask());\nelse y[lane] = (int)__activemask();\n__syncthreads();": np.where(
+        LANES % 2, 16, 0x55555555
+    ),
+    "if (lane >= 20) return; const unsigned mask = __activemask(); y[lane] = __shfl_sync(mask, lane, 3);": np.where(
+        LANES < 20, 3, 0
+    ),
+    "for (int i = lane; i < 40; i += 32) y[lane] = __popc(__activemask()); __syncwarp();": np.where(LANES < 8, 8, 32),
+    "if (lane < 20) { cg::coalesced_group g = cg::coalesced_threads(); y[lane] = cg::reduce(g, 1, cg::plus<int>()); }"
+    " __syncthreads();": np.where(LANES < 20, 20, 0),
+}
+
+
+@EVERY
+@pytest.mark.parametrize("body", CONVERGED)
+def test_lanes_converge_with_those_of_their_branch_alone(device: CpuDevice, body: str, check: bool) -> None:
+    text = (
+        "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
+        f"namespace cg = cooperative_groups;\n__global__ void k(int *y) {{ const int lane = threadIdx.x; {body} }}"
+    )
+    got = run(device, text, {"y": np.zeros(32, np.int32)}, check)
+    np.testing.assert_array_equal(got, CONVERGED[body])

@@ -19,7 +19,7 @@ _OPAQUE = re.compile(
 _ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
 _DYNAMIC_SHARED = re.compile(
     rf"\bextern\s+(?:{_ALIGNMENT}|volatile\s+)*__shared__\s+(?P<type>[^;\[\]{{}}]*?)\b(?P<name>\w+)\s*\[\s*\]"
-    rf"\s*{_ALIGNMENT}*;",
+    rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{_ALIGNMENT}*;",
 )
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
@@ -87,7 +87,8 @@ def _features(code: str) -> Iterator[tuple[int, str]]:
 def _pointer(found: re.Match[str]) -> str:
     kind = " ".join(re.sub(_ALIGNMENT, " ", found["type"]).split())
     volatile = "volatile " if re.search(r"\bvolatile\b", found[0]) and "volatile" not in kind else ""
-    return f"{volatile}{kind} *const {found['name']}"
+    inner = " ".join(found["inner"].split())
+    return f"{volatile}{kind} (*const {found['name']}){inner}" if inner else f"{volatile}{kind} *const {found['name']}"
 
 
 def _edited(source: str, edits: list[tuple[int, int, str]]) -> str:

@@ -98,8 +98,7 @@ class coalesced_group : public details::lanes {
   unsigned int size() const { return num_threads(); }
 };
 
-// Threads have no notion of convergence here: the lanes that are alive.
-static inline coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+static inline coalesced_group coalesced_threads(CUDA_ON_CPU_LINE) { return coalesced_group(__activemask(line)); }
 
 template <unsigned int Size, class Group>
 static inline thread_block_tile<Size, Group> tiled_partition(const Group &) {

@@ -2,6 +2,9 @@
 //
 // A lane posts what it brings and waits; when the last live lane of the mask has come, the results of all are
 // computed at once. A lane that reads from one that takes no part gets the run's poison.
+//
+// Which lanes have converged (__activemask, coalesced_threads) CUDA leaves open: here all that come to the same line
+// before nothing else in the block can go on. So a branch that some lanes never enter has a group of those that do.
 #include "block.h"
 #include "checker.h"
 #include "late_writes.h"
@@ -16,6 +19,7 @@ namespace {
 struct Meeting {
   uint32_t mask, arrived;
   WarpOperation operation;
+  int line;  // of lanes that converge; else 0
 };
 
 struct Warp {
@@ -93,6 +97,9 @@ void compute(const Meeting &m, Lanes &lane, int first_thread) {
       if (run->check) checker_synced_warp(first_thread, m.arrived);
       return;
     case WarpOperation::shuffle: shuffle(m, lane, first_thread); return;
+    case WarpOperation::converge:
+      for (int l = 0; l < warp_lanes; l++) lane.result[l] = m.arrived >> l & 1 ? m.arrived : lane.result[l];
+      return;
     case WarpOperation::match:
       for (int l = 0; l < warp_lanes; l++)
         if (m.arrived >> l & 1) lane.result[l] = lanes_with(lane.value[l], m, lane);
@@ -145,10 +152,11 @@ bool everyone_came(const Warp &warp, const Meeting &m) {
   return (m.arrived & expected) == expected;
 }
 
-Meeting &find_meeting(Warp &warp, WarpOperation operation, uint32_t mask) {
+Meeting &find_meeting(Warp &warp, WarpOperation operation, uint32_t mask, int line) {
   for (int i = 0; i < warp.meetings; i++)
-    if (warp.meeting[i].mask == mask && warp.meeting[i].operation == operation) return warp.meeting[i];
-  warp.meeting[warp.meetings] = {mask, 0, operation};
+    if (warp.meeting[i].mask == mask && warp.meeting[i].operation == operation && warp.meeting[i].line == line)
+      return warp.meeting[i];
+  warp.meeting[warp.meetings] = {mask, 0, operation, line};
   return warp.meeting[warp.meetings++];
 }
 
@@ -171,8 +179,20 @@ void leave_warp(int thread) {
     if (everyone_came(warp, warp.meeting[i])) complete(warp, i--, thread & ~(warp_lanes - 1), ~0u);
 }
 
+// Nobody can run. Lanes that converge go on with those that came; true when there are any.
+static bool go_on_without_the_others() {
+  for (int w = 0; w * warp_lanes < block.size; w++)
+    for (int i = 0; i < warps[w].meetings; i++)
+      if (warps[w].meeting[i].operation == WarpOperation::converge) {
+        complete(warps[w], i, w * warp_lanes, ~0u);
+        return true;
+      }
+  return false;
+}
+
 // Nobody can run. Threads in a collective wait for lanes that wait elsewhere: no hardware gets out of this.
 bool resolve_stuck_warp() {
+  if (go_on_without_the_others()) return true;
   for (int w = 0; w * warp_lanes < block.size; w++) {
     Warp &warp = warps[w];
     if (!warp.meetings) continue;
@@ -202,7 +222,7 @@ CUDA_ON_CPU_API uint64_t cuda_on_cpu_warp(WarpOperation operation, uint32_t mask
   }
   lanes[number].value[lane] = value;
   lanes[number].source[lane] = static_cast<uint32_t>(source);
-  Meeting &meeting = find_meeting(warp, operation, mask);
+  Meeting &meeting = find_meeting(warp, operation, mask, operation == WarpOperation::converge ? line : 0);
   meeting.arrived |= my_bit;
   if (everyone_came(warp, meeting)) {
     complete(warp, static_cast<int>(&meeting - warp.meeting), static_cast<int>(me - lane), ~my_bit);

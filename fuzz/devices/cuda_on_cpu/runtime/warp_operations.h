@@ -7,6 +7,7 @@ enum class WarpOperation {
   shuffle,
   ballot,
   sync,
+  converge,
   match,
   add,
   min_signed,

@@ -57,7 +57,9 @@ static inline int __any_sync(unsigned int mask, int predicate, CUDA_ON_CPU_LINE)
 static inline int __all_sync(unsigned int mask, int predicate, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu::collect(cuda_on_cpu::WarpOperation::ballot, mask, predicate == 0, line) == 0;
 }
-static inline unsigned int __activemask() { return cuda_on_cpu_live_lanes(); }
+static inline unsigned int __activemask(CUDA_ON_CPU_LINE) {
+  return cuda_on_cpu::collect(cuda_on_cpu::WarpOperation::converge, ~0u, 0, line);
+}
 
 template <class T>
 static inline unsigned int __match_any_sync(unsigned int mask, T value, CUDA_ON_CPU_LINE) {
