@@ -8,7 +8,7 @@ import numpy as np
 from flint import arb
 
 from oracle.enclosure import FLT_MAX, Bounds, Doubles
-from oracle.rounding import Accuracy, Counts, U
+from oracle.rounding import Accuracy, Counts, compensated
 
 MODEST = FLT_MAX * (1 - 2.0**-20)
 """Where the terms' absolute values sum to less, no partial sum overflows: the rest is wider than its rounding."""
@@ -20,7 +20,7 @@ def relative(accuracy: Accuracy, roundings: Counts, products: bool) -> float | D
     if accuracy.accumulate == "f64":
         grown = np.expm1(adds * 2.0**-53 * (1 + 2.0**-20) + products * ubar)
     elif accuracy.accumulate == "compensated":
-        grown = np.expm1((2 + 8 * adds * U + products) * ubar)
+        grown = np.expm1((compensated(adds) + products) * ubar)
     else:
         grown = np.expm1((adds + products) * ubar)
     return float(grown) if grown.ndim == 0 else grown
@@ -32,7 +32,7 @@ def ball_relative(accuracy: Accuracy, adds: float, products: bool) -> arb:
     if accuracy.accumulate == "f64":
         return (arb(adds) * arb(2.0**-53) * arb(1 + 2.0**-20) + products * ubar).expm1()
     if accuracy.accumulate == "compensated":
-        return ((2 + 8 * arb(adds) * arb(U) + products) * ubar).expm1()
+        return ((compensated(arb(adds)) + products) * ubar).expm1()
     return ((arb(adds) + products) * ubar).expm1()
 
 

@@ -207,6 +207,11 @@ class Float32:
             return self._rounded(np.divide, a, b)
         if self.divide == "reciprocal":
             return self.mul(a, self._rounded(np.divide, np.ones_like(b), b))
+        if self.divide == "fast reciprocal":
+            return self.mul(a, self._fast_divide(np.ones_like(b), b))
+        return self._fast_divide(a, b)
+
+    def _fast_divide(self, a: Vector, b: Vector) -> Vector:
         quotient = self._rounded(np.divide, a, b)
         return self._flush(self._moved(quotient, self._noise.integers(-2, 3, quotient.shape)))
 

@@ -4,10 +4,13 @@ Knows float32's roundings and the orders of summation; nothing of any op. Relati
 """
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
+
+T = TypeVar("T", float, NDArray[np.float64], arb)
 
 U = 2.0**-24
 """Half a unit in the last place of float32: the largest relative error of one correctly rounded operation."""
@@ -51,13 +54,24 @@ EXPF = ExpModel(5.0, 0.0)
 FAST_EXPF = ExpModel(5.0, 2.346)
 """`__expf` as documented: 2 + floor(1.173 |t|) ulp."""
 
-Divide = Literal["ieee", "reciprocal", "fast"]
+Divide = Literal["ieee", "reciprocal", "fast", "fast reciprocal"]
 Accumulate = Literal["f32", "f64", "compensated"]
 Denominator = Literal["row", "element"]
 Shift = Literal["any", "running max", "zero"]
 
-DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5}
-"""e / s; e * (1 / s); `__fdividef` or -prec-div=false (2 ulp)."""
+DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
+"""e / s; e * (1 / s); the same by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""
+
+
+def compensated(adds: T) -> T:
+    """What a term errs by on its way into a compensated sum, in units of u, for so many additions.
+
+    Kahan feeds each error back: 2 + O(n u), here with a constant of 8. Neumaier, or any sum of what exact additions
+    leave over, adds the errors up apart: they come to n u (1 + n u) at most, of which that sum loses another n u
+    (Ogita, Rump, Oishi 2005, with n u for gamma_n as Jeannerod and Rump have it); joining the two sums rounds once.
+    """
+    small = adds * U
+    return 2 + 8 * small + adds * small * (1 + small)
 
 
 @dataclass(frozen=True)
@@ -158,7 +172,7 @@ class Counts:
         if accuracy.accumulate == "f64":
             return exps + (rescales + adds) * 2.0**-29 + 1  # the cast to float32
         if accuracy.accumulate == "compensated":
-            adds = 2 + 8 * adds * U  # Kahan: 2u + O(n u^2) of the sum, here with a constant of 8
+            adds = compensated(np.asarray(adds, dtype=np.float64))
         return exps + rescales + adds
 
 

@@ -183,5 +183,5 @@ def exact_softmax(x: Floats, accuracy: Accuracy) -> tuple[NDArray[np.float64], N
     distance = float(x.max()) - x.astype(np.float64) + accuracy.shift_slack
     a_term = accuracy.exp.a0 + (1 + accuracy.exp.kappa) * distance
     of_the_sum = float(np.sum(y * (a_term + sums)))
-    divide = {"ieee": 1, "reciprocal": 2, "fast": 5}[accuracy.divide]
+    divide = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}[accuracy.divide]
     return y, 1.001 * U * y * (a_term + divide + of_the_sum)

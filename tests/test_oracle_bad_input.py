@@ -46,7 +46,7 @@ def test_a_wrong_question_is_named(ask: Callable[[], object], message: str) -> N
         (lambda: Accuracy(rescales=-2), "rescales=-2"),
         (lambda: Accuracy(shift_slack=-1), "shift_slack=-1: expected 0 to 104"),
         (lambda: Accuracy(shift_slack=float("nan")), "shift_slack=nan"),
-        (lambda: Accuracy(divide="exact"), "divide='exact': expected one of ieee, reciprocal, fast"),
+        (lambda: Accuracy(divide="exact"), "divide='exact': expected one of ieee, reciprocal, fast, fast reciprocal"),
         (lambda: Accuracy(accumulate="f16"), "accumulate='f16': expected one of f32, f64, compensated"),
         (lambda: Accuracy(denominator="column"), "denominator='column': expected one of row, element"),
         (lambda: Accuracy(exact_shift=True, shift_slack=1), "an exact shift has no slack"),

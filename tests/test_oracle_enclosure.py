@@ -25,6 +25,7 @@ CLAIMS = (
     Accuracy(adds=7, rescales=3, exp=FAST_EXPF, divide="fast", ftz=True),
     Accuracy(accumulate="f64", shift_slack=3.5),
     Accuracy(accumulate="compensated", rescales=0),
+    Accuracy(adds=50_000, accumulate="compensated", divide="fast reciprocal"),
     Accuracy(order=Order("strided", 32), rescales=0, exact_shift=True),
     Accuracy(order=Order("sequential")),
     Accuracy(adds=7, rescales=5, shift="running max"),
@@ -161,7 +162,7 @@ def test_a_looser_claim_gives_a_wider_enclosure(wider: Accuracy) -> None:
 
 
 @pytest.mark.parametrize("accumulate", ["f32", "f64", "compensated"])
-@pytest.mark.parametrize("divide", ["ieee", "reciprocal", "fast"])
+@pytest.mark.parametrize("divide", ["ieee", "reciprocal", "fast", "fast reciprocal"])
 def test_bounds_are_ordered_around_the_answer(accumulate: Accumulate, divide: Divide) -> None:
     claim = Accuracy(accumulate=accumulate, divide=divide)
     y = find("softmax").enclose({"x": rows(65, 4)}, claim, Special())["y"]
@@ -179,6 +180,37 @@ def test_a_shift_may_rise_from_below_a_term_to_above_the_maximum_by_its_slack() 
     claim = Accuracy(adds=2, rescales=1, divide="ieee", exp=ExpModel(1, 0), shift_slack=33.01)
     assert judge("softmax", {"x": x}, {"y": y}, claim).status == "kept"
     assert judge("softmax", {"x": x}, {"y": y}, replace(claim, shift_slack=1)).status == "broken"
+
+
+def summed_by_neumaier(x: np.ndarray) -> np.ndarray:
+    """What each addition leaves over is added up apart, and joined at the end."""
+    s = excess = np.float32(0)
+    for value in x:
+        t = s + value
+        excess += (s - t) + value if abs(s) >= abs(value) else (value - t) + s
+        s = t
+    return np.array([s + excess], "f4")
+
+
+@pytest.mark.parametrize("terms", [1000, 100_000])
+def test_a_sum_compensated_as_neumaier_does_it_is_kept(terms: int) -> None:
+    x = np.full((1, terms), 0.7, "f4")
+    claim = Accuracy(adds=terms - 1, accumulate="compensated")
+    got = summed_by_neumaier(x[0])
+    verdict = oracle.judge("row_sum", {"x": x}, {"y": got}, accuracy=claim)
+    assert verdict.status == "kept", verdict
+    naive = np.array([np.cumsum(x[0])[-1]])
+    assert oracle.judge("row_sum", {"x": x}, {"y": naive}, accuracy=claim).status == "broken"
+
+
+def test_a_fast_reciprocal_errs_once_more_than_a_fast_division() -> None:
+    x = np.array([[0, np.log(3)]], "f4")  # the sum is 4 / 3: 1 / s is no power of two
+    limit = {
+        divide: find("softmax").enclose({"x": x}, Accuracy(adds=1, rescales=0, divide=divide), Special())["y"].hi[0, 1]
+        for divide in ("fast", "fast reciprocal")
+    }
+    product = 1 + 2.0**-24  # e * (1 / s) is rounded, however 1 / s came about
+    assert limit["fast reciprocal"] / limit["fast"] >= product * (1 - 1e-12)
 
 
 def test_bounds_that_are_wrong_on_purpose_are_violated() -> None:

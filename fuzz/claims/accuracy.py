@@ -119,9 +119,11 @@ def read_exp(front: FrontMatter, has_fast_exp: bool) -> ExpModel:
 
 def read_divide(front: FrontMatter, has_fast_divide: bool) -> Divide:
     key = ("accuracy", "divide")
-    found = cast(Divide, read_word(front, key, get_args(Divide), "fast" if has_fast_divide else "reciprocal"))
-    if has_fast_divide and found != "fast":
-        raise front.error(key, 'the flags make every division a fast one; write "fast" or leave it out')
+    loosest = "fast reciprocal" if has_fast_divide else "reciprocal"
+    found = cast(Divide, read_word(front, key, get_args(Divide), loosest))
+    if has_fast_divide and "fast" not in found:
+        wanted = 'write "fast" for e / s, "fast reciprocal" for e * (1 / s), or leave it out'
+        raise front.error(key, f"the flags make every division a fast one; {wanted}")
     return found
 
 

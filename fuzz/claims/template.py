@@ -34,10 +34,12 @@ REFERENCE = f"""
 // [accuracy]
 // adds        at most so many additions lie on a term's way into a sum; to add 0 is exact and need not count
 // rescales    at most so many times is a term multiplied by an exp; 0 for three passes
-// exp         "expf", "__expf", or [a0, kappa]: an error of (a0 + kappa |t|) 2^-24
-// divide      "ieee" (e / s), "reciprocal" (e * (1 / s)) or "fast" (__fdividef)
-// accumulate  "f32", "f64" or "compensated"
-// denominator "row" where one stored sum divides a whole row, else "element"
+// exp         "expf", "__expf", or [a0, kappa]: an error of (a0 + kappa |t|) 2^-24, and exactly 1 at 0 and 0 at -inf
+// divide      "ieee" (e / s) or "reciprocal" (e * (1 / s)); "fast" and "fast reciprocal" where the division is
+//             __fdividef, or the flags make it one
+// accumulate  "f32", "f64", or "compensated" where every addition is (Kahan, Neumaier), also those between threads
+// denominator "row", also where left out: one stored sum divides a whole row; "element" where threads sum on their own
+//             and in orders of their own
 // shift       "running max" where every exp is of the difference of two maxima, each of elements that the term is one
 //             of: then no more exps err than greater values follow; "zero" where nothing is subtracted; left out,
 //             anything that is never below a term it is subtracted from, never falls and ends at the true maximum

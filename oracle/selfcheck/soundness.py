@@ -87,6 +87,9 @@ VARIANTS = (
     Variant("  same, exact shift", _three_pass(STRIDED), replace(_declared(STRIDED), exact_shift=True)),
     Variant("three-pass, e * (1 / s)", _three_pass(STRIDED), replace(_declared(STRIDED), divide="reciprocal")),
     Variant("three-pass, fast division", _three_pass(STRIDED), replace(_declared(STRIDED), divide="fast")),
+    Variant(
+        "three-pass, fast reciprocal", _three_pass(STRIDED), replace(_declared(STRIDED), divide="fast reciprocal")
+    ),
     Variant("three-pass, f64 sum", _three_pass(SEQUENTIAL), replace(_declared(SEQUENTIAL), accumulate="f64")),
     Variant(
         "three-pass, compensated", _three_pass(SEQUENTIAL), replace(_declared(SEQUENTIAL), accumulate="compensated")
