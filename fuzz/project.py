@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from fuzz.case import Record
-from fuzz.claims.front_matter import OPENS
+from fuzz.claims.front_matter import MOST_BYTES, OPENS
 from fuzz.kernel import KERNELS, Kernel, kernel_files, load, name_of
 
 NOT_OURS = frozenset({"site-packages", "node_modules", "build", "dist"})
@@ -28,7 +28,10 @@ def files_below(folder: Path) -> tuple[Path, ...]:
 def has_claim(path: Path) -> bool:
     """Whether the file has a front matter, right or wrong."""
     try:
-        return any(line.rstrip() == OPENS for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
+        if not path.is_file() or path.stat().st_size > MOST_BYTES:  # a pipe would never be read to its end
+            return False
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+        return any(line.rstrip() == OPENS for line in text.splitlines())
     except OSError:
         return False
 

@@ -1,5 +1,6 @@
 """A kernel file is read, or refused in one line: file, line, key = value, what was found, what is allowed."""
 
+import os
 import pickle
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from fuzz.claims.front_matter import parse
 from fuzz.devices import ClaimError
 from fuzz.kernel import KERNELS, load, read
+from fuzz.project import kernels_below
 from oracle.rounding import EXPF, FAST_EXPF, ExpModel
 from oracle.verdict import Special
 
@@ -340,6 +342,32 @@ def test_windows_line_ends_are_read_too(tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_bytes(GOOD.replace("\n", "\r\n").encode())
     assert load(path).op == "softmax"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_kernel(tmp_path: Path) -> None:
+    text = (KERNELS / "softmax" / "online_block.cu").read_text(encoding="utf-8")
+    marked = tmp_path / "marked.cu"
+    marked.write_text(text, encoding="utf-8-sig")
+    assert load(marked).source == text
+    marked.write_text(text[text.index("// /// kernel") :], encoding="utf-8-sig")
+    assert load(marked).op == "softmax"
+    assert [kernel.name for kernel in kernels_below(tmp_path)] == ["marked"]
+
+
+def test_what_is_no_kernel_file_at_all_is_one_line_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.cu")
+    with pytest.raises(ClaimError, match=r"pipe\.cu: not a regular file"):
+        load(tmp_path / "pipe.cu")
+    with (tmp_path / "large.cu").open("wb") as file:
+        file.truncate(1 << 30)
+    with pytest.raises(ClaimError, match=r"large\.cu: 1073741824 bytes; at most 16777216 are read"):
+        load(tmp_path / "large.cu")
+    values = ", ".join(map(str, range(1, 1_000_001)))
+    wide = written(tmp_path, replaced(("[32, 64]", f"[{values}]")))
+    with pytest.raises(ClaimError, match="characters; at most 65536"):
+        load(wide)
+    wide.unlink()
+    assert kernels_below(tmp_path) == ()
 
 
 def test_a_kernel_travels_to_another_process(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ Knows the fences, TOML and lines; never what a key means.
 import json
 import os
 import re
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,8 +21,9 @@ HOW = (
     "'kfuzz show --template' prints one to start from"
 )
 WIDEST = 72
-MOST_LINES = 400
+MOST_LINES, MOST_LETTERS = 400, 1 << 16
 """More than any claim needs, and few enough that finding the line of a mistake takes no time."""
+MOST_BYTES = 16 << 20
 
 KeyPath = tuple[str | int, ...]
 
@@ -54,7 +56,12 @@ class FrontMatter:
 def read(path: Path) -> FrontMatter:
     """Read a kernel file; ClaimError where its front matter is missing, open or no TOML."""
     try:
-        source = path.read_text(encoding="utf-8")
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise ClaimError(f"{shown_path(path)}: not a regular file; a kernel file is expected")
+        if status.st_size > MOST_BYTES:
+            raise ClaimError(f"{shown_path(path)}: {status.st_size} bytes; at most {MOST_BYTES} are read")
+        source = path.read_text(encoding="utf-8-sig")  # without the mark that some editors put in front
     except OSError as error:
         raise ClaimError(f"{shown_path(path)}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -82,6 +89,8 @@ def parse(path: Path, source: str) -> FrontMatter:
             found = f"{shown(lines[number])}: inside the front matter every line starts with '// '"
             raise ClaimError(f"{where}:{number + 1}: {found}")
     toml = "\n".join(line[3:] for line in lines[start:end])
+    if len(toml) > MOST_LETTERS:
+        raise ClaimError(f"{where}:{start}: front matter of {len(toml)} characters; at most {MOST_LETTERS}")
     try:
         values = tomllib.loads(toml)
     except (ValueError, RecursionError) as error:
