@@ -14,6 +14,7 @@ from fuzz.devices import ClaimError, Device, DeviceError
 from fuzz.kernel import Kernel
 from fuzz.mutate import Mutant
 from fuzz.scoring.trials import Control, Options, Score, control_of, score_of
+from fuzz.search.children import start, stay_deaf
 from fuzz.search.crew import JOIN_SECONDS, MakeDevice
 
 
@@ -66,7 +67,7 @@ class _Hand:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._process: BaseProcess = context.Process(target=_serve, args=(theirs, make_device, options))
-        self._process.start()
+        start(self._process)
         theirs.close()
         self.is_busy = False
 
@@ -93,7 +94,7 @@ class _Hand:
 
 def _serve(pipe: Connection, make_device: MakeDevice, options: Options) -> None:
     """The other end of a hand: batches come in, scores go out, until the pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's affair, who then ends this process
+    stay_deaf()
     signal.signal(signal.SIGTERM, _leave)
     device: Device | None = None
     control: Control | None = None

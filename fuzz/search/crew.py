@@ -17,6 +17,7 @@ from typing import Literal
 from fuzz.case import Case
 from fuzz.devices import ClaimError, Device, DeviceError, Severity
 from fuzz.kernel import Kernel
+from fuzz.search.children import start, stay_deaf
 from fuzz.search.evidence import Evidence, evidence_of
 from fuzz.search.plan import BUDGET
 from fuzz.search.schedule import Block, attempt_of, is_large, probe_of
@@ -225,19 +226,22 @@ class _Hand:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process: BaseProcess = context.Process(target=_serve, args=(theirs, orders, make_device))
-        self.process.start()
+        start(self.process)
         theirs.close()
         self.turn: int | None = None
 
     def start(self, turn: int, block: Block) -> None:
         self.turn = turn
-        self.pipe.send(block)
+        try:
+            self.pipe.send(block)
+        except (BrokenPipeError, ConnectionResetError):
+            raise self._ended() from None
 
     def receive(self) -> Step | BlockEnd:
         try:
             item: Step | BlockEnd | DeviceError = self.pipe.recv()
-        except EOFError:
-            raise DeviceError(f"a process of this campaign ended with exit code {self._exit_code()}") from None
+        except (EOFError, ConnectionResetError):
+            raise self._ended() from None
         if isinstance(item, DeviceError):
             raise item
         if isinstance(item, BlockEnd):
@@ -251,14 +255,14 @@ class _Hand:
             self.process.terminate()
             self.process.join(JOIN_SECONDS)
 
-    def _exit_code(self) -> int | None:
+    def _ended(self) -> DeviceError:
         self.process.join(JOIN_SECONDS)
-        return self.process.exitcode
+        return DeviceError(f"a process of this campaign ended with exit code {self.process.exitcode}")
 
 
 def _serve(pipe: Connection, orders: Orders, make_device: MakeDevice) -> None:
     """The other end of a hand: blocks come in, steps go out, until the pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the caller's affair, who then closes the pipe
+    stay_deaf()
     signal.signal(signal.SIGTERM, lambda *_: _leave())
     known: dict[str, int] = {}
     device: Device | None = None
