@@ -5,6 +5,7 @@ Knows options, exit codes and streams; what a command does stands in a module of
 
 import errno
 import json
+import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from fuzz.claims.front_matter import shown_path
 from fuzz.claims.template import template as template_for
 from fuzz.commands.fuzz import fuzz
 from fuzz.commands.minimize import minimize
-from fuzz.commands.options import console
+from fuzz.commands.options import console, silence
 from fuzz.commands.replay import replay
 from fuzz.commands.score import score
 from fuzz.devices import ClaimError, DeviceError
@@ -33,7 +34,9 @@ from fuzz.views.show_case import case_text
 
 COULD_NOT = 2
 INTERRUPTED = 130
-FULL = (errno.ENOSPC, errno.EDQUOT)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+UNREAD = (errno.EPIPE, errno.EIO)
+"""Who read what is printed has gone, and so has the terminal."""
 
 
 class Commands(click.Group):
@@ -47,6 +50,9 @@ class Commands(click.Group):
             click.echo(str(error), err=True)
             ctx.exit(COULD_NOT)
         except OSError as error:
+            if error.errno in UNREAD:
+                silence(sys.stdout)
+                ctx.exit(INTERRUPTED)
             if error.errno not in FULL:
                 raise
             click.echo(str(error), err=True)
@@ -66,6 +72,10 @@ def main() -> None:
     kfuzz replay                           run all kept cases again
     kfuzz show --template > mine.cu        a kernel file of your own to start from
     """
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise TargetError("the folder that this shell is in was removed; go to one that is there") from None
 
 
 for command in (fuzz, minimize, replay, score):

@@ -146,8 +146,9 @@ def test_what_cannot_be_kept_is_told_all_the_same(folder: Path) -> None:
     assert "Traceback" not in done.output
 
 
-def test_ctrl_c_ends_with_130_and_keeps_what_was_found(folder: Path) -> None:
-    command = [sys.executable, "-c", "from fuzz.cli import main; main()", "fuzz", "mine.cu", "--device", "cpu"]
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_end_from_outside_is_130_and_keeps_what_was_found(folder: Path, number: signal.Signals) -> None:
+    command = [sys.executable, "-m", "fuzz", "fuzz", "mine.cu", "--device", "cpu"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [*command, "--jobs", "1", "--json", "r.json"], env=environment, stdout=subprocess.PIPE, text=True, cwd=folder
@@ -156,7 +157,7 @@ def test_ctrl_c_ends_with_130_and_keeps_what_was_found(folder: Path) -> None:
         for line in process.stdout:
             if "error: mine" in line:
                 break
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         rest = process.stdout.read()
     assert process.returncode == 130
     assert "BROKEN  mine" in rest

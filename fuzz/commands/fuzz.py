@@ -92,14 +92,16 @@ def fuzz(
     corpus.check_writable(folder)
     screen = console()
     found = campaign(kernels, device_named(device), sanitize, options, screen)
-    show(found, screen, is_first_look=not targets)
-    for path, render in (
-        (json_file, report.as_json),
-        (out and out / "report.json", report.as_json),
-        (junit_file, as_junit),
-    ):
-        if path:
-            report.write(path, render(found))
+    try:
+        show(found, screen, is_first_look=not targets)
+    finally:  # also where nobody reads what is shown
+        for path, render in (
+            (json_file, report.as_json),
+            (out and out / "report.json", report.as_json),
+            (junit_file, as_junit),
+        ):
+            if path:
+                report.write(path, render(found))
     ctx.exit(found["exit_code"])
 
 

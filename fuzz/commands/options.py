@@ -3,10 +3,12 @@
 Knows click and how a person writes these; never what a command does with them.
 """
 
+import os
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import click
 from rich.console import Console
@@ -37,10 +39,25 @@ device_option = click.option(
 )
 
 
+class Screen(Console):
+    """A console that takes the end of its reader (`| head`) for Ctrl-C: rich's own hook for that is a method."""
+
+    def on_broken_pipe(self) -> None:
+        """Print no more, here or at exit, and end what runs."""
+        self.quiet = True
+        silence(self.file)
+        raise KeyboardInterrupt
+
+
+def silence(stream: IO[str]) -> None:
+    """Let what is still to be written, at exit at the latest, go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def console(to_stderr: bool = False) -> Console:
     """A console as wide as the terminal; lines are never broken where it is none."""
     is_terminal = (sys.stderr if to_stderr else sys.stdout).isatty()
-    return Console(stderr=to_stderr) if is_terminal else Console(stderr=to_stderr, width=WIDE)
+    return Screen(stderr=to_stderr) if is_terminal else Screen(stderr=to_stderr, width=WIDE)
 
 
 def kernels_named(targets: Sequence[str]) -> tuple[Kernel, ...]:

@@ -1,0 +1,48 @@
+"""The program `kfuzz`, also `python -m fuzz`: what a terminal or a supervisor may do to it at any moment.
+
+Ctrl-C while it is being loaded ends it without a word: nothing has begun. From then on SIGTERM and SIGHUP mean what
+Ctrl-C means, so that what was found is kept and told. Knows signals and streams; never a command.
+"""
+
+import importlib
+import os
+import signal
+import sys
+from types import FrameType
+
+INTERRUPTED = 130
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def main() -> None:
+    """Load the command line and run it."""
+    _open_closed_streams()
+    heard = [one for one in ENDS if signal.getsignal(one) is not signal.SIG_IGN]  # nohup has SIGHUP ignored
+    for one in heard:
+        signal.signal(one, _leave)
+    command = importlib.import_module("fuzz.cli").main
+    for one in heard:
+        signal.signal(one, _interrupt)
+    command()
+
+
+def _open_closed_streams() -> None:
+    """Put /dev/null where a caller has closed a standard stream (`>&-`): no other file must get its number."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(handle)
+    if sys.stdout is None or sys.stderr is None:
+        sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115  open as long as the process is
+        sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def _leave(*_: object) -> None:
+    os._exit(INTERRUPTED)
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()
