@@ -70,7 +70,7 @@ def compared_once(kernel: Kernel, devices: list[Device], index: int, total: Apar
     )
     arrays = attempt.case.arrays
     axes = kernel.axes_of(arrays)
-    job = kernel.bind(arrays, axes, attempt.tune)
+    job = kernel.bind(arrays, attempt.tune)
     outcomes = [device.run(job, probe) for device in devices]
     if any(outcome.findings or not outcome.runs for outcome in outcomes):
         return replace(total, trials=total.trials + 1, broken=total.broken + 1)

@@ -53,7 +53,7 @@ def run_trials(device: GpuDevice, attempts: list[Attempt]) -> list[Job]:
         with timed("binding"):
             axes = KERNEL.axes_of(arrays)
             accuracy = KERNEL.accuracy(KERNEL.sizes(axes, attempt.tune))
-            jobs.append(KERNEL.bind(arrays, axes, attempt.tune))
+            jobs.append(KERNEL.bind(arrays, attempt.tune))
         with timed("device"):
             outcome = device.run(jobs[-1], Probe(seed=number))
         with timed("oracle"):

@@ -124,13 +124,11 @@ class Kernel:
                 raise self.front.error(key, f"{count(sizes)} {at(sizes)}; a count is 0 or more")
         return accuracy_for(self.rounding, sizes)
 
-    def bind(self, inputs: Arrays, axes: Sizes, tune: Sizes) -> Job:
+    def bind(self, inputs: Arrays, tune: Sizes) -> Job:
         """The job that runs this kernel on these inputs; ClaimError where the claim leads to no launch."""
         if tune.keys() != self.tune.keys() or any(tune[name] not in self.tune[name] for name in tune):
             raise ValueError(f"tune={dict(tune)}: {self.name} claims {self.tune or 'no tune parameters'}")
-        if self.axes_of(inputs) != dict(axes):
-            raise DoesNotFitError(f"axes={dict(axes)}: the shapes of the inputs say {self.axes_of(inputs)}")
-        sizes = self.sizes(axes, tune)
+        sizes = self.sizes(self.axes_of(inputs), tune)
         shapes = shapes_of(self, sizes)
         buffers = [buffer_of(name, self.arrays[name], shape, inputs) for name, shape in shapes.items()]
         return Job(

@@ -123,10 +123,9 @@ def unfit(kernel: Kernel, case: Case) -> str:
 
 def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Device, probe: Probe) -> Trial:
     """Run a case and judge each distinct answer once; raises only what the device and the claim may raise."""
-    axes = kernel.axes_of(case.arrays)
-    accuracy = kernel.accuracy(kernel.sizes(axes, tune))
+    accuracy = kernel.accuracy(kernel.sizes(kernel.axes_of(case.arrays), tune))
     began = time.perf_counter()
-    outcome = device.run(kernel.bind(case.arrays, axes, tune), probe)
+    outcome = device.run(kernel.bind(case.arrays, tune), probe)
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs)
     judged = [(run, judge(kernel.op, case.arrays, got, accuracy, kernel.special)) for run, got in answers]

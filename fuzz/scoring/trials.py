@@ -153,10 +153,9 @@ def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: Options, c
 def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: Listening) -> bool:
     """Whether the runs of a trial and the control's differ in no element that the claim speaks of, run by run."""
     inputs = trial.case.arrays
-    axes = kernel.axes_of(inputs)
-    accuracy = kernel.accuracy(kernel.sizes(axes, trial.tune))
+    accuracy = kernel.accuracy(kernel.sizes(kernel.axes_of(inputs), trial.tune))
     own = [kernel.outputs(run.outputs) for run in listening.runs]
-    listening.run(kernel.bind(inputs, axes, trial.tune), trial.probe)
+    listening.run(kernel.bind(inputs, trial.tune), trial.probe)
     others = [kernel.outputs(run.outputs) for run in listening.runs]
     module = find(kernel.op)
     with np.errstate(all="ignore"):
