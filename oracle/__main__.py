@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from oracle.selfcheck import planted, soundness
+from oracle.selfcheck import merged, planted, soundness
 from oracle.selfcheck.soundness import FULL, QUICK, Plan, Tally
 
 CATCHES = 0.92
@@ -34,7 +34,8 @@ def _soundness(plan: Plan) -> list[str]:
         f"{'algorithm':42} {'checks':>7} {'largest':>8} {'median':>7} {'p90':>5} {'row factor':>11} {'violations':>11}"
     )
     tallies = []
-    for tally in (*soundness.softmax_rows(plan), soundness.small_random_rows(plan), *soundness.sums(plan)):
+    random_rows = soundness.small_random_rows(plan)
+    for tally in (*soundness.softmax_rows(plan), random_rows, *soundness.sums(plan), *merged.merged(plan)):
         tallies.append(tally)
         print(_row(tally), flush=True)
     checks, violations = sum(len(t.ratios) for t in tallies), sum(t.violations for t in tallies)

@@ -200,7 +200,7 @@ class Float32:
         return self._rounded(np.multiply, a, b)
 
     def maximum(self, a: Vector, b: Vector) -> Vector:
-        return np.fmax(a, b)
+        return self._flush(np.fmax(a, b))
 
     def div(self, a: Vector, b: Vector) -> Vector:
         if self.divide == "ieee":

@@ -227,7 +227,7 @@ def sums(plan: Plan) -> Iterator[Tally]:
             N = Float32(ftz=ftz)
             got = np.asarray(algorithms.row_sum(N, N.embed(x), order), dtype=np.float64)
             enclosure = find("row_sum").enclose({"x": x}, Accuracy(order=order, ftz=ftz), Special())["y"]
-            worst, outside = usage(got[:, None], _column(enclosure))
+            worst, outside = usage(got[:, None], column(enclosure))
             tally.add(worst, np.zeros(0), outside)
         yield tally
     for fused in (False, True):
@@ -258,7 +258,7 @@ def _fma(p: algorithms.Parts, q: algorithms.Parts) -> algorithms.Parts:
     return ((p[0] + q[0]).astype(np.float32).astype(np.float64),)
 
 
-def _column(enclosure: Enclosure) -> Enclosure:
+def column(enclosure: Enclosure) -> Enclosure:
     """A vector of answers as rows of one element."""
     names = ("want", "lo", "hi", "judged", "slack_lo", "slack_hi")
     columns = {name: getattr(enclosure, name)[:, None] for name in names}
