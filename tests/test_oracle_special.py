@@ -187,6 +187,18 @@ def test_transpose_compares_every_bit() -> None:
     assert judge("transpose", {"x": x}, {"y": unsigned}).status == "broken"
 
 
+@pytest.mark.parametrize("ftz", [False, True])
+def test_a_row_whose_sum_may_underflow_to_zero_is_not_judged_and_its_neighbours_are(ftz: bool) -> None:
+    """exp(-103.5) is half of the least denormal, and exp(-88) is denormal: a right exp may make either 0, and 0 / 0."""
+    claim = Accuracy(shift="zero", rescales=0, divide="ieee", ftz=ftz)
+    x = np.array([[-88, -88] if ftz else [-103.5, -103.5], [1, 1]], dtype=np.float32)
+    y = np.array([[NAN, NAN], [0.5, 0.5]], dtype=np.float32)
+    verdict = judge("softmax", {"x": x}, {"y": y}, claim)
+    assert (verdict.status, verdict.judged) == ("kept", 2)
+    assert verdict.reasons == ("1 rows whose sum may underflow to 0",)
+    assert judge("softmax", {"x": x + np.float32(8)}, {"y": y}, claim).status == "broken"
+
+
 def test_rows_beside_a_poisoned_row_are_judged_as_ever() -> None:
     x = np.array([[0, 1], [NAN, 1], [0, 1]], dtype=np.float32)
     y = np.array([[0.26894143, 0.7310586], [5, 5], [0.26894143, 0.7310586]], dtype=np.float32)

@@ -40,29 +40,34 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
     want, lo, hi = (np.full(x.shape, np.nan) for _ in range(3))
     slack_lo, slack_hi = np.zeros(x.shape), np.zeros(x.shape)
     plain = rows.plain
-    joint = None
+    joint, reasons = None, rows.reasons
+    judged = rows.judged.copy()
     exact = _Exact(x, accuracy)
     if plain.any():
         row = PlainRows(x[plain], accuracy)
         want[plain], lo[plain], hi[plain] = row.want, row.lo, row.hi
         slack_lo[plain], slack_hi[plain] = row.slack_lo, row.slack_hi
         joint = partial(clashes, row, exact, np.flatnonzero(plain)) if accuracy.denominator == "row" else None
+        judged[plain] &= ~row.may_vanish
+        if row.may_vanish.any():
+            reasons += (f"{int(row.may_vanish.sum())} rows whose sum may underflow to 0",)
     if special.all_neg_inf == "zero":
         for array in (want, lo, hi):
             array[rows.empty] = 0.0
-    judged = np.repeat(rows.judged[:, None], x.shape[1], axis=1)
-    return {"y": Enclosure(want, lo, hi, judged, slack_lo, slack_hi, exact.bounds, joint, rows.reasons)}
+    every = np.repeat(judged[:, None], x.shape[1], axis=1)
+    return {"y": Enclosure(want, lo, hi, every, slack_lo, slack_hi, exact.bounds, joint, reasons)}
 
 
 class PlainRows:
     """The enclosure of plain rows in float64.
 
     `e`: numerators, held at distance 104, beyond which only the upper bound stands (A4); `grow`: e^mu; `f`: lost by
-    underflow, per row.
+    underflow, per row. `may_vanish`: rows of which every exp may underflow, so that the answer may be 0 / 0.
     """
 
     def __init__(self, x: Doubles, accuracy: Accuracy) -> None:
         row = sums(x, np.ones(x.shape), accuracy, first_exp=True)
+        self.may_vanish = row.lo <= 0
         d = distances(row.top[:, None], x, accuracy)
         self.far = d > FAR
         near = np.minimum(d, FAR)
