@@ -175,6 +175,42 @@ def test_sgemm_special_values(a: Row, b: Row, c: float, status: Status) -> None:
     assert judge("sgemm", inputs, {"c": as_row([c])}).status == status
 
 
+FLUSHED, EXACT = Accuracy(ftz=True), Accuracy(accumulate="f64", adds=0)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "got", "claim", "status"),
+    [
+        ([1e-30], [1e-16], 0, Accuracy(), "kept"),  # the product is rounded to 0 before it is added
+        ([1e-30], [1e-14], 0, Accuracy(), "broken"),
+        ([1e-39], [1], 0, FLUSHED, "kept"),
+        ([1e-39], [1], 0, Accuracy(), "broken"),
+        ([1e-39], [1e30], 0, FLUSHED, "kept"),  # a factor is flushed before it is multiplied
+        ([1e-39], [1e30], 0, Accuracy(), "broken"),
+        ([1e-37], [1e30], 0, FLUSHED, "broken"),
+        ([1e-39], [INF], NAN, FLUSHED, "not judged"),
+        ([1e-39], [INF], NAN, Accuracy(), "broken"),
+    ],
+)
+def test_what_underflow_takes_from_a_product(a: Row, b: Row, got: float, claim: Accuracy, status: Status) -> None:
+    assert judge("sgemm", {"a": as_row(a), "b": as_row(b).T.copy()}, {"c": as_row([got])}, claim).status == status
+
+
+@pytest.mark.parametrize(
+    ("x", "got", "claim", "status"),
+    [
+        ([1e-39, 1e-39], 0, FLUSHED, "kept"),
+        ([1e-39, 1e-39], 0, Accuracy(), "broken"),
+        ([1, 1.5 * 2.0**-24], 1 + 2.0**-23, EXACT, "kept"),  # a sum in double is rounded once, to float32
+        ([1, 1.5 * 2.0**-24], 1, EXACT, "broken"),
+        ([1, 1.5 * 2.0**-24], 1, Accuracy(accumulate="compensated", adds=1), "kept"),
+        ([1, 3 * 2.0**-24], 1, Accuracy(accumulate="compensated", adds=1), "broken"),
+    ],
+)
+def test_what_rounding_takes_from_a_sum(x: Row, got: float, claim: Accuracy, status: Status) -> None:
+    assert judge("row_sum", {"x": as_row(x)}, {"y": np.array([got], dtype=np.float32)}, claim).status == status
+
+
 def test_transpose_compares_every_bit() -> None:
     x = np.array([[0x7FC00001, 0x80000000], [0x7F800001, 0x00000001]], dtype=np.uint32).view(np.float32)
     y = np.ascontiguousarray(x.T)
