@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fuzz.case import Record
 from fuzz.claims.front_matter import MOST_BYTES, OPENS
-from fuzz.kernel import KERNELS, Kernel, kernel_files, load, name_of
+from fuzz.kernel import Kernel, kernel_files, load, name_of
 
 NOT_OURS = frozenset({"site-packages", "node_modules", "build", "dist"})
 """Folders with copies of other people's files. So are those whose name begins with a dot, and environments."""
@@ -60,8 +60,3 @@ def namesakes(kernels: Sequence[Kernel]) -> str:
     """A name that two of the kernels have; empty where there is none."""
     names = [kernel.name for kernel in kernels]
     return next((name for name in names if names.count(name) > 1), "")
-
-
-def is_library(path: Path) -> bool:
-    """Whether the file is one of the kernels that come with kfuzz."""
-    return path.resolve().is_relative_to(KERNELS)

@@ -10,7 +10,7 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from oracle.enclosure import Bounds, Doubles, Mask, tree_sum
+from oracle.enclosure import Doubles, Mask, tree_sum
 from oracle.rounding import FAR, Accuracy, counts
 
 
@@ -178,8 +178,3 @@ def ball_distance(top: float, m: float, accuracy: Accuracy) -> arb:
     if accuracy.exact_shift:
         return arb(float(distances(np.asarray(top), np.asarray(m), accuracy)))
     return arb(top) - arb(m)
-
-
-def ball_bounds(sums_: BallSums) -> Bounds:
-    """The enclosure of the sum itself."""
-    return Bounds(sums_.lo, sums_.total, sums_.hi)

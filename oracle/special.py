@@ -6,12 +6,9 @@ Knows the claim's words for special values; nothing of any op's formula.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from oracle.enclosure import Doubles
+from oracle.enclosure import Doubles, Mask
 from oracle.verdict import Special
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

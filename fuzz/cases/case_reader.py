@@ -193,12 +193,7 @@ class Reader:
         if len(given) != 1:
             found = " and ".join(given) or "none"
             self.fail(key, f"{found} given; exactly one of bits, recipe and npy is expected")
-        self.keys(
-            key,
-            entry,
-            {"shape", given[0]} | ({"sha256"} & {"sha256" if given[0] == "recipe" else ""}),
-            {"show"},
-        )
+        self.keys(key, entry, {"shape", given[0], *(("sha256",) if given[0] == "recipe" else ())}, {"show"})
         return forms[given[0]](key, entry, shape)
 
     def literal(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:

@@ -12,7 +12,6 @@ from tree_sitter import Language, Node, Parser
 
 OUTSIDE = ("comment", "static_assert_declaration", "template_parameter_list", "template_argument_list", "ERROR")
 """Nothing below these is code that runs, or it is not known to be."""
-WORDS_OF_A_TYPE = ("primitive_type", "type_identifier", "sized_type_specifier")
 INTEGERS = ("int", "size_t", "unsigned int", "unsigned", "long", "long long")
 
 
