@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from fuzz import corpus
-from fuzz.case import CaseError, Origin, Record
+from fuzz.case import Case, CaseError, Origin, Record
 from fuzz.kernel import Kernel
 from fuzz.search.crew import BlockEnd, MakeDevice, Orders, Sight, Step, alone, together
 from fuzz.search.plan import BUDGET
@@ -232,22 +232,11 @@ class _Campaign:
             return
         if sight.case is None:  # a resumed process of the crew knows more than this one: cannot be
             return
-        origin = Origin(
-            kernel=kernel.name,
-            bucket=sight.bucket,
-            kind=sight.kind,
-            message=sight.message,
-            device=step.device,
-            tune=dict(step.tune),
-            check=step.check,
-            runs=self.options.runs,
-            seed=step.probe_seed,
-        )
         is_known = sight.bucket in self.options.known
         path, trouble = None, None
-        if self.options.corpus is not None and sight.severity == "error" and not is_known:
+        if sight.severity == "error" and not is_known:
             try:
-                path = corpus.save(self.options.corpus, Record(sight.case, origin))
+                path = self._keep(kernel, step, sight, sight.case)
             except CaseError as error:  # what cannot be kept is told all the same
                 trouble = error
         discovery = Discovery(
@@ -276,3 +265,20 @@ class _Campaign:
         if old is None:
             self.save()
             self.listen(Found(discovery))
+
+    def _keep(self, kernel: Kernel, step: Step, sight: Sight, case: Case) -> Path | None:
+        """Keep the case of an error in the corpus, where there is one; the path of what stays there."""
+        if self.options.corpus is None:
+            return None
+        origin = Origin(
+            kernel=kernel.name,
+            bucket=sight.bucket,
+            kind=sight.kind,
+            message=sight.message,
+            device=step.device,
+            tune=dict(step.tune),
+            check=step.check,
+            runs=self.options.runs,
+            seed=step.probe_seed,
+        )
+        return corpus.save(self.options.corpus, Record(case, origin))

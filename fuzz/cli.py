@@ -27,6 +27,7 @@ from fuzz.commands.score import score
 from fuzz.devices import ClaimError, DeviceError
 from fuzz.devices.choose import NAMES, open_device
 from fuzz.kernel import load
+from fuzz.report import write
 from fuzz.targets import TargetError, find_one
 from fuzz.views import listing
 from fuzz.views.show import as_text
@@ -97,7 +98,7 @@ def list_kernels(ctx: click.Context, as_json: bool, into: Path | None) -> None:
     if into:
         text = into.read_text(encoding="utf-8")
         try:
-            into.write_text(listing.with_table(text, listing.as_markdown(kernels)), encoding="utf-8")
+            write(into, listing.with_table(text, listing.as_markdown(kernels)))
         except ValueError as error:
             raise TargetError(f"{into}: {error}") from None
     elif as_json:
