@@ -214,10 +214,13 @@ def errors_of(kernel: KernelReport) -> list[Finding]:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a rendering of the report, whole or not at all."""
+    """Write a rendering of the report, whole or not at all; where a link leads, and into a pipe as it is."""
     try:
+        if path.exists() and not path.is_file():  # /dev/stdout, say, which nothing may take the place of
+            path.write_text(text, encoding="utf-8")
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(path, text.encode())
+        atomic.write(path.resolve(), text.encode())
     except OSError as error:
         raise CaseError(f"{path}: cannot be written: {error.strerror}") from None
 

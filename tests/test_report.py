@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -211,6 +212,22 @@ def test_the_summary_has_a_line_for_each_kernel_and_the_simplest_failure(found: 
 def test_what_kept_a_kernel_from_being_tried_is_told(found: Report) -> None:
     told = list(troubles(with_error(found, "mine.cu:3: expected ';'")))
     assert told == ["softmax/online_thread: mine.cu:3: expected ';'"]
+
+
+def test_a_report_goes_where_a_link_leads_and_into_a_pipe(tmp_path: Path) -> None:
+    """`--json /dev/stdout` is both, and must not put a file in its place."""
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "file").write_text("old")
+    report.write(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "new"
+    reads, writes = os.pipe()
+    (tmp_path / "pipe").symlink_to(f"/dev/fd/{writes}")
+    report.write(tmp_path / "pipe", "told")
+    assert os.read(reads, 100) == b"told"
+    assert (tmp_path / "pipe").is_symlink()
+    os.close(reads)
+    os.close(writes)
 
 
 def test_a_report_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
