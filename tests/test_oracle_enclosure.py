@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from flint import ctx
+from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
 from oracle import FAST_EXPF, Accuracy, ExpModel, Order, Special, judge
 from oracle.algorithms import TREE, total
-from oracle.enclosure import compare, is_outside, tree_sum
+from oracle.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
 from oracle.number import Float32
 from oracle.op import find
 from oracle.rounding import Accumulate, Divide
@@ -228,6 +228,13 @@ def test_an_answer_at_the_bound_is_decided_by_balls_and_never_accused_in_doubt()
     within = float(enclosure.hi[0, 3] * (1 - 2.0**-40))
     assert is_outside(beyond, (0, 3), enclosure)
     assert not is_outside(within, (0, 3), enclosure)
+
+
+def test_what_no_precision_decides_is_not_accused() -> None:
+    wide, zero = Bounds(arb(0, 1), arb(0), arb(1, 1)), np.zeros(1)
+    enclosure = Enclosure(zero, zero, zero, zero == 0, zero, zero, exact=lambda index, bits: wide)
+    assert not is_outside(1.5, (0,), enclosure)
+    assert is_outside(2.5, (0,), enclosure)
 
 
 def test_claims_of_the_self_check_name_every_algorithm_once() -> None:
