@@ -57,6 +57,8 @@ def kernels_for(record: Record, kernels: Iterable[Kernel]) -> tuple[Kernel, ...]
 
 
 def namesakes(kernels: Sequence[Kernel]) -> str:
-    """A name that two of the kernels have; empty where there is none."""
+    """Which of the kernels have one name, in a sentence that says why that cannot be; empty where none have."""
     names = [kernel.name for kernel in kernels]
-    return next((name for name in names if names.count(name) > 1), "")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    both = " and ".join(str(kernel.path) for kernel in kernels if kernel.name == twice)
+    return f"{both} are both named {twice}; findings are kept by name, so fuzz one at a time" if both else ""

@@ -22,7 +22,7 @@ from fuzz.commands.options import duration
 from fuzz.devices import ClaimError, Device, DeviceError, driver
 from fuzz.devices.choose import device_named, open_device
 from fuzz.kernel import Kernel, load
-from fuzz.project import has_claim, kernels_below, kernels_for
+from fuzz.project import has_claim, kernels_below, kernels_for, namesakes
 from fuzz.replay import replay
 from fuzz.report import finding_of_defect, report_of
 from fuzz.repro import runs_text
@@ -168,7 +168,7 @@ def kernel_file(parent: pytest.Collector, path: Path) -> KernelFile | None:
 
 def fuzz_items(session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
     """An item for each kernel of the project that has none yet."""
-    there = {item.path.resolve() for item in items if isinstance(item, FuzzItem)}
+    there = {item.path.resolve(): item.kernel for item in items if isinstance(item, FuzzItem)}
     try:
         duration(session.config.getoption("--kfuzz-time"))
         kernels = project_kernels(session.config)
@@ -177,6 +177,8 @@ def fuzz_items(session: pytest.Session, items: list[pytest.Item]) -> list[pytest
     except click.BadParameter as error:
         raise pytest.UsageError(f"--kfuzz-time: {error.message}") from None
     wanted = [kernel for kernel in kernels if kernel.broken is None and kernel.path.resolve() not in there]
+    if twice := namesakes([*there.values(), *wanted]):
+        raise pytest.UsageError(twice)
     files = [KernelFile.from_parent(session, path=kernel.path) for kernel in wanted]
     return [item for file in files for item in file.collect()]
 

@@ -99,6 +99,17 @@ def test_fuzzing_is_one_item_for_each_kernel_and_finds_the_bug(tmp_path: Path) -
     assert {case.get("classname") for case in tree.iter("testcase")} == {"mine.cu", "right.cu"}
 
 
+def test_two_kernels_of_one_name_are_not_fuzzed_together(tmp_path: Path) -> None:
+    """The cases of one would take the place of the other's."""
+    for place in (tmp_path, tmp_path / "twin"):
+        place.mkdir(exist_ok=True)
+        (place / "mine.cu").write_text(FIXED)
+    done = run(tmp_path, "--kfuzz", "--collect-only", "-q")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "are both named mine; findings are kept by name" in done.stderr
+    assert run(tmp_path, "--kfuzz", "--collect-only", "-q", "-o", "kfuzz_kernels=twin/*.cu", "twin").returncode == 0
+
+
 def test_nothing_is_fuzzed_unless_asked(tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(MINE)
     assert run(tmp_path).returncode == pytest.ExitCode.NO_TESTS_COLLECTED

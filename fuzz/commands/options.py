@@ -67,6 +67,5 @@ def kernels_named(targets: Sequence[str]) -> tuple[Kernel, ...]:
         paths |= {path.resolve(): path for path in find(target)}
     kernels = tuple(load(path) for path in paths.values())
     if twice := namesakes(kernels):
-        both = " and ".join(str(kernel.path) for kernel in kernels if kernel.name == twice)
-        raise TargetError(f"{both} are both named {twice}; findings are kept by name, so fuzz one at a time")
+        raise TargetError(twice)
     return kernels
