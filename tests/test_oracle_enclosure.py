@@ -15,6 +15,7 @@ from oracle.algorithms import TREE, total
 from oracle.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
 from oracle.number import Float32
 from oracle.op import find
+from oracle.ops import softmax
 from oracle.rounding import Accumulate, Divide
 from oracle.selfcheck.families import rows
 from oracle.selfcheck.soundness import VARIANTS, wrong_bounds
@@ -235,6 +236,15 @@ def test_what_no_precision_decides_is_not_accused() -> None:
     enclosure = Enclosure(zero, zero, zero, zero == 0, zero, zero, exact=lambda index, bits: wide)
     assert not is_outside(1.5, (0,), enclosure)
     assert is_outside(2.5, (0,), enclosure)
+
+
+def test_balls_alone_say_that_two_elements_have_no_common_sum() -> None:
+    x = rows(33, 6)[:1].astype(np.float64)
+    exact = softmax._Exact(x, Accuracy(rescales=0, divide="ieee"))
+    y = np.exp(x - x.max()) / np.exp(x - x.max()).sum()
+    assert not exact.clash(y[0, 1], y[0, 2], (0, 1), (0, 2))
+    assert not exact.clash(y[0, 1] * 4, y[0, 2] * 4, (0, 1), (0, 2))  # a wrong sum, and the same for both
+    assert exact.clash(y[0, 1] * (1 + 2.0**-18), y[0, 2], (0, 1), (0, 2))
 
 
 def test_claims_of_the_self_check_name_every_algorithm_once() -> None:
