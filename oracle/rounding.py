@@ -76,7 +76,7 @@ def compensated(adds: T) -> T:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """What is claimed of the rounding; left out, each part is its loosest sound value.
+    """What is claimed of the rounding; left out, each part is its loosest sound value, but for `denominator`.
 
     `adds`: at most so many additions on any one term's way into a sum (None: as many as the sum has terms).
     `rescales`: at most so many times a term is multiplied by an exp (None: as many as adds; 0: three-pass).

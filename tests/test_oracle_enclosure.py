@@ -128,6 +128,17 @@ def test_a_running_maximum_rescales_only_what_it_rises_above() -> None:
     assert (any_shift.hi > one.hi).all()
 
 
+def test_a_rescale_counts_for_the_terms_at_the_maximum_too() -> None:
+    """What is subtracted need not be a maximum: one rescale is two exps of 5 units and a product more, even there."""
+    x = {"x": np.zeros((1, 4), dtype="f4")}
+    once, never = (
+        float(enclosure.hi[0, 0] / enclosure.want[0, 0])
+        for enclosure in (find("softmax").enclose(x, Accuracy(adds=2, rescales=n), Special())["y"] for n in (1, 0))
+    )
+    assert never == pytest.approx(1 + (2 + 2) * 2.0**-24, rel=1e-9)  # additions, and the division
+    assert once == pytest.approx(1 + (2 + 2 + 11) * 2.0**-24, rel=1e-9)
+
+
 def test_differences_that_are_exact_are_not_rounded() -> None:
     claim = Accuracy(adds=2, rescales=0)
     exact, rounded = (
