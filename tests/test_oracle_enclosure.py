@@ -13,6 +13,7 @@ import oracle
 from oracle import FAST_EXPF, Accuracy, ExpModel, Order, Special, judge
 from oracle.algorithms import TREE, total
 from oracle.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
+from oracle.exp_sum import exponents_are_exact
 from oracle.number import Float32
 from oracle.op import find
 from oracle.ops import softmax
@@ -149,6 +150,21 @@ def test_differences_that_are_exact_are_not_rounded() -> None:
     relative = [float(y.hi[0, 1] / y.want[0, 1]) for y in (exact, rounded, top)]
     assert relative[0] == pytest.approx(relative[1], rel=1e-9)  # either is one float32 number below 0
     assert relative[2] - relative[0] == pytest.approx(32 * 2.0**-24, rel=0.01)
+
+
+@given(st.lists(st.integers(-(2**25), 2**25), min_size=2, max_size=5), st.integers(-149, 90))
+def test_where_exponents_are_said_to_be_exact_every_difference_is_a_float32(terms: list[int], power: int) -> None:
+    m = np.array([terms], dtype="f4").astype(np.float64) * 2.0**power
+    differences = m[0][:, None] - m[0][None, :]  # of 26 bits, exact in float64
+    are_floats = bool((differences.astype("f4") == differences).all())
+    assert are_floats or not exponents_are_exact(m, Accuracy(rescales=0))[0]
+
+
+def test_exponents_are_exact_where_24_bits_hold_every_difference() -> None:
+    claim = Accuracy(rescales=0)
+    for low, are_exact in ((-1.0, False), (-1.0 + 2.0**-23, True), (-np.inf, True), (2.0**-24, True)):
+        assert exponents_are_exact(np.array([[2.0**-24, low]]), claim)[0] == are_exact
+    assert not exponents_are_exact(np.zeros((1, 2)), Accuracy())[0]  # what is subtracted may be no term
 
 
 def test_states_are_relative_to_a_maximum() -> None:
