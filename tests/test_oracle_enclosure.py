@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import oracle
@@ -165,6 +166,22 @@ def test_exponents_are_exact_where_24_bits_hold_every_difference() -> None:
     for low, are_exact in ((-1.0, False), (-1.0 + 2.0**-23, True), (-np.inf, True), (2.0**-24, True)):
         assert exponents_are_exact(np.array([[2.0**-24, low]]), claim)[0] == are_exact
     assert not exponents_are_exact(np.zeros((1, 2)), Accuracy())[0]  # what is subtracted may be no term
+
+
+FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@settings(max_examples=500)
+@given(FINITE, FINITE | st.floats(2.0**-30, 4, width=32))
+@example(1.0, 2.0**-40)
+@example(2.0**-40, -1.0)
+@example(3e38, -3e38)
+def test_a_difference_is_one_float32_or_it_is_rounded(x: float, top: float) -> None:
+    difference = Fraction(top) - Fraction(x)
+    with np.errstate(over="ignore"):
+        nearest = float(np.float64(difference).astype("f4"))
+    is_one = math.isfinite(nearest) and Fraction(nearest) == difference
+    assert softmax.is_one_difference(np.array(top), np.array(x)) == is_one
 
 
 def test_states_are_relative_to_a_maximum() -> None:
