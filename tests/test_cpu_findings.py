@@ -4,10 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from planted_jobs import Value, floats, job_of, marked, planted
+from planted_jobs import Value, entries, floats, job_of, marked, planted
 
-from fuzz.devices import Finding, Job, Outcome, Probe
+from fuzz.devices import Finding, Job, Outcome, Probe, Run
 from fuzz.devices.cpu import CpuDevice
+from fuzz.devices.cpu_findings import Sight
+from fuzz.devices.cpu_library import FINISHED, TIMED_OUT
+from fuzz.devices.cpu_options import Flavour
+from fuzz.devices.cpu_trial import Manner, Pass, examined
 
 CHECK = Probe(check=True, timeout=5.0)
 FAST = Probe(timeout=5.0)
@@ -272,6 +276,22 @@ def test_a_kernel_that_is_only_slow_is_not_said_to_hang(device: CpuDevice) -> No
     outcome = device.run(job_of(SLOW, ("k",), "k", arguments, block=1, grid=20_000), Probe(timeout=0.3))
     assert outcome.findings == ()
     assert "too slow" in outcome.notes[0]
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+def test_only_the_runs_of_the_trial_hang(is_first: bool) -> None:
+    """What a run with every access checked does not finish in what is left of the time is work, and no hang."""
+    hang = Sight(Finding("hang", "thread 0 was running when time was up", line=3), None, True)
+
+    def run_once(flavour: Flavour, manner: Manner, seconds: float) -> Pass:
+        if flavour == "check" or is_first:
+            return Pass(manner, None, (hang,), TIMED_OUT, seconds, seconds, "")
+        y = np.array([1.0 + manner.schedule], np.float32)  # in another order of threads another sum
+        return Pass(manner, Run(manner.label(), {"y": y}), (), FINISHED, 0.1, 0.0, "")
+
+    job = planted("races", entries("races")[0], {"y": "f32[1]"})
+    kinds = {finding.kind for finding in examined(job, Probe(), run_once, set()).findings}
+    assert kinds == ({"hang"} if is_first else {"nondeterministic"})
 
 
 def test_a_job_that_is_too_large_is_told_and_not_judged(device: CpuDevice) -> None:

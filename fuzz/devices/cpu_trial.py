@@ -188,11 +188,16 @@ def _stopped(sight: Sight) -> bool:
 def _explained(trial: Trial, passes: list[Pass], seen: list[Sight]) -> list[Sight]:
     """The same run with every access checked: it names the access where the fast run saw its traces."""
     culprit = next((one for one in passes if any(not s.precise or _stopped(s) for s in one.sights)), passes[-1])
-    closer = [one for one in trial.run(culprit.manner, "check").sights if one.precise]
+    closer = [one for one in _checked(trial, culprit.manner) if one.precise]
     if not any(one.finding.severity == "error" for one in closer):
         return seen
     explained = {one.finding.kind for one in closer} | {"illegal-address", "out-of-bounds"}
     return _distinct([*(one for one in seen if one.finding.kind not in explained), *closer])
+
+
+def _checked(trial: Trial, manner: Manner) -> list[Sight]:
+    """What a run shows that has every access checked, in what is left of the time: to need more of it is no hang."""
+    return [one for one in trial.run(manner, "check").sights if one.finding.kind != "hang"]
 
 
 def _settled(trial: Trial, whole: list[Pass], seen: list[Sight]) -> list[Finding]:
@@ -225,7 +230,7 @@ def _weighed(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
 def _culprits(trial: Trial, whole: list[Pass], causes: dict[Doubt, Finding | None]) -> Iterator[Sight]:
     """What the check flavour sees that can cause a dependence: only that which the experiment has confirmed."""
     for one in whole[:2]:
-        for sight in trial.run(replace(one.manner, preempt_one_in=0), "check").sights:
+        for sight in _checked(trial, replace(one.manner, preempt_one_in=0)):
             certain = sight.finding.severity == "error" and sight.precise
             if certain or (sight.doubt is not None and causes[sight.doubt]):
                 yield sight
