@@ -65,6 +65,21 @@ def clamped(x: Floats) -> Floats:
     return np.asarray(e / e.sum(), dtype=np.float32)
 
 
+def to_base(x: Floats, log2_e: float) -> Floats:
+    e = np.exp2((x.astype(np.float64) - x.max()) * log2_e)
+    return np.asarray(e / e.sum(), dtype=np.float32)
+
+
+def jittered(x: Floats, u: float) -> Floats:
+    """Every element off by up to so many units of 2^-24, some up and some down."""
+    signs = np.where(np.arange(x.shape[1]) * 7919 % 13 < 6, 1, -1)
+    return np.asarray(exact(x) * (1 + signs * u * 2.0**-24), dtype=np.float32)
+
+
+def row(*values: float) -> Floats:
+    return np.array([values], dtype=np.float32)
+
+
 WIDE = np.linspace(-60, 0, 600, dtype=np.float32)[None, :]
 DENORMAL = np.concatenate([np.zeros((1, 1)), np.linspace(-100, -90, 40)[None, :]], axis=1).astype(np.float32)
 
@@ -84,6 +99,10 @@ PLANTED: list[tuple[str, Floats, Callable[[Floats], Floats]]] = [
     ("permuted", softmax_row(), swapped),
     ("permuted", softmax_row(), lambda x: np.roll(exact(x), 1, axis=1).astype(np.float32)),
     ("fast exp", WIDE, planted.BUGS["__expf instead of expf"]),
+    ("exp of another base", WIDE, lambda x: to_base(x, 1.4427)),
+    ("exp of another base", softmax_row(), lambda x: to_base(x, 1.0)),
+    ("less accurate than claimed", softmax_row(), lambda x: jittered(x, 40)),
+    ("denominator", softmax_row(), lambda x: with_sum(x, lambda p: p * (1 + 20 * 2.0**-24))),
     ("fp16 intermediate", softmax_row(), planted.BUGS["fp16 intermediate"]),
     ("bf16 intermediate", softmax_row(), planted.BUGS["bf16 intermediate"]),
     ("fp16 intermediate", softmax_row(), lambda x: exact(x).astype(np.float16).astype(np.float32)),
@@ -111,6 +130,11 @@ def test_a_planted_bug_is_named(label: str, x: Floats, bug: Callable[[Floats], F
         ("counted twice", spiked(5), lambda x: with_sum(x, lambda p: p[:, :-1] * 3.3)),
         ("permuted", softmax_row(), lambda x: exact(x) * np.where(np.arange(600) % 5, 1, 1.01)),
         ("fast exp", WIDE, clamped),
+        ("fast exp", WIDE, lambda x: with_sum(x, lambda p: p * (1 + 20 * 2.0**-24))),
+        ("fast exp", WIDE, lambda x: to_base(x, 1.4427)),
+        ("exp of another base", WIDE, planted.BUGS["__expf instead of expf"]),
+        ("less accurate than claimed", softmax_row(), lambda x: jittered(x, 200)),
+        ("bf16 intermediate", row(88, 89, 90, 91, 92), lambda x: np.full((1, 5), 0.25)),
         ("fp16 intermediate", softmax_row(), planted.BUGS["bf16 intermediate"]),
         ("bf16 intermediate", softmax_row(), planted.BUGS["fp16 intermediate"]),
         ("flush to zero", softmax_row(), lambda x: zeroed(x, slice(0, 5))),
@@ -122,10 +146,6 @@ def test_a_neighbouring_bug_is_not_named(not_named: str, x: Floats, bug: Callabl
     assert diagnosis(x, bug(x)) != not_named
 
 
-def row(*values: float) -> Floats:
-    return np.array([values], dtype=np.float32)
-
-
 INF, NAN = float("inf"), float("nan")
 
 
@@ -135,6 +155,9 @@ INF, NAN = float("inf"), float("nan")
         ("-inf - -inf", row(-INF, 1, 2), row(NAN, NAN, NAN)),
         ("0/0", row(-200, -201), row(NAN, NAN)),
         ("overflow", row(200, 201), row(NAN, NAN)),
+        ("overflow", row(-INF, 5, 201), row(0, 0, NAN)),
+        ("not finite", row(-5, 201), row(NAN, NAN)),  # unshifted, -5 would give 0
+        ("sum of 0", row(-300, 0), row(NAN, INF)),
         ("not finite", row(1, 2), row(NAN, 0.73)),
         ("finite sentinel", row(-INF, -INF), row(0.5, 0.5)),
         ("number where NaN belongs", row(-INF, -INF), row(0, 0)),
@@ -173,17 +196,21 @@ def test_a_wrong_reduction_is_named(label: str, op: str, inputs: dict[str, Float
     assert (verdict.status, verdict.diagnosis) == ("broken", label)
 
 
+@pytest.mark.parametrize(("to", "words"), [(np.round, "rounded"), (np.trunc, "cut off")])
 @pytest.mark.parametrize(("label", "bits"), [("tf32 or fp16 inputs", 11), ("bf16 inputs", 8)])
-def test_narrowed_matrix_inputs_are_named(label: str, bits: int) -> None:
+def test_narrowed_matrix_inputs_are_named(
+    label: str, bits: int, to: Callable[[NDArray[np.float64]], NDArray[np.float64]], words: str
+) -> None:
     rng = np.random.default_rng(3)
     a, b = rng.standard_normal((6, 4)).astype("f4"), rng.standard_normal((4, 5)).astype("f4")
 
     def narrow(x: Floats) -> NDArray[np.float64]:
         mantissa, power = np.frexp(x.astype(np.float64))
-        return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, bits)), power - bits))
+        return np.asarray(np.ldexp(to(np.ldexp(mantissa, bits)), power - bits))
 
     verdict = judge("sgemm", {"a": a, "b": b}, {"c": (narrow(a) @ narrow(b)).astype("f4")})
     assert verdict.diagnosis == label
+    assert verdict.detail == f"the inputs were {words} to {bits} bits"
 
 
 def test_a_row_stride_that_belongs_to_the_other_matrix_is_named() -> None:

@@ -1,6 +1,6 @@
 """What a wrong matrix looks like: sgemm and transpose."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -50,9 +50,10 @@ def _product(inputs: Mapping[str, Floats], got: Doubles, enclosure: Enclosure, w
     terms, off = row * column, got[worst] - enclosure.want[worst]
     width = enclosure.hi[worst] - enclosure.lo[worst] + 4 * U * abs(enclosure.want[worst])
     for name, bits in (("tf32 or fp16", 11), ("bf16", 8)):
-        narrow = float(_rounded(row, bits) @ _rounded(column, bits))
-        if abs(got[worst] - narrow) <= width < abs(off):
-            return Diagnosis(f"{name} inputs", f"the inputs were rounded to {bits} bits")
+        for done, to in (("rounded", np.round), ("cut off", np.trunc)):
+            narrow = float(_rounded(row, bits, to) @ _rounded(column, bits, to))
+            if abs(got[worst] - narrow) <= width < abs(off):
+                return Diagnosis(f"{name} inputs", f"the inputs were {done} to {bits} bits")
     for sign, label in ((-1, "dropped element"), (1, "counted twice")):
         fits = np.flatnonzero(np.abs(off - sign * terms) <= width)
         if len(fits) and abs(off) > 2 * width:
@@ -60,6 +61,6 @@ def _product(inputs: Mapping[str, Floats], got: Doubles, enclosure: Enclosure, w
     return Diagnosis("wrong elements", f"off by {off:.9g}")
 
 
-def _rounded(x: Doubles, bits: int) -> Doubles:
+def _rounded(x: Doubles, bits: int, to: Callable[[Doubles], Doubles]) -> Doubles:
     mantissa, exponent = np.frexp(x)
-    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits))
+    return np.asarray(np.ldexp(to(np.ldexp(mantissa, bits)), exponent - bits))

@@ -4,6 +4,8 @@ All elements of a row share one denominator, so y_i / want_i tells a wrong denom
 elements (factors of their own).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,8 +14,14 @@ from oracle.number import MIN_NORMAL
 from oracle.op import Diagnosis, Floats
 from oracle.rounding import U
 
+SLIGHT = 64.0
+"""Within so many u an error is one of rounding."""
+
 NEAR = 8.0
 """Within this distance of the maximum exp(x - max) is a normal float16, and every exp error is small."""
+
+OVERFLOWS = 80.0
+"""From about here on exp of an element itself overflows, or underflows, and so does not count in the sum."""
 
 SPLITS = (32, 64, 128, 256, 512, 1024)
 """The shares of work (threads, or elements a tile) that a forgotten rescale is looked for in."""
@@ -33,10 +41,11 @@ def diagnose(x: Floats, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: 
         return Diagnosis("all zero", "every element is 0")
     if (y == row).all():
         return Diagnosis("copied input", "the output is the input")
-    factor = _common_factor(row, y, want)
     wrong = wrong[number]
-    if factor is not None and abs(factor - 1) > 16 * U:
-        return _denominator(row, want, factor, enclosure, number)
+    for tolerance, least in ((_exact, 8 * U), (_tolerance, 16 * U)):
+        factor = _common_factor(row, y, want, tolerance)
+        if factor is not None and abs(factor - 1) > least:
+            return _denominator(row, want, factor, enclosure, number)
     return _elements(row, y, want, wrong)
 
 
@@ -48,13 +57,16 @@ def _finite_where_nan(y: Doubles) -> Diagnosis:
 
 def _not_finite(row: Doubles, y: Doubles) -> Diagnosis:
     bad, top = ~np.isfinite(y), float(row.max())
+    if np.isposinf(y[row.argmax()]):
+        return Diagnosis("sum of 0", "the largest element is divided by 0: it is missing from the sum")
+    least = row.argmin()  # of an infinite sum it is 0, but where it overflows itself
+    if top > OVERFLOWS and bad[row.argmax()] and (not bad[least] or row[least] > OVERFLOWS):
+        return Diagnosis("overflow", f"exp overflowed: the maximum {top:g} was not subtracted")
     if np.isneginf(row).any():
         where = "leading" if np.isneginf(row[0]) else "masked"
         return Diagnosis("-inf - -inf", f"a row with {where} -inf has {int(bad.sum())} elements that are no numbers")
-    if top < -80:
+    if top < -OVERFLOWS:
         return Diagnosis("0/0", f"every exp underflowed: the shift was far above the maximum {top:g}")
-    if top > 80:
-        return Diagnosis("overflow", f"exp overflowed: the maximum {top:g} was not subtracted")
     return Diagnosis("not finite", f"{int(bad.sum())} of {len(y)} elements are NaN or inf")
 
 
@@ -63,14 +75,19 @@ def _tolerance(d: Doubles) -> Doubles:
     return (16 + 2 * d) * 2 * U
 
 
-def _common_factor(row: Doubles, y: Doubles, want: Doubles) -> float | None:
+def _exact(d: Doubles) -> Doubles:
+    """What an exp of one ulp, the exponent's rounding and a division do to one element."""
+    return (3 + d) * U
+
+
+def _common_factor(row: Doubles, y: Doubles, want: Doubles, tolerance: Callable[[Doubles], Doubles]) -> float | None:
     """The factor y / want that all elements share, if they do."""
     normal = want > 2.0**-100
     if not (y[normal] > 0).all() or (y[~normal] > 2.0**-90).any():
         return None
     ratio = np.log(y[normal] / want[normal])
-    tolerance = _tolerance(row.max() - row[normal])
-    low, high = (ratio - tolerance).max(), (ratio + tolerance).min()
+    may = tolerance(row.max() - row[normal])
+    low, high = (ratio - may).max(), (ratio + may).min()
     return float(np.exp((low + high) / 2)) if low <= high else None
 
 
@@ -134,15 +151,22 @@ def _elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> Diagnosis
     moved = _moved(y, want, index)
     if moved is not None:
         return moved
-    narrow = _narrow(row, y)
+    narrow = _narrow(row, y, want)
     if narrow is not None:
         return narrow
+    base = _other_base(row, y, want)
+    if base is not None:
+        factor = f"exp(t) is off by a factor of exp({base:.2g} t): too few digits of log2(e)?"
+        return Diagnosis("exp of another base", factor)
     slope = _fast_exp(row, y, want)
     if slope is not None:
         return Diagnosis("fast exp", f"the error grows by {slope:.2g} u per unit of distance: __expf")
     floor = y == y.min()
     if y.min() > 0 and len(np.unique(row[floor])) > 1 and row[floor].max() <= row[~floor].min(initial=np.inf):
         return Diagnosis("exponent clamped", f"{int(floor.sum())} distant elements all are {y.min():g}")
+    if (off := _largest_error(y[index], want[index])) <= SLIGHT:
+        counted = f"off by up to {off:.3g} u = 2^-24: more roundings, or larger ones, than the claim counts"
+        return Diagnosis("less accurate than claimed", counted)
     return Diagnosis("wrong elements", f"{len(index)} of {len(y)} elements")
 
 
@@ -169,26 +193,54 @@ def _same(a: Doubles, b: Doubles) -> bool:
     return bool((np.abs(a - b) <= 2.0**-18 * np.abs(b) + 2.0**-140).all())
 
 
-def _narrow(row: Doubles, y: Doubles) -> Diagnosis | None:
+def _narrow(row: Doubles, y: Doubles, want: Doubles) -> Diagnosis | None:
     """Numerators that are float16 or bfloat16 values: relative to the largest, whose numerator is 1."""
     near = (row.max() - row < NEAR) & (row < row.max())
     if near.sum() < 2:
         return None
-    for values in (y[near] / y[row.argmax()], y[near]):
+    top = row.argmax()
+    for values, right in ((y[near] / y[top], want[near] / want[top]), (y[near], want[near])):
         for name, bits in (("bf16", 8), ("fp16", 11)):
             mantissa, exponent = np.frexp(values)
             rounded = np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits)
-            if (np.abs(values - rounded) <= 4 * U * values).all():
+            is_narrow = (np.abs(values - rounded) <= 4 * U * values).all()
+            if is_narrow and (np.abs(values - right) <= 2.0 ** (1 - bits) * right).all():
                 return Diagnosis(f"{name} intermediate", f"the numerators have {bits} significant bits")
     return None
 
 
+def _largest_error(y: Doubles, want: Doubles) -> float:
+    """The largest relative error, in u; infinite where an element is not positive."""
+    if not ((y > 0) & (want > 0)).all():
+        return np.inf
+    return float(np.abs(np.log(y / want)).max() / U)
+
+
+def _errors(row: Doubles, y: Doubles, want: Doubles) -> tuple[Doubles, Doubles]:
+    """Distance from the maximum, and the error beside the maximum's own, in u, of every element that is normal."""
+    normal, top = (want > 2.0**-100) & (y > 0), row.argmax()
+    if not normal[top]:
+        return np.empty(0), np.empty(0)
+    return row[top] - row[normal], (np.log(y[normal] / want[normal]) - np.log(y[top] / want[top])) / U
+
+
+def _other_base(row: Doubles, y: Doubles, want: Doubles) -> float | None:
+    """The error in proportion to the distance, of one sign, where that explains all of it."""
+    d, error = _errors(row, y, want)
+    if len(np.unique(d)) < 3:
+        return None
+    slope = float(error[d.argmax()] / d.max())
+    return -slope * U if abs(slope) > 4 and (np.abs(error - slope * d) <= 8 + 2 * d).all() else None
+
+
 def _fast_exp(row: Doubles, y: Doubles, want: Doubles) -> float | None:
     """The growth of the error with the distance, where that is what explains it."""
-    normal = (want > 2.0**-100) & (y > 0)
-    d = (row.max() - row)[normal]
+    d, error = _errors(row, y, want)
     if len(d) < 2 or d.max() < NEAR:
         return None
-    error = np.abs(np.log(y[normal] / want[normal]) - np.log(y[row.argmax()] / want[row.argmax()])) / U
-    slope = float((error[d > NEAR / 2] / d[d > NEAR / 2]).max())
+    error = np.abs(error)
+    far = d > NEAR / 2
+    slope = float((error[far] / d[far]).max())
+    if error[far].max() < 6 + 2 * error[~far].max():
+        return None
     return slope if slope < 3.5 and (error <= 12 + slope * d).all() else None
