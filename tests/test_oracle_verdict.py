@@ -188,6 +188,10 @@ def test_a_special_value_gone_wrong_is_named(label: str, x: Floats, y: Floats) -
             {"x": row(1, 2, 3, 4, 5, 6).reshape(2, 3)},
             {"y": row(1, 2, 3, 4, 5, 6).reshape(3, 2)},
         ),
+        ("same value, other bits", "transpose", {"x": row(-0.0, 2)}, {"y": row(0, 2).T}),
+        ("same value, other bits", "transpose", {"x": row(1, -NAN)}, {"y": row(1, NAN).T}),
+        ("flush to zero", "transpose", {"x": row(1e-40, 2)}, {"y": row(0, 2).T}),
+        ("zero elements", "transpose", {"x": row(1e-30, 2)}, {"y": row(0, 2).T}),
         ("all zero", "transpose", {"x": row(1, 2).reshape(1, 2)}, {"y": row(0, 0).reshape(2, 1)}),
     ],
 )

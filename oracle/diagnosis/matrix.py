@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from oracle.enclosure import Doubles, Enclosure, Index, Mask
+from oracle.number import MIN_NORMAL
 from oracle.op import Diagnosis, Floats
 from oracle.rounding import U
 
@@ -17,6 +18,8 @@ def diagnose(
     if not enclosure.bits and (~np.isfinite(got[worst]) or ~np.isfinite(want[worst])):
         label = "number where NaN belongs" if np.isnan(want[worst]) else "not finite"
         return Diagnosis(label, f"{got[worst]:g} where {want[worst]:g} belongs")
+    if enclosure.bits and (passed := _passed_through(got[wrong], want[wrong])) is not None:
+        return passed
     if (got[wrong] == 0).all():
         return Diagnosis("all zero" if (got == 0).all() else "zero elements", f"{int(wrong.sum())} elements are 0")
     moved = _moved(got, want, wrong)
@@ -27,6 +30,16 @@ def diagnose(
         if enclosure.bits
         else _product(inputs, got, enclosure, worst)
     )
+
+
+def _passed_through(got: Doubles, want: Doubles) -> Diagnosis | None:
+    """Bit patterns that were taken for numbers on their way."""
+    have, right = (bits.astype(np.uint32).view(np.float32) for bits in (got, want))
+    if ((have == right) | (np.isnan(have) & np.isnan(right))).all():
+        return Diagnosis("same value, other bits", f"{len(got)} elements, NaN or 0, went through arithmetic")
+    if ((have == 0) & (np.abs(right) < MIN_NORMAL)).all():
+        return Diagnosis("flush to zero", f"{len(got)} denormal elements are 0")
+    return None
 
 
 def _moved(got: Doubles, want: Doubles, wrong: Mask) -> Diagnosis | None:
