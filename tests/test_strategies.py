@@ -1,6 +1,7 @@
 """Strategies: what they draw is claimed, hostile and cheap; what they shrink to, a person can read."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from fuzz.kernel import Kernel, discover, load
 from fuzz.search import edges, plan
 from fuzz.search.chooser import seed_of, seeded
 from fuzz.search.families import ROWS, Row, with_nan
+from fuzz.search.large import Large, full_grid, large_size
 from fuzz.search.plan import Attempt
+from fuzz.search.schedule import LARGE, attempt_of, is_check
 from fuzz.search.sizes import elements
 from fuzz.search.states import meetings, merge_inputs
 from fuzz.search.turns import least_size, loops, turns
@@ -126,6 +129,7 @@ def test_a_masked_share_shrinks_to_one_row_of_twice_the_threads() -> None:
     assert attempt.case.axes["cols"] <= 2 * min(VEC4.tune["threads"]) + 1
 
 
+PERSISTENT = VEC4.source.replace('grid   = "rows"', 'grid   = "min(rows, 1024)"')
 GRID = next(kernel for kernel in EVERY if kernel.name == "softmax/grid_three_launches")
 
 
@@ -179,6 +183,26 @@ def test_a_length_one_beyond_the_threads_is_drawn() -> None:
     assert sum(beyond) >= 10
 
 
+TILED = next(kernel for kernel in EVERY if kernel.name == "sgemm/tiled")
+
+
+def test_no_axis_of_a_product_is_small_now_and_then() -> None:
+    """In at least 1 of 20 attempts each has two tiles of 32, where without asking for it none of 600 had."""
+    attempts = [attempt_of(TILED, 0, index) for index in range(40, 340)]
+    assert sum(min(attempt.case.axes.values()) > 32 for attempt in attempts) >= 300 / 20
+    assert sum(len(set(attempt.case.axes.values())) == 1 for attempt in attempts) >= 3
+
+
+def test_zero_meets_infinity_in_a_product() -> None:
+    """In at least 1 of 50 attempts, as a definition asks that knows no other products but of numbers."""
+
+    def meet(a: np.ndarray, b: np.ndarray) -> bool:
+        return bool(((a == 0).any(axis=0) & ~np.isfinite(b).all(axis=1)).any())
+
+    cases = [attempt_of(TILED, 0, index).case.arrays for index in range(300)]
+    assert sum(meet(one["a"], one["b"]) for one in cases) >= 300 / 50
+
+
 def test_many_different_rows_share_a_launch() -> None:
     counts = [attempt.case.axes["rows"] for attempt in planned(VEC4, 400)]
     assert np.mean(counts) > 10
@@ -214,6 +238,49 @@ def test_edges_are_around_what_the_claim_names() -> None:
     assert {32, 64, 256} <= set(widths)
     found = edges.edges(Axis(1, 5000), widths)
     assert {1, 31, 32, 33, 63, 64, 65, 127, 129, 255, 256, 257, 4999, 5000} <= set(found)
+
+
+def test_numbers_are_read_as_compilers_read_them() -> None:
+    text = "constexpr int A = 1 << 12, B = 16 * 1024; if (n % 320u > 0x140 && x[7] < 1.5f) {}  // 99"
+    assert edges.numbers(text) == {1, 12, 1 << 12, 16, 1024, 16 * 1024, 320, 7}
+    assert edges.floats("y = x * 1.442695f + 0.5 - 1e-4f; z = -3e38f; n = 12; w = 1.0f; // 7.5") == (
+        1e-4, 0.5, 1.442695, 3e38,
+    )  # fmt: skip
+
+
+def test_a_number_in_the_text_is_drawn_as_a_size(tmp_path: Path) -> None:
+    """A multiple of it, exactly, in at least 1 of 100 attempts."""
+    path = tmp_path / "tiles.cu"
+    path.write_text(VEC4.source.replace("float max = -INFINITY", "constexpr int tile = 0x140; float max = -INFINITY"))
+    kernel = load(path)
+    assert sum(attempt.case.axes["cols"] % 320 == 0 for attempt in planned(kernel, 600)) >= 6
+    assert sum(attempt.case.axes["cols"] % 320 == 0 for attempt in planned(VEC4, 600)) < 6
+
+
+def test_a_float_in_the_text_is_drawn_as_a_value(tmp_path: Path) -> None:
+    """As a row's maximum, of either sign, in at least 1 of 25 attempts."""
+    path = tmp_path / "masked.cu"
+    path.write_text(
+        VEC4.source.replace("float max = -INFINITY", "const float masked = -65504.0f; float max = -INFINITY")
+    )
+
+    def seen(kernel: Kernel) -> int:
+        with np.errstate(all="ignore"):
+            tops = [abs(attempt.case.arrays["x"].max(axis=1)) for attempt in planned(kernel, 400)]
+        return sum(bool((top == 65504).any()) for top in tops)
+
+    assert seen(load(path)) >= 400 / 25
+    assert seen(VEC4) == 0
+
+
+def test_the_maximum_of_a_lone_row_is_negative_zero_now_and_then() -> None:
+    """In at least 1 of 150 attempts."""
+
+    def is_negative_zero(x: np.ndarray) -> bool:
+        return bool((x <= 0).all() and (x == 0).any() and np.signbit(x[x == 0]).all())
+
+    with np.errstate(all="ignore"):
+        assert sum(is_negative_zero(attempt.case.arrays["x"]) for attempt in planned(GRID, 900)) >= 6
 
 
 def test_edges_are_multiples_within_the_axis() -> None:
@@ -277,10 +344,54 @@ def test_a_seed_stands_for_all_of_its_parts() -> None:
     assert len(set(seeds)) == len(seeds)
 
 
+@pytest.mark.parametrize("what", sorted(set(LARGE.values())))
+def test_large_cases_are_claimed(what: Large, ranged: Kernel, tmp_path: Path) -> None:
+    path = tmp_path / "persistent.cu"
+    path.write_text(PERSISTENT.replace('cols = "1..1073741824"', "cols = { min = 720, max = 144000, multiple = 720 }"))
+    for kernel in (*EVERY, ranged, load(path)):
+        found = large_size(kernel, what, seeded(seed_of(what, kernel.name)))
+        axes = found[1] if found else {}
+        assert all(size in kernel.axes[name] for name, size in axes.items()), (kernel.name, axes)
+    assert found is not None  # of the last one
+
+
 @pytest.mark.parametrize(("what", "counted"), [("rows", lambda x: x.shape[0]), ("elements", lambda x: x.size)])
 def test_large_cases_are_beyond_sixteen_bits(what, counted) -> None:  # noqa: ANN001  a word and a lambda
     attempt = plan.plan(VEC4, seeded(1), large=what)
     assert 65536 < counted(attempt.case.arrays["x"]) < 200_000
+
+
+def test_long_rows_are_beyond_sixteen_bits_and_beyond_what_the_text_names(tmp_path: Path) -> None:
+    x = plan.plan(VEC4, seeded(1), large="columns").case.arrays["x"]
+    assert x.shape[1] > 65536
+    assert 3 <= x.shape[0] <= 8
+    path = tmp_path / "longer.cu"
+    path.write_text(
+        VEC4.source.replace("float max = -INFINITY", "const bool long_row = cols > 100000; float max = -INFINITY")
+    )
+    attempts = [plan.plan(load(path), seeded(seed), large="columns") for seed in range(8)]
+    assert any(attempt.case.axes["cols"] > 100_000 for attempt in attempts)
+
+
+def test_each_block_of_a_full_grid_takes_a_second_share(tmp_path: Path) -> None:
+    """Twice in 300 trials, once with every access checked; a grid without bounds has no such size."""
+    path = tmp_path / "persistent.cu"
+    path.write_text(PERSISTENT)
+    kernel = load(path)
+    turns = [index for index, what in LARGE.items() if what == "turns"]
+    found = [attempt_of(kernel, seed, index).case.axes["rows"] for seed in range(3) for index in turns]
+    assert all(1024 < rows <= 2048 for rows in found)
+    assert [is_check(index) for index in turns] == [False, True]
+    assert large_size(VEC4, "turns", seeded(1)) is None
+
+
+def test_a_full_grid_is_found_where_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "persistent.cu"
+    path.write_text(PERSISTENT)
+    kernel, tune, axes = load(path), {"threads": 32}, {"rows": 1, "cols": 1}
+    assert full_grid(kernel, kernel.launches[0], axes, "rows", tune) == 1024
+    assert full_grid(kernel, kernel.launches[0], axes, "cols", tune) is None
+    assert full_grid(GRID, GRID.launches[0], {"n": 1}, "n", {"threads": 32, "max_blocks": 37}) == 36 * 32 + 1
 
 
 def test_limits_are_float32(ranged: Kernel) -> None:

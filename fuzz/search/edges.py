@@ -15,8 +15,12 @@ PRIMES = (11, 13, 17, 29, 61, 97, 127, 251, 509, 1021, 2039, 4093, 8191, 16381, 
 SMALL = tuple(range(1, 10))
 TIMES, STEPS = (1, 2, 3, 4), (0, 1, -1, 2, 3)
 LARGEST_WIDTH = 1 << 16
+LARGEST_FLOAT = 3.4e38
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-INTEGER = re.compile(r"(?<![\w.])(\d{1,5})(?![\w.])")
+INTEGER = r"(?<![\w.])(?:0[xX][0-9a-fA-F]{1,8}|\d{1,7})[uUlL]{0,3}(?![\w.])"
+PRODUCT = re.compile(rf"{INTEGER}(?:\s*(?:\*|<<)\s*{INTEGER})*")
+FLOAT = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?(?=[fF]?(?![\w.]))")
+FACTOR = re.compile(rf"(\*|<<)?\s*({INTEGER})")
 
 
 def tuned_widths(tune: Mapping[str, int]) -> tuple[int, ...]:
@@ -27,22 +31,38 @@ def tuned_widths(tune: Mapping[str, int]) -> tuple[int, ...]:
 def widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
     """The widths in which this kernel may divide its work: warps, vectors, tune values, numbers in its text."""
     tuned = [value for value in tune.values() if value > 1]
-    found = {WARP, VECTOR, *tuned_widths(tune)}
+    found = {WARP, VECTOR, *tuned_widths(tune), *named(kernel)}
     for index, first in enumerate(tuned):
         found |= {first * second for second in tuned[index + 1 :]}
+    return tuple(sorted(width for width in found if 2 < width <= LARGEST_WIDTH))
+
+
+def named(kernel: Kernel) -> frozenset[int]:
+    """The numbers that the kernel's claim and text name."""
     claimed = [*kernel.let.values(), *(size for array in kernel.arrays.values() for size in array.shape)]
     for launch in kernel.launches:
         claimed += [*launch.grid, *launch.block, launch.shared, *([launch.when] if launch.when else [])]
-    for expression in claimed:
-        found |= expression.literals
-    found |= numbers(kernel.source)
-    return tuple(sorted(width for width in found if 2 < width <= LARGEST_WIDTH))
+    return numbers(kernel.source).union(*(expression.literals for expression in claimed))
 
 
 @cache
 def numbers(source: str) -> frozenset[int]:
-    """The integers in the text of a kernel, outside its comments."""
-    return frozenset(map(int, INTEGER.findall(COMMENT.sub("", source))))
+    """The integers in the text of a kernel, outside its comments, and their products: 0x40, 64u, 1 << 12, 16 * 1024."""
+    found: set[int] = set()
+    for written in PRODUCT.findall(COMMENT.sub("", source)):
+        value = 1
+        for operator, text in FACTOR.findall(written):
+            factor = int(text.rstrip("uUlL"), 0 if text[:2] in ("0x", "0X") else 10)
+            value = value << min(factor, 32) if operator == "<<" else value * factor
+            found |= {factor, value}
+    return frozenset(found)
+
+
+@cache
+def floats(source: str) -> tuple[float, ...]:
+    """The floats in the text of a kernel, outside its comments, that stand for more than 0 or 1; each once."""
+    found = {float(text) for text in FLOAT.findall(COMMENT.sub("", source))}
+    return tuple(sorted(value for value in found if value not in (0.0, 1.0) and value < LARGEST_FLOAT))
 
 
 def edges(axis: Axis, around: Iterable[int]) -> tuple[int, ...]:

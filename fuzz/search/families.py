@@ -15,12 +15,16 @@ NEG_INF, POS_INF, NAN = 0xFF800000, 0x7F800000, 0x7FC00000
 
 @dataclass(frozen=True)
 class Row:
-    """A row to be made: its length, its columns of interest, the widths that divide it, and its own 64 bits."""
+    """A row to be made: its length, its columns of interest, the widths that divide it, and its own 64 bits.
+
+    `named`: the floats that the text of the kernel holds, which it may compare elements with.
+    """
 
     cols: int
     columns: tuple[int, ...]
     widths: tuple[int, ...]
     bits: int
+    named: tuple[float, ...] = ()
 
     @property
     def seed(self) -> int:
@@ -222,6 +226,9 @@ def powers(row: Row) -> Band:
 
 
 def cancelling(row: Row) -> Band:
+    """Terms that cancel; or that are each lost beside a first one of 1, and together are not: as wrong as sums get."""
+    if row.pick(2, 1):
+        return Band(Base("constant", bits_of(0.98 * 2.0**-24)), (at(row.columns[0] if row.pick(4, 2) else 1, 1.0),))
     return Band(noise(row, 0.1, 1e6, "sign"))
 
 
@@ -230,10 +237,16 @@ def all_negative(row: Row) -> Band:
 
 
 def sentinel(row: Row) -> Band:
-    """The maximum is a number that stands for "nothing yet" where -inf should."""
-    value = (2.0**-126, -1e4, -1e9, -1e30)[row.pick(4)]
-    below = Edit(row.pick(2, 1), -1, bits_of(-abs(value) * 0.5 - 1.0), "add", every=2)
-    return Band(Base("constant", bits_of(value)), (Edit(0, -1, bits_of(value)), below))
+    """The maximum is a number that stands for "nothing yet" where -inf should; or one that the kernel's text names.
+
+    A named one of either sign, with every other element below it or above.
+    """
+    value, other = (2.0**-126, -1e4, -1e9, -1e30)[row.pick(4)], -1.0
+    if row.named and row.pick(2, 3):
+        value = row.named[row.pick(len(row.named))] * (-1.0, 1.0)[row.pick(2, 2)]
+        other = (-1.0, 1.0)[row.pick(4, 2) // 2]
+    step = Edit(row.pick(2, 1), -1, bits_of(other * (abs(value) * 0.5 + 1.0)), "add", every=2)
+    return Band(Base("constant", bits_of(value)), (Edit(0, -1, bits_of(value)), step))
 
 
 def counterweight(row: Row) -> Band:
@@ -246,7 +259,11 @@ def counterweight(row: Row) -> Band:
 
 
 def signed_zeros(row: Row) -> Band:
-    return Band(Base("constant", bits_of(-0.0)), (at(row.column(), 0.0),))
+    """-0 beside 0, alone, or as the maximum of negative elements: as an integer it is the least there is."""
+    form = row.pick(4, 1)
+    if form < 2:
+        return Band(Base("constant", bits_of(-0.0)), (at(row.column(), 0.0),) if form == 0 else ())
+    return Band(noise(row, -2.0, 1.0, "uniform"), (at(row.column(), -0.0),))
 
 
 def with_nan(row: Row) -> Band:
@@ -273,3 +290,9 @@ ROWS: tuple[Family, ...] = (
     signed_zeros, staircase, sentinel, counterweight,
 )  # fmt: skip
 """In an order in which neighbours differ much: what leaks from one row into the next then shows."""
+
+PLACED: tuple[Family, ...] = (
+    spike, leading_neg_inf, last_spike, high_tail, tower, share_neg_inf, high_tile, alternating_neg_inf, twin_spikes,
+    trailing_neg_inf, tile_neg_inf, one_neg_inf, one_huge, staircase,
+)  # fmt: skip
+"""Those that are made by edits, and so may be laid over another."""

@@ -12,9 +12,10 @@ from fuzz.case import Case, case_of
 from fuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Recipe, bits_of, mix
 from fuzz.kernel import Kernel
 from fuzz.search.chooser import Choose, one_of, seldom
-from fuzz.search.edges import columns
-from fuzz.search.families import FLT_MAX, NEG_INF, POS_INF, ROWS, Row, with_nan, with_pos_inf
-from fuzz.search.sizes import MANY, WORK, Ground, Large, row_axis, size_of
+from fuzz.search.edges import columns, floats
+from fuzz.search.families import FLT_MAX, NEG_INF, PLACED, POS_INF, ROWS, Row, with_nan, with_pos_inf
+from fuzz.search.large import MANY, Large, large_size
+from fuzz.search.sizes import WORK, Ground, row_axis, size_of
 from fuzz.search.states import MEETINGS, far_below, merge_inputs, totals, with_empty
 
 BUDGET = 1 << 16
@@ -32,8 +33,8 @@ class Attempt:
 
 
 def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK, large: Large | None = None) -> Attempt:
-    """A case that the claim admits, of the size that `fuzz.search.sizes.size_of` chooses."""
-    ground, axes = size_of(kernel, choose, budget, work, large)
+    """A case that the claim admits, of the size that `fuzz.search.sizes` chooses, or `fuzz.search.large`."""
+    ground, axes = (large and large_size(kernel, large, choose)) or size_of(kernel, choose, budget, work)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), ground.tune)
 
 
@@ -68,19 +69,18 @@ def rows_recipe(ground: Ground, rows: int, cols: int, choose: Choose) -> Recipe:
     """
     start, seed = choose(0, len(ROWS) - 1), choose(0, 0xFFFF)
     bands = []
-    inside, widths_ = columns(cols, ground.widths), ground.widths
+    whole = Row(cols, columns(cols, ground.widths), ground.widths, 0, floats(ground.kernel.source))
     for index in range(max(1, min(rows, MOST_BANDS))):
-        row = Row(cols, inside, widths_, mix(seed, start - index))
-        bands.append(ROWS[(start - index) % len(ROWS)](row))
-    if len(bands) == 1 and row_axis(ground.kernel) is None and choose(0, 3):
-        # A kernel of one row sees one row a trial: mostly it is made of two families.
-        other = ROWS[choose(0, len(ROWS) - 1)](Row(cols, inside, widths_, mix(seed, len(ROWS))))
+        bands.append(ROWS[(start - index) % len(ROWS)](replace(whole, bits=mix(seed, start - index))))
+    if len(bands) == 1 and row_axis(ground.kernel) is None and choose(0, 1):
+        # A kernel of one row sees one row a trial: half the time it is made of two families.
+        other = one_of(choose, PLACED)(replace(whole, bits=mix(seed, len(ROWS))))
         bands[0] = bands[0]._replace(edits=(*bands[0].edits, *other.edits)[:MAX_EDITS])
     is_claimed = ground.kernel.special.nan or ground.kernel.special.pos_inf
     if seldom(choose, UNCLAIMED_ONCE_IN if not is_claimed else 2 if len(bands) == 1 else 1):
         place = choose(0, len(bands) - 1)
         family = with_nan if choose(0, 1) == 0 else with_pos_inf
-        bands[place] = family(Row(cols, inside, widths_, mix(seed, place)))
+        bands[place] = family(replace(whole, bits=mix(seed, place)))
     return Recipe(rows, cols, tuple(bands))
 
 
@@ -149,6 +149,9 @@ def _sgemm(ground: Ground, wanted: Mapping[str, tuple[int, ...]], choose: Choose
         others = max(0, min(rows, MOST_BANDS) - len(side))
         plain = [band._replace(base=band.base._replace(seed=mix(seed, i))) for i, band in enumerate(side[:1] * others)]
         side[:] = [odd, *side[1:], *plain]
+        if side is bands_b and choose(0, 1):  # 0 times infinity is NaN, which who leaves out zeros never finds
+            first = bands_a[0]
+            bands_a[0] = first._replace(edits=(*first.edits, Edit(0, 0, 0)))
     return {"a": Recipe(m, k, tuple(bands_a)), "b": Recipe(k, n, tuple(bands_b))}
 
 

@@ -11,8 +11,9 @@ from itertools import count
 from fuzz.devices import Probe
 from fuzz.kernel import Kernel
 from fuzz.search.chooser import seed_of, seeded
+from fuzz.search.large import Large
 from fuzz.search.plan import BUDGET, Attempt, plan
-from fuzz.search.sizes import WORK, Large
+from fuzz.search.sizes import WORK
 
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
 """Cases start small and may double every so many trials: what breaks small is found small, and at once."""
@@ -23,8 +24,8 @@ EVERY_RUN_FIRST, EVERY_RUN_IN = 32, 4
 """The first trials of a kernel, and one in so many of the others, are run as often as is asked for; the rest twice,
 in another order with another poison each time: what depends on either shows in the next trials if not in this one."""
 LARGE_EVERY = 1024
-LARGE: dict[int, Large] = {60: "elements", 150: "rows"}
-"""Sizes that 16 bits cannot count: seldom, since so many rows take as long as a hundred other trials."""
+LARGE: dict[int, Large] = {60: "elements", 100: "columns", 150: "rows", 200: "turns", 247: "turns", 280: "columns"}
+"""Sizes that ordinary trials do not reach: seldom, since so many rows take as long as a hundred other trials."""
 LARGE_TIMEOUT = 4
 BLOCKS = (2, 4, 8, 16, 32)
 """Trials of a kernel in the first rounds; the last number is for all that follow."""
@@ -52,19 +53,19 @@ def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float) -
     """How trial number `index` is looked at: mostly for its results, now and then access by access."""
     number = seed_of(seed, kernel.name, index, "probe") >> 33
     if is_large(index):
-        return Probe(False, 2, number, LARGE_TIMEOUT * timeout)
+        return Probe(is_check(index), 2, number, LARGE_TIMEOUT * timeout)
     if index >= EVERY_RUN_FIRST and index % EVERY_RUN_IN:
         runs = min(runs, 2)
     return Probe(is_check(index), runs, number, timeout)
 
 
 def is_check(index: int) -> bool:
-    """Whether a trial looks at every access."""
-    return index % CHECK_EVERY == CHECK_FIRST and not is_large(index)
+    """Whether a trial looks at every access; of the large ones, where a second share may race with the first."""
+    return index % CHECK_EVERY == CHECK_FIRST and LARGE.get(index % LARGE_EVERY) in (None, "turns")
 
 
 def is_large(index: int) -> bool:
-    """Whether a trial is one of those that 16 bits cannot count."""
+    """Whether a trial is one of those that ordinary trials do not reach."""
     return index % LARGE_EVERY in LARGE
 
 

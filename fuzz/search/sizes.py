@@ -3,19 +3,16 @@
 Knows claims and edges; never values, how a kernel is run or what the right answer is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import prod
-from typing import Literal
 
 from fuzz.claims.sizes import Axis
-from fuzz.kernel import MOST_TUNES, Kernel
+from fuzz.kernel import Kernel
 from fuzz.search.chooser import Choose, one_of, seldom
-from fuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, tuned_widths, widths
+from fuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named, tuned_widths, widths
 from fuzz.search.turns import least_size, loops
 
-Large = Literal["rows", "elements"]
 LEAST_CAP = 256
 FEW_THREADS, MANY_THREADS = 1 << 12, 1 << 15
 """Threads of one trial: mostly few, so that many trials fit a second; a block with its own edges is within both."""
@@ -23,44 +20,41 @@ WORK = 1 << 23
 """Threads times the longest axis: about the loads of a trial in which every thread walks along that axis."""
 UNBOUNDED = 1 << 62
 """As much work as the elements and threads allow: where it is known that threads share the axis, that is little."""
-MANY = 1 << 16
 MOST_ROWS = 160
+EVEN_ONCE_IN, SQUARE_ONCE_IN = 4, 6
+"""Trials of a matrix in which no axis is small; in the others hardly any has two tiles along each axis."""
 VARIANT_TRIES = 6
 TURNS = (2, 3, 4)
 
 
 @dataclass(frozen=True)
 class Ground:
-    """One launch configuration of a kernel, and the widths in which it may divide its work."""
+    """One launch configuration of a kernel, and the widths in which it may divide its work.
+
+    `tuned`: those that the launch makes; `named`: those, larger than any small size, that claim and text name.
+    """
 
     kernel: Kernel
     tune: Mapping[str, int]
     widths: tuple[int, ...]
     tuned: tuple[int, ...]
+    named: tuple[int, ...]
 
 
-def size_of(
-    kernel: Kernel, choose: Choose, budget: int, work: int, large: Large | None
-) -> tuple[Ground, dict[str, int]]:
-    """Launch parameters and sizes that the claim admits, within about so many elements and so much work.
-
-    `large`: more rows, or more elements, than 16 bits can count, where the claim has so many.
-    """
-    if large:
-        tune = _most_blocks(kernel) if large == "rows" else {name: min(values) for name, values in kernel.tune.items()}
-        ground = _ground(kernel, tune)
-        return ground, _many(ground, large, choose)
+def size_of(kernel: Kernel, choose: Choose, budget: int, work: int) -> tuple[Ground, dict[str, int]]:
+    """Launch parameters and sizes that the claim admits, within about so many elements and so much work."""
     if len(kernel.axes) == 1 and seldom(choose, 2) and (found := _round_again(kernel, choose, budget)):
         return found
-    ground = _ground(kernel, _drawn(kernel, choose))
+    ground = ground_of(kernel, drawn(kernel, choose))
     return ground, _of_variant(ground, choose, budget, work)
 
 
-def _ground(kernel: Kernel, tune: Mapping[str, int]) -> Ground:
-    return Ground(kernel, tune, widths(kernel, tune), tuned_widths(tune))
+def ground_of(kernel: Kernel, tune: Mapping[str, int]) -> Ground:
+    every = widths(kernel, tune)
+    return Ground(kernel, tune, every, tuned_widths(tune), tuple(sorted(named(kernel).intersection(every) - {*SMALL})))
 
 
-def _drawn(kernel: Kernel, choose: Choose) -> dict[str, int]:
+def drawn(kernel: Kernel, choose: Choose) -> dict[str, int]:
     return {name: one_of(choose, values) for name, values in kernel.tune.items()}
 
 
@@ -73,15 +67,15 @@ def _round_again(kernel: Kernel, choose: Choose, budget: int) -> tuple[Ground, d
     every, first, wanted = loops(kernel), choose(0, len(loops(kernel)) - 1), one_of(choose, TURNS)
     for loop in (*every[first:], *every[:first]):
         for _ in range(VARIANT_TRIES):
-            tune = _drawn(kernel, choose)
+            tune = drawn(kernel, choose)
             if least_size(kernel, loop, tune, wanted, min(axis.hi, budget), min(axis.hi, budget)) is None:
                 continue
-            ground = _ground(kernel, tune)
+            ground = ground_of(kernel, tune)
             most = _most(ground, {name: axis.lo}, name, budget, MANY_THREADS, UNBOUNDED)
             least = least_size(kernel, loop, tune, wanted, axis.lo, most)
             if least is not None:
                 size = least + (choose(0, least) if seldom(choose, 4) else one_of(choose, STEPS))
-                return ground, {name: _fit(axis, max(axis.lo, min(size, most)))}
+                return ground, {name: fit(axis, max(axis.lo, min(size, most)))}
     return None
 
 
@@ -113,6 +107,8 @@ def threads(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) ->
 
 def _axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
     """Sizes for all axes, the last one first: a row's length matters more than how many rows there are."""
+    if len(ground.kernel.axes) > 1 and row_axis(ground.kernel) is None and seldom(choose, EVEN_ONCE_IN):
+        return _even(ground, choose, budget, work)
     cap = min(budget, LEAST_CAP << choose(0, 9))
     workers = MANY_THREADS if seldom(choose, 8) else FEW_THREADS
     axes = {name: axis.lo for name, axis in ground.kernel.axes.items()}
@@ -126,6 +122,31 @@ def _axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, i
         axes[name] = (_rows if name == row else _size)(choose, axis, ground, most)
         left -= 1
     return axes
+
+
+def _even(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
+    """Sizes of which none is small: several tiles along every axis, as far as the budget admits; or all the same."""
+    axes = ground.kernel.axes
+
+    def all_of(size: int) -> dict[str, int]:
+        return {name: fit(axis, max(axis.lo, min(axis.hi, size))) for name, axis in axes.items()}
+
+    most, beyond = 1, budget + 1
+    while beyond - most > 1:
+        middle = (most + beyond) // 2
+        if _fits(ground, all_of(middle), budget, MANY_THREADS, work):
+            most = middle
+        else:
+            beyond = middle
+    tiles = [width for width in ground.widths if VECTOR < width <= most]
+    sizes = {}
+    for name in axes:
+        size = choose(max(1, most // 4), most)
+        if tiles and choose(0, 1):
+            width = one_of(choose, tiles)
+            size = min(most, width * choose(1, most // width) + one_of(choose, STEPS))
+        sizes[name] = all_of(size)[name]
+    return all_of(min(sizes.values())) if seldom(choose, SQUARE_ONCE_IN) else sizes
 
 
 def row_axis(kernel: Kernel) -> str | None:
@@ -145,34 +166,45 @@ def _most(ground: Ground, axes: Mapping[str, int], name: str, cap: int, workers:
     if more > held:  # nearly always elements grow evenly with a size, and this guess is the answer
         hi = min(hi, lo + max(0, cap - held) // (more - held))
 
-    def fits(size: int) -> bool:
-        tried = {**axes, name: size}
-        if elements(kernel, tried) > cap:
-            return False
-        count = threads(kernel, tried, ground.tune)
-        return count <= workers and count * max(tried.values()) <= work
-
-    if lo == hi or fits(hi):
+    if lo == hi or _fits(ground, {**axes, name: hi}, cap, workers, work):
         return hi
     while hi - lo > 1:
         middle = (lo + hi) // 2
-        lo, hi = (middle, hi) if fits(middle) else (lo, middle)
+        lo, hi = (middle, hi) if _fits(ground, {**axes, name: middle}, cap, workers, work) else (lo, middle)
     return lo
 
 
+def _fits(ground: Ground, axes: Mapping[str, int], cap: int, workers: int, work: int) -> bool:
+    """Whether a trial of this size has no more elements, threads and work than that."""
+    if elements(ground.kernel, axes) > cap:
+        return False
+    count = threads(ground.kernel, axes, ground.tune)
+    return count <= workers and count * max(axes.values()) <= work
+
+
 def _size(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
-    """A size up to `most`: any one, small ones likelier; or one that is small, prime or last; or near a width."""
+    """A size up to `most`: any one, small ones likelier; or one that is small, prime, last, named; or near a width."""
     form = choose(0, 3)
     if form == 0:
         top = min(most, (1 << choose(1, max(1, most.bit_length()))) - 1)
         size = choose(axis.lo, max(axis.lo, top))
+    elif form == 1 and ground.named and choose(0, 1):
+        size = one_of(choose, TIMES[:2]) * one_of(choose, ground.named) + one_of(choose, STEPS[:3])
     elif form == 1:
         size = one_of(choose, (*SMALL, *PRIMES, axis.hi - 1, axis.hi))
     elif form == 2 and ground.tuned:
-        size = one_of(choose, TIMES[:2]) * one_of(choose, ground.tuned) + one_of(choose, STEPS[:3])
+        width = one_of(choose, ground.tuned)
+        size = _times(choose, TIMES[:2], most // width) * width + one_of(choose, STEPS[:3])
     else:
-        size = one_of(choose, TIMES) * one_of(choose, ground.widths) + one_of(choose, STEPS)
-    return _fit(axis, max(axis.lo, min(size, most)))
+        width = one_of(choose, ground.widths)
+        size = _times(choose, TIMES, most // width) * width + one_of(choose, STEPS)
+    return fit(axis, max(axis.lo, min(size, most)))
+
+
+def _times(choose: Choose, few: Sequence[int], most: int) -> int:
+    """How many times a width: a few times, or now and then as many times as any."""
+    form = choose(0, len(few))
+    return few[form] if form < len(few) else choose(1, max(1, most))
 
 
 def _rows(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
@@ -181,42 +213,10 @@ def _rows(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
     if form == 3:
         return _size(choose, axis, ground, min(most, 8 * MOST_ROWS))
     top = max(axis.lo, min(most, 4 if form == 0 else MOST_ROWS))
-    return _fit(axis, choose(axis.lo, top))
+    return fit(axis, choose(axis.lo, top))
 
 
-def _fit(axis: Axis, size: int) -> int:
+def fit(axis: Axis, size: int) -> int:
     """The nearest size that the axis admits, at or below where it can be."""
     down = size - size % axis.multiple
     return down if down >= axis.lo else down + axis.multiple
-
-
-def _most_blocks(kernel: Kernel) -> dict[str, int]:
-    """The launch that gives many rows the most blocks, and of these the one of the fewest threads."""
-    row = row_axis(kernel) or next(iter(kernel.axes))
-    axes = {name: min(axis.hi, MANY) if name == row else axis.lo for name, axis in kernel.axes.items()}
-    axes[row] = _fit(kernel.axes[row], axes[row])
-    every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
-    return min(every[:MOST_TUNES], key=lambda tune: (-_blocks(kernel, axes, tune), threads(kernel, axes, tune)))
-
-
-def _blocks(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
-    sizes = kernel.sizes(axes, tune)
-    return max(prod(size(sizes) for size in one.grid) for one in kernel.launches if not one.when or one.when(sizes))
-
-
-def _many(ground: Ground, what: Large, choose: Choose) -> dict[str, int]:
-    """More than 2^16 rows of a few columns, or more than 2^16 elements in rows of any length.
-
-    Without an axis of rows it is the first axis, or the last one, that is so large.
-    """
-    kernel = ground.kernel
-    axes = {name: axis.lo for name, axis in kernel.axes.items()}
-    row = row_axis(kernel) or (next(iter(axes)) if what == "rows" else next(reversed(axes)))
-    is_long = what == "rows" or row_axis(kernel) is None
-    for name, axis in kernel.axes.items():
-        if name != row:
-            axes[name] = _fit(axis, min(axis.hi, choose(1, 2) if is_long else choose(65, 300)))
-    axis = kernel.axes[row]
-    wanted = MANY if is_long else -(-MANY // max(1, prod(axes.values()) // max(1, axes[row])))
-    axes[row] = _fit(axis, max(axis.lo, min(axis.hi, wanted + choose(1, 64))))
-    return axes

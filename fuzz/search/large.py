@@ -1,0 +1,142 @@
+"""Sizes that ordinary trials do not reach: more than 16 bits can count, and more than one turn of a whole grid.
+
+Knows claims and numbers in them; never values, how a kernel is run or what the right answer is.
+"""
+
+from collections.abc import Mapping
+from itertools import product
+from math import prod
+from typing import Literal
+
+from fuzz.claims.launches import Launch
+from fuzz.claims.sizes import Axis
+from fuzz.kernel import MOST_TUNES, Kernel
+from fuzz.search.chooser import Choose, one_of
+from fuzz.search.edges import numbers
+from fuzz.search.sizes import Ground, drawn, elements, fit, ground_of, row_axis, threads
+
+Large = Literal["rows", "elements", "columns", "turns"]
+MANY = 1 << 16
+LONGEST = 1 << 18
+"""Columns of the longest rows that are tried."""
+MOST_ELEMENTS, MOST_THREADS = 1 << 21, 1 << 20
+"""Of a trial in which a grid goes round again: a second or two where threads are simulated."""
+TUNE_TRIES = 4
+OTHERS = 200
+"""The largest size of the other axes there: mostly several warps, since what one warp does alone it does in order."""
+
+
+def large_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
+    """Launch parameters and sizes; None where the claim has nothing of the kind that ordinary trials do not have.
+
+    `rows`, `elements`: more than 16 bits can count, where the claim has so many. `columns`: the same of one row's
+    elements. `turns`: so many that each block of a full grid takes a second share.
+    """
+    if what == "columns":
+        return _long_rows(kernel, choose)
+    if what == "turns":
+        return _second_share(kernel, choose)
+    if what == "rows" and len(kernel.axes) == 1 and (found := _second_share(kernel, choose)):
+        return found  # more elements than 16 bits can count are tried as such
+    tune = _most_blocks(kernel) if what == "rows" else {name: min(values) for name, values in kernel.tune.items()}
+    return ground_of(kernel, tune), _many(kernel, what, choose)
+
+
+def _near(axis: Axis, size: int) -> int:
+    """The size, or the one of the axis that is nearest to it."""
+    return fit(axis, max(axis.lo, min(axis.hi, size)))
+
+
+def _most_blocks(kernel: Kernel) -> dict[str, int]:
+    """The launch that gives many rows the most blocks, and of these the one of the fewest threads."""
+    row = row_axis(kernel) or next(iter(kernel.axes))
+    axes = {name: min(axis.hi, MANY) if name == row else axis.lo for name, axis in kernel.axes.items()}
+    axes[row] = _near(kernel.axes[row], axes[row])
+    every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
+    return min(every[:MOST_TUNES], key=lambda tune: (-_most_of_any(kernel, axes, tune), threads(kernel, axes, tune)))
+
+
+def _most_of_any(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
+    sizes = kernel.sizes(axes, tune)
+    return max(_blocks(one, sizes) for one in kernel.launches if not one.when or one.when(sizes))
+
+
+def _blocks(launch: Launch, sizes: Mapping[str, int]) -> int:
+    return prod(size(sizes) for size in launch.grid)
+
+
+def _many(kernel: Kernel, what: Large, choose: Choose) -> dict[str, int]:
+    """More than 2^16 rows of a few columns, or more than 2^16 elements in rows of any length.
+
+    Without an axis of rows it is the first axis, or the last one, that is so large.
+    """
+    axes = {name: axis.lo for name, axis in kernel.axes.items()}
+    row = row_axis(kernel) or (next(iter(axes)) if what == "rows" else next(reversed(axes)))
+    is_long = what == "rows" or row_axis(kernel) is None
+    for name, axis in kernel.axes.items():
+        if name != row:
+            axes[name] = _near(axis, choose(1, 2) if is_long else choose(65, 300))
+    axis = kernel.axes[row]
+    wanted = MANY if is_long else -(-MANY // max(1, prod(axes.values()) // max(1, axes[row])))
+    axes[row] = _near(axis, wanted + choose(1, 64))
+    return axes
+
+
+def _long_rows(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
+    """A few rows of more than 2^16 columns, or of more than some larger number that the text of the kernel holds.
+
+    Where there are no rows it is the middle axis of three that is so large, as no other large size makes it.
+    """
+    row, names = row_axis(kernel), list(kernel.axes)
+    long = names[-1] if row else names[1] if len(names) > 2 else None
+    if long is None or long == row or kernel.axes[long].hi <= MANY:
+        return None
+    axes = {name: _near(axis, choose(3, 8)) for name, axis in kernel.axes.items()}
+    places = (MANY, *sorted(size for size in numbers(kernel.source) if MANY < size <= LONGEST))
+    axes[long] = _near(kernel.axes[long], one_of(choose, places) + choose(1, 64))
+    return ground_of(kernel, drawn(kernel, choose)), axes
+
+
+def _second_share(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
+    """Sizes beyond the one from which on a launch has no more blocks: up to twice that, or to five times on one axis.
+
+    A thread may take four elements at a time, but hardly four rows, which are slow.
+    """
+    first = choose(0, len(kernel.axes) - 1)
+    most_times = 4 if len(kernel.axes) == 1 else 1
+    names = [*list(kernel.axes)[first:], *list(kernel.axes)[:first]]
+    for _ in range(TUNE_TRIES):
+        tune = drawn(kernel, choose)
+        for name, launch in product(names, kernel.launches):
+            axis = kernel.axes[name]
+            axes = {other: _near(it, choose(1, OTHERS)) for other, it in kernel.axes.items()}
+            full = full_grid(kernel, launch, axes, name, tune)
+            if full is None:
+                continue
+            axes[name] = _near(axis, full + choose(-(-full // 4), most_times * full))
+            if elements(kernel, axes) > MOST_ELEMENTS:
+                axes[name] = _near(axis, full + -(-full // 4))
+            if elements(kernel, axes) <= MOST_ELEMENTS and threads(kernel, axes, tune) <= MOST_THREADS:
+                return ground_of(kernel, tune), axes
+    return None
+
+
+def full_grid(
+    kernel: Kernel, launch: Launch, axes: Mapping[str, int], name: str, tune: Mapping[str, int]
+) -> int | None:
+    """The least size of an axis, the others as they are, from which on a launch has no more blocks; None without one.
+
+    So it is where a claim bounds its grid, and each block goes on with what lies one grid further.
+    """
+    lo, hi = kernel.axes[name].lo, min(kernel.axes[name].hi, MOST_ELEMENTS)
+
+    def blocks(size: int) -> int:
+        return _blocks(launch, kernel.sizes({**axes, name: size}, tune))
+
+    most = blocks(hi)
+    if most in (1, blocks(lo)):
+        return None
+    while lo < hi:
+        middle = (lo + hi) // 2
+        lo, hi = (lo, middle) if blocks(middle) == most else (middle + 1, hi)
+    return lo if lo <= min(kernel.axes[name].hi, MOST_ELEMENTS) // 2 else None
