@@ -132,6 +132,7 @@ def test_a_planted_bug_is_named(label: str, x: Floats, bug: Callable[[Floats], F
         ("fast exp", WIDE, clamped),
         ("fast exp", WIDE, lambda x: with_sum(x, lambda p: p * (1 + 20 * 2.0**-24))),
         ("fast exp", WIDE, lambda x: to_base(x, 1.4427)),
+        ("fast exp", row(0, *range(-40, -7)), lambda x: exact(x) * np.where(x < 0, 1, 1 + 20 * 2.0**-24)),
         ("exp of another base", WIDE, planted.BUGS["__expf instead of expf"]),
         ("less accurate than claimed", softmax_row(), lambda x: jittered(x, 200)),
         ("bf16 intermediate", row(88, 89, 90, 91, 92), lambda x: np.full((1, 5), 0.25)),

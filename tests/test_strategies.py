@@ -191,6 +191,7 @@ def test_no_axis_of_a_product_is_small_now_and_then() -> None:
     attempts = [attempt_of(TILED, 0, index) for index in range(40, 340)]
     assert sum(min(attempt.case.axes.values()) > 32 for attempt in attempts) >= 300 / 20
     assert sum(len(set(attempt.case.axes.values())) == 1 for attempt in attempts) >= 3
+    assert sum(all(size > 32 and size % 4 == 0 for size in attempt.case.axes.values()) for attempt in attempts) >= 5
 
 
 def test_zero_meets_infinity_in_a_product() -> None:

@@ -21,7 +21,7 @@ WORK = 1 << 23
 UNBOUNDED = 1 << 62
 """As much work as the elements and threads allow: where it is known that threads share the axis, that is little."""
 MOST_ROWS = 160
-EVEN_ONCE_IN, SQUARE_ONCE_IN = 4, 6
+EVEN_ONCE_IN, SQUARE_ONCE_IN, VECTORS_ONCE_IN = 4, 6, 3
 """Trials of a matrix in which no axis is small; in the others hardly any has two tiles along each axis."""
 VARIANT_TRIES = 6
 TURNS = (2, 3, 4)
@@ -125,7 +125,10 @@ def _axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, i
 
 
 def _even(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
-    """Sizes of which none is small: several tiles along every axis, as far as the budget admits; or all the same."""
+    """Sizes of which none is small: several tiles along every axis, as far as the budget admits.
+
+    Now and then all are the same, or all are whole vectors: there a kernel may go another way.
+    """
     axes = ground.kernel.axes
 
     def all_of(size: int) -> dict[str, int]:
@@ -146,7 +149,10 @@ def _even(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, i
             width = one_of(choose, tiles)
             size = min(most, width * choose(1, most // width) + one_of(choose, STEPS))
         sizes[name] = all_of(size)[name]
-    return all_of(min(sizes.values())) if seldom(choose, SQUARE_ONCE_IN) else sizes
+    if seldom(choose, SQUARE_ONCE_IN):
+        return all_of(min(sizes.values()))
+    whole = VECTOR if seldom(choose, VECTORS_ONCE_IN) else 1
+    return {name: fit(axes[name], max(axes[name].lo, size - size % whole)) for name, size in sizes.items()}
 
 
 def row_axis(kernel: Kernel) -> str | None:
