@@ -81,6 +81,7 @@ def row(*values: float) -> Floats:
 
 
 WIDE = np.linspace(-60, 0, 600, dtype=np.float32)[None, :]
+FAR = row(0, *range(-40, -6))
 DENORMAL = np.concatenate([np.zeros((1, 1)), np.linspace(-100, -90, 40)[None, :]], axis=1).astype(np.float32)
 
 PLANTED: list[tuple[str, Floats, Callable[[Floats], Floats]]] = [
@@ -102,6 +103,7 @@ PLANTED: list[tuple[str, Floats, Callable[[Floats], Floats]]] = [
     ("exp of another base", WIDE, lambda x: to_base(x, 1.4427)),
     ("exp of another base", softmax_row(), lambda x: to_base(x, 1.0)),
     ("less accurate than claimed", softmax_row(), lambda x: jittered(x, 40)),
+    ("less accurate than claimed", FAR, lambda x: exact(x) * np.where(x < 0, 1, 1 + 14 * 2.0**-24)),
     ("denominator", softmax_row(), lambda x: with_sum(x, lambda p: p * (1 + 20 * 2.0**-24))),
     ("fp16 intermediate", softmax_row(), planted.BUGS["fp16 intermediate"]),
     ("bf16 intermediate", softmax_row(), planted.BUGS["bf16 intermediate"]),
@@ -132,7 +134,6 @@ def test_a_planted_bug_is_named(label: str, x: Floats, bug: Callable[[Floats], F
         ("fast exp", WIDE, clamped),
         ("fast exp", WIDE, lambda x: with_sum(x, lambda p: p * (1 + 20 * 2.0**-24))),
         ("fast exp", WIDE, lambda x: to_base(x, 1.4427)),
-        ("fast exp", row(0, *range(-40, -7)), lambda x: exact(x) * np.where(x < 0, 1, 1 + 20 * 2.0**-24)),
         ("exp of another base", WIDE, planted.BUGS["__expf instead of expf"]),
         ("less accurate than claimed", softmax_row(), lambda x: jittered(x, 200)),
         ("bf16 intermediate", row(88, 89, 90, 91, 92), lambda x: np.full((1, 5), 0.25)),
