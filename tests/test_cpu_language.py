@@ -498,3 +498,52 @@ def test_lanes_converge_with_those_of_their_branch_alone(device: CpuDevice, body
     )
     got = run(device, text, {"y": np.zeros(32, np.int32)}, check)
     np.testing.assert_array_equal(got, CONVERGED[body])
+
+
+GROUPS = {
+    "struct S { float a; int b; double c; };  auto t = cg::tiled_partition<32>(cg::this_thread_block());"
+    " S s = {1.0f, lane, 0.5}; s = t.shfl_xor(s, 1); s = t.shfl_down(s, 1); y[lane] = s.b;": np.where(
+        LANES == 31, 30, (LANES + 1) ^ 1
+    ),
+    "struct S { int a, b, c; }; auto t = cg::tiled_partition<8>(cg::this_thread_block()); S s = {lane, 1, lane};"
+    " s = cg::reduce(t, s, [](S p, S q) { return S{max(p.a, q.a), p.b + q.b, min(p.c, q.c)}; });"
+    " y[lane] = s.a * 10000 + s.b * 100 + s.c;": (LANES // 8 * 8 + 7) * 10000 + 800 + LANES // 8 * 8,
+    "cg::thread_group t = cg::tiled_partition(cg::this_thread_block(), 8); t.sync();"
+    " y[lane] = (int)(t.size() * 100 + t.thread_rank());": 800 + LANES % 8,
+    "cg::thread_group b = cg::this_thread_block(); b.sync(); y[lane] = (int)(b.size() + b.thread_rank());": 32 + LANES,
+    "auto t = cg::tiled_partition<32>(cg::this_thread_block()); auto g = cg::labeled_partition(t, lane / 5);"
+    " y[lane] = (int)g.size();": np.where(LANES < 30, 5, 2),
+    "auto t = cg::tiled_partition<32>(cg::this_thread_block()); auto g = cg::binary_partition(t, lane < 9);"
+    " y[lane] = (int)(g.size() * 100 + g.thread_rank());": np.where(LANES < 9, 900 + LANES, 2300 + LANES - 9),
+    "y[lane] = 0; __syncwarp(); cg::invoke_one(cg::this_thread_block(), [&](int v) { y[0] = v; }, 7);": np.where(
+        LANES, 0, 7
+    ),
+    "y[lane] = cg::this_thread().size() + cg::coalesced_threads().meta_group_size();": np.full(32, 2),
+}
+
+
+@EVERY
+@pytest.mark.parametrize("body", GROUPS)
+def test_groups_of_every_kind(device: CpuDevice, body: str, check: bool) -> None:
+    text = (
+        "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
+        f"namespace cg = cooperative_groups;\n__global__ void k(int *y) {{ const int lane = threadIdx.x; {body} }}"
+    )
+    np.testing.assert_array_equal(run(device, text, {"y": "i32[32]"}, check), GROUPS[body])
+
+
+COMPILES = (
+    "__builtin_assume(lane < 32); y[lane] = lane;",
+    "__stcs(y + lane, (short)lane); __stcg(y + lane, (unsigned char)lane);",
+    "const clock_t start = clock(); y[lane] = lane + (clock() < start);",
+    "y[lane] = __shfl_sync(0xffffffffu, lane > 3, 4) ? lane : 0;",
+    "y[lane] = lane; y[lane] = __ldcv(y + lane);",
+    "#if CUDART_VERSION >= 11000 && __CUDACC_VER_MAJOR__ >= 11\ny[lane] = lane;\n#endif\n",
+)
+
+
+@EVERY
+@pytest.mark.parametrize("body", COMPILES)
+def test_what_kernels_take_for_granted_is_there(device: CpuDevice, body: str, check: bool) -> None:
+    text = f"__global__ void k(int *y) {{ const int lane = threadIdx.x;\n{body}\n}}"
+    np.testing.assert_array_equal(run(device, text, {"y": "i32[32]"}, check), LANES)

@@ -20,6 +20,17 @@ static inline thread_block this_thread_block() { return {}; }
 
 namespace details {
 
+// A shuffle of anything of up to 32 bytes, which cooperative groups have and __shfl_sync has not.
+template <class T>
+T shuffle(unsigned int mask, T value, int source, int line) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32, "groups shuffle trivial values of up to 32 bytes");
+  uint64_t pieces[(sizeof(T) + 7) / 8] = {};
+  memcpy(pieces, static_cast<const void *>(&value), sizeof value);
+  for (uint64_t &piece : pieces) piece = cuda_on_cpu::shuffle(mask, piece, source, line);
+  memcpy(static_cast<void *>(&value), pieces, sizeof value);
+  return value;
+}
+
 // What tiles and coalesced groups share. Ranks number the lanes of the mask from the lowest.
 class lanes {
  public:
@@ -40,17 +51,17 @@ class lanes {
   }
   template <class T>
   T shfl(T value, int rank, CUDA_ON_CPU_LINE) const {
-    return cuda_on_cpu::shuffle(mask_, value, lane_of(static_cast<unsigned int>(rank) % num_threads()), line);
+    return shuffle(mask_, value, lane_of(static_cast<unsigned int>(rank) % num_threads()), line);
   }
   template <class T>
   T shfl_up(T value, unsigned int delta, CUDA_ON_CPU_LINE) const {
     unsigned int rank = thread_rank();
-    return cuda_on_cpu::shuffle(mask_, value, lane_of(delta <= rank ? rank - delta : rank), line);
+    return shuffle(mask_, value, lane_of(delta <= rank ? rank - delta : rank), line);
   }
   template <class T>
   T shfl_down(T value, unsigned int delta, CUDA_ON_CPU_LINE) const {
     unsigned int rank = thread_rank();
-    return cuda_on_cpu::shuffle(mask_, value, lane_of(delta < num_threads() - rank ? rank + delta : rank), line);
+    return shuffle(mask_, value, lane_of(delta < num_threads() - rank ? rank + delta : rank), line);
   }
 
  protected:
@@ -88,7 +99,7 @@ class thread_block_tile : public details::lanes {
   unsigned int meta_group_size() const { return (thread_block::size() + Size - 1) / Size; }
   template <class T>
   T shfl_xor(T value, unsigned int lane_mask, CUDA_ON_CPU_LINE) const {
-    return __shfl_xor_sync(this->lane_mask(), value, static_cast<int>(lane_mask), Size, line);
+    return details::shuffle(this->lane_mask(), value, cuda_on_cpu::lane() ^ static_cast<int>(lane_mask % Size), line);
   }
 };
 
@@ -96,6 +107,8 @@ class coalesced_group : public details::lanes {
  public:
   explicit coalesced_group(unsigned int mask) : lanes(mask) {}
   unsigned int size() const { return num_threads(); }
+  static unsigned int meta_group_rank() { return 0; }
+  static unsigned int meta_group_size() { return 1; }
 };
 
 static inline coalesced_group coalesced_threads(CUDA_ON_CPU_LINE) { return coalesced_group(__activemask(line)); }
@@ -103,6 +116,46 @@ static inline coalesced_group coalesced_threads(CUDA_ON_CPU_LINE) { return coale
 template <unsigned int Size, class Group>
 static inline thread_block_tile<Size, Group> tiled_partition(const Group &) {
   return {};
+}
+
+// Groups of which only the running program knows what they are: a whole block, or lanes of a warp.
+class thread_group {
+ public:
+  thread_group(const thread_block &) : lanes_(0), is_block_(true) {}
+  thread_group(const details::lanes &lanes) : lanes_(lanes.lane_mask()), is_block_(false) {}
+  unsigned int size() const { return is_block_ ? thread_block::size() : lanes_.num_threads(); }
+  unsigned int num_threads() const { return size(); }
+  unsigned int thread_rank() const { return is_block_ ? thread_block::thread_rank() : lanes_.thread_rank(); }
+  void sync(CUDA_ON_CPU_LINE) const {
+    if (is_block_)
+      cuda_on_cpu_barrier(line);
+    else
+      lanes_.sync(line);
+  }
+
+ private:
+  coalesced_group lanes_;
+  bool is_block_;
+};
+
+// A tile of 1, 2, 4, 8, 16 or 32 threads.
+static inline thread_group tiled_partition(const thread_group &, unsigned int size) {
+  return coalesced_group((size == 32 ? ~0u : (1u << size % 32) - 1) << (cuda_on_cpu::lane() & ~static_cast<int>(size - 1)));
+}
+static inline thread_group this_thread() { return coalesced_group(1u << cuda_on_cpu::lane()); }
+
+template <class Group, class Label>
+static inline coalesced_group labeled_partition(const Group &group, Label label, CUDA_ON_CPU_LINE) {
+  return coalesced_group(__match_any_sync(group.lane_mask(), label, line));
+}
+template <class Group>
+static inline coalesced_group binary_partition(const Group &group, bool side, CUDA_ON_CPU_LINE) {
+  unsigned int chosen = __ballot_sync(group.lane_mask(), side, line);
+  return coalesced_group(side ? chosen : group.lane_mask() & ~chosen);
+}
+template <class Group, class Function, class... Argument>
+static inline void invoke_one(const Group &group, Function &&function, Argument &&...arguments) {
+  if (group.thread_rank() == 0) function(static_cast<Argument &&>(arguments)...);
 }
 
 static inline void sync(const thread_block &, CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }

@@ -6,7 +6,7 @@ namespace cuda_on_cpu {
 
 template <class T>
 inline uint64_t to_bits(T value) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 2, "warp collectives take values of 2, 4 or 8 bytes");
+  static_assert(sizeof(T) <= 8 && (sizeof(T) & (sizeof(T) - 1)) == 0, "warp collectives take values of 1, 2, 4 or 8 bytes");
   uint64_t bits = 0;
   memcpy(&bits, &value, sizeof value);
   return bits;

@@ -3,6 +3,9 @@
 
 #define CUDA_ON_CPU 1
 #define __CUDACC__ 1
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define CUDART_VERSION 13000
 #ifndef __CUDA_ARCH__
 #define __CUDA_ARCH__ 900
 #endif
@@ -25,6 +28,9 @@
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #ifdef __noinline__
 #undef __noinline__
+#endif
+#ifndef __clang__  // which has it
+#define __builtin_assume(condition) static_cast<void>(0)
 #endif
 // __noinline__ is no macro: libstdc++ writes __attribute__((__noinline__)). translate.py replaces the word instead.
 

@@ -1,19 +1,28 @@
 // Loads and stores with cache hints, and what device code takes from the C library.
 #pragma once
-#include "language.h"
+#include <time.h>
+
+#include "atomic.h"
 
 #define CUDA_ON_CPU_LOAD(name) \
   template <class T>           \
   CUDA_ON_CPU_INLINE T name(const T *p) { return *p; }
 #define CUDA_ON_CPU_STORE(name) \
   template <class T>            \
-  CUDA_ON_CPU_INLINE void name(T *p, T value) { *p = value; }
+  CUDA_ON_CPU_INLINE void name(T *p, typename cuda_on_cpu::Same<T>::type value) { *p = value; }
 CUDA_ON_CPU_LOAD(__ldg)
 CUDA_ON_CPU_LOAD(__ldca)
 CUDA_ON_CPU_LOAD(__ldcg)
 CUDA_ON_CPU_LOAD(__ldcs)
-CUDA_ON_CPU_LOAD(__ldcv)
 CUDA_ON_CPU_LOAD(__ldlu)
+// Fetches again what may have been cached: a flag is polled this way, as by volatile.
+template <class T>
+CUDA_ON_CPU_INLINE T __ldcv(const T *p) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return *const_cast<const volatile T *>(p);
+  else
+    return *p;
+}
 CUDA_ON_CPU_STORE(__stwb)
 CUDA_ON_CPU_STORE(__stcg)
 CUDA_ON_CPU_STORE(__stcs)
@@ -36,6 +45,7 @@ static inline void cuda_on_cpu_free(void *) {}  // the whole heap goes when the 
 #define free(memory) cuda_on_cpu_free(memory)
 
 static inline long long clock64() { return 0; }
+#define clock() static_cast<clock_t>(clock64())
 
 static inline void __nanosleep(unsigned int) {}
 static inline size_t __cvta_generic_to_shared(const void *p) { return reinterpret_cast<size_t>(p); }
