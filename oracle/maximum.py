@@ -10,10 +10,17 @@ from oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
 from oracle.number import MIN_NORMAL
 
 
-def enclose_maximum(top: Doubles, judged: Mask, reasons: tuple[str, ...], ftz: bool, slack: float = 0.0) -> Enclosure:
-    """The maximum itself, give or take `slack`; where denormals are flushed, a denormal one may be zero."""
-    flushed = (np.abs(top) < MIN_NORMAL) & ftz
-    least, most = np.where(flushed, np.minimum(top, 0.0), top), np.where(flushed, np.maximum(top, 0.0), top)
+def enclose_maximum(
+    x: Doubles, top: Doubles, judged: Mask, reasons: tuple[str, ...], ftz: bool, slack: float = 0.0
+) -> Enclosure:
+    """The maximum `top` of each row of x, give or take `slack`; where denormals are flushed, also what counts as much.
+
+    A comparison then takes all denormals for zero: of a row whose maximum is one of them, or zero, any of them may be
+    chosen, whose bits a selection leaves alone, and zero where max.ftz flushes its result.
+    """
+    lowest = np.where(np.abs(x) < MIN_NORMAL, x, 0.0).min(axis=-1, initial=0.0)
+    is_zero = (np.abs(top) < MIN_NORMAL) & ftz
+    least, most = np.where(is_zero, lowest, top), np.where(is_zero, np.maximum(top, 0.0), top)
     none = np.zeros(top.shape)
 
     def exact(index: Index, bits: int) -> Bounds:

@@ -51,7 +51,7 @@ def enclose_states(
         reasons += (f"{int(overflow.sum())} sums may overflow",)
     exact = _Exact(m, s, accuracy, first_exp)
     slack = np.where(plain, ROUND_64 * hi, 0.0)
-    maxima = enclose_maximum(top, rows.judged, rows.reasons, accuracy.ftz, g)
+    maxima = enclose_maximum(m, top, rows.judged, rows.reasons, accuracy.ftz, g)
     return maxima, Enclosure(want, lo, hi, judged_s, slack, slack, exact.total, None, reasons)
 
 

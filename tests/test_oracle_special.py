@@ -256,3 +256,29 @@ def test_rows_of_no_elements_are_kept(op: str) -> None:
     if op == "max_sum":
         got["m"][:] = -INF
     assert judge(op, {"x": np.zeros((2, 0), dtype=np.float32)}, got).status == "kept"
+
+
+@pytest.mark.parametrize("op", ["row_max", "max_sum"])
+@pytest.mark.parametrize(
+    ("got", "ftz", "status"),
+    [
+        (-1.0e-41, False, "kept"),
+        (-2.0e-40, False, "broken"),
+        (-0.0, False, "broken"),
+        (-1.0e-41, True, "kept"),
+        (-2.0e-40, True, "kept"),  # a comparison that flushes takes it for the -1e-41 beside it, and for zero
+        (-0.0, True, "kept"),
+        (0.0, True, "kept"),
+        (-3.0e-40, True, "broken"),
+        (1.0e-41, True, "broken"),
+        (-1.5e-38, True, "broken"),
+    ],
+)
+def test_where_denormals_are_flushed_any_of_them_may_be_taken_for_the_maximum(
+    op: str, got: float, ftz: bool, status: str
+) -> None:
+    x = np.array([[-2.0e-40, -1.0e-41, -1.5e-38, -np.inf]], "f4")
+    outputs = (
+        {"y": np.array([got], "f4")} if op == "row_max" else {"m": np.array([got], "f4"), "s": np.array([3], "f4")}
+    )
+    assert judge(op, {"x": x}, outputs, accuracy=Accuracy(ftz=ftz)).status == status

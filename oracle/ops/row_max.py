@@ -40,4 +40,4 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
     want = np.fmax.reduce(x, axis=1)
     want = np.where(rows.has_nan & (special.nan != "ignore"), np.nan, want)
     want = np.where(rows.has_pos_inf & (special.pos_inf == "row"), np.nan, want)
-    return {"y": enclose_maximum(want, rows.judged, rows.reasons, accuracy.ftz)}
+    return {"y": enclose_maximum(x, want, rows.judged, rows.reasons, accuracy.ftz)}

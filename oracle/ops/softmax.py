@@ -186,6 +186,7 @@ def _clash_in(number: int, y: Doubles, at_least: Doubles, at_most: Doubles, exac
     wrong = (at_least > agreed) | (at_most < agreed)
     worst = high if at_least[high] / agreed > agreed / at_most[low] else low
     message = f"elements {high} and {low} of row {number} cannot have been divided by the same sum"
+    message += ', as denominator="row" claims'
     certified = partial(exact.clash, y[high], y[low], (number, high), (number, low))
     return Clash((number, worst), wrong, message, certified)
 
