@@ -160,3 +160,24 @@ __global__ void atomics_of_its_own(float *y, const float *x) {
         y[1 + blockIdx.x] = sum;
     }
 }
+
+__device__ unsigned blocks_done = 0;
+
+__global__ void ticket_in_a_device_variable(float *y, const float *x, float *part) {
+    // As CUDA's own sample does it; whoever comes last clears the ticket for the next launch.
+    __shared__ bool is_last;
+    part[blockIdx.x * blockDim.x + threadIdx.x] = x[threadIdx.x];
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        is_last = atomicInc(&blocks_done, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (is_last) {
+        float sum = 0.0f;
+        for (int block = 0; block < gridDim.x; block++) {
+            sum += part[block * blockDim.x + (threadIdx.x + 1) % blockDim.x];
+        }
+        y[threadIdx.x] = sum;
+    }
+}

@@ -205,6 +205,7 @@ void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t 
   bool shared;
   const Region *region = region_of(address, shared);
   if (!region) {
+    if (is_device_variable(address) && is_strong(s, false)) order_atomic(block.current);  // a ticket may be one
     if (is_unchecked(address)) return;
     report_access(Kind::illegal_address, s);
     stop_run(Status::stopped);

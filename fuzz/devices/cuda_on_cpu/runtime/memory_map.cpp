@@ -113,8 +113,11 @@ void forget_library_memory(const Module &module) {
 }
 
 bool is_unchecked(uintptr_t address) {
-  return is_on_stacks(address) || address - memory_map.library_start < memory_map.library_end - memory_map.library_start ||
-         is_on_device_heap(address);
+  return is_on_stacks(address) || is_device_variable(address) || is_on_device_heap(address);
+}
+
+bool is_device_variable(uintptr_t address) {
+  return address - memory_map.library_start < memory_map.library_end - memory_map.library_start;
 }
 
 static void locate_in(Finding &f, Place place, uint32_t number, uintptr_t start, uintptr_t address) {
