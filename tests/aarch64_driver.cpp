@@ -28,7 +28,7 @@ int main(int count, char **words) {
   SharedArray arrays[8] = {};
   uint32_t array_count = 0;
   for (int i = 6; i + 1 < count; i += 2)
-    arrays[array_count++] = {std::strtoull(words[i], nullptr, 0), std::strtoull(words[i + 1], nullptr, 0)};
+    arrays[array_count++] = {std::strtoull(words[i], nullptr, 0), std::strtoull(words[i + 1], nullptr, 0), 0};
 
   float x[256];
   for (int i = 0; i < 256; i++) x[i] = static_cast<float>(i + 1);

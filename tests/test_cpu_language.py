@@ -298,6 +298,9 @@ def test_static_shared_memory_in_every_way_of_declaring_it(device: CpuDevice, ch
         "__shared__ __align__(16) float s[32];",
         "volatile __shared__ float s[32];",
         "__shared__ float2 pairs[16]; float *s = &pairs[0].x;",
+        "struct P { float a, b; P() = default; P(float v) : a(v), b(v) {} };"
+        " __shared__ P pairs[16]; float *s = &pairs[0].a;",
+        "struct P { float a, b; P() {} }; __shared__ P pairs[16]; float *s = &pairs[0].a;",
     ):
         text = (
             f"__global__ void k(float *y, const float *x) {{ {declaration} const int t = threadIdx.x; s[t] = x[t]; "

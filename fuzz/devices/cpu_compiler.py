@@ -25,6 +25,8 @@ Noted = dict[str, Any]
 HOME = Path(__file__).with_name("cuda_on_cpu")
 INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
 STATIC_SHARED_LIMIT = 48 * 1024
+GUARD = "guard variable"
+"""How the symbol begins that says whether the constructors of a __shared__ array of a class have run."""
 KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
 UNINITIALISED = re.compile(
     rf"\b{re.escape(KERNEL_NAME)}:(\d+):\d+: warning: (?:variable )?'(.+?)' is "
@@ -262,7 +264,10 @@ def _layout(path: Path) -> dict[str, Any]:
         if len(words) == 8 and words[3] == "TLS" and words[6] != "UND":
             found[words[7]] = (int(words[1], 16), int(words[2], 0))
     anchor, _ = found.pop("cuda_on_cpu_anchor")
-    shared = [(name.rpartition("::")[2], offset, size) for name, (offset, size) in found.items()]
+    shared = [
+        (GUARD if name.startswith(GUARD) else name.rpartition("::")[2], offset, size)
+        for name, (offset, size) in found.items()
+    ]
     return {"anchor": anchor, "shared": shared}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzz.devices import DeviceError
-from fuzz.devices.cpu_compiler import Library
+from fuzz.devices.cpu_compiler import GUARD, Library
 
 ABI_VERSION = 3
 FORWARD, REVERSE, SHUFFLED = range(3)
@@ -74,7 +74,7 @@ class RawModule(Structure):
 class RawSharedArray(Structure):
     """A static __shared__ array."""
 
-    _fields_ = [("offset", c_uint64), ("bytes", c_uint64)]
+    _fields_ = [("offset", c_uint64), ("bytes", c_uint64), ("is_guard", c_uint64)]
 
 
 class RawBuffer(Structure):
@@ -208,7 +208,7 @@ class LoadedLibrary:
         self._handle = ctypes.CDLL(str(library.path), mode=os.RTLD_NOW | os.RTLD_LOCAL)
         self.module = RawModule.in_dll(self._handle, "cuda_on_cpu_module")
         self.shared = (RawSharedArray * max(1, len(library.shared_arrays)))(
-            *(RawSharedArray(offset, size) for _, offset, size in library.shared_arrays)
+            *(RawSharedArray(offset, size, name == GUARD) for name, offset, size in library.shared_arrays)
         )
         self.entries: dict[str, LoadedEntry] = {}
         raw = self.module.entries

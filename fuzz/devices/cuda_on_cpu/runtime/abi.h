@@ -42,6 +42,7 @@ struct Module {
 // A __shared__ array with static storage: its place in the library's thread-local block, from the ELF symbols.
 struct SharedArray {
   uint64_t offset, bytes;
+  uint64_t is_guard;  // no array, but g++'s note that the constructors of one have run: they are empty, as CUDA has it
 };
 
 enum BufferFlags : uint32_t { has_content = 1, is_output = 2, is_initialised = 4 };  // 4: `fill` is no poison

@@ -102,7 +102,7 @@ void remember_read(Cell &cell, const Trace &t) {
 // Bytes of an access in one cell. False: the access is out of bounds, which is reported once and not looked at more.
 bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool shared) {
   if ((cell.addressable & mask) != mask) {
-    report_access(Kind::out_of_bounds, s);
+    if (!(shared && is_constructor_guard(word))) report_access(Kind::out_of_bounds, s);
     return false;
   }
   if (shared && cell.write.when < ordering.block_start) cell.initialised = 0;  // shared memory dies with its block

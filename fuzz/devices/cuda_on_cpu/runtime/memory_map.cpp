@@ -29,8 +29,10 @@ bool map_libraries_shared() {
   unmap_shadow(static_shared);
   if (!map_shadow(static_shared, static_start() - shared_red_zone, static_shared_bytes() + 2 * shared_red_zone))
     return false;
-  for (uint32_t i = 0; i < run->shared_array_count; i++)
-    mark(static_shared, static_start() + run->shared_arrays[i].offset, run->shared_arrays[i].bytes, false);
+  for (uint32_t i = 0; i < run->shared_array_count; i++) {
+    const SharedArray &array = run->shared_arrays[i];
+    if (!array.is_guard) mark(static_shared, static_start() + array.offset, array.bytes, false);
+  }
   return true;
 }
 
@@ -114,6 +116,14 @@ void forget_library_memory(const Module &module) {
 
 bool is_unchecked(uintptr_t address) {
   return is_on_stacks(address) || is_device_variable(address) || is_on_device_heap(address);
+}
+
+bool is_constructor_guard(uintptr_t address) {
+  for (uint32_t i = 0; i < run->shared_array_count; i++) {
+    const SharedArray &array = run->shared_arrays[i];
+    if (array.is_guard && address - static_start() - array.offset < array.bytes) return true;
+  }
+  return false;
 }
 
 bool is_device_variable(uintptr_t address) {

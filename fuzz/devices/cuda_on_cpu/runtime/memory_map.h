@@ -30,6 +30,7 @@ static inline const Region *region_of(uintptr_t address, bool &shared) {
 // Local memory, __device__ variables, constants, the device heap: allowed, and not looked at.
 bool is_unchecked(uintptr_t address);
 bool is_device_variable(uintptr_t address);
+bool is_constructor_guard(uintptr_t address);
 
 // The array that an address lies in or next to, for reports.
 void locate(uintptr_t address, Finding &finding);

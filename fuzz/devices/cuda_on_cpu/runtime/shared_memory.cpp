@@ -47,7 +47,7 @@ void poison_shared(uint32_t dynamic_bytes) {
   if (!run->shared_array_count) return;
   char *start = static_shared_start();
   for (uint32_t i = 0; i < run->shared_array_count; i++)
-    paint(start + run->shared_arrays[i].offset, run->shared_arrays[i].bytes);
+    if (!run->shared_arrays[i].is_guard) paint(start + run->shared_arrays[i].offset, run->shared_arrays[i].bytes);
 }
 
 static bool has_zones_around_static() {
