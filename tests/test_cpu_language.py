@@ -68,6 +68,8 @@ SHUFFLES = {
     "__all_sync(0xffffffffu, lane < 32)": np.ones(32),
     "__all_sync(0xffffffffu, lane < 31)": np.zeros(32),
     "__popc(__match_any_sync(0xffffffffu, lane / 5))": np.where(LANES < 30, 5, 2),
+    "(int)all_match(lane < 32)": np.full(32, -1),
+    "(int)all_match(lane == 31)": np.zeros(32),
     "__reduce_add_sync(0xffffffffu, lane - 20)": np.full(32, 31 * 16 - 20 * 32),
     "__reduce_min_sync(0xffffffffu, lane - 20)": np.full(32, -20),
     "__reduce_max_sync(0xffffffffu, lane - 20)": np.full(32, 11),
@@ -88,7 +90,10 @@ SHUFFLES = {
 
 @EVERY
 def test_warp_collectives_follow_the_rules_of_ptx(device: CpuDevice, check: bool) -> None:
-    kernels = "\n".join(
+    kernels = (
+        "__device__ unsigned all_match(int v) "
+        "{ int same; unsigned m = __match_all_sync(0xffffffffu, v, &same); return same ? m : 0; }\n"
+    ) + "\n".join(
         f"__global__ void k{i}(int *y) {{ const int lane = threadIdx.x; y[lane] = {one}; }}"
         for i, one in enumerate(SHUFFLES)
     )

@@ -104,6 +104,12 @@ void compute(const Meeting &m, Lanes &lane, int first_thread) {
       for (int l = 0; l < warp_lanes; l++)
         if (m.arrived >> l & 1) lane.result[l] = lanes_with(lane.value[l], m, lane);
       return;
+    case WarpOperation::match_all: {
+      bool all_same = lanes_with(lane.value[__builtin_ctz(m.arrived)], m, lane) == m.arrived;
+      for (int l = 0; l < warp_lanes; l++)
+        if (m.arrived >> l & 1) lane.result[l] = all_same ? m.mask : 0;
+      return;
+    }
     default: break;
   }
   bool is_signed = m.operation == WarpOperation::min_signed || m.operation == WarpOperation::max_signed;
@@ -232,5 +238,3 @@ CUDA_ON_CPU_API uint64_t cuda_on_cpu_warp(WarpOperation operation, uint32_t mask
   }
   return lanes[number].result[lane];
 }
-
-CUDA_ON_CPU_API uint32_t cuda_on_cpu_live_lanes() { return warps[block.current / warp_lanes].live; }

@@ -9,6 +9,7 @@ enum class WarpOperation {
   sync,
   converge,
   match,
+  match_all,
   add,
   min_signed,
   max_signed,

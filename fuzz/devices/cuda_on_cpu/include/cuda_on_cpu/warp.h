@@ -6,7 +6,6 @@
 
 CUDA_ON_CPU_IMPORT uint64_t cuda_on_cpu_warp(cuda_on_cpu::WarpOperation operation, uint32_t mask, uint64_t value,
                                              int source, int line);
-CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_live_lanes();
 
 namespace cuda_on_cpu {
 
@@ -67,10 +66,9 @@ static inline unsigned int __match_any_sync(unsigned int mask, T value, CUDA_ON_
 }
 template <class T>
 static inline unsigned int __match_all_sync(unsigned int mask, T value, int *all_same, CUDA_ON_CPU_LINE) {
-  unsigned int same = cuda_on_cpu::collect(cuda_on_cpu::WarpOperation::match, mask, cuda_on_cpu::to_bits(value), line);
-  unsigned int expected = mask & cuda_on_cpu_live_lanes();
-  *all_same = same == expected;
-  return *all_same ? mask : 0;
+  unsigned int same = cuda_on_cpu::collect(cuda_on_cpu::WarpOperation::match_all, mask, cuda_on_cpu::to_bits(value), line);
+  *all_same = same != 0;
+  return same;
 }
 
 #define CUDA_ON_CPU_REDUCE(type, name, operation)                                              \
