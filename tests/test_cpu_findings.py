@@ -299,6 +299,15 @@ def test_only_the_runs_of_the_trial_hang(is_first: bool) -> None:
     assert kinds == ({"hang"} if is_first else {"nondeterministic"})
 
 
+@pytest.mark.parametrize("end", ["", "__syncthreads();"], ids=["returns", "barrier"])
+def test_a_block_whose_threads_are_only_slow_is_not_said_to_hang(device: CpuDevice, end: str) -> None:
+    slow = SLOW.replace("y[blockIdx.x]", f"{end} y[threadIdx.x]")
+    arguments: dict[str, Value] = {"y": "f32[1024]", "n": 4_000_000}
+    outcome = device.run(job_of(slow, ("k",), "k", arguments, block=1024), Probe(timeout=0.5))
+    assert outcome.findings == ()
+    assert "too slow" in outcome.notes[0]
+
+
 def test_a_job_that_is_too_large_is_told_and_not_judged(device: CpuDevice) -> None:
     outcome = device.run(job_of(SLOW, ("k",), "k", {"y": "f32[100000000]", "n": 1}, block=1), Probe(check=True))
     assert [(one.kind, one.severity) for one in outcome.findings] == [("out-of-memory", "warning")]

@@ -52,7 +52,7 @@ class Pass:
     status: int
     seconds: float
     block_seconds: float
-    """For how long the block had been running when time was up."""
+    """For how long nothing in the block had come on when time was up."""
     printed: str
 
 
@@ -148,10 +148,10 @@ def _too_large(job: Job) -> Outcome:
 
 
 def _too_slow(passes: list[Pass]) -> Outcome:
-    """Blocks came to their ends, one after the other: this is work, no hang. What is certain is told all the same."""
+    """Blocks or threads came to their ends, one after the other: this is work, no hang. What is certain is told."""
     runs = tuple(one.run for one in passes if one.run is not None)
     certain = [sight for one in passes for sight in one.sights if sight.doubt is None and sight.finding.kind != "hang"]
-    note = "not run to its end: too slow here, though its blocks come to their ends; try smaller sizes"
+    note = "not run to its end: too slow here, though its blocks or threads come to their ends; try smaller sizes"
     return Outcome(runs, tuple(one.finding for one in _distinct(certain)), (note,))
 
 

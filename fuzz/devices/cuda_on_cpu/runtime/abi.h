@@ -142,7 +142,7 @@ struct Run {
   Status status;
   uint32_t step;               // the step that ran last
   uint64_t blocks_done;        // of that step
-  uint64_t block_ms;           // for how long the block had run when time was up
+  uint64_t block_ms;           // for how long nothing had come on in the block when time was up
   uint64_t thread_steps;
   const char *printed;
 };

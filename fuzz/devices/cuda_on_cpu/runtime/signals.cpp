@@ -18,7 +18,13 @@ namespace cuda_on_cpu {
 static volatile bool in_kernels;
 alignas(16) static char handler_stack[64 << 10];  // a fault for want of stack cannot be handled on that stack
 
-static uint64_t block_start_ms;
+// When the block began, or something in it was last seen to come on. Several times a run it is looked whether a thread
+// has come to its end, or more of them have to a barrier that none has passed meanwhile: of either there is an end, so
+// that this is work and no hang, however slow.
+static uint64_t came_on_ms;
+static uint64_t steps_seen;
+static int exited_seen, arrived_seen;
+static uint32_t looks_left;
 
 static uint64_t milliseconds_now() {  // coarse: five nanoseconds, and read for every block
   timespec now;
@@ -26,7 +32,16 @@ static uint64_t milliseconds_now() {  // coarse: five nanoseconds, and read for 
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
 }
 
-void note_block_start() { block_start_ms = milliseconds_now(); }
+void note_block_start() { came_on_ms = milliseconds_now(); }
+
+static void look_whether_it_comes_on() {
+  bool ended = block.exited > exited_seen;
+  bool arrived = run->thread_steps == steps_seen && block.arrived > arrived_seen;
+  if (ended || arrived) came_on_ms = milliseconds_now();
+  steps_seen = run->thread_steps;
+  exited_seen = block.exited;
+  arrived_seen = block.arrived;
+}
 
 static uintptr_t program_counter(void *context) {
   auto *c = static_cast<ucontext_t *>(context);
@@ -59,6 +74,10 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     raise(number);
     return;
   }
+  if (number == SIGPROF) {
+    look_whether_it_comes_on();
+    if (--looks_left) return;
+  }
   in_kernels = false;
   uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
   uint64_t place = place_in_library(program_counter(context));
@@ -69,7 +88,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     f->detail = static_cast<uint64_t>(number);
     if (f->kind == Kind::illegal_address) locate(address, *f);
   }
-  run->block_ms = milliseconds_now() - block_start_ms;
+  run->block_ms = milliseconds_now() - came_on_ms;
   stop_run(number == SIGPROF ? Status::timed_out : Status::stopped);
 }
 
@@ -91,9 +110,14 @@ void leave_kernels() { in_kernels = false; }
 
 void start_timer(uint32_t milliseconds) {
   if (!milliseconds) return;
+  constexpr uint32_t looks = 16, least = 10;  // milliseconds: the kernel's clock is hardly finer
+  looks_left = milliseconds / looks < least ? 1 : looks;
+  steps_seen = 0;
+  exited_seen = arrived_seen = 0;
+  uint32_t each = milliseconds / looks_left;
   itimerval timer = {};
-  timer.it_value.tv_sec = milliseconds / 1000;
-  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
+  timer.it_value.tv_sec = timer.it_interval.tv_sec = each / 1000;
+  timer.it_value.tv_usec = timer.it_interval.tv_usec = each % 1000 * 1000;
   setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
