@@ -209,6 +209,17 @@ def test_the_summary_has_a_line_for_each_kernel_and_the_simplest_failure(found: 
     assert "seed 3" in verdict(found)
 
 
+def test_kernels_that_nobody_tried_are_no_part_of_what_is_said_to_be_right(found: Report) -> None:
+    assert "not tried" not in verdict(found)
+    idle: KernelReport = {**found["kernels"][1], "trials": 0, "rows": 0}
+    short: Report = {**found, "kernels": [found["kernels"][1], idle], "stop_reason": "max-time"}
+    assert verdict(short).startswith("nothing is broken")
+    assert verdict(short).endswith("; 1 of 2 kernels were not tried at all: give more --max-time")
+    given_up: KernelReport = {**idle, "stopped": "its claim is at fault"}
+    assert "not tried" not in verdict({**short, "kernels": [found["kernels"][1], given_up]})
+    assert "not tried" not in verdict({**short, "stop_reason": "interrupted"})
+
+
 def test_what_kept_a_kernel_from_being_tried_is_told(found: Report) -> None:
     told = list(troubles(with_error(found, "mine.cu:3: expected ';'")))
     assert told == ["softmax/online_thread: mine.cu:3: expected ';'"]

@@ -85,4 +85,12 @@ def verdict(report: Report) -> str:
         said = "nothing was tested"
     amount = f"{report['trials']} trials, {report['rows']} rows in {seconds:.1f} s ({rate}device {report['device']}, "
     stopped = {"max-cases": "", "max-time": ""}.get(report["stop_reason"], f"; {report['stop_reason']}")
-    return f"{said}: {amount}seed {report['seed']}){stopped}"
+    return f"{said}: {amount}seed {report['seed']}){stopped}{untried(report)}"
+
+
+def untried(report: Report) -> str:
+    """Of how many kernels nothing is known, and what would change that; nothing where each was tried."""
+    left = sum(not kernel["trials"] and not kernel["stopped"] for kernel in report["kernels"])
+    if not left or report["stop_reason"] not in ("max-cases", "max-time"):
+        return ""
+    return f"; {left} of {len(report['kernels'])} kernels were not tried at all: give more --{report['stop_reason']}"
