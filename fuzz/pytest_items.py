@@ -195,7 +195,8 @@ def project_kernels(config: pytest.Config) -> tuple[Kernel, ...]:
 
 def _matching(root: Path, pattern: str) -> list[Path]:
     absolute = Path(pattern).is_absolute()
-    found = sorted(Path("/").glob(pattern.lstrip("/")) if absolute else root.glob(pattern))
+    every = sorted(Path("/").glob(pattern.lstrip("/")) if absolute else root.glob(pattern))
+    found = [path for path in every if not path.is_dir()]
     if not found:
         raise ClaimError(f"kfuzz_kernels: {pattern!r} fits no file below {root}")
     return found

@@ -110,3 +110,13 @@ def test_a_cache_that_cannot_be_written_is_told_in_one_line(monkeypatch: pytest.
     assert "\n" not in message
     cache.save("cubin/k", KILOBYTE)
     assert cache.fetch("cubin/k") is None
+
+
+def test_what_can_only_be_read_is_fetched_all_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.save("cpu/one", b"content")
+
+    def refused(path: Path) -> None:
+        raise PermissionError(path)
+
+    monkeypatch.setattr(os, "utime", refused)
+    assert cache.fetch("cpu/one") == b"content"

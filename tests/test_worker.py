@@ -180,3 +180,13 @@ def test_a_backend_that_cannot_start_says_why() -> None:
     worker = Worker("no_such_backend")
     with pytest.raises(DeviceError, match="no_such_backend"):
         worker.run(ending("is_fine", y="f32[1]"), SHORT)
+
+
+def test_a_limit_on_memory_that_is_lower_than_ours_stays() -> None:
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
+        "from fuzz.devices.cpu_backend import CpuBackend; CpuBackend()\n"
+        "print(resource.getrlimit(resource.RLIMIT_AS) == (3 << 30, 3 << 30))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")

@@ -49,9 +49,10 @@ def fetch(name: str) -> bytes | None:
     """What was saved under this name; None when there is nothing, or when it is not what was saved."""
     try:
         raw = (folder() / name).read_bytes()
-        os.utime(folder() / name)  # so that what is used is not what is removed
     except OSError:
         return None
+    with contextlib.suppress(OSError):  # a cache may be another's, and only read
+        os.utime(folder() / name)  # so that what is used is not what is removed
     content, digest = raw[:-DIGEST], raw[-DIGEST:]
     return content if hashlib.sha256(content).digest() == digest else None
 

@@ -171,7 +171,9 @@ class CpuBackend:
 
     def __init__(self) -> None:
         self.is_spent = False
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+        allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
+        limit = MEMORY_LIMIT if allowed == resource.RLIM_INFINITY else min(MEMORY_LIMIT, allowed)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         self._runtime = Runtime(cpu_compiler.runtime())
         self._programs: OrderedDict[tuple[object, ...], Program] = OrderedDict()

@@ -216,8 +216,8 @@ def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
     folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), *chosen_options)[:32]}"
     header = cache.folder() / folder / "front.h"
     if not (header.parent / "front.h.gch").exists():
-        header.parent.mkdir(parents=True, exist_ok=True)
         with cache.scratch() as scratch:
+            header.parent.mkdir(parents=True, exist_ok=True)
             text, made = scratch / "front.h", scratch / "front.h.gch"
             text.write_text('#include "cuda_on_cpu.h"\n', encoding="utf-8")
             text.replace(header)
