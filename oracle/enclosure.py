@@ -49,8 +49,9 @@ class Clash:
 
 @dataclass(frozen=True)
 class Enclosure:
-    """[lo, hi] for every element of one output; where lo is NaN the answer must be NaN.
+    """[lo, hi] for every element of one output; where want is NaN the answer must be NaN.
 
+    Where only a bound is NaN, its claim allows so many roundings that float64 overflowed: it bounds nothing.
     `slack_lo`, `slack_hi`: how far lo and hi may be off, being float64. `exact`: the same bounds as balls.
     `joint`: the tests that look at several elements of an answer at once. `bits`: all of these are bit patterns.
     """
@@ -78,10 +79,10 @@ class Comparison:
 
 def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
     """Which elements are outside, as float64 sees it, and every element's error over its bound."""
-    lo, hi = enclosure.lo, enclosure.hi
-    slack_lo, slack_hi = enclosure.slack_lo, enclosure.slack_hi
+    must_be_nan = np.isnan(enclosure.want)
+    lo, slack_lo = _vacuous(enclosure.lo, enclosure.slack_lo, -np.inf)
+    hi, slack_hi = _vacuous(enclosure.hi, enclosure.slack_hi, np.inf)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        must_be_nan = np.isnan(lo)
         inside = np.where(must_be_nan, np.isnan(got), (got >= lo) & (got <= hi))
         clearly_out = np.where(must_be_nan, ~inside, ~((got >= lo - slack_lo) & (got <= hi + slack_hi)))
         clearly_in = np.where(must_be_nan, inside, (got >= lo + slack_lo) & (got <= hi - slack_hi))
@@ -96,9 +97,15 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
     return Comparison(clearly_out & enclosure.judged, doubtful & enclosure.judged, ratio)
 
 
+def _vacuous(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles, Doubles]:
+    """A bound, and how far it may be off, where one that overflowed bounds nothing."""
+    over = np.isnan(bound) | (bound == end)
+    return np.where(over, end, bound), np.where(over, 0.0, slack)
+
+
 def is_outside(got: float, index: Index, enclosure: Enclosure) -> bool:
     """True when balls certify that the element is outside; undecided at the last precision counts as inside."""
-    if np.isnan(enclosure.lo[index]) or not np.isfinite(enclosure.want[index]):
+    if not np.isfinite(enclosure.want[index]):
         return bool(compare_one(got, enclosure.lo[index], enclosure.hi[index]))
     if not np.isfinite(got):
         return True

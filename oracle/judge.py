@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from oracle.diagnosis.pattern import extent, region
 from oracle.enclosure import Comparison, Doubles, Enclosure, Index, compare, is_outside
-from oracle.op import Floats, Op, check_inputs, check_outputs, find
+from oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, find
 from oracle.rounding import Accuracy
 from oracle.verdict import Kind, Special, Verdict, Worst
 
@@ -27,6 +27,9 @@ def judge(
     `inputs` and `got` map the op's roles to float32 arrays. A broken verdict is certified by ball arithmetic.
     """
     accuracy, special = accuracy or Accuracy(), special or Special()
+    for value, kind in ((accuracy, Accuracy), (special, Special)):
+        if not isinstance(value, kind):
+            raise OracleError(f"{kind.__name__.lower()}={value!r}: expected an oracle.{kind.__name__}")
     module = find(op)
     given = check_inputs(op, module, inputs)
     answers = check_outputs(op, module, given, got)

@@ -124,13 +124,17 @@ def as_rows(op: Op, array: Floats, dimensions: tuple[str, ...]) -> Floats:
 
 def check_roles(name: str, what: str, given: Mapping[str, object], wanted: Mapping[str, object]) -> None:
     """An error when roles are missing or unknown."""
+    if not isinstance(given, Mapping):
+        raise OracleError(
+            f"{name}: {what} is a {type(given).__name__}: expected a dict of arrays by {', '.join(wanted)}"
+        )
     if set(given) != set(wanted):
         raise OracleError(f"{name}: {what} has {', '.join(given) or 'nothing'}: expected {', '.join(wanted)}")
 
 
 def check_float32(what: str, array: NDArray[Any]) -> Floats:
     """The array itself, or an error when it is no float32 array."""
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
         raise OracleError(f"{what} is a {type(array).__name__}: expected a float32 array; use numpy.asarray(..., 'f4')")
     if array.dtype != np.float32:
         raise OracleError(f"{what}.dtype={array.dtype}: expected float32; convert with .astype('f4') if that is meant")

@@ -4,6 +4,7 @@ Knows float32's roundings and the orders of summation; nothing of any op. Relati
 """
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
@@ -103,7 +104,7 @@ class Accuracy:
 
     def __post_init__(self) -> None:
         for name, value in (("adds", self.adds), ("rescales", self.rescales)):
-            if value is not None and value < 0:
+            if value is not None and not (isinstance(value, Integral) and value >= 0):
                 raise ValueError(f"{name}={value}: expected a count of at least 0")
         if not 0 <= self.shift_slack <= FAR:
             raise ValueError(f"shift_slack={self.shift_slack}: expected 0 to {FAR:g}: beyond that exp underflows")

@@ -7,12 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracle.number import Mpmath
-from oracle.op import check_inputs, find
+from oracle.op import OracleError, check_inputs, find
+
+MOST_DIGITS = 100_000
+"""Every exp takes seconds at so many."""
 
 
 def want(op: str, inputs: Mapping[str, NDArray[Any]], digits: int = 50) -> dict[str, NDArray[np.object_]]:
     """The op's outputs as mpmath numbers with so many correct digits: 40 guard bits cover the sums of 2^30 terms."""
     module = find(op)
+    if not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
+        raise OracleError(f"digits={digits!r}: expected an integer from 1 to {MOST_DIGITS}")
     N = Mpmath(int(digits * 3.3219280948873626) + 40)
     given = check_inputs(op, module, inputs)
     return module.define(N, {role: N.embed(array) for role, array in given.items()})

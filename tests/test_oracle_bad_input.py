@@ -30,6 +30,13 @@ X = np.zeros((2, 3), dtype=F4)
         (lambda: judge("sgemm", {"a": X, "b": X}, {"c": X}), "inputs['b'].shape=(2, 3): k is 2 here and 3 elsewhere"),
         (lambda: judge("row_max", {"x": X[:, :0]}, {"y": X[:, 0]}), "the max of an empty row is undefined"),
         (lambda: want("gemm", {}), "op='gemm': unknown"),
+        (lambda: want("softmax", {"x": X}, digits=0), "digits=0: expected an integer from 1 to 100000"),
+        (lambda: want("softmax", {"x": X}, digits=10**12), "digits=1000000000000: expected"),
+        (lambda: want("softmax", {"x": X}, digits="50"), "digits='50': expected"),
+        (lambda: judge("softmax", X, {"y": X}), "softmax: inputs is a ndarray: expected a dict of arrays by x"),
+        (lambda: judge("softmax", {"x": np.ma.masked_array(X)}, {"y": X}), "inputs['x'] is a MaskedArray: expected"),
+        (lambda: judge("softmax", {"x": X}, {"y": X}, "tight"), "accuracy='tight': expected an oracle.Accuracy"),
+        (lambda: judge("softmax", {"x": X}, {"y": X}, special=3), "special=3: expected an oracle.Special"),
     ],
 )
 def test_a_wrong_question_is_named(ask: Callable[[], object], message: str) -> None:
@@ -44,6 +51,7 @@ def test_a_wrong_question_is_named(ask: Callable[[], object], message: str) -> N
     [
         (lambda: Accuracy(adds=-1), "adds=-1: expected a count of at least 0"),
         (lambda: Accuracy(rescales=-2), "rescales=-2"),
+        (lambda: Accuracy(adds=1.5), "adds=1.5: expected a count"),
         (lambda: Accuracy(shift_slack=-1), "shift_slack=-1: expected 0 to 104"),
         (lambda: Accuracy(shift_slack=float("nan")), "shift_slack=nan"),
         (lambda: Accuracy(divide="exact"), "divide='exact': expected one of ieee, reciprocal, fast, fast reciprocal"),

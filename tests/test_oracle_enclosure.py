@@ -258,6 +258,19 @@ def test_a_fast_reciprocal_errs_once_more_than_a_fast_division() -> None:
     assert limit["fast reciprocal"] / limit["fast"] >= product * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("adds", [10**9, 10**10, 10**12, 10**20, 10**300])
+@pytest.mark.parametrize("accumulate", ["f32", "f64", "compensated"])
+def test_a_claim_that_allows_anything_accuses_no_number(adds: int, accumulate: Accumulate) -> None:
+    x = np.array([[0.5, -1.25, 3, 0], [1, 2, -2, 0]], dtype="f4")
+    claim = Accuracy(adds=adds, rescales=adds, accumulate=accumulate)
+    y = (np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)).astype("f4")
+    answers = {"softmax": ({"x": x}, y), "row_sum": ({"x": x}, x.sum(axis=1)), "sgemm": ({"a": x, "b": x.T}, x @ x.T)}
+    for op, (inputs, answer) in answers.items():
+        (output,) = find(op).OUTPUTS
+        assert oracle.judge(op, inputs, {output: answer}, claim).status != "broken", op
+    assert oracle.judge("softmax", {"x": x}, {"y": np.full_like(y, np.nan)}, claim).status == "broken"
+
+
 def test_bounds_that_are_wrong_on_purpose_are_violated() -> None:
     for tally in wrong_bounds():
         assert tally.violations > 0, tally.name
