@@ -263,8 +263,10 @@ class _Campaign:
             self.listen(Found(discovery))
             raise trouble
         if old is None:
-            self.save()
-            self.listen(Found(discovery))
+            try:
+                self.save()
+            finally:  # its case is kept, whatever becomes of the state
+                self.listen(Found(discovery))
 
     def _keep(self, kernel: Kernel, step: Step, sight: Sight, case: Case) -> Path | None:
         """Keep the case of an error in the corpus, where there is one; the path of what stays there."""

@@ -366,6 +366,18 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(scan: Kernel, tmp_pat
         run_campaign([scan], Breaks, Options(max_cases=5, corpus=tmp_path / "file"))
 
 
+def test_what_was_found_is_told_though_the_state_cannot_be_written(scan: Kernel, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    told: list[Event] = []
+    options = Options(max_cases=5, corpus=tmp_path / "corpus", out=tmp_path / "file" / "out")
+    with pytest.raises(CaseError, match=r"file/out: cannot be written"):
+        run_campaign([scan], Breaks, options, told.append)
+    (found,) = told
+    assert isinstance(found, Found)
+    assert found.discovery.path is not None
+    assert found.discovery.path.is_file()
+
+
 CHILD = """
 import sys
 from pathlib import Path
