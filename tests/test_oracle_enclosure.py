@@ -268,7 +268,8 @@ def test_a_claim_that_allows_anything_accuses_no_number(adds: int, accumulate: A
     for op, (inputs, answer) in answers.items():
         (output,) = find(op).OUTPUTS
         assert oracle.judge(op, inputs, {output: answer}, claim).status != "broken", op
-    assert oracle.judge("softmax", {"x": x}, {"y": np.full_like(y, np.nan)}, claim).status == "broken"
+    # The denominator may then come to nothing, and 0 / 0 be right: even NaN is not judged, but never kept.
+    assert oracle.judge("softmax", {"x": x}, {"y": np.full_like(y, np.nan)}, claim).status == "not judged"
 
 
 def test_bounds_that_are_wrong_on_purpose_are_violated() -> None:
