@@ -16,7 +16,8 @@ from typing import Literal
 from fuzz import corpus
 from fuzz.case import Case, CaseError, Origin, Record
 from fuzz.kernel import Kernel
-from fuzz.search.crew import BlockEnd, MakeDevice, Orders, Sight, Step, alone, together
+from fuzz.search.children import MakeDevice
+from fuzz.search.crew import BlockEnd, Orders, Sight, Step, alone, together
 from fuzz.search.plan import BUDGET
 from fuzz.search.schedule import Block, quotas, rounds
 from fuzz.search.state import Discovery, Progress, read_state, write_state

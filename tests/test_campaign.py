@@ -346,7 +346,7 @@ def test_a_device_that_is_missing_ends_the_campaign(jobs: int, scan: Kernel) -> 
 
 
 def test_a_process_that_dies_ends_the_campaign_in_one_line(scan: Kernel, tmp_path: Path) -> None:
-    with pytest.raises(DeviceError, match="a process of this campaign ended with exit code 7"):
+    with pytest.raises(DeviceError, match="a process at work ended with exit code 7"):
         run_campaign([scan], Dies, Options(max_cases=5, jobs=2, out=tmp_path))
     assert (tmp_path / STATE).exists()
 

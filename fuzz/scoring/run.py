@@ -14,7 +14,7 @@ from fuzz.case import CaseError
 from fuzz.kernel import Kernel
 from fuzz.scoring.crew import Batch, run_batches
 from fuzz.scoring.trials import Control, Options, Score, chosen
-from fuzz.search.crew import MakeDevice
+from fuzz.search.children import MakeDevice
 
 SCHEMA = "kfuzz-score/1"
 FILE = "score.jsonl"

@@ -3,28 +3,23 @@
 Knows schedules, trials and processes; never what a campaign makes of a step.
 """
 
-import multiprocessing
 import re
-import signal
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import wait
 from typing import Literal
 
 from fuzz.case import Case
-from fuzz.devices import ClaimError, Device, DeviceError, Severity
+from fuzz.devices import ClaimError, Device, Severity
 from fuzz.kernel import Kernel
-from fuzz.search.children import start, stay_deaf
+from fuzz.search.children import Child, MakeDevice
 from fuzz.search.evidence import Evidence, evidence_of
 from fuzz.search.plan import BUDGET
 from fuzz.search.schedule import Block, attempt_of, is_large, probe_of
 from fuzz.trial import Defect, Trial, run_trial
 
-MakeDevice = Callable[[], Device]
-JOIN_SECONDS = 2.0
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
 """Seconds. A trial takes milliseconds, so what has not ended by the second is a hang, even if time is up soon."""
 LARGE_SECONDS = 10.0
@@ -89,6 +84,7 @@ class BlockEnd:
 
 
 Steps = Generator[Step | BlockEnd, None, None]
+_Hand = Child[Block, Step | BlockEnd]
 
 
 def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int]) -> Steps:
@@ -180,7 +176,7 @@ def together(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block], j
 
     `make_device` is sent to the processes, so it has to be picklable.
     """
-    crew = [_Hand(orders, make_device) for _ in range(jobs)]
+    crew: list[_Hand] = [Child(make_device, _Blocks(orders)) for _ in range(jobs)]
     try:
         yield from _in_order(crew, iter(blocks))
     finally:
@@ -188,27 +184,28 @@ def together(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block], j
             hand.close()
 
 
-def _in_order(crew: Sequence["_Hand"], blocks: Iterator[Block]) -> Steps:
+def _in_order(crew: Sequence[_Hand], blocks: Iterator[Block]) -> Steps:
     """Blocks are given out in order; what comes back early waits for its turn."""
     waiting: dict[int, list[Step | BlockEnd]] = {}
     given, turn = 0, 0
-    idle = list(crew)
+    idle, busy = list(crew), {}
     while True:
         # A few blocks ahead keep everybody busy; more would only be thrown away at the end of time.
         while idle and given - turn < 2 * len(crew) and (block := next(blocks, None)) is not None:
-            idle.pop().start(given, block)
+            hand = idle.pop()
+            hand.send(block)
+            busy[hand.pipe] = hand, given
             waiting[given] = []
             given += 1
         if turn == given:
             return
-        busy = {hand.pipe: hand for hand in crew if hand.turn is not None}
         for pipe in wait(list(busy)):
-            hand = busy[pipe]  # type: ignore[index]  # wait gives back what it was given
-            at = hand.turn
+            hand, at = busy[pipe]  # type: ignore[index]  # wait gives back what it was given
             item = hand.receive()
-            if at is not None:
-                waiting[at].append(item)
+            waiting[at].append(item)
             if isinstance(item, BlockEnd):
+                hand.is_busy = False
+                del busy[hand.pipe]
                 idle.append(hand)
         while turn in waiting:
             items, waiting[turn] = waiting[turn], []
@@ -219,68 +216,12 @@ def _in_order(crew: Sequence["_Hand"], blocks: Iterator[Block]) -> Steps:
             turn += 1
 
 
-class _Hand:
-    """One process that runs blocks; `turn` is the number of the block that it is at."""
+@dataclass(frozen=True)
+class _Blocks:
+    """What a process does with a block; it remembers how small each bucket's case is so far."""
 
-    def __init__(self, orders: Orders, make_device: MakeDevice) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        self.process: BaseProcess = context.Process(target=_serve, args=(theirs, orders, make_device))
-        start(self.process)
-        theirs.close()
-        self.turn: int | None = None
+    orders: Orders
+    known: dict[str, int] = field(default_factory=dict)
 
-    def start(self, turn: int, block: Block) -> None:
-        self.turn = turn
-        try:
-            self.pipe.send(block)
-        except (BrokenPipeError, ConnectionResetError):
-            raise self._ended() from None
-
-    def receive(self) -> Step | BlockEnd:
-        try:
-            item: Step | BlockEnd | DeviceError = self.pipe.recv()
-        except (EOFError, ConnectionResetError):
-            raise self._ended() from None
-        if isinstance(item, DeviceError):
-            raise item
-        if isinstance(item, BlockEnd):
-            self.turn = None
-        return item
-
-    def close(self) -> None:
-        self.pipe.close()  # which ends the process when it next looks
-        self.process.join(0.0 if self.turn is not None else JOIN_SECONDS)
-        if self.process.is_alive():
-            self.process.terminate()
-            self.process.join(JOIN_SECONDS)
-
-    def _ended(self) -> DeviceError:
-        self.process.join(JOIN_SECONDS)
-        return DeviceError(f"a process of this campaign ended with exit code {self.process.exitcode}")
-
-
-def _serve(pipe: Connection, orders: Orders, make_device: MakeDevice) -> None:
-    """The other end of a hand: blocks come in, steps go out, until the pipe is closed."""
-    stay_deaf()
-    signal.signal(signal.SIGTERM, lambda *_: _leave())
-    known: dict[str, int] = {}
-    device: Device | None = None
-    try:
-        device = make_device()
-        while True:
-            block: Block = pipe.recv()
-            for item in run_block(orders, device, block, known):
-                pipe.send(item)
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass
-    except DeviceError as error:
-        pipe.send(error)
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if device is not None:
-            device.close()
-
-
-def _leave() -> None:
-    raise EOFError
+    def __call__(self, device: Device, block: Block) -> Steps:
+        return run_block(self.orders, device, block, self.known)
