@@ -1,6 +1,6 @@
 """A small corpus from a score: cases, each minimized, that together kill every mutant again which an error killed.
 
-    python -m benchmarks.cover --score DIR --build FOLDER     choose the cases, write them, measure them
+    python -m benchmarks.cover --score DIR --build FOLDER     add what the cases there do not kill, and measure them
     python -m benchmarks.cover --score DIR --measure FOLDER   what a folder of cases kills of a score, and how fast
 
 Greedy, of a few kernels at a time: the trial that killed most of the mutants that are left is minimized on one of them,
@@ -36,7 +36,7 @@ from fuzz.trial import run_trial, unfit
 
 SECONDS, MOST_RUNS = 30.0, 2000
 """For each case that is minimized."""
-KERNELS_AT_A_TIME = 4
+KERNELS_AT_A_TIME, MEASURED_AT_A_TIME = 4, 16
 
 
 @dataclass(frozen=True)
@@ -153,12 +153,22 @@ def kills(record: Record, kernel: Kernel, device: Device) -> bool:
     return False
 
 
-def measure(dead: Sequence[Dead], records: Sequence[Record]) -> tuple[str, ...]:
+def measure(dead: Sequence[Dead], records: Sequence[Record]) -> list[Dead]:
     """The mutants that no record kills."""
     with CpuDevice() as device:
-        return tuple(
-            str(one) for one in dead if not any(kills(record, one.kernel, device) for record in _near(one, records))
-        )
+        return [one for one in dead if not any(kills(record, one.kernel, device) for record in _near(one, records))]
+
+
+def left_by(folder: Path, dead: Sequence[Dead], pool: ProcessPoolExecutor) -> list[Dead]:
+    """The mutants that no case in the folder kills."""
+    records = records_in(folder)
+    some = [dead[at : at + MEASURED_AT_A_TIME] for at in range(0, len(dead), MEASURED_AT_A_TIME)]
+    return [one for left in pool.map(partial(measure, records=records), some) for one in left]
+
+
+def records_in(folder: Path) -> list[Record]:
+    """Every case of a folder, where there is one."""
+    return [entry.record for entry in corpus.entries([folder]) if entry.record] if folder.exists() else []
 
 
 def _near(dead: Dead, records: Sequence[Record]) -> list[Record]:
@@ -225,14 +235,12 @@ def main() -> None:
     asked = parser.parse_args()
     options, dead = dead_of(asked.score)
     with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
+        left = left_by(asked.build or asked.measure, dead, pool)
         if asked.build:
-            build(asked.build, dead, options, pool)
-        records = [entry.record for entry in corpus.entries([asked.build or asked.measure]) if entry.record]
-        left = [
-            line
-            for lines in pool.map(partial(measure, records=records), [part for _, part in _parts(dead)])
-            for line in lines
-        ]
+            print(f"{len(dead) - len(left)} of {len(dead)} mutants are killed by the cases that are there", flush=True)
+            build(asked.build, left, options, pool)
+            left = left_by(asked.build, left, pool)
+        records = records_in(asked.build or asked.measure)
         began = time.monotonic()
         count = replay_all(records)
     seconds = time.monotonic() - began

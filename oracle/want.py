@@ -20,4 +20,7 @@ def want(op: str, inputs: Mapping[str, NDArray[Any]], digits: int = 50) -> dict[
         raise OracleError(f"digits={digits!r}: expected an integer from 1 to {MOST_DIGITS}")
     N = Mpmath(int(digits * 3.3219280948873626) + 40)
     given = check_inputs(op, module, inputs)
+    for role, array in given.items():
+        if not array.size:
+            raise OracleError(f"{role} has shape {list(array.shape)}: expected at least one element")
     return module.define(N, {role: N.embed(array) for role, array in given.items()})

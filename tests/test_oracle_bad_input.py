@@ -33,6 +33,7 @@ X = np.zeros((2, 3), dtype=F4)
         (lambda: want("softmax", {"x": X}, digits=0), "digits=0: expected an integer from 1 to 100000"),
         (lambda: want("softmax", {"x": X}, digits=10**12), "digits=1000000000000: expected"),
         (lambda: want("softmax", {"x": X}, digits="50"), "digits='50': expected"),
+        (lambda: want("softmax", {"x": X[:, :0]}), "x has shape [2, 0]: expected at least one element"),
         (lambda: judge("softmax", X, {"y": X}), "softmax: inputs is a ndarray: expected a dict of arrays by x"),
         (lambda: judge("softmax", {"x": np.ma.masked_array(X)}, {"y": X}), "inputs['x'] is a MaskedArray: expected"),
         (lambda: judge("softmax", {"x": X}, {"y": X}, "tight"), "accuracy='tight': expected an oracle.Accuracy"),

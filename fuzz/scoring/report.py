@@ -116,6 +116,6 @@ def told(report: Report, known: tuple[Reason, ...]) -> Iterator[str]:
     if not report.options.per_operator:
         for score in belied(report.scores.values(), known):
             yield f"a reason says that it survives: {score.kernel}:{score.line}: {score.operator}: {score.after}"
-    idle = idle_operators(report, known)
+    idle = {} if report.interrupted else idle_operators(report, known)
     for why in dict.fromkeys(idle.values()):
         yield f"operators that {why}: {', '.join(name for name in idle if idle[name] == why)}"
