@@ -192,6 +192,7 @@ def test_a_reason_that_a_kill_belies_is_told() -> None:
     killed, other = made_up(status="killed", line=7, key="7"), made_up(status="killed", after="c", key="c")
     assert belied([killed, other], (REASON,)) == [killed]
     assert belied([killed, other, made_up()], (REASON,)) == []  # two lines say "b", and one of them does survive
+    assert belied([killed], (replace(REASON, verdict="out of reach"),)) == []
     told_of_all = list(told(Report(replace(FEW, per_operator=0), {}, {"7": killed}), (REASON,)))
     assert "a reason says that it survives: op/name:7: by hand: b" in told_of_all
     assert not any("a reason says" in line for line in told(Report(FEW, {}, {"7": killed}), (REASON,)))

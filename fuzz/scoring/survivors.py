@@ -82,8 +82,12 @@ def standing(score: Score, known: tuple[Reason, ...]) -> Standing:
 
 
 def belied(scores: Iterable[Score], known: tuple[Reason, ...]) -> list[Score]:
-    """Mutants of which a reason says that they survive, where none of that line does. Every mutant has to be there."""
-    spoken_of = [score for score in scores if reason_for(score, known)]
+    """Mutants of which a reason says that nothing can kill them, where none of that line survives.
+
+    Every mutant has to be there. What is out of reach may be killed by luck.
+    """
+    lasting = tuple(reason for reason in known if reason.verdict != "out of reach")
+    spoken_of = [score for score in scores if reason_for(score, lasting)]
     borne_out = {_key(score) for score in spoken_of if score.status == "survived"}
     return [score for score in spoken_of if _key(score) not in borne_out]
 
