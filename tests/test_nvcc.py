@@ -1,5 +1,6 @@
 """Compiling for a GPU, on a machine that needs none: entries, errors, the cache."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -155,16 +156,21 @@ def test_without_nvcc_the_error_says_what_to_install(monkeypatch: pytest.MonkeyP
         nvcc.find(default=tmp_path)
 
 
-def newest_and_oldest() -> list[str]:
+def architectures(names: Sequence[str]) -> list[str]:
+    """Those of these that this nvcc knows, and its newest."""
     known = () if missing_nvcc() else nvcc.architectures(nvcc.find())
-    return [*(name for name in ("sm_75", "sm_80", "sm_90") if name in known), *known[-1:]]
+    return [*(name for name in names if name in known), *known[-1:]]
+
+
+OLD, BETWEEN = ["sm_75"], ["sm_80", "sm_90"]
 
 
 @needs_nvcc
+@pytest.mark.parametrize("names", [OLD, pytest.param(BETWEEN, marks=pytest.mark.soak)], ids=["ends", "between"])
 @pytest.mark.parametrize("kernel", [pytest.param(kernel, id=kernel.name) for kernel in discover()])
-def test_every_kernel_compiles_for_old_and_new_cards(kernel: Kernel) -> None:
+def test_every_kernel_compiles_for_old_and_new_cards(kernel: Kernel, names: Sequence[str]) -> None:
     """From the user's own cache: 0.3 s for each architecture the first time, and again only after a change."""
-    for architecture in newest_and_oldest():
+    for architecture in architectures(names):
         cubin = nvcc.compiled(kernel.path, kernel.source, kernel.flags, kernel.entries, architecture)
         assert cubin.entries.keys() == set(kernel.entries)
         assert not cubin.has_variables
