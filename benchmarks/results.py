@@ -207,7 +207,7 @@ def killers(report: Report) -> Iterator[str]:
     yield "| finding | errors | warnings |"
     yield "|---|---:|---:|"
     kinds = Counter((score.kind, score.status) for score in dead)
-    for kind in sorted({kind for kind, _ in kinds}, key=lambda kind: -kinds[kind, "killed"]):
+    for kind in sorted({kind for kind, _ in kinds}, key=lambda kind: (-kinds[kind, "killed"], kind)):
         yield f"| {kind} | {kinds[kind, 'killed']} | {kinds[kind, 'warned']} |"
     yield "\n| trials to kill | mutants |"
     yield "|---|---:|"

@@ -13,7 +13,7 @@ from pathlib import Path
 from fuzz.devices import DeviceError
 from fuzz.devices.cpu_compiler import GUARD, Library
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 FORWARD, REVERSE, SHUFFLED = range(3)
 HAS_CONTENT, IS_OUTPUT, IS_INITIALISED = 1, 2, 4
 FINISHED, STOPPED, TIMED_OUT, TOO_LARGE = range(4)

@@ -8,7 +8,7 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint32_t abi_version = 3;
+constexpr uint32_t abi_version = 4;
 constexpr uint32_t max_buffers = 256, max_args = 256;
 
 struct Index {
