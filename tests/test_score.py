@@ -198,6 +198,15 @@ def test_a_reason_that_a_kill_belies_is_told() -> None:
     assert not any("a reason says" in line for line in told(Report(FEW, {}, {"7": killed}), (REASON,)))
 
 
+def test_an_interrupted_score_says_nothing_of_what_is_not_there() -> None:
+    killed = {"7": made_up(status="killed", line=7, key="7")}
+    every = replace(FEW, per_operator=0)
+    whole, part = (list(told(Report(every, {}, killed, interrupted), (REASON,))) for interrupted in (False, True))
+    beyond = [line for line in whole if line not in part]
+    assert any("a reason says" in line for line in beyond)
+    assert any("apply nowhere" in line for line in beyond)
+
+
 def test_a_reason_knows_a_dropped_statement_by_what_it_was() -> None:
     dropped = made_up(before="sum = 0;", after=";")
     assert standing(dropped, (replace(REASON, after=("sum = 0;",)),)) == "equivalent"

@@ -113,9 +113,11 @@ def told(report: Report, known: tuple[Reason, ...]) -> Iterator[str]:
         yield f"survived, {where}: {score.kernel}:{score.line}: {score.operator}: {score.before} -> {score.after}"
         if reason is not None:
             yield f"  {reason.why}"
+    if report.interrupted:  # of what is not there nothing can be said
+        return
     if not report.options.per_operator:
         for score in belied(report.scores.values(), known):
             yield f"a reason says that it survives: {score.kernel}:{score.line}: {score.operator}: {score.after}"
-    idle = {} if report.interrupted else idle_operators(report, known)
+    idle = idle_operators(report, known)
     for why in dict.fromkeys(idle.values()):
         yield f"operators that {why}: {', '.join(name for name in idle if idle[name] == why)}"
