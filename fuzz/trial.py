@@ -185,11 +185,7 @@ def _of_device(kernel: Kernel, outcome: Outcome) -> list[Defect]:
     """The device's own findings, in buckets by what the line says where it knows one, else by array and side."""
     defects = []
     for found in outcome.findings:
-        lines = sorted({line for line in (found.line, found.other_line) if line is not None})
-        told = " / ".join(_line(kernel.source, line) for line in lines)
-        place = [told] if told else [found.array] if found.array else []
-        if not lines and found.index is not None and found.kind == "out-of-bounds":
-            place.append("before it" if found.index < 0 else "beyond it")
+        place = _place(kernel, found)
         kind = found.kind if found.severity == "error" else f"{found.kind} (warning)"  # never one bucket with an error
         defects.append(
             Defect(
@@ -203,6 +199,19 @@ def _of_device(kernel: Kernel, outcome: Outcome) -> list[Defect]:
             )
         )
     return defects
+
+
+def _place(kernel: Kernel, found: Finding) -> list[str]:
+    """What tells a finding from others of its kind. A hang has no place: the thread may be anywhere when time is up."""
+    if found.kind == "hang":
+        return []
+    lines = sorted({line for line in (found.line, found.other_line) if line is not None})
+    if lines:
+        return [" / ".join(_line(kernel.source, line) for line in lines)]
+    place = [found.array] if found.array else []
+    if found.index is not None and found.kind == "out-of-bounds":
+        place.append("before it" if found.index < 0 else "beyond it")
+    return place
 
 
 def _line(source: str, number: int) -> str:

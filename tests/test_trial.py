@@ -120,8 +120,16 @@ def test_what_an_uninitialised_read_explains_is_not_also_a_race() -> None:
 
 def test_an_outcome_without_runs_has_only_the_devices_findings() -> None:
     trial = tried(lambda y: Outcome((), (Finding("hang", "time was up", array="y"),)))
-    assert [defect.bucket for defect in trial.defects] == ["softmax/online_block: hang, y"]
+    assert [defect.bucket for defect in trial.defects] == ["softmax/online_block: hang"]
     assert trial.rows == trial.elements == 0
+
+
+def test_a_hang_is_one_bucket_wherever_its_thread_was_when_time_was_up() -> None:
+    write, read = line_of(ONLINE, "shared[tid] = value;"), line_of(ONLINE, "return shared[0];")
+    hangs = tuple(Finding("hang", f"time was up at {line}", line=line) for line in (write, read))
+    trial = tried(lambda y: Outcome((), hangs))
+    assert [(defect.bucket, defect.line) for defect in trial.defects] == [("softmax/online_block: hang", write)]
+    assert len(seen_at(ONLINE, write, read)) == 2  # of any other kind they are two
 
 
 def line_of(kernel: Kernel, text: str) -> int:
