@@ -11,10 +11,12 @@ test: .venv/ready                 ## the tests
 check: .venv/ready                ## lint and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	rm -rf .venv/types && mkdir -p .venv/types/kfuzz
+	ln -s $(CURDIR)/fuzz/* $(CURDIR)/oracle .venv/types/kfuzz/
+	MYPYPATH=.venv/types $(BIN)/mypy
 
 soak: .venv/ready                 ## the long proofs
-	$(BIN)/python -m oracle --full
+	$(BIN)/python -m kfuzz.oracle --full
 	$(BIN)/kfuzz fuzz --device cpu --max-cases 100000
 	$(BIN)/python -m pytest -q -n auto -m soak
 

@@ -19,20 +19,20 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from fuzz import corpus
-from fuzz.case import Origin, Record
-from fuzz.cases.case_reader import MAX_LITERAL
-from fuzz.devices import Device
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import Kernel, discover
-from fuzz.minimize import Failure, minimize, pointed, record_of
-from fuzz.mutate import as_kernel, mutants
-from fuzz.replay import LARGE, launches, replay
-from fuzz.scoring.run import scores_in
-from fuzz.scoring.trials import RUNS, TIMEOUT, Options, Score
-from fuzz.search.schedule import LARGE_TIMEOUT, attempt_of, probe_of
-from fuzz.subject import subject_of
-from fuzz.trial import run_trial, unfit
+from kfuzz.campaign.schedule import LARGE_TIMEOUT, attempt_of, probe_of
+from kfuzz.cases import corpus
+from kfuzz.cases.case import Origin, Record
+from kfuzz.cases.case_reader import MAX_LITERAL
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.devices import Device
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.minimizing.minimize import Failure, minimize, pointed, record_of
+from kfuzz.minimizing.subject import subject_of
+from kfuzz.mutating.mutate import as_kernel, mutants
+from kfuzz.scoring.run import scores_in
+from kfuzz.scoring.trials import RUNS, TIMEOUT, Options, Score
+from kfuzz.trials.replay import LARGE, launches, replay
+from kfuzz.trials.trial import run_trial, unfit
 
 SECONDS, MOST_RUNS = 30.0, 2000
 """For each case that is minimized."""

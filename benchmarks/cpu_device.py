@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-
-from fuzz.devices import Buffer, Job, Probe, Step, cpu_compiler
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import KERNELS, Kernel, load
+from kfuzz.claims.kernel import KERNELS, Kernel, load
+from kfuzz.devices import Buffer, Job, Probe, Step
+from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu.device import CpuDevice
 
 STEPS = """
 __global__ void barriers(float *y, int rounds) {
@@ -130,7 +130,7 @@ def compile_times() -> Iterator[str]:
             for (_, axes, tune), kernel in zip(TIMED, files, strict=True):
                 job = bound(kernel, axes, tune)
                 began = time.perf_counter()
-                cpu_compiler.library(job, flavour)  # type: ignore[arg-type]  # one of the two literals
+                compiler.library(job, flavour)  # type: ignore[arg-type]  # one of the two literals
                 times.append(time.perf_counter() - began)
             median, worst = statistics.median(times[1:]), max(times[1:])
             later = f"then median {median:.2f} s, worst {worst:.2f} s (aim: 0.35 s)"

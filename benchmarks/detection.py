@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from fuzz.devices import Device
-from fuzz.devices.choose import open_device
-from fuzz.kernel import Kernel, discover
-from fuzz.search.schedule import attempt_of, probe_of
-from fuzz.trial import run_trial
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.devices import Device
+from kfuzz.find.device import open_device
+from kfuzz.trials.trial import run_trial
 
 MOST_TRIALS = {"cpu": 600, "gpu": 600, "sanitize": 2}
 AT_ONCE = {"cpu": 2, "gpu": 4, "sanitize": 8}

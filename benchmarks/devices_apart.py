@@ -11,14 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.devices import Device, Run
+from kfuzz.find.device import open_device
+from kfuzz.oracle import judge
+from kfuzz.search.choose import seed_of
 from numpy.typing import NDArray
-
-from fuzz.devices import Device, Run
-from fuzz.devices.choose import open_device
-from fuzz.kernel import Kernel, discover
-from fuzz.search.chooser import seed_of
-from fuzz.search.schedule import attempt_of, probe_of
-from oracle import judge
 
 AT_ONCE = 8
 BUDGET = 1 << 12

@@ -11,14 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fuzz.devices import Job, Probe
-from fuzz.devices.gpu_device import GpuDevice
-from fuzz.devices.layout import offsets, paint_image, places, plans
-from fuzz.kernel import KERNELS, load
-from fuzz.search.chooser import seed_of
-from fuzz.search.plan import Attempt
-from fuzz.search.schedule import attempt_of
-from oracle import judge
+from kfuzz.campaign.schedule import attempt_of
+from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.devices import Job, Probe
+from kfuzz.devices.gpu.device import GpuDevice
+from kfuzz.devices.layout import offsets, paint_image, places, plans
+from kfuzz.oracle import judge
+from kfuzz.search.choose import seed_of
+from kfuzz.search.plan import Attempt
 
 KERNEL = load(KERNELS / "softmax" / "grid_three_launches.cu")
 MOST, RUNS = 2000, 3
@@ -65,7 +65,7 @@ def run_trials(device: GpuDevice, attempts: list[Attempt]) -> list[Job]:
 
 def inside_the_worker(jobs: list[Job]) -> dict[str, float]:
     """Microseconds of each part of one run: painting memory, copying, launching, looking at what came back."""
-    card = importlib.import_module("fuzz.devices.gpu").backend()
+    card = importlib.import_module("kfuzz.devices.gpu.card").backend()
     parts: dict[str, float] = defaultdict(float)
     for job in jobs:  # compile, load, grow
         card.run(job, Probe(), _unheard)

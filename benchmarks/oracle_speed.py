@@ -9,10 +9,9 @@ import sys
 import time
 
 import numpy as np
-
-import oracle
-from oracle.algorithms import three_pass
-from oracle.number import Float32, Mpmath
+from kfuzz import oracle
+from kfuzz.oracle.algorithms import three_pass
+from kfuzz.oracle.number import Float32, Mpmath
 
 SIZES = (1_000, 100_000, 10_000_000)
 MPMATH_MOST = 100_000

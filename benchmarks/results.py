@@ -15,19 +15,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import date
-from importlib.metadata import version
 from pathlib import Path
+
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.mutating.mutate import operators
+from kfuzz.scoring.figures import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
+from kfuzz.scoring.run import Progress, Report, run_score
+from kfuzz.scoring.survivors import Reason, belied, reason_for, reasons, standing
+from kfuzz.scoring.trials import Options, Score, chosen
 
 from benchmarks.rival_trials import Tally, run_rivals
 from benchmarks.rivals import RIVALS
-from fuzz.devices import cpu_compiler
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import Kernel, discover
-from fuzz.mutate import operators
-from fuzz.scoring.report import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
-from fuzz.scoring.run import Progress, Report, run_score
-from fuzz.scoring.survivors import Reason, belied, reason_for, reasons, standing
-from fuzz.scoring.trials import Options, Score, chosen
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 OURS = "kfuzz"
@@ -54,7 +54,7 @@ def main() -> None:
 
 def provenance() -> dict[str, str]:
     """What these figures are true of."""
-    compiler = subprocess.run([cpu_compiler.find(), "--version"], capture_output=True, text=True, check=True).stdout
+    version = subprocess.run([compiler.find(), "--version"], capture_output=True, text=True, check=True).stdout
     words = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.partition(": ")[2] for line in words if line.startswith("model name")), platform.machine())
     packages = ("numpy", "python-flint", "tree-sitter", "tree-sitter-cuda")
@@ -62,7 +62,7 @@ def provenance() -> dict[str, str]:
         "day": date.today().isoformat(),
         "machine": f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         "versions": ", ".join([f"Python {platform.python_version()}", *(f"{one} {version(one)}" for one in packages)]),
-        "compiler": compiler.splitlines()[0],
+        "compiler": version.splitlines()[0],
         "device": "cpu",
     }
 

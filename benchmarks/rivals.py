@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from kfuzz.cases.case import case_of
+from kfuzz.claims.kernel import Kernel
 from numpy.typing import NDArray
-
-from fuzz.case import case_of
-from fuzz.kernel import Kernel
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]

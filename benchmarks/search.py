@@ -9,9 +9,9 @@ import resource
 import sys
 from collections.abc import Iterator, Sequence
 
-from fuzz.campaign import KernelResult, Options, run_campaign
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import KERNELS, discover
+from kfuzz.campaign.campaign import KernelResult, Options, run_campaign
+from kfuzz.claims.kernel import KERNELS, discover
+from kfuzz.devices.cpu.device import CpuDevice
 
 PARTS = ("generation", "device", "oracle")
 AIM = 300

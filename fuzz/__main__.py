@@ -1,4 +1,4 @@
-"""The program `kfuzz`, also `python -m fuzz`: what a terminal or a supervisor may do to it at any moment.
+"""The program `kfuzz`, also `python -m kfuzz`: what a terminal or a supervisor may do to it at any moment.
 
 Ctrl-C while it is being loaded ends it without a word: nothing has begun. From then on SIGTERM and SIGHUP mean what
 Ctrl-C means, so that what was found is kept and told. Knows signals and streams; never a command.
@@ -20,7 +20,7 @@ def main() -> None:
     heard = [one for one in ENDS if signal.getsignal(one) is not signal.SIG_IGN]  # nohup has SIGHUP ignored
     for one in heard:
         signal.signal(one, _leave)
-    command = importlib.import_module("fuzz.cli").main
+    command = importlib.import_module("kfuzz.commands.group").main
     for one in heard:
         signal.signal(one, _interrupt)
     command()

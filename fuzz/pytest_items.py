@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
-
-from fuzz import last_run
-from fuzz.campaign import Options, run_campaign
-from fuzz.case import CaseError, Record
-from fuzz.cases import case_file
-from fuzz.commands.options import duration
-from fuzz.devices import ClaimError, Device, DeviceError, driver
-from fuzz.devices.choose import device_named, open_device
-from fuzz.kernel import Kernel, load
-from fuzz.project import has_claim, kernels_below, kernels_for, namesakes
-from fuzz.replay import replay
-from fuzz.report import finding_of_defect, report_of
-from fuzz.repro import runs_text
-from fuzz.search.evidence import evidence_of
-from fuzz.trial import unfit
-from fuzz.views.failure import failure_text
-from fuzz.views.summary import failures
+from kfuzz.campaign import last_run
+from kfuzz.campaign.campaign import Options, run_campaign
+from kfuzz.cases import case_file
+from kfuzz.cases.case import CaseError, Record
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.commands.options import duration
+from kfuzz.devices import ClaimError, Device, DeviceError
+from kfuzz.devices.gpu import driver
+from kfuzz.find.device import device_named, open_device
+from kfuzz.find.project import has_claim, kernels_below, kernels_for, namesakes
+from kfuzz.trials.evidence import evidence_of
+from kfuzz.trials.replay import replay
+from kfuzz.trials.trial import unfit
+from kfuzz.views.failure import failure_text
+from kfuzz.views.report import finding_of_defect, report_of
+from kfuzz.views.repro import runs_text
+from kfuzz.views.summary import failures
 
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr, TracebackStyle

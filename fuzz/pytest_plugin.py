@@ -67,4 +67,4 @@ def is_case(path: Path) -> bool:
 
 def _items() -> ModuleType:
     """The rest, which needs numpy and all else."""
-    return importlib.import_module("fuzz.pytest_items")
+    return importlib.import_module("kfuzz.pytest_items")

@@ -1,8 +1,8 @@
 """Hypothesis strategies for anyone's `@given`: sizes, values, rows and whole cases, inferred from a kernel's claim.
 
     from hypothesis import given
-    from fuzz.kernel import load
-    from fuzz.strategies import attempts
+    from kfuzz import load
+    from kfuzz.strategies import attempts
 
     MINE = load("mine.cu")
 
@@ -17,15 +17,14 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
-
-from fuzz.case import Case
-from fuzz.cases.recipe import Recipe, mix
-from fuzz.claims.sizes import Axis
-from fuzz.kernel import Kernel
-from fuzz.search.chooser import Choose
-from fuzz.search.edges import VECTOR, WARP, columns, edges
-from fuzz.search.families import ROWS, Row
-from fuzz.search.plan import Attempt, plan
+from kfuzz.cases.case import Case
+from kfuzz.cases.recipe import Recipe, mix
+from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.sizes import Axis
+from kfuzz.search.choose import Choose
+from kfuzz.search.edges import VECTOR, WARP, columns, edges
+from kfuzz.search.families import ROWS, Row
+from kfuzz.search.plan import Attempt, plan
 
 SMALL_BUDGET = 1 << 12
 """Elements of a case where nobody asks for more: small enough that a hundred examples take seconds."""
@@ -51,7 +50,7 @@ def values() -> SearchStrategy[float]:
 
 @st.composite
 def rows(draw: DrawFn, count: int, cols: int, around: Iterable[int] = (WARP, VECTOR)) -> Recipe:
-    """Rows of one length that differ by family; `fuzz.cases.recipe.materialise` makes the array."""
+    """Rows of one length that differ by family; `kfuzz.cases.recipe.materialise` makes the array."""
     start, seed = draw(st.integers(0, len(ROWS) - 1)), draw(st.integers(0, 0xFFFF))
     widths = tuple(around)
     inside = columns(cols, widths)

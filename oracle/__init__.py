@@ -1,11 +1,11 @@
 """What is right: exact definitions, enclosures and verdicts for the ops that kernels compute.
 
-Knows mathematics and float32; never CUDA, Hypothesis or anything of `fuzz`.
+Knows mathematics and float32; never CUDA, Hypothesis or the rest of kfuzz.
 
 A verdict on any answer, from any place, as plain float32 arrays:
 
 >>> import numpy as np
->>> import oracle
+>>> from kfuzz import oracle
 >>> x = np.array([[0.0, 1.0, 2.0], [-np.inf, 3.0, 3.0]], dtype=np.float32)
 >>> y = np.array([[0.09003057, 0.24472848, 0.66524094], [0.0, 0.5, 0.4999]], dtype=np.float32)
 >>> verdict = oracle.judge("softmax", {"x": x}, {"y": y}, accuracy=oracle.Accuracy(adds=3, rescales=0))
@@ -15,11 +15,11 @@ A verdict on any answer, from any place, as plain float32 arrays:
 0.090030573170380457998022101...
 """
 
-from oracle.judge import judge
-from oracle.op import OracleError, op_names
-from oracle.rounding import EXPF, FAST_EXPF, Accuracy, ExpModel, Order
-from oracle.verdict import Special, Verdict
-from oracle.want import want
+from kfuzz.oracle.judge import judge
+from kfuzz.oracle.op import OracleError, op_names
+from kfuzz.oracle.rounding import EXPF, FAST_EXPF, Accuracy, ExpModel, Order
+from kfuzz.oracle.verdict import Special, Verdict
+from kfuzz.oracle.want import want
 
 __all__ = [
     "EXPF",

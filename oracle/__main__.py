@@ -1,12 +1,11 @@
-"""`python -m oracle`: the oracle's own check, printed as two tables. Exit code 1 when it does not hold."""
+"""`python -m kfuzz.oracle`: the oracle's own check, printed as two tables. Exit code 1 when it does not hold."""
 
 import argparse
 import sys
 
 import numpy as np
-
-from oracle.selfcheck import merged, planted, soundness
-from oracle.selfcheck.soundness import FULL, QUICK, Plan, Tally
+from kfuzz.oracle.selfcheck import merged, planted, soundness
+from kfuzz.oracle.selfcheck.soundness import FULL, QUICK, Plan, Tally
 
 CATCHES = 0.92
 """The share of active planted bugs that the default criteria must catch."""
@@ -14,7 +13,7 @@ CATCHES = 0.92
 
 def main() -> int:
     """Print the tables and say whether all of it holds."""
-    parser = argparse.ArgumentParser(prog="python -m oracle", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m kfuzz.oracle", description=__doc__)
     parser.add_argument("--full", action="store_true", help="all sizes up to 1e5 and both sizes of the planted bugs")
     full = parser.parse_args().full
     try:

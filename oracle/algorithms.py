@@ -7,10 +7,9 @@ Rows are the leading axes of an array, terms its last axis. Knows no accuracy an
 from collections.abc import Callable
 
 import numpy as np
+from kfuzz.oracle.number import Number, Vector
+from kfuzz.oracle.rounding import Order
 from numpy.typing import NDArray
-
-from oracle.number import Number, Vector
-from oracle.rounding import Order
 
 Parts = tuple[Vector, ...]
 """The fields of an item, one array each: (terms,) of a sum, (maxima, sums) of merged states."""

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from flint import arb, ctx
+from kfuzz.oracle.enclosure import Doubles, Mask, tree_sum
+from kfuzz.oracle.rounding import FAR, Accuracy, counts
 from numpy.typing import NDArray
-
-from oracle.enclosure import Doubles, Mask, tree_sum
-from oracle.rounding import FAR, Accuracy, counts
 
 
 @dataclass(frozen=True)

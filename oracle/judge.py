@@ -5,13 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from kfuzz.oracle.diagnosis.pattern import extent, region
+from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Index, compare, is_outside
+from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, find
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.verdict import Kind, Special, Verdict, Worst
 from numpy.typing import NDArray
-
-from oracle.diagnosis.pattern import extent, region
-from oracle.enclosure import Comparison, Doubles, Enclosure, Index, compare, is_outside
-from oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, find
-from oracle.rounding import Accuracy
-from oracle.verdict import Kind, Special, Verdict, Worst
 
 
 @np.errstate(all="ignore")  # signalling NaNs, infinities and underflow are what is judged here

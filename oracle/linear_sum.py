@@ -6,9 +6,8 @@ overflow on the way, the order decides, and nothing is judged. Knows no op.
 
 import numpy as np
 from flint import arb
-
-from oracle.enclosure import FLT_MAX, Bounds, Doubles
-from oracle.rounding import Accuracy, Counts, compensated
+from kfuzz.oracle.enclosure import FLT_MAX, Bounds, Doubles
+from kfuzz.oracle.rounding import Accuracy, Counts, compensated
 
 MODEST = FLT_MAX * (1 - 2.0**-20)
 """Where the terms' absolute values sum to less, no partial sum overflows: the rest is wider than its rounding."""

@@ -5,9 +5,8 @@ Knows no op.
 
 import numpy as np
 from flint import arb
-
-from oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
-from oracle.number import MIN_NORMAL
+from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
+from kfuzz.oracle.number import MIN_NORMAL
 
 
 def enclose_maximum(

@@ -11,13 +11,12 @@ from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
+from kfuzz.oracle import ops
+from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
+from kfuzz.oracle.number import Number, Vector
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.verdict import Special
 from numpy.typing import NDArray
-
-import oracle.ops
-from oracle.enclosure import Doubles, Enclosure, Index, Mask
-from oracle.number import Number, Vector
-from oracle.rounding import Accuracy
-from oracle.verdict import Special
 
 Floats = NDArray[np.float32]
 
@@ -62,14 +61,14 @@ class Op(Protocol):
 @cache
 def op_names() -> tuple[str, ...]:
     """Every op, by the folder listing."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(oracle.ops.__path__)))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(ops.__path__)))
 
 
 def find(name: str) -> Op:
     """The op of that name."""
     if name not in op_names():
         raise OracleError(f"op={name!r}: unknown; the oracle has {', '.join(op_names())}")
-    module: Any = importlib.import_module(f"oracle.ops.{name}")
+    module: Any = importlib.import_module(f"{ops.__name__}.{name}")
     op: Op = module
     return op
 

@@ -6,9 +6,8 @@ Knows the claim's words for special values; nothing of any op's formula.
 from dataclasses import dataclass
 
 import numpy as np
-
-from oracle.enclosure import Doubles, Mask
-from oracle.verdict import Special
+from kfuzz.oracle.enclosure import Doubles, Mask
+from kfuzz.oracle.verdict import Special
 
 
 @dataclass(frozen=True)

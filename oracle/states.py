@@ -8,14 +8,13 @@ from functools import lru_cache
 
 import numpy as np
 from flint import arb
-
-from oracle.enclosure import FLT_MAX, ROUND_64, Bounds, Doubles, Enclosure, Index
-from oracle.exp_sum import BallSums, ball_sums, sums
-from oracle.maximum import enclose_maximum
-from oracle.op import OracleError
-from oracle.rounding import FAR, Accuracy, counts
-from oracle.special import special_rows
-from oracle.verdict import Special
+from kfuzz.oracle.enclosure import FLT_MAX, ROUND_64, Bounds, Doubles, Enclosure, Index
+from kfuzz.oracle.exp_sum import BallSums, ball_sums, sums
+from kfuzz.oracle.maximum import enclose_maximum
+from kfuzz.oracle.op import OracleError
+from kfuzz.oracle.rounding import FAR, Accuracy, counts
+from kfuzz.oracle.special import special_rows
+from kfuzz.oracle.verdict import Special
 
 
 def enclose_states(

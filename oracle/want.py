@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from kfuzz.oracle.number import Mpmath
+from kfuzz.oracle.op import OracleError, check_inputs, find
 from numpy.typing import NDArray
-
-from oracle.number import Mpmath
-from oracle.op import OracleError, check_inputs, find
 
 MOST_DIGITS = 100_000
 """Every exp takes seconds at so many."""

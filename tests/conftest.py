@@ -3,8 +3,7 @@
 import signal
 
 import pytest
-
-from fuzz.devices.gpu_device import why_not
+from kfuzz.devices.gpu.device import why_not
 
 # A shell tells its background jobs to ignore Ctrl-C, and what they start inherits that. Tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

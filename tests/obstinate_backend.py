@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Callable
 
-from fuzz.devices import Job, Outcome, Probe
+from kfuzz.devices import Job, Outcome, Probe
 
 
 class Obstinate:

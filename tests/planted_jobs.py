@@ -6,9 +6,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from kfuzz.devices import Buffer, Job, Step
 from numpy.typing import NDArray
-
-from fuzz.devices import Buffer, Job, Step
 
 PLANTED = Path(__file__).with_name("planted")
 

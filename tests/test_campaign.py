@@ -13,18 +13,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from fuzz import corpus
-from fuzz.campaign import Event, Found, GaveUp, Options, Result, Tried, run_campaign
-from fuzz.case import CaseError
-from fuzz.cases import case_file
-from fuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import Kernel, discover, load
-from fuzz.search.crew import BlockEnd, Orders, Step, run_block
-from fuzz.search.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds
-from fuzz.search.state import STATE
-from fuzz.trial import run_trial
+from kfuzz.campaign.campaign import Event, Found, GaveUp, Options, Result, Tried, run_campaign
+from kfuzz.campaign.crew import BlockEnd, Orders, Step, run_block
+from kfuzz.campaign.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds
+from kfuzz.campaign.state import STATE
+from kfuzz.cases import case_file, corpus
+from kfuzz.cases.case import CaseError
+from kfuzz.claims.kernel import Kernel, discover, load
+from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.trials.trial import run_trial
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 RIGHT = EVERY["softmax/online_warp"]
@@ -381,9 +379,9 @@ def test_what_was_found_is_told_though_the_state_cannot_be_written(scan: Kernel,
 CHILD = """
 import sys
 from pathlib import Path
-from fuzz.campaign import Found, Options, run_campaign
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import KERNELS, load
+from kfuzz.campaign.campaign import Found, Options, run_campaign
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.claims.kernel import KERNELS, load
 
 def listen(event):
     if isinstance(event, Found) and event.discovery.path:

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from fuzz.case import Case, CaseError, Origin, Record, case_of
-from fuzz.cases import atomic, case_file
-from fuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL
-from fuzz.cases.recipe import MAX_BANDS, Band, Base, Edit, Recipe, bits_of
+from kfuzz.cases import atomic, case_file
+from kfuzz.cases.case import Case, CaseError, Origin, Record, case_of
+from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL
+from kfuzz.cases.recipe import MAX_BANDS, Band, Base, Edit, Recipe, bits_of
 
 ORIGIN = Origin(
     "softmax/online", "softmax/online numeric", "numeric", "row 0 is off", "cpu", {"threads": 32}, True, 3, 7

@@ -11,11 +11,10 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-
-from fuzz.case import Case, Origin, Record, case_of
-from fuzz.cases import case_file
-from fuzz.cli import main
-from fuzz.kernel import KERNELS
+from kfuzz.cases import case_file
+from kfuzz.cases.case import Case, Origin, Record, case_of
+from kfuzz.claims.kernel import KERNELS
+from kfuzz.commands.group import main
 
 ROOT = Path(__file__).resolve().parent.parent
 LEADING = (KERNELS / "broken" / "leading_neg_inf.cu").read_text()
@@ -148,7 +147,7 @@ def test_what_cannot_be_kept_is_told_all_the_same(folder: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_end_from_outside_is_130_and_keeps_what_was_found(folder: Path, number: signal.Signals) -> None:
-    command = [sys.executable, "-m", "fuzz", "fuzz", "mine.cu", "--device", "cpu"]
+    command = [sys.executable, "-m", "kfuzz", "fuzz", "mine.cu", "--device", "cpu"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [*command, "--jobs", "1", "--json", "r.json"], env=environment, stdout=subprocess.PIPE, text=True, cwd=folder

@@ -8,14 +8,13 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
-
-from fuzz import doctor
-from fuzz.cli import Commands, main
-from fuzz.devices import ClaimError, Device, DeviceError, Finding, Job, Outcome, Probe
-from fuzz.kernel import KERNELS, kernel_files, load, name_of
-from fuzz.targets import TargetError, find, find_one
-from fuzz.views import listing
-from fuzz.views.listing import as_json, as_markdown, first_sentence, read_folder, shown_size
+from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
+from kfuzz.commands import machine as doctor
+from kfuzz.commands.group import Commands, main
+from kfuzz.devices import ClaimError, Device, DeviceError, Finding, Job, Outcome, Probe
+from kfuzz.find.targets import TargetError, find, find_one
+from kfuzz.views import listing
+from kfuzz.views.listing import as_json, as_markdown, first_sentence, read_folder, shown_size
 
 
 @pytest.fixture(autouse=True)

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from fuzz import corpus
-from fuzz.case import CaseError, Origin, Record, case_of
-from fuzz.cases import case_file
-from fuzz.devices import Device, Finding, Job, Outcome, Probe, Run
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import Kernel, discover
-from fuzz.replay import LARGE, Replay, replay
+from kfuzz.cases import case_file, corpus
+from kfuzz.cases.case import CaseError, Origin, Record, case_of
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.devices import Device, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.trials.replay import LARGE, Replay, replay
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 LEADING = EVERY["broken/leading_neg_inf"]

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kfuzz.cases.case import CaseError, Record, case_of
+from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.mutating.mutate import as_kernel, mutants
+from kfuzz.scoring.run import FILE, run_score, scores_in
+from kfuzz.scoring.trials import Options, control_of, score_of
 
 from benchmarks.cover import Dead, cover, kills, measure, thin, thinned
-from fuzz.case import CaseError, Record, case_of
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import KERNELS, load
-from fuzz.mutate import as_kernel, mutants
-from fuzz.scoring.run import FILE, run_score, scores_in
-from fuzz.scoring.trials import Options, control_of, score_of
 
 KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
 FEW = Options(seed=3, max_cases=12)

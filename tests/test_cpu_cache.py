@@ -6,10 +6,9 @@ import time
 from pathlib import Path
 
 import pytest
+from kfuzz.devices import DeviceError, Probe, cache
+from kfuzz.devices.cpu.device import CpuDevice
 from planted_jobs import floats, job_of
-
-from fuzz.devices import DeviceError, Probe, cache
-from fuzz.devices.cpu import CpuDevice
 
 KILOBYTE = b"x" * (1024 - cache.DIGEST)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kfuzz.devices import ClaimError, DeviceError, Job, Probe
+from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.cpu.translate import blanked, translated
 from planted_jobs import floats, job_of
-
-from fuzz.devices import ClaimError, DeviceError, Job, Probe, cpu_compiler
-from fuzz.devices.cpu import CpuDevice
-from fuzz.devices.translate import blanked, translated
 
 DOUBLES = "__global__ void k(float *y, const float *x) { y[threadIdx.x] = 2.0f * x[threadIdx.x]; }"
 
@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own, which knows the runtime already."""
     with CpuDevice() as device:
         device.run(doubling(), Probe())
-        known = cpu_compiler.cache.folder()
+        known = compiler.cache.folder()
     (tmp_path / "cpu").mkdir()
     for one in (known / "cpu").iterdir():
         if one.name.startswith(("runtime-", "module-", "front-")):

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kfuzz.devices import Job, Outcome, Probe
+from kfuzz.devices.cpu.device import CpuDevice
 from planted_jobs import floats, job_of
-
-from fuzz.devices import Job, Outcome, Probe
-from fuzz.devices.cpu import CpuDevice
 
 FAST = Probe(runs=2)
 

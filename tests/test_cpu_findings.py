@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from kfuzz.devices import Finding, Job, Outcome, Probe, Run
+from kfuzz.devices.cpu.abi import FINISHED, TIMED_OUT
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.cpu.experiments import Manner, Pass, examined
+from kfuzz.devices.cpu.findings import Sight
+from kfuzz.devices.cpu.options import Flavour
 from planted_jobs import Value, entries, floats, job_of, marked, planted
-
-from fuzz.devices import Finding, Job, Outcome, Probe, Run
-from fuzz.devices.cpu import CpuDevice
-from fuzz.devices.cpu_findings import Sight
-from fuzz.devices.cpu_library import FINISHED, TIMED_OUT
-from fuzz.devices.cpu_options import Flavour
-from fuzz.devices.cpu_trial import Manner, Pass, examined
 
 CHECK = Probe(check=True, timeout=5.0)
 FAST = Probe(timeout=5.0)

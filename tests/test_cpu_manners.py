@@ -3,11 +3,10 @@
 from collections import Counter
 
 import pytest
-
-from fuzz.devices import Probe
-from fuzz.devices.cpu_library import FORWARD, REVERSE, SHUFFLED
-from fuzz.devices.cpu_trial import FINE, manners
-from fuzz.devices.layout import POISONS
+from kfuzz.devices import Probe
+from kfuzz.devices.cpu.abi import FORWARD, REVERSE, SHUFFLED
+from kfuzz.devices.cpu.experiments import FINE, manners
+from kfuzz.devices.layout import POISONS
 
 
 @pytest.mark.parametrize("runs", [3, 4, 5])

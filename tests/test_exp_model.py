@@ -8,12 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from fuzz import exp_model
-from fuzz.devices import Job, Outcome, Probe
-from fuzz.devices.cpu import CpuDevice
-from fuzz.exp_model import LAST, measure
-from oracle.rounding import EXPF, FAST_EXPF
+from kfuzz.devices import Job, Outcome, Probe, exp_model
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.exp_model import LAST, measure
+from kfuzz.oracle.rounding import EXPF, FAST_EXPF
 
 STRIDE = 100_003
 

@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from fuzz.claims.expression import Expression, ExpressionError, condition, number
+from kfuzz.claims.expression import Expression, ExpressionError, condition, number
 
 NAMES = ("rows", "cols", "threads")
 SIZES = {"rows": 3, "cols": 257, "threads": 32}

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.minimizing.minimize import minimize
 
-from fuzz.devices.cpu import CpuDevice
-from fuzz.hunt import hunt
-from fuzz.kernel import Kernel, discover
-from fuzz.minimize import minimize
+from benchmarks.hunt import hunt
 
 BROKEN = {kernel.name.partition("/")[2]: kernel for kernel in discover() if kernel.broken}
 TRIALS = 300

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from fuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Step
-from fuzz.devices.cpu import CpuDevice
-from fuzz.devices.gpu_device import GpuDevice
-from fuzz.kernel import Kernel, discover, load
-from fuzz.search.chooser import seed_of
-from fuzz.search.schedule import attempt_of, probe_of
-from fuzz.trial import Trial, run_trial
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claims.kernel import Kernel, discover, load
+from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Step
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.gpu.device import GpuDevice
+from kfuzz.search.choose import seed_of
+from kfuzz.trials.trial import Trial, run_trial
 
 pytestmark = pytest.mark.gpu
 

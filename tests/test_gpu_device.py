@@ -1,11 +1,10 @@
 """What the gpu device says without a card: one line on what is missing, and what a second look confirms."""
 
 import pytest
-
-from fuzz.devices import DeviceError, Finding, Outcome, Run
-from fuzz.devices.choose import open_device
-from fuzz.devices.driver import Card
-from fuzz.devices.gpu_device import check_release, confirmed, why_not
+from kfuzz.devices import DeviceError, Finding, Outcome, Run
+from kfuzz.devices.gpu.device import check_release, confirmed, why_not
+from kfuzz.devices.gpu.driver import Card
+from kfuzz.find.device import open_device
 
 TRAP = Finding("trap", "launch 0 (k): unspecified launch failure", step=0)
 RUN = Run("poison 7fbadbad", {})

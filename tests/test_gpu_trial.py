@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from fuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
-from fuzz.devices.gpu_trial import MISSES, TURNS, Fault, examined
-from fuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Bytes, Place, Plan, offsets, places, plans
+from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
+from kfuzz.devices.gpu.experiments import MISSES, TURNS, Fault, examined
+from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Bytes, Place, Plan, offsets, places, plans
 
 N = 37
 

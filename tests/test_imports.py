@@ -1,4 +1,4 @@
-"""Who may import whom: oracle knows nothing of fuzz, one file imports pycuda, and nothing goes in a circle."""
+"""Who may import whom: the oracle knows no search, one file imports pycuda; neither files nor rooms form circles."""
 
 import ast
 from collections.abc import Iterator
@@ -8,14 +8,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ONLY_PYCUDA = "fuzz.devices.gpu"
-NOT_FOR_THE_ORACLE = ("fuzz", "pycuda", "hypothesis", "pytest", "click", "rich")
+ONLY_PYCUDA = "kfuzz.devices.gpu.card"
+NOT_FOR_THE_ORACLE = ("pycuda", "hypothesis", "pytest", "click", "rich")
+PACKAGES = {"fuzz": "kfuzz", "oracle": "kfuzz.oracle"}
 
 
 def modules(root: Path) -> dict[str, Path]:
-    """Every module of the two packages below the root, by its dotted name."""
-    files = sorted([*root.glob("oracle/**/*.py"), *root.glob("fuzz/**/*.py")])
-    return {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
+    """Every module of the package, by its dotted name."""
+    found = {}
+    for folder, package in PACKAGES.items():
+        for path in sorted(root.glob(f"{folder}/**/*.py")):
+            below = ".".join(path.relative_to(root / folder).with_suffix("").parts)
+            found[f"{package}.{below}".removesuffix(".__init__")] = path
+    return found
 
 
 def imports(path: Path, types_too: bool = True) -> Iterator[str]:
@@ -34,31 +39,62 @@ def imports(path: Path, types_too: bool = True) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
+def is_oracle(module: str) -> bool:
+    return f"{module}.".startswith("kfuzz.oracle.")
+
+
 def wrong_arrows(root: Path) -> list[str]:
     """Every import that points the wrong way, as `who -> whom`."""
     found = []
-    for name, path in modules(root).items():
+    known = modules(root)
+    for name, path in known.items():
         for imported in imports(path):
             package = imported.split(".")[0]
-            in_oracle = name.split(".")[0] == "oracle" and package in NOT_FOR_THE_ORACLE
+            of_the_search = package == "kfuzz" and imported != "kfuzz" and not is_oracle(imported)
+            in_oracle = is_oracle(name) and (package in NOT_FOR_THE_ORACLE or of_the_search)
             of_pycuda = package == "pycuda" and name != ONLY_PYCUDA
-            of_the_tests = package in ("tests", "kernels", "benchmarks")
-            if in_oracle or of_pycuda or of_the_tests or imported.startswith("."):
+            by_folder = package in ("tests", "kernels", "benchmarks", "fuzz", "oracle")
+            if in_oracle or of_pycuda or by_folder or imported.startswith("."):
                 found.append(f"{name} -> {imported}")
     return found
 
 
-def circle(root: Path) -> list[str]:
-    """One circle of imports among the modules, or nothing."""
-    known = modules(root)
-    graph = {name: {one for one in imports(path, False) if one in known} - {name} for name, path in known.items()}
-    for name, needs in graph.items():  # a package is imported with each of its modules, and that is no circle
-        needs -= {package for package in needs if name.startswith(f"{package}.")}
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """One circle, or nothing."""
     try:
         tuple(TopologicalSorter(graph).static_order())
     except CycleError as error:
         return list(error.args[1])
     return []
+
+
+def module_graph(root: Path) -> dict[str, set[str]]:
+    known = modules(root)
+    graph = {name: {one for one in imports(path, False) if one in known} - {name} for name, path in known.items()}
+    for name, needs in graph.items():  # a package is imported with each of its modules, and that is no circle
+        needs -= {package for package in needs if name.startswith(f"{package}.")}
+    return graph
+
+
+def room_of(name: str, path: Path) -> str:
+    """The folder of a module; what lies beside the rooms is a room of its own."""
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    return name if package == "kfuzz" else package
+
+
+def room_graph(root: Path) -> dict[str, set[str]]:
+    """Which folders import from which, but for the oracle, whose arrows another test holds.
+
+    Who imports a folder of its own to list what lies in it (passes, operators) needs none of that.
+    """
+    known = {name: path for name, path in modules(root).items() if not is_oracle(name)}
+    rooms = {name: room_of(name, path) for name, path in known.items()}
+    graph: dict[str, set[str]] = {room: set() for room in rooms.values()}
+    for name, needs in module_graph(root).items():
+        if name in rooms:
+            listed = {need for need in needs if need in rooms.values() and need.startswith(f"{rooms[name]}.")}
+            graph[rooms[name]] |= {rooms[need] for need in needs - listed if need in rooms} - {rooms[name]}
+    return graph
 
 
 def test_no_import_points_the_wrong_way() -> None:
@@ -67,7 +103,12 @@ def test_no_import_points_the_wrong_way() -> None:
 
 
 def test_no_imports_go_in_a_circle() -> None:
-    assert circle(ROOT) == []
+    assert circle(module_graph(ROOT)) == []
+
+
+def test_no_rooms_go_in_a_circle() -> None:
+    assert len(room_graph(ROOT)) > 12
+    assert circle(room_graph(ROOT)) == []
 
 
 def test_kernels_hold_no_python() -> None:
@@ -77,30 +118,40 @@ def test_kernels_hold_no_python() -> None:
 @pytest.mark.parametrize(
     ("file", "text", "arrow"),
     [
-        ("oracle/op.py", "from fuzz.kernel import load", "oracle.op -> fuzz.kernel"),
-        ("oracle/ops/softmax.py", "def late():\n    import pycuda.driver", "oracle.ops.softmax -> pycuda.driver"),
-        ("oracle/op.py", "from hypothesis import given", "oracle.op -> hypothesis"),
-        ("fuzz/devices/cpu.py", "import pycuda.driver as cuda", "fuzz.devices.cpu -> pycuda.driver"),
-        ("fuzz/kernel.py", "from tests.test_kernels import x", "fuzz.kernel -> tests.test_kernels"),
-        ("fuzz/kernel.py", "from . import claim", "fuzz.kernel -> ."),
+        ("oracle/op.py", "from kfuzz.claims.kernel import load", "kfuzz.oracle.op -> kfuzz.claims.kernel"),
+        ("oracle/op.py", "from kfuzz import load", "kfuzz.oracle.op -> kfuzz.load"),
+        ("oracle/ops/softmax.py", "def late():\n    import pycuda.driver", "kfuzz.oracle.ops.softmax -> pycuda.driver"),
+        ("oracle/op.py", "from hypothesis import given", "kfuzz.oracle.op -> hypothesis"),
+        ("fuzz/devices/cpu/a.py", "import pycuda.driver as cuda", "kfuzz.devices.cpu.a -> pycuda.driver"),
+        ("fuzz/claims/a.py", "from tests.test_kernels import x", "kfuzz.claims.a -> tests.test_kernels"),
+        ("fuzz/claims/a.py", "from fuzz.claims import x", "kfuzz.claims.a -> fuzz.claims"),
+        ("fuzz/claims/a.py", "from . import claim", "kfuzz.claims.a -> ."),
     ],
 )
 def test_the_check_sees_an_arrow_that_points_the_wrong_way(tmp_path: Path, file: str, text: str, arrow: str) -> None:
-    path = tmp_path / file
-    path.parent.mkdir(parents=True)
-    path.write_text(text)
+    written(tmp_path / file, text)
     assert arrow in wrong_arrows(tmp_path)
 
 
+def written(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
 def test_pycuda_is_allowed_in_its_one_file(tmp_path: Path) -> None:
-    path = tmp_path / "fuzz/devices/gpu.py"
-    path.parent.mkdir(parents=True)
-    path.write_text("import pycuda.driver")
+    written(tmp_path / "fuzz/devices/gpu/card.py", "import pycuda.driver")
     assert wrong_arrows(tmp_path) == []
 
 
 def test_the_check_sees_a_circle_also_through_a_late_import(tmp_path: Path) -> None:
-    (tmp_path / "fuzz").mkdir()
-    (tmp_path / "fuzz/one.py").write_text("from fuzz import two")
-    (tmp_path / "fuzz/two.py").write_text("def late():\n    from fuzz.one import thing")
-    assert set(circle(tmp_path)) == {"fuzz.one", "fuzz.two"}
+    written(tmp_path / "fuzz/one.py", "from kfuzz import two")
+    written(tmp_path / "fuzz/two.py", "def late():\n    from kfuzz.one import thing")
+    assert set(circle(module_graph(tmp_path))) == {"kfuzz.one", "kfuzz.two"}
+
+
+def test_the_check_sees_rooms_in_a_circle_whose_modules_are_in_none(tmp_path: Path) -> None:
+    texts = {"a/one": "from kfuzz.b.one import x", "a/two": "", "b/one": "", "b/two": "import kfuzz.a.two"}
+    for file, text in texts.items():
+        written(tmp_path / f"fuzz/{file}.py", text)
+    assert circle(module_graph(tmp_path)) == []
+    assert set(circle(room_graph(tmp_path))) == {"kfuzz.a", "kfuzz.b"}

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kfuzz.claims.front_matter import parse
+from kfuzz.claims.kernel import DoesNotFitError, Kernel, read
+from kfuzz.devices import ClaimError, Run
 from numpy.typing import NDArray
-
-from fuzz.claims.front_matter import parse
-from fuzz.devices import ClaimError, Run
-from fuzz.kernel import DoesNotFitError, Kernel, read
 
 Floats = NDArray[np.float32]
 

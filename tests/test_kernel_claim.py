@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from fuzz.claims.front_matter import parse
-from fuzz.devices import ClaimError
-from fuzz.kernel import KERNELS, load, read
-from fuzz.project import kernels_below
-from oracle.rounding import EXPF, FAST_EXPF, ExpModel
-from oracle.verdict import Special
+from kfuzz.claims.front_matter import parse
+from kfuzz.claims.kernel import KERNELS, load, read
+from kfuzz.devices import ClaimError
+from kfuzz.find.project import kernels_below
+from kfuzz.oracle.rounding import EXPF, FAST_EXPF, ExpModel
+from kfuzz.oracle.verdict import Special
 
 GOOD = """\
 // Softmax of each row, one thread a row.

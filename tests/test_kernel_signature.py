@@ -1,8 +1,7 @@
 """The `__global__` functions of a source, as a claim's entries and args are held against them."""
 
 import pytest
-
-from fuzz.claims.signature import entries_of, split_commas
+from kfuzz.claims.signature import entries_of, split_commas
 
 SOURCE = """
 // __global__ void commented(int n) {}

@@ -4,12 +4,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from fuzz.claims.template import template
-from fuzz.devices import DeviceError, nvcc
-from fuzz.kernel import KERNELS, kernel_files, load, name_of
-from fuzz.views.listing import as_markdown, read_folder, with_table
-from oracle.op import op_names
+from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
+from kfuzz.devices import DeviceError
+from kfuzz.devices.gpu import nvcc
+from kfuzz.find.template import template
+from kfuzz.oracle.op import op_names
+from kfuzz.views.listing import as_markdown, read_folder, with_table
 
 README = KERNELS.parent / "README.md"
 FILES = kernel_files()

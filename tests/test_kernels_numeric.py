@@ -10,15 +10,14 @@ from itertools import islice
 import mpmath
 import numpy as np
 import pytest
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.devices import Probe
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.oracle.rounding import Accuracy, U
+from kfuzz.search.choose import seed_of, seeded
+from kfuzz.search.plan import Large, plan
+from kfuzz.trials.trial import Trial, run_trial
 from numpy.typing import NDArray
-
-from fuzz.devices import Probe
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import Kernel, discover
-from fuzz.search.chooser import seed_of, seeded
-from fuzz.search.plan import Large, plan
-from fuzz.trial import Trial, run_trial
-from oracle.rounding import Accuracy, U
 
 KERNELS = {kernel.name: kernel for kernel in discover()}
 CORRECT = [name for name, kernel in KERNELS.items() if not kernel.broken]

@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from fuzz import passes
-from fuzz.case import Case, Origin, Record, case_of
-from fuzz.cases.case_file import encode
-from fuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, value_of
-from fuzz.devices import Job, Outcome, Probe, Run
-from fuzz.devices.cpu import CpuDevice
-from fuzz.hunt import hunt
-from fuzz.kernel import Kernel, discover
-from fuzz.minimize import (
+from kfuzz.cases.case import Case, Origin, Record, case_of
+from kfuzz.cases.case_file import encode
+from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, value_of
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.devices import Job, Outcome, Probe, Run
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.minimizing import passes
+from kfuzz.minimizing.minimize import (
     Failure,
     Minimized,
     all_passes,
@@ -29,7 +27,9 @@ from fuzz.minimize import (
     steadiness,
     trial_of,
 )
-from fuzz.subject import ONE, Subject, length_of, simpler, subject_of, told
+from kfuzz.minimizing.subject import ONE, Subject, length_of, simpler, subject_of, told
+
+from benchmarks.hunt import hunt
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 LEADING = EVERY["broken/leading_neg_inf"]

@@ -1,13 +1,12 @@
 """Mutants: where operators apply, what they leave alone, and that each does what its name says."""
 
 import pytest
-
-from fuzz.kernel import KERNELS, Kernel, discover, load
-from fuzz.mutate import as_kernel, mutants, operators
-from fuzz.scoring.change import Change
-from fuzz.scoring.survivors import line_of, reasons
-from fuzz.scoring.syntax import parse
-from fuzz.scoring.trials import chosen
+from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
+from kfuzz.mutating.change import Change
+from kfuzz.mutating.mutate import as_kernel, mutants, operators
+from kfuzz.mutating.syntax import parse
+from kfuzz.scoring.survivors import line_of, reasons
+from kfuzz.scoring.trials import chosen
 
 CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None)
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-
-from fuzz.devices import ClaimError, DeviceError, cache, nvcc
-from fuzz.kernel import Kernel, discover
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.devices import ClaimError, DeviceError, cache
+from kfuzz.devices.gpu import nvcc
 
 KERNEL = Path("kernels/mine.cu")
 TEMPLATE = """

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-
-from oracle import Accuracy, ExpModel, OracleError, judge, want
+from kfuzz.oracle import Accuracy, ExpModel, OracleError, judge, want
 
 F4 = np.float32
 X = np.zeros((2, 3), dtype=F4)

@@ -9,18 +9,17 @@ import pytest
 from flint import arb, ctx
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-
-import oracle
-from oracle import FAST_EXPF, Accuracy, ExpModel, Order, Special, judge
-from oracle.algorithms import TREE, total
-from oracle.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
-from oracle.exp_sum import exponents_are_exact
-from oracle.number import Float32
-from oracle.op import find
-from oracle.ops import softmax
-from oracle.rounding import Accumulate, Divide
-from oracle.selfcheck.families import rows
-from oracle.selfcheck.soundness import VARIANTS, wrong_bounds
+from kfuzz import oracle
+from kfuzz.oracle import FAST_EXPF, Accuracy, ExpModel, Order, Special, judge
+from kfuzz.oracle.algorithms import TREE, total
+from kfuzz.oracle.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
+from kfuzz.oracle.exp_sum import exponents_are_exact
+from kfuzz.oracle.number import Float32
+from kfuzz.oracle.op import find
+from kfuzz.oracle.ops import softmax
+from kfuzz.oracle.rounding import Accumulate, Divide
+from kfuzz.oracle.selfcheck.families import rows
+from kfuzz.oracle.selfcheck.soundness import VARIANTS, wrong_bounds
 
 CLAIMS = (
     Accuracy(),

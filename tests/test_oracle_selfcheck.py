@@ -4,7 +4,7 @@ import doctest
 import subprocess
 import sys
 
-import oracle
+from kfuzz import oracle
 
 
 def test_the_example_in_the_documentation_is_true() -> None:
@@ -14,6 +14,8 @@ def test_the_example_in_the_documentation_is_true() -> None:
 
 
 def test_the_self_check_holds() -> None:
-    done = subprocess.run([sys.executable, "-W", "error", "-m", "oracle"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "kfuzz.oracle"], capture_output=True, text=True, check=False
+    )
     assert done.stdout.rstrip().endswith("the oracle holds"), done.stdout + done.stderr
     assert done.returncode == 0

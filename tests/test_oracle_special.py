@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
-from oracle import Accuracy, Special, judge
-from oracle.verdict import Status
+from kfuzz.oracle import Accuracy, Special, judge
+from kfuzz.oracle.verdict import Status
 
 INF, NAN = np.inf, np.nan
 Row = list[float]

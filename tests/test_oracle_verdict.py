@@ -4,12 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from kfuzz import oracle
+from kfuzz.oracle import Accuracy, Order, judge
+from kfuzz.oracle.diagnosis.pattern import describe, region
+from kfuzz.oracle.selfcheck import planted
 from numpy.typing import NDArray
-
-import oracle
-from oracle import Accuracy, Order, judge
-from oracle.diagnosis.pattern import describe, region
-from oracle.selfcheck import planted
 
 Floats = NDArray[np.float32]
 CLAIM = Accuracy(rescales=0, divide="ieee", order=Order("strided", 256))

@@ -11,12 +11,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
-
-from fuzz.kernel import KERNELS
-from fuzz.search import children
+from kfuzz.campaign import children
+from kfuzz.claims.kernel import KERNELS
 
 ROOT = Path(__file__).resolve().parent.parent
-KFUZZ = [sys.executable, "-m", "fuzz"]
+KFUZZ = [sys.executable, "-m", "kfuzz"]
 BROKEN = KERNELS / "broken" / "leading_neg_inf.cu"
 
 
@@ -39,7 +38,9 @@ def fuzzing(folder: Path, *arguments: str, read: int = 1) -> tuple[int, str]:
     return process.returncode, words
 
 
-@pytest.mark.parametrize("program", ["import fuzz.__main__ as it; it.main()", "from fuzz.cli import main; main()"])
+@pytest.mark.parametrize(
+    "program", ["import kfuzz.__main__ as it; it.main()", "from kfuzz.commands.group import main; main()"]
+)
 def test_ctrl_c_while_the_program_is_being_loaded_is_quiet(tmp_path: Path, program: str) -> None:
     (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     done = subprocess.run(

@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from fuzz.claims.template import template
+from kfuzz.find.template import template
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -27,5 +26,5 @@ def test_the_test_of_a_users_own_kernel(tmp_path: Path, edit: str, failed: int) 
 def test_the_commands_of_its_session_exist() -> None:
     named = {line.split()[2] for line in README.read_text().splitlines() if line.startswith("    $ kfuzz ")}
     for command in {word.rstrip(";") for word in named}:
-        run = [sys.executable, "-c", "from fuzz.cli import main; main()", command, "--help"]
+        run = [sys.executable, "-c", "from kfuzz.commands.group import main; main()", command, "--help"]
         assert subprocess.run(run, capture_output=True, check=False).returncode == 0, command

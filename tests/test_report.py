@@ -10,19 +10,19 @@ from typing import get_type_hints
 from xml.etree import ElementTree as ET
 
 import pytest
+from kfuzz.campaign.campaign import Found, GaveUp, KernelResult, Options, Result, Tried, run_campaign
+from kfuzz.campaign.state import Discovery, Progress
+from kfuzz.cases import corpus
+from kfuzz.cases.case import CaseError
+from kfuzz.claims.kernel import KERNELS, discover
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.views import report
+from kfuzz.views.failure import extent_text, failure_text, option_for
+from kfuzz.views.junit import as_junit, clean
+from kfuzz.views.live import Board, Line, LineView, TableView, board_table, view_of
+from kfuzz.views.report import Extent, Finding, KernelReport, Report, Worst, report_of
+from kfuzz.views.summary import counts, failures, table, troubles, verdict
 from rich.console import Console
-
-from fuzz import corpus, report
-from fuzz.campaign import Found, GaveUp, KernelResult, Options, Result, Tried, run_campaign
-from fuzz.case import CaseError
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import KERNELS, discover
-from fuzz.report import Extent, Finding, KernelReport, Report, Worst, report_of
-from fuzz.search.state import Discovery, Progress
-from fuzz.views.failure import extent_text, failure_text, option_for
-from fuzz.views.junit import as_junit, clean
-from fuzz.views.live import Board, Line, LineView, TableView, board_table, view_of
-from fuzz.views.summary import counts, failures, table, troubles, verdict
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 LEADING, RIGHT = EVERY["broken/leading_neg_inf"], EVERY["softmax/online_thread"]

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from fuzz import repro
-from fuzz.case import Case, CaseError, Origin, Record, case_of
-from fuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
-from fuzz.kernel import KERNELS, load
+from kfuzz.cases.case import Case, CaseError, Origin, Record, case_of
+from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
+from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.views import repro
 
 ROOT = Path(__file__).resolve().parent.parent
 LEADING = load(KERNELS / "broken" / "leading_neg_inf.cu")

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from fuzz.devices import Buffer, Finding, Job, Outcome
-from fuzz.devices.sanitizer import folded, read, records
+from kfuzz.devices import Buffer, Finding, Job, Outcome
+from kfuzz.devices.gpu.sanitizer import folded, read, records
 
 HERE = Path(__file__).parent
 PATH = HERE / "planted" / "gpu_faults.cu"

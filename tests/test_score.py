@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-
-from fuzz.case import CaseError
-from fuzz.cli import main
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import KERNELS, Kernel, load
-from fuzz.mutate import Mutant, mutants
-from fuzz.scoring.report import accused, figures, idle_operators, told
-from fuzz.scoring.run import FILE, Progress, Report, run_score
-from fuzz.scoring.survivors import Reason, ReasonError, belied, reasons, standing
-from fuzz.scoring.trials import Control, Options, Score, control_of, score_of
+from kfuzz.cases.case import CaseError
+from kfuzz.claims.kernel import KERNELS, Kernel, load
+from kfuzz.commands.group import main
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.mutating.mutate import Mutant, mutants
+from kfuzz.scoring.figures import accused, figures, idle_operators, told
+from kfuzz.scoring.run import FILE, Progress, Report, run_score
+from kfuzz.scoring.survivors import Reason, ReasonError, belied, reasons, standing
+from kfuzz.scoring.trials import Control, Options, Score, control_of, score_of
 
 KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
 FEW = Options(seed=3, max_cases=12)

@@ -7,21 +7,20 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
-
-from fuzz.cases.recipe import Recipe, bits_of, materialise
-from fuzz.claims.sizes import Axis
-from fuzz.kernel import Kernel, discover, load
-from fuzz.search import edges, plan
-from fuzz.search.chooser import seed_of, seeded
-from fuzz.search.families import ROWS, Row, with_nan
-from fuzz.search.large import Large, full_grid, large_size
-from fuzz.search.plan import Attempt
-from fuzz.search.schedule import LARGE, attempt_of, is_check
-from fuzz.search.sizes import elements
-from fuzz.search.states import meetings, merge_inputs
-from fuzz.search.turns import least_size, loops, turns
-from fuzz.strategies import attempts, cases, rows, sizes, values
-from fuzz.trial import unfit
+from kfuzz.campaign.schedule import LARGE, attempt_of, is_check
+from kfuzz.cases.recipe import Recipe, bits_of, materialise
+from kfuzz.claims.kernel import Kernel, discover, load
+from kfuzz.claims.sizes import Axis
+from kfuzz.search import edges, plan
+from kfuzz.search.choose import seed_of, seeded
+from kfuzz.search.families import ROWS, Row, with_nan
+from kfuzz.search.large import Large, full_grid, large_size
+from kfuzz.search.merges import meetings, merge_inputs
+from kfuzz.search.plan import Attempt
+from kfuzz.search.sizes import elements
+from kfuzz.search.turns import least_size, loops, turns
+from kfuzz.strategies import attempts, cases, rows, sizes, values
+from kfuzz.trials.trial import unfit
 
 EVERY = discover()
 VEC4 = next(kernel for kernel in EVERY if kernel.name == "softmax/online_block_vec4")

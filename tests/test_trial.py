@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from fuzz.case import Case, case_of
-from fuzz.devices import Device, Finding, Job, Outcome, Probe, Run
-from fuzz.devices.cpu import CpuDevice
-from fuzz.kernel import Kernel, discover, load
-from fuzz.trial import DefectError, Trial, check_trial, run_trial, unfit
+from kfuzz.cases.case import Case, case_of
+from kfuzz.claims.kernel import Kernel, discover, load
+from kfuzz.devices import Device, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.trials.trial import DefectError, Trial, check_trial, run_trial, unfit
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 ONLINE = EVERY["softmax/online_block"]

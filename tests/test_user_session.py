@@ -98,7 +98,7 @@ def test_from_the_template_to_a_committed_case(machine: Machine) -> None:
 
 def test_the_installed_project_is_the_one_that_ran(machine: Machine) -> None:
     where = machine.run(
-        sys.executable, "-c", "import fuzz, oracle; print(fuzz.__file__, oracle.__file__)"
+        sys.executable, "-c", "import kfuzz, kfuzz.oracle as o; print(kfuzz.__file__, o.__file__)"
     ).stdout.split()
     assert all(Path(path).is_relative_to(machine.site) for path in where)
     assert machine.kfuzz("--version").stdout.startswith("kfuzz")
@@ -108,8 +108,8 @@ def test_a_users_own_three_lines(machine: Machine) -> None:
     (machine.folder / "own.cu").write_text(machine.kfuzz("show", "--template").stdout)
     (machine.folder / "test_own.py").write_text(
         "from hypothesis import given\n"
-        "from fuzz.kernel import load\n"
-        "from fuzz.strategies import attempts\n\n"
+        "from kfuzz import load\n"
+        "from kfuzz.strategies import attempts\n\n"
         "OWN = load('own.cu')\n\n\n"
         "@given(attempts(OWN, 64))\n"
         "def test_own(attempt):\n"

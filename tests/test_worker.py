@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from kfuzz.devices import Buffer, DeviceError, Job, Probe
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.worker import Worker
 from planted_jobs import marked, planted
-
-from fuzz.devices import Buffer, DeviceError, Job, Probe
-from fuzz.devices.cpu import CpuDevice
-from fuzz.devices.worker import Worker
 
 SHORT = Probe(timeout=0.3)
 
@@ -145,8 +144,8 @@ CALLER = """
 import sys
 sys.path[:0] = {paths!r}
 from planted_jobs import planted
-from fuzz.devices import Probe
-from fuzz.devices.cpu import CpuDevice
+from kfuzz.devices import Probe
+from kfuzz.devices.cpu.device import CpuDevice
 device = CpuDevice()
 device.run(planted("endings", "is_fine", {{"y": "f32[64]"}}), Probe())
 print(device._worker.pid, flush=True)
@@ -185,7 +184,7 @@ def test_a_backend_that_cannot_start_says_why() -> None:
 def test_a_limit_on_memory_that_is_lower_than_ours_stays() -> None:
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
-        "from fuzz.devices.cpu_backend import CpuBackend; CpuBackend()\n"
+        "from kfuzz.devices.cpu.backend import CpuBackend; CpuBackend()\n"
         "print(resource.getrlimit(resource.RLIMIT_AS) == (3 << 30, 3 << 30))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

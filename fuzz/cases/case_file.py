@@ -9,11 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-
-from fuzz.case import Case, Record, Values
-from fuzz.cases import atomic
-from fuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL, MAX_TEXT, SCHEMA, Reader, read_bytes, sha256_of
-from fuzz.cases.recipe import GENERATOR, MAX_BANDS, Recipe
+from kfuzz.cases import atomic
+from kfuzz.cases.case import Case, Record, Values
+from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL, MAX_TEXT, SCHEMA, Reader, read_bytes, sha256_of
+from kfuzz.cases.recipe import GENERATOR, MAX_BANDS, Recipe
 
 
 def write(path: Path, record: Record) -> None:

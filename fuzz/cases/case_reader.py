@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
-
-from fuzz.case import CaseError, Origin, Record, Values, bytes_of, case_of
-from fuzz.cases.recipe import (
+from kfuzz.cases.case import CaseError, Origin, Record, Values, bytes_of, case_of
+from kfuzz.cases.recipe import (
     GENERATOR,
     KINDS,
     MAX_BANDS,

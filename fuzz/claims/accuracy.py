@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
-from fuzz.claims.expression import Expression
-from fuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from fuzz.claims.sizes import check_keys, read_number
-from fuzz.devices.flags import settings_of
-from oracle.rounding import EXPF, FAR, FAST_EXPF, Accumulate, Accuracy, Denominator, Divide, ExpModel, Shift
-from oracle.verdict import Special, SpecialRow
+from kfuzz.claims.expression import Expression
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from kfuzz.claims.sizes import check_keys, read_number
+from kfuzz.devices.flags import settings_of
+from kfuzz.oracle.rounding import EXPF, FAR, FAST_EXPF, Accumulate, Accuracy, Denominator, Divide, ExpModel, Shift
+from kfuzz.oracle.verdict import Special, SpecialRow
 
 ACCURACY_KEYS = ("adds", "rescales", "exp", "divide", "accumulate", "denominator", "shift", "shift_slack", "flags")
 VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf")

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from fuzz.claims import expression
-from fuzz.claims.expression import Expression
-from fuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from fuzz.claims.roles import Roles
-from fuzz.claims.signature import split_commas
-from fuzz.claims.sizes import Axis, checked, required, table
-from fuzz.devices import DTYPES, Element
+from kfuzz.claims import expression
+from kfuzz.claims.expression import Expression
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from kfuzz.claims.roles import Roles
+from kfuzz.claims.signature import split_commas
+from kfuzz.claims.sizes import Axis, checked, required, table
+from kfuzz.devices import DTYPES, Element
 
 ALIGNMENT = 256
 """What cudaMalloc guarantees, in bytes."""

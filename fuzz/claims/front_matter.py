@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzz.devices import ClaimError
+from kfuzz.devices import ClaimError
 
 OPENS = "// /// kernel"
 CLOSES = "// ///"

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from fuzz.claims import expression
-from fuzz.claims.arrays import Array
-from fuzz.claims.expression import Expression
-from fuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from fuzz.claims.signature import Parameters, entries_of, split_commas
-from fuzz.claims.sizes import check_keys, checked, read_number, required, table
-from fuzz.devices import DTYPES
+from kfuzz.claims import expression
+from kfuzz.claims.arrays import Array
+from kfuzz.claims.expression import Expression
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from kfuzz.claims.signature import Parameters, entries_of, split_commas
+from kfuzz.claims.sizes import check_keys, checked, read_number, required, table
+from kfuzz.devices import DTYPES
 
 KEYS = ("entry", "grid", "block", "shared", "args", "when")
 EXAMPLE = '[[launch]], then entry = "name", grid = "rows", block = 256, args = ["y", "x", "rows", "cols"]'

@@ -11,11 +11,11 @@ from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from typing import cast, get_args
 
-from fuzz.claims import expression
-from fuzz.claims.expression import Expression, ExpressionError
-from fuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from fuzz.devices import Severity
-from oracle.op import op_names
+from kfuzz.claims import expression
+from kfuzz.claims.expression import Expression, ExpressionError
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from kfuzz.devices import Severity
+from kfuzz.oracle.op import op_names
 
 KEYS = ("op", "axes", "tune", "let", "arrays", "align", "launch", "accuracy", "values", "broken")
 KINDS = (

@@ -6,10 +6,10 @@ Knows the limits of a launch; never what it computes.
 from collections.abc import Mapping
 from math import prod
 
-from fuzz.claims.expression import Expression, ExpressionError, show_sizes
-from fuzz.claims.front_matter import FrontMatter, KeyPath
-from fuzz.claims.launches import Arrays, Launch
-from fuzz.devices import Step
+from kfuzz.claims.expression import Expression, ExpressionError, show_sizes
+from kfuzz.claims.front_matter import FrontMatter, KeyPath
+from kfuzz.claims.launches import Arrays, Launch
+from kfuzz.devices import Step
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 GRID_MAX = (INT_MAX, 65535, 65535)

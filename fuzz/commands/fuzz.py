@@ -11,20 +11,20 @@ from functools import partial
 from pathlib import Path
 
 import click
+from kfuzz.campaign import last_run
+from kfuzz.campaign.campaign import Options, run_campaign
+from kfuzz.campaign.state import seed_of_state
+from kfuzz.cases import corpus
+from kfuzz.cases.case import CaseError
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.commands.options import console, device_option, duration, kernels_named
+from kfuzz.devices import DeviceError
+from kfuzz.find.device import device_named, open_device
+from kfuzz.views import report, summary
+from kfuzz.views.failure import failure_text
+from kfuzz.views.junit import as_junit
+from kfuzz.views.live import Board, Line, view_of
 from rich.console import Console
-
-from fuzz import corpus, last_run, report
-from fuzz.campaign import Options, run_campaign
-from fuzz.case import CaseError
-from fuzz.commands.options import console, device_option, duration, kernels_named
-from fuzz.devices import DeviceError
-from fuzz.devices.choose import device_named, open_device
-from fuzz.kernel import Kernel, discover
-from fuzz.search.state import seed_of_state
-from fuzz.views import summary
-from fuzz.views.failure import failure_text
-from fuzz.views.junit import as_junit
-from fuzz.views.live import Board, Line, view_of
 
 DEFAULT_SECONDS = 60.0
 DEFAULT_CORPUS = Path("tests/corpus")

@@ -7,24 +7,22 @@ from contextlib import closing
 from pathlib import Path
 
 import click
+from kfuzz.cases import case_file, corpus
+from kfuzz.cases.case import CaseError, Record
+from kfuzz.cases.case_reader import one_line
+from kfuzz.claims.kernel import KERNELS, Kernel
+from kfuzz.commands.options import console, device_option, duration, kernels_named
+from kfuzz.find.device import open_device
+from kfuzz.find.project import kernels_below, kernels_for
+from kfuzz.find.targets import TargetError
+from kfuzz.minimizing.minimize import Failure, Minimized, failure_of, record_of
+from kfuzz.minimizing.minimize import minimize as make_smaller
+from kfuzz.minimizing.subject import Subject
+from kfuzz.trials.evidence import evidence_of
+from kfuzz.views.failure import failure_text, option_for
+from kfuzz.views.report import INTERRUPTED, finding_of_defect, write
+from kfuzz.views.repro import script
 from rich.console import Console
-
-from fuzz import corpus
-from fuzz.case import CaseError, Record
-from fuzz.cases import case_file
-from fuzz.cases.case_reader import one_line
-from fuzz.commands.options import console, device_option, duration, kernels_named
-from fuzz.devices.choose import open_device
-from fuzz.kernel import KERNELS, Kernel
-from fuzz.minimize import Failure, Minimized, failure_of, record_of
-from fuzz.minimize import minimize as make_smaller
-from fuzz.project import kernels_below, kernels_for
-from fuzz.report import INTERRUPTED, finding_of_defect, write
-from fuzz.repro import script
-from fuzz.search.evidence import evidence_of
-from fuzz.subject import Subject
-from fuzz.targets import TargetError
-from fuzz.views.failure import failure_text, option_for
 
 
 @click.command()

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import IO
 
 import click
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.find.device import NAMES
+from kfuzz.find.project import namesakes
+from kfuzz.find.targets import TargetError, find
 from rich.console import Console
-
-from fuzz.devices.choose import NAMES
-from fuzz.kernel import Kernel, load
-from fuzz.project import namesakes
-from fuzz.targets import TargetError, find
 
 WIDE = 1000
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}

@@ -10,23 +10,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-
-from fuzz import corpus
-from fuzz.case import Record
-from fuzz.cases.case_reader import one_line
-from fuzz.claims.front_matter import shown_path
-from fuzz.commands.options import console, device_option, kernels_named
-from fuzz.devices import Device
-from fuzz.devices.choose import open_device
-from fuzz.kernel import KERNELS, Kernel
-from fuzz.project import kernels_below, kernels_for
-from fuzz.replay import Replay
-from fuzz.replay import replay as replay_record
-from fuzz.report import COULD_NOT, FOUND, finding_of_defect
-from fuzz.repro import runs_text
-from fuzz.search.evidence import evidence_of
-from fuzz.targets import TargetError
-from fuzz.views.failure import failure_text, option_for
+from kfuzz.cases import corpus
+from kfuzz.cases.case import Record
+from kfuzz.cases.case_reader import one_line
+from kfuzz.claims.front_matter import shown_path
+from kfuzz.claims.kernel import KERNELS, Kernel
+from kfuzz.commands.options import console, device_option, kernels_named
+from kfuzz.devices import Device
+from kfuzz.find.device import open_device
+from kfuzz.find.project import kernels_below, kernels_for
+from kfuzz.find.targets import TargetError
+from kfuzz.trials.evidence import evidence_of
+from kfuzz.trials.replay import Replay
+from kfuzz.trials.replay import replay as replay_record
+from kfuzz.views.failure import failure_text, option_for
+from kfuzz.views.report import COULD_NOT, FOUND, finding_of_defect
+from kfuzz.views.repro import runs_text
 
 DEFAULT = Path("tests/corpus")
 

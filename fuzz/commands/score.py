@@ -4,14 +4,13 @@ import time
 from pathlib import Path
 
 import click
-
-from fuzz.commands.options import console, kernels_named
-from fuzz.devices.cpu import CpuDevice
-from fuzz.scoring.report import accused, told
-from fuzz.scoring.run import Progress, run_score
-from fuzz.scoring.survivors import reasons
-from fuzz.scoring.trials import Options
-from fuzz.targets import TargetError
+from kfuzz.commands.options import console, kernels_named
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.find.targets import TargetError
+from kfuzz.scoring.figures import accused, told
+from kfuzz.scoring.run import Progress, run_score
+from kfuzz.scoring.survivors import reasons
+from kfuzz.scoring.trials import Options
 
 ACCUSED = 1
 INTERRUPTED = 130

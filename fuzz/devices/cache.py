@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from fuzz.devices import DeviceError
+from kfuzz.devices import DeviceError
 
 DIGEST = hashlib.sha256().digest_size
 

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from kfuzz.devices import DTYPES, Buffer, Job
 from numpy.typing import NDArray
-
-from fuzz.devices import DTYPES, Buffer, Job
 
 Bytes = NDArray[np.uint8]
 

@@ -3,7 +3,7 @@
 Knows processes, pipes and time; what a job is and what runs it (a Backend) it takes as given.
 
 The caller's side is `Worker`: one process at a time, replaced when it ends, is killed or declares itself spent.
-The process's side is `python -m fuzz.devices.worker MODULE`, where MODULE has a function `backend()`.
+The process's side is `python -m kfuzz.devices.worker MODULE`, where MODULE has a function `backend()`.
 """
 
 import atexit
@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import IO, Literal, Protocol
 
-from fuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
+from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
 
 LENGTH = struct.Struct("<Q")
 PIPE_BYTES = 1 << 20
@@ -114,7 +114,7 @@ class Worker:
             return self._process
         self.close()
         process = subprocess.Popen(
-            [sys.executable, "-m", "fuzz.devices.worker", self._module],
+            [sys.executable, "-m", "kfuzz.devices.worker", self._module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # what we can import, it can
@@ -228,7 +228,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _no_start(module: str) -> str:
-    by_hand = f"{sys.executable} -m fuzz.devices.worker {module}"
+    by_hand = f"{sys.executable} -m kfuzz.devices.worker {module}"
     return f"the worker process ended before it was ready; run it by hand to see why: {by_hand}"
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 
-from fuzz.devices import Device
-from fuzz.kernel import Kernel
-from fuzz.mutate import Mutant
-from fuzz.scoring.trials import Control, Options, Score, control_of, score_of
-from fuzz.search.children import Child, MakeDevice
+from kfuzz.campaign.children import Child, MakeDevice
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Device
+from kfuzz.mutating.mutate import Mutant
+from kfuzz.scoring.trials import Control, Options, Score, control_of, score_of
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from fuzz.case import CaseError
-from fuzz.kernel import Kernel
-from fuzz.scoring.crew import Batch, run_batches
-from fuzz.scoring.trials import Control, Options, Score, chosen
-from fuzz.search.children import MakeDevice
+from kfuzz.campaign.children import MakeDevice
+from kfuzz.cases.case import CaseError
+from kfuzz.claims.kernel import Kernel
+from kfuzz.scoring.crew import Batch, run_batches
+from kfuzz.scoring.trials import Control, Options, Score, chosen
 
 SCHEMA = "kfuzz-score/1"
 FILE = "score.jsonl"

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
-from fuzz.mutate import Mutant
-from fuzz.scoring.trials import Score
+from kfuzz.mutating.mutate import Mutant
+from kfuzz.scoring.trials import Score
 
 FILE = Path(__file__).with_name("survivors.toml")
 Verdict = Literal["equivalent", "within the claim", "out of reach"]

@@ -11,15 +11,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
+from kfuzz.mutating.mutate import Mutant, as_kernel, mutants
+from kfuzz.oracle.enclosure import Enclosure
+from kfuzz.oracle.op import check_inputs, find
+from kfuzz.trials.trial import Trial, run_trial
 from numpy.typing import NDArray
-
-from fuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
-from fuzz.kernel import Kernel
-from fuzz.mutate import Mutant, as_kernel, mutants
-from fuzz.search.schedule import attempt_of, probe_of
-from fuzz.trial import Trial, run_trial
-from oracle.enclosure import Enclosure
-from oracle.op import check_inputs, find
 
 Status = Literal["killed", "warned", "survived", "stillborn"]
 RUNS = 3

@@ -1,1 +1,1 @@
-"""What is tried, and when: hostile sizes and values planned from a claim, trials handed out to a crew."""
+"""What is tried: hostile sizes and values, planned from a claim."""

@@ -7,7 +7,7 @@ claim. A family that needs NaN or +inf stands apart, since few claims speak of t
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Kind, Op, bits_of
+from kfuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Kind, Op, bits_of
 
 FLT_MAX = (2 - 2.0**-23) * 2.0**127
 NEG_INF, POS_INF, NAN = 0xFF800000, 0x7F800000, 0x7FC00000

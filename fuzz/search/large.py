@@ -8,12 +8,12 @@ from itertools import product
 from math import prod
 from typing import Literal
 
-from fuzz.claims.launches import Launch
-from fuzz.claims.sizes import Axis
-from fuzz.kernel import MOST_TUNES, Kernel
-from fuzz.search.chooser import Choose, one_of
-from fuzz.search.edges import numbers
-from fuzz.search.sizes import Ground, drawn, elements, fit, ground_of, row_axis, threads
+from kfuzz.claims.kernel import MOST_TUNES, Kernel
+from kfuzz.claims.launches import Launch
+from kfuzz.claims.sizes import Axis
+from kfuzz.search.choose import Choose, one_of
+from kfuzz.search.edges import numbers
+from kfuzz.search.sizes import Ground, drawn, elements, fit, ground_of, row_axis, threads
 
 Large = Literal["rows", "elements", "columns", "turns"]
 MANY = 1 << 16

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
-from fuzz.case import Case, case_of
-from fuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Recipe, bits_of, mix
-from fuzz.kernel import Kernel
-from fuzz.search.chooser import Choose, one_of, seldom
-from fuzz.search.edges import columns, floats
-from fuzz.search.families import FLT_MAX, NEG_INF, PLACED, POS_INF, ROWS, Row, with_nan, with_pos_inf
-from fuzz.search.large import MANY, Large, large_size
-from fuzz.search.sizes import WORK, Ground, row_axis, size_of
-from fuzz.search.states import MEETINGS, far_below, merge_inputs, totals, with_empty
+from kfuzz.cases.case import Case, case_of
+from kfuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Recipe, bits_of, mix
+from kfuzz.claims.kernel import Kernel
+from kfuzz.search.choose import Choose, one_of, seldom
+from kfuzz.search.edges import columns, floats
+from kfuzz.search.families import FLT_MAX, NEG_INF, PLACED, POS_INF, ROWS, Row, with_nan, with_pos_inf
+from kfuzz.search.large import MANY, Large, large_size
+from kfuzz.search.merges import MEETINGS, far_below, merge_inputs, totals, with_empty
+from kfuzz.search.sizes import WORK, Ground, row_axis, size_of
 
 BUDGET = 1 << 16
 """Elements of one trial's inputs and outputs, unless more are asked for."""
@@ -33,7 +33,7 @@ class Attempt:
 
 
 def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK, large: Large | None = None) -> Attempt:
-    """A case that the claim admits, of the size that `fuzz.search.sizes` chooses, or `fuzz.search.large`."""
+    """A case that the claim admits, of the size that `kfuzz.search.sizes` chooses, or `kfuzz.search.large`."""
     ground, axes = (large and large_size(kernel, large, choose)) or size_of(kernel, choose, budget, work)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), ground.tune)
 

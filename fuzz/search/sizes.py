@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from fuzz.claims.sizes import Axis
-from fuzz.kernel import Kernel
-from fuzz.search.chooser import Choose, one_of, seldom
-from fuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named, tuned_widths, widths
-from fuzz.search.turns import least_size, loops
+from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.sizes import Axis
+from kfuzz.search.choose import Choose, one_of, seldom
+from kfuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named, tuned_widths, widths
+from kfuzz.search.turns import least_size, loops
 
 LEAST_CAP = 256
 FEW_THREADS, MANY_THREADS = 1 << 12, 1 << 15

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from fuzz.claims.expression import ceil_div
-from fuzz.claims.launches import Launch
-from fuzz.kernel import Kernel
+from kfuzz.claims.expression import ceil_div
+from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.launches import Launch
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from fuzz.report import Extent, Finding, Worst
+from kfuzz.views.report import Extent, Finding, Worst
 
 LABEL = 10
 WIDTH = 118

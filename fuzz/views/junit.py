@@ -6,8 +6,8 @@ Knows the report and the XML; never how anything was found.
 import re
 from xml.etree import ElementTree as ET
 
-from fuzz.report import KernelReport, Report, errors_of
-from fuzz.views.failure import failure_text
+from kfuzz.views.failure import failure_text
+from kfuzz.views.report import KernelReport, Report, errors_of
 
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

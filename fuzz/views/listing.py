@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from kfuzz.campaign.last_run import last_run
+from kfuzz.claims.front_matter import shown_path
+from kfuzz.claims.kernel import KERNELS, Kernel, kernel_files, load
+from kfuzz.claims.sizes import Axis
+from kfuzz.devices import ClaimError
 from rich.table import Table
-
-from fuzz.claims.front_matter import shown_path
-from fuzz.claims.sizes import Axis
-from fuzz.devices import ClaimError
-from fuzz.kernel import KERNELS, Kernel, kernel_files, load
-from fuzz.last_run import last_run
 
 BEGINS = "<!-- kernels -->"
 ENDS = "<!-- /kernels -->"

@@ -5,12 +5,11 @@ Knows how to say a claim in words; never whether it holds.
 
 from collections.abc import Iterator
 
+from kfuzz.claims.expression import Expression
+from kfuzz.claims.kernel import Kernel
+from kfuzz.oracle.rounding import ExpModel
+from kfuzz.views.listing import shown_size, shown_values
 from rich.text import Text
-
-from fuzz.claims.expression import Expression
-from fuzz.kernel import Kernel
-from fuzz.views.listing import shown_size, shown_values
-from oracle.rounding import ExpModel
 
 Section = tuple[str, list[tuple[str, str]]]
 

@@ -6,9 +6,8 @@ Knows cases; never a kernel or a device.
 from collections.abc import Iterator
 
 import numpy as np
-
-from fuzz.case import Origin, Record, Values
-from fuzz.cases.case_reader import one_line
+from kfuzz.cases.case import Origin, Record, Values
+from kfuzz.cases.case_reader import one_line
 
 MOST_VALUES = 64
 

@@ -6,11 +6,10 @@ Knows the report and rich's tables; never how anything was found.
 from collections.abc import Iterator
 from pathlib import Path
 
+from kfuzz.claims.kernel import KERNELS
+from kfuzz.views.failure import failure_text, option_for
+from kfuzz.views.report import Finding, KernelReport, Report, errors_of
 from rich.table import Table
-
-from fuzz.kernel import KERNELS
-from fuzz.report import Finding, KernelReport, Report, errors_of
-from fuzz.views.failure import failure_text, option_for
 
 MOST_ALSO = 6
 

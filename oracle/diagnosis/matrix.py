@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
-
-from oracle.enclosure import Doubles, Enclosure, Index, Mask
-from oracle.number import MIN_NORMAL
-from oracle.op import Diagnosis, Floats
-from oracle.rounding import U
+from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
+from kfuzz.oracle.number import MIN_NORMAL
+from kfuzz.oracle.op import Diagnosis, Floats
+from kfuzz.oracle.rounding import U
 
 
 def diagnose(

@@ -1,9 +1,8 @@
 """Where in a row the wrong elements lie. Knows masks only."""
 
 import numpy as np
+from kfuzz.oracle.verdict import Extent
 from numpy.typing import NDArray
-
-from oracle.verdict import Extent
 
 
 def region(wrong: NDArray[np.bool_]) -> str:

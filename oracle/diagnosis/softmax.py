@@ -7,12 +7,11 @@ elements (factors of their own).
 from collections.abc import Callable
 
 import numpy as np
+from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask, tree_sum
+from kfuzz.oracle.number import MIN_NORMAL
+from kfuzz.oracle.op import Diagnosis, Floats
+from kfuzz.oracle.rounding import U
 from numpy.typing import NDArray
-
-from oracle.enclosure import Doubles, Enclosure, Index, Mask, tree_sum
-from oracle.number import MIN_NORMAL
-from oracle.op import Diagnosis, Floats
-from oracle.rounding import U
 
 SLIGHT = 64.0
 """Within so many u an error is one of rounding."""

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 
 import numpy as np
-
-from oracle.enclosure import Doubles, Enclosure, Index, Mask
-from oracle.op import Diagnosis, Floats
-from oracle.rounding import U
+from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
+from kfuzz.oracle.op import Diagnosis, Floats
+from kfuzz.oracle.rounding import U
 
 MAXIMUM = "m"
 """The output of a state that is its maximum."""

@@ -6,15 +6,14 @@ A row of nothing but -inf gives m = -inf and any sum. NaN and +inf are unclaimed
 from collections.abc import Mapping
 
 import numpy as np
-
-from oracle import algorithms
-from oracle.diagnosis import sums as diagnosis
-from oracle.enclosure import Enclosure
-from oracle.number import Number, Vector
-from oracle.op import Floats
-from oracle.rounding import Accuracy
-from oracle.states import enclose_states
-from oracle.verdict import Special
+from kfuzz.oracle import algorithms
+from kfuzz.oracle.diagnosis import sums as diagnosis
+from kfuzz.oracle.enclosure import Enclosure
+from kfuzz.oracle.number import Number, Vector
+from kfuzz.oracle.op import Floats
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.states import enclose_states
+from kfuzz.oracle.verdict import Special
 
 INPUTS = {"x": ("rows", "cols")}
 OUTPUTS = {"m": ("rows",), "s": ("rows",)}

@@ -7,16 +7,15 @@ way) NaN only where nothing else is there.
 from collections.abc import Mapping
 
 import numpy as np
-
-from oracle import algorithms
-from oracle.diagnosis import sums as diagnosis
-from oracle.enclosure import Enclosure
-from oracle.maximum import enclose_maximum
-from oracle.number import Number, Vector
-from oracle.op import Floats, OracleError
-from oracle.rounding import Accuracy
-from oracle.special import special_rows
-from oracle.verdict import Special
+from kfuzz.oracle import algorithms
+from kfuzz.oracle.diagnosis import sums as diagnosis
+from kfuzz.oracle.enclosure import Enclosure
+from kfuzz.oracle.maximum import enclose_maximum
+from kfuzz.oracle.number import Number, Vector
+from kfuzz.oracle.op import Floats, OracleError
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.special import special_rows
+from kfuzz.oracle.verdict import Special
 
 INPUTS = {"x": ("rows", "cols")}
 OUTPUTS = {"y": ("rows",)}

@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-
-from oracle import algorithms
-from oracle.diagnosis import sums as diagnosis
-from oracle.enclosure import Enclosure
-from oracle.number import Number, Vector
-from oracle.op import Floats
-from oracle.rounding import Accuracy
-from oracle.states import enclose_states
-from oracle.verdict import Special
+from kfuzz.oracle import algorithms
+from kfuzz.oracle.diagnosis import sums as diagnosis
+from kfuzz.oracle.enclosure import Enclosure
+from kfuzz.oracle.number import Number, Vector
+from kfuzz.oracle.op import Floats
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.states import enclose_states
+from kfuzz.oracle.verdict import Special
 
 INPUTS = {"m1": ("n",), "s1": ("n",), "m2": ("n",), "s2": ("n",)}
 OUTPUTS = {"m": ("n",), "s": ("n",)}

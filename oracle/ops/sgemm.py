@@ -7,16 +7,15 @@ from collections.abc import Mapping
 
 import numpy as np
 from flint import arb
+from kfuzz.oracle import algorithms
+from kfuzz.oracle.diagnosis import matrix as diagnosis
+from kfuzz.oracle.enclosure import ROUND_64, Bounds, Doubles, Enclosure, Index
+from kfuzz.oracle.linear_sum import MODEST, ball_sum, cast, relative
+from kfuzz.oracle.number import MIN_NORMAL, Number, Vector
+from kfuzz.oracle.op import Floats
+from kfuzz.oracle.rounding import Accuracy, counts
+from kfuzz.oracle.verdict import Special
 from numpy.typing import NDArray
-
-from oracle import algorithms
-from oracle.diagnosis import matrix as diagnosis
-from oracle.enclosure import ROUND_64, Bounds, Doubles, Enclosure, Index
-from oracle.linear_sum import MODEST, ball_sum, cast, relative
-from oracle.number import MIN_NORMAL, Number, Vector
-from oracle.op import Floats
-from oracle.rounding import Accuracy, counts
-from oracle.verdict import Special
 
 INPUTS = {"a": ("m", "k"), "b": ("k", "n")}
 OUTPUTS = {"c": ("m", "n")}

@@ -8,17 +8,16 @@ from functools import lru_cache, partial
 
 import numpy as np
 from flint import arb, ctx
+from kfuzz.oracle.algorithms import three_pass
+from kfuzz.oracle.diagnosis import softmax as diagnosis
+from kfuzz.oracle.enclosure import PRECISIONS, ROUND_64, Bounds, Clash, Doubles, Enclosure, Index, Mask
+from kfuzz.oracle.exp_sum import BallSums, ball_distance, ball_lift, ball_sums, distances, lift, sums
+from kfuzz.oracle.number import Number, Vector
+from kfuzz.oracle.op import Diagnosis, Floats
+from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
+from kfuzz.oracle.special import special_rows
+from kfuzz.oracle.verdict import Special
 from numpy.typing import NDArray
-
-from oracle.algorithms import three_pass
-from oracle.diagnosis import softmax as diagnosis
-from oracle.enclosure import PRECISIONS, ROUND_64, Bounds, Clash, Doubles, Enclosure, Index, Mask
-from oracle.exp_sum import BallSums, ball_distance, ball_lift, ball_sums, distances, lift, sums
-from oracle.number import Number, Vector
-from oracle.op import Diagnosis, Floats
-from oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
-from oracle.special import special_rows
-from oracle.verdict import Special
 
 INPUTS = {"x": ("rows", "cols")}
 OUTPUTS = {"y": ("rows", "cols")}

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 
 import numpy as np
-
-from oracle import algorithms
-from oracle.diagnosis import matrix as diagnosis
-from oracle.enclosure import Bounds, Enclosure, Index
-from oracle.number import Number, Vector
-from oracle.op import Floats
-from oracle.rounding import Accuracy
-from oracle.verdict import Special
+from kfuzz.oracle import algorithms
+from kfuzz.oracle.diagnosis import matrix as diagnosis
+from kfuzz.oracle.enclosure import Bounds, Enclosure, Index
+from kfuzz.oracle.number import Number, Vector
+from kfuzz.oracle.op import Floats
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.verdict import Special
 
 INPUTS = {"x": ("rows", "cols")}
 OUTPUTS = {"y": ("cols", "rows")}

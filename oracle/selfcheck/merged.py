@@ -5,15 +5,14 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-
-from oracle import algorithms
-from oracle.algorithms import SEQUENTIAL, TREE
-from oracle.number import ExpNoise, Float32, Vector
-from oracle.op import Floats, find
-from oracle.rounding import Accuracy, Order
-from oracle.selfcheck.families import rows
-from oracle.selfcheck.soundness import MODELS, Plan, Tally, column, usage
-from oracle.verdict import Special
+from kfuzz.oracle import algorithms
+from kfuzz.oracle.algorithms import SEQUENTIAL, TREE
+from kfuzz.oracle.number import ExpNoise, Float32, Vector
+from kfuzz.oracle.op import Floats, find
+from kfuzz.oracle.rounding import Accuracy, Order
+from kfuzz.oracle.selfcheck.families import rows
+from kfuzz.oracle.selfcheck.soundness import MODELS, Plan, Tally, column, usage
+from kfuzz.oracle.verdict import Special
 
 ORDERS = (TREE, SEQUENTIAL, Order("strided", 8), Order("random", seed=5))
 

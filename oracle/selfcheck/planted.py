@@ -7,13 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from kfuzz.oracle.algorithms import total
+from kfuzz.oracle.judge import judge
+from kfuzz.oracle.number import Float32
+from kfuzz.oracle.rounding import Accuracy, Order
+from kfuzz.oracle.selfcheck.families import NEARLY_CONSTANT, TILE, Row, rows
 from numpy.typing import NDArray
-
-from oracle.algorithms import total
-from oracle.judge import judge
-from oracle.number import Float32
-from oracle.rounding import Accuracy, Order
-from oracle.selfcheck.families import NEARLY_CONSTANT, TILE, Row, rows
 
 STRIDED = Order("strided", TILE)
 N = Float32()

@@ -5,17 +5,16 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
+from kfuzz.oracle import algorithms
+from kfuzz.oracle.algorithms import SEQUENTIAL, TREE
+from kfuzz.oracle.enclosure import Doubles, Enclosure, compare, is_outside
+from kfuzz.oracle.number import ExpNoise, Float32, Vector
+from kfuzz.oracle.op import find
+from kfuzz.oracle.ops.softmax import PlainRows, one_over_sum
+from kfuzz.oracle.rounding import EXPF, FAST_EXPF, Accuracy, ExpModel, Order
+from kfuzz.oracle.selfcheck.families import Row, rows
+from kfuzz.oracle.verdict import Special
 from numpy.typing import NDArray
-
-from oracle import algorithms
-from oracle.algorithms import SEQUENTIAL, TREE
-from oracle.enclosure import Doubles, Enclosure, compare, is_outside
-from oracle.number import ExpNoise, Float32, Vector
-from oracle.op import find
-from oracle.ops.softmax import PlainRows, one_over_sum
-from oracle.rounding import EXPF, FAST_EXPF, Accuracy, ExpModel, Order
-from oracle.selfcheck.families import Row, rows
-from oracle.verdict import Special
 
 STRIDED = Order("strided", 256)
 MODELS: dict[ExpNoise, ExpModel] = {

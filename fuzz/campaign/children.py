@@ -1,0 +1,119 @@
+"""Processes of our own that run jobs on a device of their own, and what comes of each job as soon as it is there.
+
+Ctrl-C does not reach them: it is their caller's affair, who ends them. Knows processes, pipes and signals; never what
+a job is.
+"""
+
+import contextlib
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Generic, TypeVar
+
+from kfuzz.devices import ClaimError, Device, DeviceError
+
+TERMINAL = (signal.SIGINT, signal.SIGHUP)
+"""What a terminal sends to every process that was started from it."""
+ENDS = (*TERMINAL, signal.SIGTERM)
+JOIN_SECONDS = 2.0
+
+Job = TypeVar("Job")
+Item = TypeVar("Item")
+MakeDevice = Callable[[], Device]
+Work = Callable[[Device, Job], Iterable[Item]]
+"""What a process does with a job. Like `MakeDevice` it is sent to the process, so it has to be picklable."""
+
+
+class Child(Generic[Job, Item]):
+    """One process at work, and whether it is: from a job on until its caller says that the last item has come."""
+
+    def __init__(self, make_device: MakeDevice, work: Work[Job, Item]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process: BaseProcess = context.Process(target=_serve, args=(theirs, make_device, work))
+        start(self.process)
+        theirs.close()
+        self.is_busy = False
+
+    def send(self, job: Job) -> None:
+        """Give it a job."""
+        self.is_busy = True
+        try:
+            self.pipe.send(job)
+        except (BrokenPipeError, ConnectionResetError):
+            raise self._ended() from None
+
+    def receive(self) -> Item:
+        """The next item; raises the error that ended the process, or a DeviceError where it ended without one."""
+        try:
+            item: Item | DeviceError | ClaimError = self.pipe.recv()
+        except (EOFError, ConnectionResetError):
+            raise self._ended() from None
+        if isinstance(item, DeviceError | ClaimError):
+            raise item
+        return item
+
+    def close(self) -> None:
+        """End the process, at once where it is busy."""
+        self.pipe.close()  # which ends the process when it next looks
+        self.process.join(0.0 if self.is_busy else JOIN_SECONDS)
+        if self.process.is_alive():
+            self.process.terminate()
+            self.process.join(JOIN_SECONDS)
+
+    def _ended(self) -> DeviceError:
+        self.process.join(JOIN_SECONDS)
+        return DeviceError(f"a process at work ended with exit code {self.process.exitcode}")
+
+
+def start(process: BaseProcess) -> None:
+    """Start a process that is deaf from birth, while it is being loaded too; it calls `stay_deaf` when it runs.
+
+    What ends the caller meanwhile waits: half a message would be the new process's affair.
+    """
+    resource_tracker.ensure_running()  # which would come with the first process, and lets Ctrl-C through again
+    with _blocked():
+        process.start()
+
+
+@contextlib.contextmanager
+def _blocked() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def stay_deaf() -> None:
+    """What was blocked until now is ignored from now on, and so it is by what this process starts; SIGTERM is heard."""
+    for one in TERMINAL:
+        signal.signal(one, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
+
+
+def _serve(pipe: Connection, make_device: MakeDevice, work: Work[Job, Item]) -> None:
+    """The other end of a child: jobs come in, items go out, until the pipe is closed."""
+    stay_deaf()
+    signal.signal(signal.SIGTERM, _leave)
+    device: Device | None = None
+    try:
+        device = make_device()
+        while True:
+            for item in work(device, pipe.recv()):
+                pipe.send(item)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass
+    except (DeviceError, ClaimError) as error:
+        pipe.send(error)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the device ends its own process, undisturbed
+        if device is not None:
+            device.close()
+
+
+def _leave(*_: object) -> None:
+    raise EOFError

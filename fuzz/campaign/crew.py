@@ -1,0 +1,227 @@
+"""Who runs the trials of a campaign: this process, or several others; either way the steps come in the same order.
+
+Knows schedules, trials and processes; never what a campaign makes of a step.
+"""
+
+import re
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from multiprocessing.connection import wait
+from typing import Literal
+
+from kfuzz.campaign.children import Child, MakeDevice
+from kfuzz.campaign.schedule import Block, attempt_of, is_large, probe_of
+from kfuzz.cases.case import Case
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import ClaimError, Device, Severity
+from kfuzz.search.plan import BUDGET
+from kfuzz.trials.evidence import Evidence, evidence_of
+from kfuzz.trials.trial import Defect, Trial, run_trial
+
+LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
+"""Seconds. A trial takes milliseconds, so what has not ended by the second is a hang, even if time is up soon."""
+LARGE_SECONDS = 10.0
+"""A campaign with less time left does not begin on a large case."""
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What everybody who runs trials of a campaign has to know. `deadline` is a time of `time.monotonic`."""
+
+    kernels: tuple[Kernel, ...]
+    seed: int
+    runs: int = 3
+    timeout: float = 3.0
+    budget: int = BUDGET
+    deadline: float | None = None
+
+
+@dataclass(frozen=True)
+class Sight:
+    """A defect as a campaign keeps it, with its evidence and its case where that is the smallest so far."""
+
+    bucket: str
+    fault: str
+    kind: str
+    diagnosis: str
+    severity: Severity
+    message: str
+    line: int | None
+    region: str
+    evidence: Evidence
+    case: Case | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """What came of one trial."""
+
+    kernel: int
+    index: int
+    axes: Mapping[str, int]
+    tune: Mapping[str, int]
+    device: str
+    check: bool
+    probe_seed: int
+    rows: int
+    elements: int
+    ratio: float
+    seconds: Mapping[str, float]
+    reasons: tuple[str, ...]
+    silences: Mapping[str, tuple[str, ...]]
+    sights: tuple[Sight, ...]
+
+
+@dataclass(frozen=True)
+class BlockEnd:
+    """The end of a block: all of it was run, or `why` not: out of time, or the kernel cannot go on."""
+
+    block: Block
+    why: Literal["", "time", "hang", "claim"] = ""
+    message: str = ""
+
+
+Steps = Generator[Step | BlockEnd, None, None]
+_Hand = Child[Block, Step | BlockEnd]
+
+
+def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int]) -> Steps:
+    """The steps of one block, then its end. `known`, kept up to date: the smallest case of each bucket, in elements."""
+    kernel = orders.kernels[block.kernel]
+    for index in range(block.first, block.last):
+        left = inf if orders.deadline is None else orders.deadline - time.monotonic()
+        if left <= 0:
+            yield BlockEnd(block, "time")
+            return
+        if is_large(index) and left < LARGE_SECONDS:
+            continue
+        # A device that suspects a hang runs the job again to be sure: the last hang has to fit in what is left.
+        timeout = min(orders.timeout, max(LEAST_TIMEOUT, left / 4))
+        try:
+            step, hangs = _step(orders, device, kernel, block.kernel, index, timeout, known)
+        except ClaimError as error:
+            yield BlockEnd(block, "claim", str(error))
+            return
+        if hangs and timeout < min(orders.timeout, SURE_TIMEOUT):  # it may only have been short of time
+            yield BlockEnd(block, "time")
+            return
+        yield step
+        if hangs:
+            yield BlockEnd(block, "hang", f"trial {index} did not end; this kernel is not tried further")
+            return
+    yield BlockEnd(block)
+
+
+def _step(
+    orders: Orders, device: Device, kernel: Kernel, place: int, index: int, timeout: float, known: dict[str, int]
+) -> tuple[Step, bool]:
+    began = time.perf_counter()
+    attempt = attempt_of(kernel, orders.seed, index, orders.budget)
+    probe = probe_of(kernel, orders.seed, index, orders.runs, timeout)
+    planned = time.perf_counter() - began
+    trial = run_trial(kernel, attempt.case, attempt.tune, device, probe)
+    step = Step(
+        kernel=place,
+        index=index,
+        axes=kernel.axes_of(attempt.case.arrays),
+        tune=attempt.tune,
+        device=trial.device,
+        check=probe.check,
+        probe_seed=probe.seed,
+        rows=trial.rows,
+        elements=trial.elements,
+        ratio=trial.ratio,
+        seconds={"generation": planned, **trial.seconds},
+        reasons=tuple(re.sub(r"\d+ ", "", reason) for reason in trial.reasons),
+        silences=trial.silences,
+        sights=tuple(_sight(kernel, trial, defect, known) for defect in trial.defects),
+    )
+    return step, any(defect.kind == "hang" for defect in trial.defects)
+
+
+def _sight(kernel: Kernel, trial: Trial, defect: Defect, known: dict[str, int]) -> Sight:
+    size = trial.case.elements
+    smallest = size < known.get(defect.bucket, size + 1)
+    if smallest:
+        known[defect.bucket] = size
+    return Sight(
+        bucket=defect.bucket,
+        fault=defect.fault,
+        kind=defect.kind,
+        diagnosis=defect.diagnosis,
+        severity=defect.severity,
+        message=defect.message,
+        line=defect.line,
+        region=defect.region,
+        evidence=evidence_of(kernel, trial.case, defect) if smallest else {},
+        case=trial.case if smallest else None,
+    )
+
+
+def alone(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block]) -> Steps:
+    """All steps, run by this process."""
+    known: dict[str, int] = {}
+    device = make_device()
+    try:
+        for block in blocks:
+            yield from run_block(orders, device, block, known)
+    finally:
+        device.close()
+
+
+def together(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block], jobs: int) -> Steps:
+    """All steps, run by several processes; in the order of the blocks, whoever is done first.
+
+    `make_device` is sent to the processes, so it has to be picklable.
+    """
+    crew: list[_Hand] = [Child(make_device, _Blocks(orders)) for _ in range(jobs)]
+    try:
+        yield from _in_order(crew, iter(blocks))
+    finally:
+        for hand in crew:
+            hand.close()
+
+
+def _in_order(crew: Sequence[_Hand], blocks: Iterator[Block]) -> Steps:
+    """Blocks are given out in order; what comes back early waits for its turn."""
+    waiting: dict[int, list[Step | BlockEnd]] = {}
+    given, turn = 0, 0
+    idle, busy = list(crew), {}
+    while True:
+        # A few blocks ahead keep everybody busy; more would only be thrown away at the end of time.
+        while idle and given - turn < 2 * len(crew) and (block := next(blocks, None)) is not None:
+            hand = idle.pop()
+            hand.send(block)
+            busy[hand.pipe] = hand, given
+            waiting[given] = []
+            given += 1
+        if turn == given:
+            return
+        for pipe in wait(list(busy)):
+            hand, at = busy[pipe]  # type: ignore[index]  # wait gives back what it was given
+            item = hand.receive()
+            waiting[at].append(item)
+            if isinstance(item, BlockEnd):
+                hand.is_busy = False
+                del busy[hand.pipe]
+                idle.append(hand)
+        while turn in waiting:
+            items, waiting[turn] = waiting[turn], []
+            yield from items
+            if not items or not isinstance(items[-1], BlockEnd):
+                break
+            del waiting[turn]
+            turn += 1
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """What a process does with a block; it remembers how small each bucket's case is so far."""
+
+    orders: Orders
+    known: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, device: Device, block: Block) -> Steps:
+        return run_block(self.orders, device, block, self.known)

@@ -1,0 +1,89 @@
+"""Which trial comes when: a pure function of the seed, the kernel's name and the trial's number.
+
+So a campaign is the same whoever runs which part of it, and any of its trials can be run again alone. Knows plans
+and probes; never what came of a trial.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Probe
+from kfuzz.search.choose import seed_of, seeded
+from kfuzz.search.large import Large
+from kfuzz.search.plan import BUDGET, Attempt, plan
+from kfuzz.search.sizes import WORK
+
+FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
+"""Cases start small and may double every so many trials: what breaks small is found small, and at once."""
+CHECK_EVERY, CHECK_FIRST = 6, 1
+CHECK_BUDGET, CHECK_WORK = 1 << 13, 1 << 19
+"""Per-access checking is slow, and no defect that it alone sees needs many elements."""
+EVERY_RUN_FIRST, EVERY_RUN_IN = 32, 4
+"""The first trials of a kernel, and one in so many of the others, are run as often as is asked for; the rest twice,
+in another order with another poison each time: what depends on either shows in the next trials if not in this one."""
+LARGE_EVERY = 1024
+LARGE: dict[int, Large] = {60: "elements", 100: "columns", 150: "rows", 200: "turns", 247: "turns", 280: "columns"}
+"""Sizes that ordinary trials do not reach: seldom, since so many rows take as long as a hundred other trials."""
+LARGE_TIMEOUT = 4
+BLOCKS = (2, 4, 8, 16, 32)
+"""Trials of a kernel in the first rounds; the last number is for all that follow."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Trials first .. last - 1 of one kernel, by its place among the kernels of the campaign."""
+
+    kernel: int
+    first: int
+    last: int
+
+
+def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> Attempt:
+    """The input of a kernel's trial number `index`."""
+    most, work = min(budget, FIRST_BUDGET << min(index // TRIALS_A_DOUBLING, 32)), WORK
+    if is_check(index):
+        most, work = min(most, CHECK_BUDGET), CHECK_WORK
+    large = LARGE.get(index % LARGE_EVERY) if budget >= BUDGET else None
+    return plan(kernel, seeded(seed_of(seed, kernel.name, index)), most, work, large)
+
+
+def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float) -> Probe:
+    """How trial number `index` is looked at: mostly for its results, now and then access by access."""
+    number = seed_of(seed, kernel.name, index, "probe") >> 33
+    if is_large(index):
+        return Probe(is_check(index), 2, number, LARGE_TIMEOUT * timeout)
+    if index >= EVERY_RUN_FIRST and index % EVERY_RUN_IN:
+        runs = min(runs, 2)
+    return Probe(is_check(index), runs, number, timeout)
+
+
+def is_check(index: int) -> bool:
+    """Whether a trial looks at every access; of the large ones, where a second share may race with the first."""
+    return index % CHECK_EVERY == CHECK_FIRST and LARGE.get(index % LARGE_EVERY) in (None, "turns")
+
+
+def is_large(index: int) -> bool:
+    """Whether a trial is one of those that ordinary trials do not reach."""
+    return index % LARGE_EVERY in LARGE
+
+
+def quotas(kernels: int, max_cases: int | None) -> list[int | None]:
+    """How many trials each kernel gets: as many as any other, or one more; None is without end."""
+    if max_cases is None:
+        return [None] * kernels
+    return [max_cases // kernels + (place < max_cases % kernels) for place in range(kernels)]
+
+
+def rounds(given: Sequence[int | None]) -> Iterator[list[Block]]:
+    """Blocks round by round, a few trials of each kernel at first, until every kernel has what it was given."""
+    done = 0
+    for number in count():
+        size = BLOCKS[min(number, len(BLOCKS) - 1)]
+        ends = [done + size if most is None else min(done + size, most) for most in given]
+        blocks = [Block(place, done, end) for place, end in enumerate(ends) if end > done]
+        if not blocks:
+            return
+        yield blocks
+        done += size

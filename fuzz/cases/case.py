@@ -1,0 +1,181 @@
+"""A case: one input of an op, as bits, independent of any kernel.
+
+Knows the roles and dimensions of ops and the recipes that arrays are made of; never how a kernel is run or
+what the right answer is.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe, materialise
+from kfuzz.claims.roles import Roles, roles_of
+from kfuzz.oracle import op_names
+from numpy.typing import NDArray
+
+Values = NDArray[np.float32]
+
+
+class CaseError(Exception):
+    """A case or its file is not what it should be: one line that says where, what, and what is expected."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One input of an op: role -> float32 array in the op's own dimensions (a plain vector is one row).
+
+    `axes` gives the op's dimension names their sizes. `recipes` says how arrays were made that have one; it
+    is for people, for small files and for making the case smaller: the arrays are the case. Arrays are
+    read-only. Equal cases have equal `digest`.
+    """
+
+    op: str
+    axes: Mapping[str, int]
+    arrays: Mapping[str, Values]
+    recipes: Mapping[str, Recipe] = field(default_factory=dict)
+
+    @property
+    def elements(self) -> int:
+        return sum(array.size for array in self.arrays.values())
+
+    @property
+    def digest(self) -> str:
+        """sha256 over op, roles, shapes and bits, in hex."""
+        total = hashlib.sha256(self.op.encode())
+        for role in sorted(self.arrays):
+            array = self.arrays[role]
+            total.update(f"\n{role} {'x'.join(map(str, array.shape))}\n".encode())
+            total.update(bytes_of(array))
+        return total.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Case) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __str__(self) -> str:
+        """The case in words: `softmax rows=1 cols=5; x: -inf x2, 0 x3`."""
+        axes = " ".join(f"{name}={size}" for name, size in self.axes.items())
+        return "; ".join([f"{self.op} {axes}", *(f"{role}: {self.show(role)}" for role in self.arrays)])
+
+    def show(self, role: str) -> str:
+        """One array in words: its runs of equal bits where they are few, else its recipe."""
+        words = in_runs(self.arrays[role])
+        if words is None and role in self.recipes:
+            words = describe(self.recipes[role])
+        return words or f"{self.arrays[role].size} values, first {_word(self.arrays[role].flat[0])}"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a case comes from: which kernel, launched how, it broke, and what was seen.
+
+    `check`, `runs` and `seed` are the probe; the kernel is named as `kfuzz list` names it.
+    """
+
+    kernel: str
+    bucket: str
+    kind: str
+    message: str
+    device: str
+    tune: Mapping[str, int]
+    check: bool = False
+    runs: int = 3
+    seed: int = 0
+    minimized: bool = False
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a case file holds."""
+
+    case: Case
+    origin: Origin | None = None
+
+
+def case_of(op: str, arrays: Mapping[str, Values | Recipe]) -> Case:
+    """The case with these arrays, each checked against the op's dimensions; a vector counts as one row."""
+    if op not in op_names():
+        raise CaseError(f"op={op!r}: unknown; the oracle has {', '.join(op_names())}")
+    roles = roles_of(op)
+    if set(arrays) != set(roles.inputs):
+        raise CaseError(f"arrays of {op} are {', '.join(roles.inputs)}; found {', '.join(sorted(arrays)) or 'none'}")
+    axes: dict[str, int] = {}
+    shaped: dict[str, Values] = {}
+    recipes: dict[str, Recipe] = {}
+    for role, wanted in roles.inputs.items():
+        source = arrays[role]
+        if isinstance(source, Recipe):
+            values = materialise(source)
+            recipes[role] = source
+        else:
+            values = np.array(source, order="C")
+        shaped[role] = _shaped(op, role, values, wanted, roles)
+        _bind(op, role, shaped[role].shape, wanted, axes)
+    return Case(op, axes, shaped, recipes)
+
+
+def _shaped(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: Roles) -> Values:
+    """The array in the op's rank: a vector gains the row it is, a recipe of one row or column loses it."""
+    if values.dtype != np.float32:
+        raise CaseError(f"{role} of {op}: dtype={values.dtype}; float32 is expected")
+    if values.size > MAX_ELEMENTS:
+        raise CaseError(f"{role} of {op}: {values.size} elements; at most {MAX_ELEMENTS} are allowed")
+    shape: tuple[int, ...] = values.shape
+    if len(wanted) == 2 and len(shape) == 1 and roles.takes_vector:
+        shape = (1, *shape)
+    elif len(wanted) == 1 and len(shape) == 2 and 1 in shape:
+        shape = (values.size,)
+    if len(shape) != len(wanted):
+        raise CaseError(f"{role} of {op}: shape={list(shape)}; [{', '.join(wanted)}] is expected")
+    view = values.reshape(shape)
+    view.flags.writeable = False
+    return view
+
+
+def _bind(op: str, role: str, shape: tuple[int, ...], wanted: tuple[str, ...], axes: dict[str, int]) -> None:
+    for name, size in zip(wanted, shape, strict=True):
+        expected = 1 if name == "1" else axes.setdefault(name, size)
+        if size != expected:
+            raise CaseError(f"{role} of {op}: {name}={size}; {name}={expected} is expected")
+
+
+def bytes_of(array: Values) -> bytes:
+    """The bits of an array in C order, little-endian on every machine."""
+    return np.ascontiguousarray(array).view(np.uint32).astype("<u4", copy=False).tobytes()
+
+
+def in_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
+    """An array as runs of equal bits, "-inf x2, 0 x3", equal rows in one; None where it would be long."""
+    if array.size == 0:
+        return "empty"
+    rows = array.view(np.uint32).reshape(-1, array.shape[-1])
+    if len(rows) > 1 and (rows == rows[0, 0]).all():
+        return f"{_word(array.flat[0])} everywhere"
+    begins = np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]).any(axis=1))))
+    if len(begins) > groups:
+        return None
+    told: list[str] = []
+    for first, after in zip(begins.tolist(), [*begins[1:].tolist(), len(rows)], strict=True):
+        words = _row_in_runs(rows[first], most)
+        if words is None:
+            return None
+        which = f"row {first}" if after == first + 1 else f"rows {first}..{after - 1}"
+        told.append(f"{which}: {words}" if len(rows) > 1 else words)
+    return "; ".join(told)
+
+
+def _row_in_runs(bits: NDArray[np.uint32], most: int) -> str | None:
+    starts = np.flatnonzero(np.concatenate(([True], bits[1:] != bits[:-1])))
+    if len(starts) > most:
+        return None
+    lengths = np.diff(np.append(starts, len(bits)))
+    runs = zip(bits[starts].view(np.float32), lengths, strict=True)
+    return ", ".join(_word(value) + (f" x{length}" if length > 1 else "") for value, length in runs)
+
+
+def _word(value: np.float32) -> str:
+    """A value as a person writes it; NaN with its bits, since they differ."""
+    return f"nan({int(value.view(np.uint32)):08x})" if np.isnan(value) else f"{value:.9g}"

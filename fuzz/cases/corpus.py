@@ -1,0 +1,184 @@
+"""A folder of cases that failed: save, fetch, delete; one file a bucket, whoever writes and whenever it is killed.
+
+Knows case files and buckets; never a kernel or a device. Cases of an op lie in a folder of its name.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.cases import atomic, case_file
+from kfuzz.cases.case import CaseError, Record
+from kfuzz.cases.case_reader import MAX_FILE_BYTES, Reader, read_bytes
+
+LONGEST_SLUG = 120
+MAX_REPORT_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A case file: what it holds, or why it cannot be read."""
+
+    path: Path
+    record: Record | None
+    error: str = ""
+
+
+def slug(bucket: str) -> str:
+    """A bucket as the beginning of a file name: "softmax-online-block-numeric-denominator-xk-row"."""
+    return re.sub(r"[^a-z0-9]+", "-", bucket.lower()).strip("-")[:LONGEST_SLUG].strip("-") or "case"
+
+
+def save(folder: Path, record: Record) -> Path:
+    """Keep a record under its bucket, unless a smaller case of that bucket is kept already; the path of what stays.
+
+    Safe beside other writers and against a kill at any moment: the new file is there before the old one goes.
+    """
+    return save_in(folder / record.case.op, record)
+
+
+def save_in(place: Path, record: Record) -> Path:
+    """`save` into this very folder, which need not have the op's name."""
+    name = slug(_bucket(record) or "case")
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with _locked(place):
+            named = _named(place, name)
+            rivals = [entry for entry in named if _same_bucket(entry, record)]
+            path = _path_for(place / name, record, {entry.path for entry in named} - {entry.path for entry in rivals})
+            smaller = [entry for entry in rivals if entry.record and _size(entry.record) <= _size(record)]
+            if smaller:
+                path = min(smaller, key=lambda entry: _size(entry.record)).path  # type: ignore[arg-type]  # not None
+            else:
+                case_file.write(path, record)
+            for entry in rivals:
+                if entry.path != path:
+                    _remove(entry.path)
+    except OSError as error:
+        raise CaseError(f"{place}: cannot be written: {error.strerror}; the case is not kept") from None
+    return path
+
+
+def check_writable(folder: Path) -> None:
+    """Raise a CaseError where cases could not be kept in the folder, which need not be there yet."""
+    place = folder.absolute()
+    while not place.exists() and place.parent != place:
+        place = place.parent
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        raise CaseError(
+            f"{place}: not a folder that can be written; cases that fail are kept in {folder}, or in --corpus DIR"
+        )
+
+
+def fetch(folder: Path, bucket: str) -> Record | None:
+    """The record kept under a bucket, the smallest where a killed writer left two."""
+    found = [entry.record for entry in entries([folder]) if entry.record and _bucket(entry.record) == bucket]
+    return min(found, key=_size, default=None)
+
+
+def delete(path: Path) -> None:
+    """Remove a case file, and the sidecars that no other case beside it needs."""
+    try:
+        with _locked(path.parent):
+            _remove(path)
+    except OSError as error:
+        raise CaseError(f"{path}: cannot be deleted: {error.strerror}") from None
+
+
+def paths(places: Iterable[Path]) -> list[Path]:
+    """Every case file among the places, which are files or folders of any depth; a place that is not there fails."""
+    found: list[Path] = []
+    for place in places:
+        if place.is_dir():
+            found += sorted(path for path in place.rglob("*.json") if not path.name.startswith("."))
+        elif place.exists():
+            found.append(place)
+        else:
+            raise CaseError(f"{place}: no such file or folder; a case file or a folder of them is expected")
+    return list(dict.fromkeys(found))
+
+
+def entries(places: Iterable[Path]) -> Iterator[Entry]:
+    """Every case file among the places, read; one that cannot be read does not keep the others from it."""
+    for path in paths(places):
+        try:
+            yield Entry(path, case_file.read(path))
+        except CaseError as error:
+            yield Entry(path, None, str(error))
+
+
+def read_baseline(path: Path) -> frozenset[str]:
+    """The buckets of a former `--json` report: what is known to be broken already."""
+    reader = Reader(path)
+    document = reader.parse(read_bytes(path, MAX_REPORT_BYTES))
+    schema = document.get("schema")
+    if schema != "kfuzz-report/1":
+        reader.fail("schema", f"{schema!r}; a report written by --json, 'kfuzz-report/1', is expected")
+    buckets = set()
+    for kernel in reader.items("kernels", document.get("kernels"), 100_000):
+        findings = reader.items("kernels.findings", reader.table("kernels", kernel).get("findings"), 100_000)
+        for finding in findings:
+            buckets.add(reader.text("findings.bucket", reader.table("findings", finding).get("bucket")))
+    return frozenset(buckets)
+
+
+def _bucket(record: Record) -> str:
+    return record.origin.bucket if record.origin else ""
+
+
+def _size(record: Record) -> tuple[int, bool, str]:
+    """Smaller cases first; of equal ones that which was minimized, then any fixed order."""
+    return record.case.elements, not (record.origin and record.origin.minimized), record.case.digest
+
+
+def _same_bucket(entry: Entry, record: Record) -> bool:
+    return entry.record is not None and _bucket(entry.record) == _bucket(record)
+
+
+def _named(place: Path, name: str) -> list[Entry]:
+    """The case files of this slug."""
+    found = re.compile(re.escape(name) + r"-[0-9a-f]{8}\.json")
+    return list(entries(path for path in sorted(place.iterdir()) if found.fullmatch(path.name)))
+
+
+def _path_for(stem: Path, record: Record, taken: set[Path]) -> Path:
+    """Where a record goes: a case that two buckets of one slug share is named by other digits of its hash in each."""
+    digest = record.case.digest
+    every = [stem.with_name(f"{stem.name}-{digest[first : first + 8]}.json") for first in range(0, len(digest), 8)]
+    return next((path for path in every if path not in taken), every[0])
+
+
+def _remove(path: Path) -> None:
+    """Remove a case file, then its sidecars if nobody else in the folder needs them."""
+    needed = _sidecars(path)
+    path.unlink(missing_ok=True)
+    if needed:
+        for other in path.parent.glob("*.json"):
+            needed -= _sidecars(other)
+    for name in needed:
+        (path.parent / name).unlink(missing_ok=True)
+    atomic.sync_folder(path.parent)
+
+
+def _sidecars(path: Path) -> set[str]:
+    """The names of the .npy files that a case file speaks of; none where it cannot be read."""
+    with contextlib.suppress(CaseError, ValueError, AttributeError):
+        arrays = json.loads(read_bytes(path, MAX_FILE_BYTES))["arrays"]
+        return {entry["npy"] for entry in arrays.values() if re.fullmatch(r"[0-9a-f]{64}\.npy", entry.get("npy", ""))}
+    return set()
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a folder against other writers; the system lets go of it when this process ends, however it ends."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,282 @@
+"""A kernel file and its claim: loading it, the sizes it admits, and binding it to one case.
+
+Knows where kernels lie and what a job is; never what the right answer is, nor how a job is run.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from kfuzz.claims import front_matter
+from kfuzz.claims import sizes as claim
+from kfuzz.claims.accuracy import Rounding, Values, accuracy_for, read_rounding, read_values
+from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
+from kfuzz.claims.expression import Expression
+from kfuzz.claims.front_matter import FrontMatter
+from kfuzz.claims.launches import Launch, read_launches
+from kfuzz.claims.roles import Dimensions, Roles, roles_of
+from kfuzz.claims.sizes import Axis, Broken
+from kfuzz.claims.steps import Sizes, at, evaluate, is_chosen, step_of
+from kfuzz.devices import Buffer, Job, Step
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.verdict import Special
+from numpy.typing import NDArray
+
+HOME = Path(__file__).resolve().parent.parent
+KERNELS = next(path for path in (HOME / "kernels", HOME.parent / "kernels") if path.is_dir())
+"""Within the package where it is installed, beside it in a checkout."""
+MOST_TUNES = 64
+"""So many combinations of tune values are all tried when a claim is loaded; of more, the first and last."""
+
+Arrays = Mapping[str, NDArray[np.generic]]
+Shape = tuple[int, ...]
+
+
+class DoesNotFitError(ValueError):
+    """The case has shapes that this kernel does not take."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One `.cu` file with its claim."""
+
+    name: str
+    op: str
+    axes: dict[str, Axis]
+    tune: dict[str, tuple[int, ...]]
+    let: dict[str, Expression]
+    arrays: dict[str, Array]
+    align: int
+    launches: tuple[Launch, ...]
+    rounding: Rounding
+    values: Values
+    broken: Broken | None
+    front: FrontMatter = field(repr=False)
+
+    @property
+    def path(self) -> Path:
+        return self.front.path
+
+    @property
+    def prose(self) -> str:
+        return self.front.prose
+
+    @property
+    def source(self) -> str:
+        return self.front.source
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return self.rounding.flags
+
+    @property
+    def special(self) -> Special:
+        return self.values.special
+
+    @property
+    def finite(self) -> bool:
+        return self.values.finite
+
+    @property
+    def value_range(self) -> tuple[float, float] | None:
+        return self.values.range
+
+    @property
+    def roles(self) -> Roles:
+        return roles_of(self.op)
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Every entry that a launch may name, whatever the sizes."""
+        return tuple(dict.fromkeys(entry for launch in self.launches for entry in launch.entries(self.tune)))
+
+    def sizes(self, axes: Sizes, tune: Sizes) -> dict[str, int]:
+        """Axes, tune and let together."""
+        sizes = {**axes, **tune}
+        for name, value in self.let.items():
+            sizes[name] = evaluate(self.front, ("let", name), value, sizes)
+        return sizes
+
+    def admits(self, axes: Sizes) -> bool:
+        """Whether the claim speaks of these sizes."""
+        return axes.keys() == self.axes.keys() and all(axes[name] in axis for name, axis in self.axes.items())
+
+    def axes_of(self, inputs: Arrays) -> dict[str, int]:
+        """The axes that the shapes of the op's inputs mean for this kernel, dimension by dimension."""
+        read = [array for array in self.arrays.values() if array.reads]
+        shapes = [fitted(array, inputs[str(array.reads)].shape, self.roles.takes_vector) for array in read]
+        found: dict[str, int] = {}
+        for array, shape in zip(read, shapes, strict=True):
+            found |= {size.text: given for size, given in zip(array.shape, shape, strict=True)}
+        axes = {name: found[name] for name in self.axes}
+        for array, shape in zip(read, shapes, strict=True):
+            if shape != tuple(size(axes) for size in array.shape):
+                raise DoesNotFitError(f"{self.name} takes {array}; the case has {list(shape)} there")
+        return axes
+
+    def accuracy(self, sizes: Sizes) -> Accuracy:
+        """What is claimed of the rounding at these sizes (axes, tune and let, as `sizes` gives them)."""
+        for name, count in (("adds", self.rounding.adds), ("rescales", self.rounding.rescales)):
+            key = ("accuracy", name)
+            if count is not None and evaluate(self.front, key, count, sizes) < 0:
+                raise self.front.error(key, f"{count(sizes)} {at(sizes)}; a count is 0 or more")
+        return accuracy_for(self.rounding, sizes)
+
+    def bind(self, inputs: Arrays, tune: Sizes) -> Job:
+        """The job that runs this kernel on these inputs; ClaimError where the claim leads to no launch."""
+        if tune.keys() != self.tune.keys() or any(tune[name] not in self.tune[name] for name in tune):
+            raise ValueError(f"tune={dict(tune)}: {self.name} claims {self.tune or 'no tune parameters'}")
+        sizes = self.sizes(self.axes_of(inputs), tune)
+        shapes = shapes_of(self, sizes)
+        buffers = [buffer_of(name, self.arrays[name], shape, inputs) for name, shape in shapes.items()]
+        return Job(
+            kernel=self.name,
+            path=self.path,
+            source=self.source,
+            flags=self.flags,
+            align=self.align,
+            buffers=tuple(buffers),
+            steps=steps_of(self, sizes, shapes),
+            entries=self.entries,
+        )
+
+    def outputs(self, outputs: Arrays) -> dict[str, NDArray[np.generic]]:
+        """The outputs of a run, by role."""
+        return {array.writes: outputs[name] for name, array in self.arrays.items() if array.writes}
+
+
+def load(path: Path | str) -> Kernel:
+    """Read a kernel file; ClaimError, in one line, where its claim is wrong or contradicts itself."""
+    return read(front_matter.read(Path(path)))
+
+
+def read(front: FrontMatter) -> Kernel:
+    """The kernel that a front matter and the source below it make."""
+    claim.check_keys(front, (), claim.KEYS)
+    roles = roles_of(claim.read_op(front))
+    axes = claim.read_axes(front)
+    tune = claim.read_tune(front)
+    claim.check_names(front)
+    let = claim.read_let(front, (*axes, *tune))
+    names = (*axes, *tune, *let)
+    arrays = read_arrays(front, names)
+    check_roles(front, roles, arrays, axes)
+    kernel = Kernel(
+        name=name_of(front.path),
+        op=roles.op,
+        axes=axes,
+        tune=tune,
+        let=let,
+        arrays=arrays,
+        align=read_align(front, arrays),
+        launches=read_launches(front, names, arrays, tune),
+        rounding=read_rounding(front, names),
+        values=read_values(front),
+        broken=claim.read_broken(front),
+        front=front,
+    )
+    for corner, choice in corners(kernel):
+        sizes = kernel.sizes(corner, choice)
+        steps_of(kernel, sizes, shapes_of(kernel, sizes))
+        kernel.accuracy(sizes)
+    return kernel
+
+
+def kernel_files(folder: Path = KERNELS) -> tuple[Path, ...]:
+    """Every kernel file below the folder, by name."""
+    return tuple(sorted(folder.rglob("*.cu")))
+
+
+def discover(folder: Path = KERNELS) -> tuple[Kernel, ...]:
+    """Every kernel below the folder, by name."""
+    return tuple(load(path) for path in kernel_files(folder))
+
+
+def name_of(path: Path) -> str:
+    """`softmax/online_block` for a file of ours, the file's own name for any other."""
+    full = path.resolve()
+    return full.relative_to(KERNELS).with_suffix("").as_posix() if full.is_relative_to(KERNELS) else full.stem
+
+
+def fitted(array: Array, shape: Shape, takes_vector: bool) -> Shape:
+    """The shape of an input, with a row added or left out where the kernel's array has, or lacks, one."""
+    if len(shape) == len(array.shape):
+        return shape
+    if takes_vector and len(array.shape) == 2 and len(shape) == 1:
+        return (1, *shape)
+    if takes_vector and len(array.shape) == 1 and len(shape) == 2 and shape[0] == 1:
+        return shape[1:]
+    raise DoesNotFitError(f"the kernel takes {array}; the case has {list(shape)}")
+
+
+def shapes_of(kernel: Kernel, sizes: Sizes) -> dict[str, Shape]:
+    """The shape of every array; each dimension of the op has one size in all of them."""
+    shapes: dict[str, Shape] = {}
+    known = {"1": 1}
+    for name, array in kernel.arrays.items():
+        key = ("arrays", name)
+        shapes[name] = tuple(evaluate(kernel.front, key, size, sizes) for size in array.shape)
+        if min(shapes[name]) < 0:
+            raise kernel.front.error(key, f"shape {list(shapes[name])} {at(sizes)}; a dimension is 0 or more")
+        for role, dimensions in kernel.roles.dimensions(array.reads, array.writes):
+            clash = clash_of(dimensions, shapes[name], known)
+            if clash:
+                found = f"'{role}' of {kernel.op} is [{', '.join(dimensions)}]; {clash} {at(sizes)}"
+                raise kernel.front.error(key, found)
+    return shapes
+
+
+def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str:
+    """In words, a dimension that another array has in another size; new ones become known."""
+    for dimension, size in zip(dimensions, (1,) * (len(dimensions) - len(shape)) + shape, strict=True):
+        if known.setdefault(dimension, size) != size:
+            return f"{dimension} is {known[dimension]} elsewhere and {size} here"
+    return ""
+
+
+def buffer_of(name: str, array: Array, shape: Shape, inputs: Arrays) -> Buffer:
+    content = None
+    if array.reads:
+        given = inputs[array.reads]
+        if given.dtype != np.float32:
+            raise TypeError(f"{array.reads}: dtype={given.dtype}; the inputs of an op are float32")
+        content = np.ascontiguousarray(given).reshape(shape)
+    return Buffer(name, array.element, shape, content, array.fill, array.writes is not None)
+
+
+def steps_of(kernel: Kernel, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple[Step, ...]:
+    """The launches whose `when` holds; together they are handed every output."""
+    chosen = [
+        (("launch", index), launch)
+        for index, launch in enumerate(kernel.launches)
+        if is_chosen(kernel.front, ("launch", index), launch, sizes)
+    ]
+    for name, array in kernel.arrays.items():
+        if array.writes and prod(shapes[name]) and not any(name in launch.args for _, launch in chosen):
+            raise kernel.front.error(("arrays", name), f"no launch takes '{name}' {at(sizes)}")
+    return tuple(step_of(kernel.front, key, launch, kernel.arrays, sizes) for key, launch in chosen)
+
+
+def corners(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
+    """The axes and tune values at which a claim is likeliest to contradict itself.
+
+    Every corner of the axes with every tune value; then the sizes beside each number that a `when` names,
+    since a gap between the variants begins there.
+    """
+    ends = [
+        dict(zip(kernel.axes, sizes, strict=True))
+        for sizes in product(*((axis.lo, axis.hi) for axis in kernel.axes.values()))
+    ]
+    tunes = [{name: values[end] for name, values in kernel.tune.items()} for end in (0, -1)]
+    every = tunes
+    if prod(len(values) for values in kernel.tune.values()) <= MOST_TUNES:
+        every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
+    yield from product(ends, every)
+    named = {number for launch in kernel.launches if launch.when for number in launch.when.literals}
+    for size in sorted({number + step for number in named for step in (-1, 0, 1)}):
+        for name, axis in kernel.axes.items():
+            if size in axis:
+                yield from product(({**end, name: size} for end in (ends[0], ends[-1])), tunes)

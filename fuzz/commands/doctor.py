@@ -1,0 +1,154 @@
+"""`kfuzz doctor`: what this machine can run, and what is missing, with the command that installs it.
+
+Knows how to ask: every answer is the device's own, and a device is well when a kernel ran on it and was kept.
+"""
+
+import json
+import platform
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+
+import click
+import numpy as np
+from kfuzz import oracle
+from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.devices import Device, DeviceError, Probe, exp_model
+from kfuzz.devices.cpu import compiler
+from kfuzz.devices.gpu import driver, nvcc, sanitizer
+from kfuzz.find.device import NAMES, open_device
+from kfuzz.views.report import COULD_NOT
+
+PYPROJECT = Path(__file__).resolve().parent.parent.parent / "pyproject.toml"
+SPECIMEN = KERNELS / "softmax" / "three_pass_thread.cu"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was asked for: what was found, or what to do."""
+
+    name: str
+    found: str
+    missing: str = ""
+
+
+@click.command()
+@click.option("--measure-exp", is_flag=True,
+              help="Measure expf and __expf instead: JSON on standard output, words on standard error.")  # fmt: skip
+@click.option("--device", "name", type=click.Choice(NAMES), default="auto", help="What --measure-exp measures.")
+@click.pass_context
+def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
+    """Show what this machine can run, and what is missing, with the command that installs it."""
+    if measure_exp:
+        with closing(open_device(name)) as device:
+            sweeps = []
+            for function, flags in exp_model.SWEEPS:
+                sweeps.append(exp_model.measure(device, function, flags, exp_model.STRIDES[device.name]))
+                click.echo(exp_model.described(sweeps[-1]), err=True)
+            click.echo(json.dumps(exp_model.document(sweeps, provenance(device.name)), indent=2))
+        return
+    asked = [python(), *packages(), *tools()]
+    devices = [trial(name, partial(open_device, name)) for name in ("cpu", "gpu")]
+    for check in (*asked, *devices):
+        mark = "ok" if check.found else "--"
+        click.echo(f"{mark}  {check.name:<18} {check.found or check.missing}")
+    if not any(device.found for device in devices):
+        click.echo("no device works here: no kernel can be run", err=True)
+        ctx.exit(COULD_NOT)
+
+
+def packages() -> Iterator[Check]:
+    """The packages that kfuzz needs, and pycuda, which only the gpu needs."""
+    for name in (*required(), "pycuda"):
+        try:
+            yield Check(name, metadata.version(name))
+        except metadata.PackageNotFoundError:
+            wanted = "kfuzz[gpu]" if name == "pycuda" else name
+            yield Check(name, "", f"not installed: {sys.executable} -m pip install '{wanted}'")
+
+
+def required() -> tuple[str, ...]:
+    """The names of the packages that the installed project asks for, or its checkout."""
+    try:
+        wanted = metadata.requires("kfuzz") or []
+    except metadata.PackageNotFoundError:
+        wanted = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["dependencies"]
+    plain = [line for line in wanted if "extra ==" not in line]
+    return tuple(re.split(r"[^\w.-]", line)[0] for line in plain)
+
+
+def tools() -> Iterator[Check]:
+    """Compilers, driver and sanitizer."""
+    yield asked("c++", compiler.find)
+    yield asked("nvcc", toolkit)
+    yield asked("driver", card)
+    yield asked("compute-sanitizer", sanitizer.find)
+
+
+def toolkit() -> str:
+    found = nvcc.find()
+    major, minor = nvcc.release(found)
+    return f"{found} (CUDA {major}.{minor}, up to {nvcc.architectures(found)[-1]})"
+
+
+def card() -> str:
+    found = driver.card()
+    major, minor = found.driver_cuda
+    return f"CUDA {major}.{minor}, {found.name}, {found.architecture}"
+
+
+def asked(name: str, question: Callable[[], str]) -> Check:
+    """The answer, or the error's own words."""
+    try:
+        return Check(name, question())
+    except DeviceError as error:
+        return Check(name, "", str(error))
+
+
+def trial(name: str, opened: Callable[[], Device]) -> Check:
+    """Whether a kernel runs on the device and gives what the oracle wants."""
+    try:
+        device = opened()
+        try:
+            return Check(name, answer(device))
+        finally:
+            device.close()
+    except DeviceError as error:
+        return Check(name, "", str(error))
+
+
+def answer(device: Device) -> str:
+    """Run one softmax; DeviceError where its answer is not kept."""
+    kernel = load(SPECIMEN)
+    axes, tune = {"rows": 2, "cols": 33}, {"threads": 32}
+    inputs = {"x": np.linspace(-3, 3, 66, dtype=np.float32).reshape(2, 33)}
+    outcome = device.run(kernel.bind(inputs, tune), Probe())
+    for run in outcome.runs:
+        accuracy = kernel.accuracy(kernel.sizes(axes, tune))
+        verdict = oracle.judge(kernel.op, inputs, kernel.outputs(run.outputs), accuracy, kernel.special)
+        if verdict.status != "kept":
+            raise DeviceError(f"{kernel.name} ran, and its answer is wrong here: {verdict.diagnosis}")
+    if outcome.findings or not outcome.runs:
+        said = outcome.findings[0].message if outcome.findings else "no answer"
+        raise DeviceError(f"{kernel.name} should run without a finding: {said}")
+    return f"runs kernels: {kernel.name} was kept in {len(outcome.runs)} runs"
+
+
+def python() -> Check:
+    return Check("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+
+
+def provenance(device: str) -> dict[str, str]:
+    """What a measurement on this device is true of."""
+    built_by = compiler.find()
+    if device == "gpu":
+        built_by = next(line for line in nvcc.version(nvcc.find()).splitlines() if "release" in line)
+    where = card() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"
+    return {"device": device, "on": where, "compiler": built_by, "day": date.today().isoformat()}

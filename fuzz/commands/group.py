@@ -1,0 +1,70 @@
+"""The group of all commands: what a person or the machine has to put right is one line and exit code 2.
+
+Knows exit codes and streams; what a command does stands in a module of its own.
+"""
+
+import errno
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from kfuzz.cases.case import CaseError
+from kfuzz.commands.doctor import doctor
+from kfuzz.commands.fuzz import fuzz
+from kfuzz.commands.list import list_kernels
+from kfuzz.commands.minimize import minimize
+from kfuzz.commands.options import silence
+from kfuzz.commands.replay import replay
+from kfuzz.commands.score import score
+from kfuzz.commands.show import show
+from kfuzz.devices import ClaimError, DeviceError
+from kfuzz.find.targets import TargetError
+from kfuzz.views.report import COULD_NOT, INTERRUPTED
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+UNREAD = (errno.EPIPE, errno.EIO)
+"""Who read what is printed has gone, and so has the terminal."""
+
+
+class Commands(click.Group):
+    """A group whose commands end with our exit codes: click's own hook for that is a subclass."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  click's signature
+        """Run the command; what the person or the machine has to put right is one line and exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except (CaseError, ClaimError, DeviceError, TargetError) as error:
+            click.echo(str(error), err=True)
+            ctx.exit(COULD_NOT)
+        except OSError as error:
+            if error.errno in UNREAD:
+                silence(sys.stdout)
+                ctx.exit(INTERRUPTED)
+            if error.errno not in FULL:
+                raise
+            click.echo(str(error), err=True)
+            ctx.exit(COULD_NOT)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="kfuzz", prog_name="kfuzz")
+def main() -> None:
+    """Find the inputs that break a CUDA kernel, prove that they do, shrink them, and keep them.
+
+    \b
+    kfuzz fuzz broken/leading_neg_inf      a kernel with a bug: what a finding looks like
+    kfuzz minimize tests/corpus/.../X.json make the case that it left as small as it gets
+    kfuzz replay                           run all kept cases again
+    kfuzz show --template > mine.cu        a kernel file of your own to start from
+    """
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise TargetError("the folder that this shell is in was removed; go to one that is there") from None
+
+
+for command in (list_kernels, show, doctor, fuzz, minimize, replay, score):
+    main.add_command(command)

@@ -1,0 +1,34 @@
+"""`kfuzz show`: a kernel's claim, a case, or a kernel file to start from. What is shown is in views."""
+
+from pathlib import Path
+
+import click
+from kfuzz.cases import case_file
+from kfuzz.claims.front_matter import shown_path
+from kfuzz.claims.kernel import load
+from kfuzz.commands.options import console
+from kfuzz.find.targets import find_one
+from kfuzz.find.template import template as template_for
+from kfuzz.views.show import as_text
+from kfuzz.views.show_case import case_text
+
+
+@click.command()
+@click.argument("target", metavar="KERNEL|CASE", required=False)
+@click.option("--template", is_flag=False, flag_value="softmax", metavar="[OP]",
+              help="Print a working kernel file of this op to start from; softmax if none is named.")  # fmt: skip
+def show(target: str | None, template: str | None) -> None:
+    """Show what a kernel claims, or what is in a case.
+
+    KERNEL is a name, a glob that fits one name, or a .cu file; CASE is a case file.
+    """
+    if template:
+        click.echo(template_for(template), nl=False)
+        return
+    if not target:
+        raise click.UsageError("name a KERNEL or a CASE, or ask for a --template")
+    if target.endswith(".json"):
+        click.echo(case_text(case_file.read(Path(target)), target))
+        return
+    kernel = load(find_one(target))
+    console().print(as_text(kernel, shown_path(kernel.path)))

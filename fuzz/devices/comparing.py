@@ -1,0 +1,81 @@
+"""What several runs of one job prove together: elements that nobody writes, and results that differ.
+
+Knows bits and poisons; it knows no device and no right answer.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from kfuzz.devices import Buffer, Finding, Job, Run
+from kfuzz.devices.layout import nbytes
+from numpy.typing import NDArray
+
+
+def bits(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    """The same memory as unsigned integers, so that NaN equals itself and -0 differs from 0."""
+    return array.reshape(-1).view(f"u{array.dtype.itemsize}")
+
+
+def poisoned(array: NDArray[np.generic], word: int) -> NDArray[np.bool_]:
+    """Which elements still hold the poison that the array was filled with, word by word."""
+    size = array.dtype.itemsize
+    whole = np.full(array.nbytes // 4 + 1, word, "<u4").view(np.uint8)[: array.nbytes]
+    same: NDArray[np.bool_] = bits(array) == whole.view(f"u{size}")
+    return same
+
+
+def unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Iterator[Finding]:
+    """Elements of outputs that hold the poison of the run in every run, though the poisons differ."""
+    if len(set(words)) < 2:
+        return
+    for buffer in job.buffers:
+        if not _is_poisoned(buffer) or not buffer.is_output or not nbytes(buffer):
+            continue
+        # Most kernels write every element: the first run alone shows it.
+        never = poisoned(runs[0].outputs[buffer.name], words[0])
+        for run, word in zip(runs[1:], words[1:], strict=True):
+            if not never.any():
+                break
+            never &= poisoned(run.outputs[buffer.name], word)
+        missing = np.flatnonzero(never)
+        if len(missing):
+            span = f"{missing[0]}" if len(missing) == 1 else f"{missing[0]} to {missing[-1]}"
+            yield Finding(
+                "unwritten",
+                f"{len(missing)} of {never.size} elements of {buffer.name} are never written: {span}",
+                array=buffer.name,
+                index=int(missing[0]),
+                count=len(missing),
+            )
+
+
+def differing(job: Job, left: Run, left_word: int, right: Run, right_word: int) -> tuple[str, int, int, int] | None:
+    """The first element in which two runs differ: output, index and both bit patterns.
+
+    Elements that hold each run's own poison are no difference: they are unwritten, which is a finding of its own.
+    """
+    for buffer in job.buffers:
+        if not buffer.is_output:
+            continue
+        one, other = left.outputs[buffer.name], right.outputs[buffer.name]
+        if one is other:
+            continue
+        where = unlike(buffer, one, left_word, other, right_word)
+        if where.any():
+            index = int(np.flatnonzero(where)[0])
+            return buffer.name, index, int(bits(one)[index]), int(bits(other)[index])
+    return None
+
+
+def unlike(
+    buffer: Buffer, one: NDArray[np.generic], one_word: int, other: NDArray[np.generic], other_word: int
+) -> NDArray[np.bool_]:
+    """The elements of an output in which two runs differ, but for those that neither of them wrote."""
+    where: NDArray[np.bool_] = bits(one) != bits(other)
+    if _is_poisoned(buffer) and where.any():
+        where &= ~(poisoned(one, one_word) & poisoned(other, other_word))
+    return where
+
+
+def _is_poisoned(buffer: Buffer) -> bool:
+    return buffer.content is None and buffer.fill is None

@@ -1,0 +1,1 @@
+"""The cpu device: a .cu file under g++, each CUDA thread a fiber, each access checked."""

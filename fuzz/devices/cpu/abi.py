@@ -1,0 +1,238 @@
+"""The runtime's interface in ctypes, field by field as runtime/abi.h has it.
+
+Knows structs and libraries; what a run means is cpu_backend's business. Lives in worker processes alone.
+"""
+
+import ctypes
+import os
+from collections.abc import Sequence
+from ctypes import POINTER, Structure, c_bool, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.devices import DeviceError
+from kfuzz.devices.cpu.compiler import GUARD, Library
+
+ABI_VERSION = 4
+FORWARD, REVERSE, SHUFFLED = range(3)
+HAS_CONTENT, IS_OUTPUT, IS_INITIALISED = 1, 2, 4
+FINISHED, STOPPED, TIMED_OUT, TOO_LARGE = range(4)
+NOWHERE, IN_BUFFER, IN_STATIC_SHARED, IN_DYNAMIC_SHARED = range(4)
+KINDS = (
+    "none",
+    "out_of_bounds",
+    "uninitialised",
+    "partly_uninitialised",
+    "race",
+    "same_value_race",
+    "divergent_barrier",
+    "barrier_after_exit",
+    "inactive_lane",
+    "mask_without_caller",
+    "lanes_never_meet",
+    "misaligned",
+    "illegal_address",
+    "stack_overflow",
+    "divide_error",
+    "trap",
+    "assertion",
+    "signal",
+    "hang",
+    "guard_overwritten",
+    "input_changed",
+    "index_out_of_range",
+)
+FINDING_CAPACITY = 64
+
+
+class RawEntry(Structure):
+    """A __global__ function of a library; a linked list."""
+
+
+RawEntry._fields_ = [
+    ("name", c_char_p),
+    ("invoke", c_void_p),
+    ("signature", c_char_p),
+    ("next", POINTER(RawEntry)),
+]
+
+
+class RawModule(Structure):
+    """What a kernel library hands to the runtime."""
+
+    _fields_ = [
+        ("version", c_uint32),
+        ("thread", c_void_p),
+        ("block", c_void_p),
+        ("block_dim", c_void_p),
+        ("grid_dim", c_void_p),
+        ("thread_local_anchor", c_void_p),
+        ("entries", POINTER(RawEntry)),
+    ]
+
+
+class RawSharedArray(Structure):
+    """A static __shared__ array."""
+
+    _fields_ = [("offset", c_uint64), ("bytes", c_uint64), ("is_guard", c_uint64)]
+
+
+class RawBuffer(Structure):
+    """One array of a job."""
+
+    _fields_ = [
+        ("content", c_void_p),
+        ("bytes", c_uint64),
+        ("fill", c_uint64),
+        ("element_bytes", c_uint32),
+        ("flags", c_uint32),
+        ("distance", c_uint32),
+        ("address", c_void_p),
+    ]
+
+
+class RawArgument(Structure):
+    """A buffer by number, or a value."""
+
+    _fields_ = [("buffer", c_int32), ("value", c_int32)]
+
+
+class RawStep(Structure):
+    """One launch."""
+
+    _fields_ = [
+        ("entry", POINTER(RawEntry)),
+        ("args", POINTER(RawArgument)),
+        ("arg_count", c_uint32),
+        ("grid", c_uint32 * 3),
+        ("block", c_uint32 * 3),
+        ("shared", c_uint32),
+    ]
+
+
+class RawFinding(Structure):
+    """What the runtime saw, in numbers."""
+
+    _fields_ = [
+        ("kind", c_uint32),
+        ("place", c_uint32),
+        ("place_number", c_uint32),
+        ("step", c_uint32),
+        ("offset", c_int64),
+        ("address", c_uint64),
+        ("pc", c_uint64),
+        ("other_pc", c_uint64),
+        ("line", c_uint32),
+        ("other_line", c_uint32),
+        ("thread", c_uint32),
+        ("other_thread", c_uint32),
+        ("block", c_uint64),
+        ("bytes", c_uint32),
+        ("writes", c_uint32),
+        ("other_writes", c_uint32),
+        ("other_block", c_uint32),
+        ("count", c_uint64),
+        ("detail", c_uint64),
+    ]
+
+
+class RawRun(Structure):
+    """One run of a job: what is asked, and what came of it."""
+
+    _fields_ = [
+        ("module", POINTER(RawModule)),
+        ("buffers", POINTER(RawBuffer)),
+        ("steps", POINTER(RawStep)),
+        ("shared_arrays", POINTER(RawSharedArray)),
+        ("thread_local_anchor_offset", c_uint64),
+        ("buffer_count", c_uint32),
+        ("step_count", c_uint32),
+        ("shared_array_count", c_uint32),
+        ("schedule", c_uint32),
+        ("poison", c_uint32),
+        ("seed", c_uint64),
+        ("check", c_uint32),
+        ("preempt_one_in", c_uint32),
+        ("late_writes", c_uint32),
+        ("flush_denormals", c_uint32),
+        ("timeout_ms", c_uint32),
+        ("findings", POINTER(RawFinding)),
+        ("finding_capacity", c_uint32),
+        ("finding_count", c_uint32),
+        ("status", c_uint32),
+        ("step", c_uint32),
+        ("blocks_done", c_uint64),
+        ("block_ms", c_uint64),
+        ("thread_steps", c_uint64),
+        ("printed", c_char_p),
+    ]
+
+
+class Runtime:
+    """The loaded runtime: one a process, for all kernel libraries."""
+
+    def __init__(self, path: Path) -> None:
+        # Global: kernel libraries take their symbols from it.
+        self._library = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+        self._run = self._library.cuda_on_cpu_run
+        self._run.argtypes, self._run.restype = [POINTER(RawRun)], c_bool
+        self._forget = self._library.cuda_on_cpu_forget_library
+        self._forget.argtypes, self._forget.restype = [POINTER(RawModule)], None
+        if (version := self._library.cuda_on_cpu_abi_version()) != ABI_VERSION:
+            raise DeviceError(f"the runtime of the cpu device has version {version}, not {ABI_VERSION}")
+
+    def run(self, run: RawRun) -> None:
+        """Run a job once."""
+        if not self._run(ctypes.byref(run)):
+            raise DeviceError("the system gives the cpu device no memory for stacks and arrays (2 GB of addresses)")
+
+    def forget(self, kernels: "LoadedLibrary") -> None:
+        """Unload a kernel library."""
+        self._forget(ctypes.byref(kernels.module))
+        kernels.unload()
+
+
+@dataclass
+class LoadedEntry:
+    """A kernel that can be launched: one letter of `signature` for each of its parameters."""
+
+    raw: "ctypes._Pointer[RawEntry]"
+    signature: str
+
+
+class LoadedLibrary:
+    """A kernel library in this process."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self._handle = ctypes.CDLL(str(library.path), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        self.module = RawModule.in_dll(self._handle, "cuda_on_cpu_module")
+        self.shared = (RawSharedArray * max(1, len(library.shared_arrays)))(
+            *(RawSharedArray(offset, size, name == GUARD) for name, offset, size in library.shared_arrays)
+        )
+        self.entries: dict[str, LoadedEntry] = {}
+        raw = self.module.entries
+        while raw:
+            self.entries[raw.contents.name.decode()] = LoadedEntry(raw, raw.contents.signature.decode())
+            raw = raw.contents.next
+
+    def unload(self) -> None:
+        """Give the library's memory back; it is not used again."""
+        self.entries.clear()
+        close = ctypes.CDLL(None).dlclose
+        close.argtypes = [c_void_p]
+        close(self._handle._handle)
+
+
+_compare = ctypes.CDLL(None).memcmp
+_compare.argtypes, _compare.restype = [c_void_p, c_void_p, c_size_t], c_int
+
+
+def are_equal(left: int, right: int, count: int) -> bool:
+    """Whether so many bytes at two addresses are the same."""
+    return bool(_compare(left, right, count) == 0)
+
+
+def arguments(values: Sequence[tuple[int, int]]) -> "ctypes.Array[RawArgument]":
+    """The arguments of a launch, each (number of a buffer or -1, value)."""
+    return (RawArgument * max(1, len(values)))(*(RawArgument(buffer, value) for buffer, value in values))

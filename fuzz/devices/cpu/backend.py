@@ -1,0 +1,217 @@
+"""Runs jobs on the cpu, inside a worker process: loads kernel libraries and hands jobs to the C++ runtime.
+
+Knows ctypes and memory. Which runs there are, and what they mean, cpu_trial knows.
+"""
+
+import ctypes
+import random
+import resource
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu.abi import (
+    FINDING_CAPACITY,
+    FINISHED,
+    HAS_CONTENT,
+    IS_INITIALISED,
+    IS_OUTPUT,
+    LoadedLibrary,
+    RawBuffer,
+    RawFinding,
+    RawRun,
+    RawStep,
+    Runtime,
+    are_equal,
+    arguments,
+)
+from kfuzz.devices.cpu.experiments import Manner, Pass, examined
+from kfuzz.devices.cpu.findings import Lines, sights
+from kfuzz.devices.cpu.options import Flavour
+from kfuzz.devices.layout import ALIGNED, nbytes
+from numpy.typing import NDArray
+
+MEMORY_LIMIT = 12 << 30
+"""Bytes of addresses for the whole process: twice what stacks, arrays and their shadow take when all are in use."""
+
+KEPT_LIBRARIES = 64
+SPENT_AFTER = 2000
+"""Libraries loaded, after which the process is replaced: unloading gives back most of what loading took."""
+
+
+class Program:
+    """A kernel file in one flavour, loaded."""
+
+    def __init__(self, job: Job, flavour: Flavour) -> None:
+        self.flavour = flavour
+        self.loaded = LoadedLibrary(compiler.library(job, flavour))
+        self.lines = Lines(self.loaded.library)
+
+
+class Bound:
+    """A job laid out for the runtime, to be run in several manners."""
+
+    def __init__(self, job: Job, program: Program, seed: int) -> None:
+        self.job, self.program = job, program
+        self._contents: list[NDArray[np.generic]] = []
+        numbers = {buffer.name: i for i, buffer in enumerate(job.buffers)}
+        self._buffers = (RawBuffer * max(1, len(job.buffers)))()
+        for raw, buffer, distance in zip(self._buffers, job.buffers, distances(job, seed), strict=False):
+            raw.bytes, raw.distance = nbytes(buffer), distance
+            raw.flags = IS_OUTPUT if buffer.is_output else 0
+            raw.element_bytes = 4
+            if buffer.content is not None:
+                content = np.ascontiguousarray(buffer.content)
+                self._contents.append(content)
+                raw.content, raw.flags = content.ctypes.data, raw.flags | HAS_CONTENT
+            elif buffer.fill is not None:
+                one = np.array([buffer.fill]).astype(DTYPES[buffer.element])
+                raw.fill = int.from_bytes(one.tobytes(), "little")
+                raw.element_bytes, raw.flags = one.itemsize, raw.flags | IS_INITIALISED
+        self._poisoned = [i for i, one in enumerate(job.buffers) if one.content is None and one.fill is None]
+        self._args = []
+        self._steps = (RawStep * max(1, len(job.steps)))()
+        for raw_step, step in zip(self._steps, job.steps, strict=False):
+            entry = program.loaded.entries[step.entry]
+            check_arguments(job, step.entry, entry.signature, step.args)
+            values = [(numbers[one], 0) if isinstance(one, str) else (-1, one) for one in step.args]
+            args = arguments(values)
+            self._args.append(args)
+            raw_step.entry, raw_step.args, raw_step.arg_count = entry.raw, args, len(values)
+            raw_step.grid[:], raw_step.block[:], raw_step.shared = step.grid, step.block, step.shared
+        self._findings = (RawFinding * FINDING_CAPACITY)()
+        self._left: dict[str, NDArray[np.generic]] = {}
+        library = program.loaded.library
+        self._run = RawRun(
+            module=ctypes.pointer(program.loaded.module),
+            buffers=self._buffers,
+            steps=self._steps,
+            shared_arrays=program.loaded.shared,
+            thread_local_anchor_offset=library.anchor_offset,
+            buffer_count=len(job.buffers),
+            step_count=len(job.steps),
+            shared_array_count=len(library.shared_arrays),
+            check=program.flavour == "check",
+            flush_denormals=library.flush_denormals,
+            findings=self._findings,
+            finding_capacity=FINDING_CAPACITY,
+        )
+
+    def run(self, runtime: Runtime, manner: Manner, seconds: float) -> Pass:
+        """Run it once, for so long at most."""
+        program, job, raw = self.program, self.job, self._run
+        for i in self._poisoned:
+            self._buffers[i].fill = manner.poison
+        raw.schedule, raw.poison, raw.seed = manner.schedule, manner.poison, manner.seed
+        raw.preempt_one_in = manner.preempt_one_in if program.flavour == "check" else 0
+        raw.late_writes = manner.late_writes
+        raw.timeout_ms = max(1, int(seconds * 1000))
+        began = time.perf_counter()
+        runtime.run(raw)
+        took = time.perf_counter() - began
+        seen = self._findings[: raw.finding_count]
+        found = sights(seen, job, program.loaded.library, program.lines) if seen else []
+        run = Run(manner.label(), self._outputs(), took) if raw.status == FINISHED else None
+        printed = (raw.printed or b"").decode(errors="replace")
+        return Pass(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed)
+
+    def _outputs(self) -> dict[str, NDArray[np.generic]]:
+        """The outputs' content. Where a run leaves the same bits as the one before, it is the same array."""
+        outputs = {}
+        for raw, buffer in zip(self._buffers, self.job.buffers, strict=False):
+            if not buffer.is_output:
+                continue
+            array = self._left.get(buffer.name)
+            if array is None or not are_equal(array.ctypes.data, raw.address, raw.bytes):
+                array = self._left[buffer.name] = np.empty(buffer.shape, DTYPES[buffer.element])
+                ctypes.memmove(array.ctypes.data, raw.address, raw.bytes)
+            outputs[buffer.name] = array
+        return outputs
+
+
+def distances(job: Job, seed: int) -> list[int]:
+    """How far each array lies from a multiple of 256 bytes: aligned as the claim says, and mostly no better.
+
+    The same in all runs of a trial: a kernel may rightly add in another order at another alignment. Every third
+    seed all arrays lie on multiples of 256.
+    """
+    draw = random.Random(f"distances {seed}")  # noqa: S311  drawn for coverage, nothing is kept secret
+    found = []
+    for buffer in job.buffers:
+        step = min(max(job.align, DTYPES[buffer.element].itemsize), ALIGNED)
+        odd = draw.randrange(step, ALIGNED + step, 2 * step)
+        found.append(0 if seed % 3 == 2 or step == ALIGNED else odd)
+    return found
+
+
+def uninitialised_local(place: tuple[int, str]) -> Finding:
+    """What the compiler has seen: a warning, for it cannot see whether the line is reached, or its result matters."""
+    line, name = place
+    return Finding("uninitialised", f"{name} is used before it has a value", severity="warning", line=line)
+
+
+def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int, ...]) -> None:
+    """Raise a ClaimError where a claim's arguments do not fit the parameters of the kernel."""
+    if len(args) != len(signature):
+        raise ClaimError(f"{job.path}: {entry} has {len(signature)} parameters; the claim passes {len(args)}: {args}")
+    for number, (letter, value) in enumerate(zip(signature, args, strict=True), start=1):
+        wanted = "P" if isinstance(value, str) else "i"
+        if letter != wanted:
+            passed = f"the array {value}" if isinstance(value, str) else f"the C int {value}"
+            takes = {"P": "a pointer", "i": "a 32-bit integer"}.get(letter, "neither a pointer nor a 32-bit integer")
+            raise ClaimError(f"{job.path}: parameter {number} of {entry} is {takes}; the claim passes {passed}")
+
+
+class CpuBackend:
+    """The runtime in this process, and the kernel libraries that were used last."""
+
+    def __init__(self) -> None:
+        self.is_spent = False
+        allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
+        limit = MEMORY_LIMIT if allowed == resource.RLIM_INFINITY else min(MEMORY_LIMIT, allowed)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        self._runtime = Runtime(compiler.runtime())
+        self._programs: OrderedDict[tuple[object, ...], Program] = OrderedDict()
+        self._loads = 0
+        self._waiters: set[str] = set()
+
+    def close(self) -> None:
+        """Nothing outlives the process."""
+
+    def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        """Run a job as often and as closely as the probe says."""
+        bound: dict[Flavour, Bound] = {}
+
+        def run(flavour: Flavour, manner: Manner, seconds: float) -> Pass:
+            if flavour not in bound:
+                bound[flavour] = Bound(job, self._program(job, flavour), probe.seed)
+            return bound[flavour].run(self._runtime, manner, seconds)
+
+        flavour: Flavour = "check" if probe.check else "fast"
+        bound[flavour] = Bound(job, self._program(job, flavour), probe.seed)
+        begin("running")
+        outcome = examined(job, probe, run, self._waiters)
+        unset = bound[flavour].program.loaded.library.uninitialised
+        return replace(outcome, findings=(*outcome.findings, *map(uninitialised_local, unset))) if unset else outcome
+
+    def _program(self, job: Job, flavour: Flavour) -> Program:
+        key = (flavour, job.path, job.source, job.flags, job.entries)
+        program = self._programs.get(key)
+        if program is None:
+            program = self._programs[key] = Program(job, flavour)
+            self._loads += 1
+            self.is_spent = self._loads >= SPENT_AFTER
+            if len(self._programs) > KEPT_LIBRARIES:
+                self._runtime.forget(self._programs.popitem(last=False)[1].loaded)
+        self._programs.move_to_end(key)
+        return program
+
+
+def backend() -> CpuBackend:
+    """What `python -m kfuzz.devices.worker kfuzz.devices.cpu.backend` serves."""
+    return CpuBackend()

@@ -1,0 +1,287 @@
+"""Compiles kernel files and the runtime with the host's C++ compiler, once: compiled objects are kept by content.
+
+Knows compilers, flags and files. What is in the libraries, it leaves to whoever loads them.
+"""
+
+import contextlib
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kfuzz.devices import ClaimError, DeviceError, Job, cache
+from kfuzz.devices.cpu.options import COMMON, LANGUAGE, LIBRARIES, LINK, RUNTIME, Flags, Flavour, flags, options
+from kfuzz.devices.cpu.translate import Translated, translated
+
+Noted = dict[str, Any]
+"""As JSON: where the static __shared__ arrays lie, and the digests of the files that the kernel file includes."""
+
+HOME = Path(__file__).with_name("cuda_on_cpu")
+INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
+STATIC_SHARED_LIMIT = 48 * 1024
+GUARD = "guard variable"
+"""How the symbol begins that says whether the constructors of a __shared__ array of a class have run."""
+KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
+UNINITIALISED = re.compile(
+    rf"\b{re.escape(KERNEL_NAME)}:(\d+):\d+: warning: (?:variable )?'(.+?)' is "
+    r"(?:used uninitialized|uninitialized when used here) \[-Wuninitialized\]"
+)
+"""What g++ or clang says of a local variable that is used, whichever way the code goes, before it has a value."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A kernel file as a shared library, and what was noted of it when it was compiled."""
+
+    path: Path
+    flavour: Flavour
+    anchor_offset: int
+    shared_arrays: tuple[tuple[str, int, int], ...]
+    """Name, offset and bytes of every static __shared__ array in the library's thread-local block."""
+    uninitialised: tuple[tuple[int, str], ...]
+    """Where the compiler saw a local variable used that has no value yet: line and name."""
+    dynamic_shared: tuple[str, ...]
+    flush_denormals: bool
+
+
+def find() -> str:
+    """The host's C++ compiler; a DeviceError that says how to get one where there is none.
+
+    g++ before clang: clang checks no alignment where a struct is copied whole (float4), and loses lines of atomics.
+    """
+    chosen = os.environ.get("CXX")
+    for name in [chosen] if chosen else ["g++", "c++", "clang++"]:
+        if path := shutil.which(name):
+            return path
+    missing = f"CXX={chosen} is no program" if chosen else "no g++ on PATH"
+    raise DeviceError(f"{missing}: {INSTALL}")
+
+
+@functools.cache
+def _identity(compiler: str) -> str:
+    """What the compiler says of itself and of the machine it compiles for."""
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    target = subprocess.run([compiler, "-dumpmachine"], capture_output=True, text=True, check=False)
+    if version.returncode or target.returncode:
+        raise DeviceError(f"{compiler} does not run: {version.stderr.strip() or target.stderr.strip()}; {INSTALL}")
+    return version.stdout.splitlines()[0] + " for " + target.stdout.strip()
+
+
+@functools.cache
+def _own_digest() -> str:
+    """Changes whenever a file of the runtime or a header does."""
+    files = sorted(one for one in HOME.rglob("*") if one.suffix in (".h", ".cpp") or "include" in one.parts)
+    return cache.key(
+        *(part for one in files if one.is_file() for part in (str(one.relative_to(HOME)), one.read_bytes()))
+    )
+
+
+def runtime() -> Path:
+    """The runtime as a shared library that kernel libraries resolve against."""
+    compiler = find()
+    name = f"cpu/runtime-{cache.key(_identity(compiler), _own_digest())[:32]}.so"
+    sources = [str(one) for one in sorted((HOME / "runtime").glob("*.cpp")) if one.name != "module.cpp"]
+    return _kept(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
+
+
+def _module_object(compiler: str) -> Path:
+    name = f"cpu/module-{cache.key(_identity(compiler), _own_digest())[:32]}.o"
+    source = str(HOME / "runtime" / "module.cpp")
+    return _kept(name, lambda made: _compile_own(compiler, made, "-c", source))
+
+
+def _red_zone(compiler: str) -> list[str]:
+    return ["-mno-red-zone"] if "x86_64" in _identity(compiler) else []
+
+
+def _options(compiler: str, flavour: Flavour, chosen: Flags) -> list[str]:
+    return [*options("clang" in _identity(compiler), flavour, chosen), *_thread_local(compiler)]
+
+
+def _thread_local(compiler: str) -> list[str]:
+    """Have __tls_get_addr asked where __shared__ arrays lie (runtime/module.cpp)."""
+    if "clang" in _identity(compiler):  # which has no word for it; on x86-64 it does so anyway
+        return []
+    return [f"-mtls-dialect={'gnu' if 'x86_64' in _identity(compiler) else 'trad'}"]
+
+
+def _compile_own(compiler: str, made: Path, *arguments: str) -> None:
+    own = [compiler, *LANGUAGE, *COMMON, *RUNTIME, *_thread_local(compiler), *arguments, "-o", str(made)]
+    done = subprocess.run(own, capture_output=True, text=True, check=False, env=_environment(made.parent))
+    if done.returncode:
+        raise DeviceError(f"{_identity(compiler)} cannot compile the runtime of the cpu device: {done.stderr.strip()}")
+
+
+def _kept(name: str, build: Callable[[Path], None]) -> Path:
+    """The path of a cached file with just these bytes, built anew when it is missing or damaged."""
+    path = cache.folder() / name
+    if cache.fetch(name) is None:
+        with cache.scratch() as folder:
+            made = folder / "made"
+            build(made)
+            cache.keep(name, made.read_bytes())
+    return path
+
+
+def library(job: Job, flavour: Flavour) -> Library:
+    """The job's kernel file, compiled for a flavour; a ClaimError with the compiler's own words where it does not."""
+    compiler = find()
+    chosen = flags(job.flags)
+    source = translated(job.source, job.path)
+    text = _unit(source, job.entries)
+    parts = [_identity(compiler), _own_digest(), *_options(compiler, flavour, chosen), *LINK, text]
+    if '#include "' in source.text.replace("# include", "#include"):
+        parts.append(str(job.path.parent.resolve()))
+    name = f"cpu/{cache.key(*parts)[:32]}"
+    noted = _noted(name)
+    if noted is None:
+        noted = _build(compiler, job, flavour, chosen, source, text, name)
+    return Library(
+        path=cache.folder() / f"{name}.so",
+        flavour=flavour,
+        anchor_offset=noted["anchor"],
+        shared_arrays=tuple((one, offset, size) for one, offset, size in noted["shared"]),
+        uninitialised=tuple((line, one) for line, one in noted["uninitialised"]),
+        dynamic_shared=source.dynamic_shared,
+        flush_denormals=chosen.flush_denormals,
+    )
+
+
+def _unit(source: Translated, entries: tuple[str, ...]) -> str:
+    """The translation unit: the kernel file under its own lines, then one line for each entry."""
+    exported = "".join(f"CUDA_ON_CPU_ENTRY({json.dumps(one)}, {one})\n" for one in entries)
+    return f'#line 1 "{KERNEL_NAME}"\n{source.text}\n#line 1 "{ENTRIES_NAME}"\n{exported}'
+
+
+def _noted(name: str) -> Noted | None:
+    """What was noted when the library of this name was built; None unless both are whole and includes the same."""
+    raw = cache.fetch(f"{name}.json")
+    if raw is None or cache.fetch(f"{name}.so") is None:
+        return None
+    noted: Noted = json.loads(raw)
+    return noted if all(_digest(Path(one)) == digest for one, digest in noted["included"]) else None
+
+
+def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Translated, text: str, name: str) -> Noted:
+    """Compile and link; keep the library, and then the notes that make it count."""
+    module = _module_object(compiler)
+    header = _precompiled(compiler, flavour, chosen)
+    with cache.scratch() as folder:
+        made, depends = folder / "made.so", folder / "made.d"
+        unit = folder / KERNEL_NAME  # the name by which the debugger's tables know the lines
+        unit.write_text(text, encoding="utf-8")
+
+        def compiled(front: str) -> subprocess.CompletedProcess[str]:
+            command = [
+                *(compiler, *_options(compiler, flavour, chosen)),
+                *("-include", front, "-I", str(HOME / "include"), "-iquote", str(job.path.parent)),
+                *("-MMD", "-MF", str(depends), *LINK),
+                *("-x", "c++", str(unit), "-x", "none", str(module), "-o", str(made), *LIBRARIES),
+            ]
+            return subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(folder))
+
+        done = compiled(str(header))
+        if done.returncode:
+            done = compiled("cuda_on_cpu.h")
+            if done.returncode:
+                raise ClaimError(_complaint(done.stderr, job, source))
+            shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
+        included = [one for one in _dependencies(depends) if HOME not in one.parents and folder not in one.parents]
+        unset = [(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)]
+        noted: Noted = {
+            **_layout(made),
+            "uninitialised": sorted(set(unset)),
+            "included": [(str(one), _digest(one)) for one in included],
+        }
+        cache.keep(f"{name}.so", made.read_bytes())
+    _check_static_shared(noted, job)
+    cache.keep(f"{name}.json", json.dumps(noted).encode())
+    return noted
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """For a compiler that speaks English, and leaves its scratch files in this folder when it is killed."""
+    return {**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)}
+
+
+def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
+    """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits."""
+    chosen_options = _options(compiler, flavour, chosen)
+    folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), *chosen_options)[:32]}"
+    header = cache.folder() / folder / "front.h"
+    if not (header.parent / "front.h.gch").exists():
+        with cache.scratch() as scratch:
+            header.parent.mkdir(parents=True, exist_ok=True)
+            text, made = scratch / "front.h", scratch / "front.h.gch"
+            text.write_text('#include "cuda_on_cpu.h"\n', encoding="utf-8")
+            text.replace(header)
+            command = [compiler, *chosen_options, "-I", str(HOME / "include"), "-x", "c++-header"]
+            command += [str(header), "-o", str(made)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(scratch))
+            if done.returncode == 0:  # else a flag of the claim is at fault, and compiling the kernel will say so
+                made.replace(header.parent / "front.h.gch")
+    for one in (header, header.parent / "front.h.gch"):
+        with contextlib.suppress(OSError):
+            os.utime(one)  # as cache.fetch does
+    return header
+
+
+def _complaint(words: str, job: Job, source: Translated) -> str:
+    """The compiler's own words, under the name of the kernel file."""
+    for entry in job.entries:
+        plain = entry.split("<")[0]
+        if re.fullmatch(r"\w+", plain) and plain not in source.kernels:
+            there = ", ".join(source.kernels) or "none"
+            return f"{job.path}: no __global__ function named {plain}; in this file: {there}"
+    text = re.sub(rf"^\S*\b{re.escape(KERNEL_NAME)}:", f"{job.path}:", words, flags=re.MULTILINE)
+    text = text.replace(ENTRIES_NAME, f"{job.path}, {ENTRIES_NAME}")
+    lines = [one for one in text.splitlines() if one.strip()]
+    start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
+    return "\n".join(lines[start : start + 12])
+
+
+def _dependencies(depends: Path) -> list[Path]:
+    """The files that a compiler says it read, from a make rule."""
+    rule = depends.read_text(encoding="utf-8").replace("\\\n", " ")
+    return [Path(one.replace("\\ ", " ")) for one in re.findall(r"(?:\\ |\S)+", rule.partition(": ")[2])]
+
+
+def _layout(path: Path) -> dict[str, Any]:
+    """Where the static __shared__ arrays lie: the thread-local symbols of the library."""
+    command = ["readelf", "--symbols", "--wide", "--demangle", str(path)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(path.parent))
+    if listing.returncode:
+        raise DeviceError(f"readelf does not run: {listing.stderr.strip()}; install binutils")
+    found: dict[str, tuple[int, int]] = {}
+    for line in listing.stdout.splitlines():
+        words = line.split(maxsplit=7)
+        if len(words) == 8 and words[3] == "TLS" and words[6] != "UND":
+            found[words[7]] = (int(words[1], 16), int(words[2], 0))
+    anchor, _ = found.pop("cuda_on_cpu_anchor")
+    shared = [
+        (GUARD if name.startswith(GUARD) else name.rpartition("::")[2], offset, size)
+        for name, (offset, size) in found.items()
+    ]
+    return {"anchor": anchor, "shared": shared}
+
+
+def _check_static_shared(noted: Noted, job: Job) -> None:
+    for name, _, size in noted["shared"]:
+        if size > STATIC_SHARED_LIMIT:
+            raise ClaimError(
+                f"{job.path}: __shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_LIMIT}, "
+                "more must be dynamic (extern __shared__)"
+            )
+
+
+def _digest(path: Path) -> str:
+    try:
+        return cache.key(path.read_bytes())
+    except OSError:
+        return "gone"

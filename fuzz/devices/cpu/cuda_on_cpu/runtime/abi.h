@@ -1,0 +1,150 @@
+// What three sides agree on: the runtime, every kernel library (module.cpp), and Python
+// (fuzz/devices/cpu/abi.py mirrors these structs field by field with ctypes).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#define CUDA_ON_CPU_API extern "C" __attribute__((visibility("default")))
+
+namespace cuda_on_cpu {
+
+constexpr uint32_t abi_version = 4;
+constexpr uint32_t max_buffers = 256, max_args = 256;
+
+struct Index {
+  uint32_t x, y, z;
+};
+
+// One __global__ function. Parameters are handed over as cuLaunchKernel takes them: an array of pointers to
+// the values. The signature has one letter per parameter (entry.h).
+struct Entry {
+  const char *name;
+  void (*invoke)(void **args);
+  const char *signature;
+  const Entry *next;
+};
+
+// threadIdx, and behind it the thread's number in its block: the two change together.
+struct alignas(16) ThreadPlace {
+  uint32_t x, y, z;
+  int32_t rank;
+};
+
+// A kernel library's own storage behind threadIdx and its like, and what it holds.
+struct Module {
+  uint32_t version;
+  ThreadPlace *thread;
+  Index *block, *block_dim, *grid_dim;
+  char *(*thread_local_anchor)();
+  const Entry *entries;
+};
+
+// A __shared__ array with static storage: its place in the library's thread-local block, from the ELF symbols.
+struct SharedArray {
+  uint64_t offset, bytes;
+  uint64_t is_guard;  // no array, but g++'s note that the constructors of one have run: they are empty, as CUDA has it
+};
+
+enum BufferFlags : uint32_t { has_content = 1, is_output = 2, is_initialised = 4 };  // 4: `fill` is no poison
+
+struct Buffer {
+  const void *content;  // copied in before the run; null: filled with `fill`
+  uint64_t bytes;
+  uint64_t fill;  // one element's bits, repeated
+  uint32_t element_bytes;
+  uint32_t flags;
+  uint32_t distance;  // of its address from a multiple of 256
+  char *address;      // out: where it lay
+};
+
+struct Argument {
+  int32_t buffer;  // the number of a buffer, or -1: `value` is passed
+  int32_t value;
+};
+
+struct Step {
+  const Entry *entry;
+  const Argument *args;
+  uint32_t arg_count;
+  uint32_t grid[3], block[3];
+  uint32_t shared;
+};
+
+enum Schedule : uint32_t { forward, reverse, shuffled };
+
+// The words of the report; Python knows them by number.
+enum class Kind : uint32_t {
+  none,
+  out_of_bounds,
+  uninitialised,
+  partly_uninitialised,
+  race,
+  same_value_race,
+  divergent_barrier,
+  barrier_after_exit,
+  inactive_lane,
+  mask_without_caller,
+  lanes_never_meet,
+  misaligned,
+  illegal_address,
+  stack_overflow,
+  divide_error,
+  trap,
+  assertion,
+  signal,
+  hang,
+  guard_overwritten,
+  input_changed,
+  index_out_of_range,
+};
+
+enum class Place : uint32_t { nowhere, buffer, static_shared, dynamic_shared, global_variable };
+
+struct Finding {
+  Kind kind;
+  Place place;
+  uint32_t place_number;  // which buffer, or which static shared array
+  uint32_t step;
+  int64_t offset;  // bytes from the start of the array
+  uint64_t address;
+  uint64_t pc, other_pc;  // relative to the library; 0: none, then the lines say
+  uint32_t line, other_line;
+  uint32_t thread, other_thread;  // numbers in their block
+  uint64_t block;
+  uint32_t bytes;
+  uint32_t writes, other_writes;
+  uint32_t other_block;  // 1: the other thread belongs to another block
+  uint64_t count;
+  uint64_t detail;  // signal number, mask, index: by kind
+};
+
+enum class Status : uint32_t { finished, stopped, timed_out, too_large };
+
+struct Run {
+  const Module *module;
+  Buffer *buffers;
+  const Step *steps;
+  const SharedArray *shared_arrays;
+  uint64_t thread_local_anchor_offset;
+  uint32_t buffer_count, step_count, shared_array_count;
+  Schedule schedule;
+  uint32_t poison;  // what uninitialised shared memory and guard zones hold, and what a missing lane gives
+  uint64_t seed;
+  uint32_t check;              // the library was built with the access hooks
+  uint32_t preempt_one_in;     // 0, or: check only, switch threads before one access in so many
+  uint32_t late_writes;        // check only: a read sees nothing of a write that it races with (late_writes.h)
+  uint32_t flush_denormals;    // -ftz=true
+  uint32_t timeout_ms;         // of processor time
+  Finding *findings;
+  uint32_t finding_capacity;
+  // out
+  uint32_t finding_count;
+  Status status;
+  uint32_t step;               // the step that ran last
+  uint64_t blocks_done;        // of that step
+  uint64_t block_ms;           // for how long nothing had come on in the block when time was up
+  uint64_t thread_steps;
+  const char *printed;
+};
+
+}  // namespace cuda_on_cpu

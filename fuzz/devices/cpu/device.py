@@ -1,0 +1,72 @@
+"""The cpu device: the same `.cu` file under the host's C++ compiler, on any Linux machine.
+
+Runs in the caller's process and does next to nothing there: checks what can be checked of a job, and hands it to a
+worker process (cpu_backend).
+"""
+
+from types import TracebackType
+
+from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step
+from kfuzz.devices.cpu import compiler
+from kfuzz.devices.worker import Worker
+
+BLOCK_LIMITS, THREADS_LIMIT = (1024, 1024, 64), 1024
+GRID_LIMITS = (2**31 - 1, 65535, 65535)
+SHARED_LIMIT = 232448
+"""227 KB, what the largest cards give a block."""
+
+SLACK, GRACE = 6.0, 20.0
+"""The worker keeps time itself, in processor time, and can say which line hangs; wall time runs faster where others
+share the processor, and what a time-out means is found out by another run. Past this the process is killed."""
+
+
+class CpuDevice:
+    """Runs jobs on this machine's processor, in one worker process. Parallel trials are parallel devices."""
+
+    name = "cpu"
+
+    def __init__(self) -> None:
+        compiler.find()
+        self._worker = Worker("kfuzz.devices.cpu.backend", grace=GRACE, slack=SLACK)
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job to its end or to its time-out; raise only ClaimError or DeviceError.
+
+        Where the process is lost, an earlier job may have damaged it: only what a process of its own does counts.
+        """
+        for step in job.steps:
+            check_launch(job, step)
+        try:
+            outcome = self._worker.run(job, probe)
+        except DeviceError:
+            return self._worker.run(job, probe)
+        if self._worker.pid is None and not outcome.runs and any(found.kind != "hang" for found in outcome.findings):
+            return self._worker.run(job, probe)
+        return outcome
+
+    def close(self) -> None:
+        """End the worker. A closed device is not used again."""
+        self._worker.close()
+
+    def __enter__(self) -> "CpuDevice":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def check_launch(job: Job, step: Step) -> None:
+    """Raise a ClaimError where no GPU would take the launch."""
+    where = f"{job.path}: {step.entry}"
+    if not all(1 <= size <= limit for size, limit in zip(step.grid, GRID_LIMITS, strict=True)):
+        raise ClaimError(f"{where}: grid {step.grid}: each from 1, at most {GRID_LIMITS}")
+    threads = step.block[0] * step.block[1] * step.block[2]
+    fits = all(1 <= size <= limit for size, limit in zip(step.block, BLOCK_LIMITS, strict=True))
+    if not fits or threads > THREADS_LIMIT:
+        raise ClaimError(
+            f"{where}: block {step.block}: {threads} threads; at most {THREADS_LIMIT}, {BLOCK_LIMITS} a side"
+        )
+    if not 0 <= step.shared <= SHARED_LIMIT:
+        raise ClaimError(f"{where}: {step.shared} bytes of dynamic shared memory; at most {SHARED_LIMIT}")

@@ -1,0 +1,302 @@
+"""What a cpu trial does with one job: several runs, and the experiments that tell a defect from a harmless oddity.
+
+Knows schedules, poisons and what a difference between runs means. How a kernel runs is passed in.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from kfuzz.devices import Finding, Job, Outcome, Probe, Run
+from kfuzz.devices.comparing import differing, unwritten
+from kfuzz.devices.cpu.abi import FINISHED, FORWARD, REVERSE, SHUFFLED, TIMED_OUT, TOO_LARGE
+from kfuzz.devices.cpu.findings import Doubt, Sight
+from kfuzz.devices.cpu.options import Flavour
+from kfuzz.devices.layout import POISONS, nbytes
+
+SCHEDULES = {FORWARD: "forward", REVERSE: "reverse", SHUFFLED: "shuffled"}
+FINE, COARSE = 8, 64
+"""Threads change over before one access in so many: a lost update shows at either in most runs."""
+
+READS_OF_NOTHING = frozenset({"uninitialised", "out-of-bounds", "inactive-lane"})
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How one run goes: in which order threads and blocks run, and what uninitialised memory holds.
+
+    `late_writes`, in the check flavour alone: a read sees nothing of a write of global memory that it races with.
+    """
+
+    schedule: int
+    poison: int
+    seed: int = 0
+    preempt_one_in: int = 0
+    late_writes: bool = False
+
+    def label(self) -> str:
+        """In words, for people."""
+        order = SCHEDULES[self.schedule] + (f" {self.seed}" if self.schedule == SHUFFLED else "")
+        turns = f", changing over at 1 access in {self.preempt_one_in}" if self.preempt_one_in else ""
+        late = ", writes seen late" if self.late_writes else ""
+        return f"{order}{turns}{late}, poison {self.poison:08x}"
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one run showed. `run` is None where it did not come to its end."""
+
+    manner: Manner
+    run: Run | None
+    sights: tuple[Sight, ...]
+    status: int
+    seconds: float
+    block_seconds: float
+    """For how long nothing in the block had come on when time was up."""
+    printed: str
+
+
+RunOnce = Callable[[Flavour, Manner, float], Pass]
+
+
+@dataclass
+class Trial:
+    """One job under examination, and what is left of its time."""
+
+    job: Job
+    probe: Probe
+    flavour: Flavour
+    run_once: RunOnce
+    seconds: float
+    turns: int = 0
+    """At how many accesses threads take turns in every run; 0 leaves it to each run's manner."""
+
+    def run(self, manner: Manner, flavour: Flavour | None = None) -> Pass:
+        """Run the job once in this manner."""
+        if self.turns:
+            manner, flavour = replace(manner, preempt_one_in=self.turns), "check"
+        done = self.run_once(flavour or self.flavour, manner, max(self.seconds, 0.001))
+        self.seconds -= done.seconds
+        return done
+
+
+def manners(probe: Probe) -> list[Manner]:
+    """Forward, reverse and then shuffled, with a poison of its own for each; of two runs, one is shuffled.
+
+    One order can be right by accident: each of forward and reverse hides races that the other shows, and shuffled
+    shows most of both. So where there are two runs, forward and reverse take turns, and so do the poisons.
+    """
+    count, first = max(probe.runs, 2), 0
+    fixed = [FORWARD, REVERSE]
+    if count == 2:
+        fixed, first = [fixed[probe.seed % 2]], probe.seed // 2
+    chosen = []
+    for number in range(count):
+        poison = POISONS[(first + number) % len(POISONS)]
+        if number < len(fixed):
+            chosen.append(Manner(fixed[number], poison, probe.seed))
+        else:
+            chosen.append(Manner(SHUFFLED, poison, probe.seed * 1000 + number, FINE if probe.check else 0))
+    return chosen
+
+
+def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Outcome:
+    """Run a job as the probe says, and report what the runs prove.
+
+    `waiters` remembers the sources in which threads wait for each other by reading memory again and again.
+    """
+    trial = Trial(job, probe, "check" if probe.check else "fast", run_once, probe.timeout)
+    if job.source in waiters:
+        trial.flavour, trial.turns = "check", FINE
+    passes = _passes(trial, manners(probe))
+    if passes[-1].status == TOO_LARGE:
+        return _too_large(job)
+    if passes[-1].status == TIMED_OUT:
+        if passes[-1].block_seconds < probe.timeout / 2:
+            return _too_slow(passes)
+        passes = _with_turns(trial, passes)
+        waiters |= {job.source} if trial.turns else set()
+    trial.seconds = max(trial.seconds, 0) + probe.timeout  # what follows is done for defects alone
+    seen = _distinct(sight for one in passes for sight in one.sights)
+    whole = [one for one in passes if one.run is not None]
+    if trial.flavour == "fast" and any(not one.precise or _stopped(one) for one in seen):
+        seen = _explained(trial, passes, seen)
+    findings = _settled(trial, whole, seen)
+    runs = tuple(one.run for one in whole if one.run is not None)
+    if len(runs) > 1:
+        findings += unwritten(job, runs, [one.manner.poison for one in whole])
+    notes = tuple(f"the kernel printed: {one.printed}" for one in passes[:1] if one.printed)
+    return Outcome(runs, tuple(findings), notes)
+
+
+def _passes(trial: Trial, chosen: Iterable[Manner]) -> list[Pass]:
+    """The runs up to the first that does not come to its end."""
+    passes = []
+    for manner in chosen:
+        passes.append(trial.run(manner))
+        if passes[-1].status != FINISHED:
+            break
+    return passes
+
+
+def _too_large(job: Job) -> Outcome:
+    need = sum(nbytes(one) for one in job.buffers)
+    message = (
+        f"too large for the cpu device: {need} bytes of arrays; it holds 1 GB, and 256 MB where it checks accesses"
+    )
+    return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
+
+
+def _too_slow(passes: list[Pass]) -> Outcome:
+    """Blocks or threads came to their ends, one after the other: this is work, no hang. What is certain is told."""
+    runs = tuple(one.run for one in passes if one.run is not None)
+    certain = [sight for one in passes for sight in one.sights if sight.doubt is None and sight.finding.kind != "hang"]
+    note = "not run to its end: too slow here, though its blocks or threads come to their ends; try smaller sizes"
+    return Outcome(runs, tuple(one.finding for one in _distinct(certain)), (note,))
+
+
+def _with_turns(trial: Trial, passes: list[Pass]) -> list[Pass]:
+    """The runs again, with threads that take turns at every few accesses, where the job comes to its end that way.
+
+    A thread may rightly wait for another by reading memory again and again, but the runtime can only interrupt it
+    where accesses are checked.
+    """
+    trial.seconds = trial.probe.timeout
+    turns = trial.run(replace(passes[-1].manner, preempt_one_in=FINE), "check")
+    if turns.status == TIMED_OUT:
+        return [*passes[:-1], _with_time(trial, passes[-1] if _lines(passes[-1]) else turns)]
+    trial.flavour, trial.turns, trial.seconds = "check", FINE, trial.probe.timeout
+    return _passes(trial, manners(trial.probe))
+
+
+def _with_time(trial: Trial, hung: Pass) -> Pass:
+    """The pass with words for how long it was given, and in which order its threads ran."""
+    after = f"not ended after {trial.probe.timeout:g} s of processor time ({hung.manner.label()})"
+    told = (replace(one.finding, message=f"{after}: {one.finding.message}") for one in hung.sights)
+    seen = zip(hung.sights, told, strict=True)
+    return replace(hung, sights=tuple(replace(one, finding=f) if f.kind == "hang" else one for one, f in seen))
+
+
+def _lines(one: Pass) -> bool:
+    return all(sight.finding.line is not None for sight in one.sights)
+
+
+def _stopped(sight: Sight) -> bool:
+    return sight.finding.kind in ("illegal-address", "misaligned") or sight.finding.line is None
+
+
+def _explained(trial: Trial, passes: list[Pass], seen: list[Sight]) -> list[Sight]:
+    """The same run with every access checked: it names the access where the fast run saw its traces."""
+    culprit = next((one for one in passes if any(not s.precise or _stopped(s) for s in one.sights)), passes[-1])
+    closer = [one for one in _checked(trial, culprit.manner) if one.precise]
+    if not any(one.finding.severity == "error" for one in closer):
+        return seen
+    explained = {one.finding.kind for one in closer} | {"illegal-address", "out-of-bounds"}
+    return _distinct([*(one for one in seen if one.finding.kind not in explained), *closer])
+
+
+def _checked(trial: Trial, manner: Manner) -> list[Sight]:
+    """What a run shows that has every access checked, in what is left of the time: to need more of it is no hang."""
+    return [one for one in trial.run(manner, "check").sights if one.finding.kind != "hang"]
+
+
+def _settled(trial: Trial, whole: list[Pass], seen: list[Sight]) -> list[Finding]:
+    """The findings, with each doubt tried by experiment, and what the runs' differences show beside them."""
+    causes: dict[Doubt, Finding | None] = {}
+    odd = [one for one in whole[1:] if _difference(trial.job, whole[0], one)][:1]
+    if whole and (odd or any(one.doubt for one in seen)):
+        causes = {"poison": _by_poison(trial, [*whole[:2], *odd]), "schedule": _by_schedule(trial, whole[0], odd)}
+        if trial.flavour == "fast" and any(causes.values()):
+            seen = _distinct([*seen, *_culprits(trial, whole, causes)])
+    findings = [_weighed(one, causes) for one in seen if not (one.is_partial and not causes.get("poison"))]
+    kinds = {one.kind for one in findings if one.severity == "error"}
+    if (by_poison := causes.get("poison")) and not kinds & READS_OF_NOTHING:
+        findings.append(by_poison)
+    if (by_schedule := causes.get("schedule")) and "race" not in kinds:
+        findings.append(by_schedule)
+    return findings
+
+
+def _weighed(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
+    """A doubtful sight is an error where an experiment made it visible; else it stays a warning, and says so."""
+    if sight.doubt is None:
+        return sight.finding
+    if causes.get(sight.doubt):
+        return replace(sight.finding, severity="error")
+    what = "order of threads" if sight.doubt == "schedule" else "content of uninitialised memory"
+    return replace(sight.finding, message=f"{sight.finding.message} (no {what} that was tried changes the result)")
+
+
+def _culprits(trial: Trial, whole: list[Pass], causes: dict[Doubt, Finding | None]) -> Iterator[Sight]:
+    """What the check flavour sees that can cause a dependence: only that which the experiment has confirmed."""
+    for one in whole[:2]:
+        for sight in _checked(trial, replace(one.manner, preempt_one_in=0)):
+            certain = sight.finding.severity == "error" and sight.precise
+            if certain or (sight.doubt is not None and causes[sight.doubt]):
+                yield sight
+
+
+def _difference(job: Job, left: Pass, right: Pass) -> tuple[str, int, int, int] | None:
+    if left.run is None or right.run is None:
+        return None
+    return differing(job, left.run, left.manner.poison, right.run, right.manner.poison)
+
+
+def _by_poison(trial: Trial, bases: list[Pass]) -> Finding | None:
+    """The finding that the result depends on what uninitialised memory holds: nothing else was changed."""
+    for base in bases:
+        for poison in POISONS:
+            if poison == base.manner.poison or trial.seconds <= 0:
+                continue
+            other = trial.run(replace(base.manner, poison=poison))
+            if different := _difference(trial.job, base, other):
+                output, index, one, two = different
+                message = (
+                    f"{output}[{index}] depends on memory that nobody has written: it is 0x{one:08x} or 0x{two:08x}, "
+                    f"as that memory holds {base.manner.poison:08x} or {poison:08x}"
+                )
+                return Finding("uninitialised", message, array=output, index=index)
+    return None
+
+
+def _by_schedule(trial: Trial, base: Pass, odd: list[Pass]) -> Finding | None:
+    """The finding that the result depends on the order in which threads run: nothing else was changed.
+
+    With the odd run's order it is complete: two runs that differ in poison and order differ by one of the two.
+    """
+    known = [replace(one.manner, poison=base.manner.poison) for one in odd]
+    for manner in [*known, *_other_orders(trial, base.manner)]:
+        if trial.seconds <= 0:
+            break
+        other = trial.run(manner)
+        if different := _difference(trial.job, base, other):
+            output, index, one, two = different
+            message = (
+                f"{output}[{index}] depends on the order of threads: 0x{one:08x} ({base.manner.label()}) "
+                f"or 0x{two:08x} ({manner.label()})"
+            )
+            return Finding("nondeterministic", message, severity="warning", array=output, index=index)
+    return None
+
+
+def _other_orders(trial: Trial, base: Manner) -> Iterator[Manner]:
+    if trial.flavour == "check":  # what no order of threads shows, as where a __threadfence is missing
+        yield replace(base, late_writes=True)
+    for schedule in (FORWARD, REVERSE):
+        if schedule != base.schedule:
+            yield replace(base, schedule=schedule)
+    turns = (0, FINE, COARSE) if trial.flavour == "check" else (0,)
+    for seed, preempt in itertools.product(range(1, 4), turns):
+        yield replace(base, schedule=SHUFFLED, seed=base.seed * 1000 + seed, preempt_one_in=preempt)
+
+
+def _distinct(found: Iterable[Sight]) -> list[Sight]:
+    """Each defect once, however many runs saw it; traces in guard zones only where nobody saw the write itself."""
+    merged: dict[tuple[object, ...], Sight] = {}
+    for one in found:
+        f = one.finding
+        key = (f.kind, f.severity, f.line, f.other_line, f.array if f.line is None else None)
+        merged.setdefault(key, one)
+    seen = list(merged.values())
+    caught = any(one.precise and one.finding.kind == "out-of-bounds" for one in seen)
+    return [one for one in seen if not (caught and not one.precise and one.finding.kind == "out-of-bounds")]

@@ -1,0 +1,210 @@
+"""Says in words what the runtime saw in numbers, with lines of the `.cu` file.
+
+Knows the runtime's kinds, and how to ask for the line of an instruction. It decides nothing: whether a doubtful
+sight is a defect, cpu_backend finds out by experiment.
+"""
+
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from signal import Signals
+from typing import Literal
+
+from kfuzz.devices import DTYPES, Finding, Job
+from kfuzz.devices.cpu.abi import IN_BUFFER, IN_DYNAMIC_SHARED, IN_STATIC_SHARED, KINDS, RawFinding
+from kfuzz.devices.cpu.compiler import KERNEL_NAME, Library
+
+Doubt = Literal["schedule", "poison"]
+
+WORD = 4
+NAMES = {
+    "out_of_bounds": "out-of-bounds",
+    "uninitialised": "uninitialised",
+    "partly_uninitialised": "uninitialised",
+    "race": "race",
+    "same_value_race": "race",
+    "divergent_barrier": "divergent-barrier",
+    "barrier_after_exit": "divergent-barrier",
+    "inactive_lane": "inactive-lane",
+    "mask_without_caller": "inactive-lane",
+    "lanes_never_meet": "divergent-barrier",
+    "misaligned": "misaligned",
+    "illegal_address": "illegal-address",
+    "stack_overflow": "illegal-address",
+    "divide_error": "trap",
+    "trap": "trap",
+    "assertion": "trap",
+    "signal": "trap",
+    "hang": "hang",
+    "guard_overwritten": "out-of-bounds",
+    "input_changed": "input-changed",
+    "index_out_of_range": "out-of-bounds",
+}
+"""The kind of finding (design.md) that each kind of the runtime is."""
+
+DOUBTS: dict[str, Doubt] = {
+    "race": "schedule",
+    "uninitialised": "poison",
+    "partly_uninitialised": "poison",
+    "inactive_lane": "poison",
+}
+"""What may be harmless, and what has to be changed to see whether it is: a race may never change the result, and
+what was read of uninitialised memory, or of a lane that takes no part, may be thrown away."""
+
+WARNINGS = frozenset(
+    {"same_value_race", "barrier_after_exit", "race", "uninitialised", "partly_uninitialised", "inactive_lane"}
+)
+"""Warnings until an experiment shows that they change the result. Threads that returned before a barrier are no
+defect on hardware since Volta, which waits for the others alone."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """A finding, and what would have to change for it to show in the result (None: it is certain as it is)."""
+
+    finding: Finding
+    doubt: Doubt | None
+    precise: bool
+    """Seen at the access itself, with its line, not by what it left behind."""
+    is_partial: bool = False
+    """A read of which a part is initialised: most likely of a struct with padding, which nobody looks at."""
+
+
+class Lines:
+    """Lines of a library's instructions, each looked up once."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._known: dict[int, int | None] = {0: None}
+
+    def look_up(self, addresses: Iterable[int]) -> None:
+        """Ask for many at once."""
+        wanted = sorted({one for one in addresses if one not in self._known})
+        if not wanted:
+            return
+        # A return address lies behind its call: one less is inside it. Inlined functions are listed from the
+        # innermost outwards; the first that stands in the kernel file is meant, not __ldg or atomicAdd.
+        command = ["addr2line", "--addresses", "--inlines", "--exe", str(self._library.path)]
+        command += [hex(one - 1) for one in wanted]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        current = -1
+        self._known |= dict.fromkeys(wanted)
+        for line in done.stdout.splitlines():
+            if line.startswith("0x"):
+                current = int(line, 16) + 1
+                continue
+            file, _, number = line.partition(" ")[0].rpartition(":")
+            if file.rpartition("/")[2] == KERNEL_NAME and number.isdigit() and self._known.get(current) is None:
+                self._known[current] = int(number)
+
+    def of(self, address: int) -> int | None:
+        """The line of the kernel file; None where it is in none."""
+        self.look_up([address])
+        return self._known[address]
+
+
+def sights(raw: Iterable[RawFinding], job: Job, library: Library, lines: Lines) -> list[Sight]:
+    """What a run saw, in words."""
+    raw = list(raw)
+    with_code = [one for one in raw if KINDS[one.kind] not in ("guard_overwritten", "input_changed")]
+    lines.look_up([address for one in with_code for address in (one.pc, one.other_pc)])
+    return [_sight(one, job, library, lines) for one in raw]
+
+
+def _sight(raw: RawFinding, job: Job, library: Library, lines: Lines) -> Sight:
+    seen = KINDS[raw.kind]
+    left_behind = seen in ("guard_overwritten", "input_changed")
+    line = None if left_behind else raw.line or lines.of(raw.pc)
+    other = None if left_behind else raw.other_line or lines.of(raw.other_pc)
+    step = job.steps[raw.step] if job.steps else None
+    array, index = _place(raw, job, library)
+    finding = Finding(
+        kind=NAMES[seen],
+        message=_message(seen, raw, job, array, index),
+        severity="warning" if seen in WARNINGS else "error",
+        line=line,
+        other_line=other,
+        array=array,
+        index=index,
+        thread=None if left_behind or step is None else _coordinates(raw.thread, step.block),
+        block=None if left_behind or step is None else _coordinates(raw.block, step.grid),
+        step=None if left_behind and len(job.steps) > 1 else raw.step,
+        count=raw.count,
+    )
+    return Sight(finding, DOUBTS.get(seen), not left_behind, seen == "partly_uninitialised")
+
+
+def _coordinates(number: int, extent: tuple[int, int, int]) -> tuple[int, int, int]:
+    return number % extent[0], number // extent[0] % extent[1], number // extent[0] // extent[1]
+
+
+def _place(raw: RawFinding, job: Job, library: Library) -> tuple[str | None, int | None]:
+    """The array, and the index in its elements (of shared arrays, whose type is not known: in accesses' width)."""
+    if raw.place == IN_BUFFER:
+        buffer = job.buffers[raw.place_number]
+        return buffer.name, raw.offset // DTYPES[buffer.element].itemsize
+    if raw.place == IN_STATIC_SHARED:
+        return library.shared_arrays[raw.place_number][0], raw.offset // (raw.bytes or WORD)
+    if raw.place == IN_DYNAMIC_SHARED:
+        names = library.dynamic_shared
+        return names[0] if len(names) == 1 else "dynamic shared memory", raw.offset // (raw.bytes or WORD)
+    return None, None
+
+
+def _message(seen: str, raw: RawFinding, job: Job, array: str | None, index: int | None) -> str:
+    block = job.steps[raw.step].block if job.steps else (1, 1, 1)
+    me, other = (f"thread {_shown(_coordinates(one, block))}" for one in (raw.thread, raw.other_thread))
+    where = f"{array}[{index}]" if array is not None else f"address 0x{raw.address:x}"
+    mask = f"mask {raw.detail:#010x}"
+    if seen in ("race", "same_value_race"):
+        return f"{me} {_DOES[bool(raw.writes)]} {where}, which {_other(raw, other)}" + (
+            "; every write left the same value" if seen == "same_value_race" else ""
+        )
+    there = "in a barrier of the block" if raw.bytes else "in another warp collective"
+    signal = f"signal {raw.detail}" if seen != "signal" else Signals(raw.detail).name
+    return {
+        "out_of_bounds": f"{me} {_DOES[bool(raw.writes)]} {raw.bytes} bytes at {where}, {_outside(raw, job)}",
+        "guard_overwritten": f"something was written at {where}, {_outside(raw, job)}",
+        "input_changed": f"the input {array} was changed, first at {where}",
+        "uninitialised": f"{me} reads {where}, which nobody has written",
+        "partly_uninitialised": f"{me} reads {raw.bytes} bytes at {where}, of which nobody has written all",
+        "divergent_barrier": f"{me} waits in one barrier and other threads of its block in another",
+        "barrier_after_exit": f"{raw.detail} threads of the block ({other} for one) had returned before this barrier, "
+        "which hardware before Volta does not allow",
+        "inactive_lane": f"{me} reads from {other}, which takes no part in the collective ({mask})",
+        "mask_without_caller": f"{me} calls a warp collective whose {mask} leaves out its own lane",
+        "lanes_never_meet": f"{me} waits for {other} ({mask}), which waits {there}: neither can go on",
+        "misaligned": f"{me} accesses {where} at 0x{raw.address:x}, no multiple of {raw.bytes}",
+        "illegal_address": f"{me} accesses 0x{raw.address:x}, which is in no array",
+        "stack_overflow": f"{me} overflows its stack: over 512 KB of local memory, or recursion without end",
+        "divide_error": f"{me} divides an integer by zero, or the smallest integer by -1",
+        "trap": f"{me} executes __trap()",
+        "assertion": f"an assertion failed in {me}",
+        "signal": f"{me} ends by {signal}",
+        "hang": f"{me} was running when time was up",
+        "index_out_of_range": f"{me} uses index {_signed(raw.detail)}, out of range of its array",
+    }[seen]
+
+
+_DOES = {False: "reads", True: "writes"}
+
+
+def _other(raw: RawFinding, other: str) -> str:
+    whose = "a thread of another block" if raw.other_block else other
+    return f"{whose} {'wrote' if raw.other_writes else 'read'}, and nothing orders the two"
+
+
+def _shown(coordinates: tuple[int, int, int]) -> str:
+    used = max((i for i, one in enumerate(coordinates) if one), default=0) + 1
+    return str(coordinates[0]) if used == 1 else str(coordinates[:used])
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+def _outside(raw: RawFinding, job: Job) -> str:
+    if raw.place != IN_BUFFER:
+        return f"{raw.offset} bytes from its start, outside the array"
+    buffer = job.buffers[raw.place_number]
+    return f"outside {buffer.element}[{', '.join(map(str, buffer.shape))}]"

@@ -1,0 +1,78 @@
+"""The words that the host's compiler is given: what each flavour needs, and what a claim's nvcc flags mean here.
+
+Knows g++, clang and nvcc by their flags alone; it starts none of them.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from kfuzz.devices.flags import settings_of
+
+Flavour = Literal["fast", "check"]
+
+LANGUAGE = ("-std=c++17",)
+COMMON = (
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-math-errno",  # sqrtf is an instruction, as it is on a GPU
+    "-ffp-contract=off",  # no fused multiply-add behind the source's back: fma where it says fma
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-stack-protector",
+    "-fstack-clash-protection",  # a frame larger than the guard below a stack must still hit the guard
+    "-fno-strict-aliasing",  # nvcc has none either, and kernels cast float * to float4 *
+    "-fwrapv",  # what integers do on overflow on every GPU
+    "-U_FORTIFY_SOURCE",
+    "-g1",  # lines, for findings
+    "-Wuninitialized",  # becomes a finding; what else there is a warning of, nobody is told
+)
+_FLAVOURS: dict[Flavour, tuple[str, ...]] = {
+    "fast": ("-O2", "-fsanitize=alignment"),
+    "check": (
+        # -Og: -O1 and -O2 sink loads whose value is not always used under the branch that uses them, and an access
+        # out of bounds that the source makes is gone.
+        "-Og",
+        "-ftrivial-auto-var-init=pattern",  # a local without a value holds -1.7e38, where -O2 makes it 0 as it likes
+        "-DCUDA_ON_CPU_CHECK",
+        "-fsanitize=thread",
+        "-fno-plt",  # the hooks are called at every access
+        "-fsanitize=bounds,alignment,integer-divide-by-zero",
+    ),
+}
+_HOOKS = ("tsan-instrument-func-entry-exit=0", "tsan-distinguish-volatile=1")
+LINK = (
+    "-shared",
+    "-pipe",
+    "-Wl,-z,now",
+    # GNU ld would make a direct call of an indirect one to __tls_get_addr (module.cpp), whose prefixes then stand in an
+    # order in which AMD's processors take it for a call with 16 bits of address.
+    "-Wl,--no-relax",
+)
+LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' own: the runtime is in their place
+RUNTIME = ("-O3", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
+_PASSED = re.compile(r"-[DUI]|--?std=")
+
+
+@dataclass(frozen=True)
+class Flags:
+    """A claim's compiler flags, as far as they mean something to the host's compiler."""
+
+    passed: tuple[str, ...]
+    flush_denormals: bool
+
+
+def flags(job_flags: tuple[str, ...]) -> Flags:
+    """Split a claim's flags: preprocessor and language flags are passed on, the rest concerns nvcc alone."""
+    settings = settings_of(job_flags)
+    passed = tuple(flag.replace("--std", "-std", 1) for flag in job_flags if _PASSED.match(flag))
+    fast = ("-DCUDA_ON_CPU_FAST_MATH",) if "use_fast_math" in settings else ()
+    return Flags((*passed, *fast), settings.get("ftz") == "true")
+
+
+def options(clang: bool, flavour: Flavour, chosen: Flags) -> list[str]:
+    """All that decides how a kernel file is compiled, in the words of this compiler."""
+    hooks: list[str] = []
+    if flavour == "check":
+        hooks = [word for one in _HOOKS for word in (("-mllvm", f"-{one}") if clang else (f"--param={one}",))]
+    return [*LANGUAGE, *COMMON, *_FLAVOURS[flavour], *hooks, *chosen.passed]

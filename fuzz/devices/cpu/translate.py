@@ -1,0 +1,97 @@
+"""The few words of CUDA C++ that a host compiler cannot be given by headers, and what the cpu device cannot run.
+
+Knows source text alone. Every edit keeps the lines where they are, so that messages name lines of the `.cu` file.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.devices import ClaimError
+
+# Comments, string and character literals: where nothing of CUDA is to be found.
+_OPAQUE = re.compile(
+    r"""//(?:\\\n|[^\n])*|/\*.*?\*/|R"(?P<delimiter>[^()\\\s]{0,16})\(.*?\)(?P=delimiter)"|"""
+    r""""(?:\\.|[^"\\\n])*"|(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'""",
+    re.DOTALL,
+)
+_ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
+_DYNAMIC_SHARED = re.compile(
+    rf"\bextern\s+(?:{_ALIGNMENT}|volatile\s+)*__shared__\s+(?P<type>[^;\[\]{{}}]*?)\b(?P<name>\w+)\s*\[\s*\]"
+    rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{_ALIGNMENT}*;",
+)
+_STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
+_NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
+_KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b(\w+)\s*\(")
+
+_UNSUPPORTED = (
+    (r"<<<", "launches in the source (<<<...>>>): the claim's [[launch]] says how kernels are launched"),
+    (r"\basm\b|\b__asm__\b|\b__asm\b", "inline PTX (asm)"),
+    (r"\bwmma\s*::|\bmma_sync\b|#\s*include\s*<mma\.h>", "tensor core instructions (wmma)"),
+    (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
+    (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
+    (r"\bthis_grid\s*\(|\bgrid_group\b|\bgrid\s*\.\s*sync\s*\(", "barriers across the grid (grid.sync)"),
+    (r"\bthis_cluster\s*\(|\bcluster_group\b|\b__cluster_dims__\b", "thread block clusters"),
+    (r"\bcudaLaunch\w*\s*\(|\bcudaGraph\w*\s*\(", "launches through the runtime API"),
+    (r"\bmemcpy_async\b|\b__pipeline_\w+|\bcuda\s*::\s*(?:pipeline|barrier)\b", "asynchronous copies and barriers"),
+    (r"#\s*include\s*<(?:cub|thrust|cuda|cutlass|cute|nv)/", "the libraries of the CUDA toolkit"),
+)
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A source that a host compiler takes; `dynamic_shared` names its `extern __shared__` arrays."""
+
+    text: str
+    dynamic_shared: tuple[str, ...]
+    kernels: tuple[str, ...]
+
+
+def translated(source: str, path: Path) -> Translated:
+    """The source with CUDA's own words replaced; a ClaimError where it uses what the cpu device does not have."""
+    code = blanked(source)
+    check_supported(code, path)
+    edits: list[tuple[int, int, str]] = []
+    for found in _DYNAMIC_SHARED.finditer(code):
+        lines = "\n" * found[0].count("\n")
+        edits.append((*found.span(), f"{_pointer(found)} = ::cuda_on_cpu::dynamic_shared;{lines}"))
+    taken = [(start, end) for start, end, _ in edits]
+    for found in [*_STATIC_SHARED.finditer(code)]:
+        if not any(start <= found.start() < end for start, end in taken):
+            edits.append((*found.span(), " " * len(found[0])))
+    edits += [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
+    names = tuple(dict.fromkeys(found["name"] for found in _DYNAMIC_SHARED.finditer(code)))
+    kernels = tuple(dict.fromkeys(found[1] for found in _KERNEL.finditer(code)))
+    return Translated(_edited(source, edits), names, kernels)
+
+
+def blanked(source: str) -> str:
+    """The source with comments and literals replaced by spaces, of the same length and with the same lines."""
+    return _OPAQUE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+
+
+def check_supported(code: str, path: Path) -> None:
+    """Raise a ClaimError that names the first feature of blanked code that the cpu device does not have."""
+    for at, feature in sorted(_features(code)):
+        line = code.count("\n", 0, at) + 1
+        raise ClaimError(f"{path}:{line}: the cpu device does not have {feature}; run this kernel with --device gpu")
+
+
+def _features(code: str) -> Iterator[tuple[int, str]]:
+    for pattern, feature in _UNSUPPORTED:
+        if found := re.search(pattern, code):
+            yield found.start(), feature
+
+
+def _pointer(found: re.Match[str]) -> str:
+    kind = " ".join(re.sub(_ALIGNMENT, " ", found["type"]).split())
+    volatile = "volatile " if re.search(r"\bvolatile\b", found[0]) and "volatile" not in kind else ""
+    inner = " ".join(found["inner"].split())
+    return f"{volatile}{kind} (*const {found['name']}){inner}" if inner else f"{volatile}{kind} *const {found['name']}"
+
+
+def _edited(source: str, edits: list[tuple[int, int, str]]) -> str:
+    for start, end, text in sorted(edits, reverse=True):
+        source = source[:start] + text + source[end:]
+    return source

@@ -1,0 +1,1 @@
+"""The gpu device: a .cu file under nvcc, launched by PyCUDA."""

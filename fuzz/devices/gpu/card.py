@@ -1,0 +1,258 @@
+"""Launches jobs on an NVIDIA GPU: the only file that imports pycuda, imported in worker processes alone.
+
+Knows contexts, modules, launches and the driver's errors. What runs mean is gpu_trial's business.
+"""
+
+import contextlib
+import os
+import pickle
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pycuda.driver as cuda
+from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
+from kfuzz.devices.gpu import driver, nvcc
+from kfuzz.devices.gpu.experiments import Fault, examined
+from kfuzz.devices.gpu.sanitizer import ENDED as REPLAY_ENDED
+from kfuzz.devices.layout import SHARED, Bytes, Place, Plan, initial, nbytes, offsets
+
+ENDED = {
+    "illegal memory access": "illegal-address",
+    "operation not supported on global/shared address space": "illegal-address",
+    "misaligned address": "misaligned",
+    "illegal instruction": "trap",
+    "device-side assert": "trap",
+    "unspecified launch failure": "trap",
+    "invalid program counter": "trap",
+    "hardware stack error": "trap",
+}
+"""The driver's words for what a kernel did to its context, and the kind of finding that it is."""
+
+KEPT_MODULES = 64
+POINTER = 8
+SPIN = 0.002
+HEARD_EVERY = 1.0
+"""Seconds; less than the grace that the caller's process gives (gpu_device.GRACE)."""
+
+SHARED_LIMIT = cuda.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+POISON_SHARED = Path(__file__).with_name("poison_shared.cu")
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A loaded cubin: the module keeps its functions alive."""
+
+    cubin: nvcc.Cubin
+    module: cuda.Module
+    functions: dict[str, cuda.Function]
+
+
+class GpuCard:
+    """One context on the first card, with one arena in it; `is_spent` once a kernel has ended the context."""
+
+    def __init__(self) -> None:
+        self.card = driver.card()
+        cuda.init()
+        self._context = cuda.Device(0).make_context()
+        self._shared_limit: int = cuda.Device(0).get_attribute(SHARED_LIMIT)
+        self._multiprocessors: int = cuda.Device(0).get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT)
+        self._stream = cuda.Stream()
+        self._arena = driver.Arena()
+        self._sent = self._back = np.empty(0, np.uint8)
+        self._cubins: OrderedDict[tuple[object, ...], nvcc.Cubin] = OrderedDict()
+        self._programs: dict[str, _Program] = {}
+        self._timeout, self._heard = 0.0, float("-inf")
+        self._begin: Callable[[str], None] = _unheard
+        self.is_spent = False
+        text = POISON_SHARED.read_text(encoding="utf-8")
+        poison = nvcc.compiled(POISON_SHARED, text, (), ("poison_shared",), self.card.architecture)
+        self._poison = _loaded(poison, self._shared_limit).functions["poison_shared"]
+
+    def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
+        self._timeout, self._begin, self._heard = probe.timeout, begin, float("-inf")
+        try:
+            self._check_launches(job)
+            return examined(job, probe, self)
+        except Fault as fault:
+            self.is_spent = True
+            return Outcome(findings=(fault.finding,))
+        except (driver.OutOfMemory, cuda.MemoryError) as error:
+            message = f"too large for this {self.card.name} as it is now: {error}"
+            return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
+        except cuda.Error as error:
+            self.is_spent = True
+            raise DeviceError(f"{self.card.name}: {error}") from error
+
+    def close(self) -> None:
+        """Leave the context: with one still pushed, PyCUDA ends the process with an abort."""
+        with contextlib.suppress(cuda.Error):
+            self._context.pop()
+
+    def image(self, nbytes: int) -> Bytes:
+        """Host memory for an image of so many bytes, once the card has room for it."""
+        self._arena.hold(nbytes)
+        if len(self._sent) < nbytes:
+            room = max(nbytes, min(2 * len(self._sent), driver.GIBIBYTE), driver.MEBIBYTE)
+            self._sent = cuda.pagelocked_empty(room, np.uint8)
+            self._back = cuda.pagelocked_empty(room, np.uint8)
+        return self._sent[:nbytes]
+
+    def launch(self, job: Job, plan: Plan, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
+        """Send an image, launch steps one by one, each awaited, and fetch what memory holds then."""
+        program = self._program(job)
+        base = self._arena.base + (self._arena.capacity - len(image) if plan.at_end else 0)
+        addresses = {job.buffers[place.buffer].name: base + place.start for place in where}
+        back = self._back[: len(image)]
+        until = self._begun_run() + self._timeout
+        cuda.memcpy_htod_async(base, image, self._stream)
+        for number, step in enumerate(job.steps[:steps]):
+            self._poison_shared(plan.shared + SHARED)
+            arguments = [addresses[one] if isinstance(one, str) else one for one in step.args]
+            try:
+                program.functions[step.entry].prepared_async_call(
+                    step.grid, step.block, self._stream, *arguments, shared_size=step.shared
+                )
+            except (cuda.LogicError, cuda.LaunchError) as error:
+                raise ClaimError(f"{_launch_words(job, number)}: {error}") from error
+            self._await(job, number, until)
+        cuda.memcpy_dtoh_async(back, base, self._stream)
+        self._stream.synchronize()
+        return back
+
+    def _begun_run(self) -> float:
+        """The time now. The caller's process hears of it once in a while: each message wakes it up."""
+        now = time.monotonic()
+        if now > self._heard + HEARD_EVERY:
+            self._heard = now
+            self._begin("running")
+        return now
+
+    def _poison_shared(self, word: int) -> None:
+        """Twice as many blocks as there are multiprocessors, each fills one, so hardly any is left out."""
+        grid, limit = (2 * self._multiprocessors, 1, 1), self._shared_limit
+        self._poison.prepared_async_call(grid, (1024, 1, 1), self._stream, _as_int(word), limit // 4, shared_size=limit)
+
+    def _await(self, job: Job, number: int, until: float) -> None:
+        """Wait for a launch, so that what went wrong is known to be its own doing."""
+        began = time.monotonic()
+        try:
+            while not self._stream.is_done():
+                now = time.monotonic()
+                if now > until:
+                    message = f"{_launch_words(job, number)} has not ended after {self._timeout:g} s"
+                    raise Fault(Finding("hang", message, step=number))
+                if now > began + SPIN:
+                    time.sleep(SPIN / 4)
+        except cuda.Error as error:
+            kind = next((kind for words, kind in ENDED.items() if words in str(error)), None)
+            if kind is None:
+                raise DeviceError(f"the card failed during {_launch_words(job, number)}: {error}") from error
+            raise Fault(Finding(kind, f"{_launch_words(job, number)}: {error}", step=number)) from error
+
+    def _program(self, job: Job) -> _Program:
+        """The job's module, loaded; afresh each time where global variables could remember a launch."""
+        key = (job.path, job.source, job.flags, job.entries)
+        cubin = self._cubins.get(key)
+        if cubin is None:
+            cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, self.card.architecture)
+            self._cubins[key] = cubin
+            if len(self._cubins) > KEPT_MODULES:
+                self._programs.pop(self._cubins.popitem(last=False)[1].digest, None)
+        self._cubins.move_to_end(key)
+        program = self._programs.get(cubin.digest)
+        if program is None or cubin.has_variables:
+            program = self._programs[cubin.digest] = _loaded(cubin, self._shared_limit)
+        return program
+
+    def _check_launches(self, job: Job) -> None:
+        """What the driver would take without a word, or refuse in too few."""
+        program = self._program(job)
+        for number, step in enumerate(job.steps):
+            sizes = program.cubin.entries[step.entry].parameters
+            if len(sizes) != len(step.args) or any(
+                size != POINTER if isinstance(one, str) else size not in (4, 8)
+                for one, size in zip(step.args, sizes, strict=True)
+            ):
+                raise ClaimError(
+                    f"{_launch_words(job, number)}: {step.entry} takes parameters of "
+                    f"{', '.join(map(str, sizes)) or 'no'} bytes, and args are {list(step.args)}: "
+                    "8 for an array, 4 or 8 for a number"
+                )
+            static = program.functions[step.entry].get_attribute(cuda.function_attribute.SHARED_SIZE_BYTES)
+            if step.shared + static > self._shared_limit:
+                raise ClaimError(
+                    f"{_launch_words(job, number)}: {step.shared} bytes of dynamic and {static} of static "
+                    f"shared memory; this {self.card.name} gives a block {self._shared_limit}"
+                )
+
+
+def _loaded(cubin: nvcc.Cubin, shared_limit: int) -> _Program:
+    """A module and its functions, each opted in to all the shared memory that the card gives a block."""
+    module = cuda.module_from_buffer(cubin.image)
+    functions, names = {}, cuda.function_attribute
+    for entry, there in cubin.entries.items():
+        function = module.get_function(there.symbol)
+        function.prepare("".join("q" if size == POINTER else "i" for size in there.parameters))
+        static = function.get_attribute(names.SHARED_SIZE_BYTES)
+        function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_limit - static)
+        function.set_attribute(names.PREFERRED_SHARED_MEMORY_CARVEOUT, 100)
+        functions[entry] = function
+    return _Program(cubin, module, functions)
+
+
+def _launch_words(job: Job, number: int) -> str:
+    step = job.steps[number]
+    grid, block = ("x".join(map(str, size)) for size in (step.grid, step.block))
+    return f"{job.path}: launch {number} ({step.entry}, grid {grid}, block {block}, shared {step.shared})"
+
+
+def _as_int(word: int) -> int:
+    """The C int with these 32 bits."""
+    return word - (1 << 32) if word >> 31 else word
+
+
+def _unheard(part: str) -> None:
+    """Tell nobody."""
+
+
+def backend() -> GpuCard:
+    """What worker.py runs jobs with."""
+    try:
+        return GpuCard()
+    except cuda.Error as error:
+        raise DeviceError(f"the card does not start: {error}") from error
+
+
+def replay(job: Job, probe: Probe) -> None:
+    """Launch a job once in memory of exactly its arrays' sizes, poisoned nowhere, for compute-sanitizer to watch."""
+    cuda.init()
+    context = cuda.Device(0).make_context()
+    kept, addresses = [], {}
+    for buffer, distance in zip(job.buffers, offsets(job, probe.seed), strict=True):
+        memory = cuda.mem_alloc(max(nbytes(buffer), 1) + distance)
+        address = addresses[buffer.name] = int(memory) + distance
+        kept.append(memory)
+        print(f"array {buffer.name} at {address:#x}")
+        if (content := initial(buffer)) is not None:
+            cuda.memcpy_htod(address, content)
+    cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
+    program = _loaded(cubin, cuda.Device(0).get_attribute(SHARED_LIMIT))
+    try:
+        for step in job.steps:
+            arguments = [addresses[one] if isinstance(one, str) else one for one in step.args]
+            program.functions[step.entry].prepared_call(step.grid, step.block, *arguments, shared_size=step.shared)
+            context.synchronize()
+    except cuda.Error as error:
+        print(f"a launch failed: {error}")
+    print(REPLAY_ENDED, flush=True)
+    os._exit(0)  # whatever state the context is in, leaving it is not what is watched
+
+
+if __name__ == "__main__":
+    replay(*pickle.loads(Path(sys.argv[1]).read_bytes()))  # noqa: S301  written by sanitizer.watched just now

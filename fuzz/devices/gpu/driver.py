@@ -1,0 +1,158 @@
+"""The NVIDIA driver's own library: whether it is there, what card it has, and memory with a hard edge.
+
+Knows libcuda through ctypes, for what PyCUDA does not offer: asking without a context, and virtual memory.
+It must not import pycuda.
+"""
+
+import ctypes
+import functools
+from dataclasses import dataclass
+
+from kfuzz.devices import DeviceError
+
+SUCCESS, OUT_OF_MEMORY, NO_DEVICE = 0, 2, 100
+UNSUITABLE_DRIVER = (35, 803, 804)
+CAPABILITY_MAJOR, CAPABILITY_MINOR, VIRTUAL_MEMORY = 75, 76, 102
+
+MEBIBYTE, GIBIBYTE = 1 << 20, 1 << 30
+OPEN_SIDE = 16 * GIBIBYTE
+"""Unmapped addresses on either side of an arena. An int index that wrapped is at most 2^31 elements of 4
+bytes away, half of this, so wherever in a small arena it started, it faults."""
+LARGEST = 1024 * GIBIBYTE
+
+
+class OutOfMemory(Exception):  # noqa: N818  it is the card's answer, not a fault of this program
+    """The card, or the host's pinned memory, cannot hold this job."""
+
+
+class _Location(ctypes.Structure):
+    _fields_ = (("type", ctypes.c_int), ("id", ctypes.c_int))
+
+
+class _AllocationProp(ctypes.Structure):
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("handle_types", ctypes.c_int),
+        ("location", _Location),
+        ("win32", ctypes.c_void_p),
+        ("flags", ctypes.c_ubyte * 8),
+    )
+
+
+class _AccessDesc(ctypes.Structure):
+    _fields_ = (("location", _Location), ("flags", ctypes.c_int))
+
+
+PINNED, ON_DEVICE, READ_WRITE = 1, 1, 3
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL("libcuda.so.1")
+    except OSError as error:
+        raise DeviceError("no NVIDIA driver (libcuda.so.1 is not found): install it, or use --device cpu") from error
+
+
+def _call(name: str, *arguments: object) -> None:
+    code = getattr(_library(), name)(*arguments)
+    if code == OUT_OF_MEMORY:
+        raise OutOfMemory(f"{name}: the card is out of memory")
+    if code != SUCCESS:
+        raise DeviceError(f"{name} failed: {_words(code)} (CUDA error {code})")
+
+
+def _words(code: int) -> str:
+    text = ctypes.c_char_p()
+    _library().cuGetErrorString(code, ctypes.byref(text))
+    return text.value.decode() if text.value else "unknown error"
+
+
+@dataclass(frozen=True)
+class Card:
+    """The card that runs jobs, as far as it can be known without a context."""
+
+    name: str
+    capability: tuple[int, int]
+    driver_cuda: tuple[int, int]
+
+    @property
+    def architecture(self) -> str:
+        return "sm_{}{}".format(*self.capability)
+
+
+@functools.cache
+def card() -> Card:
+    """The first card that the driver shows; a DeviceError in one line where there is none."""
+    code = _library().cuInit(0)
+    if code in UNSUITABLE_DRIVER:
+        raise DeviceError(f"the NVIDIA driver does not suit this machine: {_words(code)}; update the driver")
+    if code == NO_DEVICE:
+        raise DeviceError("the NVIDIA driver shows no card: check nvidia-smi and CUDA_VISIBLE_DEVICES")
+    if code != SUCCESS:
+        raise DeviceError(f"the NVIDIA driver does not start: {_words(code)} (CUDA error {code}); check nvidia-smi")
+    version, device = ctypes.c_int(), ctypes.c_int()
+    _call("cuDriverGetVersion", ctypes.byref(version))
+    _call("cuDeviceGet", ctypes.byref(device), 0)
+    name = ctypes.create_string_buffer(256)
+    _call("cuDeviceGetName", name, 256, device)
+    capability = (_attribute(CAPABILITY_MAJOR, device), _attribute(CAPABILITY_MINOR, device))
+    number = version.value
+    return Card(name.value.decode(), capability, (number // 1000, number % 1000 // 10))
+
+
+def count() -> int:
+    """How many cards the driver shows."""
+    card()
+    number = ctypes.c_int()
+    _call("cuDeviceGetCount", ctypes.byref(number))
+    return number.value
+
+
+def _attribute(which: int, device: ctypes.c_int) -> int:
+    value = ctypes.c_int()
+    _call("cuDeviceGetAttribute", ctypes.byref(value), which, device)
+    return value.value
+
+
+class Arena:
+    """One stretch of device memory with nothing mapped before its first byte or after its last.
+
+    It only grows. It needs a current context and is released with the process.
+    """
+
+    def __init__(self) -> None:
+        if not _attribute(VIRTUAL_MEMORY, ctypes.c_int(0)):
+            raise DeviceError("this card or driver has no virtual memory management (it needs CUDA 10.2 on Linux)")
+        self._location = _Location(ON_DEVICE, 0)
+        self._prop = _AllocationProp(type=PINNED, location=self._location)
+        granularity = ctypes.c_size_t()
+        _call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(self._prop), 0)
+        self._granularity = granularity.value
+        address = ctypes.c_uint64()
+        span = ctypes.c_size_t(OPEN_SIDE + LARGEST + OPEN_SIDE)
+        _call(
+            "cuMemAddressReserve",
+            ctypes.byref(address),
+            span,
+            ctypes.c_size_t(0),
+            ctypes.c_uint64(0),
+            ctypes.c_uint64(0),
+        )
+        self.base = address.value + OPEN_SIDE
+        self.capacity = 0
+
+    def hold(self, nbytes: int) -> None:
+        """Make room for so many bytes, or raise OutOfMemory and stay as it was."""
+        if nbytes <= self.capacity:
+            return
+        wanted = max(nbytes - self.capacity, min(max(self.capacity, 32 * MEBIBYTE), GIBIBYTE))
+        size = ctypes.c_size_t(-(-wanted // self._granularity) * self._granularity)
+        if self.capacity + size.value > LARGEST:
+            raise OutOfMemory(f"a job of {nbytes} bytes is beyond the {LARGEST >> 30} GiB that are addressed at once")
+        handle, end = ctypes.c_uint64(), ctypes.c_uint64(self.base + self.capacity)
+        _call("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(self._prop), ctypes.c_uint64(0))
+        _call("cuMemMap", end, size, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))
+        access = _AccessDesc(self._location, READ_WRITE)
+        _call("cuMemSetAccess", end, size, ctypes.byref(access), ctypes.c_size_t(1))
+        self.capacity += size.value

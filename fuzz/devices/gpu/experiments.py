@@ -1,0 +1,236 @@
+"""What a gpu trial does with one job: runs it several times, and tells what the differences mean.
+
+Knows memory images, poisons and bits. What launches is passed in, so it knows no CUDA.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from kfuzz.devices import DTYPES, Buffer, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices.comparing import bits, unlike, unwritten
+from kfuzz.devices.layout import OUTPUT, POISONS, Bytes, Place, Plan, offsets, paint_image, places, plans
+from numpy.typing import NDArray
+
+TURNS, MISSES = 24, 4
+"""How often each of two ways to run a job is tried before a difference is put down to what tells them apart, and
+how often all those runs may go astray: another process on the card can overwrite the poison of shared memory.
+
+A kernel that merely varies would have to give, 44 of 48 times, the one of its answers that it gave at first under
+the same way. Whatever the chances of its answers, it does so with a chance below 2^-30.
+"""
+
+
+class Fault(Exception):  # noqa: N818  it is what a kernel did, not an error of this program
+    """A launch that ended the context, or never ended."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+class Card(Protocol):
+    """Launches jobs: all that a trial needs of a GPU."""
+
+    def image(self, nbytes: int) -> Bytes:
+        """Host memory for an image of so many bytes, to be painted by the caller."""
+
+    def launch(self, job: Job, plan: Plan, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
+        """Send an image, launch the first `steps` steps, give back what memory holds then; or raise Fault.
+
+        What is given back is overwritten by the next launch.
+        """
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """One run, and what it must not have done."""
+
+    plan: Plan
+    run: Run
+    faults: tuple[Finding, ...]
+
+
+def examined(job: Job, probe: Probe, card: Card) -> Outcome:
+    """Run a job as often as the probe says and report every defect that the runs, compared, prove."""
+    distances = offsets(job, probe.seed)
+    until = time.monotonic() + probe.timeout
+
+    def run(plan: Plan, steps: int = len(job.steps)) -> _Pass:
+        return _run(job, plan, distances, card, steps)
+
+    passes = [run(plan) for plan in plans(job, probe.runs, probe.seed)]
+    findings = [_first_step(job, found, passed.plan, run) for found, passed in _distinct_faults(passes)]
+    runs = tuple(one.run for one in passes)
+    findings += unwritten(job, runs, [one.plan.word + OUTPUT for one in passes])
+    odd = next((one for one in passes[1:] if not _same(job, passes[0], one)), None)
+    if odd is not None:
+        findings.append(_explained(job, passes[0], odd, run, until))
+    elif not findings:
+        # The same arrays in all runs: they cross to the caller's process once.
+        runs = tuple(replace(one, outputs=runs[0].outputs) for one in runs)
+    return Outcome(runs, tuple(findings))
+
+
+def _label(job: Job, plan: Plan) -> str:
+    edge = job.buffers[plan.order[-1] if plan.at_end else plan.order[0]].name if plan.order else "nothing"
+    return f"poison {plan.word:08x}, {edge} at the {'end' if plan.at_end else 'start'} of memory"
+
+
+def _run(job: Job, plan: Plan, distances: Sequence[int], card: Card, steps: int) -> _Pass:
+    where, total = places(job, plan, distances)
+    sent = card.image(total)
+    paint_image(sent, job, plan, where)
+    began = time.perf_counter()
+    back = card.launch(job, plan, where, sent, steps)
+    seconds = time.perf_counter() - began
+    outputs = {}
+    changed = sent != back
+    for place in where:
+        buffer = job.buffers[place.buffer]
+        if buffer.is_output:
+            outputs[buffer.name] = _array(buffer, place, back).copy()
+        if buffer.is_output or buffer.content is None:
+            changed[place.start : place.stop] = False
+    faults = tuple(_faults(job, where, sent, back, changed)) if changed.any() else ()
+    return _Pass(plan, Run(_label(job, plan), outputs, seconds), faults)
+
+
+def _faults(
+    job: Job, where: Sequence[Place], sent: Bytes, back: Bytes, changed: NDArray[np.bool_]
+) -> Iterator[Finding]:
+    """What the bytes mean that changed and must not have."""
+    for place in where:
+        buffer = job.buffers[place.buffer]
+        yield from _broken_guards(buffer, place, changed)
+        if changed[place.start : place.stop].any():
+            yield _changed_input(buffer, _array(buffer, place, sent), _array(buffer, place, back))
+
+
+def _array(buffer: Buffer, place: Place, image: Bytes) -> NDArray[np.generic]:
+    return image[place.start : place.stop].view(DTYPES[buffer.element]).reshape(buffer.shape)
+
+
+def _broken_guards(buffer: Buffer, place: Place, changed: NDArray[np.bool_]) -> Iterator[Finding]:
+    """A write beside an array: the changed byte nearest to it says where, as an index of the array."""
+    size = DTYPES[buffer.element].itemsize
+    for first, last in ((place.before, place.start), (place.stop, place.after)):
+        indices = np.unique((np.flatnonzero(changed[first:last]) + first - place.start) // size)
+        if not len(indices):
+            continue
+        index = int(indices[0] if first == place.stop else indices[-1])
+        many = f", {len(indices)} elements in all" if len(indices) > 1 else ""
+        yield Finding(
+            "out-of-bounds",
+            f"write beside {buffer.name}: element {index} of {_described(buffer)}{many}",
+            array=buffer.name,
+            index=index,
+            count=len(indices),
+        )
+
+
+def _changed_input(buffer: Buffer, before: NDArray[np.generic], after: NDArray[np.generic]) -> Finding:
+    indices = np.flatnonzero(bits(before) != bits(after))
+    index = int(indices[0])
+    was, now = _hex(before, index), _hex(after, index)
+    return Finding(
+        "input-changed",
+        f"{buffer.name} is an input, and element {index} went from {was} to {now}",
+        array=buffer.name,
+        index=index,
+        count=len(indices),
+    )
+
+
+def _described(buffer: Buffer) -> str:
+    return f"{buffer.element}[{', '.join(map(str, buffer.shape))}]"
+
+
+def _hex(array: NDArray[np.generic], index: int) -> str:
+    return f"0x{int(bits(array)[index]):0{2 * array.dtype.itemsize}x}"
+
+
+def _distinct_faults(passes: Sequence[_Pass]) -> Iterator[tuple[Finding, _Pass]]:
+    """Each kind of fault once for each array and side, from the first run that showed it."""
+    seen = set()
+    for passed in passes:
+        for found in passed.faults:
+            name = (found.kind, found.array, found.index is not None and found.index < 0)
+            if name not in seen:
+                seen.add(name)
+                yield found, passed
+
+
+def _first_step(job: Job, found: Finding, plan: Plan, run: Callable[[Plan, int], _Pass]) -> Finding:
+    """The same finding with the step that did it: the first one after which it is there."""
+    if len(job.steps) == 1:
+        return replace(found, step=0)
+    for steps in range(1, len(job.steps) + 1):
+        if any((one.kind, one.array) == (found.kind, found.array) for one in run(plan, steps).faults):
+            return replace(found, step=steps - 1)
+    return found
+
+
+def _difference(job: Job, left: _Pass, right: _Pass) -> tuple[str, int] | None:
+    """The first output and index in which two runs differ, but for elements that neither of them wrote."""
+    for which, buffer in enumerate(job.buffers):
+        if not buffer.is_output:
+            continue
+        one, other = left.run.outputs[buffer.name], right.run.outputs[buffer.name]
+        words = [passed.plan.inside.get(which, passed.plan.word) + OUTPUT for passed in (left, right)]
+        where = unlike(buffer, one, words[0], other, words[1])
+        if where.any():
+            return buffer.name, int(np.flatnonzero(where)[0])
+    return None
+
+
+def _same(job: Job, left: _Pass, right: _Pass) -> bool:
+    return _difference(job, left, right) is None
+
+
+def _explained(job: Job, first: _Pass, odd: _Pass, run: Callable[[Plan], _Pass], until: float) -> Finding:
+    """Why two runs left different bits: what they read and nobody wrote, or else that the kernel varies."""
+    output, index = _difference(job, first, odd) or ("", 0)
+    values = f"{_hex(first.run.outputs[output], index)} and {_hex(odd.run.outputs[output], index)}"
+    what = f"element {index} of {output} was {values}"
+    word = next(other for other in (odd.plan.word, *POISONS) if other != first.plan.word)
+    for suspect, plan in _suspects(job, first.plan, word):
+        if _decides(job, first.plan, plan, run, until):
+            return replace(suspect, message=f"{suspect.message}: {what}")
+    return Finding(
+        "nondeterministic",
+        f"the same input gave different bits: {what}",
+        severity="warning",
+        array=output,
+        index=index,
+    )
+
+
+def _suspects(job: Job, plan: Plan, word: int) -> Iterator[tuple[Finding, Plan]]:
+    """Each thing that a right kernel cannot see, changed alone, and what it means if the result follows."""
+    for which, buffer in enumerate(job.buffers):
+        message = f"read outside {buffer.name}: the result depends on what lies beside it"
+        yield Finding("out-of-bounds", message, array=buffer.name), replace(plan, around={which: word})
+    for which, buffer in enumerate(job.buffers):
+        if buffer.content is None and buffer.fill is None:
+            message = f"read of {buffer.name} before it was written: the result depends on what was in it"
+            yield Finding("uninitialised", message, array=buffer.name), replace(plan, inside={which: word})
+    message = "read of shared memory before it was written: the result depends on what was in it"
+    yield Finding("uninitialised", message), replace(plan, shared=word)
+
+
+def _decides(job: Job, plan: Plan, other: Plan, run: Callable[[Plan], _Pass], until: float) -> bool:
+    """Whether each of two plans, taken in no order that a kernel could follow, has an answer of its own."""
+    answers = {False: run(plan), True: run(other)}
+    if _same(job, answers[False], answers[True]):
+        return False
+    turns = random.Random("turns").sample([False, True] * TURNS, 2 * TURNS)  # noqa: S311  an order, not a secret
+    misses = 0
+    for turn in turns:
+        if time.monotonic() > until or misses > MISSES:
+            return False
+        misses += not _same(job, answers[turn], run(other if turn else plan))
+    return misses <= MISSES

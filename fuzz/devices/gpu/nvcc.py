@@ -1,0 +1,259 @@
+"""Compiles a kernel file to machine code for one NVIDIA architecture, and finds its entries in it.
+
+Knows nvcc and the ELF file that it writes; it needs no GPU, no driver and no pycuda.
+"""
+
+import functools
+import os
+import re
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.devices import ClaimError, DeviceError, cache
+
+TOOLKIT = Path("/usr/local/cuda")
+
+SHT_SYMTAB, SHT_RELA, SHT_REL = 2, 4, 9
+STO_CUDA_ENTRY = 0x10
+"""The bit of a symbol's `st_other` that marks a `__global__` function."""
+KPARAM_INFO = 0x17
+"""The attribute of `.nv.info.<kernel>` that gives one parameter's ordinal, offset and size."""
+WITH_PAYLOAD = 4
+POINTER_SIZE = 8
+
+INCLUDED = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+ENTRY_LINE = re.compile(r"^launch entry\((\d+)\):\s*error: (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A `__global__` function of a cubin: its mangled name, and the bytes that each parameter takes."""
+
+    symbol: str
+    parameters: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """Machine code for one architecture. `entries` maps a claim's words (`block_sum<256>`) to a function.
+
+    `has_variables`: there are `__device__` variables, which keep their values from one launch to the next.
+    """
+
+    image: bytes
+    entries: dict[str, Entry]
+    has_variables: bool
+    digest: str
+
+
+def find(default: Path = TOOLKIT) -> str:
+    """The path of nvcc: on PATH, under CUDA_HOME or CUDA_PATH, or where the toolkit installs itself."""
+    homes = [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    for place in (None, *(str(home / "bin") for home in (*homes, default))):
+        if path := shutil.which("nvcc", path=place):
+            return path
+    raise DeviceError(f"no nvcc on PATH or under {default}: install the CUDA toolkit, or set CUDA_HOME to it")
+
+
+@functools.cache
+def version(nvcc: str) -> str:
+    """What this nvcc says of itself, to the build."""
+    return _output([nvcc, "--version"])
+
+
+def release(nvcc: str) -> tuple[int, int]:
+    """The toolkit's release, as (13, 0)."""
+    found = re.search(r"release (\d+)\.(\d+)", version(nvcc))
+    if not found:
+        raise DeviceError(f"{nvcc} --version does not name a release: {version(nvcc)!r}")
+    return int(found[1]), int(found[2])
+
+
+@functools.cache
+def architectures(nvcc: str) -> tuple[str, ...]:
+    """The architectures that this nvcc writes machine code for, oldest first: sm_75, sm_80, ..."""
+    names = [name for name in _output([nvcc, "--list-gpu-code"]).split() if name.startswith("sm_")]
+    return tuple(sorted(names, key=lambda name: int(name.removeprefix("sm_"))))
+
+
+def check_architecture(architecture: str) -> None:
+    """A DeviceError where nvcc writes no code for this card."""
+    compiler = find()
+    if architecture not in architectures(compiler):
+        raise DeviceError(
+            f"{compiler} writes no code for this card's {architecture}, only for {', '.join(architectures(compiler))}: "
+            "install a CUDA toolkit that supports the card"
+        )
+
+
+def _output(command: list[str]) -> str:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise DeviceError(f"{' '.join(command)} failed: {error}") from error
+
+
+def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str) -> Cubin:
+    """The machine code of a source, from the cache where this compiler has seen this very text before."""
+    check_architecture(architecture)
+    name = "cubin/" + cache.key(
+        version(find()),
+        architecture,
+        "\n".join(flags),
+        "\n".join(entries),
+        path.name,
+        source,
+        *included(path, source, flags),
+    )
+    if (image := cache.fetch(name)) is None:
+        image = _compile(path, source, flags, entries, architecture)
+        cache.save(name, image)
+    return _read(image, path, entries, name)
+
+
+def included(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[str]:
+    """Names and texts of the files that a kernel includes, and that they do: beside them, or in a folder of the flags.
+
+    What lies in none of these is the compiler's own, or the system's.
+    """
+    folders = (path.parent, *(Path(flag.removeprefix("-I")) for flag in flags if flag.startswith("-I")))
+    seen: set[Path] = set()
+    waiting = [(path, source)]
+    while waiting:
+        including, text = waiting.pop()
+        for name in INCLUDED.findall(text):
+            places = (folder / name for folder in (including.parent, *folders))
+            file = next((place for place in places if place.is_file()), None)
+            if file is not None and file not in seen:
+                seen.add(file)
+                text_of_file = file.read_text(encoding="utf-8", errors="replace")
+                yield str(file)
+                yield text_of_file
+                waiting.append((file, text_of_file))
+
+
+def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str) -> bytes:
+    """The cubin of a source with one pointer to each entry appended.
+
+    A pointer to `block_sum<256>` makes the compiler instantiate it, and its relocation names the symbol, so
+    nobody has to mangle a name. `#line` keeps messages and line tables to the lines of the kernel file.
+    """
+    pointers = "".join(
+        f'#line {number + 1} "launch entry"\n__device__ void *{_pointer(number)} = (void *)({entry});\n'
+        for number, entry in enumerate(entries)
+    )
+    with cache.scratch() as folder:
+        text, cubin = folder / "kernel.cu", folder / "kernel.cubin"
+        text.write_text(f'#line 1 "{path.name}"\n{source}\n{pointers}', encoding="utf-8")
+        command = [find(), "-cubin", f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
+        command += ["-o", str(cubin), str(text)]
+        environment = {
+            **os.environ,
+            "TMPDIR": str(folder),
+        }  # what nvcc leaves when it is killed is swept with the folder
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        if done.returncode == 0 and cubin.exists():
+            return cubin.read_bytes()
+    raise ClaimError(_compiler_words(path, entries, done.stdout + done.stderr))
+
+
+def _compiler_words(path: Path, entries: tuple[str, ...], words: str) -> str:
+    """The compiler's first error with its line in the kernel file, or the launch that names no kernel."""
+    named = re.escape(path.name)
+    shown = re.search(rf"^{named}(?:\((\d+)\)|:(\d+):\d+):.*?error[^:]*: (.*)$", words, re.MULTILINE)
+    if shown:
+        return f"{path}:{shown[1] or shown[2]}: nvcc: {shown[3]}"
+    if missing := ENTRY_LINE.search(words):
+        return f"{path}: entry = {entries[int(missing[1]) - 1]!r}: nvcc: {missing[2]}"
+    lines = [line for line in words.splitlines() if "error" in line or "fatal" in line] or words.splitlines()
+    return f"{path}: nvcc: {lines[0].strip() if lines else 'failed and said nothing'}"
+
+
+def _pointer(number: int) -> str:
+    return f"kfuzz_entry_{number}"
+
+
+@dataclass(frozen=True)
+class _Section:
+    name: str
+    kind: int
+    link: int
+    info: int
+    size: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class _Symbol:
+    name: str
+    value: int
+    section: int
+    is_entry: bool
+
+
+def _read(image: bytes, path: Path, entries: tuple[str, ...], digest: str) -> Cubin:
+    """A cubin's kernels: the symbol that the relocation of each entry's pointer names, and its parameters."""
+    sections = list(_sections(image))
+    table = next(section for section in sections if section.kind == SHT_SYMTAB)
+    symbols = list(_symbols(table, sections))
+    addresses = {symbol.name: symbol for symbol in symbols}
+    found = {}
+    for number, entry in enumerate(entries):
+        pointer = addresses[_pointer(number)]
+        targets = [
+            symbols[which]
+            for section in sections
+            if section.kind in (SHT_RELA, SHT_REL) and section.info == pointer.section
+            for offset, which in _relocations(section)
+            if offset == pointer.value
+        ]
+        if not targets or not targets[0].is_entry:
+            raise ClaimError(f"{path}: entry = {entry!r} is no kernel: it is not declared __global__")
+        found[entry] = Entry(targets[0].name, _parameters(targets[0].name, sections))
+    variables = sum(section.size for section in sections if section.name.startswith(".nv.global"))
+    return Cubin(image, found, variables > POINTER_SIZE * len(entries), digest)
+
+
+def _sections(image: bytes) -> Iterator[_Section]:
+    (table,) = struct.unpack_from("<Q", image, 0x28)
+    count, names = struct.unpack_from("<HH", image, 0x3C)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", image, table + 64 * number) for number in range(count)]
+    start = headers[names][4]
+    for name, kind, _, _, offset, size, link, info, _, _ in headers:
+        yield _Section(_text(image, start + name), kind, link, info, size, image[offset : offset + size])
+
+
+def _symbols(table: _Section, sections: list[_Section]) -> Iterator[_Symbol]:
+    names = sections[table.link].data
+    for name, _, other, section, value, _ in struct.iter_unpack("<IBBHQQ", table.data):
+        yield _Symbol(_text(names, name), value, section, bool(other & STO_CUDA_ENTRY))
+
+
+def _relocations(section: _Section) -> Iterator[tuple[int, int]]:
+    """Where each relocation writes, and which symbol's address. Older architectures leave out the addend."""
+    words = 3 if section.kind == SHT_RELA else 2
+    for offset, info, *_ in struct.iter_unpack(f"<{words}Q", section.data):
+        yield offset, info >> 32
+
+
+def _parameters(symbol: str, sections: list[_Section]) -> tuple[int, ...]:
+    """The size in bytes of each parameter of a kernel, in order."""
+    data = next((section.data for section in sections if section.name == f".nv.info.{symbol}"), b"")
+    sizes, position = {}, 0
+    while position < len(data):
+        layout, attribute, value = struct.unpack_from("<BBH", data, position)
+        position += 4
+        if layout == WITH_PAYLOAD:
+            if attribute == KPARAM_INFO:
+                _, ordinal, _, packed = struct.unpack_from("<IHHI", data, position)
+                sizes[ordinal] = packed >> 18
+            position += value
+    return tuple(sizes[ordinal] for ordinal in sorted(sizes))
+
+
+def _text(data: bytes, start: int) -> str:
+    return data[start : data.index(b"\0", start)].decode()

@@ -1,0 +1,1 @@
+"""What a person means: which kernels, which device, which text to start from."""

@@ -1,0 +1,1 @@
+"""A failing trial, made as small as it gets."""

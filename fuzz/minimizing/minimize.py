@@ -1,0 +1,230 @@
+"""Minimize: a failing trial made as small as it gets, run again for every step, always the same bucket.
+
+    smaller = minimize(failure, device)
+
+Passes propose, the device decides. Deterministic, and at a fixpoint unless it is out of runs or time, or interrupted:
+then the smallest so far. Knows trials and passes; never how a case is stored or shown.
+"""
+
+import importlib
+import pkgutil
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Literal, Protocol, cast
+
+from kfuzz.cases.case import Origin, Record
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Device, Probe
+from kfuzz.minimizing import passes
+from kfuzz.minimizing.subject import Candidates, Subject, subject_of
+from kfuzz.search.choose import seed_of
+from kfuzz.trials.replay import launches
+from kfuzz.trials.trial import Defect, Trial, run_trial, unfit
+
+Stop = Literal["smallest", "out of runs", "out of time", "interrupted"]
+MOST_RUNS = 4000
+AGAIN, AGAIN_SECONDS = 10, 5.0
+"""How often the smallest case is run with another schedule, poison and alignment, and when that is enough."""
+TIMEOUT, HANG_TIMEOUT, SURELY = 5.0, 0.25, 2.5
+"""Seconds for a candidate. Of a hang every candidate costs them, so they are few; the last one is given more."""
+
+
+class Pass(Protocol):
+    """A module of fuzz/minimizing/passes."""
+
+    WORTH: int
+
+    @staticmethod
+    def candidates(subject: Subject) -> Candidates:
+        """Subjects that are smaller; it is sent whether the last one still fails, and goes on from there."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trial that fails, and the defect that must stay."""
+
+    subject: Subject
+    defect: Defect
+    runs: int
+
+
+@dataclass(frozen=True)
+class Minimized:
+    """The smallest failing trial that was found.
+
+    `failing` of `again` runs with other schedules, poisons and alignments failed in the same way; none was made if
+    `again` is 0.
+    """
+
+    failure: Failure
+    stop: Stop
+    tried: int
+    seconds: float
+    failing: int = 0
+    again: int = 0
+
+
+@dataclass
+class _Search:
+    """The smallest so far, and how the next candidate is judged."""
+
+    device: Device
+    smallest: Failure
+    most_runs: int
+    deadline: float
+    progress: Callable[[Subject, int], None]
+    tried: int = 0
+    refuted: set[tuple[object, ...]] = field(default_factory=set)
+
+    def accepts(self, candidate: Subject) -> bool:
+        """Whether a candidate is smaller, admitted by the claim, and fails in the same way; it then is the smallest."""
+        if candidate.weight >= self.smallest.subject.weight or unfit(candidate.kernel, candidate.case):
+            return False
+        key = (candidate.case.digest, *candidate.tune.items(), candidate.check, candidate.seed)
+        if key in self.refuted:
+            return False
+        if self.tried >= self.most_runs:
+            raise _Enough("out of runs")
+        if time.monotonic() > self.deadline:
+            raise _Enough("out of time")
+        self.tried += 1
+        defect = showing(candidate, self.smallest, self.device)
+        if defect is None:
+            self.refuted.add(key)
+            return False
+        self.smallest = replace(self.smallest, subject=pointed(candidate.settled(), defect), defect=defect)
+        self.progress(self.smallest.subject, self.tried)
+        return True
+
+
+class _Enough(Exception):  # noqa: N818  no error: the search has had its share
+    def __init__(self, why: Stop) -> None:
+        self.why = why
+
+
+def in_silence(subject: Subject, tried: int) -> None:
+    """Tell nobody of the progress."""
+
+
+@cache
+def all_passes() -> tuple[Pass, ...]:
+    """Every pass of the folder, the one most worth first."""
+    names = (module.name for module in pkgutil.iter_modules(passes.__path__))
+    found = [cast(Pass, importlib.import_module(f"{passes.__name__}.{name}")) for name in names]
+    return tuple(sorted(found, key=lambda each: each.WORTH))
+
+
+def minimize(
+    failure: Failure,
+    device: Device,
+    most_runs: int = MOST_RUNS,
+    max_time: float = 60.0,
+    progress: Callable[[Subject, int], None] = in_silence,
+) -> Minimized:
+    """The smallest trial with the same bucket that the passes lead to."""
+    began = time.monotonic()
+    search = _Search(device, failure, most_runs, began + max_time, progress)
+    stop: Stop = "smallest"
+    failing = again = 0
+    try:
+        try:
+            _to_fixpoint(search, all_passes())
+        except _Enough as enough:
+            stop = enough.why
+        if failure.defect.kind == "hang" and showing(search.smallest.subject, failure, device, SURELY) is None:
+            search.smallest = failure  # it only was slow
+        failing, again = steadiness(search.smallest, device)
+    except KeyboardInterrupt:
+        stop = "interrupted"
+    return Minimized(search.smallest, stop, search.tried, time.monotonic() - began, failing, again)
+
+
+def _to_fixpoint(search: _Search, every: Iterable[Pass]) -> None:
+    """All passes in turn until none of them leads further."""
+    before = None
+    while before != search.smallest.subject.weight:
+        before = search.smallest.subject.weight
+        for each in every:
+            _run_pass(search, each.candidates(search.smallest.subject))
+
+
+def _run_pass(search: _Search, candidates: Candidates) -> None:
+    accepted = None
+    while True:
+        try:
+            candidate = next(candidates) if accepted is None else candidates.send(accepted)
+        except StopIteration:
+            return
+        accepted = search.accepts(candidate)
+
+
+def trial_of(subject: Subject, runs: int, device: Device, seed: int, timeout: float) -> Trial:
+    probe = Probe(subject.check, runs, seed, timeout)
+    return run_trial(subject.kernel, subject.case, subject.tune, device, probe)
+
+
+def showing(subject: Subject, failure: Failure, device: Device, timeout: float | None = None) -> Defect | None:
+    """The defect of the failure's bucket in a run of the subject, where there is one."""
+    timeout = timeout or (HANG_TIMEOUT if failure.defect.kind == "hang" else TIMEOUT)
+    trial = trial_of(subject, failure.runs, device, subject.seed, timeout)
+    return next((defect for defect in trial.defects if defect.bucket == failure.defect.bucket), None)
+
+
+def steadiness(failure: Failure, device: Device, again: int = AGAIN) -> tuple[int, int]:
+    """In how many of so many runs, alike in all but schedule, poison and alignment, it fails in the same way."""
+    began = time.monotonic()
+    found: list[bool] = []
+    for number in range(again):
+        if found and time.monotonic() - began > (0 if failure.defect.kind == "hang" else AGAIN_SECONDS):
+            break
+        subject = replace(failure.subject, seed=seed_of(failure.subject.seed, "again", number))
+        found.append(showing(subject, failure, device) is not None)
+    return sum(found), len(found)
+
+
+def pointed(subject: Subject, defect: Defect) -> Subject:
+    """The subject with the place of its worst element, dimension by dimension."""
+    if defect.verdict is None or defect.verdict.worst is None:
+        return replace(subject, worst={})
+    worst = defect.verdict.worst
+    names = subject.kernel.roles.outputs[worst.output]
+    return replace(subject, worst=dict(zip(names, worst.index, strict=False)))
+
+
+def failure_of(record: Record, kernel: Kernel, device: Device) -> Failure | None:
+    """The first trial of a kept case that fails: in its own bucket if there is one, else in any."""
+    origin = record.origin
+    other: Failure | None = None
+    for tune, probes in launches(record, kernel, AGAIN, TIMEOUT):
+        for probe in probes:
+            trial = run_trial(kernel, record.case, tune, device, probe)
+            for defect in trial.defects:
+                wanted = origin is not None and defect.bucket == origin.bucket
+                if not wanted and (other is not None or defect.severity != "error"):
+                    continue
+                subject = subject_of(kernel, record.case, tune, probe.check, probe.seed)
+                failure = Failure(pointed(subject, defect), defect, probe.runs)
+                if wanted:
+                    return failure
+                other = failure
+    return other
+
+
+def record_of(minimized: Minimized, device: str) -> Record:
+    """What is kept of it."""
+    subject, defect = minimized.failure.subject, minimized.failure.defect
+    origin = Origin(
+        kernel=subject.kernel.name,
+        bucket=defect.bucket,
+        kind=defect.kind,
+        message=defect.message,
+        device=device,
+        tune=subject.tune,
+        check=subject.check,
+        runs=minimized.failure.runs,
+        seed=subject.seed,
+        minimized=minimized.stop == "smallest",
+    )
+    return Record(subject.case, origin)

@@ -1,0 +1,33 @@
+"""Jump to the smallest size at an edge: few elements, or one around a warp, a vector, a block."""
+
+from kfuzz.minimizing.subject import Candidates, Subject
+from kfuzz.search.edges import SMALL, VECTOR, WARP
+
+WORTH = 20
+
+
+def candidates(subject: Subject) -> Candidates:
+    """Each dimension at each edge size below its own, smallest first: its beginning, then its end."""
+    for axis, size in subject.axes.items():
+        for edge in edges(subject, size):
+            parts = [range(edge)]
+            if subject.literals():
+                parts.append(range(size - edge, size))
+            failing = None
+            for part in parts:
+                candidate = subject.keep(axis, part)
+                if failing is None and (yield candidate):
+                    failing = candidate
+            if failing is not None:
+                subject = failing
+                break
+
+
+def edges(subject: Subject, size: int) -> list[int]:
+    """Sizes worth a try before any other, smallest first; halves of the size and powers of two below it among them."""
+    widths = {VECTOR, WARP, *subject.tune.values(), *(VECTOR * value for value in subject.tune.values())}
+    around = {width + step for width in widths for step in (-1, 0, 1)}
+    powers = {(1 << size.bit_length() >> shift) + step for shift in (1, 2) for step in (-1, 0, 1)}
+    halves = {*powers, *(size >> shift for shift in range(1, 8))}
+    steps = {axis.multiple for axis in subject.kernel.axes.values()}
+    return sorted(edge for edge in {*SMALL, *around, *halves, *steps} if 0 < edge < size)

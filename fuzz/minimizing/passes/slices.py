@@ -1,0 +1,42 @@
+"""Cut slices out: a half, quarters, and at last single places, as long as what is left still fails."""
+
+from collections.abc import Generator
+
+from kfuzz.minimizing.subject import PATIENCE, Candidates, Subject, widths_below, without
+
+WORTH = 30
+
+
+def candidates(subject: Subject) -> Candidates:
+    """Each dimension without each slice of each width, from its end to its beginning."""
+    for axis in subject.axes:
+        if subject.recipes():
+            subject = yield from shorter(subject, axis)
+            continue
+        for width in widths_below(subject.axes[axis]):
+            first, refused = subject.axes[axis] - width, 0
+            while first >= 0 and refused < PATIENCE:
+                count = subject.axes[axis]
+                candidate = subject.keep(axis, without(count, first, min(first + width, count)))
+                if candidate.axes[axis] and (yield candidate):
+                    subject, refused = candidate, 0
+                else:
+                    refused += 1
+                first -= width
+
+
+def shorter(subject: Subject, axis: str) -> Generator[Subject, bool, Subject]:
+    """The subject with a recipe's dimension cut at its end, since its rows and columns are alike.
+
+    It is long, and a run of it slow: where nothing can be done without a few places, no more is tried.
+    """
+    few, size = range(1, 6), subject.axes[axis]
+    for width in (*few, *widths_below(size)):
+        if width not in few and subject.axes[axis] == size:
+            break
+        while width < subject.axes[axis]:
+            candidate = subject.keep(axis, range(subject.axes[axis] - width))
+            if not (yield candidate):
+                break
+            subject = candidate
+    return subject

@@ -1,0 +1,26 @@
+"""One value throughout: of zeros, every slice is like any other, and what fails for zeros fails for its size alone."""
+
+from kfuzz.cases.case_reader import MAX_LITERAL
+from kfuzz.cases.recipe import Band, Base, Recipe
+from kfuzz.minimizing.subject import NEG_INF, ONE, Candidates, Source, Subject, filled
+
+WORTH = 5
+
+
+def candidates(subject: Subject) -> Candidates:
+    """All arrays of zeros, of ones, of -inf; then each by itself."""
+    for roles in (list(subject.sources), *([role] for role in subject.sources)):
+        for bits in (0, ONE, NEG_INF):
+            candidate = subject
+            for role in roles:
+                candidate = candidate.put(role, uniform(subject.sources[role], bits))
+            if (yield candidate):
+                subject = candidate
+                break
+
+
+def uniform(source: Source, bits: int) -> Source:
+    """An array of this shape with one value."""
+    if isinstance(source, Recipe):
+        return Recipe(source.rows, source.cols, (Band(Base("constant", bits)),))
+    return filled(source, 0, source.size, bits) if source.size <= MAX_LITERAL else source

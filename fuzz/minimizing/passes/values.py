@@ -1,0 +1,35 @@
+"""Simplify the values themselves: 0, 1, -inf, small integers, fewer digits."""
+
+import numpy as np
+from kfuzz.cases.case import Values
+from kfuzz.minimizing.subject import Candidates, Subject, simpler, starts
+
+WORTH = 70
+
+
+def candidates(subject: Subject) -> Candidates:
+    """Each value wherever it stands, then each stretch of one value by itself."""
+    for role, values in subject.literals().items():
+        for bits in np.unique(values.view(np.uint32)).tolist():
+            where = subject.literals()[role].view(np.uint32) == bits
+            for other in simpler(bits):
+                candidate = subject.put(role, changed(subject.literals()[role], where, other))
+                if (yield candidate):
+                    subject = candidate
+                    break
+        numbers = np.cumsum(starts(subject.literals()[role])).reshape(values.shape)
+        for number in range(1, int(numbers.max()) + 1):
+            where = numbers == number
+            bits = int(subject.literals()[role].view(np.uint32)[where][0])
+            for other in simpler(bits):
+                candidate = subject.put(role, changed(subject.literals()[role], where, other))
+                if (yield candidate):
+                    subject = candidate
+                    break
+
+
+def changed(values: Values, where: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], bits: int) -> Values:
+    """The array with other bits where the mask says so."""
+    found = values.copy()
+    found.view(np.uint32)[where] = bits
+    return found

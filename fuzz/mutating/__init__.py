@@ -1,0 +1,1 @@
+"""Mutants: kernels with one seeded bug each."""

@@ -1,0 +1,94 @@
+"""Mutants: a kernel with one seeded bug each, by every operator of `fuzz/mutating/operators`, wherever it applies.
+
+A mutant's claim is its kernel's, to the letter. Knows operators and text; never whether a mutant compiles or what
+becomes of it.
+"""
+
+import hashlib
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+
+from kfuzz.claims.kernel import Kernel
+from kfuzz.mutating import operators as operators_folder
+from kfuzz.mutating.change import Change
+from kfuzz.mutating.syntax import Source, parse
+
+Operator = Callable[[Source], Iterator[Change]]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A kernel's text with one change: which operator made it, on which line, and that line before and after."""
+
+    kernel: str
+    operator: str
+    line: int
+    before: str
+    after: str
+    source: str
+
+    @property
+    def key(self) -> str:
+        """Names this mutant, whatever the order in which operators are tried: a hash of kernel and text."""
+        return hashlib.sha256(f"{self.kernel}\n{self.source}".encode()).hexdigest()[:16]
+
+    def __str__(self) -> str:
+        return f"{self.kernel}:{self.line}: {self.operator}: {self.before} -> {self.after or '(nothing)'}"
+
+
+@cache
+def operators() -> dict[str, Operator]:
+    """Every operator by its name, by the folder listing."""
+    found: dict[str, Operator] = {}
+    for module in sorted(one.name for one in pkgutil.iter_modules(operators_folder.__path__)):
+        named = importlib.import_module(f"kfuzz.mutating.operators.{module}")
+        for name, function in vars(named).items():
+            if inspect.isfunction(function) and function.__module__ == named.__name__ and not name.startswith("_"):
+                words = name.replace("_", " ")
+                assert words not in found, f"two operators are called {words}"
+                found[words] = function
+    return found
+
+
+def mutants(kernel: Kernel) -> tuple[Mutant, ...]:
+    """Every mutant of a kernel, each text once, from top to bottom within an operator."""
+    source = parse(kernel.source)
+    found: dict[str, Mutant] = {}
+    for name, operator in operators().items():
+        for change in operator(source):
+            mutant = _mutant(kernel, name, source, change)
+            if mutant.source != kernel.source:
+                found.setdefault(mutant.source, mutant)
+    return tuple(found.values())
+
+
+def as_kernel(mutant: Mutant, kernel: Kernel) -> Kernel:
+    """The mutant as a kernel under its original's name, so that its trials are the original's."""
+    return replace(kernel, front=replace(kernel.front, source=mutant.source))
+
+
+def _mutant(kernel: Kernel, operator: str, source: Source, change: Change) -> Mutant:
+    text = source.text
+    for start, end, put in sorted(change, reverse=True):
+        text = text[:start] + put.encode() + text[end:]
+    first, last = min(start for start, _, _ in change), max(end for _, end, _ in change)
+    grown = len(text) - len(source.text)
+    return Mutant(
+        kernel=kernel.name,
+        operator=operator,
+        line=source.text[:first].count(b"\n") + 1,
+        before=_lines(source.text, first, last),
+        after=_lines(text, first, last + grown),
+        source=text.decode(),
+    )
+
+
+def _lines(text: bytes, first: int, last: int) -> str:
+    """The lines around some bytes, as one line with single spaces."""
+    start = text.rfind(b"\n", 0, first) + 1
+    end = text.find(b"\n", max(first, last))
+    return " ".join(text[start : end if end >= 0 else len(text)].decode().split())

@@ -1,0 +1,67 @@
+"""What threads do for one another: barriers, shared arrays, atomics."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from kfuzz.mutating.change import Change, put, put_all
+from kfuzz.mutating.syntax import Source, arguments, callee, function_of, walk, words
+
+BARRIERS = ("__syncthreads", "__syncwarp")
+
+
+def drop_barrier(source: Source) -> Iterator[Change]:
+    """Leaves out a __syncthreads() or __syncwarp()."""
+    for statement in source.nodes("expression_statement"):
+        call = statement.named_children[0] if statement.named_children else None
+        if call is not None and call.type == "call_expression" and callee(call) in BARRIERS:
+            yield put(statement, ";")
+
+
+def barrier_into_branch(source: Source) -> Iterator[Change]:
+    """Moves a barrier into the branch before it, where only some threads come."""
+    for branch in source.nodes("if_statement"):
+        barrier = branch.next_named_sibling
+        body = branch.child_by_field_name("consequence")
+        if barrier is None or body is None or body.type != "compound_statement":
+            continue
+        if barrier.type == "expression_statement" and words(barrier).startswith(BARRIERS):
+            yield ((body.end_byte - 1, body.end_byte - 1, words(barrier)), *put(barrier, ";"))
+
+
+def reuse_shared_array(source: Source) -> Iterator[Change]:
+    """Uses one __shared__ array of a function for what another of the same type was for."""
+    for function in source.nodes("function_definition"):
+        shared = [one for one in source.variables(function).values() if one.is_shared and one.is_array]
+        for first, second in pairwise(shared):
+            if first.type == second.type:
+                uses = [n for n in walk(function) if n.type == "identifier" and words(n) == second.name]
+                yield put_all(uses[1:], first.name)
+
+
+def wrong_array(source: Source) -> Iterator[Change]:
+    """Reads or writes another array of the same type."""
+    for node in source.nodes("identifier"):
+        function = function_of(node)
+        known = source.variables(function) if function else {}
+        own = known.get(words(node))
+        if own is None or not own.is_array or node.start_byte < own.known_from:
+            continue
+        likes = (one for one in known.values() if one.is_array and one.type == own.type and one.name != own.name)
+        for other in [one for one in likes if one.known_from < node.start_byte][:1]:
+            yield put(node, other.name)
+
+
+def drop_atomic(source: Source) -> Iterator[Change]:
+    """Adds without atomicAdd: a read, an addition and a write, which give back what was read."""
+    for call in source.nodes("call_expression"):
+        if callee(call) == "atomicAdd" and len(arguments(call)) == 2:
+            place, value = map(words, arguments(call))
+            yield put(call, f"((*({place}) += {value}) - ({value}))")
+
+
+def drop_fences(source: Source) -> Iterator[Change]:
+    """Leaves out every __threadfence() of a function: what was written may be seen late by other blocks."""
+    for function in source.nodes("function_definition"):
+        calls = [node for node in walk(function) if node.type == "call_expression" and callee(node) == "__threadfence"]
+        if calls:
+            yield put_all(calls, "(void)0")

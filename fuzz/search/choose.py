@@ -1,0 +1,45 @@
+"""Choices: the one thing that a search asks of whoever drives it.
+
+A `Choose` gives an integer between two bounds, both included; the lower, the simpler. Hypothesis drives one through
+its draws, a campaign through a seed. Knows nothing of what is chosen.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from kfuzz.cases.recipe import MAX_SEED, mix
+
+Choose = Callable[[int, int], int]
+T = TypeVar("T")
+
+
+def seeded(seed: int) -> Choose:
+    """Choices that are a function of the seed alone, on every machine."""
+    step = 0
+
+    def choose(lo: int, hi: int) -> int:
+        nonlocal step
+        step += 1
+        return lo + mix(seed, step) % (hi - lo + 1)
+
+    return choose
+
+
+def seed_of(*parts: int | str) -> int:
+    """One seed from several numbers and names: different parts, different choices."""
+    seed = 0
+    for part in parts:
+        for number in part.encode() if isinstance(part, str) else (part & MAX_SEED, part >> 64):
+            seed = mix(seed ^ (number & MAX_SEED), 0)
+        seed = mix(seed, 1)
+    return seed
+
+
+def one_of(choose: Choose, items: Sequence[T]) -> T:
+    """One of the items; the first is the simplest."""
+    return items[choose(0, len(items) - 1)]
+
+
+def seldom(choose: Choose, once_in: int) -> bool:
+    """True about once in so many times; false is simpler."""
+    return choose(0, once_in - 1) == once_in - 1

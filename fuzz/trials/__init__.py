@@ -1,0 +1,1 @@
+"""One case through one kernel, judged: where the oracle and the devices meet."""

@@ -1,0 +1,97 @@
+"""Replay: a kept case, run again through every kernel of its op whose claim admits it.
+
+Knows cases, kernels and trials; never how a case is stored or shown.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+from kfuzz.cases.case import Origin, Record
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Device, Probe
+from kfuzz.search.choose import seed_of
+from kfuzz.trials.trial import Defect, Trial, run_trial, unfit
+
+Status = Literal["kept", "fixed", "flaky", "broken", "not claimed"]
+ORDER: tuple[Status, ...] = ("not claimed", "kept", "fixed", "flaky", "broken")
+TRIES = 3
+MOST_TUNES = 4
+LARGE = 1 << 14
+"""Elements from which on a case is replayed in one launch and one manner: what breaks so late breaks by its size."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What became of a case on one kernel.
+
+    `fixed`: the kernel that it once broke now keeps it. `flaky`: `broken_runs` of `runs` trials that differ
+    in schedule, poison and alignment alone were broken. `reason` says why a case is not claimed.
+    """
+
+    kernel: str
+    status: Status
+    runs: int
+    broken_runs: int
+    defects: tuple[Defect, ...]
+    tune: Mapping[str, int]
+    reason: str = ""
+
+
+def replay(record: Record, kernel: Kernel, device: Device, tries: int = TRIES, timeout: float = 10.0) -> Replay:
+    """Run a record's case on a kernel as often as it takes to say always, sometimes or never."""
+    reason = unfit(kernel, record.case)
+    if reason:
+        return Replay(kernel.name, "not claimed", 0, 0, (), {}, reason)
+    mine = record.origin is not None and record.origin.kernel == kernel.name
+    worst = Replay(kernel.name, "kept", 0, 0, (), {})
+    total = 0
+    for tune, probes in launches(record, kernel, tries, timeout):
+        trials: list[Trial] = []
+        for probe in probes:
+            trials.append(run_trial(kernel, record.case, tune, device, probe))
+            if hangs := any(defect.kind == "hang" for defect in trials[-1].defects):
+                break  # it has cost a time-out, and that is enough
+        total += len(trials)
+        found = _told(kernel, tune, trials)
+        worst = max(worst, found, key=lambda one: ORDER.index(one.status))
+        if hangs:
+            break
+    if worst.status == "kept":
+        return Replay(kernel.name, "fixed" if mine else "kept", total, 0, (), worst.tune)
+    return worst
+
+
+def _told(kernel: Kernel, tune: Mapping[str, int], trials: Sequence[Trial]) -> Replay:
+    broken = [trial for trial in trials if trial.errors]
+    status: Status = "kept" if not broken else "broken" if len(broken) == len(trials) else "flaky"
+    defects = {defect.bucket: defect for trial in trials for defect in trial.errors}
+    return Replay(kernel.name, status, len(trials), len(broken), tuple(defects.values()), tune)
+
+
+def launches(
+    record: Record, kernel: Kernel, tries: int, timeout: float
+) -> Iterator[tuple[Mapping[str, int], list[Probe]]]:
+    """The tune values to try, each with probes that differ in nothing but their seed."""
+    origin = record.origin
+    mine = origin is not None and origin.kernel == kernel.name
+    tunes, flavours = _tunes(kernel, origin if mine else None), [False, True]
+    if record.case.elements >= LARGE:
+        tunes, flavours = tunes[:1], [origin is not None and origin.check]
+    for tune in tunes:
+        for check in flavours:
+            again = mine and origin is not None and origin.check == check
+            first = origin.seed if origin is not None and again else 0
+            seeds = [first, *(seed_of(first, index) for index in range(1, tries if again else 1))]
+            runs = origin.runs if origin is not None else Probe().runs
+            yield tune, [Probe(check, runs, seed, timeout) for seed in seeds]
+
+
+def _tunes(kernel: Kernel, origin: Origin | None) -> list[dict[str, int]]:
+    """The launch that broke it, where the claim still has it; else the ends of what the claim has."""
+    if origin is not None and all(origin.tune.get(name) in kernel.tune[name] for name in kernel.tune):
+        return [{name: origin.tune[name] for name in kernel.tune}]
+    ends = ({min(values), max(values)} for values in kernel.tune.values())
+    every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*map(sorted, ends))]
+    return every[:MOST_TUNES]

@@ -1,0 +1,163 @@
+"""A finding as one Python file: the kernel's text and the bits, run again wherever kfuzz is installed.
+
+    text = script(kernel, record)
+
+Knows how to write such a file, and what it calls when it is run.
+"""
+
+import base64
+import sys
+import tempfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from kfuzz.cases.case import CaseError, Origin, Record, Values, case_of
+from kfuzz.cases.case_reader import MAX_LITERAL
+from kfuzz.cases.recipe import Recipe
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.devices import ClaimError, DeviceError
+from kfuzz.find.device import NAMES, open_device
+from kfuzz.trials.evidence import evidence_of
+from kfuzz.trials.replay import replay
+from kfuzz.views.failure import failure_text
+from kfuzz.views.report import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW, finding_of_defect
+
+MOST_BYTES = 8 << 20
+A_LINE = 8
+"""Values of an array on one line."""
+PACKED_LINE = 100
+
+HEAD = '''#!/usr/bin/env python3
+"""{bucket}
+
+{message}
+
+The kernel's text and the bits of its input, as kfuzz found them. To run it:
+
+    pip install kfuzz
+    python {name} [{devices}]
+
+Exit code 1 while the kernel is broken, 0 when its answer is right, 2 when it cannot be run here.
+"""
+
+import sys
+
+import numpy as np
+{imports}
+from kfuzz.views.repro import {calls}
+
+'''
+
+
+def script(kernel: Kernel, record: Record, name: str) -> str:
+    """The text of a file that runs this case on this kernel; `name` is what the file will be called."""
+    if record.origin is None:
+        raise CaseError("the case does not say what it broke, and so there is nothing to reproduce")
+    arrays = {role: array_text(role, record) for role in record.case.arrays}
+    calls = [call for call in ("main", "unpacked") if call == "main" or any(call in text for text in arrays.values())]
+    needs_recipe = any(text.startswith("Recipe(") for text in arrays.values())
+    head = HEAD.format(
+        bucket=one_line(record.origin.bucket),
+        message=one_line(record.origin.message),
+        name=name,
+        devices="|".join(NAMES),
+        calls=", ".join(calls),
+        imports="\nfrom kfuzz.cases.recipe import Band, Base, Edit, Recipe" if needs_recipe else "",
+    )
+    body = [f"{role.upper()} = {text}" for role, text in arrays.items()]
+    given = ", ".join(f"{role!r}: {role.upper()}" for role in arrays)
+    origin = record.origin
+    call = (
+        f"sys.exit(\n    main(\n        KERNEL,\n        name={origin.kernel!r},\n        arrays={{{given}}},\n"
+        f"        tune={dict(origin.tune)!r},\n        check={origin.check!r},\n        runs={origin.runs!r},\n"
+        f"        seed={origin.seed!r},\n        device=sys.argv[1] if sys.argv[1:] else {origin.device or 'auto'!r},\n"
+        f"    )\n)\n"
+    )
+    text = head + "\n".join([f"KERNEL = {literal(kernel.source)}", "", *body]) + "\n\n" + call
+    if len(text) > MOST_BYTES:
+        raise CaseError(f"the case needs {len(text)} bytes as a script; at most {MOST_BYTES} are written")
+    return text
+
+
+def one_line(text: str) -> str:
+    """Text that stands safely inside a docstring."""
+    plain = "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
+    return plain.replace("\\", "/").replace('"""', "'''")
+
+
+def literal(source: str) -> str:
+    """A Python literal of the text: raw and readable where it can be."""
+    if "'''" in source or source.endswith(("'", "\\")) or "\r" in source or "\0" in source:
+        return repr(source)
+    return f"r'''{source}'''"
+
+
+def array_text(role: str, record: Record) -> str:
+    """A Python expression for the array: its bits in hex, its recipe, or its bytes packed."""
+    array, recipe = record.case.arrays[role], record.case.recipes.get(role)
+    if array.size <= MAX_LITERAL:
+        bits = [f"0x{bits:08x}," for bits in array.view(np.uint32).ravel().tolist()]
+        lines = ["        " + " ".join(bits[first : first + A_LINE]) for first in range(0, len(bits), A_LINE)]
+        values = "[]" if not bits else "[  " + f"# {one_line(record.case.show(role))}\n" + "\n".join(lines) + "\n    ]"
+        return f"np.array(\n    {values},\n    np.uint32,\n).view(np.float32).reshape({array.shape!r})"
+    if recipe is not None:
+        return repr(recipe)
+    packed = base64.b85encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
+    parts = [f'    "{packed[first : first + PACKED_LINE]}"' for first in range(0, len(packed), PACKED_LINE)]
+    return "unpacked(\n" + "\n".join(parts) + f",\n    {array.shape!r},\n)"
+
+
+def unpacked(packed: str, shape: tuple[int, ...]) -> Values:
+    """The array of an expression written above."""
+    return np.frombuffer(zlib.decompress(base64.b85decode(packed)), np.float32).reshape(shape)
+
+
+def main(
+    source: str,
+    name: str,
+    arrays: Mapping[str, Values | Recipe],
+    tune: Mapping[str, int],
+    check: bool,
+    runs: int,
+    seed: int,
+    device: str,
+) -> int:
+    """Run the case on the kernel, print what is found, and say by the exit code whether it is still broken."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="kfuzz-") as folder:
+            return _run(Path(folder), source, name, arrays, Origin(name, "", "", "", device, tune, check, runs, seed))
+    except (CaseError, ClaimError, DeviceError) as error:
+        print(error, file=sys.stderr)
+        return COULD_NOT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(folder: Path, source: str, name: str, arrays: Mapping[str, Values | Recipe], origin: Origin) -> int:
+    path = folder / f"{name}.cu"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(source, encoding="utf-8")
+    kernel = replace(load(path), name=name)
+    record = Record(case_of(kernel.op, arrays), origin)
+    device = open_device(origin.device)
+    try:
+        found = replay(record, kernel, device)
+    finally:
+        device.close()
+    if found.status == "not claimed":
+        raise CaseError(f"{name} does not claim this case: {found.reason}")
+    for defect in found.defects:
+        evidence = evidence_of(kernel, record.case, defect) | {"where": f"{name}.cu:{defect.line or ''}".rstrip(":")}
+        finding = finding_of_defect(defect, evidence, kernel.axes_of(record.case.arrays), found.tune, None)
+        print(failure_text(finding, seen=runs_text(found.broken_runs, found.runs)), end="\n\n")
+    if not found.defects:
+        print(f"kept: {name} gives a right answer in {found.runs} runs on the device {device.name}")
+    return FOUND if found.defects else NOTHING_NEW
+
+
+def runs_text(broken: int, runs: int) -> str:
+    """How often: `always`, or so many times of so many."""
+    return f"always ({runs} of {runs} runs)" if broken == runs else f"flaky: {broken} of {runs} runs"
