@@ -1,0 +1,67 @@
+"""`import kfuzz`: six names, each documented and typed, and nothing is loaded before it is asked for."""
+
+import ast
+import inspect
+import subprocess
+import sys
+import typing
+from pathlib import Path
+
+import kfuzz
+import numpy as np
+import pytest
+from kfuzz.claims.kernel import KERNELS
+
+SIX = ["Accuracy", "Special", "fuzz", "judge", "load", "want"]
+HEAVY = {"numpy", "hypothesis", "click", "rich", "flint", "mpmath", "pytest"}
+
+
+def test_the_front_has_six_names() -> None:
+    assert kfuzz.__all__ == SIX
+    assert all(name in (kfuzz.__doc__ or "") for name in SIX)
+
+
+def test_what_a_type_checker_sees_is_what_is_there() -> None:
+    source = ast.parse(Path(kfuzz.__file__).read_text())
+    told = [alias.name for node in ast.walk(source) if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert sorted(set(told) & set(SIX)) == SIX
+    assert (Path(kfuzz.__file__).parent / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_a_name_of_the_front_is_documented_and_typed(name: str) -> None:
+    thing = getattr(kfuzz, name)
+    assert inspect.getdoc(thing)
+    if inspect.isfunction(thing):
+        assert typing.get_type_hints(thing).keys() == {*inspect.signature(thing).parameters, "return"}
+
+
+def test_a_name_that_is_not_there_is_an_error_of_the_usual_kind() -> None:
+    with pytest.raises(AttributeError, match="module 'kfuzz' has no attribute 'juge'"):
+        kfuzz.juge  # noqa: B018  the access is what is tested
+
+
+@pytest.mark.parametrize(("use", "loaded"), [("", False), ("; kfuzz.judge", True)])
+def test_nothing_is_loaded_before_it_is_asked_for(use: str, loaded: bool) -> None:
+    script = f"import sys, kfuzz{use}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ("numpy" in done.stdout.split()) == loaded
+    assert loaded or not HEAVY & set(done.stdout.split())
+
+
+def test_an_answer_is_judged_and_what_would_be_right_is_told() -> None:
+    x = np.array([[0.0, 0.0, -np.inf]], np.float32)
+    right = np.array([[0.5, 0.5, 0.0]], np.float32)
+    accuracy = kfuzz.Accuracy(adds=2, rescales=0)
+    assert kfuzz.judge("softmax", {"x": x}, {"y": right}, accuracy=accuracy).status == "kept"
+    assert kfuzz.judge("softmax", {"x": x}, {"y": right * 2}, accuracy=accuracy).status == "broken"
+    assert [float(value) for value in np.ravel(kfuzz.want("softmax", {"x": x})["y"])] == [0.5, 0.5, 0.0]
+
+
+def test_one_call_fuzzes_a_kernel_and_reports() -> None:
+    wrong = kfuzz.load(KERNELS / "broken" / "leading_neg_inf.cu")
+    report = kfuzz.fuzz(wrong, device="cpu", cases=40, seed=1)
+    assert (report["exit_code"], report["seed"], report["trials"]) == (1, 1, 40)
+    assert "special" in {finding["kind"] for finding in report["kernels"][0]["findings"]}
+    right = kfuzz.fuzz(KERNELS / "reduce" / "warp_max_down.cu", device="cpu", cases=8)
+    assert (right["exit_code"], right["kernels"][0]["findings"]) == (0, [])
