@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
-from kfuzz.commands import machine as doctor
+from kfuzz.commands.doctor import Check, trial
 from kfuzz.commands.group import Commands, main
 from kfuzz.devices import ClaimError, Device, DeviceError, Finding, Job, Outcome, Probe
 from kfuzz.find.targets import TargetError, find, find_one
@@ -217,12 +217,12 @@ def absent() -> Device:
 
 
 def test_a_device_is_well_only_when_a_kernel_ran_on_it() -> None:
-    assert doctor.trial("gpu", absent) == doctor.Check("gpu", "", "no driver: install one")
+    assert trial("gpu", absent) == Check("gpu", "", "no driver: install one")
     silent = WellDevice(Outcome())
-    assert "no answer" in doctor.trial("cpu", lambda: silent).missing
+    assert "no answer" in trial("cpu", lambda: silent).missing
     assert silent.closed
     racy = WellDevice(Outcome(findings=(Finding("race", "two writes"),)))
-    assert "should run without a finding: two writes" in doctor.trial("cpu", lambda: racy).missing
+    assert "should run without a finding: two writes" in trial("cpu", lambda: racy).missing
 
 
 def test_doctor_names_what_is_there_and_how_to_get_the_rest() -> None:
