@@ -10,6 +10,7 @@ from typing import cast
 
 from kfuzz.claims import expression
 from kfuzz.claims.expression import Expression
+from kfuzz.claims.fill import Fill, FillError, fill_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.roles import Roles
 from kfuzz.claims.signature import split_commas
@@ -19,35 +20,32 @@ from kfuzz.devices import DTYPES, Element
 ALIGNMENT = 256
 """What cudaMalloc guarantees, in bytes."""
 
-ARRAY = re.compile(r"(\w+)\s*\[(.*)\]\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?\s*(?:=\s*(-?\d{1,20}))?")
-USAGE = '"f32[shape] -> input", "f32[shape] <- output", "f32[shape] -> x <- y", or "u32[1] = 0" for scratch'
-FILLS: dict[str, tuple[int, int]] = {
-    "i32": (-(2**31), 2**31 - 1),
-    "u32": (0, 2**32 - 1),
-    "f16": (-2048, 2048),
-    "bf16": (0, 0),
-    "f32": (-(2**24), 2**24),
-    "f64": (-(2**53), 2**53),
-}
-"""The integers that an element of each type holds exactly; bf16 travels as bits, where only 0 is itself."""
+ARRAY = re.compile(r"(\w+)\s*\[(.*)\]\s*(?:=\s*([^\s<>]+?))?\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?")
+USAGE = (
+    '"f32[shape] -> input", "f32[shape] <- output", "f32[shape] -> x <- y", "u32[1]" for scratch; '
+    'what the host fills is "u32[1] = 0" or "f32[shape] = -inf <- output"'
+)
 
 
 @dataclass(frozen=True)
 class Array:
-    """An array of the kernel: the role it is read for, the role it is written for, or scratch."""
+    """An array of the kernel: the role it is read for, the role it is written for, or scratch.
+
+    `fill` is what the host puts into every element before the first launch.
+    """
 
     element: Element
     shape: tuple[Expression, ...]
     reads: str | None = None
     writes: str | None = None
-    fill: int | None = None
+    fill: Fill | None = None
 
     def __str__(self) -> str:
         shape = ", ".join(size.text for size in self.shape)
         reads = f" -> {self.reads}" if self.reads else ""
         writes = f" <- {self.writes}" if self.writes else ""
-        fill = "" if self.fill is None else f" = {self.fill}"
-        return f"{self.element}[{shape}]{reads}{writes}{fill}"
+        fill = f" = {self.fill.text}" if self.fill else ""
+        return f"{self.element}[{shape}]{fill}{reads}{writes}"
 
 
 def read_arrays(front: FrontMatter, names: tuple[str, ...]) -> dict[str, Array]:
@@ -56,12 +54,12 @@ def read_arrays(front: FrontMatter, names: tuple[str, ...]) -> dict[str, Array]:
 
 
 def read_array(front: FrontMatter, key: KeyPath, names: Iterable[str]) -> Array:
-    """An array is "f32[shape]", then "-> input", "<- output", both, or "= fill"."""
+    """An array is "f32[shape]", then "= fill" where the host fills it, then "-> input", "<- output", or both."""
     value = lookup(front.values, key)
     found = ARRAY.fullmatch(value.strip()) if isinstance(value, str) else None
     if not found:
         raise front.error(key, f"no array; write {USAGE}")
-    element, inside, reads, writes, fill = found.groups()
+    element, inside, fill, reads, writes = found.groups()
     if element not in DTYPES:
         raise front.error(key, f"unknown element type '{element}'; known are {', '.join(DTYPES)}")
     shape = tuple(checked(front, key, size, names, expression.number) for size in split_commas(inside))
@@ -69,12 +67,16 @@ def read_array(front: FrontMatter, key: KeyPath, names: Iterable[str]) -> Array:
         raise front.error(key, "a shape has at least one dimension; write [1] for one element")
     if (reads or writes) and element != "f32":
         raise front.error(key, "the oracle judges float32: an array with a role is f32")
-    if (reads or writes) and fill is not None:
-        raise front.error(key, "only scratch is filled by the host; leave out '= ...' or the role")
-    lo, hi = FILLS[element]
-    if fill is not None and not lo <= int(fill) <= hi:
-        raise front.error(key, f"a fill of {element} is an integer from {lo} to {hi}")
-    return Array(cast(Element, element), shape, reads, writes, None if fill is None else int(fill))
+    if reads and fill is not None:
+        raise front.error(key, "an input holds what the case says; leave out '= ...' or the role")
+    return Array(cast(Element, element), shape, reads, writes, read_fill(front, key, fill, cast(Element, element)))
+
+
+def read_fill(front: FrontMatter, key: KeyPath, text: str | None, element: Element) -> Fill | None:
+    try:
+        return None if text is None else fill_of(text, element)
+    except FillError as error:
+        raise front.error(key, str(error)) from None
 
 
 def check_roles(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array], axes: Mapping[str, Axis]) -> None:

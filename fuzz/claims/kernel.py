@@ -244,7 +244,8 @@ def buffer_of(name: str, array: Array, shape: Shape, inputs: Arrays) -> Buffer:
         if given.dtype != np.float32:
             raise TypeError(f"{array.reads}: dtype={given.dtype}; the inputs of an op are float32")
         content = np.ascontiguousarray(given).reshape(shape)
-    return Buffer(name, array.element, shape, content, array.fill, array.writes is not None)
+    fill = array.fill.bits if array.fill else None
+    return Buffer(name, array.element, shape, content, fill, array.writes is not None)
 
 
 def steps_of(kernel: Kernel, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple[Step, ...]:

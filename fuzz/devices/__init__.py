@@ -28,7 +28,7 @@ DTYPES: dict[str, np.dtype[np.generic]] = {
 class Buffer:
     """One array of a job. Without content or fill it is poisoned before the first launch.
 
-    An in-place array has content and is an output.
+    `fill` is the bits that every element holds at first. An in-place array has content and is an output.
     """
 
     name: str

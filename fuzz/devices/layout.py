@@ -137,7 +137,7 @@ def initial(buffer: Buffer) -> Bytes | None:
     if buffer.content is not None:
         return np.ascontiguousarray(buffer.content).reshape(-1).view(np.uint8)
     if buffer.fill is not None:
-        return np.full(buffer.shape, buffer.fill, DTYPES[buffer.element]).reshape(-1).view(np.uint8)
+        return np.full(buffer.shape, buffer.fill, f"<u{DTYPES[buffer.element].itemsize}").reshape(-1).view(np.uint8)
     return None
 
 

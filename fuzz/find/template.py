@@ -19,7 +19,8 @@ REFERENCE = f"""
 //           An expression has {CONDITION_GRAMMAR.removesuffix(", comparisons, and, or, not")};
 //           / rounds down. In `when` also comparisons, and, or, not.
 // arrays    "f32[rows, cols] -> x" is the op's input x, "<- y" its output y, "-> x <- y" both in place; without an
-//           arrow it is scratch, poisoned, or filled by the host: "u32[1] = 0". Elements: f32 f64 f16 bf16 i32 u32.
+//           arrow it is scratch, poisoned. What the host fills first is "u32[1] = 0" or "f32[rows] = -inf <- y".
+//           Elements: f32 f64 f16 bf16 i32 u32.
 // align     bytes to which array bases are aligned at least; 256 when left out
 // broken    {{ kind, severity, why }}: only in a folder named broken, for a kernel that is wrong on purpose
 //

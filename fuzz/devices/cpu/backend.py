@@ -69,9 +69,8 @@ class Bound:
                 self._contents.append(content)
                 raw.content, raw.flags = content.ctypes.data, raw.flags | HAS_CONTENT
             elif buffer.fill is not None:
-                one = np.array([buffer.fill]).astype(DTYPES[buffer.element])
-                raw.fill = int.from_bytes(one.tobytes(), "little")
-                raw.element_bytes, raw.flags = one.itemsize, raw.flags | IS_INITIALISED
+                raw.fill, raw.element_bytes = buffer.fill, DTYPES[buffer.element].itemsize
+                raw.flags |= IS_INITIALISED
         self._poisoned = [i for i, one in enumerate(job.buffers) if one.content is None and one.fill is None]
         self._args = []
         self._steps = (RawStep * max(1, len(job.steps)))()
