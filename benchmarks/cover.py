@@ -30,7 +30,7 @@ from kfuzz.minimizing.minimize import Failure, minimize, pointed, record_of
 from kfuzz.minimizing.subject import subject_of
 from kfuzz.mutating.mutate import as_kernel, mutants
 from kfuzz.scoring.run import scores_in
-from kfuzz.scoring.trials import RUNS, TIMEOUT, Options, Score
+from kfuzz.scoring.trials import RUNS, TIMEOUT, Score, ScoreOptions
 from kfuzz.trials.replay import LARGE, launches, replay
 from kfuzz.trials.trial import run_trial, unfit
 
@@ -69,7 +69,7 @@ class Cover:
         return sum(len(struck) for _, struck in self.chosen)
 
 
-def cover(op: str, dead: list[Dead], options: Options) -> Cover:
+def cover(op: str, dead: list[Dead], options: ScoreOptions) -> Cover:
     """Choose cases until every mutant is killed by one of them, or has had its turn."""
     began = time.monotonic()
     lost: list[str] = []
@@ -113,7 +113,7 @@ def thinned(chosen: Sequence[Choice], is_killed: Callable[[Record, Dead], bool])
     return tuple(kept[at][0] for at in sorted(kept))
 
 
-def _records(dead: Dead, device: Device, options: Options) -> list[Record]:
+def _records(dead: Dead, device: Device, options: ScoreOptions) -> list[Record]:
     """The case that killed a mutant: as small as it gets, and as it was where it is small enough to be kept."""
     index = dead.score.trials - 1
     attempt = attempt_of(dead.original, options.seed, index)
@@ -190,7 +190,7 @@ def replay_all(records: Sequence[Record]) -> int:
     return count
 
 
-def dead_of(folder: Path) -> tuple[Options, list[Dead]]:
+def dead_of(folder: Path) -> tuple[ScoreOptions, list[Dead]]:
     """What a score asked for, and the mutants that an error killed in it."""
     options, scores = scores_in(folder)
     kernels = {kernel.name: kernel for kernel in discover() if kernel.broken is None}
@@ -209,7 +209,7 @@ def _parts(dead: list[Dead]) -> list[tuple[str, list[Dead]]]:
     return sorted(parts, key=lambda part: -len(part[1]))
 
 
-def build(into: Path, dead: list[Dead], options: Options, pool: ProcessPoolExecutor) -> None:
+def build(into: Path, dead: list[Dead], options: ScoreOptions, pool: ProcessPoolExecutor) -> None:
     """Cover every op by a few kernels at a time, thin what that gives, and save it."""
     work = _parts(dead)
     chosen: dict[str, list[Choice]] = {}

@@ -22,9 +22,9 @@ from kfuzz.devices.cpu import compiler
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import operators
 from kfuzz.scoring.figures import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
-from kfuzz.scoring.run import Progress, Report, run_score
+from kfuzz.scoring.run import HowFar, ScoreReport, run_score
 from kfuzz.scoring.survivors import Reason, belied, reason_for, reasons, standing
-from kfuzz.scoring.trials import Options, Score, chosen
+from kfuzz.scoring.trials import Score, ScoreOptions, chosen
 
 from benchmarks.rival_trials import Tally, run_rivals
 from benchmarks.rivals import RIVALS
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--max-cases", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    options = Options(asked.seed, asked.max_cases, per_operator=0)
+    options = ScoreOptions(asked.seed, asked.max_cases, per_operator=0)
     kernels = [kernel for kernel in discover() if kernel.broken is None]
     report = run_score(kernels, CpuDevice, options, asked.jobs, asked.out, tell)
     if report.interrupted:
@@ -67,13 +67,13 @@ def provenance() -> dict[str, str]:
     }
 
 
-def tell(progress: Progress) -> None:
+def tell(progress: HowFar) -> None:
     """A line now and then."""
     if progress.done % 50 == 0 or progress.done == progress.total:
         print(f"{progress.done} of {progress.total} mutants, {progress.left:.0f} s left", file=sys.stderr)
 
 
-def rivals(kernels: Sequence[Kernel], report: Report, kept: Path, jobs: int) -> list[Tally]:
+def rivals(kernels: Sequence[Kernel], report: ScoreReport, kept: Path, jobs: int) -> list[Tally]:
     """Every rival on every mutant that compiles; what was kept, where there is something."""
     if kept.exists():
         return [Tally(**one) for one in json.loads(kept.read_text(encoding="utf-8"))]
@@ -93,7 +93,7 @@ def rivals(kernels: Sequence[Kernel], report: Report, kept: Path, jobs: int) -> 
     return tallies
 
 
-def page(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
+def page(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
     """RESULTS.md, line by line."""
     total = figures(report.scores.values(), known)
     yield "# How good is it?\n"
@@ -115,7 +115,7 @@ def page(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) -> Ite
     yield from survivor_part(report, known)
 
 
-def summary(report: Report, total: Figures, known: tuple[Reason, ...]) -> Iterator[str]:
+def summary(report: ScoreReport, total: Figures, known: tuple[Reason, ...]) -> Iterator[str]:
     """The figures that count."""
     left = total.compiled - total.equivalent
     strict = total.counts["killed"] / max(1, left)
@@ -149,7 +149,7 @@ def summary(report: Report, total: Figures, known: tuple[Reason, ...]) -> Iterat
         yield f"\nOperators that {why}: {', '.join(name for name in idle if idle[name] == why)}."
 
 
-def rival_part(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
+def rival_part(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
     yield "The same mutants, the same kernels, the same device; rules rebuilt from their published descriptions,"
     yield "sizes cut down to what a processor can simulate. Each rival is also credited for every launch that crashes"
     yield "or hangs, and is asked only about sizes and value ranges that the kernel claims. Accused is a correct kernel"
@@ -166,7 +166,7 @@ def rival_part(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) 
     yield from only_theirs(report, tallies)
 
 
-def rival_table(report: Report, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
+def rival_table(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
     """Detection and false alarms, ours first."""
     counted = {key for key, one in report.scores.items() if standing(one, known) not in ("stillborn", "equivalent")}
     total = figures(report.scores.values(), known)
@@ -191,7 +191,7 @@ def rival_table(report: Report, tallies: list[Tally], known: tuple[Reason, ...])
         )
 
 
-def only_theirs(report: Report, tallies: list[Tally]) -> Iterator[str]:
+def only_theirs(report: ScoreReport, tallies: list[Tally]) -> Iterator[str]:
     """What a rival has found and we have not."""
     missed = {score.key: score for score in survivors(report)}
     theirs = [one for one in tallies if one.apart and one.key in missed]
@@ -201,7 +201,7 @@ def only_theirs(report: Report, tallies: list[Tally]) -> Iterator[str]:
         yield f"- {one.rival}: {_changed(score)}"
 
 
-def killers(report: Report) -> Iterator[str]:
+def killers(report: ScoreReport) -> Iterator[str]:
     """By which kind of finding, and after how many trials."""
     dead = [score for score in report.scores.values() if score.status in ("killed", "warned")]
     yield "| finding | errors | warnings |"
@@ -228,7 +228,7 @@ def table(what: str, rows: dict[str, Figures], words: dict[str, str] | None = No
         yield f"| {' | '.join(map(str, cells))} |{last}"
 
 
-def survivor_part(report: Report, known: tuple[Reason, ...]) -> Iterator[str]:
+def survivor_part(report: ScoreReport, known: tuple[Reason, ...]) -> Iterator[str]:
     """The mutants that are left, under the reason that is the same for all of them."""
     for where in ("unexplained", "out of reach", "within the claim", "equivalent"):
         some = [score for score in survivors(report) if standing(score, known) == where]

@@ -23,7 +23,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.sizes import Axis
 from kfuzz.search.choose import Choose
 from kfuzz.search.edges import VECTOR, WARP, columns, edges
-from kfuzz.search.families import ROWS, Row
+from kfuzz.search.families import ROWS, RowPlan
 from kfuzz.search.plan import Attempt, plan
 
 SMALL_BUDGET = 1 << 12
@@ -55,7 +55,7 @@ def rows(draw: DrawFn, count: int, cols: int, around: Iterable[int] = (WARP, VEC
     widths = tuple(around)
     inside = columns(cols, widths)
     bands = [
-        ROWS[(start - index) % len(ROWS)](Row(cols, inside, widths, mix(seed, start - index)))
+        ROWS[(start - index) % len(ROWS)](RowPlan(cols, inside, widths, mix(seed, start - index)))
         for index in range(max(1, count))
     ]
     return Recipe(count, cols, tuple(bands))

@@ -48,7 +48,7 @@ def enclose_states(
         reasons += (f"{int(rows.empty.sum())} sums of nothing but empty states: unclaimed",)
     if overflow.any():
         reasons += (f"{int(overflow.sum())} sums may overflow",)
-    exact = _Exact(m, s, accuracy, first_exp)
+    exact = _ExactStates(m, s, accuracy, first_exp)
     slack = np.where(plain, ROUND_64 * hi, 0.0)
     maxima = enclose_maximum(m, top, rows.judged, rows.reasons, accuracy.ftz, g)
     return maxima, Enclosure(want, lo, hi, judged_s, slack, slack, exact.total, None, reasons)
@@ -63,7 +63,7 @@ def largest_partial(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool)
         return np.asarray(s.sum(axis=-1) * np.exp((growth + exponents) * accuracy.ubar + g))
 
 
-class _Exact:
+class _ExactStates:
     def __init__(self, m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> None:
         self.m, self.s, self.accuracy, self.first_exp = m, s, accuracy, first_exp
         self.row = lru_cache(maxsize=8)(self._row)

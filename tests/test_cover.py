@@ -10,12 +10,12 @@ from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import as_kernel, mutants
 from kfuzz.scoring.run import FILE, run_score, scores_in
-from kfuzz.scoring.trials import Options, control_of, score_of
+from kfuzz.scoring.trials import ScoreOptions, control_of, score_of
 
 from benchmarks.cover import Dead, cover, kills, measure, thin, thinned
 
 KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
-FEW = Options(seed=3, max_cases=12)
+FEW = ScoreOptions(seed=3, max_cases=12)
 
 
 def test_a_few_small_cases_kill_every_mutant_again() -> None:

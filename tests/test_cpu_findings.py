@@ -7,7 +7,7 @@ import pytest
 from kfuzz.devices import Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.cpu.abi import FINISHED, TIMED_OUT
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.cpu.experiments import Manner, Pass, examined
+from kfuzz.devices.cpu.experiments import CpuRun, Manner, examined
 from kfuzz.devices.cpu.findings import Sight
 from kfuzz.devices.cpu.options import Flavour
 from planted_jobs import Value, entries, floats, job_of, marked, planted
@@ -287,11 +287,11 @@ def test_only_the_runs_of_the_trial_hang(is_first: bool) -> None:
     """What a run with every access checked does not finish in what is left of the time is work, and no hang."""
     hang = Sight(Finding("hang", "thread 0 was running when time was up", line=3), None, True)
 
-    def run_once(flavour: Flavour, manner: Manner, seconds: float) -> Pass:
+    def run_once(flavour: Flavour, manner: Manner, seconds: float) -> CpuRun:
         if flavour == "check" or is_first:
-            return Pass(manner, None, (hang,), TIMED_OUT, seconds, seconds, "")
+            return CpuRun(manner, None, (hang,), TIMED_OUT, seconds, seconds, "")
         y = np.array([1.0 + manner.schedule], np.float32)  # in another order of threads another sum
-        return Pass(manner, Run(manner.label(), {"y": y}), (), FINISHED, 0.1, 0.0, "")
+        return CpuRun(manner, Run(manner.label(), {"y": y}), (), FINISHED, 0.1, 0.0, "")
 
     job = planted("races", entries("races")[0], {"y": "f32[1]"})
     kinds = {finding.kind for finding in examined(job, Probe(), run_once, set()).findings}

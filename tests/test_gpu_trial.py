@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
 from kfuzz.devices.gpu.experiments import MISSES, TURNS, Fault, examined
-from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Bytes, Place, Plan, offsets, places, plans
+from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Arrangement, Bytes, Place, offsets, places, plans
 
 N = 37
 
@@ -38,7 +38,7 @@ class HostCard:
     def image(self, nbytes: int) -> Bytes:
         return np.empty(nbytes, np.uint8)
 
-    def launch(self, job: Job, plan: Plan, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
+    def launch(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
         memory = Memory(job, where, image.copy(), plan.shared)
         for kernel in self.kernels[:steps]:
             kernel(memory)

@@ -19,7 +19,7 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.views import report
 from kfuzz.views.failure import extent_text, failure_text, option_for
 from kfuzz.views.junit import as_junit, clean
-from kfuzz.views.live import Board, Line, LineView, TableView, board_table, view_of
+from kfuzz.views.live import Board, KernelLine, LineView, TableView, board_table, view_of
 from kfuzz.views.report import Extent, Finding, KernelReport, Report, Worst, report_of
 from kfuzz.views.summary import counts, failures, table, troubles, verdict
 from rich.console import Console
@@ -262,7 +262,7 @@ def tried(kernel: str = "a", rows: int = 5) -> Tried:
 
 
 def board(clock: Clock, max_time: float | None = 60.0, max_cases: int | None = None) -> Board:
-    return Board({"a": Line(), "b": Line()}, max_time, max_cases, clock)
+    return Board({"a": KernelLine(), "b": KernelLine()}, max_time, max_cases, clock)
 
 
 def discovered(result: Result) -> Discovery:

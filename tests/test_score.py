@@ -12,12 +12,12 @@ from kfuzz.commands.group import main
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import Mutant, mutants
 from kfuzz.scoring.figures import accused, figures, idle_operators, told
-from kfuzz.scoring.run import FILE, Progress, Report, run_score
+from kfuzz.scoring.run import FILE, HowFar, ScoreReport, run_score
 from kfuzz.scoring.survivors import Reason, ReasonError, belied, reasons, standing
-from kfuzz.scoring.trials import Control, Options, Score, control_of, score_of
+from kfuzz.scoring.trials import Control, Score, ScoreOptions, control_of, score_of
 
 KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
-FEW = Options(seed=3, max_cases=12)
+FEW = ScoreOptions(seed=3, max_cases=12)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_the_control_of_a_broken_kernel_is_accused(device: CpuDevice) -> None:
     broken = load(KERNELS / "broken" / "max_starts_at_flt_min.cu")
     control = control_of(broken, device, FEW)
     assert control.defects
-    assert accused(Report(FEW, {broken.name: control})) == [control]
+    assert accused(ScoreReport(FEW, {broken.name: control})) == [control]
 
 
 def test_a_wrong_mutant_is_killed_by_the_trial_that_shows_it(device: CpuDevice, control: Control) -> None:
@@ -111,18 +111,18 @@ def test_a_mutant_that_never_ends_costs_seconds_and_is_killed(device: CpuDevice,
 # -- runs ------------------------------------------------------------------------------------------------------------
 
 
-def settled(report: Report) -> dict[str, tuple[object, ...]]:
+def settled(report: ScoreReport) -> dict[str, tuple[object, ...]]:
     return {key: (one.status, one.trials, one.kind, one.bucket) for key, one in report.scores.items()}
 
 
-def ignore(_: Progress) -> None:
+def ignore(_: HowFar) -> None:
     """Nobody listens."""
 
 
-def interrupting(after: int) -> Callable[[Progress], None]:
+def interrupting(after: int) -> Callable[[HowFar], None]:
     """A listener that presses Ctrl-C once so many mutants are done."""
 
-    def listen(progress: Progress) -> None:
+    def listen(progress: HowFar) -> None:
         if progress.done == after:
             raise KeyboardInterrupt
 
@@ -130,18 +130,18 @@ def interrupting(after: int) -> Callable[[Progress], None]:
 
 
 @pytest.fixture(scope="module")
-def whole() -> Report:
+def whole() -> ScoreReport:
     return run_score([KERNEL], CpuDevice, FEW, 2, None, ignore)
 
 
-def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: Report) -> None:
+def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: ScoreReport) -> None:
     assert len(whole.scores) == len({mutant.operator for mutant in mutants(KERNEL)})
     assert whole.controls[KERNEL.name].trials == FEW.max_cases
     assert figures(whole.scores.values(), ()).rate > 0.9
     assert any("killed" in line for line in told(whole, ()))
 
 
-def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, whole: Report) -> None:
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, whole: ScoreReport) -> None:
     first = run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(7))
     assert first.interrupted
     assert len(first.scores) == 7
@@ -154,7 +154,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, whole: Report) 
     assert third.controls[KERNEL.name].trials == FEW.max_cases
 
 
-def test_a_torn_last_line_is_dropped_and_its_mutant_scored_again(tmp_path: Path, whole: Report) -> None:
+def test_a_torn_last_line_is_dropped_and_its_mutant_scored_again(tmp_path: Path, whole: ScoreReport) -> None:
     run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(5))
     path = tmp_path / FILE
     path.write_bytes(path.read_bytes()[:-20])
@@ -192,15 +192,15 @@ def test_a_reason_that_a_kill_belies_is_told() -> None:
     assert belied([killed, other], (REASON,)) == [killed]
     assert belied([killed, other, made_up()], (REASON,)) == []  # two lines say "b", and one of them does survive
     assert belied([killed], (replace(REASON, verdict="out of reach"),)) == []
-    told_of_all = list(told(Report(replace(FEW, per_operator=0), {}, {"7": killed}), (REASON,)))
+    told_of_all = list(told(ScoreReport(replace(FEW, per_operator=0), {}, {"7": killed}), (REASON,)))
     assert "a reason says that it survives: op/name:7: by hand: b" in told_of_all
-    assert not any("a reason says" in line for line in told(Report(FEW, {}, {"7": killed}), (REASON,)))
+    assert not any("a reason says" in line for line in told(ScoreReport(FEW, {}, {"7": killed}), (REASON,)))
 
 
 def test_an_interrupted_score_says_nothing_of_what_is_not_there() -> None:
     killed = {"7": made_up(status="killed", line=7, key="7")}
     every = replace(FEW, per_operator=0)
-    whole, part = (list(told(Report(every, {}, killed, interrupted), (REASON,))) for interrupted in (False, True))
+    whole, part = (list(told(ScoreReport(every, {}, killed, interrupted), (REASON,))) for interrupted in (False, True))
     beyond = [line for line in whole if line not in part]
     assert any("a reason says" in line for line in beyond)
     assert any("apply nowhere" in line for line in beyond)
@@ -223,7 +223,7 @@ def test_only_the_equivalent_are_left_out_of_the_rate() -> None:
 
 def test_an_operator_that_does_nothing_is_named() -> None:
     killed = made_up(status="killed", operator="max as min")
-    report = Report(FEW, {}, {"0": killed, "1": made_up(operator="exp fast", key="1")})
+    report = ScoreReport(FEW, {}, {"0": killed, "1": made_up(operator="exp fast", key="1")})
     idle = idle_operators(report, ())
     assert "max as min" not in idle
     assert idle["exp fast"] == "killed nothing"

@@ -13,7 +13,7 @@ from kfuzz.claims.kernel import Kernel, discover, load
 from kfuzz.claims.sizes import Axis
 from kfuzz.search import edges, plan
 from kfuzz.search.choose import seed_of, seeded
-from kfuzz.search.families import ROWS, Row, with_nan
+from kfuzz.search.families import ROWS, RowPlan, with_nan
 from kfuzz.search.large import Large, full_grid, large_size
 from kfuzz.search.merges import meetings, merge_inputs
 from kfuzz.search.plan import Attempt
@@ -215,7 +215,7 @@ def test_many_different_rows_share_a_launch() -> None:
 @settings(max_examples=30)
 def test_no_family_makes_nan_or_plus_infinity(family, cols: int, bits: int) -> None:  # noqa: ANN001  a Family
     widths = (4, 32, 128)
-    band = family(Row(cols, edges.columns(cols, widths), widths, bits))
+    band = family(RowPlan(cols, edges.columns(cols, widths), widths, bits))
     x = materialise(Recipe(1, cols, (band,)))
     assert not np.isnan(x).any()
     assert not np.isposinf(x).any()
@@ -224,12 +224,12 @@ def test_no_family_makes_nan_or_plus_infinity(family, cols: int, bits: int) -> N
 
 @pytest.mark.parametrize("family", ROWS, ids=lambda family: family.__name__)
 def test_families_take_empty_rows(family) -> None:  # noqa: ANN001  a Family
-    band = family(Row(0, edges.columns(0, (4, 32)), (4, 32), 12345))
+    band = family(RowPlan(0, edges.columns(0, (4, 32)), (4, 32), 12345))
     assert materialise(Recipe(2, 0, (band,))).shape == (2, 0)
 
 
 def test_a_family_that_makes_nan_would_be_noticed() -> None:
-    band = with_nan(Row(5, (0,), (4,), 0))
+    band = with_nan(RowPlan(5, (0,), (4,), 0))
     assert np.isnan(materialise(Recipe(1, 5, (band,)))).any()
 
 

@@ -20,17 +20,17 @@ TERMINAL = (signal.SIGINT, signal.SIGHUP)
 ENDS = (*TERMINAL, signal.SIGTERM)
 JOIN_SECONDS = 2.0
 
-Job = TypeVar("Job")
-Item = TypeVar("Item")
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
 MakeDevice = Callable[[], Device]
-Work = Callable[[Device, Job], Iterable[Item]]
+Work = Callable[[Device, Task], Iterable[Answer]]
 """What a process does with a job. Like `MakeDevice` it is sent to the process, so it has to be picklable."""
 
 
-class Child(Generic[Job, Item]):
+class Child(Generic[Task, Answer]):
     """One process at work, and whether it is: from a job on until its caller says that the last item has come."""
 
-    def __init__(self, make_device: MakeDevice, work: Work[Job, Item]) -> None:
+    def __init__(self, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process: BaseProcess = context.Process(target=_serve, args=(theirs, make_device, work))
@@ -38,7 +38,7 @@ class Child(Generic[Job, Item]):
         theirs.close()
         self.is_busy = False
 
-    def send(self, job: Job) -> None:
+    def send(self, job: Task) -> None:
         """Give it a job."""
         self.is_busy = True
         try:
@@ -46,10 +46,10 @@ class Child(Generic[Job, Item]):
         except (BrokenPipeError, ConnectionResetError):
             raise self._ended() from None
 
-    def receive(self) -> Item:
+    def receive(self) -> Answer:
         """The next item; raises the error that ended the process, or a DeviceError where it ended without one."""
         try:
-            item: Item | DeviceError | ClaimError = self.pipe.recv()
+            item: Answer | DeviceError | ClaimError = self.pipe.recv()
         except (EOFError, ConnectionResetError):
             raise self._ended() from None
         if isinstance(item, DeviceError | ClaimError):
@@ -95,7 +95,7 @@ def stay_deaf() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
 
 
-def _serve(pipe: Connection, make_device: MakeDevice, work: Work[Job, Item]) -> None:
+def _serve(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
     """The other end of a child: jobs come in, items go out, until the pipe is closed."""
     stay_deaf()
     signal.signal(signal.SIGTERM, _leave)

@@ -21,9 +21,9 @@ MAX_BANDS = 1024
 MAX_EDITS = 8
 MAX_SEED = (1 << 64) - 1
 
-Kind = Literal["constant", "ramp", "normal", "uniform", "sign", "integer", "power", "bits", "counter"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-Op = Literal["set", "add"]
+BaseKind = Literal["constant", "ramp", "normal", "uniform", "sign", "integer", "power", "bits", "counter"]
+KINDS: tuple[BaseKind, ...] = get_args(BaseKind)
+EditOp = Literal["set", "add"]
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -44,7 +44,7 @@ class Base(NamedTuple):
     and use neither offset nor scale: `bits` any of the 2^32, `counter` seed + position.
     """
 
-    kind: Kind = "constant"
+    kind: BaseKind = "constant"
     offset: int = 0
     scale: int = 0
     seed: int = 0
@@ -60,7 +60,7 @@ class Edit(NamedTuple):
     first: int
     last: int
     bits: int
-    op: Op = "set"
+    op: EditOp = "set"
     every: int = 1
 
     def columns(self, cols: int) -> slice:
@@ -129,7 +129,7 @@ def materialise(recipe: Recipe) -> NDArray[np.float32]:
     """The array that a recipe stands for: rows x cols, the same bits on every machine."""
     out = np.empty((recipe.rows, recipe.cols), np.uint32)
     count = len(recipe.bands)
-    kinds: dict[Kind, list[int]] = {}
+    kinds: dict[BaseKind, list[int]] = {}
     for index, band in enumerate(recipe.bands[: recipe.rows]):
         kinds.setdefault(band.base.kind, []).append(index)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -162,7 +162,7 @@ def _seed_of(base: Base, turn: int, cols: int) -> int:
     return base.seed if turn == 0 else mix(base.seed, turn)
 
 
-def _fill(out: NDArray[np.uint32], recipe: Recipe, kind: Kind, indices: list[int]) -> None:
+def _fill(out: NDArray[np.uint32], recipe: Recipe, kind: BaseKind, indices: list[int]) -> None:
     """Write the base of every row whose band is of this kind."""
     count = len(recipe.bands)
     turns = -(-recipe.rows // count)
@@ -195,7 +195,7 @@ def _fill(out: NDArray[np.uint32], recipe: Recipe, kind: Kind, indices: list[int
             out[where] = rounded.view(np.uint32)
 
 
-def _seeds(bases: list[Base], turns: NDArray[np.int64], cols: int, kind: Kind) -> NDArray[np.uint64]:
+def _seeds(bases: list[Base], turns: NDArray[np.int64], cols: int, kind: BaseKind) -> NDArray[np.uint64]:
     """`_seed_of` for every row at once."""
     seeds = np.array([base.seed for base in bases], np.uint64)[np.arange(len(turns)) % len(bases)]
     turn = turns.astype(np.uint64)
@@ -215,12 +215,12 @@ def _hash(seed: NDArray[np.uint64], step: NDArray[np.uint64]) -> NDArray[np.uint
     return z
 
 
-def _bits(kind: Kind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> NDArray[np.uint32]:
+def _bits(kind: BaseKind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """The kinds that are bit patterns."""
     return (seed + col if kind == "counter" else _hash(seed, col) >> np.uint64(32)).astype(np.uint32)
 
 
-def _pattern(kind: Kind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> NDArray[np.float64]:
+def _pattern(kind: BaseKind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> NDArray[np.float64]:
     """The kinds that are numbers: exact, but for `normal`, rounded once by its last multiplication."""
     if kind == "ramp":
         return np.broadcast_to(col.astype(np.float64), np.broadcast_shapes(seed.shape, col.shape)).copy()

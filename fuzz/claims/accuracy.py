@@ -42,7 +42,7 @@ class Rounding:
 
 
 @dataclass(frozen=True)
-class Values:
+class Domain:
     """The [values] table: `range` bounds every finite value; -inf stays claimed unless `finite`."""
 
     special: Special
@@ -151,7 +151,7 @@ def read_slack(front: FrontMatter) -> float:
     return float(cast(float, value))
 
 
-def read_values(front: FrontMatter) -> Values:
+def read_values(front: FrontMatter) -> Domain:
     """The [values] table; silence is the op's own default."""
     check_keys(front, ("values",), VALUES_KEYS)
     finite = lookup(front.values, ("values", "finite"))
@@ -164,7 +164,7 @@ def read_values(front: FrontMatter) -> Values:
     )
     if finite and lookup(front.values, ("values", "all_neg_inf")) is not None:
         raise front.error(("values", "all_neg_inf"), "finite = true leaves -inf out, so such a row is not claimed")
-    return Values(special, bool(finite), read_range(front))
+    return Domain(special, bool(finite), read_range(front))
 
 
 def read_row(front: FrontMatter, name: str) -> SpecialRow | None:

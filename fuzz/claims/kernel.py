@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from kfuzz.claims import front_matter
 from kfuzz.claims import sizes as claim
-from kfuzz.claims.accuracy import Rounding, Values, accuracy_for, read_rounding, read_values
+from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding, read_values
 from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter
@@ -52,7 +52,7 @@ class Kernel:
     align: int
     launches: tuple[Launch, ...]
     rounding: Rounding
-    values: Values
+    values: Domain
     broken: Broken | None
     front: FrontMatter = field(repr=False)
 

@@ -19,7 +19,7 @@ from kfuzz.devices import DTYPES
 KEYS = ("entry", "grid", "block", "shared", "args", "when")
 EXAMPLE = '[[launch]], then entry = "name", grid = "rows", block = 256, args = ["y", "x", "rows", "cols"]'
 C_INT_BYTES = 4
-Arrays = Mapping[str, Array]
+ClaimedArrays = Mapping[str, Array]
 Functions = Mapping[str, Parameters]
 Tune = Mapping[str, tuple[int, ...]]
 
@@ -46,7 +46,7 @@ class Launch:
         return tuple(self.entry_for(dict(zip(holes, values, strict=True))) for values in choices)
 
 
-def read_launches(front: FrontMatter, names: tuple[str, ...], arrays: Arrays, tune: Tune) -> tuple[Launch, ...]:
+def read_launches(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays, tune: Tune) -> tuple[Launch, ...]:
     written = required(front, ("launch",), EXAMPLE)
     if not isinstance(written, list) or not all(isinstance(item, dict) for item in written):
         raise front.error(("launch",), "a launch stands under [[launch]], in double brackets")
@@ -61,7 +61,7 @@ def read_launches(front: FrontMatter, names: tuple[str, ...], arrays: Arrays, tu
     return launches
 
 
-def read_launch(front: FrontMatter, key: KeyPath, names: tuple[str, ...], arrays: Arrays) -> Launch:
+def read_launch(front: FrontMatter, key: KeyPath, names: tuple[str, ...], arrays: ClaimedArrays) -> Launch:
     check_keys(front, key, KEYS)
     entry = required(front, (*key, "entry"), 'entry = "softmax_online"')
     if not isinstance(entry, str):
@@ -111,7 +111,7 @@ def read_function(front: FrontMatter, key: KeyPath, launch: Launch, functions: F
     return functions[name[1]]
 
 
-def check_args(front: FrontMatter, key: KeyPath, launch: Launch, parameters: Parameters, arrays: Arrays) -> None:
+def check_args(front: FrontMatter, key: KeyPath, launch: Launch, parameters: Parameters, arrays: ClaimedArrays) -> None:
     """An array goes to a pointer to its element type, and a size to a C int."""
     if len(parameters) != len(launch.args):
         wanted = ", ".join(parameter.text for parameter in parameters)

@@ -8,7 +8,7 @@ from math import prod
 
 from kfuzz.claims.expression import Expression, ExpressionError, show_sizes
 from kfuzz.claims.front_matter import FrontMatter, KeyPath
-from kfuzz.claims.launches import Arrays, Launch
+from kfuzz.claims.launches import ClaimedArrays, Launch
 from kfuzz.devices import Step
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
@@ -19,7 +19,7 @@ SHARED_MAX = 227 * 1024
 """Bytes of dynamic shared memory that a block may opt into, on the cards that allow most."""
 
 Sizes = Mapping[str, int]
-Dimensions = tuple[int, int, int]
+LaunchSize = tuple[int, int, int]
 
 
 def evaluate(front: FrontMatter, key: KeyPath, value: Expression, sizes: Sizes) -> int:
@@ -35,7 +35,7 @@ def is_chosen(front: FrontMatter, key: KeyPath, launch: Launch, sizes: Sizes) ->
     return launch.when is None or bool(evaluate(front, (*key, "when"), launch.when, sizes))
 
 
-def step_of(front: FrontMatter, key: KeyPath, launch: Launch, arrays: Arrays, sizes: Sizes) -> Step:
+def step_of(front: FrontMatter, key: KeyPath, launch: Launch, arrays: ClaimedArrays, sizes: Sizes) -> Step:
     """The launch at these sizes."""
     block = dimensions(front, (*key, "block"), launch.block, BLOCK_MAX, sizes)
     if prod(block) > THREADS_MAX:
@@ -58,8 +58,8 @@ def step_of(front: FrontMatter, key: KeyPath, launch: Launch, arrays: Arrays, si
 
 
 def dimensions(
-    front: FrontMatter, key: KeyPath, written: tuple[Expression, ...], most: Dimensions, sizes: Sizes
-) -> Dimensions:
+    front: FrontMatter, key: KeyPath, written: tuple[Expression, ...], most: LaunchSize, sizes: Sizes
+) -> LaunchSize:
     """Three dimensions, of which those left out are 1."""
     values = [evaluate(front, key, size, sizes) for size in written]
     for axis, value, limit in zip("xyz", values, most, strict=False):

@@ -23,7 +23,7 @@ from kfuzz.find.device import device_named, open_device
 from kfuzz.views import report, summary
 from kfuzz.views.failure import failure_text
 from kfuzz.views.junit import as_junit
-from kfuzz.views.live import Board, Line, view_of
+from kfuzz.views.live import Board, KernelLine, view_of
 from rich.console import Console
 
 DEFAULT_SECONDS = 60.0
@@ -119,7 +119,7 @@ def campaign(
     count = f"{len(kernels)} kernels" if len(kernels) != 1 else kernels[0].name
     jobs = f"{options.jobs} jobs, " if options.jobs > 1 else ""
     screen.print(f"fuzzing {count} on the {device} ({jobs}seed {options.seed})", markup=False, highlight=False)
-    board = Board({kernel.name: Line() for kernel in kernels}, options.max_time, options.max_cases)
+    board = Board({kernel.name: KernelLine() for kernel in kernels}, options.max_time, options.max_cases)
     started = datetime.now(UTC)
     try:
         with view_of(board, screen) as view:

@@ -8,9 +8,9 @@ from kfuzz.commands.options import console, kernels_named
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.find.targets import TargetError
 from kfuzz.scoring.figures import accused, told
-from kfuzz.scoring.run import Progress, run_score
+from kfuzz.scoring.run import HowFar, run_score
 from kfuzz.scoring.survivors import reasons
-from kfuzz.scoring.trials import Options
+from kfuzz.scoring.trials import ScoreOptions
 
 ACCUSED = 1
 INTERRUPTED = 130
@@ -25,7 +25,7 @@ class Telling:
         self._status = self._console.status("the first mutants are being compiled")
         self._last = time.monotonic()
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: HowFar) -> None:
         """Tell of one more mutant."""
         left = f"{progress.left / 60:.0f} min" if progress.left >= 90 else f"{progress.left:.0f} s"
         line = f"{progress.done} of {progress.total} mutants, {left} left; at {progress.score.kernel}"
@@ -71,7 +71,7 @@ def score(
     if not kernels:
         raise TargetError(f"{', '.join(targets)}: wrong on purpose; a mutant is made of a kernel that is correct")
     with Telling() as telling:
-        report = run_score(kernels, CpuDevice, Options(seed, max_cases, per_operator), jobs, out, telling)
+        report = run_score(kernels, CpuDevice, ScoreOptions(seed, max_cases, per_operator), jobs, out, telling)
     for line in told(report, reasons()):
         click.echo(line)
     if report.interrupted:

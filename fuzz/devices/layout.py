@@ -28,7 +28,7 @@ ALIGNED = 256
 
 
 @dataclass(frozen=True)
-class Plan:
+class Arrangement:
     """What is special about one run: the order of arrays, the end of memory that they touch, and the poisons.
 
     `inside` and `around` give single arrays, or the guards on both sides of them, a poison of their own.
@@ -73,7 +73,7 @@ def offsets(job: Job, seed: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def plans(job: Job, runs: int, seed: int) -> tuple[Plan, ...]:
+def plans(job: Job, runs: int, seed: int) -> tuple[Arrangement, ...]:
     """One plan a run: the poisons, the two ends of memory, and the array at that end, each in turn."""
     count = len(job.buffers)
     made = []
@@ -82,7 +82,7 @@ def plans(job: Job, runs: int, seed: int) -> tuple[Plan, ...]:
         order = tuple(range(turn + 1, count)) + tuple(range(turn + 1)) if count else ()
         at_end = run % 2 == 0
         word = POISONS[run % len(POISONS)]
-        made.append(Plan(order if at_end else order[::-1], at_end, word, word))
+        made.append(Arrangement(order if at_end else order[::-1], at_end, word, word))
     return tuple(made)
 
 
@@ -94,7 +94,7 @@ def nbytes(buffer: Buffer) -> int:
     return size
 
 
-def places(job: Job, plan: Plan, distances: Sequence[int]) -> tuple[tuple[Place, ...], int]:
+def places(job: Job, plan: Arrangement, distances: Sequence[int]) -> tuple[tuple[Place, ...], int]:
     """Where each array of a job lies, in the order of addresses, and how many bytes the image has.
 
     At the end of memory no guard follows the last array, at its start none precedes the first.
@@ -117,7 +117,7 @@ def places(job: Job, plan: Plan, distances: Sequence[int]) -> tuple[tuple[Place,
     ), total
 
 
-def paint_image(image: Bytes, job: Job, plan: Plan, where: Sequence[Place]) -> None:
+def paint_image(image: Bytes, job: Job, plan: Arrangement, where: Sequence[Place]) -> None:
     """Fill an image: poison everywhere, then what the job says of each array."""
     _paint(image, 0, len(image), plan.word + BESIDE)
     for place in where:

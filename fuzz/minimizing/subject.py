@@ -14,7 +14,7 @@ from kfuzz.cases.recipe import MAX_BANDS, Band, Recipe, bits_of, value_of
 from kfuzz.claims.kernel import Kernel
 from numpy.typing import NDArray
 
-Source = Recipe | Values
+Content = Recipe | Values
 Weight = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
 
 ONE, NEG_INF = bits_of(1.0), bits_of(float("-inf"))
@@ -32,7 +32,7 @@ class Subject:
     """
 
     kernel: Kernel
-    sources: Mapping[str, Source]
+    sources: Mapping[str, Content]
     tune: Mapping[str, int]
     check: bool
     seed: int
@@ -69,7 +69,7 @@ class Subject:
     def recipes(self) -> dict[str, Recipe]:
         return {role: source for role, source in self.sources.items() if isinstance(source, Recipe)}
 
-    def put(self, role: str, source: Source) -> "Subject":
+    def put(self, role: str, source: Content) -> "Subject":
         """The same trial with another array of the same shape."""
         return replace(self, sources={**self.sources, role: source})
 
@@ -96,15 +96,15 @@ Candidates = Generator[Subject, bool, None]
 
 def subject_of(kernel: Kernel, case: Case, tune: Mapping[str, int], check: bool, seed: int) -> Subject:
     """A case as a subject: recipes where it has them, values where it has not or they are few."""
-    sources: dict[str, Source] = {**case.arrays, **case.recipes}
+    sources: dict[str, Content] = {**case.arrays, **case.recipes}
     return Subject(kernel, sources, {name: tune[name] for name in kernel.tune}, check, seed).settled()
 
 
-def is_short(source: Source) -> bool:
+def is_short(source: Content) -> bool:
     return (source.size if isinstance(source, np.ndarray) else source.elements) <= MAX_LITERAL
 
 
-def _kept(source: Source, place: int, rank: int, indices: Sequence[int]) -> Source:
+def _kept(source: Content, place: int, rank: int, indices: Sequence[int]) -> Content:
     if isinstance(source, np.ndarray):
         return np.ascontiguousarray(np.take(source, indices, axis=place))
     is_row = place == 0 if rank == 2 else source.cols == 1
@@ -115,7 +115,7 @@ def _kept(source: Source, place: int, rank: int, indices: Sequence[int]) -> Sour
     return replace(source, rows=len(indices))
 
 
-def told(source: Source) -> tuple[int, int]:
+def told(source: Content) -> tuple[int, int]:
     """How many statements say what an array holds, and how long they are."""
     if isinstance(source, Recipe):
         return 0, sum(map(_band_length, source.bands)) + (source.limits is not None)

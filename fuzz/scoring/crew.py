@@ -11,7 +11,7 @@ from kfuzz.campaign.children import Child, MakeDevice
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device
 from kfuzz.mutating.mutate import Mutant
-from kfuzz.scoring.trials import Control, Options, Score, control_of, score_of
+from kfuzz.scoring.trials import Control, Score, ScoreOptions, control_of, score_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ Told = Control | Score | Done
 
 
 def run_batches(
-    batches: Sequence[Batch], make_device: MakeDevice, options: Options, jobs: int
+    batches: Sequence[Batch], make_device: MakeDevice, options: ScoreOptions, jobs: int
 ) -> Iterator[Control | Score]:
     """Everything that comes of the batches, in the order in which it happens; ends the processes, come what may."""
     waiting = list(reversed(batches))
@@ -61,7 +61,7 @@ def run_batches(
 class _Batches:
     """What a process does with a batch; it remembers what the trials of the last kernel showed."""
 
-    options: Options
+    options: ScoreOptions
     control: Control | None = None
 
     def __call__(self, device: Device, batch: Batch) -> Iterator[Told]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from kfuzz.mutating.mutate import operators
-from kfuzz.scoring.run import Report
+from kfuzz.scoring.run import ScoreReport
 from kfuzz.scoring.survivors import Reason, Standing, belied, reason_for, standing
 from kfuzz.scoring.trials import Control, Score
 
@@ -51,7 +51,7 @@ def figures(scores: Iterable[Score], known: tuple[Reason, ...]) -> Figures:
     return Figures(Counter(standing(score, known) for score in every), trials)
 
 
-def by_operator(report: Report, known: tuple[Reason, ...]) -> dict[str, Figures]:
+def by_operator(report: ScoreReport, known: tuple[Reason, ...]) -> dict[str, Figures]:
     """The counts of every operator, those that made no mutant too."""
     return {
         name: figures((score for score in report.scores.values() if score.operator == name), known)
@@ -59,24 +59,24 @@ def by_operator(report: Report, known: tuple[Reason, ...]) -> dict[str, Figures]
     }
 
 
-def by_kernel(report: Report, known: tuple[Reason, ...]) -> dict[str, Figures]:
+def by_kernel(report: ScoreReport, known: tuple[Reason, ...]) -> dict[str, Figures]:
     """The counts of every kernel."""
     names = sorted({score.kernel for score in report.scores.values()})
     return {name: figures((score for score in report.scores.values() if score.kernel == name), known) for name in names}
 
 
-def survivors(report: Report) -> list[Score]:
+def survivors(report: ScoreReport) -> list[Score]:
     """Every mutant that nothing killed, by kernel and line."""
     left = (score for score in report.scores.values() if score.status == "survived")
     return sorted(left, key=lambda score: (score.kernel, score.line, score.operator))
 
 
-def accused(report: Report) -> list[Control]:
+def accused(report: ScoreReport) -> list[Control]:
     """The correct kernels that were accused: there must be none."""
     return [control for control in report.controls.values() if control.defects]
 
 
-def idle_operators(report: Report, known: tuple[Reason, ...]) -> dict[str, str]:
+def idle_operators(report: ScoreReport, known: tuple[Reason, ...]) -> dict[str, str]:
     """The operators that made no mutant, or none that died, and which of the two it is."""
     found = {}
     for name, one in by_operator(report, known).items():
@@ -87,7 +87,7 @@ def idle_operators(report: Report, known: tuple[Reason, ...]) -> dict[str, str]:
     return found
 
 
-def told(report: Report, known: tuple[Reason, ...]) -> Iterator[str]:
+def told(report: ScoreReport, known: tuple[Reason, ...]) -> Iterator[str]:
     """The score in lines, for a terminal."""
     total = figures(report.scores.values(), known)
     counts = ", ".join(f"{count} {name}" for name, count in total.counts.most_common())

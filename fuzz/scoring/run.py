@@ -14,7 +14,7 @@ from kfuzz.campaign.children import MakeDevice
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.kernel import Kernel
 from kfuzz.scoring.crew import Batch, run_batches
-from kfuzz.scoring.trials import Control, Options, Score, chosen
+from kfuzz.scoring.trials import Control, Score, ScoreOptions, chosen
 
 SCHEMA = "kfuzz-score/1"
 FILE = "score.jsonl"
@@ -22,7 +22,7 @@ AT_A_TIME = 16
 
 
 @dataclass(frozen=True)
-class Progress:
+class HowFar:
     """How far it has come; `left` is in seconds, as far as it can be told."""
 
     done: int
@@ -33,10 +33,10 @@ class Progress:
 
 
 @dataclass
-class Report:
+class ScoreReport:
     """Everything that was found, by whichever run; `seconds` are those of the mutants, whoever ran them."""
 
-    options: Options
+    options: ScoreOptions
     controls: dict[str, Control] = field(default_factory=dict)
     scores: dict[str, Score] = field(default_factory=dict)
     interrupted: bool = False
@@ -45,13 +45,13 @@ class Report:
 def run_score(
     kernels: Sequence[Kernel],
     make_device: MakeDevice,
-    options: Options,
+    options: ScoreOptions,
     jobs: int,
     out: Path | None,
-    listen: Callable[[Progress], None],
-) -> Report:
+    listen: Callable[[HowFar], None],
+) -> ScoreReport:
     """Score what has not been scored in `out` yet; Ctrl-C ends it, and what is done is kept."""
-    report = Report(options)
+    report = ScoreReport(options)
     log = _Log(out, options)
     every = {mutant.key: (kernel, mutant) for kernel in kernels for mutant in chosen(kernel, options.per_operator)}
     for control in log.controls:
@@ -72,7 +72,7 @@ def run_score(
                 log.keep(told)
                 seconds, done = time.monotonic() - began, len(report.scores)
                 each = seconds / (done - before)
-                listen(Progress(done, len(every), seconds, each * (len(every) - done), told))
+                listen(HowFar(done, len(every), seconds, each * (len(every) - done), told))
     except KeyboardInterrupt:
         report.interrupted = True
     finally:
@@ -82,12 +82,12 @@ def run_score(
     return report
 
 
-def scores_in(out: Path) -> tuple[Options, list[Score]]:
+def scores_in(out: Path) -> tuple[ScoreOptions, list[Score]]:
     """What an earlier run was asked for, and the scores that it kept."""
     path = out / FILE
     try:
         header = json.loads(path.read_text(encoding="utf-8").partition("\n")[0])
-        options = Options(**{name: value for name, value in header.items() if name != "schema"})
+        options = ScoreOptions(**{name: value for name, value in header.items() if name != "schema"})
     except (OSError, ValueError, TypeError) as error:
         raise CaseError(f"{path}: holds no score: {error}") from None
     log = _Log(None, options)
@@ -98,7 +98,7 @@ def scores_in(out: Path) -> tuple[Options, list[Score]]:
 class _Log:
     """What is done, one line of JSON each below a line that says what was asked for; a torn last line is dropped."""
 
-    def __init__(self, out: Path | None, options: Options) -> None:
+    def __init__(self, out: Path | None, options: ScoreOptions) -> None:
         self.controls: list[Control] = []
         self.scores: list[Score] = []
         self._file: int | None = None

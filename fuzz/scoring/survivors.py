@@ -15,7 +15,7 @@ from kfuzz.mutating.mutate import Mutant
 from kfuzz.scoring.trials import Score
 
 FILE = Path(__file__).with_name("survivors.toml")
-Verdict = Literal["equivalent", "within the claim", "out of reach"]
+Excuse = Literal["equivalent", "within the claim", "out of reach"]
 Standing = Literal["killed", "warned", "equivalent", "within the claim", "out of reach", "unexplained", "stillborn"]
 KEYS = {"verdict", "operator", "kernels", "after", "why"}
 NOTHING = ";"
@@ -34,7 +34,7 @@ class Reason:
     that the claim allows. `out of reach`: wrong for inputs that no trial has, or hardly any: too large, or too rare.
     """
 
-    verdict: Verdict
+    verdict: Excuse
     operator: str
     kernels: tuple[str, ...]
     after: tuple[str, ...]
@@ -59,8 +59,8 @@ def reasons(path: Path = FILE) -> tuple[Reason, ...]:
         where = f"{path.name}: reason {number}"
         if set(table) != KEYS:
             raise ReasonError(f"{where}: has {', '.join(sorted(table))}; a reason has {', '.join(sorted(KEYS))}")
-        if table["verdict"] not in get_args(Verdict):
-            raise ReasonError(f"{where}: verdict = {table['verdict']!r}: one of {', '.join(get_args(Verdict))}")
+        if table["verdict"] not in get_args(Excuse):
+            raise ReasonError(f"{where}: verdict = {table['verdict']!r}: one of {', '.join(get_args(Excuse))}")
         lists = {key: tuple(table[key]) for key in ("kernels", "after")}
         found.append(Reason(table["verdict"], table["operator"], lists["kernels"], lists["after"], table["why"]))
     return tuple(found)

@@ -20,7 +20,7 @@ from kfuzz.oracle.op import check_inputs, find
 from kfuzz.trials.trial import Trial, run_trial
 from numpy.typing import NDArray
 
-Status = Literal["killed", "warned", "survived", "stillborn"]
+Fate = Literal["killed", "warned", "survived", "stillborn"]
 RUNS = 3
 TIMEOUT = 2.0
 """Seconds of processor time: several times what any trial of a correct kernel takes, and not so long that a mutant
@@ -28,7 +28,7 @@ which never ends costs a hundred others."""
 
 
 @dataclass(frozen=True)
-class Options:
+class ScoreOptions:
     """What is asked for. `per_operator`: so many mutants of each operator and kernel, 0 for all that there are."""
 
     seed: int = 0
@@ -63,7 +63,7 @@ class Score:
     line: int
     before: str
     after: str
-    status: Status
+    status: Fate
     trials: int
     seconds: float
     kind: str = ""
@@ -109,7 +109,7 @@ def chosen(kernel: Kernel, per_operator: int) -> tuple[Mutant, ...]:
     return tuple(mutant for mutant in every if mutant.key in keys)
 
 
-def control_of(kernel: Kernel, device: Device, options: Options) -> Control:
+def control_of(kernel: Kernel, device: Device, options: ScoreOptions) -> Control:
     """The unmutated kernel, given every trial that its mutants are given."""
     began = time.perf_counter()
     listening = Listening(device)
@@ -122,14 +122,14 @@ def control_of(kernel: Kernel, device: Device, options: Options) -> Control:
     return Control(kernel.name, len(answers), tuple(defects.values()), seconds, tuple(answers), frozenset(defects))
 
 
-def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: Options, control: Control) -> Score:
+def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptions, control: Control) -> Score:
     """Search a mutant until an error, or until the budget is spent."""
     began = time.perf_counter()
     listening = Listening(device)
     warned: tuple[int, str, str, str] | None = None
     identical, tried = True, 0
 
-    def told(status: Status, trials: int, kind: str = "", bucket: str = "", message: str = "") -> Score:
+    def told(status: Fate, trials: int, kind: str = "", bucket: str = "", message: str = "") -> Score:
         seconds, same = time.perf_counter() - began, identical and status in ("survived", "warned")
         shown = (mutant.key, mutant.kernel, mutant.operator, mutant.line, mutant.before, mutant.after)
         return Score(*shown, status, trials, seconds, kind, bucket, message[:400], same)
@@ -179,7 +179,7 @@ def _differ(one: NDArray[np.generic], other: NDArray[np.generic], enclosure: Enc
     return int(np.count_nonzero(differ & enclosure.judged.reshape(-1)))
 
 
-def _trials(kernel: Kernel, original: Kernel, device: Device, options: Options) -> Iterator[Trial]:
+def _trials(kernel: Kernel, original: Kernel, device: Device, options: ScoreOptions) -> Iterator[Trial]:
     """The trials of a kernel, planned from its original: a plan looks at numbers in the text, too."""
     for index in range(options.max_cases):
         attempt = attempt_of(original, options.seed, index)

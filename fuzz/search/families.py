@@ -7,14 +7,14 @@ claim. A family that needs NaN or +inf stands apart, since few claims speak of t
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kfuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Kind, Op, bits_of
+from kfuzz.cases.recipe import MAX_EDITS, Band, Base, BaseKind, Edit, EditOp, bits_of
 
 FLT_MAX = (2 - 2.0**-23) * 2.0**127
 NEG_INF, POS_INF, NAN = 0xFF800000, 0x7F800000, 0x7FC00000
 
 
 @dataclass(frozen=True)
-class Row:
+class RowPlan:
     """A row to be made: its length, its columns of interest, the widths that divide it, and its own 64 bits.
 
     `named`: the floats that the text of the kernel holds, which it may compare elements with.
@@ -47,153 +47,153 @@ class Row:
         return fitting[self.pick(len(fitting), place)]
 
 
-Family = Callable[[Row], Band]
+Family = Callable[[RowPlan], Band]
 
 
-def noise(row: Row, offset: float = 0.0, scale: float = 1.0, kind: Kind = "normal") -> Base:
+def noise(row: RowPlan, offset: float = 0.0, scale: float = 1.0, kind: BaseKind = "normal") -> Base:
     return Base(kind, bits_of(offset), bits_of(scale), row.seed)
 
 
-def at(column: int, value: float, op: Op = "set") -> Edit:
+def at(column: int, value: float, op: EditOp = "set") -> Edit:
     return Edit(column, column, bits_of(value), op)
 
 
-def zero(row: Row) -> Band:
+def zero(row: RowPlan) -> Band:
     return Band()
 
 
-def constant(row: Row) -> Band:
+def constant(row: RowPlan) -> Band:
     values = (1.0, 0.7, 0.1, -0.0, -1.0, 88.0, -87.5, 1e-20, 2.0**-126, 2.0**-149, -(2.0**-149), 1e30, FLT_MAX)
     return Band(Base("constant", bits_of(values[row.pick(len(values))])))
 
 
-def normal(row: Row) -> Band:
+def normal(row: RowPlan) -> Band:
     return Band(noise(row))
 
 
-def spike(row: Row) -> Band:
+def spike(row: RowPlan) -> Band:
     """One element takes nearly all of the sum: dropped or counted twice, it shows."""
     return Band(noise(row), (at(row.column(), 12.0, "add"),))
 
 
-def tower(row: Row) -> Band:
+def tower(row: RowPlan) -> Band:
     """One element so far above the rest that a maximum which misses it overflows."""
     return Band(noise(row), (at(row.column(), 120.0, "add"),))
 
 
-def last_spike(row: Row) -> Band:
+def last_spike(row: RowPlan) -> Band:
     return Band(noise(row), (at(-1, (12.0, 120.0)[row.pick(2)], "add"),))
 
 
-def twin_spikes(row: Row) -> Band:
+def twin_spikes(row: RowPlan) -> Band:
     return Band(noise(row), (at(row.column(), 15.0), at(row.column(1), 15.0)))
 
 
-def far_below(row: Row) -> Band:
+def far_below(row: RowPlan) -> Band:
     """A maximum that starts at 0 loses the whole row."""
     return Band(noise(row, (-200.0, -300.0, -1e4, -1e20)[row.pick(4)]))
 
 
-def lowest(row: Row) -> Band:
+def lowest(row: RowPlan) -> Band:
     """-FLT_MAX as a value, and mostly as the maximum: where it stands for -inf, it does not count."""
     column = row.column()
     other = (bits_of(-FLT_MAX), NEG_INF, bits_of(-3e38), bits_of(-1e38))[row.pick(4, 2) & row.pick(4, 3)]
     return Band(Base("constant", bits_of(-FLT_MAX)), (Edit(column, column, other),))
 
 
-def above_lowest(row: Row) -> Band:
+def above_lowest(row: RowPlan) -> Band:
     return Band(noise(row, -3.2e38, 2e36, "uniform"))
 
 
-def all_neg_inf(row: Row) -> Band:
+def all_neg_inf(row: RowPlan) -> Band:
     return Band(Base("constant", NEG_INF))
 
 
-def leading_neg_inf(row: Row) -> Band:
+def leading_neg_inf(row: RowPlan) -> Band:
     """A running maximum meets -inf first: exp(-inf - -inf) is NaN."""
     last = (0, 1, row.width() - 1, 2 * row.width() - 1, row.cols // 2)[row.pick(5, 1)]
     return Band(noise(row), (Edit(0, min(last, row.cols - 2), NEG_INF),))
 
 
-def trailing_neg_inf(row: Row) -> Band:
+def trailing_neg_inf(row: RowPlan) -> Band:
     back = (1, 2, row.width(), row.cols // 2)[row.pick(4, 1)]
     return Band(noise(row), (Edit(-max(1, min(back, row.cols - 1)), -1, NEG_INF),))
 
 
-def share_neg_inf(row: Row) -> Band:
+def share_neg_inf(row: RowPlan) -> Band:
     """All that one thread sees is -inf."""
     width = row.width()
     return Band(noise(row), (Edit(row.pick(width, 1), -1, NEG_INF, every=width),))
 
 
-def tile_neg_inf(row: Row) -> Band:
+def tile_neg_inf(row: RowPlan) -> Band:
     return Band(noise(row), (_tile(row, NEG_INF, "set"),))
 
 
-def alternating_neg_inf(row: Row) -> Band:
+def alternating_neg_inf(row: RowPlan) -> Band:
     return Band(noise(row), (Edit(row.pick(2), -1, NEG_INF, every=2),))
 
 
-def one_neg_inf(row: Row) -> Band:
+def one_neg_inf(row: RowPlan) -> Band:
     return Band(noise(row), (Edit(row.column(), row.column(), NEG_INF),))
 
 
-def one_finite(row: Row) -> Band:
+def one_finite(row: RowPlan) -> Band:
     value = (0.0, 5.0, -300.0, -FLT_MAX, FLT_MAX)[row.pick(5, 1)]
     return Band(Base("constant", NEG_INF), (at(row.column(), value),))
 
 
-def extremes(row: Row) -> Band:
+def extremes(row: RowPlan) -> Band:
     """+FLT_MAX beside -FLT_MAX: their difference is infinite."""
     edits = (Edit(row.pick(2), -1, bits_of(FLT_MAX), every=2),) if row.pick(2, 1) else (at(row.column(), FLT_MAX),)
     return Band(Base("constant", bits_of(-FLT_MAX)), edits)
 
 
-def one_huge(row: Row) -> Band:
+def one_huge(row: RowPlan) -> Band:
     value = (FLT_MAX, -FLT_MAX, 1e30, -1e30)[row.pick(4, 1)]
     return Band(noise(row), (at(row.column(), value),))
 
 
-def wide(row: Row) -> Band:
+def wide(row: RowPlan) -> Band:
     return Band(noise(row, -100.0, 100.0, "uniform"))
 
 
-def offset(row: Row) -> Band:
+def offset(row: RowPlan) -> Band:
     return Band(noise(row, (25.0, -25.0, 88.5, -90.0)[row.pick(4)]))
 
 
-def tiny(row: Row) -> Band:
+def tiny(row: RowPlan) -> Band:
     return Band(noise(row, 0.0, 1e-20))
 
 
-def denormal(row: Row) -> Band:
+def denormal(row: RowPlan) -> Band:
     return Band(noise(row, 0.0, 1e-40))
 
 
-def denormal_results(row: Row) -> Band:
+def denormal_results(row: RowPlan) -> Band:
     """exp of these is below the least normal number."""
     return Band(noise(row, -104.0, 17.0, "uniform"), (at(row.column(), 0.0),))
 
 
-def near_ties(row: Row) -> Band:
+def near_ties(row: RowPlan) -> Band:
     """Each element is the next float: every one is a new maximum."""
     return Band(noise(row, 0.7, 2.0**-24, "ramp"))
 
 
-def creeping(row: Row) -> Band:
+def creeping(row: RowPlan) -> Band:
     """New maxima whose distance exp rounds to 1."""
     return Band(noise(row, 0.0, 1e-9, "ramp"))
 
 
-def ascending(row: Row) -> Band:
+def ascending(row: RowPlan) -> Band:
     return Band(noise(row, -50.0, (0.1, 1.0, 30.0, 200.0 / max(row.cols, 1))[row.pick(4)], "ramp"))
 
 
-def descending(row: Row) -> Band:
+def descending(row: RowPlan) -> Band:
     return Band(noise(row, 50.0, -(0.1, 1.0, 30.0, 200.0 / max(row.cols, 1))[row.pick(4)], "ramp"))
 
 
-def staircase(row: Row) -> Band:
+def staircase(row: RowPlan) -> Band:
     """Each tile is higher, or lower, than the one before: every thread rounds alike, so that nothing cancels out."""
     width = row.width()
     step = (0.35, -0.35, 1.1, -1.1, 2.7, 5.3, -5.3, 9.7)[row.pick(8, 2)]
@@ -201,42 +201,42 @@ def staircase(row: Row) -> Band:
     return Band(Base(), tuple(Edit(start, -1, bits_of(step), "add") for start in starts))
 
 
-def high_tile(row: Row) -> Band:
+def high_tile(row: RowPlan) -> Band:
     """One tile is the only one that counts."""
     return Band(noise(row), (_tile(row, bits_of((120.0, 12.0)[row.pick(2, 2)]), "add"),))
 
 
-def high_tail(row: Row) -> Band:
+def high_tail(row: RowPlan) -> Band:
     """What is left after whole vectors or tiles counts most."""
     width = row.width()
     left = row.cols % width or width
     return Band(noise(row), (Edit(-min(left, row.cols), -1, bits_of(12.0), "add"),))
 
 
-def large_spread(row: Row) -> Band:
+def large_spread(row: RowPlan) -> Band:
     return Band(noise(row, 0.0, (1e4, 1e30)[row.pick(2)]))
 
 
-def integers(row: Row) -> Band:
+def integers(row: RowPlan) -> Band:
     return Band(noise(row, 0.0, 1.0, "integer"))
 
 
-def powers(row: Row) -> Band:
+def powers(row: RowPlan) -> Band:
     return Band(noise(row, 0.0, 1.0, "power"))
 
 
-def cancelling(row: Row) -> Band:
+def cancelling(row: RowPlan) -> Band:
     """Terms that cancel; or that are each lost beside a first one of 1, and together are not: as wrong as sums get."""
     if row.pick(2, 1):
         return Band(Base("constant", bits_of(0.98 * 2.0**-24)), (at(row.columns[0] if row.pick(4, 2) else 1, 1.0),))
     return Band(noise(row, 0.1, 1e6, "sign"))
 
 
-def all_negative(row: Row) -> Band:
+def all_negative(row: RowPlan) -> Band:
     return Band(noise(row, -2.0, 1.0, "uniform"))
 
 
-def sentinel(row: Row) -> Band:
+def sentinel(row: RowPlan) -> Band:
     """The maximum is a number that stands for "nothing yet" where -inf should; or one that the kernel's text names.
 
     A named one of either sign, with every other element below it or above.
@@ -249,7 +249,7 @@ def sentinel(row: Row) -> Band:
     return Band(Base("constant", bits_of(value)), (Edit(0, -1, bits_of(value)), step))
 
 
-def counterweight(row: Row) -> Band:
+def counterweight(row: RowPlan) -> Band:
     """One maximum, and so many elements at one distance below it that together they weigh as much, or seven times that.
 
     They are rounded alike, so that what exp does wrong there is not averaged away.
@@ -258,7 +258,7 @@ def counterweight(row: Row) -> Band:
     return Band(Base("constant", bits_of(-max(distance, 1.0))), (at(row.column(), 0.0),))
 
 
-def signed_zeros(row: Row) -> Band:
+def signed_zeros(row: RowPlan) -> Band:
     """-0 beside 0, alone, or as the maximum of negative elements: as an integer it is the least there is."""
     form = row.pick(4, 1)
     if form < 2:
@@ -266,17 +266,17 @@ def signed_zeros(row: Row) -> Band:
     return Band(noise(row, -2.0, 1.0, "uniform"), (at(row.column(), -0.0),))
 
 
-def with_nan(row: Row) -> Band:
+def with_nan(row: RowPlan) -> Band:
     bits = (NAN, 0xFFC00001, 0x7F812345)[row.pick(3, 1)]
     return Band(noise(row), (Edit(row.column(), row.column(), bits),))
 
 
-def with_pos_inf(row: Row) -> Band:
+def with_pos_inf(row: RowPlan) -> Band:
     edits = (Edit(row.column(), row.column(), POS_INF),)
     return Band(noise(row), edits if row.pick(2, 2) else (*edits, Edit(row.column(1), row.column(1), NEG_INF)))
 
 
-def _tile(row: Row, bits: int, op: Op) -> Edit:
+def _tile(row: RowPlan, bits: int, op: EditOp) -> Edit:
     width = row.width()
     start = width * row.pick(max(1, -(-row.cols // width)), 1)
     return Edit(start, start + width - 1, bits, op)

@@ -13,7 +13,7 @@ from kfuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Recipe, bits_of, mix
 from kfuzz.claims.kernel import Kernel
 from kfuzz.search.choose import Choose, one_of, seldom
 from kfuzz.search.edges import columns, floats
-from kfuzz.search.families import FLT_MAX, NEG_INF, PLACED, POS_INF, ROWS, Row, with_nan, with_pos_inf
+from kfuzz.search.families import FLT_MAX, NEG_INF, PLACED, POS_INF, ROWS, RowPlan, with_nan, with_pos_inf
 from kfuzz.search.large import MANY, Large, large_size
 from kfuzz.search.merges import MEETINGS, far_below, merge_inputs, totals, with_empty
 from kfuzz.search.sizes import WORK, Ground, row_axis, size_of
@@ -69,7 +69,7 @@ def rows_recipe(ground: Ground, rows: int, cols: int, choose: Choose) -> Recipe:
     """
     start, seed = choose(0, len(ROWS) - 1), choose(0, 0xFFFF)
     bands = []
-    whole = Row(cols, columns(cols, ground.widths), ground.widths, 0, floats(ground.kernel.source))
+    whole = RowPlan(cols, columns(cols, ground.widths), ground.widths, 0, floats(ground.kernel.source))
     for index in range(max(1, min(rows, MOST_BANDS))):
         bands.append(ROWS[(start - index) % len(ROWS)](replace(whole, bits=mix(seed, start - index))))
     if len(bands) == 1 and row_axis(ground.kernel) is None and choose(0, 1):

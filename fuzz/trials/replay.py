@@ -14,8 +14,8 @@ from kfuzz.devices import Device, Probe
 from kfuzz.search.choose import seed_of
 from kfuzz.trials.trial import Defect, Trial, run_trial, unfit
 
-Status = Literal["kept", "fixed", "flaky", "broken", "not claimed"]
-ORDER: tuple[Status, ...] = ("not claimed", "kept", "fixed", "flaky", "broken")
+ReplayStatus = Literal["kept", "fixed", "flaky", "broken", "not claimed"]
+ORDER: tuple[ReplayStatus, ...] = ("not claimed", "kept", "fixed", "flaky", "broken")
 TRIES = 3
 MOST_TUNES = 4
 LARGE = 1 << 14
@@ -31,7 +31,7 @@ class Replay:
     """
 
     kernel: str
-    status: Status
+    status: ReplayStatus
     runs: int
     broken_runs: int
     defects: tuple[Defect, ...]
@@ -65,7 +65,7 @@ def replay(record: Record, kernel: Kernel, device: Device, tries: int = TRIES, t
 
 def _told(kernel: Kernel, tune: Mapping[str, int], trials: Sequence[Trial]) -> Replay:
     broken = [trial for trial in trials if trial.errors]
-    status: Status = "kept" if not broken else "broken" if len(broken) == len(trials) else "flaky"
+    status: ReplayStatus = "kept" if not broken else "broken" if len(broken) == len(trials) else "flaky"
     defects = {defect.bucket: defect for trial in trials for defect in trial.errors}
     return Replay(kernel.name, status, len(trials), len(broken), tuple(defects.values()), tune)
 

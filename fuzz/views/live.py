@@ -23,7 +23,7 @@ HEAD_LINES = 8
 
 
 @dataclass
-class Line:
+class KernelLine:
     """What is known of a kernel so far."""
 
     trials: int = 0
@@ -37,7 +37,7 @@ class Line:
 class Board:
     """What is known of a campaign so far."""
 
-    kernels: dict[str, Line]
+    kernels: dict[str, KernelLine]
     max_time: float | None
     max_cases: int | None
     clock: Callable[[], float] = time.monotonic
@@ -87,7 +87,7 @@ class Board:
         return f"{rates}, worst error {ratio:.2f} of its bound, {found}, {self.left()}"
 
 
-def max_ratio(lines: Iterable[Line]) -> float:
+def max_ratio(lines: Iterable[KernelLine]) -> float:
     return max((line.ratio for line in lines), default=0.0)
 
 

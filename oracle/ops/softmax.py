@@ -41,7 +41,7 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
     plain = rows.plain
     joint, reasons = None, rows.reasons
     judged = rows.judged.copy()
-    exact = _Exact(x, accuracy)
+    exact = _ExactRows(x, accuracy)
     if plain.any():
         row = PlainRows(x[plain], accuracy)
         want[plain], lo[plain], hi[plain] = row.want, row.lo, row.hi
@@ -117,7 +117,7 @@ def _last(accuracy: Accuracy) -> float:
     return accuracy.tiny if accuracy.ftz else DIVIDE_ROUNDINGS[accuracy.divide] * accuracy.tiny
 
 
-class _Exact:
+class _ExactRows:
     """The enclosure of single elements by balls; each row's sums are computed once a precision."""
 
     def __init__(self, x: Doubles, accuracy: Accuracy) -> None:
@@ -160,7 +160,7 @@ class _Exact:
             return not far and bool((arb(float(above)) - f) / (e * grow) > (arb(float(below)) + f2) / (e2 / grow2))
 
 
-def clashes(row: PlainRows, exact: _Exact, numbers: NDArray[np.intp], got: Doubles) -> Iterator[Clash]:
+def clashes(row: PlainRows, exact: _ExactRows, numbers: NDArray[np.intp], got: Doubles) -> Iterator[Clash]:
     """The row-factor test: one stored sum divides a whole row, so one 1/sum must fit all of its elements."""
     y = got[numbers]
     at_least, at_most = one_over_sum(row, y)
@@ -177,7 +177,7 @@ def one_over_sum(row: PlainRows, y: Doubles) -> tuple[Doubles, Doubles]:
         return (y - row.f) / (row.e * row.grow), np.where(row.far, np.inf, (y + row.f) / (row.e / row.grow))
 
 
-def _clash_in(number: int, y: Doubles, at_least: Doubles, at_most: Doubles, exact: _Exact) -> Clash:
+def _clash_in(number: int, y: Doubles, at_least: Doubles, at_most: Doubles, exact: _ExactRows) -> Clash:
     """The clash of one row. What most of its elements agree on is the median of what each alone would say."""
     high, low = int(at_least.argmax()), int(at_most.argmin())
     known = np.isfinite(at_most) & (at_least > 0)

@@ -29,7 +29,7 @@ from kfuzz.devices.cpu.abi import (
     are_equal,
     arguments,
 )
-from kfuzz.devices.cpu.experiments import Manner, Pass, examined
+from kfuzz.devices.cpu.experiments import CpuRun, Manner, examined
 from kfuzz.devices.cpu.findings import Lines, sights
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.layout import ALIGNED, nbytes
@@ -43,7 +43,7 @@ SPENT_AFTER = 2000
 """Libraries loaded, after which the process is replaced: unloading gives back most of what loading took."""
 
 
-class Program:
+class LoadedFlavour:
     """A kernel file in one flavour, loaded."""
 
     def __init__(self, job: Job, flavour: Flavour) -> None:
@@ -52,10 +52,10 @@ class Program:
         self.lines = Lines(self.loaded.library)
 
 
-class Bound:
+class LaidOut:
     """A job laid out for the runtime, to be run in several manners."""
 
-    def __init__(self, job: Job, program: Program, seed: int) -> None:
+    def __init__(self, job: Job, program: LoadedFlavour, seed: int) -> None:
         self.job, self.program = job, program
         self._contents: list[NDArray[np.generic]] = []
         numbers = {buffer.name: i for i, buffer in enumerate(job.buffers)}
@@ -100,7 +100,7 @@ class Bound:
             finding_capacity=FINDING_CAPACITY,
         )
 
-    def run(self, runtime: Runtime, manner: Manner, seconds: float) -> Pass:
+    def run(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:
         """Run it once, for so long at most."""
         program, job, raw = self.program, self.job, self._run
         for i in self._poisoned:
@@ -116,7 +116,7 @@ class Bound:
         found = sights(seen, job, program.loaded.library, program.lines) if seen else []
         run = Run(manner.label(), self._outputs(), took) if raw.status == FINISHED else None
         printed = (raw.printed or b"").decode(errors="replace")
-        return Pass(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed)
+        return CpuRun(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed)
 
     def _outputs(self) -> dict[str, NDArray[np.generic]]:
         """The outputs' content. Where a run leaves the same bits as the one before, it is the same array."""
@@ -175,7 +175,7 @@ class CpuBackend:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         self._runtime = Runtime(compiler.runtime())
-        self._programs: OrderedDict[tuple[object, ...], Program] = OrderedDict()
+        self._programs: OrderedDict[tuple[object, ...], LoadedFlavour] = OrderedDict()
         self._loads = 0
         self._waiters: set[str] = set()
 
@@ -184,25 +184,25 @@ class CpuBackend:
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Run a job as often and as closely as the probe says."""
-        bound: dict[Flavour, Bound] = {}
+        bound: dict[Flavour, LaidOut] = {}
 
-        def run(flavour: Flavour, manner: Manner, seconds: float) -> Pass:
+        def run(flavour: Flavour, manner: Manner, seconds: float) -> CpuRun:
             if flavour not in bound:
-                bound[flavour] = Bound(job, self._program(job, flavour), probe.seed)
+                bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
             return bound[flavour].run(self._runtime, manner, seconds)
 
         flavour: Flavour = "check" if probe.check else "fast"
-        bound[flavour] = Bound(job, self._program(job, flavour), probe.seed)
+        bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
         begin("running")
         outcome = examined(job, probe, run, self._waiters)
         unset = bound[flavour].program.loaded.library.uninitialised
         return replace(outcome, findings=(*outcome.findings, *map(uninitialised_local, unset))) if unset else outcome
 
-    def _program(self, job: Job, flavour: Flavour) -> Program:
+    def _program(self, job: Job, flavour: Flavour) -> LoadedFlavour:
         key = (flavour, job.path, job.source, job.flags, job.entries)
         program = self._programs.get(key)
         if program is None:
-            program = self._programs[key] = Program(job, flavour)
+            program = self._programs[key] = LoadedFlavour(job, flavour)
             self._loads += 1
             self.is_spent = self._loads >= SPENT_AFTER
             if len(self._programs) > KEPT_LIBRARIES:

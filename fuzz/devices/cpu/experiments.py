@@ -43,7 +43,7 @@ class Manner:
 
 
 @dataclass(frozen=True)
-class Pass:
+class CpuRun:
     """What one run showed. `run` is None where it did not come to its end."""
 
     manner: Manner
@@ -56,11 +56,11 @@ class Pass:
     printed: str
 
 
-RunOnce = Callable[[Flavour, Manner, float], Pass]
+RunOnce = Callable[[Flavour, Manner, float], CpuRun]
 
 
 @dataclass
-class Trial:
+class Examination:
     """One job under examination, and what is left of its time."""
 
     job: Job
@@ -71,7 +71,7 @@ class Trial:
     turns: int = 0
     """At how many accesses threads take turns in every run; 0 leaves it to each run's manner."""
 
-    def run(self, manner: Manner, flavour: Flavour | None = None) -> Pass:
+    def run(self, manner: Manner, flavour: Flavour | None = None) -> CpuRun:
         """Run the job once in this manner."""
         if self.turns:
             manner, flavour = replace(manner, preempt_one_in=self.turns), "check"
@@ -105,7 +105,7 @@ def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Ou
 
     `waiters` remembers the sources in which threads wait for each other by reading memory again and again.
     """
-    trial = Trial(job, probe, "check" if probe.check else "fast", run_once, probe.timeout)
+    trial = Examination(job, probe, "check" if probe.check else "fast", run_once, probe.timeout)
     if job.source in waiters:
         trial.flavour, trial.turns = "check", FINE
     passes = _passes(trial, manners(probe))
@@ -129,7 +129,7 @@ def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Ou
     return Outcome(runs, tuple(findings), notes)
 
 
-def _passes(trial: Trial, chosen: Iterable[Manner]) -> list[Pass]:
+def _passes(trial: Examination, chosen: Iterable[Manner]) -> list[CpuRun]:
     """The runs up to the first that does not come to its end."""
     passes = []
     for manner in chosen:
@@ -147,7 +147,7 @@ def _too_large(job: Job) -> Outcome:
     return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
 
 
-def _too_slow(passes: list[Pass]) -> Outcome:
+def _too_slow(passes: list[CpuRun]) -> Outcome:
     """Blocks or threads came to their ends, one after the other: this is work, no hang. What is certain is told."""
     runs = tuple(one.run for one in passes if one.run is not None)
     certain = [sight for one in passes for sight in one.sights if sight.doubt is None and sight.finding.kind != "hang"]
@@ -155,7 +155,7 @@ def _too_slow(passes: list[Pass]) -> Outcome:
     return Outcome(runs, tuple(one.finding for one in _distinct(certain)), (note,))
 
 
-def _with_turns(trial: Trial, passes: list[Pass]) -> list[Pass]:
+def _with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
     """The runs again, with threads that take turns at every few accesses, where the job comes to its end that way.
 
     A thread may rightly wait for another by reading memory again and again, but the runtime can only interrupt it
@@ -169,7 +169,7 @@ def _with_turns(trial: Trial, passes: list[Pass]) -> list[Pass]:
     return _passes(trial, manners(trial.probe))
 
 
-def _with_time(trial: Trial, hung: Pass) -> Pass:
+def _with_time(trial: Examination, hung: CpuRun) -> CpuRun:
     """The pass with words for how long it was given, and in which order its threads ran."""
     after = f"not ended after {trial.probe.timeout:g} s of processor time ({hung.manner.label()})"
     told = (replace(one.finding, message=f"{after}: {one.finding.message}") for one in hung.sights)
@@ -177,7 +177,7 @@ def _with_time(trial: Trial, hung: Pass) -> Pass:
     return replace(hung, sights=tuple(replace(one, finding=f) if f.kind == "hang" else one for one, f in seen))
 
 
-def _lines(one: Pass) -> bool:
+def _lines(one: CpuRun) -> bool:
     return all(sight.finding.line is not None for sight in one.sights)
 
 
@@ -185,7 +185,7 @@ def _stopped(sight: Sight) -> bool:
     return sight.finding.kind in ("illegal-address", "misaligned") or sight.finding.line is None
 
 
-def _explained(trial: Trial, passes: list[Pass], seen: list[Sight]) -> list[Sight]:
+def _explained(trial: Examination, passes: list[CpuRun], seen: list[Sight]) -> list[Sight]:
     """The same run with every access checked: it names the access where the fast run saw its traces."""
     culprit = next((one for one in passes if any(not s.precise or _stopped(s) for s in one.sights)), passes[-1])
     closer = [one for one in _checked(trial, culprit.manner) if one.precise]
@@ -195,12 +195,12 @@ def _explained(trial: Trial, passes: list[Pass], seen: list[Sight]) -> list[Sigh
     return _distinct([*(one for one in seen if one.finding.kind not in explained), *closer])
 
 
-def _checked(trial: Trial, manner: Manner) -> list[Sight]:
+def _checked(trial: Examination, manner: Manner) -> list[Sight]:
     """What a run shows that has every access checked, in what is left of the time: to need more of it is no hang."""
     return [one for one in trial.run(manner, "check").sights if one.finding.kind != "hang"]
 
 
-def _settled(trial: Trial, whole: list[Pass], seen: list[Sight]) -> list[Finding]:
+def _settled(trial: Examination, whole: list[CpuRun], seen: list[Sight]) -> list[Finding]:
     """The findings, with each doubt tried by experiment, and what the runs' differences show beside them."""
     causes: dict[Doubt, Finding | None] = {}
     odd = [one for one in whole[1:] if _difference(trial.job, whole[0], one)][:1]
@@ -227,7 +227,7 @@ def _weighed(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
     return replace(sight.finding, message=f"{sight.finding.message} (no {what} that was tried changes the result)")
 
 
-def _culprits(trial: Trial, whole: list[Pass], causes: dict[Doubt, Finding | None]) -> Iterator[Sight]:
+def _culprits(trial: Examination, whole: list[CpuRun], causes: dict[Doubt, Finding | None]) -> Iterator[Sight]:
     """What the check flavour sees that can cause a dependence: only that which the experiment has confirmed."""
     for one in whole[:2]:
         for sight in _checked(trial, replace(one.manner, preempt_one_in=0)):
@@ -236,13 +236,13 @@ def _culprits(trial: Trial, whole: list[Pass], causes: dict[Doubt, Finding | Non
                 yield sight
 
 
-def _difference(job: Job, left: Pass, right: Pass) -> tuple[str, int, int, int] | None:
+def _difference(job: Job, left: CpuRun, right: CpuRun) -> tuple[str, int, int, int] | None:
     if left.run is None or right.run is None:
         return None
     return differing(job, left.run, left.manner.poison, right.run, right.manner.poison)
 
 
-def _by_poison(trial: Trial, bases: list[Pass]) -> Finding | None:
+def _by_poison(trial: Examination, bases: list[CpuRun]) -> Finding | None:
     """The finding that the result depends on what uninitialised memory holds: nothing else was changed."""
     for base in bases:
         for poison in POISONS:
@@ -259,7 +259,7 @@ def _by_poison(trial: Trial, bases: list[Pass]) -> Finding | None:
     return None
 
 
-def _by_schedule(trial: Trial, base: Pass, odd: list[Pass]) -> Finding | None:
+def _by_schedule(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding | None:
     """The finding that the result depends on the order in which threads run: nothing else was changed.
 
     With the odd run's order it is complete: two runs that differ in poison and order differ by one of the two.
@@ -279,7 +279,7 @@ def _by_schedule(trial: Trial, base: Pass, odd: list[Pass]) -> Finding | None:
     return None
 
 
-def _other_orders(trial: Trial, base: Manner) -> Iterator[Manner]:
+def _other_orders(trial: Examination, base: Manner) -> Iterator[Manner]:
     if trial.flavour == "check":  # what no order of threads shows, as where a __threadfence is missing
         yield replace(base, late_writes=True)
     for schedule in (FORWARD, REVERSE):

@@ -19,7 +19,7 @@ from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
 from kfuzz.devices.gpu import driver, nvcc
 from kfuzz.devices.gpu.experiments import Fault, examined
 from kfuzz.devices.gpu.sanitizer import ENDED as REPLAY_ENDED
-from kfuzz.devices.layout import SHARED, Bytes, Place, Plan, initial, nbytes, offsets
+from kfuzz.devices.layout import SHARED, Arrangement, Bytes, Place, initial, nbytes, offsets
 
 ENDED = {
     "illegal memory access": "illegal-address",
@@ -44,7 +44,7 @@ POISON_SHARED = Path(__file__).with_name("poison_shared.cu")
 
 
 @dataclass(frozen=True)
-class _Program:
+class _LoadedCubin:
     """A loaded cubin: the module keeps its functions alive."""
 
     cubin: nvcc.Cubin
@@ -65,7 +65,7 @@ class GpuCard:
         self._arena = driver.Arena()
         self._sent = self._back = np.empty(0, np.uint8)
         self._cubins: OrderedDict[tuple[object, ...], nvcc.Cubin] = OrderedDict()
-        self._programs: dict[str, _Program] = {}
+        self._programs: dict[str, _LoadedCubin] = {}
         self._timeout, self._heard = 0.0, float("-inf")
         self._begin: Callable[[str], None] = _unheard
         self.is_spent = False
@@ -103,7 +103,7 @@ class GpuCard:
             self._back = cuda.pagelocked_empty(room, np.uint8)
         return self._sent[:nbytes]
 
-    def launch(self, job: Job, plan: Plan, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
+    def launch(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
         """Send an image, launch steps one by one, each awaited, and fetch what memory holds then."""
         program = self._program(job)
         base = self._arena.base + (self._arena.capacity - len(image) if plan.at_end else 0)
@@ -155,7 +155,7 @@ class GpuCard:
                 raise DeviceError(f"the card failed during {_launch_words(job, number)}: {error}") from error
             raise Fault(Finding(kind, f"{_launch_words(job, number)}: {error}", step=number)) from error
 
-    def _program(self, job: Job) -> _Program:
+    def _program(self, job: Job) -> _LoadedCubin:
         """The job's module, loaded; afresh each time where global variables could remember a launch."""
         key = (job.path, job.source, job.flags, job.entries)
         cubin = self._cubins.get(key)
@@ -192,7 +192,7 @@ class GpuCard:
                 )
 
 
-def _loaded(cubin: nvcc.Cubin, shared_limit: int) -> _Program:
+def _loaded(cubin: nvcc.Cubin, shared_limit: int) -> _LoadedCubin:
     """A module and its functions, each opted in to all the shared memory that the card gives a block."""
     module = cuda.module_from_buffer(cubin.image)
     functions, names = {}, cuda.function_attribute
@@ -203,7 +203,7 @@ def _loaded(cubin: nvcc.Cubin, shared_limit: int) -> _Program:
         function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_limit - static)
         function.set_attribute(names.PREFERRED_SHARED_MEMORY_CARVEOUT, 100)
         functions[entry] = function
-    return _Program(cubin, module, functions)
+    return _LoadedCubin(cubin, module, functions)
 
 
 def _launch_words(job: Job, number: int) -> str:

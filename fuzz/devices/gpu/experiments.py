@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from kfuzz.devices import DTYPES, Buffer, Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.comparing import bits, unlike, unwritten
-from kfuzz.devices.layout import OUTPUT, POISONS, Bytes, Place, Plan, offsets, paint_image, places, plans
+from kfuzz.devices.layout import OUTPUT, POISONS, Arrangement, Bytes, Place, offsets, paint_image, places, plans
 from numpy.typing import NDArray
 
 TURNS, MISSES = 24, 4
@@ -32,13 +32,13 @@ class Fault(Exception):  # noqa: N818  it is what a kernel did, not an error of 
         self.finding = finding
 
 
-class Card(Protocol):
+class Launcher(Protocol):
     """Launches jobs: all that a trial needs of a GPU."""
 
     def image(self, nbytes: int) -> Bytes:
         """Host memory for an image of so many bytes, to be painted by the caller."""
 
-    def launch(self, job: Job, plan: Plan, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
+    def launch(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
         """Send an image, launch the first `steps` steps, give back what memory holds then; or raise Fault.
 
         What is given back is overwritten by the next launch.
@@ -46,20 +46,20 @@ class Card(Protocol):
 
 
 @dataclass(frozen=True)
-class _Pass:
+class GpuRun:
     """One run, and what it must not have done."""
 
-    plan: Plan
+    plan: Arrangement
     run: Run
     faults: tuple[Finding, ...]
 
 
-def examined(job: Job, probe: Probe, card: Card) -> Outcome:
+def examined(job: Job, probe: Probe, card: Launcher) -> Outcome:
     """Run a job as often as the probe says and report every defect that the runs, compared, prove."""
     distances = offsets(job, probe.seed)
     until = time.monotonic() + probe.timeout
 
-    def run(plan: Plan, steps: int = len(job.steps)) -> _Pass:
+    def run(plan: Arrangement, steps: int = len(job.steps)) -> GpuRun:
         return _run(job, plan, distances, card, steps)
 
     passes = [run(plan) for plan in plans(job, probe.runs, probe.seed)]
@@ -75,12 +75,12 @@ def examined(job: Job, probe: Probe, card: Card) -> Outcome:
     return Outcome(runs, tuple(findings))
 
 
-def _label(job: Job, plan: Plan) -> str:
+def _label(job: Job, plan: Arrangement) -> str:
     edge = job.buffers[plan.order[-1] if plan.at_end else plan.order[0]].name if plan.order else "nothing"
     return f"poison {plan.word:08x}, {edge} at the {'end' if plan.at_end else 'start'} of memory"
 
 
-def _run(job: Job, plan: Plan, distances: Sequence[int], card: Card, steps: int) -> _Pass:
+def _run(job: Job, plan: Arrangement, distances: Sequence[int], card: Launcher, steps: int) -> GpuRun:
     where, total = places(job, plan, distances)
     sent = card.image(total)
     paint_image(sent, job, plan, where)
@@ -96,7 +96,7 @@ def _run(job: Job, plan: Plan, distances: Sequence[int], card: Card, steps: int)
         if buffer.is_output or buffer.content is None:
             changed[place.start : place.stop] = False
     faults = tuple(_faults(job, where, sent, back, changed)) if changed.any() else ()
-    return _Pass(plan, Run(_label(job, plan), outputs, seconds), faults)
+    return GpuRun(plan, Run(_label(job, plan), outputs, seconds), faults)
 
 
 def _faults(
@@ -153,7 +153,7 @@ def _hex(array: NDArray[np.generic], index: int) -> str:
     return f"0x{int(bits(array)[index]):0{2 * array.dtype.itemsize}x}"
 
 
-def _distinct_faults(passes: Sequence[_Pass]) -> Iterator[tuple[Finding, _Pass]]:
+def _distinct_faults(passes: Sequence[GpuRun]) -> Iterator[tuple[Finding, GpuRun]]:
     """Each kind of fault once for each array and side, from the first run that showed it."""
     seen = set()
     for passed in passes:
@@ -164,7 +164,7 @@ def _distinct_faults(passes: Sequence[_Pass]) -> Iterator[tuple[Finding, _Pass]]
                 yield found, passed
 
 
-def _first_step(job: Job, found: Finding, plan: Plan, run: Callable[[Plan, int], _Pass]) -> Finding:
+def _first_step(job: Job, found: Finding, plan: Arrangement, run: Callable[[Arrangement, int], GpuRun]) -> Finding:
     """The same finding with the step that did it: the first one after which it is there."""
     if len(job.steps) == 1:
         return replace(found, step=0)
@@ -174,7 +174,7 @@ def _first_step(job: Job, found: Finding, plan: Plan, run: Callable[[Plan, int],
     return found
 
 
-def _difference(job: Job, left: _Pass, right: _Pass) -> tuple[str, int] | None:
+def _difference(job: Job, left: GpuRun, right: GpuRun) -> tuple[str, int] | None:
     """The first output and index in which two runs differ, but for elements that neither of them wrote."""
     for which, buffer in enumerate(job.buffers):
         if not buffer.is_output:
@@ -187,11 +187,11 @@ def _difference(job: Job, left: _Pass, right: _Pass) -> tuple[str, int] | None:
     return None
 
 
-def _same(job: Job, left: _Pass, right: _Pass) -> bool:
+def _same(job: Job, left: GpuRun, right: GpuRun) -> bool:
     return _difference(job, left, right) is None
 
 
-def _explained(job: Job, first: _Pass, odd: _Pass, run: Callable[[Plan], _Pass], until: float) -> Finding:
+def _explained(job: Job, first: GpuRun, odd: GpuRun, run: Callable[[Arrangement], GpuRun], until: float) -> Finding:
     """Why two runs left different bits: what they read and nobody wrote, or else that the kernel varies."""
     output, index = _difference(job, first, odd) or ("", 0)
     values = f"{_hex(first.run.outputs[output], index)} and {_hex(odd.run.outputs[output], index)}"
@@ -209,7 +209,7 @@ def _explained(job: Job, first: _Pass, odd: _Pass, run: Callable[[Plan], _Pass],
     )
 
 
-def _suspects(job: Job, plan: Plan, word: int) -> Iterator[tuple[Finding, Plan]]:
+def _suspects(job: Job, plan: Arrangement, word: int) -> Iterator[tuple[Finding, Arrangement]]:
     """Each thing that a right kernel cannot see, changed alone, and what it means if the result follows."""
     for which, buffer in enumerate(job.buffers):
         message = f"read outside {buffer.name}: the result depends on what lies beside it"
@@ -222,7 +222,9 @@ def _suspects(job: Job, plan: Plan, word: int) -> Iterator[tuple[Finding, Plan]]
     yield Finding("uninitialised", message), replace(plan, shared=word)
 
 
-def _decides(job: Job, plan: Plan, other: Plan, run: Callable[[Plan], _Pass], until: float) -> bool:
+def _decides(
+    job: Job, plan: Arrangement, other: Arrangement, run: Callable[[Arrangement], GpuRun], until: float
+) -> bool:
     """Whether each of two plans, taken in no order that a kernel could follow, has an answer of its own."""
     answers = {False: run(plan), True: run(other)}
     if _same(job, answers[False], answers[True]):

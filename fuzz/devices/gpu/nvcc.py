@@ -30,7 +30,7 @@ ENTRY_LINE = re.compile(r"^launch entry\((\d+)\):\s*error: (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Entry:
+class CubinEntry:
     """A `__global__` function of a cubin: its mangled name, and the bytes that each parameter takes."""
 
     symbol: str
@@ -45,7 +45,7 @@ class Cubin:
     """
 
     image: bytes
-    entries: dict[str, Entry]
+    entries: dict[str, CubinEntry]
     has_variables: bool
     digest: str
 
@@ -178,7 +178,7 @@ def _pointer(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class _Section:
+class _ElfSection:
     name: str
     kind: int
     link: int
@@ -213,34 +213,34 @@ def _read(image: bytes, path: Path, entries: tuple[str, ...], digest: str) -> Cu
         ]
         if not targets or not targets[0].is_entry:
             raise ClaimError(f"{path}: entry = {entry!r} is no kernel: it is not declared __global__")
-        found[entry] = Entry(targets[0].name, _parameters(targets[0].name, sections))
+        found[entry] = CubinEntry(targets[0].name, _parameters(targets[0].name, sections))
     variables = sum(section.size for section in sections if section.name.startswith(".nv.global"))
     return Cubin(image, found, variables > POINTER_SIZE * len(entries), digest)
 
 
-def _sections(image: bytes) -> Iterator[_Section]:
+def _sections(image: bytes) -> Iterator[_ElfSection]:
     (table,) = struct.unpack_from("<Q", image, 0x28)
     count, names = struct.unpack_from("<HH", image, 0x3C)
     headers = [struct.unpack_from("<IIQQQQIIQQ", image, table + 64 * number) for number in range(count)]
     start = headers[names][4]
     for name, kind, _, _, offset, size, link, info, _, _ in headers:
-        yield _Section(_text(image, start + name), kind, link, info, size, image[offset : offset + size])
+        yield _ElfSection(_text(image, start + name), kind, link, info, size, image[offset : offset + size])
 
 
-def _symbols(table: _Section, sections: list[_Section]) -> Iterator[_Symbol]:
+def _symbols(table: _ElfSection, sections: list[_ElfSection]) -> Iterator[_Symbol]:
     names = sections[table.link].data
     for name, _, other, section, value, _ in struct.iter_unpack("<IBBHQQ", table.data):
         yield _Symbol(_text(names, name), value, section, bool(other & STO_CUDA_ENTRY))
 
 
-def _relocations(section: _Section) -> Iterator[tuple[int, int]]:
+def _relocations(section: _ElfSection) -> Iterator[tuple[int, int]]:
     """Where each relocation writes, and which symbol's address. Older architectures leave out the addend."""
     words = 3 if section.kind == SHT_RELA else 2
     for offset, info, *_ in struct.iter_unpack(f"<{words}Q", section.data):
         yield offset, info >> 32
 
 
-def _parameters(symbol: str, sections: list[_Section]) -> tuple[int, ...]:
+def _parameters(symbol: str, sections: list[_ElfSection]) -> tuple[int, ...]:
     """The size in bytes of each parameter of a kernel, in order."""
     data = next((section.data for section in sections if section.name == f".nv.info.{symbol}"), b"")
     sizes, position = {}, 0

@@ -42,7 +42,7 @@ RACE = re.compile(r"^(?:Error|Warning): Race reported between (\w+) access .* an
 
 
 @dataclass(frozen=True)
-class Record:
+class Complaint:
     """One complaint of the tool: its first line, and the indented ones under it."""
 
     head: str
@@ -130,7 +130,7 @@ def read(report: str, job: Job) -> Iterator[Finding]:
     yield from seen.values()
 
 
-def records(report: str) -> Iterator[Record]:
+def records(report: str) -> Iterator[Complaint]:
     """The complaints of a report: a line that is not indented begins one."""
     head, details = "", list[str]()
     for line in LINE.findall(report):
@@ -138,13 +138,13 @@ def records(report: str) -> Iterator[Record]:
             details.append(line.strip())
         else:
             if head:
-                yield Record(head, tuple(details))
+                yield Complaint(head, tuple(details))
             head, details = line.strip(), []
     if head:
-        yield Record(head, tuple(details))
+        yield Complaint(head, tuple(details))
 
 
-def _finding(record: Record, job: Job, bases: Mapping[str, int]) -> Finding | None:
+def _finding(record: Complaint, job: Job, bases: Mapping[str, int]) -> Finding | None:
     """What a complaint means; None for the tool's banner, its summary and what is not about the kernel."""
     text = record.text
     lines = [int(line) for file, line in PLACE.findall(text) if Path(file).name == job.path.name]

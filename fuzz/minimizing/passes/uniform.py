@@ -2,7 +2,7 @@
 
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import Band, Base, Recipe
-from kfuzz.minimizing.subject import NEG_INF, ONE, Candidates, Source, Subject, filled
+from kfuzz.minimizing.subject import NEG_INF, ONE, Candidates, Content, Subject, filled
 
 WORTH = 5
 
@@ -19,7 +19,7 @@ def candidates(subject: Subject) -> Candidates:
                 break
 
 
-def uniform(source: Source, bits: int) -> Source:
+def uniform(source: Content, bits: int) -> Content:
     """An array of this shape with one value."""
     if isinstance(source, Recipe):
         return Recipe(source.rows, source.cols, (Band(Base("constant", bits)),))
