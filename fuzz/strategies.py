@@ -10,7 +10,7 @@
     def test_mine(attempt): ...
 
 A draw costs a handful of choices at any size, since arrays are recipes; all of them shrink towards one row of zeros.
-Knows Hypothesis and the plan; what makes an input hostile is in edges, families and states.
+Knows Hypothesis and the plan; what makes an input hostile is in edges, families and planners.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,7 @@
 """Strategies: what they draw is claimed, hostile and cheap; what they shrink to, a person can read."""
 
 import math
+import pkgutil
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,13 @@ from kfuzz.campaign.schedule import LARGE, attempt_of, is_check
 from kfuzz.cases.recipe import Recipe, bits_of, materialise
 from kfuzz.claims.kernel import Kernel, discover, load
 from kfuzz.claims.sizes import Axis
-from kfuzz.search import edges, plan
+from kfuzz.oracle import op_names
+from kfuzz.search import edges, plan, planners
 from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.families import ROWS, RowPlan, with_nan
 from kfuzz.search.large import Large, full_grid, large_size
-from kfuzz.search.merges import meetings, merge_inputs
 from kfuzz.search.plan import Attempt
+from kfuzz.search.planners.safe_merge import meetings, merge_inputs
 from kfuzz.search.sizes import elements
 from kfuzz.search.turns import least_size, loops, turns
 from kfuzz.strategies import attempts, cases, rows, sizes, values
@@ -314,6 +316,13 @@ def test_rows_have_the_asked_shape(recipe: Recipe) -> None:
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_cases_are_for_anyones_given(case) -> None:  # noqa: ANN001  a Case
     assert case.op == "softmax"
+
+
+def test_an_op_has_a_planner_of_its_own_where_there_is_a_file_of_its_name_and_rows_elsewhere() -> None:
+    names = {module.name for module in pkgutil.iter_modules(planners.__path__)}
+    assert names < set(op_names())
+    for op in op_names():
+        assert (plan.planner_of(op) is plan.every_role_by_rows) == (op not in names)
 
 
 def test_all_meetings_of_states_are_met() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kfuzz.cases.recipe import MAX_EDITS, Band, Base, BaseKind, Edit, EditOp, bits_of
+from kfuzz.oracle.enclosure import FLT_MAX
 
-FLT_MAX = (2 - 2.0**-23) * 2.0**127
 NEG_INF, POS_INF, NAN = 0xFF800000, 0x7F800000, 0x7FC00000
 
 

@@ -1,0 +1,17 @@
+"""The input of transpose: any of the 2^32 bit patterns may be moved, and where each came from should show."""
+
+from collections.abc import Mapping
+
+from kfuzz.cases.recipe import Band, Base, Recipe
+from kfuzz.search.choose import Choose, seldom
+from kfuzz.search.rows import Shape, rows_recipe, two
+from kfuzz.search.sizes import Ground
+
+
+def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
+    """Every element numbered, so that a misplaced one says where it came from; or any bits, NaN among them."""
+    rows, cols = two(wanted["x"])
+    seed = choose(0, 0xFFFFFFFF)
+    if seldom(choose, 8):
+        return {"x": rows_recipe(ground, rows, cols, choose)}
+    return {"x": Recipe(rows, cols, (Band(Base(("counter", "bits")[choose(0, 1)], seed=seed)),))}

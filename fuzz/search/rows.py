@@ -1,0 +1,46 @@
+"""An array of hostile rows: many rows are of all families, one row is of any.
+
+Knows families and where a row has edges; never an op, nor how a kernel is run.
+"""
+
+from dataclasses import replace
+from math import prod
+
+from kfuzz.cases.recipe import MAX_EDITS, Recipe, mix
+from kfuzz.search.choose import Choose, one_of, seldom
+from kfuzz.search.edges import columns, floats
+from kfuzz.search.families import PLACED, ROWS, RowPlan, with_nan, with_pos_inf
+from kfuzz.search.sizes import Ground, row_axis
+
+MOST_BANDS = 80
+UNCLAIMED_ONCE_IN = 32
+
+Shape = tuple[int, ...]
+
+
+def two(shape: Shape) -> tuple[int, int]:
+    """Rows and columns of a shape."""
+    return (1, *shape)[-2:] if len(shape) < 2 else (prod(shape[:-1]), shape[-1])  # type: ignore[return-value]  # two
+
+
+def rows_recipe(ground: Ground, rows: int, cols: int, choose: Choose) -> Recipe:
+    """Rows that differ by family: one row may be any, many rows are all.
+
+    RowPlan r is a function of start - r: a row is kept when it is the only one left and `start` is lowered as much,
+    which is how Hypothesis shrinks.
+    """
+    start, seed = choose(0, len(ROWS) - 1), choose(0, 0xFFFF)
+    bands = []
+    whole = RowPlan(cols, columns(cols, ground.widths), ground.widths, 0, floats(ground.kernel.source))
+    for index in range(max(1, min(rows, MOST_BANDS))):
+        bands.append(ROWS[(start - index) % len(ROWS)](replace(whole, bits=mix(seed, start - index))))
+    if len(bands) == 1 and row_axis(ground.kernel) is None and choose(0, 1):
+        # A kernel of one row sees one row a trial: half the time it is made of two families.
+        other = one_of(choose, PLACED)(replace(whole, bits=mix(seed, len(ROWS))))
+        bands[0] = bands[0]._replace(edits=(*bands[0].edits, *other.edits)[:MAX_EDITS])
+    is_claimed = ground.kernel.special.nan or ground.kernel.special.pos_inf
+    if seldom(choose, UNCLAIMED_ONCE_IN if not is_claimed else 2 if len(bands) == 1 else 1):
+        place = choose(0, len(bands) - 1)
+        family = with_nan if choose(0, 1) == 0 else with_pos_inf
+        bands[place] = family(replace(whole, bits=mix(seed, place)))
+    return Recipe(rows, cols, tuple(bands))
