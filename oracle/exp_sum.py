@@ -78,7 +78,7 @@ def lift(top: Doubles, accuracy: Accuracy) -> Doubles:
 def underflow(
     accuracy: Accuracy, exps: Doubles | float, rescales: Doubles | float, s: Doubles, top: Doubles
 ) -> Doubles:
-    """What the exps and products of a row may lose by underflow, relative to exp(max): numerics calls it tau S.
+    """What the exps and products of a row may lose by underflow, relative to exp(max).
 
     Each exp call errs by eta0 times the weight s_j that it scales; each product by `tiny`. A shift g above the
     maximum makes every term smaller by e^-g before it underflows. Twice, for the second order.

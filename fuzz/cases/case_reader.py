@@ -30,6 +30,7 @@ from kfuzz.cases.recipe import (
     Recipe,
     materialise,
 )
+from kfuzz.devices.limits import INT_MAX
 
 SCHEMA = "kfuzz-case/1"
 MAX_LITERAL = 4096
@@ -287,7 +288,7 @@ class Reader:
         }
         return Origin(
             **words,
-            tune={name: self.integer(f"origin.tune.{name}", item, 0, 2**31 - 1) for name, item in tune.items()},
+            tune={name: self.integer(f"origin.tune.{name}", item, 0, INT_MAX) for name, item in tune.items()},
             check=self.boolean("origin.check", table["check"]),
             runs=self.integer("origin.runs", table["runs"], 2, 10_000),
             seed=self.integer("origin.seed", table["seed"], 0, MAX_SEED),

@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from kfuzz.claims.expression import Expression
-from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.sizes import check_keys, read_number
+from kfuzz.claims.front_matter import FrontMatter, lookup
+from kfuzz.claims.reading import check_keys, read_number, read_word
 from kfuzz.devices.flags import settings_of
+from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.rounding import EXPF, FAR, FAST_EXPF, Accumulate, Accuracy, Denominator, Divide, ExpModel, Shift
 from kfuzz.oracle.verdict import Special, SpecialRow
 
 ACCURACY_KEYS = ("adds", "rescales", "exp", "divide", "accumulate", "denominator", "shift", "shift_slack", "flags")
 VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf")
 EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF}
-FLT_MAX = (2 - 2.0**-23) * 2.0**127
 FLAGS = (
     "-use_fast_math", "-ftz=true|false", "-prec-div=true|false", "-prec-sqrt=true|false", "-fmad=true|false",
     "-std=c++14|17|20", "-DNAME[=VALUE]", "-UNAME", "-IFOLDER",
@@ -73,15 +73,6 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
 def read_count(front: FrontMatter, name: str, names: tuple[str, ...]) -> Expression | None:
     key = ("accuracy", name)
     return None if lookup(front.values, key) is None else read_number(front, key, names)
-
-
-def read_word(front: FrontMatter, key: KeyPath, allowed: tuple[str, ...], default: str) -> str:
-    value = lookup(front.values, key)
-    if value is None:
-        return default
-    if value not in allowed:
-        raise front.error(key, f"one of {', '.join(allowed)} is wanted")
-    return str(value)
 
 
 def read_flags(front: FrontMatter) -> tuple[str, ...]:

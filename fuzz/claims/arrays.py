@@ -12,9 +12,10 @@ from kfuzz.claims import expression
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.fill import Fill, FillError, fill_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from kfuzz.claims.reading import checked, required, table
 from kfuzz.claims.roles import Roles
 from kfuzz.claims.signature import split_commas
-from kfuzz.claims.sizes import Axis, checked, required, table
+from kfuzz.claims.sizes import Axis
 from kfuzz.devices import DTYPES, Element
 
 ALIGNMENT = 256

@@ -17,9 +17,10 @@ from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.launches import Launch, read_launches
+from kfuzz.claims.reading import Sizes, at, check_keys, evaluate
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import Axis, Broken
-from kfuzz.claims.steps import Sizes, at, evaluate, is_chosen, step_of
+from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.devices import Buffer, Job, Step
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.verdict import Special
@@ -155,7 +156,7 @@ def load(path: Path | str) -> Kernel:
 
 def read(front: FrontMatter) -> Kernel:
     """The kernel that a front matter and the source below it make."""
-    claim.check_keys(front, (), claim.KEYS)
+    check_keys(front, (), claim.KEYS)
     roles = roles_of(claim.read_op(front))
     axes = claim.read_axes(front)
     tune = claim.read_tune(front)

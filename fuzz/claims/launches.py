@@ -12,8 +12,8 @@ from kfuzz.claims import expression
 from kfuzz.claims.arrays import Array
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from kfuzz.claims.reading import Sizes, check_keys, checked, read_number, required, table
 from kfuzz.claims.signature import Parameters, entries_of, split_commas
-from kfuzz.claims.sizes import check_keys, checked, read_number, required, table
 from kfuzz.devices import DTYPES
 
 KEYS = ("entry", "grid", "block", "shared", "args", "when")
@@ -35,7 +35,7 @@ class Launch:
     args: tuple[str, ...]
     when: Expression | None = None
 
-    def entry_for(self, sizes: Mapping[str, int]) -> str:
+    def entry_for(self, sizes: Sizes) -> str:
         """The entry with each `{name}` replaced by its value."""
         return re.sub(r"\{(\w+)\}", lambda hole: str(sizes[hole[1]]), self.entry)
 

@@ -5,36 +5,20 @@ Knows the format of a kernel file; never what is done with a claim. Every mistak
 
 import keyword
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from typing import cast, get_args
 
 from kfuzz.claims import expression
-from kfuzz.claims.expression import Expression, ExpressionError
+from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.devices import Severity
+from kfuzz.claims.reading import check_keys, read_number, required, table
+from kfuzz.devices.kinds import KINDS, Kind, Severity
+from kfuzz.devices.limits import INT_MAX
 from kfuzz.oracle.op import op_names
 
 KEYS = ("op", "axes", "tune", "let", "arrays", "align", "launch", "accuracy", "values", "broken")
-KINDS = (
-    "numeric",
-    "special",
-    "unwritten",
-    "out-of-bounds",
-    "uninitialised",
-    "race",
-    "divergent-barrier",
-    "inactive-lane",
-    "misaligned",
-    "illegal-address",
-    "trap",
-    "input-changed",
-    "nondeterministic",
-    "hang",
-)
-INT_MAX = 2**31 - 1
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
@@ -59,36 +43,9 @@ class Axis:
 class Broken:
     """What must be found in a kernel that is wrong on purpose, how grave that is, and why it is wrong."""
 
-    kind: str
+    kind: Kind
     severity: Severity
     why: str
-
-
-def check_keys(front: FrontMatter, key: KeyPath, allowed: Iterable[str]) -> None:
-    """Every key of the table at `key` is known; the closest one is proposed otherwise."""
-    known = tuple(allowed)
-    for name in table(front, key):
-        if name not in known:
-            close = get_close_matches(name, known, 1)
-            hint = f", did you mean '{close[0]}'?" if close else ""
-            raise front.error((*key, name), f"unknown key{hint}; known here are {', '.join(known)}")
-
-
-def table(front: FrontMatter, key: KeyPath) -> dict[str, object]:
-    """The table at `key`; empty where it is left out."""
-    found = lookup(front.values, key) if key else front.values
-    if found is None:
-        return {}
-    if not isinstance(found, dict):
-        raise front.error(key, "a table is wanted, such as { name = ... }")
-    return found
-
-
-def required(front: FrontMatter, key: KeyPath, example: str) -> object:
-    value = lookup(front.values, key)
-    if value is None:
-        raise front.error(key, f"missing; write for example {example}")
-    return value
 
 
 def read_op(front: FrontMatter) -> str:
@@ -171,27 +128,6 @@ def read_let(front: FrontMatter, names: Iterable[str]) -> dict[str, Expression]:
         raise front.error(("let", circle[0]), f"goes in a circle: {' needs '.join(reversed(circle))}") from None
 
 
-def read_number(front: FrontMatter, key: KeyPath, allowed: Iterable[str]) -> Expression:
-    """An integer or an expression in quotes."""
-    value = lookup(front.values, key)
-    if type(value) is not int and not isinstance(value, str):
-        raise front.error(key, f"an integer or an expression in quotes is wanted: {expression.GRAMMAR}")
-    return checked(front, key, str(value), allowed, expression.number)
-
-
-def checked(
-    front: FrontMatter,
-    key: KeyPath,
-    text: str,
-    allowed: Iterable[str],
-    read: Callable[[str, Iterable[str]], Expression],
-) -> Expression:
-    try:
-        return read(text, allowed)
-    except ExpressionError as error:
-        raise front.error(key, str(error)) from None
-
-
 def read_broken(front: FrontMatter) -> Broken | None:
     """[broken] stands in every file of a folder of that name, and nowhere else."""
     folder = front.path.resolve().parent.name
@@ -205,13 +141,16 @@ def read_broken(front: FrontMatter) -> Broken | None:
     if folder != "broken":
         raise front.error(("broken",), "a kernel that is wrong on purpose lies in a folder named broken")
     check_keys(front, ("broken",), ("kind", "severity", "why"))
-    kind = required(front, ("broken", "kind"), 'kind = "race"')
-    if kind not in KINDS:
+    kind = next((one for one in KINDS if one == required(front, ("broken", "kind"), 'kind = "race"')), None)
+    if kind is None:
         raise front.error(("broken", "kind"), f"unknown kind; known are {', '.join(KINDS)}")
-    severity = lookup(front.values, ("broken", "severity")) or "error"
+    gravest = KINDS[kind].severity
+    severity = lookup(front.values, ("broken", "severity")) or gravest
     if severity not in get_args(Severity):
         raise front.error(("broken", "severity"), f"expected one of {', '.join(get_args(Severity))}")
+    if (severity, gravest) == ("error", "warning"):
+        raise front.error(("broken", "severity"), f"{kind} is never more than a warning; leave severity out")
     why = required(front, ("broken", "why"), 'why = "no barrier between the two loops"')
     if not isinstance(why, str) or not why.strip():
         raise front.error(("broken", "why"), "one sentence is wanted that says what is wrong")
-    return Broken(str(kind), cast(Severity, severity), why.strip())
+    return Broken(kind, cast(Severity, severity), why.strip())

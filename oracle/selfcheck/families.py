@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from kfuzz.oracle.enclosure import FLT_MAX
 from numpy.typing import NDArray
 
 Row = NDArray[np.float32]
 Maker = Callable[[int, np.random.Generator], NDArray[np.floating[Any]]]
 
-FLT_MAX = float(np.finfo(np.float32).max)
 TILE = 256
 
 

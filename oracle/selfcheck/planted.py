@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from kfuzz.oracle.algorithms import total
+from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.judge import judge
 from kfuzz.oracle.number import Float32
 from kfuzz.oracle.rounding import Accuracy, Order
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 STRIDED = Order("strided", TILE)
 N = Float32()
 FAST = Float32("ex2")
-FLT_MAX = np.finfo(np.float32).max
 Output = NDArray[np.float32]
 
 
@@ -64,7 +64,7 @@ def _no_rescale(x: Row) -> Output:
 def _padded(x: Row) -> Output:
     """The row is padded to a multiple of the tile with -FLT_MAX, and the padding is summed."""
     short = -x.shape[1] % TILE
-    padded = np.concatenate([x, np.full((len(x), short), -FLT_MAX)], axis=1)
+    padded = np.concatenate([x, np.full((len(x), short), -FLT_MAX, np.float32)], axis=1)
     e = np.asarray(N.exp(N.sub(padded, padded.max(axis=1, keepdims=True))))
     return _divide(e, total(N, e, STRIDED))[:, : x.shape[1]]
 

@@ -18,13 +18,13 @@ from typing import Any
 from kfuzz.devices import ClaimError, DeviceError, Job, cache
 from kfuzz.devices.cpu.options import COMMON, LANGUAGE, LIBRARIES, LINK, RUNTIME, Flags, Flavour, flags, options
 from kfuzz.devices.cpu.translate import Translated, translated
+from kfuzz.devices.limits import STATIC_SHARED_MAX
 
 Noted = dict[str, Any]
 """As JSON: where the static __shared__ arrays lie, and the digests of the files that the kernel file includes."""
 
 HOME = Path(__file__).with_name("cuda_on_cpu")
 INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
-STATIC_SHARED_LIMIT = 48 * 1024
 GUARD = "guard variable"
 """How the symbol begins that says whether the constructors of a __shared__ array of a class have run."""
 KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
@@ -273,9 +273,9 @@ def _layout(path: Path) -> dict[str, Any]:
 
 def _check_static_shared(noted: Noted, job: Job) -> None:
     for name, _, size in noted["shared"]:
-        if size > STATIC_SHARED_LIMIT:
+        if size > STATIC_SHARED_MAX:
             raise ClaimError(
-                f"{job.path}: __shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_LIMIT}, "
+                f"{job.path}: __shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}, "
                 "more must be dynamic (extern __shared__)"
             )
 

@@ -1,19 +1,15 @@
 """The cpu device: the same `.cu` file under the host's C++ compiler, on any Linux machine.
 
 Runs in the caller's process and does next to nothing there: checks what can be checked of a job, and hands it to a
-worker process (cpu_backend).
+worker process (backend.py).
 """
 
 from types import TracebackType
 
 from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step
 from kfuzz.devices.cpu import compiler
+from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
 from kfuzz.devices.worker import Worker
-
-BLOCK_LIMITS, THREADS_LIMIT = (1024, 1024, 64), 1024
-GRID_LIMITS = (2**31 - 1, 65535, 65535)
-SHARED_LIMIT = 232448
-"""227 KB, what the largest cards give a block."""
 
 SLACK, GRACE = 6.0, 20.0
 """The worker keeps time itself, in processor time, and can say which line hangs; wall time runs faster where others
@@ -60,13 +56,11 @@ class CpuDevice:
 def check_launch(job: Job, step: Step) -> None:
     """Raise a ClaimError where no GPU would take the launch."""
     where = f"{job.path}: {step.entry}"
-    if not all(1 <= size <= limit for size, limit in zip(step.grid, GRID_LIMITS, strict=True)):
-        raise ClaimError(f"{where}: grid {step.grid}: each from 1, at most {GRID_LIMITS}")
+    if not all(1 <= size <= limit for size, limit in zip(step.grid, GRID_MAX, strict=True)):
+        raise ClaimError(f"{where}: grid {step.grid}: each from 1, at most {GRID_MAX}")
     threads = step.block[0] * step.block[1] * step.block[2]
-    fits = all(1 <= size <= limit for size, limit in zip(step.block, BLOCK_LIMITS, strict=True))
-    if not fits or threads > THREADS_LIMIT:
-        raise ClaimError(
-            f"{where}: block {step.block}: {threads} threads; at most {THREADS_LIMIT}, {BLOCK_LIMITS} a side"
-        )
-    if not 0 <= step.shared <= SHARED_LIMIT:
-        raise ClaimError(f"{where}: {step.shared} bytes of dynamic shared memory; at most {SHARED_LIMIT}")
+    fits = all(1 <= size <= limit for size, limit in zip(step.block, BLOCK_MAX, strict=True))
+    if not fits or threads > THREADS_MAX:
+        raise ClaimError(f"{where}: block {step.block}: {threads} threads; at most {THREADS_MAX}, {BLOCK_MAX} a side")
+    if not 0 <= step.shared <= SHARED_MAX:
+        raise ClaimError(f"{where}: {step.shared} bytes of dynamic shared memory; at most {SHARED_MAX}")

@@ -1,0 +1,14 @@
+"""What a launch may have at most: the numbers that every CUDA card, or the largest of them, shares."""
+
+INT_MIN, INT_MAX = -(2**31), 2**31 - 1
+"""Sizes are passed to kernels as C ints."""
+
+GRID_MAX = (INT_MAX, 65535, 65535)
+BLOCK_MAX = (1024, 1024, 64)
+THREADS_MAX = 1024
+"""Of a block, however its sides are."""
+
+SHARED_MAX = 227 * 1024
+"""Bytes of dynamic shared memory that a block may opt into, on the cards that allow most."""
+STATIC_SHARED_MAX = 48 * 1024
+"""Bytes of a static __shared__ array; more must be dynamic."""
