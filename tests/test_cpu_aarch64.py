@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from kfuzz.devices.cpu import compiler
-from kfuzz.devices.cpu.abi import KINDS
+from kfuzz.devices.cpu.findings import NAMES
 from kfuzz.devices.cpu.options import Flavour
 from planted_jobs import floats, job_of
 
@@ -73,7 +73,7 @@ def emulated(driver: Path, entry: str, flavour: Flavour) -> list[tuple[int, int,
     command = [EMULATOR, "-L", ROOT, str(driver), *where, str(int(flavour == "check")), *arrays]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [line.split() for line in done.stdout.splitlines()]
-    return [(int(a), int(b), KINDS[int(c)], float(d), float(e)) for a, b, c, d, e in rows]
+    return [(int(a), int(b), NAMES[int(c)], float(d), float(e)) for a, b, c, d, e in rows]
 
 
 @pytest.mark.parametrize("flavour", ["fast", "check"])

@@ -15,7 +15,8 @@ from kfuzz.campaign.children import Child, MakeDevice
 from kfuzz.campaign.schedule import Block, attempt_of, is_large, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import ClaimError, Device, Severity
+from kfuzz.devices import ClaimError, Device
+from kfuzz.devices.kinds import Severity
 from kfuzz.search.plan import BUDGET
 from kfuzz.trials.evidence import Evidence, evidence_of
 from kfuzz.trials.trial import Defect, Trial, run_trial

@@ -15,7 +15,7 @@ from kfuzz.cases.case import CaseError
 from kfuzz.cases.case_reader import Reader, read_bytes
 from kfuzz.cases.recipe import MAX_SEED
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import Severity
+from kfuzz.devices.kinds import Severity
 
 SCHEMA = "kfuzz-campaign/1"
 STATE = "state.json"

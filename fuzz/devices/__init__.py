@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
+from kfuzz.devices.kinds import Kind, Severity
 from numpy.typing import NDArray
 
 Element = Literal["f32", "f64", "f16", "bf16", "i32", "u32"]
-Severity = Literal["error", "warning"]
 
 DTYPES: dict[str, np.dtype[np.generic]] = {
     "f32": np.dtype(np.float32),
@@ -84,7 +84,7 @@ class Probe:
 class Finding:
     """One defect that a device saw. Lines are lines of the `.cu` file."""
 
-    kind: str
+    kind: Kind
     message: str
     severity: Severity = "error"
     line: int | None = None

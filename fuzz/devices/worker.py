@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from typing import IO, Literal, Protocol
 
 from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
+from kfuzz.devices.kinds import Kind
 
 LENGTH = struct.Struct("<Q")
 PIPE_BYTES = 1 << 20
@@ -34,7 +35,7 @@ START_TIMEOUT = 120.0
 COMPILE_TIMEOUT = 300.0
 """Seconds for what comes before a job's own time: nothing of the kernel has run yet."""
 
-SIGNALS = {
+SIGNALS: dict[signal.Signals, tuple[Kind, str]] = {
     signal.SIGSEGV: ("illegal-address", "an access that the system refused"),
     signal.SIGBUS: ("illegal-address", "an access that the system refused"),
     signal.SIGFPE: ("trap", "an arithmetic fault"),

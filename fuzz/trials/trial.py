@@ -13,7 +13,8 @@ from typing import get_args
 import numpy as np
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
-from kfuzz.devices import Device, Finding, Outcome, Probe, Run, Severity
+from kfuzz.devices import Device, Finding, Outcome, Probe, Run
+from kfuzz.devices.kinds import Severity
 from kfuzz.oracle import Accuracy, Verdict, judge
 from kfuzz.oracle.verdict import SpecialRow
 from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic, case_file
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.front_matter import shown_path
-from kfuzz.devices import Severity
+from kfuzz.devices.kinds import Severity
 from kfuzz.trials.evidence import Evidence
 from kfuzz.trials.trial import Defect
 

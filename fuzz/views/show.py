@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.kernel import Kernel
+from kfuzz.devices.kinds import KINDS
 from kfuzz.oracle.rounding import ExpModel
 from kfuzz.views.listing import shown_size, shown_values
 from rich.text import Text
@@ -36,7 +37,8 @@ def sections(kernel: Kernel) -> Iterator[Section]:
     yield "accuracy", accuracy_lines(kernel)
     yield "values", values_lines(kernel)
     if kernel.broken:
-        yield "broken", [("kind", kernel.broken.kind), ("why", kernel.broken.why)]
+        kind = kernel.broken.kind
+        yield "broken", [("kind", f"{kind}: {KINDS[kind].words}"), ("why", kernel.broken.why)]
 
 
 def sizes_of(lo: int, hi: int, multiple: int) -> str:

@@ -1,6 +1,6 @@
 """Runs jobs on the cpu, inside a worker process: loads kernel libraries and hands jobs to the C++ runtime.
 
-Knows ctypes and memory. Which runs there are, and what they mean, cpu_trial knows.
+Knows ctypes and memory. Which runs there are, and what they mean, experiments.py knows.
 """
 
 import ctypes

@@ -12,13 +12,14 @@ from kfuzz.devices.comparing import differing, unwritten
 from kfuzz.devices.cpu.abi import FINISHED, FORWARD, REVERSE, SHUFFLED, TIMED_OUT, TOO_LARGE
 from kfuzz.devices.cpu.findings import Doubt, Sight
 from kfuzz.devices.cpu.options import Flavour
+from kfuzz.devices.kinds import Kind
 from kfuzz.devices.layout import POISONS, nbytes
 
 SCHEDULES = {FORWARD: "forward", REVERSE: "reverse", SHUFFLED: "shuffled"}
 FINE, COARSE = 8, 64
 """Threads change over before one access in so many: a lost update shows at either in most runs."""
 
-READS_OF_NOTHING = frozenset({"uninitialised", "out-of-bounds", "inactive-lane"})
+READS_OF_NOTHING: frozenset[Kind] = frozenset({"uninitialised", "out-of-bounds", "inactive-lane"})
 
 
 @dataclass(frozen=True)

@@ -1,61 +1,63 @@
 """Says in words what the runtime saw in numbers, with lines of the `.cu` file.
 
 Knows the runtime's kinds, and how to ask for the line of an instruction. It decides nothing: whether a doubtful
-sight is a defect, cpu_backend finds out by experiment.
+sight is a defect, experiments.py finds out.
 """
 
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from signal import Signals
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kfuzz.devices import DTYPES, Finding, Job
-from kfuzz.devices.cpu.abi import IN_BUFFER, IN_DYNAMIC_SHARED, IN_STATIC_SHARED, KINDS, RawFinding
+from kfuzz.devices.cpu.abi import IN_BUFFER, IN_DYNAMIC_SHARED, IN_STATIC_SHARED, RawFinding
 from kfuzz.devices.cpu.compiler import KERNEL_NAME, Library
+from kfuzz.devices.kinds import Kind, Severity
 
 Doubt = Literal["schedule", "poison"]
 
 WORD = 4
-NAMES = {
-    "out_of_bounds": "out-of-bounds",
-    "uninitialised": "uninitialised",
-    "partly_uninitialised": "uninitialised",
-    "race": "race",
-    "same_value_race": "race",
-    "divergent_barrier": "divergent-barrier",
-    "barrier_after_exit": "divergent-barrier",
-    "inactive_lane": "inactive-lane",
-    "mask_without_caller": "inactive-lane",
-    "lanes_never_meet": "divergent-barrier",
-    "misaligned": "misaligned",
-    "illegal_address": "illegal-address",
-    "stack_overflow": "illegal-address",
-    "divide_error": "trap",
-    "trap": "trap",
-    "assertion": "trap",
-    "signal": "trap",
-    "hang": "hang",
-    "guard_overwritten": "out-of-bounds",
-    "input_changed": "input-changed",
-    "index_out_of_range": "out-of-bounds",
-}
-"""The kind of finding (design.md) that each kind of the runtime is."""
 
-DOUBTS: dict[str, Doubt] = {
-    "race": "schedule",
-    "uninitialised": "poison",
-    "partly_uninitialised": "poison",
-    "inactive_lane": "poison",
-}
-"""What may be harmless, and what has to be changed to see whether it is: a race may never change the result, and
-what was read of uninitialised memory, or of a lane that takes no part, may be thrown away."""
 
-WARNINGS = frozenset(
-    {"same_value_race", "barrier_after_exit", "race", "uninitialised", "partly_uninitialised", "inactive_lane"}
-)
-"""Warnings until an experiment shows that they change the result. Threads that returned before a barrier are no
-defect on hardware since Volta, which waits for the others alone."""
+class Seen(NamedTuple):
+    """The finding that a sight of the runtime is, and how grave it is as long as no experiment says more.
+
+    `doubt`: it may be harmless, and what has to be changed to see whether it is: a race may never change the result,
+    and what was read of uninitialised memory, or of a lane that takes no part, may be thrown away.
+    """
+
+    kind: Kind
+    severity: Severity = "error"
+    doubt: Doubt | None = None
+
+
+SEEN: dict[str, Seen] = {
+    "out_of_bounds": Seen("out-of-bounds"),
+    "uninitialised": Seen("uninitialised", "warning", "poison"),
+    "partly_uninitialised": Seen("uninitialised", "warning", "poison"),
+    "race": Seen("race", "warning", "schedule"),
+    "same_value_race": Seen("race", "warning"),
+    "divergent_barrier": Seen("divergent-barrier"),
+    # No defect on hardware since Volta, which waits for the others alone.
+    "barrier_after_exit": Seen("divergent-barrier", "warning"),
+    "inactive_lane": Seen("inactive-lane", "warning", "poison"),
+    "mask_without_caller": Seen("inactive-lane"),
+    "lanes_never_meet": Seen("divergent-barrier"),
+    "misaligned": Seen("misaligned"),
+    "illegal_address": Seen("illegal-address"),
+    "stack_overflow": Seen("illegal-address"),
+    "divide_error": Seen("trap"),
+    "trap": Seen("trap"),
+    "assertion": Seen("trap"),
+    "signal": Seen("trap"),
+    "hang": Seen("hang"),
+    "guard_overwritten": Seen("out-of-bounds"),
+    "input_changed": Seen("input-changed"),
+    "index_out_of_range": Seen("out-of-bounds"),
+}
+"""What the runtime may see, in the order of abi.h's Kind, where 0 is nothing."""
+NAMES = ("none", *SEEN)
 
 
 @dataclass(frozen=True)
@@ -106,22 +108,23 @@ class Lines:
 def sights(raw: Iterable[RawFinding], job: Job, library: Library, lines: Lines) -> list[Sight]:
     """What a run saw, in words."""
     raw = list(raw)
-    with_code = [one for one in raw if KINDS[one.kind] not in ("guard_overwritten", "input_changed")]
+    with_code = [one for one in raw if NAMES[one.kind] not in ("guard_overwritten", "input_changed")]
     lines.look_up([address for one in with_code for address in (one.pc, one.other_pc)])
     return [_sight(one, job, library, lines) for one in raw]
 
 
 def _sight(raw: RawFinding, job: Job, library: Library, lines: Lines) -> Sight:
-    seen = KINDS[raw.kind]
+    seen = NAMES[raw.kind]
+    kind, severity, doubt = SEEN[seen]
     left_behind = seen in ("guard_overwritten", "input_changed")
     line = None if left_behind else raw.line or lines.of(raw.pc)
     other = None if left_behind else raw.other_line or lines.of(raw.other_pc)
     step = job.steps[raw.step] if job.steps else None
     array, index = _place(raw, job, library)
     finding = Finding(
-        kind=NAMES[seen],
+        kind=kind,
         message=_message(seen, raw, job, array, index),
-        severity="warning" if seen in WARNINGS else "error",
+        severity=severity,
         line=line,
         other_line=other,
         array=array,
@@ -131,7 +134,7 @@ def _sight(raw: RawFinding, job: Job, library: Library, lines: Lines) -> Sight:
         step=None if left_behind and len(job.steps) > 1 else raw.step,
         count=raw.count,
     )
-    return Sight(finding, DOUBTS.get(seen), not left_behind, seen == "partly_uninitialised")
+    return Sight(finding, doubt, not left_behind, seen == "partly_uninitialised")
 
 
 def _coordinates(number: int, extent: tuple[int, int, int]) -> tuple[int, int, int]:

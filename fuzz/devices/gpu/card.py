@@ -1,6 +1,6 @@
 """Launches jobs on an NVIDIA GPU: the only file that imports pycuda, imported in worker processes alone.
 
-Knows contexts, modules, launches and the driver's errors. What runs mean is gpu_trial's business.
+Knows contexts, modules, launches and the driver's errors. What runs mean, experiments.py knows.
 """
 
 import contextlib
@@ -19,9 +19,10 @@ from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
 from kfuzz.devices.gpu import driver, nvcc
 from kfuzz.devices.gpu.experiments import Fault, examined
 from kfuzz.devices.gpu.sanitizer import ENDED as REPLAY_ENDED
+from kfuzz.devices.kinds import Kind
 from kfuzz.devices.layout import SHARED, Arrangement, Bytes, Place, initial, nbytes, offsets
 
-ENDED = {
+ENDED: dict[str, Kind] = {
     "illegal memory access": "illegal-address",
     "operation not supported on global/shared address space": "illegal-address",
     "misaligned address": "misaligned",
@@ -37,7 +38,7 @@ KEPT_MODULES = 64
 POINTER = 8
 SPIN = 0.002
 HEARD_EVERY = 1.0
-"""Seconds; less than the grace that the caller's process gives (gpu_device.GRACE)."""
+"""Seconds; less than the grace that the caller's process gives (device.GRACE)."""
 
 SHARED_LIMIT = cuda.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 POISON_SHARED = Path(__file__).with_name("poison_shared.cu")

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from kfuzz.devices import DeviceError, Job, Outcome, Probe
 from kfuzz.devices.gpu import driver, nvcc, sanitizer
+from kfuzz.devices.kinds import Kind
 from kfuzz.devices.worker import Worker
 
 GRACE = 20.0
 """Seconds that the worker has, past a time-out, to say itself which launch hangs."""
 
-FATAL = frozenset({"hang", "illegal-address", "misaligned", "trap"})
+FATAL: frozenset[Kind] = frozenset({"hang", "illegal-address", "misaligned", "trap"})
 """Kinds that end a context: what was seen then may be an earlier job's doing."""
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kfuzz.devices import DTYPES, Buffer, DeviceError, Finding, Job, Outcome, Probe
 from kfuzz.devices.gpu import nvcc
+from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.devices.layout import nbytes
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -147,30 +148,35 @@ def records(report: str) -> Iterator[Complaint]:
 def _finding(record: Complaint, job: Job, bases: Mapping[str, int]) -> Finding | None:
     """What a complaint means; None for the tool's banner, its summary and what is not about the kernel."""
     text = record.text
+    if access := ACCESS.match(record.head):
+        kind: Kind = "misaligned" if "is misaligned" in text else "out-of-bounds"
+        return _at_array(_found(kind, record.head, text, job), access, text, job, bases)
+    if access := UNWRITTEN.match(record.head):
+        return _at_array(_found("uninitialised", record.head, text, job), access, text, job, bases)
+    if barrier := BARRIER.match(record.head):
+        return _found("divergent-barrier", f"barrier: {barrier[1]}", text, job)
+    if record.head == TRAP:
+        return _found("trap", record.head, text, job)
+    if race := RACE.match(text):
+        words = f"{race[1].lower()} and {race[2].lower()} of shared memory without a barrier between them"
+        return _found("race", words, text, job, "warning")
+    return None
+
+
+def _found(kind: Kind, message: str, text: str, job: Job, severity: Severity = "error") -> Finding:
+    """A finding with the lines of the kernel file and the thread that a complaint names."""
     lines = [int(line) for file, line in PLACE.findall(text) if Path(file).name == job.path.name]
     who = THREAD.search(text)
     numbers = tuple(int(number) for number in who.groups()) if who else (0,) * 6
-    found = Finding(
-        kind="",
-        message=record.head,
+    return Finding(
+        kind,
+        message,
+        severity,
         line=lines[0] if lines else None,
         other_line=lines[1] if len(lines) > 1 else None,
         thread=(numbers[0], numbers[1], numbers[2]) if who else None,
         block=(numbers[3], numbers[4], numbers[5]) if who else None,
     )
-    if access := ACCESS.match(record.head):
-        kind = "misaligned" if "is misaligned" in text else "out-of-bounds"
-        return _at_array(replace(found, kind=kind), access, text, job, bases)
-    if access := UNWRITTEN.match(record.head):
-        return _at_array(replace(found, kind="uninitialised"), access, text, job, bases)
-    if barrier := BARRIER.match(record.head):
-        return replace(found, kind="divergent-barrier", message=f"barrier: {barrier[1]}")
-    if record.head == TRAP:
-        return replace(found, kind="trap")
-    if race := RACE.match(text):
-        words = f"{race[1].lower()} and {race[2].lower()} of shared memory without a barrier between them"
-        return replace(found, kind="race", message=words, severity="warning")
-    return None
 
 
 def _at_array(found: Finding, access: re.Match[str], text: str, job: Job, bases: Mapping[str, int]) -> Finding:

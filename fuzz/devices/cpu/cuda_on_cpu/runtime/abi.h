@@ -1,5 +1,5 @@
 // What three sides agree on: the runtime, every kernel library (module.cpp), and Python
-// (fuzz/devices/cpu/abi.py mirrors these structs field by field with ctypes).
+// (fuzz/devices/cpu/abi.py mirrors these structs field by field with ctypes; a test compares the two).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,6 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint32_t abi_version = 4;
 constexpr uint32_t max_buffers = 256, max_args = 256;
 
 struct Index {
@@ -32,7 +31,6 @@ struct alignas(16) ThreadPlace {
 
 // A kernel library's own storage behind threadIdx and its like, and what it holds.
 struct Module {
-  uint32_t version;
   ThreadPlace *thread;
   Index *block, *block_dim, *grid_dim;
   char *(*thread_local_anchor)();
@@ -72,7 +70,7 @@ struct Step {
 
 enum Schedule : uint32_t { forward, reverse, shuffled };
 
-// The words of the report; Python knows them by number.
+// The words of the report; Python knows them by number (SEEN in fuzz/devices/cpu/findings.py).
 enum class Kind : uint32_t {
   none,
   out_of_bounds,

@@ -95,8 +95,6 @@ static bool prepare_memory() {
 
 using namespace cuda_on_cpu;
 
-CUDA_ON_CPU_API uint32_t cuda_on_cpu_abi_version() { return abi_version; }
-
 // False when the system gives no memory for stacks and arena.
 CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   if (!prepare_memory()) return false;

@@ -34,8 +34,8 @@ void *__tls_get_addr(ThreadLocalIndex *index) { return cuda_on_cpu_static_shared
 static char *anchor() { return &cuda_on_cpu_anchor; }
 
 CUDA_ON_CPU_API Module cuda_on_cpu_module;
-Module cuda_on_cpu_module = {abi_version,           &cuda_on_cpu_thread, &cuda_on_cpu_block, &cuda_on_cpu_block_dim,
-                             &cuda_on_cpu_grid_dim, anchor,              nullptr};
+Module cuda_on_cpu_module = {&cuda_on_cpu_thread,   &cuda_on_cpu_block, &cuda_on_cpu_block_dim,
+                             &cuda_on_cpu_grid_dim, anchor,             nullptr};
 
 HIDDEN void cuda_on_cpu_register(Entry *entry);
 void cuda_on_cpu_register(Entry *entry) {
