@@ -11,7 +11,7 @@ from kfuzz.find.template import template
 from kfuzz.oracle.op import op_names
 from kfuzz.views.listing import as_markdown, read_folder, with_table
 
-README = KERNELS.parent / "README.md"
+TABLE = KERNELS.parent / "docs" / "kernels.md"
 FILES = kernel_files()
 NAMES = [name_of(path) for path in FILES]
 OLD = ("sm_75", "sm_80", "sm_90")
@@ -73,19 +73,19 @@ def test_the_template_of_an_op_is_a_kernel(op: str, tmp_path: Path) -> None:
     assert (kernel.name, kernel.op, kernel.broken) == ("mine", op, None)
 
 
-def test_the_readme_lists_the_kernels_as_they_are() -> None:
-    text = README.read_text(encoding="utf-8")
+def test_the_page_of_kernels_lists_them_as_they_are() -> None:
+    text = TABLE.read_text(encoding="utf-8")
     kernels, errors = read_folder()
     assert not errors
-    assert with_table(text, as_markdown(kernels)) == text, "write it anew with: kfuzz list --into README.md"
+    assert with_table(text, as_markdown(kernels)) == text, "write it anew with: kfuzz list --into docs/kernels.md"
 
 
-def test_a_readme_that_is_behind_is_seen() -> None:
-    text = README.read_text(encoding="utf-8")
+def test_a_page_of_kernels_that_is_behind_is_seen() -> None:
+    text = TABLE.read_text(encoding="utf-8")
     kernels, _ = read_folder()
     assert with_table(text, as_markdown(kernels[1:])) != text
 
 
-def test_a_readme_without_markers_says_which_lines_to_write() -> None:
+def test_a_page_without_markers_says_which_lines_to_write() -> None:
     with pytest.raises(ValueError, match="no place for the table: write a line '<!-- kernels -->'"):
         with_table("# A project\n", "| a |")

@@ -10,7 +10,8 @@ from kfuzz.oracle.op import op_names
 
 REFERENCE = f"""
 // ---------------------------------------------------------------------------------------------------------------
-// All that a claim may say. What is left out is the loosest sound reading; delete this part when you are done.
+// All that a claim may say; delete this part when you are done. What you leave out is read in the loosest way that is
+// sound: kfuzz accuses nobody falsely, but sees less. docs/kernel-file.md has an example of every key.
 //
 // op        what the kernel computes: {", ".join(op_names())}
 // axes      sizes for which it is right: "lo..hi" or {{ min = 4, max = 4096, multiple = 4 }}
@@ -33,25 +34,32 @@ REFERENCE = f"""
 // args      arrays and sizes (C ints), in the order of the function's parameters
 //
 // [accuracy]
-// adds        at most so many additions lie on a term's way into a sum; to add 0 is exact and need not count
-// rescales    at most so many times is a term multiplied by an exp; 0 for three passes
-// exp         "expf", "__expf", or [a0, kappa]: an error of (a0 + kappa |t|) 2^-24, and exactly 1 at 0 and 0 at -inf
+// adds        on the way of one term into its sum lie at most so many additions: "ceil_div(cols, threads) + 10" for a
+//             thread that adds up its share of a row, and a tree over 1024 threads. To add to a 0 that starts a sum is
+//             exact and need not be counted
+// rescales    a term is multiplied by an exp at most so many times, as an online softmax does where the maximum grows
+//             and where partial sums meet; 0 where the maximum is known before the sum begins
+// exp         "expf", "__expf", or [a0, kappa]: an error of (a0 + kappa |t|) 2^-24 in exp(t), none at 0 and -inf
 // divide      "ieee" (e / s) or "reciprocal" (e * (1 / s)); "fast" and "fast reciprocal" where the division is
 //             __fdividef, or the flags make it one
-// accumulate  "f32", "f64", or "compensated" where every addition is (Kahan, Neumaier), also those between threads
-// denominator "row", also where left out: one stored sum divides a whole row; "element" where threads sum on their own
-//             and in orders of their own
-// shift       "running max" where every exp is of the difference of two maxima, each of elements that the term is one
-//             of: then no more exps err than greater values follow; "zero" where nothing is subtracted; left out,
-//             anything that is never below a term it is subtracted from, never falls and ends at the true maximum
-// shift_slack by how much it may be below such a term, or off the true maximum in the end; 0 when left out
+// accumulate  the type of the sum: "f32", "f64", or "compensated" (Kahan, Neumaier), also between threads
+// denominator "row", also where left out: one stored sum divides a whole row. "element": each thread divides by a sum
+//             of its own, added up in an order of its own
+// shift       what is subtracted from x below an exp. "running max": the maximum of some elements of the row, x among
+//             them; where a greater one takes its place, the sum is multiplied by exp(old - new). That is every softmax
+//             of the textbook, online or in passes: of a row 5, 1, 7 it first has exp(5 - 5) + exp(1 - 5), then
+//             multiplies this by exp(5 - 7) and adds exp(7 - 7). "zero": nothing, exp(x) itself. Left out: anything
+//             that is never below such an x, never falls, and is the row's maximum in the end
+// shift_slack for a kernel that keeps none of these: by how much what is subtracted may be below such an x, or off the
+//             maximum in the end; 8 where the sum is rescaled only once the maximum has grown by 8
 // flags       compiler flags, such as ["-use_fast_math"]
 //
 // [values]
 // finite      true leaves -inf out
-// range       [-80, 80] bounds the finite values
+// range       [-80, 80]: no finite value lies outside
 // all_neg_inf "nan" or "zero": what a row of nothing but -inf gives
-// nan         "row" (the whole row is NaN), "ieee" or "ignore"; so is pos_inf
+// nan         what a NaN does: "row" (the whole row is NaN), "ieee" (what the formula gives) or "ignore" (fmaxf does)
+// pos_inf     the same words for +inf. Where left out, such rows are tried and reported, but never held against you
 // ---------------------------------------------------------------------------------------------------------------
 """
 

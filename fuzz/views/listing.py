@@ -1,4 +1,4 @@
-"""The kernels of a folder as a table: for a terminal, as JSON, and as the Markdown in the README.
+"""The kernels of a folder as a table: for a terminal, as JSON, and as the Markdown in docs/kernels.md.
 
 Knows kernels and how to lay them out; never how they are run.
 """
