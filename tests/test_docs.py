@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from kfuzz.commands.group import main
+from kfuzz.devices.kinds import KINDS
 from kfuzz.find.targets import TargetError, find
 from kfuzz.find.template import template
 from pages import ROOT, anchors, blocks, commands, inline_commands, is_shown, links, pages, steps
@@ -240,3 +241,37 @@ def test_a_page_has_blocks_of_known_languages_only() -> None:
     known = {"sh", "console", "python", "yaml", "toml", "toml wrong", "text", "cuda", "json"}
     for page in pages():
         assert {block.language for block in blocks(page.read_text())} <= known, page
+
+
+def test_the_page_on_the_cpu_device_explains_every_kind_of_finding() -> None:
+    text = (ROOT / "docs" / "cpu-device.md").read_text()
+    assert [kind for kind in KINDS if f"`{kind}`" not in text] == []
+
+
+def unnamed(rooms: list[str], text: str) -> list[str]:
+    """Rooms that no row of a table is for."""
+    return [room for room in rooms if f"| `{room}/` |" not in text]
+
+
+def test_the_page_on_the_architecture_has_every_room() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    rooms = [path.parent.relative_to(ROOT / "fuzz").as_posix() for path in (ROOT / "fuzz").glob("*/__init__.py")]
+    assert len(rooms) > 10
+    assert unnamed([*rooms, "devices/cpu", "devices/gpu"], text) == []
+    assert unnamed(["cellar"], text) == ["cellar"]
+
+
+def paths_named(text: str) -> set[str]:
+    """Files and folders of this repository that a page names in backticks."""
+    found = re.findall(r"`((?:fuzz|oracle|kernels|tests|benchmarks|docs)/[\w./-]*)`", text)
+    return {name for name in found if name == name.lower()}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_that_a_page_names_is_there(page: Path) -> None:
+    here = {"benchmarks/detection/cpu.json", "tests/corpus"}
+    assert [name for name in paths_named(page.read_text()) - here if not (ROOT / name).exists()] == []
+
+
+def test_a_file_that_is_not_there_is_seen() -> None:
+    assert paths_named("see `fuzz/nowhere.py`, `oracle/ops/NAME.py`") == {"fuzz/nowhere.py"}
