@@ -35,6 +35,8 @@ def sizes(axis: Axis, around: Iterable[int] = (WARP, VECTOR)) -> SearchStrategy[
 
     Edges that lie together are one range of integers, so that a size found at an edge may shrink to any other.
     """
+    if axis.listed:
+        return st.sampled_from(axis.listed)
     by = axis.multiple
     counts = [size // by for size in edges(axis, tuple(around))]
     starts = [count for count in counts if count - 1 not in counts]

@@ -45,9 +45,10 @@ def test_list_as_json_is_what_the_files_say() -> None:
         "path": found["softmax/online_block"]["path"],
         "broken": None,
         "axes": {
-            "rows": {"min": 1, "max": 2**31 - 1, "multiple": 1},
-            "cols": {"min": 1, "max": 2**30, "multiple": 1},
+            "rows": {"min": 1, "max": 2**31 - 1, "multiple": 1, "listed": []},
+            "cols": {"min": 1, "max": 2**30, "multiple": 1, "listed": []},
         },
+        "where": [],
         "tune": {"threads": [32, 64, 128, 256, 512, 1024]},
         "last_run": None,
     }

@@ -132,7 +132,7 @@ MISTAKES = [
     ("missing-entry", ('// entry = "softmax"\n', ""), 13, 'launch.entry: missing; write for example entry = "softmax_'),
     ("entry-a-number", (ENTRY, "// entry = 3"), 14, "launch.entry = 3: the name of a __global__ function"),
     ("entry-not-there", (ENTRY, '// entry = "softmin"'), 14, "no such __global__ function in the source; it has softm"),
-    ("entry-hole", (ENTRY, '// entry = "softmax<{rows}>"'), 14, "'{rows}' is no tune parameter; this claim has thread"),
+    ("entry-hole", (ENTRY, '// entry = "softmax<{rows}>"'), 14, "'{rows}' is no tune parameter and no axis of listed"),
     ("missing-grid", ('// grid  = "rows"\n', ""), 13, 'launch.grid: missing; write for example grid = "rows"'),
     ("grid-four", (GRID, 'grid  = "1, 1, 1, rows"'), 15, "4 dimensions; a grid has one, two or three"),
     ("grid-list", (GRID, 'grid  = ["rows"]'), 15, "one to three expressions are wanted, in one string"),

@@ -22,6 +22,7 @@ ALIGNMENT = 256
 """What cudaMalloc guarantees, in bytes."""
 
 ARRAY = re.compile(r"(\w+)\s*\[(.*)\]\s*(?:=\s*([^\s<>]+?))?\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?")
+ROOM = re.compile(r"(.+?)\s+of\s+(.+)", re.DOTALL)
 USAGE = (
     '"f32[shape] -> input", "f32[shape] <- output", "f32[shape] -> x <- y", "u32[1]" for scratch; '
     'what the host fills is "u32[1] = 0" or "f32[shape] = -inf <- output"'
@@ -32,7 +33,8 @@ USAGE = (
 class Array:
     """An array of the kernel: the role it is read for, the role it is written for, or scratch.
 
-    `fill` is what the host puts into every element before the first launch.
+    `fill` is what the host puts into every element before the first launch. `room` is how long the array is along its
+    first dimension, where an output is only its beginning.
     """
 
     element: Element
@@ -40,9 +42,13 @@ class Array:
     reads: str | None = None
     writes: str | None = None
     fill: Fill | None = None
+    room: Expression | None = None
 
     def __str__(self) -> str:
-        shape = ", ".join(size.text for size in self.shape)
+        sizes = [size.text for size in self.shape]
+        if self.room:
+            sizes[0] = f"{sizes[0]} of {self.room.text}"
+        shape = ", ".join(sizes)
         reads = f" -> {self.reads}" if self.reads else ""
         writes = f" <- {self.writes}" if self.writes else ""
         fill = f" = {self.fill.text}" if self.fill else ""
@@ -63,14 +69,21 @@ def read_array(front: FrontMatter, key: KeyPath, names: Iterable[str]) -> Array:
     element, inside, fill, reads, writes = found.groups()
     if element not in DTYPES:
         raise front.error(key, f"unknown element type '{element}'; known are {', '.join(DTYPES)}")
-    shape = tuple(checked(front, key, size, names, expression.number) for size in split_commas(inside))
-    if not shape:
+    sizes = list(split_commas(inside))
+    if not sizes:
         raise front.error(key, "a shape has at least one dimension; write [1] for one element")
+    part, room = ROOM.fullmatch(sizes[0]), None
+    if part:
+        sizes[0], room = part[1], checked(front, key, part[2], names, expression.number)
+        if reads or not writes:
+            raise front.error(key, "'of' is for an output that is the beginning of a longer array: [1 of blocks] <- y")
+    shape = tuple(checked(front, key, size, names, expression.number) for size in sizes)
     if (reads or writes) and element != "f32":
         raise front.error(key, "the oracle judges float32: an array with a role is f32")
     if reads and fill is not None:
         raise front.error(key, "an input holds what the case says; leave out '= ...' or the role")
-    return Array(cast(Element, element), shape, reads, writes, read_fill(front, key, fill, cast(Element, element)))
+    known = cast(Element, element)
+    return Array(known, shape, reads, writes, read_fill(front, key, fill, known), room)
 
 
 def read_fill(front: FrontMatter, key: KeyPath, text: str | None, element: Element) -> Fill | None:

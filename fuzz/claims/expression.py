@@ -15,7 +15,7 @@ from types import CodeType
 LONGEST = 400
 LARGEST = 2**63 - 1
 GRAMMAR = "integers, names, + - * / %, ceil_div(a, b), ceil_log2(n), min(a, b), max(a, b)"
-CONDITION_GRAMMAR = f"{GRAMMAR}, comparisons, and, or, not"
+CONDITION_GRAMMAR = f"{GRAMMAR}, comparisons, is_pow2(n), and, or, not"
 
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%"}
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
@@ -37,6 +37,11 @@ def ceil_log2(n: int) -> int:
     return (n - 1).bit_length()
 
 
+def is_pow2(n: int) -> bool:
+    """Whether n is 1, 2, 4, 8, ..."""
+    return n > 0 and n & (n - 1) == 0
+
+
 FUNCTIONS: dict[str, Callable[..., int]] = {
     "ceil_div": ceil_div,
     "ceil_log2": ceil_log2,
@@ -45,7 +50,8 @@ FUNCTIONS: dict[str, Callable[..., int]] = {
 }
 FEWEST = {"ceil_div": 2, "ceil_log2": 1, "min": 2, "max": 2}
 MOST = {"ceil_div": 2, "ceil_log2": 1}
-SCOPE: dict[str, object] = {"__builtins__": {}, **FUNCTIONS}
+PREDICATES: dict[str, Callable[[int], bool]] = {"is_pow2": is_pow2}
+SCOPE: dict[str, object] = {"__builtins__": {}, **FUNCTIONS, **PREDICATES}
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ def checked(text: str, allowed: tuple[str, ...], is_condition: bool) -> Expressi
     body = parsed(text.strip())
     (check_condition if is_condition else check_number)(body, allowed)
     nodes = tuple(ast.walk(body))
-    names = {node.id for node in nodes if isinstance(node, ast.Name)} - FUNCTIONS.keys()
+    names = {node.id for node in nodes if isinstance(node, ast.Name)} - FUNCTIONS.keys() - PREDICATES.keys()
     literals = {int(str(node.value)) for node in nodes if isinstance(node, ast.Constant)}
     return Expression(text.strip(), frozenset(names), frozenset(literals))
 
@@ -140,7 +146,7 @@ def check_number(node: ast.expr, allowed: tuple[str, ...]) -> None:
                 raise ExpressionError(f"{name}() with {len(args)} arguments; it takes {FEWEST[name]}")
             for arg in args:
                 check_number(arg, allowed)
-        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.Call(func=ast.Name(id="is_pow2")):
             raise ExpressionError(f"'{ast.unparse(node)}' is a condition, where a number is wanted")
         case _:
             raise ExpressionError(f"'{ast.unparse(node)}' is not allowed; allowed are {GRAMMAR}")
@@ -154,6 +160,8 @@ def check_condition(node: ast.expr, allowed: tuple[str, ...]) -> None:
                 check_condition(part, allowed)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             check_condition(operand, allowed)
+        case ast.Call(func=ast.Name(id=name), args=[arg], keywords=[]) if name in PREDICATES:
+            check_number(arg, allowed)
         case ast.Compare(left=left, ops=ops, comparators=rest) if all(type(op) in COMPARISONS for op in ops):
             for part in (left, *rest):
                 check_number(part, allowed)

@@ -14,13 +14,14 @@ from kfuzz.claims import front_matter
 from kfuzz.claims import sizes as claim
 from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding, read_values
 from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
-from kfuzz.claims.expression import Expression
+from kfuzz.claims.expression import Expression, show_sizes
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.launches import Launch, read_launches
 from kfuzz.claims.reading import Sizes, at, check_keys, evaluate
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import Axis, Broken
 from kfuzz.claims.steps import is_chosen, step_of
+from kfuzz.claims.where import Where, read_where
 from kfuzz.devices import Buffer, Job, Step
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.verdict import Special
@@ -48,6 +49,7 @@ class Kernel:
     op: str
     axes: dict[str, Axis]
     tune: dict[str, tuple[int, ...]]
+    where: Where
     let: dict[str, Expression]
     arrays: dict[str, Array]
     align: int
@@ -92,7 +94,8 @@ class Kernel:
     @property
     def entries(self) -> tuple[str, ...]:
         """Every entry that a launch may name, whatever the sizes."""
-        return tuple(dict.fromkeys(entry for launch in self.launches for entry in launch.entries(self.tune)))
+        choices = choices_of(self.axes, self.tune)
+        return tuple(dict.fromkeys(one for launch in self.launches for one in launch.entries(choices, self.where)))
 
     def sizes(self, axes: Sizes, tune: Sizes) -> dict[str, int]:
         """Axes, tune and let together."""
@@ -102,8 +105,16 @@ class Kernel:
         return sizes
 
     def admits(self, axes: Sizes) -> bool:
-        """Whether the claim speaks of these sizes."""
-        return axes.keys() == self.axes.keys() and all(axes[name] in axis for name, axis in self.axes.items())
+        """Whether the claim speaks of these sizes, launched in one way at least."""
+        fits = axes.keys() == self.axes.keys() and all(axes[name] in axis for name, axis in self.axes.items())
+        return fits and next(self.tunes(axes), None) is not None
+
+    def tunes(self, axes: Sizes) -> Iterator[dict[str, int]]:
+        """The values of tune with which these sizes may be launched."""
+        for values in product(*self.tune.values()):
+            tune = dict(zip(self.tune, values, strict=True))
+            if not self.where.broken({**axes, **tune}):
+                yield tune
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
         """The axes that the shapes of the op's inputs mean for this kernel, dimension by dimension."""
@@ -130,9 +141,12 @@ class Kernel:
         """The job that runs this kernel on these inputs; ClaimError where the claim leads to no launch."""
         if tune.keys() != self.tune.keys() or any(tune[name] not in self.tune[name] for name in tune):
             raise ValueError(f"tune={dict(tune)}: {self.name} claims {self.tune or 'no tune parameters'}")
-        sizes = self.sizes(self.axes_of(inputs), tune)
+        axes = self.axes_of(inputs)
+        if broken := self.where.broken({**axes, **tune}):
+            raise ValueError(f"{show_sizes({**axes, **tune}, broken[0].names)}: {self.name} claims {broken[0].text}")
+        sizes = self.sizes(axes, tune)
         shapes = shapes_of(self, sizes)
-        buffers = [buffer_of(name, self.arrays[name], shape, inputs) for name, shape in shapes.items()]
+        buffers = [buffer_of(self, name, shape, inputs, sizes) for name, shape in shapes.items()]
         return Job(
             kernel=self.name,
             path=self.path,
@@ -161,6 +175,7 @@ def read(front: FrontMatter) -> Kernel:
     axes = claim.read_axes(front)
     tune = claim.read_tune(front)
     claim.check_names(front)
+    where = read_where(front, axes, tune)
     let = claim.read_let(front, (*axes, *tune))
     names = (*axes, *tune, *let)
     arrays = read_arrays(front, names)
@@ -170,10 +185,11 @@ def read(front: FrontMatter) -> Kernel:
         op=roles.op,
         axes=axes,
         tune=tune,
+        where=where,
         let=let,
         arrays=arrays,
         align=read_align(front, arrays),
-        launches=read_launches(front, names, arrays, tune),
+        launches=read_launches(front, names, arrays, choices_of(axes, tune)),
         rounding=read_rounding(front, names),
         values=read_values(front),
         broken=claim.read_broken(front),
@@ -213,6 +229,11 @@ def fitted(array: Array, shape: Shape, takes_vector: bool) -> Shape:
     raise DoesNotFitError(f"the kernel takes {array}; the case has {list(shape)}")
 
 
+def choices_of(axes: Mapping[str, Axis], tune: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """The names that have few values: tune, and axes that are given as lists."""
+    return {name: axis.listed for name, axis in axes.items() if axis.listed} | dict(tune)
+
+
 def shapes_of(kernel: Kernel, sizes: Sizes) -> dict[str, Shape]:
     """The shape of every array; each dimension of the op has one size in all of them."""
     shapes: dict[str, Shape] = {}
@@ -222,6 +243,10 @@ def shapes_of(kernel: Kernel, sizes: Sizes) -> dict[str, Shape]:
         shapes[name] = tuple(evaluate(kernel.front, key, size, sizes) for size in array.shape)
         if min(shapes[name]) < 0:
             raise kernel.front.error(key, f"shape {list(shapes[name])} {at(sizes)}; a dimension is 0 or more")
+        if array.room and (room := evaluate(kernel.front, key, array.room, sizes)) < shapes[name][0]:
+            raise kernel.front.error(
+                key, f"{shapes[name][0]} of {room} {at(sizes)}; a part is no larger than the whole"
+            )
         for role, dimensions in kernel.roles.dimensions(array.reads, array.writes):
             clash = clash_of(dimensions, shapes[name], known)
             if clash:
@@ -238,15 +263,16 @@ def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str
     return ""
 
 
-def buffer_of(name: str, array: Array, shape: Shape, inputs: Arrays) -> Buffer:
-    content = None
+def buffer_of(kernel: Kernel, name: str, shape: Shape, inputs: Arrays, sizes: Sizes) -> Buffer:
+    array, content = kernel.arrays[name], None
     if array.reads:
         given = inputs[array.reads]
         if given.dtype != np.float32:
             raise TypeError(f"{array.reads}: dtype={given.dtype}; the inputs of an op are float32")
         content = np.ascontiguousarray(given).reshape(shape)
     fill = array.fill.bits if array.fill else None
-    return Buffer(name, array.element, shape, content, fill, array.writes is not None)
+    whole = (evaluate(kernel.front, ("arrays", name), array.room, sizes), *shape[1:]) if array.room else shape
+    return Buffer(name, array.element, whole, content, fill, array.writes is not None, shape if array.room else None)
 
 
 def steps_of(kernel: Kernel, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple[Step, ...]:
@@ -266,8 +292,19 @@ def corners(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
     """The axes and tune values at which a claim is likeliest to contradict itself.
 
     Every corner of the axes with every tune value; then the sizes beside each number that a `when` names,
-    since a gap between the variants begins there.
+    since a gap between the variants begins there. Under a `where` it is the sizes nearest to them that it allows.
     """
+    if not kernel.where:
+        yield from every_corner(kernel)
+        return
+    yield {name: kernel.where.example[name] for name in kernel.axes}, {n: kernel.where.example[n] for n in kernel.tune}
+    for axes, tune in every_corner(kernel):
+        found = kernel.where.near({**axes, **tune}, tuple(kernel.axes))
+        if found:
+            yield {name: found[name] for name in axes}, tune
+
+
+def every_corner(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
     ends = [
         dict(zip(kernel.axes, sizes, strict=True))
         for sizes in product(*((axis.lo, axis.hi) for axis in kernel.axes.values()))

@@ -14,6 +14,7 @@ from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import Sizes, check_keys, checked, read_number, required, table
 from kfuzz.claims.signature import Parameters, entries_of, split_commas
+from kfuzz.claims.where import Where
 from kfuzz.devices import DTYPES
 
 KEYS = ("entry", "grid", "block", "shared", "args", "when")
@@ -21,12 +22,12 @@ EXAMPLE = '[[launch]], then entry = "name", grid = "rows", block = 256, args = [
 C_INT_BYTES = 4
 ClaimedArrays = Mapping[str, Array]
 Functions = Mapping[str, Parameters]
-Tune = Mapping[str, tuple[int, ...]]
+Choices = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch. `entry` may hold `{name}` of a tune parameter, as in `block_sum<{threads}>`."""
+    """One launch. `entry` may hold `{name}` of a tune parameter or a listed axis, as in `block_sum<{threads}>`."""
 
     entry: str
     grid: tuple[Expression, ...]
@@ -39,21 +40,23 @@ class Launch:
         """The entry with each `{name}` replaced by its value."""
         return re.sub(r"\{(\w+)\}", lambda hole: str(sizes[hole[1]]), self.entry)
 
-    def entries(self, tune: Tune) -> tuple[str, ...]:
-        """The entry for every value of the tune parameters that it names."""
-        holes = [name for name in tune if f"{{{name}}}" in self.entry]
-        choices = product(*(tune[name] for name in holes))
-        return tuple(self.entry_for(dict(zip(holes, values, strict=True))) for values in choices)
+    def entries(self, choices: Choices, where: Where) -> tuple[str, ...]:
+        """The entry for every value of the names in it, as far as the conditions on these alone hold."""
+        holes = [name for name in choices if f"{{{name}}}" in self.entry]
+        every = (dict(zip(holes, values, strict=True)) for values in product(*(choices[name] for name in holes)))
+        return tuple(self.entry_for(sizes) for sizes in every if where.allows(sizes))
 
 
-def read_launches(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays, tune: Tune) -> tuple[Launch, ...]:
+def read_launches(
+    front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays, choices: Choices
+) -> tuple[Launch, ...]:
     written = required(front, ("launch",), EXAMPLE)
     if not isinstance(written, list) or not all(isinstance(item, dict) for item in written):
         raise front.error(("launch",), "a launch stands under [[launch]], in double brackets")
     launches = tuple(read_launch(front, ("launch", index), names, arrays) for index, _ in enumerate(written))
     functions = entries_of(front.source)
     for index, launch in enumerate(launches):
-        parameters = read_function(front, ("launch", index, "entry"), launch, functions, tune)
+        parameters = read_function(front, ("launch", index, "entry"), launch, functions, choices)
         check_args(front, ("launch", index, "args"), launch, parameters, arrays)
     for name in arrays:
         if not any(name in launch.args for launch in launches):
@@ -98,11 +101,14 @@ def read_dimensions(front: FrontMatter, key: KeyPath, names: tuple[str, ...]) ->
     return tuple(checked(front, key, size, names, expression.number) for size in sizes)
 
 
-def read_function(front: FrontMatter, key: KeyPath, launch: Launch, functions: Functions, tune: Tune) -> Parameters:
+def read_function(
+    front: FrontMatter, key: KeyPath, launch: Launch, functions: Functions, choices: Choices
+) -> Parameters:
     """The parameters of the __global__ function that the entry names."""
     for hole in re.findall(r"\{(.*?)\}", launch.entry):
-        if hole not in tune:
-            found = f"'{{{hole}}}' is no tune parameter; this claim has {', '.join(tune) or 'none'}"
+        if hole not in choices:
+            allowed = ", ".join(choices) or "none"
+            found = f"'{{{hole}}}' is no tune parameter and no axis of listed sizes; this claim has {allowed}"
             raise front.error(key, found)
     name = re.match(r"(?:\w+::)*(\w+)\s*(?:<.*>)?$", launch.entry.strip())
     if not name or name[1] not in functions:

@@ -5,7 +5,8 @@ Knows the format of a kernel file; never what is done with a claim. Every mistak
 
 import keyword
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import cast, get_args
@@ -18,7 +19,7 @@ from kfuzz.devices.kinds import KINDS, Kind, Severity
 from kfuzz.devices.limits import INT_MAX
 from kfuzz.oracle.op import op_names
 
-KEYS = ("op", "axes", "tune", "let", "arrays", "align", "launch", "accuracy", "values", "broken")
+KEYS = ("op", "axes", "tune", "where", "let", "arrays", "align", "launch", "accuracy", "values", "broken")
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
@@ -26,16 +27,26 @@ RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
 
 @dataclass(frozen=True)
 class Axis:
-    """A named size: every multiple of `multiple` from lo to hi."""
+    """A named size: every multiple of `multiple` from lo to hi, or of these those in `listed` alone."""
 
     lo: int
     hi: int
     multiple: int = 1
+    listed: tuple[int, ...] = ()
 
     def __contains__(self, size: int) -> bool:
-        return self.lo <= size <= self.hi and size % self.multiple == 0
+        return size in self.listed if self.listed else self.lo <= size <= self.hi and size % self.multiple == 0
+
+    def near(self, size: int) -> int:
+        """The largest size of the axis that is no larger than this one; the least where there is none."""
+        if self.listed:
+            return self.listed[max(0, bisect_right(self.listed, size) - 1)]
+        size = max(self.lo, min(self.hi, size))
+        return size - size % self.multiple
 
     def __str__(self) -> str:
+        if self.listed:
+            return ", ".join(map(str, self.listed))
         return f"{self.lo}..{self.hi}" + (f" by {self.multiple}" if self.multiple > 1 else "")
 
 
@@ -61,8 +72,15 @@ def read_axes(front: FrontMatter) -> dict[str, Axis]:
 
 
 def read_axis(front: FrontMatter, key: KeyPath, value: object) -> Axis:
-    """An axis is "lo..hi" or { min = lo, max = hi, multiple = m }."""
-    usage = 'an axis is "lo..hi" or { min = lo, max = hi, multiple = m }, in non-negative integers'
+    """An axis is "lo..hi", a list of sizes, or a table of min, max and multiple or pow2."""
+    usage = (
+        'an axis is "lo..hi", { min = lo, max = hi, multiple = m }, { min = lo, max = hi, pow2 = true } '
+        "or a list of sizes, in non-negative integers"
+    )
+    if isinstance(value, list):
+        return listed(front, key, value, usage)
+    if isinstance(value, dict) and "pow2" in value:
+        return powers_of_two(front, key, value, usage)
     if isinstance(value, dict):
         check_keys(front, key, ("min", "max", "multiple"))
         numbers = [value.get("min"), value.get("max"), value.get("multiple", 1)]
@@ -84,6 +102,29 @@ def read_axis(front: FrontMatter, key: KeyPath, value: object) -> Axis:
                 key, f"{size} is no multiple of {multiple}; the nearest below is {size - size % multiple}"
             )
     return Axis(lo, hi, multiple)
+
+
+def listed(front: FrontMatter, key: KeyPath, sizes: list[object], usage: str) -> Axis:
+    """The axis of just these sizes."""
+    found = sorted({size for size in sizes if type(size) is int and 0 <= size <= INT_MAX})
+    if not found or len(found) < len(sizes):
+        raise front.error(key, f"{usage}; each once, at most {INT_MAX}")
+    return Axis(found[0], found[-1], 1, tuple(found))
+
+
+def powers_of_two(front: FrontMatter, key: KeyPath, value: Mapping[str, object], usage: str) -> Axis:
+    """The axis of the powers of two from min to max, which are two of them."""
+    check_keys(front, key, ("min", "max", "pow2"))
+    lo, hi = value.get("min"), value.get("max")
+    if value["pow2"] is not True or type(lo) is not int or type(hi) is not int:
+        raise front.error(key, usage)
+    for size in (lo, hi):
+        if not expression.is_pow2(size):
+            raise front.error(key, f"{size} is no power of two")
+    found = tuple(1 << shift for shift in range(lo.bit_length() - 1, hi.bit_length()))
+    if not found:
+        raise front.error(key, f"the least size {lo} is above the greatest, {hi}")
+    return Axis(lo, hi, 1, found)
 
 
 def read_tune(front: FrontMatter) -> dict[str, tuple[int, ...]]:
@@ -108,7 +149,7 @@ def check_names(front: FrontMatter) -> None:
             key = (section, name)
             if not NAME.fullmatch(name):
                 raise front.error(key, f"'{name}' is no name: letters, digits and _, no digit in front")
-            if section != "arrays" and (keyword.iskeyword(name) or name in expression.FUNCTIONS):
+            if section != "arrays" and (keyword.iskeyword(name) or name in expression.SCOPE):
                 raise front.error(key, f"'{name}' has a meaning in expressions; take another name")
             if name in owner:
                 raise front.error(key, f"'{name}' stands in {owner[name]} already; a name means one thing")

@@ -28,7 +28,8 @@ DTYPES: dict[str, np.dtype[np.generic]] = {
 class Buffer:
     """One array of a job. Without content or fill it is poisoned before the first launch.
 
-    `fill` is the bits that every element holds at first. An in-place array has content and is an output.
+    `fill` is the bits that every element holds at first. An in-place array has content and is an output. Where an
+    output is only the beginning of the array, `part` is its shape.
     """
 
     name: str
@@ -37,6 +38,12 @@ class Buffer:
     content: NDArray[np.generic] | None = None
     fill: int | None = None
     is_output: bool = False
+    part: tuple[int, ...] | None = None
+
+    @property
+    def answer(self) -> tuple[int, ...]:
+        """The shape of what a run leaves in an output."""
+        return self.shape if self.part is None else self.part
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 Knows the kernels folder; never how a kernel is run.
 """
 
-from kfuzz.claims.expression import CONDITION_GRAMMAR
+from kfuzz.claims.expression import GRAMMAR
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.find.targets import TargetError
 from kfuzz.oracle.op import op_names
@@ -14,21 +14,24 @@ REFERENCE = f"""
 // sound: kfuzz accuses nobody falsely, but sees less. docs/kernel-file.md has an example of every key.
 //
 // op        what the kernel computes: {", ".join(op_names())}
-// axes      sizes for which it is right: "lo..hi" or {{ min = 4, max = 4096, multiple = 4 }}
+// axes      sizes for which it is right: "lo..hi", {{ min = 4, max = 4096, multiple = 4 }}, the powers of two
+//           {{ min = 1, max = 1024, pow2 = true }}, or a list: cols = [128, 256]
 // tune      launch parameters, lists of integers: it is right with any of them
+// where     what goes together, conditions on axes and tune: ["cols == threads", "is_pow2(cols)", "threads <= cols"]
 // let       derived sizes: {{ blocks = "ceil_div(n, threads)" }}
-//           An expression has {CONDITION_GRAMMAR.removesuffix(", comparisons, and, or, not")};
-//           / rounds down. In `when` also comparisons, and, or, not.
+//           An expression has {GRAMMAR};
+//           / rounds down. In `when` and `where` also comparisons, is_pow2(n), and, or, not.
 // arrays    "f32[rows, cols] -> x" is the op's input x, "<- y" its output y, "-> x <- y" both in place; without an
 //           arrow it is scratch, poisoned. What the host fills first is "u32[1] = 0" or "f32[rows] = -inf <- y".
+//           An output that is only the beginning of a longer array: "f32[1 of blocks] <- y".
 //           Elements: f32 f64 f16 bf16 i32 u32.
 // align     bytes to which array bases are aligned at least; 256 when left out
 // broken    {{ kind, severity, why }}: only in a folder named broken, for a kernel that is wrong on purpose
 //
 // [[launch]]  one for each step, in order
 // when      a condition on the sizes; the launch is left out where it does not hold
-// entry     a __global__ function, or a template instance; {{threads}} in it stands for that tune parameter's value:
-//           "block_sum<{{threads}}>"
+// entry     a __global__ function, or a template instance; {{threads}} in it stands for the value of that tune
+//           parameter or listed axis: "block_sum<{{threads}}>"
 // grid      one to three expressions with commas between them; so is block
 // shared    bytes of dynamic shared memory
 // args      arrays and sizes (C ints), in the order of the function's parameters

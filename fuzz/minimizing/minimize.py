@@ -82,6 +82,9 @@ class _Search:
         """Whether a candidate is smaller, admitted by the claim, and fails in the same way; it then is the smallest."""
         if candidate.weight >= self.smallest.subject.weight or unfit(candidate.kernel, candidate.case):
             return False
+        candidate = candidate.launchable()
+        if candidate.weight >= self.smallest.subject.weight:
+            return False
         key = (candidate.case.digest, *candidate.tune.items(), candidate.check, candidate.seed)
         if key in self.refuted:
             return False

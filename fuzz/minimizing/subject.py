@@ -84,6 +84,14 @@ class Subject:
                 sources[role] = _kept(sources[role], names.index(axis), len(names), indices)
         return replace(self, sources=sources)
 
+    def launchable(self) -> "Subject":
+        """The same trial, with another launch where the claim's conditions do not let its sizes have this one."""
+        kernel, axes = self.kernel, self.kernel.axes_of(self.case.arrays)
+        if not kernel.where.broken({**axes, **self.tune}):
+            return self
+        found = kernel.where.near({**axes, **self.tune}, tuple(kernel.tune)) or next(kernel.tunes(axes))
+        return replace(self, tune={name: found[name] for name in kernel.tune})
+
     def settled(self) -> "Subject":
         """The same trial with the recipes of short arrays worked out."""
         sources = {role: self.case.arrays[role] if is_short(each) else each for role, each in self.sources.items()}

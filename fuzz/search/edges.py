@@ -66,7 +66,12 @@ def floats(source: str) -> tuple[float, ...]:
 
 
 def edges(axis: Axis, around: Iterable[int]) -> tuple[int, ...]:
-    """The sizes of an axis that lie at an edge: small ones, both ends, primes, and around multiples of widths."""
+    """The sizes of an axis that lie at an edge: small ones, both ends, primes, and around multiples of widths.
+
+    Of a listed axis it is each that is listed.
+    """
+    if axis.listed:
+        return axis.listed
     found = {*SMALL, *PRIMES, axis.lo, axis.lo + 1, axis.hi - 1, axis.hi}
     for width in around:
         found |= {times * width + step for times in TIMES for step in STEPS}

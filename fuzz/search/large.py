@@ -10,10 +10,10 @@ from typing import Literal
 
 from kfuzz.claims.kernel import MOST_TUNES, Kernel
 from kfuzz.claims.launches import Launch
-from kfuzz.claims.sizes import Axis
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.edges import numbers
-from kfuzz.search.sizes import Ground, drawn, elements, fit, ground_of, row_axis, threads
+from kfuzz.search.sizes import Ground, drawn, elements, ground_of, row_axis, threads
+from kfuzz.search.turns import of_any
 
 Large = Literal["rows", "elements", "columns", "turns"]
 MANY = 1 << 16
@@ -42,23 +42,21 @@ def large_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dic
     return ground_of(kernel, tune), _many(kernel, what, choose)
 
 
-def _near(axis: Axis, size: int) -> int:
-    """The size, or the one of the axis that is nearest to it."""
-    return fit(axis, max(axis.lo, min(axis.hi, size)))
-
-
 def _most_blocks(kernel: Kernel) -> dict[str, int]:
     """The launch that gives many rows the most blocks, and of these the one of the fewest threads."""
     row = row_axis(kernel) or next(iter(kernel.axes))
     axes = {name: min(axis.hi, MANY) if name == row else axis.lo for name, axis in kernel.axes.items()}
-    axes[row] = _near(kernel.axes[row], axes[row])
+    axes[row] = kernel.axes[row].near(axes[row])
     every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
     return min(every[:MOST_TUNES], key=lambda tune: (-_most_of_any(kernel, axes, tune), threads(kernel, axes, tune)))
 
 
 def _most_of_any(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
-    sizes = kernel.sizes(axes, tune)
-    return max(_blocks(one, sizes) for one in kernel.launches if not one.when or one.when(sizes))
+    def most() -> int:
+        sizes = kernel.sizes(axes, tune)
+        return max(_blocks(one, sizes) for one in kernel.launches if not one.when or one.when(sizes))
+
+    return of_any(kernel, most)
 
 
 def _blocks(launch: Launch, sizes: Mapping[str, int]) -> int:
@@ -75,10 +73,10 @@ def _many(kernel: Kernel, what: Large, choose: Choose) -> dict[str, int]:
     is_long = what == "rows" or row_axis(kernel) is None
     for name, axis in kernel.axes.items():
         if name != row:
-            axes[name] = _near(axis, choose(1, 2) if is_long else choose(65, 300))
+            axes[name] = axis.near(choose(1, 2) if is_long else choose(65, 300))
     axis = kernel.axes[row]
     wanted = MANY if is_long else -(-MANY // max(1, prod(axes.values()) // max(1, axes[row])))
-    axes[row] = _near(axis, wanted + choose(1, 64))
+    axes[row] = axis.near(wanted + choose(1, 64))
     return axes
 
 
@@ -91,9 +89,9 @@ def _long_rows(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] 
     long = names[-1] if row else names[1] if len(names) > 2 else None
     if long is None or long == row or kernel.axes[long].hi <= MANY:
         return None
-    axes = {name: _near(axis, choose(3, 8)) for name, axis in kernel.axes.items()}
+    axes = {name: axis.near(choose(3, 8)) for name, axis in kernel.axes.items()}
     places = (MANY, *sorted(size for size in numbers(kernel.source) if MANY < size <= LONGEST))
-    axes[long] = _near(kernel.axes[long], one_of(choose, places) + choose(1, 64))
+    axes[long] = kernel.axes[long].near(one_of(choose, places) + choose(1, 64))
     return ground_of(kernel, drawn(kernel, choose)), axes
 
 
@@ -109,13 +107,13 @@ def _second_share(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int
         tune = drawn(kernel, choose)
         for name, launch in product(names, kernel.launches):
             axis = kernel.axes[name]
-            axes = {other: _near(it, choose(1, OTHERS)) for other, it in kernel.axes.items()}
+            axes = {other: it.near(choose(1, OTHERS)) for other, it in kernel.axes.items()}
             full = full_grid(kernel, launch, axes, name, tune)
             if full is None:
                 continue
-            axes[name] = _near(axis, full + choose(-(-full // 4), most_times * full))
+            axes[name] = axis.near(full + choose(-(-full // 4), most_times * full))
             if elements(kernel, axes) > MOST_ELEMENTS:
-                axes[name] = _near(axis, full + -(-full // 4))
+                axes[name] = axis.near(full + -(-full // 4))
             if elements(kernel, axes) <= MOST_ELEMENTS and threads(kernel, axes, tune) <= MOST_THREADS:
                 return ground_of(kernel, tune), axes
     return None
@@ -131,7 +129,7 @@ def full_grid(
     lo, hi = kernel.axes[name].lo, min(kernel.axes[name].hi, MOST_ELEMENTS)
 
     def blocks(size: int) -> int:
-        return _blocks(launch, kernel.sizes({**axes, name: size}, tune))
+        return of_any(kernel, lambda: _blocks(launch, kernel.sizes({**axes, name: size}, tune)))
 
     most = blocks(hi)
     if most in (1, blocks(lo)):

@@ -19,7 +19,7 @@ from kfuzz.search.choose import Choose
 from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.large import Large, large_size
 from kfuzz.search.rows import Shape, rows_recipe, two
-from kfuzz.search.sizes import WORK, Ground, size_of
+from kfuzz.search.sizes import WORK, Ground, allowed, size_of
 
 BUDGET = 1 << 16
 """Elements of one trial's inputs and outputs, unless more are asked for."""
@@ -38,6 +38,7 @@ class Attempt:
 def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK, large: Large | None = None) -> Attempt:
     """A case that the claim admits, of the size that `kfuzz.search.sizes` chooses, or `kfuzz.search.large`."""
     ground, axes = (large and large_size(kernel, large, choose)) or size_of(kernel, choose, budget, work)
+    ground, axes = allowed(ground, axes, choose)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), ground.tune)
 
 

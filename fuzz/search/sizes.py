@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from kfuzz.claims.expression import Expression
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.sizes import Axis
 from kfuzz.search.choose import Choose, one_of, seldom
 from kfuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named, tuned_widths, widths
-from kfuzz.search.turns import least_size, loops
+from kfuzz.search.turns import least_size, loops, of_any
 
 LEAST_CAP = 256
 FEW_THREADS, MANY_THREADS = 1 << 12, 1 << 15
@@ -24,6 +25,7 @@ MOST_ROWS = 160
 EVEN_ONCE_IN, SQUARE_ONCE_IN, VECTORS_ONCE_IN = 4, 6, 3
 """Trials of a matrix in which no axis is small; in the others hardly any has two tiles along each axis."""
 VARIANT_TRIES = 6
+ANOTHER_LAUNCH_ONCE_IN = 2
 TURNS = (2, 3, 4)
 
 
@@ -47,6 +49,20 @@ def size_of(kernel: Kernel, choose: Choose, budget: int, work: int) -> tuple[Gro
         return found
     ground = ground_of(kernel, drawn(kernel, choose))
     return ground, _of_variant(ground, choose, budget, work)
+
+
+def allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[Ground, dict[str, int]]:
+    """The nearest sizes that the claim's `where` allows: with this launch, or now and then with another one.
+
+    Where none are found near, those that are known.
+    """
+    kernel, where = ground.kernel, ground.kernel.where
+    if not where.broken({**axes, **ground.tune}):
+        return ground, axes
+    sizes, launch = tuple(reversed(kernel.axes)), tuple(kernel.tune)
+    order = (*launch, *sizes) if seldom(choose, ANOTHER_LAUNCH_ONCE_IN) else (*sizes, *launch)
+    found = where.near({**axes, **ground.tune}, order) or where.example
+    return ground_of(kernel, {name: found[name] for name in launch}), {name: found[name] for name in axes}
 
 
 def ground_of(kernel: Kernel, tune: Mapping[str, int]) -> Ground:
@@ -75,7 +91,7 @@ def _round_again(kernel: Kernel, choose: Choose, budget: int) -> tuple[Ground, d
             least = least_size(kernel, loop, tune, wanted, axis.lo, most)
             if least is not None:
                 size = least + (choose(0, least) if seldom(choose, 4) else one_of(choose, STEPS))
-                return ground, {name: fit(axis, max(axis.lo, min(size, most)))}
+                return ground, {name: axis.near(min(size, most))}
     return None
 
 
@@ -85,24 +101,36 @@ def _of_variant(ground: Ground, choose: Choose, budget: int, work: int) -> dict[
     wanted = one_of(choose, whens) if len(whens) > 1 else None
     axes = _axes(ground, choose, budget, work)
     for _ in range(VARIANT_TRIES):
-        if wanted is None or wanted(ground.kernel.sizes(axes, ground.tune)):
+        if wanted is None or _is_variant(ground, wanted, axes):
             break
         axes = _axes(ground, choose, budget, work)
     return axes
 
 
+def _is_variant(ground: Ground, when: Expression, axes: Mapping[str, int]) -> bool:
+    return bool(of_any(ground.kernel, lambda: when(ground.kernel.sizes(axes, ground.tune))))
+
+
 def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
     """How many values a case of this size has, inputs and outputs of the op together."""
-    known = kernel.sizes(axes, {name: values[0] for name, values in kernel.tune.items()})
     used = [array for array in kernel.arrays.values() if array.reads or array.writes]
-    return sum(prod(size(known) for size in array.shape) for array in used)
+
+    def counted() -> int:
+        known = kernel.sizes(axes, {name: values[0] for name, values in kernel.tune.items()})
+        return sum(prod(size(known) for size in array.shape) for array in used)
+
+    return of_any(kernel, counted)
 
 
 def threads(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
     """How many threads all launches together have, which is what a trial costs where threads are simulated."""
-    sizes = kernel.sizes(axes, tune)
-    chosen = [launch for launch in kernel.launches if launch.when is None or launch.when(sizes)]
-    return sum(prod(size(sizes) for size in (*launch.grid, *launch.block)) for launch in chosen)
+
+    def counted() -> int:
+        sizes = kernel.sizes(axes, tune)
+        chosen = [launch for launch in kernel.launches if launch.when is None or launch.when(sizes)]
+        return sum(prod(size(sizes) for size in (*launch.grid, *launch.block)) for launch in chosen)
+
+    return of_any(kernel, counted)
 
 
 def _axes(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
@@ -132,7 +160,7 @@ def _even(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, i
     axes = ground.kernel.axes
 
     def all_of(size: int) -> dict[str, int]:
-        return {name: fit(axis, max(axis.lo, min(axis.hi, size))) for name, axis in axes.items()}
+        return {name: axis.near(size) for name, axis in axes.items()}
 
     most, beyond = 1, budget + 1
     while beyond - most > 1:
@@ -152,7 +180,7 @@ def _even(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, i
     if seldom(choose, SQUARE_ONCE_IN):
         return all_of(min(sizes.values()))
     whole = VECTOR if seldom(choose, VECTORS_ONCE_IN) else 1
-    return {name: fit(axes[name], max(axes[name].lo, size - size % whole)) for name, size in sizes.items()}
+    return {name: axes[name].near(size - size % whole) for name, size in sizes.items()}
 
 
 def row_axis(kernel: Kernel) -> str | None:
@@ -204,7 +232,7 @@ def _size(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
     else:
         width = one_of(choose, ground.widths)
         size = _times(choose, TIMES, most // width) * width + one_of(choose, STEPS)
-    return fit(axis, max(axis.lo, min(size, most)))
+    return axis.near(min(size, most))
 
 
 def _times(choose: Choose, few: Sequence[int], most: int) -> int:
@@ -219,10 +247,4 @@ def _rows(choose: Choose, axis: Axis, ground: Ground, most: int) -> int:
     if form == 3:
         return _size(choose, axis, ground, min(most, 8 * MOST_ROWS))
     top = max(axis.lo, min(most, 4 if form == 0 else MOST_ROWS))
-    return fit(axis, choose(axis.lo, top))
-
-
-def fit(axis: Axis, size: int) -> int:
-    """The nearest size that the axis admits, at or below where it can be."""
-    down = size - size % axis.multiple
-    return down if down >= axis.lo else down + axis.multiple
+    return axis.near(choose(axis.lo, top))

@@ -4,13 +4,14 @@ A loop's second turn is where strides, carried states and lost rescalings show, 
 thread for each element never takes it. Knows claims and numbers; never values, nor what a loop does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from kfuzz.claims.expression import ceil_div
+from kfuzz.claims.expression import ExpressionError, ceil_div
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.launches import Launch
+from kfuzz.devices import ClaimError
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,16 @@ def loops(kernel: Kernel) -> tuple[Loop, ...]:
     return tuple(found.values())
 
 
+def of_any(kernel: Kernel, counted: Callable[[], int]) -> int:
+    """A number of some sizes; 0 where a `where` excludes them and an expression of the claim has no value there."""
+    try:
+        return counted()
+    except (ClaimError, ExpressionError):
+        if not kernel.where:
+            raise
+        return 0
+
+
 def turns(kernel: Kernel, loop: Loop, sizes: Mapping[str, int]) -> int:
     """How many elements of the array there are for each thread of the launch, rounded up."""
     threads = prod(size(sizes) for size in (*loop.launch.grid, *loop.launch.block))
@@ -43,7 +54,7 @@ def least_size(kernel: Kernel, loop: Loop, tune: Mapping[str, int], wanted: int,
     (axis,) = kernel.axes
 
     def enough(size: int) -> bool:
-        return turns(kernel, loop, kernel.sizes({axis: size}, tune)) >= wanted
+        return of_any(kernel, lambda: turns(kernel, loop, kernel.sizes({axis: size}, tune))) >= wanted
 
     if not enough(hi):
         return None

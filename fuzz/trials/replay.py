@@ -5,7 +5,7 @@ Knows cases, kernels and trials; never how a case is stored or shown.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Literal
 
 from kfuzz.cases.case import Origin, Record
@@ -76,7 +76,7 @@ def launches(
     """The tune values to try, each with probes that differ in nothing but their seed."""
     origin = record.origin
     mine = origin is not None and origin.kernel == kernel.name
-    tunes, flavours = _tunes(kernel, origin if mine else None), [False, True]
+    tunes, flavours = _tunes(kernel, record, origin if mine else None), [False, True]
     if record.case.elements >= LARGE:
         tunes, flavours = tunes[:1], [origin is not None and origin.check]
     for tune in tunes:
@@ -88,10 +88,14 @@ def launches(
             yield tune, [Probe(check, runs, seed, timeout) for seed in seeds]
 
 
-def _tunes(kernel: Kernel, origin: Origin | None) -> list[dict[str, int]]:
+def _tunes(kernel: Kernel, record: Record, origin: Origin | None) -> list[dict[str, int]]:
     """The launch that broke it, where the claim still has it; else the ends of what the claim has."""
+    axes = kernel.axes_of(record.case.arrays)
     if origin is not None and all(origin.tune.get(name) in kernel.tune[name] for name in kernel.tune):
-        return [{name: origin.tune[name] for name in kernel.tune}]
+        his = {name: origin.tune[name] for name in kernel.tune}
+        if not kernel.where.broken({**axes, **his}):
+            return [his]
     ends = ({min(values), max(values)} for values in kernel.tune.values())
     every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*map(sorted, ends))]
-    return every[:MOST_TUNES]
+    every = [tune for tune in every if not kernel.where.broken({**axes, **tune})]
+    return (every or list(islice(kernel.tunes(axes), MOST_TUNES)))[:MOST_TUNES]

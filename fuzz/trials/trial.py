@@ -12,6 +12,7 @@ from typing import get_args
 
 import numpy as np
 from kfuzz.cases.case import Case
+from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
 from kfuzz.devices import Device, Finding, Outcome, Probe, Run
 from kfuzz.devices.kinds import Severity
@@ -110,6 +111,8 @@ def unfit(kernel: Kernel, case: Case) -> str:
     for name, size in axes.items():
         if size not in kernel.axes[name]:
             return f"{name}={size}; it claims {kernel.axes[name]}"
+    if not kernel.admits(axes):
+        return f"{show_sizes(axes, axes)}; it claims {' and '.join(one.text for one in kernel.where.conditions)}"
     for role, array in case.arrays.items():
         finite = array[np.isfinite(array)]
         if kernel.finite and np.isinf(array).any():

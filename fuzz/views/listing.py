@@ -39,9 +39,11 @@ def as_json(kernels: Sequence[Kernel]) -> list[dict[str, object]]:
             "path": shown_path(kernel.path),
             "broken": {"kind": kernel.broken.kind, "why": kernel.broken.why} if kernel.broken else None,
             "axes": {
-                name: {"min": axis.lo, "max": axis.hi, "multiple": axis.multiple} for name, axis in kernel.axes.items()
+                name: {"min": axis.lo, "max": axis.hi, "multiple": axis.multiple, "listed": list(axis.listed)}
+                for name, axis in kernel.axes.items()
             },
             "tune": {name: list(values) for name, values in kernel.tune.items()},
+            "where": [condition.text for condition in kernel.where.conditions],
             "last_run": asdict(ran) if (ran := last_run(kernel)) else None,
         }
         for kernel in kernels
@@ -71,10 +73,15 @@ def shown_run(kernel: Kernel) -> str:
 
 def shown_axes(axes: dict[str, Axis]) -> str:
     """`rows=1..2^31-1 cols=1..1024`."""
-    return " ".join(
-        f"{name}={shown_size(axis.lo)}..{shown_size(axis.hi)}" + (f" by {axis.multiple}" if axis.multiple > 1 else "")
-        for name, axis in axes.items()
-    )
+    return " ".join(f"{name}={shown_axis(axis)}" for name, axis in axes.items())
+
+
+def shown_axis(axis: Axis) -> str:
+    """`1..2^31-1`, `4..4096 by 4`, or `32,64,128`."""
+    if axis.listed:
+        return shown_values(axis.listed)
+    by = f" by {axis.multiple}" if axis.multiple > 1 else ""
+    return f"{shown_size(axis.lo)}..{shown_size(axis.hi)}{by}"
 
 
 def shown_size(size: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.sizes import Axis
 from kfuzz.devices.kinds import KINDS
 from kfuzz.oracle.rounding import ExpModel
 from kfuzz.views.listing import shown_size, shown_values
@@ -17,8 +18,9 @@ Section = tuple[str, list[tuple[str, str]]]
 
 def sections(kernel: Kernel) -> Iterator[Section]:
     """Every part of the claim: a heading, then names with what is claimed of them."""
-    yield "axes", [(name, sizes_of(axis.lo, axis.hi, axis.multiple)) for name, axis in kernel.axes.items()]
+    yield "axes", [(name, sizes_of(axis)) for name, axis in kernel.axes.items()]
     yield "tune", [(name, f"any of {shown_values(values)}") for name, values in kernel.tune.items()]
+    yield "where", [("", condition.text) for condition in kernel.where.conditions]
     yield "let", [(name, value.text) for name, value in kernel.let.items()]
     yield "arrays", [(name, f"{array}{role_of(array)}") for name, array in kernel.arrays.items()]
     if kernel.align < 256:
@@ -41,9 +43,11 @@ def sections(kernel: Kernel) -> Iterator[Section]:
         yield "broken", [("kind", f"{kind}: {KINDS[kind].words}"), ("why", kernel.broken.why)]
 
 
-def sizes_of(lo: int, hi: int, multiple: int) -> str:
-    by = f", multiples of {multiple}" if multiple > 1 else ""
-    return f"{shown_size(lo)} to {shown_size(hi)}{by}"
+def sizes_of(axis: Axis) -> str:
+    if axis.listed:
+        return f"any of {shown_values(axis.listed)}"
+    by = f", multiples of {axis.multiple}" if axis.multiple > 1 else ""
+    return f"{shown_size(axis.lo)} to {shown_size(axis.hi)}{by}"
 
 
 def role_of(array: object) -> str:

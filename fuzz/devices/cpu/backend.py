@@ -125,9 +125,9 @@ class LaidOut:
             if not buffer.is_output:
                 continue
             array = self._left.get(buffer.name)
-            if array is None or not are_equal(array.ctypes.data, raw.address, raw.bytes):
-                array = self._left[buffer.name] = np.empty(buffer.shape, DTYPES[buffer.element])
-                ctypes.memmove(array.ctypes.data, raw.address, raw.bytes)
+            if array is None or not are_equal(array.ctypes.data, raw.address, array.nbytes):
+                array = self._left[buffer.name] = np.empty(buffer.answer, DTYPES[buffer.element])
+                ctypes.memmove(array.ctypes.data, raw.address, array.nbytes)
             outputs[buffer.name] = array
         return outputs
 

@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -92,7 +93,9 @@ def _run(job: Job, plan: Arrangement, distances: Sequence[int], card: Launcher, 
     for place in where:
         buffer = job.buffers[place.buffer]
         if buffer.is_output:
-            outputs[buffer.name] = _array(buffer, place, back).copy()
+            outputs[buffer.name] = (
+                _array(buffer, place, back).ravel()[: prod(buffer.answer)].reshape(buffer.answer).copy()
+            )
         if buffer.is_output or buffer.content is None:
             changed[place.start : place.stop] = False
     faults = tuple(_faults(job, where, sent, back, changed)) if changed.any() else ()

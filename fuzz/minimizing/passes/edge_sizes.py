@@ -30,4 +30,5 @@ def edges(subject: Subject, size: int) -> list[int]:
     powers = {(1 << size.bit_length() >> shift) + step for shift in (1, 2) for step in (-1, 0, 1)}
     halves = {*powers, *(size >> shift for shift in range(1, 8))}
     steps = {axis.multiple for axis in subject.kernel.axes.values()}
-    return sorted(edge for edge in {*SMALL, *around, *halves, *steps} if 0 < edge < size)
+    listed = {size for axis in subject.kernel.axes.values() for size in axis.listed}
+    return sorted(edge for edge in {*SMALL, *around, *halves, *steps, *listed} if 0 < edge < size)

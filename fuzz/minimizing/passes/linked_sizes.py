@@ -1,0 +1,36 @@
+"""Make several dimensions smaller at once, where the claim's `where` lets none of them alone."""
+
+from kfuzz.minimizing.passes.edge_sizes import edges
+from kfuzz.minimizing.subject import Candidates, Subject
+
+WORTH = 21
+
+
+def candidates(subject: Subject) -> Candidates:
+    """Each dimension at each edge size, and the others at the sizes that go with it, smallest first."""
+    where = subject.kernel.where
+    for axis, size in subject.axes.items() if where else ():
+        for edge in edges(subject, size):
+            names = own_names(subject)
+            wanted = {names[other]: length for other, length in subject.axes.items()} | {names[axis]: edge}
+            movable = (*(name for name in wanted if name != names[axis]), *subject.tune)
+            found = where.near({**wanted, **subject.tune}, movable)
+            if found is None or any(found[names[one]] > length for one, length in subject.axes.items()):
+                continue
+            candidate = subject
+            for other, length in subject.axes.items():
+                if found[names[other]] < length:
+                    candidate = candidate.keep(other, range(found[names[other]]))
+            if (yield candidate):
+                subject = candidate
+                break
+
+
+def own_names(subject: Subject) -> dict[str, str]:
+    """The kernel's own name for each dimension of the op."""
+    kernel, found = subject.kernel, dict[str, str]()
+    for array in kernel.arrays.values():
+        if array.reads:
+            dimensions = kernel.roles.inputs[array.reads][-len(array.shape) :]
+            found |= dict(zip(dimensions, (size.text for size in array.shape), strict=True))
+    return {dimension: found[dimension] for dimension in subject.axes}
