@@ -39,9 +39,10 @@ class Check:
     missing: str = ""
 
 
-@click.command()
+@click.command(short_help="Show what this machine can run, and what is missing.")
 @click.option("--measure-exp", is_flag=True,
-              help="Measure expf and __expf instead: JSON on standard output, words on standard error.")  # fmt: skip
+              help="Measure how far expf and __expf err, for `exp = [a0, kappa]` in a claim: JSON on standard output, "
+              "words on standard error.")  # fmt: skip
 @click.option("--device", "name", type=click.Choice(NAMES), default="auto", help="What --measure-exp measures.")
 @click.pass_context
 def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:

@@ -33,19 +33,23 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-@click.command()
+@click.command(short_help="Search for inputs that break kernels.")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @device_option
 @click.option(
     "--max-time", type=duration, metavar="TIME", help="Stop after this long: 60s, 5m. Default 60s without --max-cases."
 )
-@click.option("--max-cases", type=click.IntRange(1), help="Stop after so many cases: the same result for a seed.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Which cases are tried; drawn and shown if left out.")
-@click.option("--jobs", type=click.IntRange(1, 256), help="Processes; all processors on the cpu, else 1.")
+@click.option("--max-cases", type=click.IntRange(1), help="Stop after so many cases; a seed then has one result.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Which cases are tried; any, and shown, if left out.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 256),
+    help="Processes at work; if left out, one on the gpu, and one a processor on the cpu.",
+)
 @click.option("--corpus", "folder", type=FOLDER, default=DEFAULT_CORPUS, show_default=True,
-              help="Where cases that fail are kept, one for each bucket.")  # fmt: skip
-@click.option("--out", type=FOLDER, help="Keep the campaign's state here; given again, it is resumed.")
-@click.option("--baseline", type=FILE, help="A former --json report: what it has is known, and no failure.")
+              help="Where failing cases are kept, one file for each way to fail.")  # fmt: skip
+@click.option("--out", type=FOLDER, help="Keep the state of the search here; given again, it goes on.")
+@click.option("--baseline", type=FILE, help="A former --json report: what stands in it is not new, and no failure.")
 @click.option("--json", "json_file", type=FILE, help="Write the report here.")
 @click.option("--junit", "junit_file", type=FILE, help="Write the report as JUnit XML here.")
 @click.option("--sanitize", is_flag=True, help="On the gpu, put compute-sanitizer under some of the trials.")

@@ -55,10 +55,10 @@ def main() -> None:
     """Find the inputs that break a CUDA kernel, prove that they do, shrink them, and keep them.
 
     \b
-    kfuzz fuzz broken/leading_neg_inf      a kernel with a bug: what a finding looks like
-    kfuzz minimize tests/corpus/.../X.json make the case that it left as small as it gets
-    kfuzz replay                           run all kept cases again
-    kfuzz show --template > mine.cu        a kernel file of your own to start from
+    kfuzz fuzz broken/leading_neg_inf        a kernel with a bug: what a finding looks like
+    kfuzz minimize tests/corpus/.../X.json   make the case that it left as small as it gets
+    kfuzz replay                             run all kept cases again
+    kfuzz show --template > mine.cu          a kernel file of your own to start from
     """
     try:
         Path.cwd()

@@ -10,16 +10,16 @@ from kfuzz.views import listing
 from kfuzz.views.report import COULD_NOT, write
 
 
-@click.command("list")
+@click.command("list", short_help="Show the kernels that come with kfuzz.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--into", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
               help="Write the table, in Markdown, between the markers of this file.")  # fmt: skip
 @click.pass_context
 def list_kernels(ctx: click.Context, as_json: bool, into: Path | None) -> None:
-    """Show every kernel: its op, the sizes it claims, its launch parameters, how often it was run last time.
+    """Show the kernels that come with kfuzz: what each computes (its op), for which sizes, launched with what.
 
-    "Last time" is the last campaign on this machine, by kfuzz fuzz or pytest --kfuzz. kfuzz doctor says which devices
-    there are.
+    "Last run" is the last search on this machine, by kfuzz fuzz or pytest --kfuzz. kfuzz show KERNEL shows one kernel
+    in full, kfuzz doctor which devices there are.
     """
     kernels, errors = listing.read_folder()
     if into:

@@ -25,7 +25,7 @@ from kfuzz.views.repro import script
 from rich.console import Console
 
 
-@click.command()
+@click.command(short_help="Make a failing case as small as it gets.")
 @click.argument("path", type=click.Path(path_type=Path), metavar="CASE")
 @click.option("--kernel", "target", metavar="TARGET", help="The kernel that it breaks: a name or a .cu file.")
 @click.option(
@@ -33,9 +33,13 @@ from rich.console import Console
     type=duration,
     metavar="TIME",
     default="60s",
-    help="Be content with the smallest after this long: 60s.",
+    help="Stop after this long with the smallest so far; 60s if left out.",
 )
-@click.option("--repro", type=click.Path(dir_okay=False, path_type=Path), help="Where the script goes.")
+@click.option(
+    "--repro",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the script goes; repro-*.py in this folder if left out.",
+)
 @device_option
 @click.pass_context
 def minimize(
@@ -43,8 +47,8 @@ def minimize(
 ) -> None:
     """Make a failing case as small as it gets while the kernel fails in the same way, run after run.
 
-    The smaller case takes the place of CASE in its folder if it is of the same bucket. Also writes repro-*.py: one
-    file with the kernel's text and the bits, which shows the failure wherever kfuzz is installed.
+    The smaller case takes the place of CASE in its folder if it shows the same bug. Also writes repro-*.py: one file
+    with the kernel's text and the input, which shows the failure wherever kfuzz is installed.
 
     \b
     kfuzz minimize tests/corpus/softmax/mine-special-1f0c77aa.json

@@ -30,17 +30,18 @@ from kfuzz.views.repro import runs_text
 DEFAULT = Path("tests/corpus")
 
 
-@click.command()
+@click.command(short_help="Run kept cases again.")
 @click.argument("places", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 @click.option("--kernel", "targets", multiple=True, metavar="TARGET",
               help="Replay on this kernel alone: a name, a glob, a .cu file or a folder.")  # fmt: skip
 @device_option
 @click.pass_context
 def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...], device: str) -> None:
-    """Run kept cases again, on every kernel of their op whose claim admits them.
+    """Run kept cases again, on every kernel that computes the same op and claims such sizes and values.
 
     PATH is a case file or a folder of them; tests/corpus if left out. The kernels are those in the .cu files below
-    this folder, and the one that the case once broke.
+    this folder, and the one that the case once broke. They are compiled and run as you; a case is data and can do
+    nothing.
 
     \b
     kept       right in every run

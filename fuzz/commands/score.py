@@ -44,15 +44,15 @@ class Telling:
         self._status.stop()
 
 
-@click.command()
+@click.command(short_help="Count which seeded bugs the search finds.")
 @click.argument("targets", metavar="[KERNEL]...", nargs=-1)
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes at work.")
-@click.option("--max-cases", type=click.IntRange(1), default=300, show_default=True, help="Trials for each mutant.")
+@click.option("--max-cases", type=click.IntRange(1), default=300, show_default=True, help="Trials for each seeded bug.")
 @click.option("--per-operator", type=click.IntRange(0), default=1, show_default=True,
-              help="Mutants of each operator and kernel; 0 for all.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other cases.")
+              help="Bugs of each sort that are seeded into a kernel; 0 for all.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Which bugs and which cases; the same for a seed.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-              help="Where what is done is kept, to be resumed from.")  # fmt: skip
+              help="Keep what is done here; given again, it goes on.")  # fmt: skip
 @click.pass_context
 def score(
     ctx: click.Context,
@@ -65,7 +65,16 @@ def score(
 ) -> None:
     """Seed bugs into correct kernels, one at a time, and count which of them the search finds.
 
+    A seeded bug (a mutant) is the kernel with one change, such as a barrier left out or `<` for `<=`. One that is not
+    found shows what the search, or the claim, is blind to. Runs on the cpu device.
+
     KERNEL is a name, a glob, a .cu file or a folder; every kernel that is correct if none is given.
+
+    \b
+    kfuzz score mine.cu --jobs 4                    one bug of each sort
+    kfuzz score mine.cu --per-operator 0 --out s    all of them, to be gone on with
+
+    Exit code: 0 done, 1 a correct kernel was called broken, 2 it could not be done, 130 interrupted.
     """
     kernels = [kernel for kernel in kernels_named(targets or ("*",)) if kernel.broken is None]
     if not kernels:

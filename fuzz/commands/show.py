@@ -13,14 +13,14 @@ from kfuzz.views.show import as_text
 from kfuzz.views.show_case import case_text
 
 
-@click.command()
+@click.command(short_help="Show a kernel's claim, a case, or a template.")
 @click.argument("target", metavar="KERNEL|CASE", required=False)
 @click.option("--template", is_flag=False, flag_value="softmax", metavar="[OP]",
-              help="Print a working kernel file of this op to start from; softmax if none is named.")  # fmt: skip
+              help="Print a kernel file to start from, which works and computes OP; softmax if left out.")  # fmt: skip
 def show(target: str | None, template: str | None) -> None:
     """Show what a kernel claims, or what is in a case.
 
-    KERNEL is a name, a glob that fits one name, or a .cu file; CASE is a case file.
+    KERNEL is a name, a glob that fits one name, or a .cu file; CASE is a file that kfuzz fuzz kept.
     """
     if template:
         click.echo(template_for(template), nl=False)
