@@ -66,15 +66,28 @@ def total(N: Number, terms: Vector, order: Order) -> Vector:
     A = N.acc
     terms = A.embed(terms) if A is not N else terms
     if N.compensated:
-        return N.settle(fold(order, (terms, N.embed(np.zeros(terms.shape))), lambda a, b: _kahan(N, a, b))[0])
+        join = _kahan if order.kind == "sequential" else _exact_join
+        held, excess = fold(order, (terms, N.embed(np.zeros(terms.shape))), lambda a, b: join(N, a, b))
+        return N.settle(held if order.kind == "sequential" else N.sub(held, excess))
     return N.settle(fold(order, (terms,), lambda a, b: (A.add(a[0], b[0]),))[0])
 
 
 def _kahan(N: Number, a: Parts, b: Parts) -> Parts:
-    """(sum, excess) states added by Kahan's scheme: the excess is what the sum holds too much."""
-    y = N.sub(b[0], N.add(a[1], b[1]))
+    """A term added to a (sum, excess) state by Kahan's scheme: the excess is what the sum holds too much.
+
+    Between partial sums it would lose as much as a plain addition: what is added is rounded, and that is not kept.
+    """
+    y = N.sub(b[0], a[1])
     t = N.add(a[0], y)
     return t, N.sub(N.sub(t, a[0]), y)
+
+
+def _exact_join(N: Number, a: Parts, b: Parts) -> Parts:
+    """Two (sum, excess) states added exactly (Knuth's six operations), with the excesses added up apart."""
+    t = N.add(a[0], b[0])
+    part = N.sub(t, a[0])
+    over = N.add(N.sub(a[0], N.sub(t, part)), N.sub(b[0], part))
+    return t, N.sub(N.add(a[1], b[1]), over)
 
 
 def row_max(N: Number, x: Vector) -> Vector:

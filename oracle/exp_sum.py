@@ -1,6 +1,6 @@
 """The enclosure of a sum of exponentials, sum_j s_j exp(m_j - max m): what softmax, its reductions and merges share.
 
-The formulas are derived in the comments; q, r, D count the exps, rescales and additions on a term's way.
+The formulas are derived in docs/numerics.md; q, r, D count the exps, rescales and additions on a term's way.
 Knows no op; its rows hold no NaN, no +inf and at least one finite maximum.
 """
 
@@ -36,6 +36,7 @@ class BallSums:
 def slope(accuracy: Accuracy, exact: Mask | bool = False) -> Doubles:
     """How fast the log of a term errs with the reach of its exponents, in ubar: 1 for rounding them, kappa for exp.
 
+    docs/numerics.md#telescope, docs/numerics.md#exact-shift
     Exponents that are exact (of these rows) are not rounded. With an exact shift the rounded exponent is the
     definition: nothing for three-pass, 2 for the telescoping exponents of an online sum, which are rounded twice.
     """
@@ -48,7 +49,8 @@ def slope(accuracy: Accuracy, exact: Mask | bool = False) -> Doubles:
 def exponents_are_exact(m: Doubles, accuracy: Accuracy) -> Mask:
     """The rows on which no exponent is rounded: none is computed, or all differences of terms are float32 numbers.
 
-    They are where all terms are multiples of some q = 2^k and lie within 2^24 q of one another.
+    They are where all terms are multiples of some q = 2^k and lie within 2^24 q of one another:
+    docs/numerics.md#exact-exponents
     """
     if accuracy.shift == "zero":
         return np.ones(m.shape[:-1], dtype=np.bool_)
@@ -69,23 +71,27 @@ def distances(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:
     return np.asarray(top - m)
 
 
-def lift(top: Doubles, accuracy: Accuracy) -> Doubles:
-    """By how much more an exp's underflow weighs than it would at the maximum: e^(shift - max), at most."""
+def lift(top: Doubles, accuracy: Accuracy, rescaled: bool = False) -> Doubles:
+    """By how much more an underflow weighs than it would at the maximum, at most (docs/numerics.md#lift).
+
+    e^(shift - max); twice that where what is scaled down was itself as much larger, its shift being below its terms.
+    """
+    g = accuracy.shift_slack * (2 if rescaled else 1)
     with np.errstate(over="ignore"):
-        return np.exp(-top if accuracy.shift == "zero" else np.full_like(top, accuracy.shift_slack))
+        return np.exp(-top if accuracy.shift == "zero" else np.full_like(top, g))
 
 
 def underflow(
     accuracy: Accuracy, exps: Doubles | float, rescales: Doubles | float, s: Doubles, top: Doubles
 ) -> Doubles:
-    """What the exps and products of a row may lose by underflow, relative to exp(max).
+    """What the exps and products of a row may lose by underflow, relative to exp(max): tau of docs/numerics.md#path.
 
     Each exp call errs by eta0 times the weight s_j that it scales; each product by `tiny`. A shift g above the
-    maximum makes every term smaller by e^-g before it underflows. Twice, for the second order.
+    maximum makes every term smaller by e^-g before it underflows. Twice, for terms that are held at distance 104.
     """
     weight, n = np.maximum(s, 1.0), s.shape[-1]
     lost = ((exps + rescales) * weight).sum(axis=-1) * accuracy.eta0 + n * (accuracy.tiny if accuracy.ftz else 0.0)
-    return np.asarray(2.0 * lost * lift(top, accuracy))
+    return np.asarray(2.0 * lost * lift(top, accuracy, rescaled=accuracy.rescales != 0))
 
 
 def is_one_at_top(accuracy: Accuracy, first_exp: bool) -> bool:
@@ -108,7 +114,7 @@ def sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
 
     The log of term j errs by (K_j + c (r_j + g)) ubar, K_j its counted factors, r_j the reach of its exponents and g
     their detour: so the sum lies between sum w_j e^{-...} and sum w_j e^{+...}. With r_j <= 104,
-    e^{c r} <= 1 + c (1 + 104 c) r: one more sum gives both.
+    e^{c r} <= 1 + c (1 + 104 c) r: one more sum gives both. docs/numerics.md#path
     """
     n = m.shape[-1]
     top = m.max(axis=-1)
@@ -120,7 +126,8 @@ def sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
     steep = slope(accuracy, exponents_are_exact(m, accuracy))
     c, shifted = steep * accuracy.ubar, slope(accuracy) * accuracy.detour
     K = np.asarray((roundings.growth(accuracy) + shifted) * accuracy.ubar)
-    tau = underflow(accuracy, roundings.exps, roundings.rescales, s, top)
+    most = (K if K.ndim == 0 else K.max(axis=-1)) + c * FAR
+    tau = underflow(accuracy, roundings.exps, roundings.rescales, s, top) * np.exp(most)
     total = tree_sum(w)
     top_is_one = is_one_at_top(accuracy, first_exp)
     K_top = np.asarray(roundings.growth(accuracy, at_top=True) * accuracy.ubar) if top_is_one else K
@@ -163,13 +170,14 @@ def ball_sums(m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp:
             bend = ((arb(kj) + c * (reach.min(arb(FAR)) + g)) * ubar).exp()
             total, lo, hi = total + w, lo + w / bend, hi + w * bend
         flushed = arb(n) * arb(accuracy.tiny) if accuracy.ftz else arb(0)
-        tau = 2 * (lost * arb(accuracy.eta0) + flushed) * ball_lift(top, accuracy)
+        most = ((arb(float(growth.max())) + c * (arb(FAR) + g)) * ubar).exp()
+        tau = 2 * (lost * arb(accuracy.eta0) + flushed) * ball_lift(top, accuracy, accuracy.rescales != 0) * most
         return BallSums(top, total, (lo - tau).max(arb(0)), hi + tau)
 
 
-def ball_lift(top: float, accuracy: Accuracy) -> arb:
+def ball_lift(top: float, accuracy: Accuracy, rescaled: bool = False) -> arb:
     """See `lift`."""
-    return arb(-top if accuracy.shift == "zero" else accuracy.shift_slack).exp()
+    return arb(-top if accuracy.shift == "zero" else accuracy.shift_slack * (2 if rescaled else 1)).exp()
 
 
 def ball_distance(top: float, m: float, accuracy: Accuracy) -> arb:

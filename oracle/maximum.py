@@ -15,7 +15,7 @@ def enclose_maximum(
     """The maximum `top` of each row of x, give or take `slack`; where denormals are flushed, also what counts as much.
 
     A comparison then takes all denormals for zero: of a row whose maximum is one of them, or zero, any of them may be
-    chosen, whose bits a selection leaves alone, and zero where max.ftz flushes its result.
+    chosen, whose bits a selection leaves alone, and zero where max.ftz flushes its result. docs/numerics.md#maximum
     """
     lowest = np.where(np.abs(x) < MIN_NORMAL, x, 0.0).min(axis=-1, initial=0.0)
     is_zero = (np.abs(top) < MIN_NORMAL) & ftz

@@ -153,8 +153,8 @@ class Float32:
 
     `exp_noise`: "rounded" correctly; "ulp2": up to 2 ulp from that, evenly; "high2": always 2 above;
     "ends2": always 2 above or below; "ex2": ex2.approx of fl(t log2 e), 2^-22.5 off either way;
-    "documented": `__expf`'s 2 + floor(1.173 |t|) ulp, either way, held at t = -104 below that (A4); "unheld": growing
-    on below, which no enclosure here allows: it shows that A4 is needed.
+    "documented": `__expf`'s 2 + floor(1.173 |t|) ulp, either way, held at t = -104 below that (docs/numerics.md#a4);
+    "unheld": growing on below, which no enclosure here allows: it shows that the assumption is needed.
     """
 
     exp_noise: ExpNoise = "rounded"
@@ -216,7 +216,7 @@ class Float32:
 
     def exp(self, x: Vector) -> Vector:
         t = self._flush(x)
-        exact = (t == 0) | np.isneginf(t)  # A3
+        exact = (t == 0) | np.isneginf(t)  # docs/numerics.md#a3
         if self.exp_noise == "ex2":
             scaled = np.asarray(t * np.float32(1.44269502), dtype=np.float32)
             error = self._noise.choice(np.array([-1.0, 1.0]), t.shape) * 2.0**-22.5

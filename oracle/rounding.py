@@ -31,12 +31,18 @@ class Order:
 
 
 FAR = 104.0
-"""exp(-104) < 2^-150: beyond this distance from the maximum a term is below half of the least float32."""
+"""exp(-104) < 2^-150: beyond this distance from the maximum a term is below half of the least float32.
+
+docs/numerics.md#a4
+"""
 
 
 @dataclass(frozen=True)
 class ExpModel:
-    """exp^(t) = e^t (1 + eps) + eta with |eps| <= (a0 + kappa |t|) u; exact at 0 and at -inf."""
+    """exp^(t) = e^t (1 + eps) + eta with |eps| <= (a0 + kappa |t|) u; exact at 0 and at -inf.
+
+    docs/numerics.md#a2, docs/numerics.md#a3
+    """
 
     a0: float
     kappa: float
@@ -67,12 +73,14 @@ DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "f
 def compensated(adds: T) -> T:
     """What a term errs by on its way into a compensated sum, in units of u, for so many additions.
 
-    Kahan feeds each error back: 2 + O(n u), here with a constant of 8. Neumaier, or any sum of what exact additions
-    leave over, adds the errors up apart: they come to n u (1 + n u) at most, of which that sum loses another n u
-    (Ogita, Rump, Oishi 2005, with n u for gamma_n as Jeannerod and Rump have it); joining the two sums rounds once.
+    Kahan feeds each error back: 3 + 8 n u, of which 2 would not do (docs/numerics.md#compensated). Neumaier, or any
+    tree of exact additions, adds the errors up apart, of which n u (n u) is lost; joining the two sums rounds once.
     """
     small = adds * U
-    return 2 + 8 * small + adds * small * (1 + small)
+    with np.errstate(over="ignore"):
+        second = (3 * small).exp() if isinstance(small, arb) else np.exp(3 * small)
+    growth: T = 3 + 8 * small + adds * small * second
+    return growth
 
 
 @dataclass(frozen=True)
@@ -121,7 +129,10 @@ class Accuracy:
 
     @property
     def shift_is_exact(self) -> bool:
-        """Whether each exponent is the difference of two terms, so that exp(0) is exactly 1 at the top (A3, A5)."""
+        """Whether each exponent is the difference of two terms, so that exp(0) is exactly 1 at the top.
+
+        docs/numerics.md#a3, docs/numerics.md#a5
+        """
         return self.shift_slack == 0 and self.shift != "zero"
 
     @property
@@ -135,23 +146,27 @@ class Accuracy:
 
         With a slack g, what is subtracted begins at the term - g at the lowest and rises to the maximum + g: by
         d + 2 g, after an exponent of g. A term that is never rescaled has one exponent, of d + g at most.
+        docs/numerics.md#shift-slack
         """
         return self.shift_slack * (1 if self.rescales == 0 else 3)
 
     @property
     def eta0(self) -> float:
-        """The largest absolute error of one exp where its result is denormal."""
-        return 2.0**-126 * (1 + 2.0**-10) if self.ftz else (self.exp.a0 + FAR * self.exp.kappa) * 2.0**-150
+        """The largest absolute error of one exp where its result is denormal (docs/numerics.md#underflow)."""
+        return self.tiny if self.ftz else (self.exp.a0 + FAR * self.exp.kappa) * 2.0**-150
 
     @property
     def tiny(self) -> float:
-        """The largest absolute error of one product or quotient that underflows."""
+        """The largest absolute error of one product or quotient that underflows (docs/numerics.md#underflow)."""
         return 2.0**-126 if self.ftz else 2.0**-150
 
     @property
     def ubar(self) -> float:
-        """u with its second order: -log(1 - k u) <= k ubar for every single factor, whose k is at most `most`."""
-        most = max(8.0, self.exp.a0 + (1 + self.exp.kappa) * (FAR + self.shift_slack))
+        """u with its second order: -log(1 - k u) <= k ubar for every single factor, whose k is at most `most`.
+
+        docs/numerics.md#one-factor
+        """
+        most = self.exp.a0 + (1 + self.exp.kappa) * (FAR + self.shift_slack)
         return U * (1 + most * U)
 
 
@@ -164,9 +179,9 @@ class Counts:
     adds: NDArray[np.float64] | float
 
     def growth(self, accuracy: Accuracy, at_top: bool = False) -> NDArray[np.float64] | float:
-        """The factors on a term's way, in units of ubar, without what its exponents add.
+        """The factors on a term's way, in units of ubar, without what its exponents add (docs/numerics.md#path).
 
-        `at_top`: for a term at the maximum, whose only exp is exp(0), which is exactly 1 (A3).
+        `at_top`: for a term at the maximum, whose only exp is exp(0), which is exactly 1 (docs/numerics.md#a3).
         """
         rescales, adds = self.rescales, self.adds
         exps = 0.0 if at_top else self.exps * accuracy.exp.a0
@@ -202,6 +217,7 @@ def steps_above(m: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Where every shift is a running maximum, each exp on a term's way that is not exp(0) = 1, and each multiplication
     by one, is a step from one of the row's values to a greater one: there are at most so many.
+    docs/numerics.md#running-max
     """
     grows = np.zeros(m.shape)
     grows[..., :-1] = m[..., 1:] > m[..., :-1]

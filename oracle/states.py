@@ -23,7 +23,7 @@ def enclose_states(
     """The enclosures of the joined max and sum of every row: the max is exact, the sum relative to it.
 
     With a shift g off the maximum, max and sum are off by e^g either way. A sum that may overflow, in the end or on the
-    way there, is not judged.
+    way there, is not judged. docs/numerics.md#states
     """
     if accuracy.shift == "zero":
         raise OracleError("shift='zero': a (max, sum) state is relative to its maximum; only softmax may leave it out")

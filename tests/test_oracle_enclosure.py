@@ -297,7 +297,7 @@ def test_what_no_precision_decides_is_not_accused() -> None:
 
 def test_balls_alone_say_that_two_elements_have_no_common_sum() -> None:
     x = rows(33, 6)[:1].astype(np.float64)
-    exact = softmax._Exact(x, Accuracy(rescales=0, divide="ieee"))
+    exact = softmax._ExactRows(x, Accuracy(rescales=0, divide="ieee"))
     y = np.exp(x - x.max()) / np.exp(x - x.max()).sum()
     assert not exact.clash(y[0, 1], y[0, 2], (0, 1), (0, 2))
     assert not exact.clash(y[0, 1] * 4, y[0, 2] * 4, (0, 1), (0, 2))  # a wrong sum, and the same for both

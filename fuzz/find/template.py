@@ -45,7 +45,9 @@ REFERENCE = f"""
 // exp         "expf", "__expf", or [a0, kappa]: an error of (a0 + kappa |t|) 2^-24 in exp(t), none at 0 and -inf
 // divide      "ieee" (e / s) or "reciprocal" (e * (1 / s)); "fast" and "fast reciprocal" where the division is
 //             __fdividef, or the flags make it one
-// accumulate  the type of the sum: "f32", "f64", or "compensated" (Kahan, Neumaier), also between threads
+// accumulate  the type of the sum: "f32", "f64", or "compensated": by Kahan or Neumaier along each thread, and between
+//             threads without loss (TwoSum). Sums of Kahan that are joined by plain additions are "f32", with those
+//             additions and 4 more
 // denominator "row", also where left out: one stored sum divides a whole row. "element": each thread divides by a sum
 //             of its own, added up in an order of its own
 // shift       what is subtracted from x below an exp. "running max": the maximum of some elements of the row, x among

@@ -10,7 +10,7 @@ from flint import arb
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import sums as diagnosis
 from kfuzz.oracle.enclosure import ROUND_64, Bounds, Doubles, Enclosure, Index, tree_sum
-from kfuzz.oracle.linear_sum import MODEST, ball_sum, cast, relative
+from kfuzz.oracle.linear_sum import MODEST, ball_sum, cast, lost_on_the_way, relative, steps
 from kfuzz.oracle.number import MIN_NORMAL, Number, Vector
 from kfuzz.oracle.op import Floats
 from kfuzz.oracle.rounding import Accuracy, counts
@@ -29,7 +29,7 @@ def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
 
 
 def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) -> dict[str, Enclosure]:
-    """|s^ - s| <= sum_j |x_j| ((1 + ubar)^D_j - 1), and what flushed denormals lose."""
+    """|s^ - s| <= sum_j |x_j| ((1 + ubar)^D_j - 1), and what flushed denormals lose (docs/numerics.md#linear-sums)."""
     x = inputs["x"].astype(np.float64)
     n = x.shape[1]
     rows = special_rows(x, special)
@@ -40,7 +40,8 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
         want = np.where(rows.has_pos_inf, np.nan, want)
     roundings = counts(accuracy, n)
     size = tree_sum(np.abs(finite))
-    radius = tree_sum(np.abs(finite) * relative(accuracy, roundings, products=False)) + _lost(x, accuracy)
+    grown = relative(accuracy, roundings, products=False)
+    radius = tree_sum(np.abs(finite) * grown) + lost_on_the_way(_lost(x, accuracy), grown)
     radius = radius + (np.abs(np.where(np.isfinite(want), want, 0.0)) + radius) * cast(accuracy)
     overflow = ~np.isnan(x).any(axis=1) & (size * (1 + ROUND_64) + radius >= MODEST)
     reasons = rows.reasons
@@ -59,8 +60,8 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
 
 
 def _lost(x: Doubles, accuracy: Accuracy) -> Doubles:
-    """Flushed inputs and flushed partial sums lose at most the least normal number each."""
+    """Flushed inputs and flushed results of additions lose at most the least normal number each."""
     if not accuracy.ftz:
         return np.zeros(x.shape[:-1])
     flushed = ((x != 0) & (np.abs(x) < MIN_NORMAL)).sum(axis=-1)
-    return np.asarray((flushed + x.shape[-1]) * MIN_NORMAL)
+    return np.asarray((flushed + steps(accuracy) * x.shape[-1]) * MIN_NORMAL)

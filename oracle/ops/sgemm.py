@@ -10,7 +10,7 @@ from flint import arb
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import matrix as diagnosis
 from kfuzz.oracle.enclosure import ROUND_64, Bounds, Doubles, Enclosure, Index
-from kfuzz.oracle.linear_sum import MODEST, ball_sum, cast, relative
+from kfuzz.oracle.linear_sum import MODEST, ball_sum, cast, lost_on_the_way, relative, steps
 from kfuzz.oracle.number import MIN_NORMAL, Number, Vector
 from kfuzz.oracle.op import Floats
 from kfuzz.oracle.rounding import Accuracy, counts
@@ -29,7 +29,10 @@ def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
 
 
 def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) -> dict[str, Enclosure]:
-    """|c^ - c| <= sum_k |a_k b_k| ((1 + ubar)^(1 + D_k) - 1) + K tiny; products of floats are exact in float64."""
+    """|c^ - c| <= sum_k |a_k b_k| ((1 + ubar)^(1 + D_k) - 1) + K tiny; products of floats are exact in float64.
+
+    docs/numerics.md#products
+    """
     a, b = inputs["a"].astype(np.float64), inputs["b"].astype(np.float64)
     terms = a.shape[1]
     want = _ieee(a, b)
@@ -37,7 +40,7 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
     size = fa @ fb
     roundings = counts(accuracy, terms)
     grown = np.broadcast_to(np.asarray(relative(accuracy, roundings, products=True)), (terms,))
-    radius = (fa * grown) @ fb + _lost(fa, fb, accuracy)
+    radius = (fa * grown) @ fb + lost_on_the_way(_lost(fa, fb, accuracy), grown)
     radius = radius + (np.abs(np.where(np.isfinite(want), want, 0.0)) + radius) * cast(accuracy)
     overflow = ~np.isnan(want) & (size * (1 + ROUND_64) + radius >= MODEST)
     reasons: tuple[str, ...] = (
@@ -87,4 +90,4 @@ def _lost(a: Doubles, b: Doubles, accuracy: Accuracy) -> Doubles:
     if not accuracy.ftz:
         return np.full((a.shape[0], b.shape[1]), terms * accuracy.tiny)
     low_a, low_b = np.where(a < MIN_NORMAL, a, 0.0), np.where(b < MIN_NORMAL, b, 0.0)
-    return np.asarray(low_a @ b + a @ low_b + 3 * terms * MIN_NORMAL)
+    return np.asarray(low_a @ b + a @ low_b + (2 + steps(accuracy)) * terms * MIN_NORMAL)

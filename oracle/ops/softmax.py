@@ -11,7 +11,7 @@ from flint import arb, ctx
 from kfuzz.oracle.algorithms import three_pass
 from kfuzz.oracle.diagnosis import softmax as diagnosis
 from kfuzz.oracle.enclosure import PRECISIONS, ROUND_64, Bounds, Clash, Doubles, Enclosure, Index, Mask
-from kfuzz.oracle.exp_sum import BallSums, ball_distance, ball_lift, ball_sums, distances, lift, sums
+from kfuzz.oracle.exp_sum import BallSums, Sums, ball_distance, ball_lift, ball_sums, distances, lift, sums
 from kfuzz.oracle.number import Number, Vector
 from kfuzz.oracle.op import Diagnosis, Floats
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, FAR, Accuracy
@@ -33,6 +33,7 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
     """e_i / S_hi e^-mu_i - f <= y_i <= e_i / S_lo e^mu_i + f, where [S_lo, S_hi] encloses the computed sum.
 
     e_i: the exact numerator; mu_i: its rounding and the division's; f: what either loses by underflow.
+    Derived in docs/numerics.md#softmax.
     """
     x = inputs["x"].astype(np.float64)
     rows = special_rows(x, special)
@@ -47,9 +48,11 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
         want[plain], lo[plain], hi[plain] = row.want, row.lo, row.hi
         slack_lo[plain], slack_hi[plain] = row.slack_lo, row.slack_hi
         joint = partial(clashes, row, exact, np.flatnonzero(plain)) if accuracy.denominator == "row" else None
-        judged[plain] &= ~row.may_vanish
+        judged[plain] &= ~row.may_vanish & ~row.may_leave
         if row.may_vanish.any():
             reasons += (f"{int(row.may_vanish.sum())} rows whose sum may underflow to 0",)
+        if (leaves := row.may_leave & ~row.may_vanish).any():
+            reasons += (f"{int(leaves.sum())} rows whose sum may be beyond what divide = '{accuracy.divide}' is for",)
     if special.all_neg_inf == "zero":
         for array in (want, lo, hi):
             array[rows.empty] = 0.0
@@ -60,13 +63,15 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
 class PlainRows:
     """The enclosure of plain rows in float64.
 
-    `e`: numerators, held at distance 104, beyond which only the upper bound stands (A4); `grow`: e^mu; `f`: lost by
-    underflow, per row. `may_vanish`: rows of which every exp may underflow, so that the answer may be 0 / 0.
+    `e`: numerators, held at distance 104, beyond which only the upper bound stands (docs/numerics.md#a4); `grow`: e^mu;
+    `f`: lost by underflow, per row. `may_vanish`: rows of which every exp may underflow, so that the answer may be
+    0 / 0. `may_leave`: rows whose stored sum may be one that the division is not made for.
     """
 
     def __init__(self, x: Doubles, accuracy: Accuracy) -> None:
         row = sums(x, np.ones(x.shape), accuracy, first_exp=True)
         self.may_vanish = row.lo <= 0
+        self.may_leave = leaves_division(row, accuracy)
         d = distances(row.top[:, None], x, accuracy)
         self.far = d > FAR
         near = np.minimum(d, FAR)
@@ -75,7 +80,8 @@ class PlainRows:
         rounded = np.where(reach == 0, _roundings(accuracy, at_zero=True), _roundings(accuracy))
         self.grow = np.exp(rounded + _exponent(accuracy, reach, is_one_difference(row.top[:, None], x)))
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            self.f = (accuracy.eta0 * lift(row.top, accuracy) / row.lo + _last(accuracy))[:, None]
+            numerator = accuracy.eta0 * lift(row.top, accuracy) / row.lo * np.exp(_division(accuracy))
+            self.f = (numerator + _last(accuracy))[:, None]
             self.hi = self.e / row.lo[:, None] * self.grow + self.f
         self.slack_hi = np.where(np.isfinite(self.hi), ROUND_64 * self.hi, 0.0)
         low = self.e / row.hi[:, None] / self.grow - self.f
@@ -83,6 +89,21 @@ class PlainRows:
         self.lo = np.where(never, 0.0, np.maximum(low, 0.0))
         self.slack_lo = np.where(never, 0.0, self.slack_hi)
         self.want = np.where(self.far, np.exp(-d), self.e) / row.total[:, None]
+
+
+def leaves_division(row: Sums, accuracy: Accuracy) -> Mask:
+    """The rows whose stored sum may lie outside [2^-126, 2^126], where only IEEE's division is what the claim says.
+
+    1 / s is then denormal or infinite, and __fdividef gives 0. A sum that is sure to overflow is the kernel's own
+    fault, and is judged. docs/numerics.md#division
+    """
+    if accuracy.divide == "ieee":
+        return np.zeros(row.top.shape, dtype=np.bool_)
+    shifts = (row.top, row.top) if accuracy.shift == "zero" else (-accuracy.shift_slack, accuracy.shift_slack)
+    with np.errstate(over="ignore", divide="ignore"):
+        least, most = np.log(row.lo) + shifts[0], np.log(row.hi) + shifts[1]
+    end, last = 126 * np.log(2.0), 128 * np.log(2.0)
+    return np.asarray(((most > end) & ~(least > last)) | (least < -end))
 
 
 def is_one_difference(top: Doubles, x: Doubles) -> Mask:
@@ -96,7 +117,7 @@ def _exponent(accuracy: Accuracy, reach: Doubles, is_exact: Mask | bool) -> Doub
     """What the log of the numerator errs by with its exponent: the exponent's one rounding, and exp's own share.
 
     x - max is rounded to within half a unit in its last place, which is u times the power of two at or below it,
-    unless it is a float32 number itself.
+    unless it is a float32 number itself. docs/numerics.md#exponent
     """
     reach = reach + accuracy.shift_slack
     mantissa, power = np.frexp(reach)
@@ -107,9 +128,17 @@ def _exponent(accuracy: Accuracy, reach: Doubles, is_exact: Mask | bool) -> Doub
 
 
 def _roundings(accuracy: Accuracy, at_zero: bool = False) -> float:
-    """The rest of it: exp's own error and the division's. exp(0) is exactly 1 (A3), where the exponent is known."""
+    """The rest of it: exp's own error and the division's. exp(0) is exactly 1 where the exponent is known.
+
+    docs/numerics.md#a3
+    """
     a0 = 0.0 if at_zero and accuracy.shift_slack == 0 else accuracy.exp.a0
-    return (a0 + DIVIDE_ROUNDINGS[accuracy.divide]) * accuracy.ubar
+    return a0 * accuracy.ubar + _division(accuracy)
+
+
+def _division(accuracy: Accuracy) -> float:
+    """What the division errs by (docs/numerics.md#division)."""
+    return DIVIDE_ROUNDINGS[accuracy.divide] * accuracy.ubar
 
 
 def _last(accuracy: Accuracy) -> float:
@@ -148,7 +177,7 @@ class _ExactRows:
         is_exact = is_one_difference(np.asarray(row.top), np.asarray(self.x[index]))
         exponent = arb(float(_exponent(a, np.asarray(reach), is_exact))) * (1 + arb(2.0**-50))
         grow = (arb(_roundings(a, at_zero=reach == 0)) + exponent).exp()
-        f = arb(a.eta0) * ball_lift(row.top, a) / row.lo + arb(_last(a))
+        f = arb(a.eta0) * ball_lift(row.top, a) / row.lo * arb(_division(a)).exp() + arb(_last(a))
         return (-d).exp(), grow, f, far
 
     def clash(self, above: float, below: float, high: Index, low: Index) -> bool:
@@ -161,7 +190,10 @@ class _ExactRows:
 
 
 def clashes(row: PlainRows, exact: _ExactRows, numbers: NDArray[np.intp], got: Doubles) -> Iterator[Clash]:
-    """The row-factor test: one stored sum divides a whole row, so one 1/sum must fit all of its elements."""
+    """The row-factor test: one stored sum divides a whole row, so one 1/sum must fit all of its elements.
+
+    docs/numerics.md#row-factor
+    """
     y = got[numbers]
     at_least, at_most = one_over_sum(row, y)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,0 +1,284 @@
+"""docs/numerics.md, lemma by lemma: a right float32 kernel is kept, and lies outside what is left without the lemma."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from kfuzz.oracle import EXPF, FAST_EXPF, Accuracy, ExpModel, Special, judge
+from kfuzz.oracle import algorithms as on
+from kfuzz.oracle.algorithms import SEQUENTIAL, TREE, total
+from kfuzz.oracle.exp_sum import sums
+from kfuzz.oracle.number import Balls, Float32
+from kfuzz.oracle.op import find
+from kfuzz.oracle.ops.softmax import PlainRows, _roundings, clashes
+from kfuzz.oracle.rounding import U, compensated
+from numpy.typing import NDArray
+
+ROUNDED = ExpModel(1, 0)
+"""An exp that is correctly rounded, so that of all errors only those of the lemma are large."""
+
+THREE_PASS = Accuracy(adds=1, rescales=0, divide="ieee", exp=ROUNDED)
+Floats = NDArray[np.float32]
+
+
+def status(op: str, x: Floats, answer: Floats, claim: Accuracy) -> str:
+    (output,) = find(op).OUTPUTS
+    return judge(op, {"x": x}, {output: answer}, claim).status
+
+
+def relative_error(x: Floats, y: Floats) -> NDArray[np.float64]:
+    """Of a softmax, against balls."""
+    exact = on.three_pass(Balls(), Balls().embed(x)).astype(np.float64)
+    return np.abs(y / exact - 1)
+
+
+@pytest.mark.parametrize("exp", [ROUNDED, EXPF, FAST_EXPF, ExpModel(5.0, 600.0)])
+def test_one_factor_has_a_second_order(exp: ExpModel) -> None:
+    ubar, most = Accuracy(exp=exp).ubar, exp.a0 + (1 + exp.kappa) * 104
+    for k in np.linspace(1, most, 50):
+        assert k * U < -np.log1p(-k * U) <= k * ubar
+
+
+def test_a_difference_is_rounded_before_its_exp_is_taken() -> None:
+    top = np.linspace(2.0**-20, 2.0**-18, 500, dtype="f4")
+    x = np.stack([top, np.full(500, -80, "f4")], axis=1)
+    y = on.three_pass(Float32(), x)
+    assert status("softmax", x, y, THREE_PASS) == "kept"
+    row = PlainRows(x.astype("f8"), THREE_PASS)
+    without = (row.hi - row.f) / row.grow * np.exp(_roundings(THREE_PASS)) + row.f
+    assert (y[:, 1] > without[:, 1]).any()
+
+
+def summed(x: Floats, claim: Accuracy) -> tuple[Floats, NDArray[np.float64], NDArray[np.float64]]:
+    """What a max_sum answers, the exact sum, and what the counted roundings alone may add to it."""
+    s = on.max_sum(Float32(accumulate=claim.accumulate), x)[1]
+    judged = judge("max_sum", {"x": x}, {"m": x.max(axis=1), "s": s}, claim)
+    assert judged.status == "kept"
+    exact = sums(x.astype("f8"), np.ones(x.shape), claim, first_exp=True).total
+    return s, exact, np.expm1((claim.exp.a0 + 1) * claim.ubar)
+
+
+def test_the_exponents_of_a_sum_are_rounded_too() -> None:
+    x = np.full((1, 2**14), np.float32(-7.9))
+    x[0, 0] = 2.0**-22 * 0.99
+    s, exact, counted = summed(x, Accuracy(rescales=0, accumulate="f64", exp=ROUNDED))
+    assert abs(s[0] / exact[0] - 1) > 1.3 * counted
+
+
+def test_a_product_that_underflows_on_the_way_into_a_sum_is_lost_with_its_weight() -> None:
+    m, s = np.array([0, -100], "f4"), np.array([1e-30, 1e30], "f4")
+    got = on.merge_all(Float32(), m[None], s[None], SEQUENTIAL)
+    claim = Accuracy(adds=1, rescales=1, exp=ROUNDED)
+    inputs = {"m": m, "s": s}
+    assert judge("merge_all", inputs, {"m": got[0], "s": got[1]}, claim).status == "kept"
+    want = find("merge_all").enclose(inputs, claim, Special())["s"].want[0]
+    counted = np.expm1((1 + 1 + 2 * 1 + 100 + 1) * claim.ubar)
+    assert abs(got[1][0] / want - 1) > 100 * counted
+
+
+def shifted(x: Floats, low: Floats, high: Floats) -> Floats:
+    """Softmax whose sum begins with `low` subtracted and is rescaled to `high`."""
+    N = Float32()
+    s = total(N, N.exp(N.sub(x, low)), TREE)
+    s = s if (low == high).all() else N.mul(s, N.exp(N.sub(low, high))[:, 0])
+    return np.asarray(N.div(N.exp(N.sub(x, high)), s[:, None]))
+
+
+def test_a_shift_above_the_maximum_makes_numerators_underflow_sooner() -> None:
+    rng = np.random.default_rng(2)
+    x = np.stack([np.zeros(500), rng.uniform(-61, -59, 500)], axis=1).astype("f4")
+    high = x.max(axis=1, keepdims=True) + np.float32(40)
+    y = shifted(x, high, high)
+    claim = replace(THREE_PASS, shift_slack=40.01)
+    assert status("softmax", x, y, claim) == "kept"
+    row = PlainRows(x.astype("f8"), claim)
+    without = row.hi - row.f * (1 - np.exp(-40))
+    assert (y[:, 1] > without[:, 1]).any()
+
+
+def test_a_rescale_over_twice_the_slack_underflows_sooner_still() -> None:
+    """exp(-100) is 27 units of the least denormal: wrong by a hundredth, and with it the whole sum."""
+    rng = np.random.default_rng(1)
+    x = (rng.uniform(-8, 8, (500, 1)) + rng.uniform(0, 1e-2, (500, 4))).astype("f4")
+    top, g = x.max(axis=1, keepdims=True), np.float32(50)
+    y = shifted(x, top - g, top + g)
+    claim = replace(THREE_PASS, adds=2, rescales=1, shift_slack=50.01)
+    assert status("softmax", x, y, claim) == "kept"
+    counted = np.expm1((2 * 3 + 2 + 3 * 50 + 50) * claim.ubar)
+    one_slack = 8 * claim.eta0 * np.exp(50)
+    assert relative_error(x, y).max() > 100 * (counted + one_slack)
+
+
+def test_where_nothing_is_subtracted_exps_underflow_far_from_the_maximum() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.uniform(-100, -90, (200, 3)).astype("f4")
+    y = on.unshifted(Float32(), x)
+    claim = replace(THREE_PASS, adds=2, shift="zero")
+    assert status("softmax", x, y, claim) == "kept"
+    counted = np.expm1((2 * 1 + 2 + 1) * claim.ubar)
+    assert relative_error(x, y).max() > 1e3 * counted
+    assert status("softmax", x, y, replace(claim, shift="any")) == "broken"
+
+
+@pytest.mark.parametrize("divide", ["reciprocal", "fast reciprocal"])
+def test_a_sum_whose_reciprocal_is_denormal_is_not_judged(divide: str) -> None:
+    x = np.array([[88.2], [80]], "f4")
+    y = on.unshifted(Float32(divide=divide, ftz=True), x)
+    assert y[0] == 0
+    claim = Accuracy(adds=0, rescales=0, shift="zero", divide=divide, ftz=True)
+    verdict = judge("softmax", {"x": x}, {"y": y}, claim)
+    assert (verdict.status, verdict.judged) == ("kept", 1)
+    assert verdict.reasons == (f"1 rows whose sum may be beyond what divide = '{divide}' is for",)
+    assert status("softmax", x, y, replace(claim, divide="ieee")) == "broken"
+
+
+def test_a_sum_that_is_sure_to_overflow_is_judged() -> None:
+    x = np.array([[89, 0]], "f4")
+    y = np.array([[0, 0]], "f4")
+    assert status("softmax", x, y, Accuracy(adds=1, rescales=0, shift="zero")) == "broken"
+
+
+def relative_to_size(x: Floats, got: float) -> float:
+    """The error of a sum in units of u, relative to the sum of absolute values, exactly."""
+    terms = [Fraction(float(v)) for v in x]
+    return float(abs(Fraction(float(got)) - sum(terms)) / sum(abs(t) for t in terms) / Fraction(U))
+
+
+def test_every_addition_may_round_the_same_way() -> None:
+    x = np.full((1, 101), 2.0**-24 * 1.001, "f4")
+    x[0, 0] = 1
+    y = on.row_sum(Float32(), x, SEQUENTIAL)
+    assert status("row_sum", x, y, Accuracy(adds=100)) == "kept"
+    assert status("row_sum", x, y, Accuracy(adds=98)) == "broken"
+
+
+def test_kahan_loses_more_than_twice_where_a_term_exceeds_the_sum_before_it() -> None:
+    x = np.array([[4173674, 2177412, 3797743.5, 37775084, 3287646.25, 69464224, 6174788.5, 10104259]], "f4")
+    y = on.row_sum(Float32(accumulate="compensated"), x, SEQUENTIAL)
+    assert status("row_sum", x, y, Accuracy(adds=8, accumulate="compensated")) == "kept"
+    assert relative_to_size(x[0], y[0]) > compensated(8.0) - 1 + 2.0**-5
+
+
+def neumaier(x: Floats) -> Floats:
+    """Every addition's error is added up apart, and joined at the end."""
+    s = excess = np.float32(0)
+    for value in x:
+        t = s + value
+        excess += (s - t) + value if abs(s) >= abs(value) else (value - t) + s
+        s = t
+    return np.array([s + excess], "f4")
+
+
+def test_neumaier_loses_the_second_order_of_its_errors() -> None:
+    n = 100_000
+    x = np.full((1, n), 0.7, "f4")
+    y = neumaier(x[0])
+    assert status("row_sum", x, y, Accuracy(adds=n - 1, accumulate="compensated")) == "kept"
+    assert relative_to_size(x[0], y[0]) > 3 + 8 * n * U
+
+
+def test_partial_sums_joined_exactly_are_a_compensated_sum() -> None:
+    x = np.full((1, 4001), 0.7, "f4")
+    N = Float32(accumulate="compensated")
+    claim = Accuracy(adds=12, accumulate="compensated")
+    assert status("row_sum", x, on.row_sum(N, x, TREE), claim) == "kept"
+    assert status("row_sum", x, on.row_sum(Float32(), x, SEQUENTIAL), claim) == "broken"
+
+
+def test_a_double_sum_is_rounded_once_more_on_its_way_to_float32() -> None:
+    x = np.array([[1, 2.0**-24]], "f4")
+    y = on.row_sum(Float32(accumulate="f64"), x)
+    assert status("row_sum", x, y, Accuracy(adds=1, accumulate="f64")) == "kept"
+    assert relative_to_size(x[0], y[0]) > 0.9 > 2 * 2.0**-53 / U
+
+
+def test_a_product_is_rounded_before_it_is_added() -> None:
+    a, b = np.array([[1 + 2.0**-12]], "f4"), np.array([[1 + 2.0**-12]], "f4")
+    c = on.sgemm(Float32(), a, b)
+    assert judge("sgemm", {"a": a, "b": b}, {"c": c}, Accuracy(adds=0)).status == "kept"
+    assert abs(float(c[0, 0]) - float(a[0, 0]) * float(b[0, 0])) > 0
+
+
+def test_what_is_flushed_early_is_amplified_by_no_more_than_the_rest() -> None:
+    x = np.full((1, 2), 2.0**-127, "f4")
+    x = np.concatenate([x, np.ones((1, 1), "f4")], axis=1)
+    loose = find("row_sum").enclose({"x": x}, Accuracy(adds=2**24, ftz=True), Special())["y"]
+    tight = find("row_sum").enclose({"x": x}, Accuracy(adds=2**24), Special())["y"]
+    grown = np.expm1(2**24 * Accuracy().ubar)
+    assert loose.hi[0] - tight.hi[0] == pytest.approx(5 * 2.0**-126 * (1 + grown), abs=2.0**-50)
+
+
+def test_flushed_additions_and_inputs_are_lost() -> None:
+    """2^-126 and -1.5 * 2^-126 leave a denormal, which is flushed; a denormal input is gone before it is added."""
+    x = np.array([[2.0**-126, -1.5 * 2.0**-126], [2.0**-127, 0]], "f4")
+    y = on.row_sum(Float32(ftz=True), x)
+    assert (y == 0).all()
+    for row, answer in zip(x, y, strict=True):
+        assert status("row_sum", row[None], answer[None], Accuracy(ftz=True)) == "kept"
+        assert status("row_sum", row[None], answer[None], Accuracy()) == "broken"
+
+
+def test_a_denormal_answer_is_rounded_to_the_denormals() -> None:
+    x = np.array([[0, -100]], "f4")
+    y = on.three_pass(Float32(), x)
+    assert status("softmax", x, y, THREE_PASS) == "kept"
+    row = PlainRows(x.astype("f8"), THREE_PASS)
+    assert y[0, 1] > row.hi[0, 1] - row.f[0, 0]
+    flushed = on.three_pass(Float32(ftz=True), x)
+    assert flushed[0, 1] == 0
+    assert status("softmax", x, flushed, replace(THREE_PASS, ftz=True)) == "kept"
+    assert status("softmax", x, flushed, THREE_PASS) == "broken"
+
+
+def test_a_state_off_its_maximum_is_off_by_e_to_the_slack() -> None:
+    x = np.array([[1, 2, 3]], "f4")
+    high = np.float32(4)
+    s = total(Float32(), np.exp((x - high).astype("f8")).astype("f4"), TREE)
+    claim = Accuracy(adds=2, rescales=0, exp=ROUNDED, shift_slack=1)
+    got = {"m": np.array([high], "f4"), "s": s}
+    assert judge("max_sum", {"x": x}, got, claim).status == "kept"
+    row = sums(x.astype("f8"), np.ones(x.shape), claim, first_exp=True)
+    assert s[0] < row.lo[0]
+
+
+def test_a_rescale_multiplies_and_takes_another_exp() -> None:
+    rng = np.random.default_rng(4)
+    m = rng.uniform(-1, 0, (2, 4000)).astype("f4")
+    s = rng.uniform(1, 2, (2, 4000)).astype("f4")
+    top, got = on.safe_merge(Float32("high2"), (m[0], s[0]), (m[1], s[1]))
+    inputs = {"m1": m[0], "s1": s[0], "m2": m[1], "s2": s[1]}
+    answer = {"m": top, "s": got}
+    assert judge("safe_merge", inputs, answer, Accuracy(adds=1, rescales=1)).status == "kept"
+    assert judge("safe_merge", inputs, answer, Accuracy(adds=1, rescales=0)).status == "broken"
+
+
+def test_one_sum_must_fit_all_elements_of_a_row() -> None:
+    """Each element alone could be right; divided by one and the same sum, they cannot both be."""
+    x = np.zeros((1, 100), "f4")
+    y = np.full((1, 100), 0.01, "f4")
+    y[0, ::2] *= np.float32(1 + 2.0**-20)
+    claim = Accuracy(adds=99, rescales=0)
+    assert status("softmax", x, y, replace(claim, denominator="element")) == "kept"
+    assert status("softmax", x, y, claim) == "broken"
+    row = PlainRows(x.astype("f8"), claim)
+    assert not list(clashes(row, None, np.array([0]), on.three_pass(Float32(), x).astype("f8")))  # type: ignore[arg-type]
+
+
+def test_with_an_exact_shift_the_rounded_difference_is_the_definition() -> None:
+    top = np.linspace(2.0**-20, 2.0**-18, 500, dtype="f4")
+    x = np.stack([top, np.full(500, -80, "f4")], axis=1)
+    N = Float32()
+    exact = replace(THREE_PASS, exact_shift=True)
+    assert status("softmax", x, on.three_pass(N, x), exact) == "kept"
+    off = top[:, None] + np.float32(2.0**-19)  # as right a shift as any, and another one
+    y = shifted(x, off, off)
+    assert status("softmax", x, y, exact) == "broken"
+    assert status("softmax", x, y, replace(THREE_PASS, shift_slack=2.0**-18)) == "kept"
+
+
+def test_a_maximum_below_which_all_is_denormal_may_be_any_of_them() -> None:
+    x = np.array([[-(2.0**-130), -(2.0**-131)]], "f4")
+    other = np.array([-(2.0**-130)], "f4")
+    assert status("row_max", x, other, Accuracy(ftz=True)) == "kept"
+    assert status("row_max", x, other, Accuracy()) == "broken"
