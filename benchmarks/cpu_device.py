@@ -82,7 +82,7 @@ def trials(device: CpuDevice) -> Iterator[str]:
     jobs = []
     for size in generator.integers(1, 2001, size=200):
         x = generator.standard_normal(size).astype(np.float32)
-        jobs.append(kernel.bind({"x": x}, {"threads": 256, "max_blocks": 65535}))
+        jobs.append(kernel.bind({"x": x}, {"threads": 256, "max_blocks": 65535}).job)
     for runs in (2, 3):
         rate = len(jobs) / min(seconds_of(device, jobs, runs) for _ in range(5))
         yield f"three launches, n <= 2000: {rate:6.0f} trials/s of {runs} runs = {rate * runs:6.0f} runs/s{aimed(2000)}"
@@ -117,7 +117,7 @@ def bound(kernel: Kernel, axes: dict[str, int], tune: dict[str, int]) -> Job:
         for array in kernel.arrays.values()
         if array.reads
     }
-    return kernel.bind(inputs, chosen)
+    return kernel.bind(inputs, chosen).job
 
 
 def compile_times() -> Iterator[str]:

@@ -68,15 +68,13 @@ def compared_once(kernel: Kernel, devices: list[Device], index: int, total: Apar
         replace(probe_of(kernel, SEED, index, 2, 10.0), check=False),
     )
     arrays = attempt.case.arrays
-    axes = kernel.axes_of(arrays)
-    job = kernel.bind(arrays, attempt.tune)
-    outcomes = [device.run(job, probe) for device in devices]
+    bound = kernel.bind(arrays, attempt.tune)
+    outcomes = [device.run(bound.job, probe) for device in devices]
     if any(outcome.findings or not outcome.runs for outcome in outcomes):
         return replace(total, trials=total.trials + 1, broken=total.broken + 1)
-    accuracy = kernel.accuracy(kernel.sizes(axes, attempt.tune))
     runs: list[Run] = [outcome.runs[0] for outcome in outcomes]
     answers = [kernel.outputs(run.outputs) for run in runs]
-    verdicts = [judge(kernel.op, arrays, got, accuracy, kernel.special) for got in answers]
+    verdicts = [judge(kernel.op, arrays, got, bound.accuracy, kernel.special) for got in answers]
     steps = np.concatenate([ulps(answers[0][role], answers[1][role]) for role in answers[0]])
     judged_alike = "not judged" not in {verdict.status for verdict in verdicts}
     return Apart(

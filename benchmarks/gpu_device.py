@@ -51,13 +51,12 @@ def run_trials(device: GpuDevice, attempts: list[Attempt]) -> list[Job]:
     for number, attempt in enumerate(attempts):
         arrays = attempt.case.arrays
         with timed("binding"):
-            axes = KERNEL.axes_of(arrays)
-            accuracy = KERNEL.accuracy(KERNEL.sizes(axes, attempt.tune))
-            jobs.append(KERNEL.bind(arrays, attempt.tune))
+            bound = KERNEL.bind(arrays, attempt.tune)
+            jobs.append(bound.job)
         with timed("device"):
             outcome = device.run(jobs[-1], Probe(seed=number))
         with timed("oracle"):
-            verdict = judge(KERNEL.op, arrays, KERNEL.outputs(outcome.runs[0].outputs), accuracy, KERNEL.special)
+            verdict = judge(KERNEL.op, arrays, KERNEL.outputs(outcome.runs[0].outputs), bound.accuracy, KERNEL.special)
         if outcome.findings or verdict.status == "broken":
             sys.exit(f"{attempt.case}: {outcome.findings or verdict.diagnosis}")
     return jobs

@@ -79,7 +79,7 @@ def _answer(
     kernel: Kernel, inputs: Inputs, tune: Mapping[str, int], device: Device, kept: dict[str, Floats] | None
 ) -> dict[str, Floats] | None:
     """The outputs of one launch; None where it crashed. What nobody wrote is 1e38, or what was there before."""
-    outcome = device.run(kernel.bind(inputs, tune), Probe(False, 2, 0, TIMEOUT))
+    outcome = device.run(kernel.bind(inputs, tune).job, Probe(False, 2, 0, TIMEOUT))
     if len(outcome.runs) < 2 or any(found.kind in CRASHES for found in outcome.findings):
         return None
     got = {role: np.asarray(array, np.float32) for role, array in kernel.outputs(outcome.runs[1].outputs).items()}

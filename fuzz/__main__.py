@@ -10,7 +10,8 @@ import signal
 import sys
 from types import FrameType
 
-INTERRUPTED = 130
+from kfuzz.exit_codes import INTERRUPTED
+
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 

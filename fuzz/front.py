@@ -9,7 +9,7 @@ from kfuzz.campaign.campaign import Options, run_campaign
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.find.device import device_named, open_device
 from kfuzz.oracle import Accuracy, Special, judge, want
-from kfuzz.views.report import Report, report_of
+from kfuzz.views.report import Report
 
 __all__ = ["Accuracy", "Special", "fuzz", "judge", "load", "want"]
 
@@ -17,10 +17,10 @@ __all__ = ["Accuracy", "Special", "fuzz", "judge", "load", "want"]
 def fuzz(kernel: Kernel | Path | str, device: str = "auto", cases: int = 300, seed: int = 0) -> Report:
     """Try a kernel on so many cases, the same for a seed, and report what was found; nothing is written to disk.
 
-    `report["exit_code"]` is 0 where nothing is broken; `report["kernels"][0]["findings"]` says what is.
+    `report.exit_code` is 0 where nothing is broken; `report.kernels[0].discoveries` says what is.
     """
     subject = kernel if isinstance(kernel, Kernel) else load(kernel)
     name = device_named(device)
     started = datetime.now(UTC)
     result = run_campaign((subject,), partial(open_device, name), Options(seed=seed, max_cases=cases))
-    return report_of(result, list(sys.argv), name, started)
+    return Report(result, tuple(sys.argv), name, started)

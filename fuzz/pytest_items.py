@@ -23,12 +23,10 @@ from kfuzz.devices import ClaimError, Device, DeviceError
 from kfuzz.devices.gpu import driver
 from kfuzz.find.device import device_named, open_device
 from kfuzz.find.project import has_claim, kernels_below, kernels_for, namesakes
-from kfuzz.trials.evidence import evidence_of
 from kfuzz.trials.replay import replay
 from kfuzz.trials.trial import unfit
-from kfuzz.views.failure import failure_text
-from kfuzz.views.report import finding_of_defect, report_of
-from kfuzz.views.repro import runs_text
+from kfuzz.views.failure import replay_texts
+from kfuzz.views.report import Report
 from kfuzz.views.summary import failures
 
 if TYPE_CHECKING:
@@ -87,14 +85,7 @@ class CaseItem(Item):
         found = replay(self.record, self.kernel, device_of(self.config))
         if found.status not in ("broken", "flaky"):
             return
-        texts = []
-        for defect in found.defects:
-            evidence = evidence_of(self.kernel, self.record.case, defect)
-            axes = self.kernel.axes_of(self.record.case.arrays)
-            finding = finding_of_defect(defect, evidence, axes, found.tune, self.path)
-            finding["minimized"] = self.record.origin is not None and self.record.origin.minimized
-            texts.append(failure_text(finding, seen=runs_text(found.broken_runs, found.runs)))
-        raise BrokenError("\n\n".join(texts))
+        raise BrokenError("\n\n".join(replay_texts(found, self.record, self.path)))
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"{self.path.name} on {self.kernel.name}"
@@ -149,7 +140,7 @@ class FuzzItem(Item):
         progress = result.kernels[0].progress
         self.user_properties += [("kfuzz_trials", progress.trials), ("kfuzz_seed", options.seed)]
         if result.news:
-            raise BrokenError("\n".join(failures(report_of(result, ["pytest", "--kfuzz"], device, started))))
+            raise BrokenError("\n".join(failures(Report(result, ("pytest", "--kfuzz"), device, started))))
         if progress.error:
             raise ClaimError(progress.error)
         if not progress.rows:

@@ -9,7 +9,7 @@ from kfuzz.oracle.diagnosis.pattern import extent, region
 from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Index, compare, is_outside
 from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, find
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.verdict import Kind, Special, Verdict, Worst
+from kfuzz.oracle.verdict import AnswerKind, Special, Verdict, Worst
 from numpy.typing import NDArray
 
 
@@ -68,7 +68,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
     wrong[worst] = True
     found = module.diagnose(inputs, role, got, enclosure, wrong, worst)
     want, value = float(enclosure.want[worst]), float(got[worst])
-    kind: Kind = "numeric" if enclosure.bits or (np.isfinite(want) and np.isfinite(value)) else "special"
+    kind: AnswerKind = "numeric" if enclosure.bits or (np.isfinite(want) and np.isfinite(value)) else "special"
     return replace(
         base,
         status="broken",

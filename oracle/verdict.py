@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Status = Literal["kept", "broken", "not judged"]
-Kind = Literal["", "numeric", "special"]
+AnswerKind = Literal["", "numeric", "special"]
 SpecialRow = Literal["row", "ieee", "ignore"]
 
 
@@ -43,12 +43,13 @@ class Worst:
 
 @dataclass(frozen=True)
 class Extent:
-    """How many elements of an output are wrong, and where."""
+    """How many elements of an output are wrong, in which rows and where in the worst; `more_rows` are not named."""
 
     wrong: int
     elements: int
     rows: tuple[int, ...]
     pattern: str
+    more_rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Verdict:
     ratio: float
     judged: int
     reasons: tuple[str, ...] = ()
-    kind: Kind = ""
+    kind: AnswerKind = ""
     diagnosis: str = ""
     detail: str = ""
     region: str = ""

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kfuzz.campaign.campaign import Event, Found, GaveUp, Options, Result, Tried, run_campaign
-from kfuzz.campaign.crew import BlockEnd, Orders, Step, run_block
+from kfuzz.campaign.crew import BlockEnd, Orders, TrialEnd, run_block
 from kfuzz.campaign.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds
 from kfuzz.campaign.state import STATE
 from kfuzz.cases import case_file, corpus
@@ -152,9 +152,9 @@ def test_a_wrong_kernel_is_found_and_its_case_is_on_disk_before_it_is_told(tmp_p
             seen.append(record.origin.bucket)
 
     result = run_campaign([LEADING, RIGHT], CpuDevice, Options(seed=1, max_cases=120, corpus=tmp_path), listen)
-    assert seen == [discovery.bucket for discovery in result.news]
-    assert "special" in {discovery.kind for discovery in result.news}
-    assert {discovery.bucket.partition(":")[0] for discovery in result.news} == {LEADING.name}
+    assert seen == [discovery.defect.bucket for discovery in result.news]
+    assert "special" in {discovery.defect.kind for discovery in result.news}
+    assert {discovery.defect.bucket.partition(":")[0] for discovery in result.news} == {LEADING.name}
     assert result.trials == 120
 
 
@@ -240,7 +240,7 @@ def test_a_campaign_of_another_seed_is_not_resumed(tmp_path: Path, scan: Kernel)
     ("damage", "words"),
     [
         (lambda text: text[:40], "not JSON"),
-        (lambda text: text.replace("kfuzz-campaign/1", "kfuzz-campaign/2"), "schema: 'kfuzz-campaign/2'"),
+        (lambda text: text.replace("kfuzz-campaign/2", "kfuzz-campaign/3"), "schema: 'kfuzz-campaign/3'"),
         (lambda text: text.replace('"next"', '"after"'), "'next': not the state of a campaign"),
     ],
 )
@@ -256,9 +256,9 @@ def test_a_damaged_state_is_one_clear_line(damage, words: str, tmp_path: Path, s
 def test_a_smaller_case_that_is_only_a_warning_does_not_take_an_errors_place(scan: Kernel) -> None:
     result = run_campaign([scan], Races, Options(seed=1, max_cases=60)).kernels[0]
     (found,) = result.discoveries
-    assert (found.kind, found.severity) == ("race", "error")
-    assert found.axes["cols"] > 2
-    seen = {one.severity: one.count for one in result.progress.discoveries.values()}
+    assert (found.defect.kind, found.defect.severity) == ("race", "error")
+    assert found.defect.scene.axes["cols"] > 2
+    seen = {one.defect.severity: one.count for one in result.progress.discoveries.values()}
     assert seen["error"] > 1
     assert seen.get("warning", 0) < 3  # what is known to be an error is no news as a warning
 
@@ -275,9 +275,9 @@ def test_a_kernel_whose_text_has_changed_starts_anew(tmp_path: Path, scan: Kerne
 
 def test_what_a_baseline_knows_is_no_news(tmp_path: Path) -> None:
     options = Options(seed=1, max_cases=60)
-    bucket = run_campaign([LEADING], CpuDevice, options).news[0].bucket
+    bucket = run_campaign([LEADING], CpuDevice, options).news[0].defect.bucket
     again = run_campaign([LEADING], CpuDevice, replace(options, known=frozenset([bucket]), corpus=tmp_path))
-    assert bucket not in {discovery.bucket for discovery in again.news}
+    assert bucket not in {discovery.defect.bucket for discovery in again.news}
     assert any(discovery.is_known for discovery in again.kernels[0].discoveries)
     assert all(e.record and e.record.origin and e.record.origin.bucket != bucket for e in corpus.entries([tmp_path]))
 
@@ -289,7 +289,7 @@ def test_a_kernel_that_hangs_is_given_up_and_the_others_go_on(scan: Kernel) -> N
     assert len(given_up) == 1
     hung, other = sorted(result.kernels, key=lambda one: one.progress.trials)
     assert hung.kernel.name == given_up[0]
-    assert [discovery.kind for discovery in hung.discoveries] == ["hang"]
+    assert [discovery.defect.kind for discovery in hung.discoveries] == ["hang"]
     assert other.progress.trials == 40
     assert result.stop_reason == "no kernel can go on"
 
@@ -299,7 +299,7 @@ def test_a_hang_that_may_be_for_want_of_time_is_not_told(scan: Kernel) -> None:
         orders = Orders((scan,), 1, deadline=time.monotonic() + left)
         items = list(run_block(orders, Hangs(), Block(0, 0, 20), {}))
         assert isinstance(items[-1], BlockEnd)
-        return sum(bool(item.sights) for item in items if isinstance(item, Step)), items[-1]
+        return sum(bool(item.seen) for item in items if isinstance(item, TrialEnd)), items[-1]
 
     assert last(left=6.0) == (0, BlockEnd(Block(0, 0, 20), "time"))
     assert last(left=60.0)[0] == 1
@@ -309,7 +309,7 @@ def test_a_hang_that_may_be_for_want_of_time_is_not_told(scan: Kernel) -> None:
 def test_a_large_case_is_not_begun_when_time_is_nearly_up(scan: Kernel) -> None:
     def indices(left: float) -> list[int]:
         orders = Orders((scan,), 1, deadline=time.monotonic() + left)
-        return [item.index for item in run_block(orders, Softmax(), Block(0, 59, 62), {}) if isinstance(item, Step)]
+        return [item.index for item in run_block(orders, Softmax(), Block(0, 59, 62), {}) if isinstance(item, TrialEnd)]
 
     assert 60 in LARGE
     assert indices(left=60.0) == [59, 60, 61]
@@ -385,7 +385,7 @@ from kfuzz.claims.kernel import KERNELS, load
 
 def listen(event):
     if isinstance(event, Found) and event.discovery.path:
-        print(event.discovery.bucket, flush=True)
+        print(event.discovery.defect.bucket, flush=True)
 
 if __name__ == "__main__":
     names = ("leading_neg_inf", "tail_dropped", "max_starts_at_zero")

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,15 @@ from kfuzz.cases import atomic, case_file
 from kfuzz.cases.case import Case, CaseError, Origin, Record, case_of
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL
 from kfuzz.cases.recipe import MAX_BANDS, Band, Base, Edit, Recipe, bits_of
+from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.minimizing.subject import subject_of
 
 ORIGIN = Origin(
     "softmax/online", "softmax/online numeric", "numeric", "row 0 is off", "cpu", {"threads": 32}, True, 3, 7
 )
 HOSTILE = np.array([0x7F812345, 0xFFC00001, 0x80000000, 1, 0x7F7FFFFF, 0xFF800000], np.uint32).view(np.float32)
+
+KERNEL = load(KERNELS / "softmax" / "online_block.cu")
 
 
 def softmax(values: np.ndarray) -> Case:
@@ -128,6 +133,17 @@ def test_the_largest_recipe_fits_the_bound_of_a_file() -> None:
     recipe = Recipe(MAX_BANDS, 5, bands)
     document, _ = case_file.encode(Record(case_of("sgemm", {"a": recipe, "b": Recipe(5, 1024, bands)})))
     assert len(document) < MAX_FILE_BYTES
+
+
+def test_a_recipe_is_worked_out_once_from_file_to_trial_and_not_sent_along(tmp_path: Path) -> None:
+    kept = case_of("softmax", {"x": Recipe(2, 5000, (Band(Base("normal", 0, bits_of(1.0), 7)),))})
+    case_file.write(tmp_path / "case.json", Record(kept))
+    case = case_file.read(tmp_path / "case.json").case
+    subject = subject_of(KERNEL, case, {"threads": 32}, False, 0)
+    assert np.shares_memory(case.arrays["x"], case.recipes["x"].values)
+    assert np.shares_memory(case.arrays["x"], subject.case.arrays["x"])
+    assert len(pickle.dumps(case.recipes["x"])) < 1000
+    assert pickle.loads(pickle.dumps(case.recipes["x"])) == case.recipes["x"]  # noqa: S301  our own
 
 
 def test_show_is_never_read(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_filled_output_that_is_never_written_holds_its_fill(device: Device) ->
 def test_every_element_type_is_filled_in_its_own_bits(device: Device) -> None:
     mine = kernel(COPIES % FILLS)
     x = np.zeros((1, 6), np.float32)
-    outcome = device.run(mine.bind({"x": x}, {}), Probe())
+    outcome = device.run(mine.bind({"x": x}, {}).job, Probe())
     half, brain = int(np.float16(65504).view(np.uint16)), 0x3F80
     wanted = [1.5, np.float32(-0.1), half, brain, -3, 7]
     assert outcome.runs[0].outputs["y"].ravel().tolist() == wanted

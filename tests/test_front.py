@@ -61,7 +61,7 @@ def test_an_answer_is_judged_and_what_would_be_right_is_told() -> None:
 def test_one_call_fuzzes_a_kernel_and_reports() -> None:
     wrong = kfuzz.load(KERNELS / "broken" / "leading_neg_inf.cu")
     report = kfuzz.fuzz(wrong, device="cpu", cases=40, seed=1)
-    assert (report["exit_code"], report["seed"], report["trials"]) == (1, 1, 40)
-    assert "special" in {finding["kind"] for finding in report["kernels"][0]["findings"]}
+    assert (report.exit_code, report.result.seed, report.result.trials) == (1, 1, 40)
+    assert "special" in {found.defect.kind for found in report.kernels[0].discoveries}
     right = kfuzz.fuzz(KERNELS / "reduce" / "warp_max_down.cu", device="cpu", cases=8)
-    assert (right["exit_code"], right["kernels"][0]["findings"]) == (0, [])
+    assert (right.exit_code, right.kernels[0].discoveries) == (0, ())

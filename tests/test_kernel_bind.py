@@ -87,7 +87,7 @@ def ones(*shape: int) -> Floats:
 
 
 def test_a_job_has_every_size_as_a_number() -> None:
-    job = ROWS.bind({"x": ones(70, 8)}, {"threads": 64})
+    job = ROWS.bind({"x": ones(70, 8)}, {"threads": 64}).job
     assert [(step.entry, step.grid, step.block, step.shared) for step in job.steps] == [
         ("small<64>", (2, 1, 1), (64, 1, 1), 512)
     ]
@@ -97,12 +97,12 @@ def test_a_job_has_every_size_as_a_number() -> None:
 
 
 def test_when_chooses_the_launch() -> None:
-    job = ROWS.bind({"x": ones(3, 1028)}, {"threads": 32})
+    job = ROWS.bind({"x": ones(3, 1028)}, {"threads": 32}).job
     assert [(step.entry, step.grid, step.block) for step in job.steps] == [("large", (2, 1, 1), (32, 4, 2))]
 
 
 def test_buffers_are_inputs_outputs_and_scratch() -> None:
-    job = ROWS.bind({"x": ones(70, 8)}, {"threads": 64})
+    job = ROWS.bind({"x": ones(70, 8)}, {"threads": 64}).job
     x, m, s, n, t = job.buffers
     assert (x.name, x.shape, x.is_output) == ("x", (70, 8), False)
     assert np.array_equal(x.content, ones(70, 8))
@@ -113,7 +113,7 @@ def test_buffers_are_inputs_outputs_and_scratch() -> None:
 
 
 def test_an_array_in_place_is_input_and_output() -> None:
-    job = VECTOR.bind({"x": ones(5)}, {})
+    job = VECTOR.bind({"x": ones(5)}, {}).job
     (x,) = job.buffers
     assert x.content is not None
     assert x.is_output
@@ -127,14 +127,14 @@ def test_outputs_are_given_back_by_role() -> None:
 
 def test_nan_payloads_and_signed_zeros_reach_the_buffer_unchanged() -> None:
     bits = np.array([0x7FBADBAD, 0xFFC00001, 0x80000000, 1], np.uint32)
-    job = VECTOR.bind({"x": bits.view(np.float32)}, {})
+    job = VECTOR.bind({"x": bits.view(np.float32)}, {}).job
     assert job.buffers[0].content is not None
     assert np.array_equal(job.buffers[0].content.view(np.uint32), bits)
 
 
 def test_a_strided_input_becomes_contiguous() -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4).T
-    content = GEMM.bind({"a": x, "b": ones(3, 2)}, {}).buffers[0].content
+    content = GEMM.bind({"a": x, "b": ones(3, 2)}, {}).job.buffers[0].content
     assert content is not None
     assert content.flags.c_contiguous
     assert np.array_equal(content, x)
@@ -238,4 +238,4 @@ args = ["x"]
 """,
         "__global__ void f(float *x) {}",
     )
-    assert claim.bind({"x": ones(0)}, {}).steps == ()
+    assert claim.bind({"x": ones(0)}, {}).job.steps == ()

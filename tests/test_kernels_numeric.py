@@ -153,12 +153,9 @@ def row_of(shape: str, cols: int) -> Floats:
 
 def answer(kernel: Kernel, inputs: dict[str, Floats], device: CpuDevice) -> tuple[dict[str, Floats], Accuracy]:
     """The kernel's outputs for its last launch parameters, and what it claims of them."""
-    axes, tune = kernel.axes_of(inputs), {name: values[-1] for name, values in kernel.tune.items()}
-    outcome = device.run(kernel.bind(inputs, tune), Probe(runs=2))
-    got = kernel.outputs(outcome.runs[0].outputs)
-    return {role: np.asarray(array, np.float32) for role, array in got.items()}, kernel.accuracy(
-        kernel.sizes(axes, tune)
-    )
+    bound = kernel.bind(inputs, {name: values[-1] for name, values in kernel.tune.items()})
+    got = kernel.outputs(device.run(bound.job, Probe(runs=2)).runs[0].outputs)
+    return {role: np.asarray(array, np.float32) for role, array in got.items()}, bound.accuracy
 
 
 def growth(roundings: int) -> float:

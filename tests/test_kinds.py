@@ -42,7 +42,7 @@ def everywhere() -> dict[str, set[str]]:
 def test_every_kind_that_the_code_names_is_in_the_list() -> None:
     found = everywhere()
     assert {name: kinds - KINDS.keys() for name, kinds in found.items() if kinds - KINDS.keys()} == {}
-    told_by_the_oracle = set(typing.get_args(verdict.Kind)) - {""}
+    told_by_the_oracle = set(typing.get_args(verdict.AnswerKind)) - {""}
     told = set[str]().union(*found.values(), told_by_the_oracle, (one.kind for one in SEEN.values()))
     assert told == KINDS.keys(), "a kind that nobody tells"
 

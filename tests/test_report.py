@@ -6,26 +6,29 @@ import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import get_type_hints
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from kfuzz.campaign.campaign import Found, GaveUp, KernelResult, Options, Result, Tried, run_campaign
-from kfuzz.campaign.state import Discovery, Progress
+from kfuzz.campaign.state import Discovery, Progress, read_state, write_state
 from kfuzz.cases import corpus
-from kfuzz.cases.case import CaseError
+from kfuzz.cases.case import CaseError, Record, case_of
 from kfuzz.claims.kernel import KERNELS, discover
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.oracle.verdict import Extent
+from kfuzz.trials.replay import Replay
 from kfuzz.views import report
-from kfuzz.views.failure import extent_text, failure_text, option_for
+from kfuzz.views.failure import discovery_text, extent_text, option_for, replay_texts
 from kfuzz.views.junit import as_junit, clean
 from kfuzz.views.live import Board, KernelLine, LineView, TableView, board_table, view_of
-from kfuzz.views.report import Extent, Finding, KernelReport, Report, Worst, report_of
+from kfuzz.views.report import Report
 from kfuzz.views.summary import counts, failures, table, troubles, verdict
 from rich.console import Console
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 LEADING, RIGHT = EVERY["broken/leading_neg_inf"], EVERY["softmax/online_thread"]
+CASE = case_of("softmax", {"x": np.zeros((1, 3), np.float32)})
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
@@ -42,87 +45,122 @@ def result(folder: Path) -> Result:
 
 @pytest.fixture(scope="module")
 def found(result: Result) -> Report:
-    return report_of(result, ["kfuzz", "fuzz"], "cpu", NOON)
+    return Report(result, ("kfuzz", "fuzz"), "cpu", NOON)
 
 
-def with_error(one: Report, message: str) -> Report:
-    """The report of a campaign in which the last kernel did not compile."""
-    broken: KernelReport = {**one["kernels"][1], "error": message, "trials": 0, "rows": 0}
-    return {**one, "kernels": [one["kernels"][0], broken]}
+def with_progress(one: Report, **of_the_last: object) -> Report:
+    """The report of a campaign in which the last kernel came another way."""
+    first, last = one.kernels
+    other = replace(last, progress=replace(last.progress, **of_the_last))  # type: ignore[arg-type]  # its fields
+    return replace(one, result=replace(one.result, kernels=(first, other)))
+
+
+def an_error(one: Report) -> Discovery:
+    return next(each for each in one.kernels[0].discoveries if each.is_error)
+
+
+FINDING = {"bucket", "kind", "diagnosis", "severity", "known", "first_trial", "count", "case", "minimized", "axes",
+           "tune", "check", "where", "message", "words", "detail", "worst", "extent"}  # fmt: skip
 
 
 def test_the_document_has_the_keys_that_are_promised(found: Report) -> None:
-    assert found["schema"] == "kfuzz-report/1"
-    assert found.keys() == get_type_hints(Report).keys()
-    for kernel in found["kernels"]:
-        assert kernel.keys() == get_type_hints(KernelReport).keys()
-        for finding in kernel["findings"]:
-            assert finding.keys() == get_type_hints(Finding).keys()
-            if finding["worst"] and finding["extent"]:
-                assert finding["worst"].keys() == get_type_hints(Worst).keys()
-                assert finding["extent"].keys() == get_type_hints(Extent).keys()
-    assert (found["seed"], found["device"], found["trials"], found["exit_code"]) == (3, "cpu", 60, 1)
-    assert found["started"] == "2026-11-20T12:00:00+00:00"
+    told = json.loads(report.as_json(found))
+    assert told["schema"] == "kfuzz-report/1"
+    assert told.keys() == {"schema", "command", "seed", "device", "started", "seconds", "stop_reason", "exit_code",
+                           "trials", "rows", "kernels"}  # fmt: skip
+    for kernel in told["kernels"]:
+        assert kernel.keys() == {"name", "op", "path", "broken", "trials", "rows", "worst_ratio", "error", "stopped",
+                                 "not_judged", "seconds", "findings"}  # fmt: skip
+        assert all(finding.keys() == FINDING for finding in kernel["findings"])
+    worst, extent = (
+        next(one[part] for one in told["kernels"][0]["findings"] if one[part]) for part in ("worst", "extent")
+    )
+    assert worst.keys() == {"output", "index", "got", "want", "lo", "hi", "got_bits", "want_bits", "ratio"}
+    assert extent.keys() == {"wrong", "elements", "rows", "more_rows", "pattern"}
+    assert (told["seed"], told["device"], told["trials"], told["exit_code"]) == (3, "cpu", 60, 1)
+    assert told["started"] == "2026-11-20T12:00:00+00:00"
 
 
 def test_the_document_is_json_without_nan(found: Report) -> None:
     def no_constant(name: str) -> None:
         raise AssertionError(name)
 
-    assert json.loads(report.as_json(found), parse_constant=no_constant) == found
-    worst = found["kernels"][0]["findings"][0]["worst"]
-    assert worst is not None
-    assert worst["got"] == "nan"
+    told = json.loads(report.as_json(found), parse_constant=no_constant)
+    assert told["kernels"][0]["findings"][0]["worst"]["got"] == "nan"
 
 
 def test_a_report_is_a_baseline(found: Report, tmp_path: Path) -> None:
     report.write(tmp_path / "old.json", report.as_json(found))
     known = corpus.read_baseline(tmp_path / "old.json")
-    assert known == {finding["bucket"] for kernel in found["kernels"] for finding in kernel["findings"]}
+    assert known == {one.defect.bucket for kernel in found.kernels for one in kernel.discoveries}
     again = run_campaign([LEADING], CpuDevice, Options(seed=3, max_cases=30, known=known))
-    told = report_of(again, [], "cpu", NOON)
-    assert told["exit_code"] == 0
-    assert all(finding["known"] for finding in told["kernels"][0]["findings"])
+    told = Report(again, (), "cpu", NOON)
+    assert told.exit_code == 0
+    assert all(one.is_known for one in told.kernels[0].discoveries)
     assert list(failures(told)) == []
-    assert "1 known" in counts(told["kernels"][0])
+    assert "1 known" in counts(told.kernels[0])
     assert "nothing new is broken" in verdict(told)
 
 
+def test_a_defect_comes_back_from_the_state_file_as_it_was(found: Report, tmp_path: Path) -> None:
+    progress = found.kernels[0].progress
+    write_state(tmp_path, 3, [LEADING], [progress])
+    assert repr(read_state(tmp_path, 3, [LEADING])) == repr([progress])  # NaN is not equal to itself
+
+
 def test_a_failure_says_all_that_is_promised(found: Report) -> None:
-    kernel = found["kernels"][0]
-    finding = next(one for one in kernel["findings"] if one["severity"] == "error")
-    text = failure_text(finding)
-    worst, extent = finding["worst"], finding["extent"]
+    one = an_error(found)
+    text = discovery_text(one)
+    worst, extent = one.defect.worst, one.defect.extent
     assert worst is not None
     assert extent is not None
+    assert one.path is not None
     for said in (
         "BROKEN  broken/leading_neg_inf: special, -inf - -inf",
-        f"y[{worst['index'][0]}, {worst['index'][1]}] is nan (0x{worst['got_bits']})",
-        f"(0x{worst['want_bits']}), in [",
-        f"{extent['wrong']} of {extent['elements']}, ",
+        f"y[{worst.index[0]}, {worst.index[1]}] is nan (0x{worst.got_bits})",
+        f"(0x{worst.want_bits}), in [",
+        f"{extent.wrong} of {extent.elements}, ",
         "leading_neg_inf.cu",
         "softmax rows=",
         "\n  launch    threads=",
-        f"kfuzz replay {finding['case']}",
-        f"kfuzz minimize {finding['case']}",
+        f"kfuzz replay {one.path}",
+        f"kfuzz minimize {one.path}",
     ):
         assert said in text
-    assert Path(str(finding["case"])).exists()
+    assert one.path.exists()
     assert max(map(len, text.splitlines())) <= 300
 
 
-def test_a_kernel_elsewhere_is_named_in_the_commands(found: Report) -> None:
-    finding = found["kernels"][0]["findings"][0]
-    assert "--kernel '/some where/mine.cu'" in failure_text(finding, option="/some where/mine.cu")
+def elsewhere(one: Discovery) -> Discovery:
+    """The same finding of a kernel whose file no command finds by itself."""
+    scene = replace(one.defect.scene, path="/some where/mine.cu")
+    return replace(one, defect=replace(one.defect, scene=scene))
+
+
+def test_every_text_of_a_failure_names_a_kernel_that_is_elsewhere(found: Report) -> None:
+    """JUnit's and pytest's commands lacked it: they were wired apart from the terminal's."""
+    one = elsewhere(an_error(found))
+    option = "--kernel '/some where/mine.cu'"
+    assert discovery_text(one).count(option) == 2
+    progress = replace(found.kernels[0].progress, discoveries={one.defect.bucket: one})
+    there = Report(Result(3, "max-cases", (replace(found.kernels[0], progress=progress),), 1.0), (), "cpu", NOON)
+    assert as_junit(there).count(option) == 2
+    assert "".join(failures(there)).count(option) == 2
+    again = Replay(LEADING.name, "broken", 3, 3, (one.defect,), {})
+    assert "".join(replay_texts(again, Record(CASE), Path("case.json"))).count(option) == 2
+    assert option not in as_junit(found)
+
+
+def test_a_kernel_that_commands_find_is_not_named() -> None:
     assert option_for(Path("/elsewhere/mine.cu"), KERNELS) == "/elsewhere/mine.cu"
     assert option_for(KERNELS / "softmax" / "online_block.cu", KERNELS) == ""
     assert option_for(Path("mine.cu"), KERNELS) == ""
 
 
 def test_a_minimized_case_is_not_to_be_minimized(found: Report) -> None:
-    finding = found["kernels"][0]["findings"][0]
-    assert "kfuzz minimize" in failure_text(finding)
-    assert "kfuzz minimize" not in failure_text({**finding, "minimized": True})
+    one = an_error(found)
+    assert "kfuzz minimize" in discovery_text(one)
+    assert "kfuzz minimize" not in discovery_text(replace(one, is_minimized=True))
 
 
 @pytest.mark.parametrize(
@@ -144,8 +182,7 @@ def test_a_minimized_case_is_not_to_be_minimized(found: Report) -> None:
     ],
 )
 def test_extent_in_words(rows: list[int], more: int, pattern: str, rank: int, words: str) -> None:
-    extent: Extent = {"wrong": 3, "elements": 257, "rows": rows, "more_rows": more, "pattern": pattern}
-    assert extent_text(extent, rank) == words
+    assert extent_text(Extent(3, 257, tuple(rows), pattern, more), rank) == words
 
 
 def fake(kernel: str, progress: Progress, stop: str = "max-cases") -> Result:
@@ -154,26 +191,32 @@ def fake(kernel: str, progress: Progress, stop: str = "max-cases") -> Result:
 
 def test_exit_codes(result: Result) -> None:
     name = "softmax/online_thread"
-    assert report.exit_code_of(fake(name, Progress(trials=3, rows=3))) == 0
-    assert report.exit_code_of(result) == 1
-    assert report.exit_code_of(replace(result, stop_reason="interrupted")) == 130
-    assert report.exit_code_of(fake(name, Progress())) == 2
-    assert report.exit_code_of(fake(name, Progress(trials=3))) == 2  # run, but nothing of it was judged
-    assert report.exit_code_of(fake(name, Progress(trials=3, rows=3, error="mine.cu:3: expected ';'"))) == 2
+
+    def exit_code_of(result: Result) -> int:
+        return Report(result, (), "cpu", NOON).exit_code
+
+    assert exit_code_of(fake(name, Progress(trials=3, rows=3))) == 0
+    assert exit_code_of(result) == 1
+    assert exit_code_of(replace(result, stop_reason="interrupted")) == 130
+    assert exit_code_of(fake(name, Progress())) == 2
+    assert exit_code_of(fake(name, Progress(trials=3))) == 2  # run, but nothing of it was judged
+    assert exit_code_of(fake(name, Progress(trials=3, rows=3, error="mine.cu:3: expected ';'"))) == 2
 
 
 def test_a_warning_is_no_failure(result: Result) -> None:
-    discoveries = {one.bucket: replace(one, severity="warning") for one in result.kernels[0].discoveries}
-    told = fake(LEADING.name, Progress(trials=3, rows=3, discoveries=discoveries))
-    assert report.exit_code_of(told) == 0
-    found = report_of(told, [], "cpu", NOON)
-    assert "warning" in counts(found["kernels"][0])
+    every = (replace(one, defect=replace(one.defect, severity="warning")) for one in result.kernels[0].discoveries)
+    told = fake(LEADING.name, Progress(trials=3, rows=3, discoveries={one.defect.bucket: one for one in every}))
+    found = Report(told, (), "cpu", NOON)
+    assert found.exit_code == 0
+    assert "warning" in counts(found.kernels[0])
     assert "<failure" not in as_junit(found)
     assert "warning: broken/leading_neg_inf" in as_junit(found)
 
 
 def test_junit_is_xml_with_a_test_for_each_kernel(found: Report) -> None:
-    hostile = with_error(found, "mine.cu:3: \x1b[31mexpected <';'> & \"more\"\x00\n  second line")
+    hostile = with_progress(
+        found, trials=0, rows=0, error="mine.cu:3: \x1b[31mexpected <';'> & \"more\"\x00\n  second line"
+    )
     root = ET.fromstring(as_junit(hostile).encode())  # noqa: S314  our own text
     suite = root.find("testsuite")
     assert suite is not None
@@ -211,17 +254,19 @@ def test_the_summary_has_a_line_for_each_kernel_and_the_simplest_failure(found: 
 
 def test_kernels_that_nobody_tried_are_no_part_of_what_is_said_to_be_right(found: Report) -> None:
     assert "not tried" not in verdict(found)
-    idle: KernelReport = {**found["kernels"][1], "trials": 0, "rows": 0}
-    short: Report = {**found, "kernels": [found["kernels"][1], idle], "stop_reason": "max-time"}
-    assert verdict(short).startswith("nothing is broken")
-    assert verdict(short).endswith("; 1 of 2 kernels were not tried at all: give more --max-time")
-    given_up: KernelReport = {**idle, "stopped": "its claim is at fault"}
-    assert "not tried" not in verdict({**short, "kernels": [found["kernels"][1], given_up]})
-    assert "not tried" not in verdict({**short, "stop_reason": "interrupted"})
+    right = found.kernels[1]
+    idle = replace(right, progress=replace(right.progress, trials=0, rows=0))
+    given_up = replace(idle, progress=replace(idle.progress, retired="its claim is at fault"))
+    short = replace(found.result, kernels=(right, idle), stop_reason="max-time")
+    told = verdict(replace(found, result=short))
+    assert told.startswith("nothing is broken")
+    assert told.endswith("; 1 of 2 kernels were not tried at all: give more --max-time")
+    assert "not tried" not in verdict(replace(found, result=replace(short, kernels=(right, given_up))))
+    assert "not tried" not in verdict(replace(found, result=replace(short, stop_reason="interrupted")))
 
 
 def test_what_kept_a_kernel_from_being_tried_is_told(found: Report) -> None:
-    told = list(troubles(with_error(found, "mine.cu:3: expected ';'")))
+    told = list(troubles(with_progress(found, error="mine.cu:3: expected ';'")))
     assert told == ["softmax/online_thread: mine.cu:3: expected ';'"]
 
 
@@ -266,7 +311,8 @@ def board(clock: Clock, max_time: float | None = 60.0, max_cases: int | None = N
 
 
 def discovered(result: Result) -> Discovery:
-    return replace(result.kernels[0].discoveries[0], bucket="a: special, NaN")
+    one = result.kernels[0].discoveries[0]
+    return replace(one, defect=replace(one.defect, bucket="a: special, NaN"))
 
 
 def test_without_a_terminal_progress_is_a_line_now_and_then(result: Result) -> None:

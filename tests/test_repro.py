@@ -14,6 +14,7 @@ from kfuzz.cases.case import Case, CaseError, Origin, Record, case_of
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.views import repro
+from kfuzz.views.failure import runs_text
 
 ROOT = Path(__file__).resolve().parent.parent
 LEADING = load(KERNELS / "broken" / "leading_neg_inf.cu")
@@ -129,5 +130,5 @@ def test_no_text_of_a_case_gets_out_of_the_docstring(bucket: str, message: str) 
 
 
 def test_how_often_in_words() -> None:
-    assert repro.runs_text(3, 3) == "always (3 of 3 runs)"
-    assert repro.runs_text(1, 3) == "flaky: 1 of 3 runs"
+    assert runs_text(3, 3) == "always (3 of 3 runs)"
+    assert runs_text(1, 3) == "flaky: 1 of 3 runs"

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Literal
 
 from kfuzz.campaign.children import MakeDevice
-from kfuzz.campaign.crew import BlockEnd, Orders, Sight, Step, alone, together
+from kfuzz.campaign.crew import BlockEnd, Orders, Shown, TrialEnd, alone, together
 from kfuzz.campaign.schedule import Block, quotas, rounds
 from kfuzz.campaign.state import Discovery, Progress, read_state, write_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Case, CaseError, Origin, Record
 from kfuzz.claims.kernel import Kernel
 from kfuzz.search.plan import BUDGET
+from kfuzz.trials.defect import Defect
 
 StopReason = Literal["max-cases", "max-time", "interrupted", "no kernel can go on"]
 MOST_BUCKETS = 16
@@ -89,9 +90,22 @@ class KernelResult:
 
     @property
     def discoveries(self) -> tuple[Discovery, ...]:
-        """What was found; of what is an error in some trials and a warning in others, the error."""
+        """What was found, the most important first; of what is an error in some trials, a warning in others, the error.
+
+        Errors stand before warnings, news before what is known, and what was found early before the rest.
+        """
         every = self.progress.discoveries.values()
-        return tuple(one for one in every if one.severity == "error" or not self.progress.is_error(one.fault))
+        told = (one for one in every if one.is_error or not self.progress.is_error(one.defect.fault))
+        return tuple(sorted(told, key=_importance))
+
+    @property
+    def news(self) -> tuple[Discovery, ...]:
+        """The errors that no baseline knew."""
+        return tuple(one for one in self.discoveries if one.is_error and not one.is_known)
+
+
+def _importance(one: Discovery) -> tuple[bool, bool, int, str]:
+    return not one.is_error, one.is_known, one.first_trial, one.defect.bucket
 
 
 @dataclass(frozen=True)
@@ -114,8 +128,7 @@ class Result:
     @property
     def news(self) -> tuple[Discovery, ...]:
         """The errors that no baseline knew."""
-        every = (discovery for result in self.kernels for discovery in result.discoveries)
-        return tuple(one for one in every if one.severity == "error" and not one.is_known)
+        return tuple(one for result in self.kernels for one in result.news)
 
 
 def ignore(_: Event) -> None:
@@ -131,13 +144,13 @@ def run_campaign(
     deadline = None if options.max_time is None else began + options.max_time
     orders = Orders(campaign.kernels, options.seed, options.runs, options.timeout, options.budget, deadline)
     blocks = campaign.blocks()
-    steps = (
+    ends = (
         alone(orders, make_device, blocks) if options.jobs == 1 else together(orders, make_device, blocks, options.jobs)
     )
     stop: StopReason = "max-cases"
     try:
-        for item in steps:
-            if isinstance(item, Step):
+        for item in ends:
+            if isinstance(item, TrialEnd):
                 campaign.take(item)
             else:
                 campaign.end(item)
@@ -149,7 +162,7 @@ def run_campaign(
     except KeyboardInterrupt:
         stop = "interrupted"
     finally:
-        steps.close()
+        ends.close()
         campaign.save()
     results = tuple(map(KernelResult, campaign.kernels, campaign.progress))
     return Result(options.seed, stop, results, time.monotonic() - began)
@@ -157,7 +170,7 @@ def run_campaign(
 
 @dataclass
 class _Campaign:
-    """What a campaign knows so far, and what it does with a step."""
+    """What a campaign knows so far, and what it does with the end of a trial."""
 
     kernels: tuple[Kernel, ...]
     options: Options
@@ -183,26 +196,27 @@ class _Campaign:
         done = zip(self.progress, self.given, strict=True)
         return all(most is not None and progress.next >= most for progress, most in done)
 
-    def take(self, step: Step) -> None:
+    def take(self, trial: TrialEnd) -> None:
         """Count a trial and keep what it found."""
-        kernel, progress = self.kernels[step.kernel], self.progress[step.kernel]
+        kernel, progress = self.kernels[trial.kernel], self.progress[trial.kernel]
         if progress.retired:
             return
-        for sight in step.sights:
-            self._see(kernel, progress, step, sight)
-        progress.next = step.index + 1
+        for seen in trial.seen:
+            self._see(progress, trial, seen)
+        progress.next = trial.index + 1
         progress.trials += 1
-        progress.rows += step.rows
-        progress.elements += step.elements
-        progress.worst_ratio = max(progress.worst_ratio, step.ratio)
-        progress.reasons.update(step.reasons)
-        for key, words in step.silences.items():
+        progress.rows += trial.rows
+        progress.elements += trial.elements
+        progress.worst_ratio = max(progress.worst_ratio, trial.ratio)
+        progress.reasons.update(trial.reasons)
+        for key, words in trial.silences.items():
             progress.silences[key] = [word for word in progress.silences.get(key, words) if word in words]
-        for part, seconds in step.seconds.items():
-            progress.seconds[part] = progress.seconds.get(part, 0.0) + seconds
+        for part, took in trial.seconds.items():
+            progress.seconds[part] = progress.seconds.get(part, 0.0) + took
         total = sum(one.trials for one in self.progress)
-        self.listen(Tried(kernel.name, step.index, step.rows, step.elements, step.ratio, total, dict(step.seconds)))
-        if sum(one.severity == "error" for one in progress.discoveries.values()) >= MOST_BUCKETS:
+        seconds = dict(trial.seconds)
+        self.listen(Tried(kernel.name, trial.index, trial.rows, trial.elements, trial.ratio, total, seconds))
+        if sum(one.is_error for one in progress.discoveries.values()) >= MOST_BUCKETS:
             self._retire(kernel, progress, f"{MOST_BUCKETS} different errors are enough")
         if time.monotonic() - self.saved > SAVE_SECONDS:
             self.save()
@@ -223,43 +237,32 @@ class _Campaign:
         progress.retired = why
         self.listen(GaveUp(kernel.name, why))
 
-    def _see(self, kernel: Kernel, progress: Progress, step: Step, sight: Sight) -> None:
+    def _see(self, progress: Progress, trial: TrialEnd, seen: Shown) -> None:
         """Keep a new bucket, or a smaller case of an old one; on disk first, then told."""
-        old = progress.discoveries.get(sight.bucket)
-        if sight.severity == "warning" and progress.is_error(sight.fault):
+        defect, old = seen.defect, progress.discoveries.get(seen.defect.bucket)
+        if defect.severity == "warning" and progress.is_error(defect.fault):
             return
-        if old is not None and (sight.case is None or sight.case.elements >= old.elements):
-            progress.discoveries[sight.bucket] = replace(old, count=old.count + 1)
+        if old is not None and (seen.case is None or seen.case.elements >= old.defect.scene.elements):
+            progress.discoveries[defect.bucket] = replace(old, count=old.count + 1)
             return
-        if sight.case is None:  # a resumed process of the crew knows more than this one: cannot be
+        if seen.case is None:  # a resumed process of the crew knows more than this one: cannot be
             return
-        is_known = sight.bucket in self.options.known
+        is_known = defect.bucket in self.options.known
         path, trouble = None, None
-        if sight.severity == "error" and not is_known:
+        if defect.severity == "error" and not is_known:
             try:
-                path = self._keep(kernel, step, sight, sight.case)
+                path = self._keep(trial, defect, seen.case)
             except CaseError as error:  # what cannot be kept is told all the same
                 trouble = error
         discovery = Discovery(
-            bucket=sight.bucket,
-            fault=sight.fault,
-            kind=sight.kind,
-            diagnosis=sight.diagnosis,
-            severity=sight.severity,
-            message=sight.message,
-            line=sight.line,
-            region=sight.region,
-            first_trial=step.index if old is None else old.first_trial,
+            defect=defect,
+            first_trial=trial.index if old is None else old.first_trial,
             count=1 if old is None else old.count + 1,
-            elements=sight.case.elements,
-            axes=dict(step.axes),
-            tune=dict(step.tune),
-            check=step.check,
-            evidence=dict(sight.evidence),
             is_known=is_known,
             path=path,
+            is_minimized=path is not None and corpus.is_minimized(path),
         )
-        progress.discoveries[sight.bucket] = discovery
+        progress.discoveries[defect.bucket] = discovery
         if trouble:
             self.listen(Found(discovery))
             raise trouble
@@ -269,19 +272,19 @@ class _Campaign:
             finally:  # its case is kept, whatever becomes of the state
                 self.listen(Found(discovery))
 
-    def _keep(self, kernel: Kernel, step: Step, sight: Sight, case: Case) -> Path | None:
+    def _keep(self, trial: TrialEnd, defect: Defect, case: Case) -> Path | None:
         """Keep the case of an error in the corpus, where there is one; the path of what stays there."""
         if self.options.corpus is None:
             return None
         origin = Origin(
-            kernel=kernel.name,
-            bucket=sight.bucket,
-            kind=sight.kind,
-            message=sight.message,
-            device=step.device,
-            tune=dict(step.tune),
-            check=step.check,
+            kernel=defect.scene.kernel,
+            bucket=defect.bucket,
+            kind=defect.kind,
+            message=defect.message,
+            device=trial.device,
+            tune=defect.scene.tune,
+            check=defect.scene.check,
             runs=self.options.runs,
-            seed=step.probe_seed,
+            seed=trial.probe.seed,
         )
         return corpus.save(self.options.corpus, Record(case, origin))

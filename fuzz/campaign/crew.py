@@ -1,6 +1,6 @@
-"""Who runs the trials of a campaign: this process, or several others; either way the steps come in the same order.
+"""Who runs the trials of a campaign: this process, or several others; either way the trials end in the same order.
 
-Knows schedules, trials and processes; never what a campaign makes of a step.
+Knows schedules, trials and processes; never what a campaign makes of a trial.
 """
 
 import re
@@ -15,11 +15,10 @@ from kfuzz.campaign.children import Child, MakeDevice
 from kfuzz.campaign.schedule import Block, attempt_of, is_large, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import ClaimError, Device
-from kfuzz.devices.kinds import Severity
+from kfuzz.devices import ClaimError, Device, Probe
 from kfuzz.search.plan import BUDGET
-from kfuzz.trials.evidence import Evidence, evidence_of
-from kfuzz.trials.trial import Defect, Trial, run_trial
+from kfuzz.trials.defect import Defect
+from kfuzz.trials.trial import run_trial
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
 """Seconds. A trial takes milliseconds, so what has not ended by the second is a hang, even if time is up soon."""
@@ -40,39 +39,28 @@ class Orders:
 
 
 @dataclass(frozen=True)
-class Sight:
-    """A defect as a campaign keeps it, with its evidence and its case where that is the smallest so far."""
+class Shown:
+    """A defect, and the case that showed it where that is the smallest of its bucket so far."""
 
-    bucket: str
-    fault: str
-    kind: str
-    diagnosis: str
-    severity: Severity
-    message: str
-    line: int | None
-    region: str
-    evidence: Evidence
+    defect: Defect
     case: Case | None
 
 
 @dataclass(frozen=True)
-class Step:
+class TrialEnd:
     """What came of one trial."""
 
     kernel: int
     index: int
-    axes: Mapping[str, int]
-    tune: Mapping[str, int]
     device: str
-    check: bool
-    probe_seed: int
+    probe: Probe
     rows: int
     elements: int
     ratio: float
     seconds: Mapping[str, float]
     reasons: tuple[str, ...]
     silences: Mapping[str, tuple[str, ...]]
-    sights: tuple[Sight, ...]
+    seen: tuple[Shown, ...]
 
 
 @dataclass(frozen=True)
@@ -84,12 +72,13 @@ class BlockEnd:
     message: str = ""
 
 
-Steps = Generator[Step | BlockEnd, None, None]
-_Hand = Child[Block, Step | BlockEnd]
+End = TrialEnd | BlockEnd
+Ends = Generator[End, None, None]
+_Hand = Child[Block, End]
 
 
-def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int]) -> Steps:
-    """The steps of one block, then its end. `known`, kept up to date: the smallest case of each bucket, in elements."""
+def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int]) -> Ends:
+    """The trials of a block, then its own end. `known`, kept up to date: elements of each bucket's smallest case."""
     kernel = orders.kernels[block.kernel]
     for index in range(block.first, block.last):
         left = inf if orders.deadline is None else orders.deadline - time.monotonic()
@@ -101,68 +90,53 @@ def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int
         # A device that suspects a hang runs the job again to be sure: the last hang has to fit in what is left.
         timeout = min(orders.timeout, max(LEAST_TIMEOUT, left / 4))
         try:
-            step, hangs = _step(orders, device, kernel, block.kernel, index, timeout, known)
+            end, hangs = _trial(orders, device, kernel, block.kernel, index, timeout, known)
         except ClaimError as error:
             yield BlockEnd(block, "claim", str(error))
             return
         if hangs and timeout < min(orders.timeout, SURE_TIMEOUT):  # it may only have been short of time
             yield BlockEnd(block, "time")
             return
-        yield step
+        yield end
         if hangs:
             yield BlockEnd(block, "hang", f"trial {index} did not end; this kernel is not tried further")
             return
     yield BlockEnd(block)
 
 
-def _step(
+def _trial(
     orders: Orders, device: Device, kernel: Kernel, place: int, index: int, timeout: float, known: dict[str, int]
-) -> tuple[Step, bool]:
+) -> tuple[TrialEnd, bool]:
     began = time.perf_counter()
     attempt = attempt_of(kernel, orders.seed, index, orders.budget)
     probe = probe_of(kernel, orders.seed, index, orders.runs, timeout)
     planned = time.perf_counter() - began
     trial = run_trial(kernel, attempt.case, attempt.tune, device, probe)
-    step = Step(
+    end = TrialEnd(
         kernel=place,
         index=index,
-        axes=kernel.axes_of(attempt.case.arrays),
-        tune=attempt.tune,
         device=trial.device,
-        check=probe.check,
-        probe_seed=probe.seed,
+        probe=probe,
         rows=trial.rows,
         elements=trial.elements,
         ratio=trial.ratio,
         seconds={"generation": planned, **trial.seconds},
         reasons=tuple(re.sub(r"\d+ ", "", reason) for reason in trial.reasons),
         silences=trial.silences,
-        sights=tuple(_sight(kernel, trial, defect, known) for defect in trial.defects),
+        seen=tuple(_seen(trial.case, defect, known) for defect in trial.defects),
     )
-    return step, any(defect.kind == "hang" for defect in trial.defects)
+    return end, any(defect.kind == "hang" for defect in trial.defects)
 
 
-def _sight(kernel: Kernel, trial: Trial, defect: Defect, known: dict[str, int]) -> Sight:
-    size = trial.case.elements
-    smallest = size < known.get(defect.bucket, size + 1)
-    if smallest:
-        known[defect.bucket] = size
-    return Sight(
-        bucket=defect.bucket,
-        fault=defect.fault,
-        kind=defect.kind,
-        diagnosis=defect.diagnosis,
-        severity=defect.severity,
-        message=defect.message,
-        line=defect.line,
-        region=defect.region,
-        evidence=evidence_of(kernel, trial.case, defect) if smallest else {},
-        case=trial.case if smallest else None,
-    )
+def _seen(case: Case, defect: Defect, known: dict[str, int]) -> Shown:
+    if case.elements >= known.get(defect.bucket, case.elements + 1):
+        return Shown(defect, None)
+    known[defect.bucket] = case.elements
+    return Shown(defect, case)
 
 
-def alone(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block]) -> Steps:
-    """All steps, run by this process."""
+def alone(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block]) -> Ends:
+    """All trials, run by this process."""
     known: dict[str, int] = {}
     device = make_device()
     try:
@@ -172,8 +146,8 @@ def alone(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block]) -> S
         device.close()
 
 
-def together(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block], jobs: int) -> Steps:
-    """All steps, run by several processes; in the order of the blocks, whoever is done first.
+def together(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block], jobs: int) -> Ends:
+    """All trials, run by several processes; in the order of the blocks, whoever is done first.
 
     `make_device` is sent to the processes, so it has to be picklable.
     """
@@ -185,9 +159,9 @@ def together(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block], j
             hand.close()
 
 
-def _in_order(crew: Sequence[_Hand], blocks: Iterator[Block]) -> Steps:
+def _in_order(crew: Sequence[_Hand], blocks: Iterator[Block]) -> Ends:
     """Blocks are given out in order; what comes back early waits for its turn."""
-    waiting: dict[int, list[Step | BlockEnd]] = {}
+    waiting: dict[int, list[End]] = {}
     given, turn = 0, 0
     idle, busy = list(crew), {}
     while True:
@@ -224,5 +198,5 @@ class _Blocks:
     orders: Orders
     known: dict[str, int] = field(default_factory=dict)
 
-    def __call__(self, device: Device, block: Block) -> Steps:
+    def __call__(self, device: Device, block: Block) -> Ends:
         return run_block(self.orders, device, block, self.known)

@@ -37,7 +37,7 @@ def note(result: Result, device: str) -> None:
     ended = datetime.now(UTC).isoformat(timespec="seconds")
     for one in result.kernels:
         if one.progress.trials:
-            errors = sum(found.severity == "error" for found in one.discoveries)
+            errors = sum(found.is_error for found in one.discoveries)
             told = LastRun(device, one.progress.trials, errors, ended, cache.key(one.kernel.source))
             cache.save(_name(one.kernel), json.dumps(asdict(told)).encode())
 

@@ -8,44 +8,41 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from kfuzz.cases import atomic
 from kfuzz.cases.case import CaseError
 from kfuzz.cases.case_reader import Reader, read_bytes
 from kfuzz.cases.recipe import MAX_SEED
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices.kinds import Severity
+from kfuzz.devices import Finding
+from kfuzz.oracle.verdict import Extent, Worst
+from kfuzz.trials.defect import Defect, Scene
 
-SCHEMA = "kfuzz-campaign/1"
+SCHEMA = "kfuzz-campaign/2"
 STATE = "state.json"
 MAX_STATE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """A bucket that a campaign has seen: what it is, when first, how often, and the smallest case of it.
+    """A bucket that a campaign has seen: the defect as its smallest case shows it, when it came first and how often.
 
-    `elements`, `axes`, `tune`, `check` and `path` are those of the smallest case; `path` is None where none is kept.
+    `path` is where that case is kept, None where it is not.
     """
 
-    bucket: str
-    fault: str
-    kind: str
-    diagnosis: str
-    severity: Severity
-    message: str
-    line: int | None
-    region: str
+    defect: Defect
     first_trial: int
     count: int
-    elements: int
-    axes: dict[str, int]
-    tune: dict[str, int]
-    check: bool
-    evidence: dict[str, object]
     is_known: bool
     path: Path | None
+    is_minimized: bool = False
+
+    @property
+    def is_error(self) -> bool:
+        return self.defect.severity == "error"
 
 
 @dataclass
@@ -71,7 +68,7 @@ class Progress:
 
     def is_error(self, fault: str) -> bool:
         """Whether an error of this fault was seen: warnings of it say no more."""
-        return any(one.severity == "error" and one.fault == fault for one in self.discoveries.values())
+        return any(one.is_error and one.defect.fault == fault for one in self.discoveries.values())
 
 
 def write_state(out: Path | None, seed: int, kernels: Sequence[Kernel], progress: Sequence[Progress]) -> None:
@@ -115,13 +112,21 @@ def _hash(kernel: Kernel) -> str:
 
 
 def _encoded(kernel: Kernel, progress: Progress) -> dict[str, object]:
-    discoveries = [{**asdict(one), "path": one.path and str(one.path)} for one in progress.discoveries.values()]
     return {
         **asdict(progress),
-        "discoveries": discoveries,
+        "discoveries": [_plain(asdict(one)) for one in progress.discoveries.values()],
         "reasons": sorted(progress.reasons),
         "sha256": _hash(kernel),
     }
+
+
+def _plain(value: object) -> object:
+    """A value as JSON can hold it: paths, NaN and infinities are text."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) or (isinstance(value, float) and not isfinite(value)) else value
 
 
 def _decoded(reader: Reader, kernel: Kernel, value: object) -> Progress:
@@ -136,12 +141,30 @@ def _decoded(reader: Reader, kernel: Kernel, value: object) -> Progress:
         found = Progress(**{item.name: table[item.name] for item in fields(Progress)})  # type: ignore[arg-type]  # JSON
         found.reasons = set(found.reasons)
         every = [_discovery(reader.table(key, item)) for item in reader.items(key, table["discoveries"], 10_000)]
-        found.discoveries = {one.bucket: one for one in every}
-    except (KeyError, TypeError) as error:
+        found.discoveries = {one.defect.bucket: one for one in every}
+    except (KeyError, TypeError, ValueError) as error:
         reader.fail(key, f"{error}: not the state of a campaign; give another folder")
     return found
 
 
-def _discovery(table: dict[str, object]) -> Discovery:
+def _discovery(table: dict[str, Any]) -> Discovery:
     path = table["path"]
-    return Discovery(**{**table, "path": Path(str(path)) if path else None})  # type: ignore[arg-type]  # JSON
+    return Discovery(**{**table, "path": Path(path) if path else None, "defect": _defect(table["defect"])})
+
+
+def _defect(table: dict[str, Any]) -> Defect:
+    finding, worst, extent, ratio = (table[name] for name in ("finding", "worst", "extent", "ratio"))
+    if worst:
+        worst |= {name: float(worst[name]) for name in ("got", "want", "lo", "hi")}
+    held = {
+        "scene": Scene(**table["scene"]),
+        "finding": Finding(**_with_tuples(finding)) if finding else None,
+        "worst": Worst(**_with_tuples(worst)) if worst else None,
+        "extent": Extent(**_with_tuples(extent)) if extent else None,
+        "ratio": None if ratio is None else float(ratio),
+    }
+    return Defect(**{**table, **held})
+
+
+def _with_tuples(table: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe, materialise
+from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.oracle import op_names
 from numpy.typing import NDArray
@@ -108,7 +108,7 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe]) -> Case:
     for role, wanted in roles.inputs.items():
         source = arrays[role]
         if isinstance(source, Recipe):
-            values = materialise(source)
+            values = source.values
             recipes[role] = source
         else:
             values = np.array(source, order="C")

@@ -28,7 +28,6 @@ from kfuzz.cases.recipe import (
     Base,
     Edit,
     Recipe,
-    materialise,
 )
 from kfuzz.devices.limits import INT_MAX
 
@@ -225,7 +224,7 @@ class Reader:
                 self.fail(f"{where}.limits", f"{_brief(pair)}; null or two bit patterns are expected")
             limits = (self.bits(f"{where}.limits", pair[0]), self.bits(f"{where}.limits", pair[1]))
         recipe = Recipe(rows, cols, bands, limits)
-        wanted, found = self.sha256(f"{key}.sha256", entry["sha256"]), sha256_of(materialise(recipe))
+        wanted, found = self.sha256(f"{key}.sha256", entry["sha256"]), sha256_of(recipe.values)
         if found != wanted:
             self.fail(f"{key}.sha256", f"{wanted[:16]}... expected, the recipe gives {found[:16]}...: damaged file?")
         return recipe

@@ -75,6 +75,15 @@ def check_writable(folder: Path) -> None:
         )
 
 
+def is_minimized(path: Path) -> bool:
+    """Whether the case in a file was made smaller before."""
+    try:
+        origin = case_file.read(path).origin
+    except CaseError:
+        return False
+    return origin is not None and origin.minimized
+
+
 def fetch(folder: Path, bucket: str) -> Record | None:
     """The record kept under a bucket, the smallest where a killed writer left two."""
     found = [entry.record for entry in entries([folder]) if entry.record and _bucket(entry.record) == bucket]

@@ -10,6 +10,7 @@ Knows nothing of ops, kernels, claims, files, or of what makes an array hostile.
 
 import struct
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -91,6 +92,17 @@ class Recipe:
     @property
     def elements(self) -> int:
         return self.rows * self.cols
+
+    @cached_property
+    def values(self) -> NDArray[np.float32]:
+        """The array that it stands for, worked out when it is asked for first, and never again."""
+        values = materialise(self)
+        values.flags.writeable = False
+        return values
+
+    def __getstate__(self) -> dict[str, object]:
+        """What is sent to another process: what it says, never what it makes."""
+        return {name: value for name, value in self.__dict__.items() if name != "values"}
 
     def band(self, row: int) -> Band:
         """The band that makes this row when it stands in row 0."""

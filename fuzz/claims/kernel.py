@@ -14,6 +14,7 @@ from kfuzz.claims import front_matter
 from kfuzz.claims import sizes as claim
 from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding, read_values
 from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
+from kfuzz.claims.bound import Bound
 from kfuzz.claims.expression import Expression, show_sizes
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.launches import Launch, read_launches
@@ -137,8 +138,8 @@ class Kernel:
                 raise self.front.error(key, f"{count(sizes)} {at(sizes)}; a count is 0 or more")
         return accuracy_for(self.rounding, sizes)
 
-    def bind(self, inputs: Arrays, tune: Sizes) -> Job:
-        """The job that runs this kernel on these inputs; ClaimError where the claim leads to no launch."""
+    def bind(self, inputs: Arrays, tune: Sizes) -> Bound:
+        """This kernel on these inputs, ready to run; ClaimError where the claim leads to no launch."""
         if tune.keys() != self.tune.keys() or any(tune[name] not in self.tune[name] for name in tune):
             raise ValueError(f"tune={dict(tune)}: {self.name} claims {self.tune or 'no tune parameters'}")
         axes = self.axes_of(inputs)
@@ -147,7 +148,7 @@ class Kernel:
         sizes = self.sizes(axes, tune)
         shapes = shapes_of(self, sizes)
         buffers = [buffer_of(self, name, shape, inputs, sizes) for name, shape in shapes.items()]
-        return Job(
+        job = Job(
             kernel=self.name,
             path=self.path,
             source=self.source,
@@ -157,6 +158,7 @@ class Kernel:
             steps=steps_of(self, sizes, shapes),
             entries=self.entries,
         )
+        return Bound(axes, sizes, self.accuracy(sizes), job)
 
     def outputs(self, outputs: Arrays) -> dict[str, NDArray[np.generic]]:
         """The outputs of a run, by role."""

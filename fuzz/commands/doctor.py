@@ -23,8 +23,8 @@ from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Device, DeviceError, Probe, exp_model
 from kfuzz.devices.cpu import compiler
 from kfuzz.devices.gpu import driver, nvcc, sanitizer
+from kfuzz.exit_codes import COULD_NOT
 from kfuzz.find.device import NAMES, open_device
-from kfuzz.views.report import COULD_NOT
 
 PYPROJECT = Path(__file__).resolve().parent.parent.parent / "pyproject.toml"
 SPECIMEN = KERNELS / "softmax" / "three_pass_thread.cu"
@@ -128,12 +128,11 @@ def trial(name: str, opened: Callable[[], Device]) -> Check:
 def answer(device: Device) -> str:
     """Run one softmax; DeviceError where its answer is not kept."""
     kernel = load(SPECIMEN)
-    axes, tune = {"rows": 2, "cols": 33}, {"threads": 32}
     inputs = {"x": np.linspace(-3, 3, 66, dtype=np.float32).reshape(2, 33)}
-    outcome = device.run(kernel.bind(inputs, tune), Probe())
+    bound = kernel.bind(inputs, {"threads": 32})
+    outcome = device.run(bound.job, Probe())
     for run in outcome.runs:
-        accuracy = kernel.accuracy(kernel.sizes(axes, tune))
-        verdict = oracle.judge(kernel.op, inputs, kernel.outputs(run.outputs), accuracy, kernel.special)
+        verdict = oracle.judge(kernel.op, inputs, kernel.outputs(run.outputs), bound.accuracy, kernel.special)
         if verdict.status != "kept":
             raise DeviceError(f"{kernel.name} ran, and its answer is wrong here: {verdict.diagnosis}")
     if outcome.findings or not outcome.runs:

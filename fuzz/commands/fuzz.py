@@ -19,9 +19,10 @@ from kfuzz.cases.case import CaseError
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.commands.options import console, device_option, duration, kernels_named
 from kfuzz.devices import DeviceError
+from kfuzz.exit_codes import NOTHING_NEW
 from kfuzz.find.device import device_named, open_device
 from kfuzz.views import report, summary
-from kfuzz.views.failure import failure_text
+from kfuzz.views.failure import discovery_text
 from kfuzz.views.junit import as_junit
 from kfuzz.views.live import Board, KernelLine, view_of
 from rich.console import Console
@@ -106,7 +107,7 @@ def fuzz(
         ):
             if path:
                 report.write(path, render(found))
-    ctx.exit(found["exit_code"])
+    ctx.exit(found.exit_code)
 
 
 def chosen_seed(seed: int | None, out: Path | None) -> int:
@@ -130,10 +131,10 @@ def campaign(
             result = run_campaign(kernels, partial(open_device, device, sanitize), options, view)
     except (CaseError, DeviceError):
         for one in board.found:
-            screen.print(failure_text(report.finding_of(one)), "", sep="\n", markup=False, highlight=False)
+            screen.print(discovery_text(one), "", sep="\n", markup=False, highlight=False)
         raise
     last_run.note(result, device)
-    return report.report_of(result, ["kfuzz", *sys.argv[1:]], device, started)
+    return report.Report(result, ("kfuzz", *sys.argv[1:]), device, started)
 
 
 def show(found: report.Report, screen: Console, is_first_look: bool) -> None:
@@ -145,5 +146,5 @@ def show(found: report.Report, screen: Console, is_first_look: bool) -> None:
     for trouble in summary.troubles(found):
         click.echo(trouble, err=True)
     screen.print("", summary.verdict(found), sep="\n", markup=False, highlight=False, soft_wrap=True)
-    if is_first_look and found["exit_code"] == report.NOTHING_NEW:
+    if is_first_look and found.exit_code == NOTHING_NEW:
         screen.print(f"to see a finding: kfuzz fuzz {TRY_NEXT}", markup=False, highlight=False)

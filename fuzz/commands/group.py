@@ -19,8 +19,8 @@ from kfuzz.commands.replay import replay
 from kfuzz.commands.score import score
 from kfuzz.commands.show import show
 from kfuzz.devices import ClaimError, DeviceError
+from kfuzz.exit_codes import COULD_NOT, INTERRUPTED
 from kfuzz.find.targets import TargetError
-from kfuzz.views.report import COULD_NOT, INTERRUPTED
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 UNREAD = (errno.EPIPE, errno.EIO)

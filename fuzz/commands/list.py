@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 from kfuzz.commands.options import console
+from kfuzz.exit_codes import COULD_NOT
 from kfuzz.find.targets import TargetError
 from kfuzz.views import listing
-from kfuzz.views.report import COULD_NOT, write
+from kfuzz.views.report import write
 
 
 @click.command("list", short_help="Show the kernels that come with kfuzz.")

@@ -10,17 +10,17 @@ import click
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError, Record
 from kfuzz.cases.case_reader import one_line
-from kfuzz.claims.kernel import KERNELS, Kernel
+from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.options import console, device_option, duration, kernels_named
+from kfuzz.exit_codes import INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import open_device
 from kfuzz.find.project import kernels_below, kernels_for
 from kfuzz.find.targets import TargetError
 from kfuzz.minimizing.minimize import Failure, Minimized, failure_of, record_of
 from kfuzz.minimizing.minimize import minimize as make_smaller
 from kfuzz.minimizing.subject import Subject
-from kfuzz.trials.evidence import evidence_of
-from kfuzz.views.failure import failure_text, option_for
-from kfuzz.views.report import INTERRUPTED, finding_of_defect, write
+from kfuzz.views.failure import failure_text
+from kfuzz.views.report import write
 from kfuzz.views.repro import script
 from rich.console import Console
 
@@ -71,10 +71,10 @@ def minimize(
         smaller = record_of(found, opened.name)
     kept = corpus.save_in(path.parent, smaller)
     name = repro or Path(f"repro-{smaller.case.digest[:8]}.py")
-    show(kernel, failure, found, smaller, kept, screen)
+    show(failure, found, kept, screen)
     write(name, script(kernel, smaller, name.name))
     screen.print(f"  script    {name}", markup=False, highlight=False, soft_wrap=True)
-    ctx.exit(INTERRUPTED if found.stop == "interrupted" else 0)
+    ctx.exit(INTERRUPTED if found.stop == "interrupted" else NOTHING_NEW)
 
 
 def kernel_of(record: Record, path: Path, target: str | None) -> Kernel:
@@ -104,13 +104,10 @@ def size(subject: Subject) -> str:
     return " ".join(f"{name}={value}" for name, value in {**subject.axes, **subject.tune}.items())
 
 
-def show(kernel: Kernel, before: Failure, found: Minimized, smaller: Record, kept: Path, screen: Console) -> None:
+def show(before: Failure, found: Minimized, kept: Path, screen: Console) -> None:
     """The finding as it now is, and what became of its size."""
-    subject, defect = found.failure.subject, found.failure.defect
-    evidence = evidence_of(kernel, smaller.case, defect)
-    finding = finding_of_defect(defect, evidence, kernel.axes_of(smaller.case.arrays), subject.tune, kept)
-    finding["minimized"] = found.stop == "smallest"
-    text = failure_text(finding, option_for(kernel.path, KERNELS), again_text(found))
+    subject, is_smallest = found.failure.subject, found.stop == "smallest"
+    text = failure_text(found.failure.defect, ("again", again_text(found)), kept, is_smallest)
     how = f"{found.tried} tried in {found.seconds:.1f} s, {found.stop}"
     screen.print(f"{size(before.subject)} -> {size(subject)} ({how})", markup=False, highlight=False, soft_wrap=True)
     screen.print("", text, sep="\n", markup=False, highlight=False, soft_wrap=True)

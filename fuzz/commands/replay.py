@@ -6,7 +6,6 @@ Knows options, streams and exit codes; what a replay is stands in replay.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -14,18 +13,16 @@ from kfuzz.cases import corpus
 from kfuzz.cases.case import Record
 from kfuzz.cases.case_reader import one_line
 from kfuzz.claims.front_matter import shown_path
-from kfuzz.claims.kernel import KERNELS, Kernel
+from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.options import console, device_option, kernels_named
 from kfuzz.devices import Device
+from kfuzz.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.find.device import open_device
 from kfuzz.find.project import kernels_below, kernels_for
 from kfuzz.find.targets import TargetError
-from kfuzz.trials.evidence import evidence_of
 from kfuzz.trials.replay import Replay
 from kfuzz.trials.replay import replay as replay_record
-from kfuzz.views.failure import failure_text, option_for
-from kfuzz.views.report import COULD_NOT, FOUND, finding_of_defect
-from kfuzz.views.repro import runs_text
+from kfuzz.views.failure import replay_texts
 
 DEFAULT = Path("tests/corpus")
 
@@ -63,10 +60,10 @@ def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...
                 click.echo(entry.error, err=True)
                 statuses["damaged"] += 1
                 continue
-            for outcome in outcomes(entry.record, kernels, opened, is_chosen=bool(targets)):
-                statuses[outcome.replay.status] += 1
-                screen.print(line(outcome, entry.path), markup=False, highlight=False, soft_wrap=True)
-                for text in failures(outcome, entry.record, entry.path):
+            for one in replays(entry.record, kernels, opened, is_chosen=bool(targets)):
+                statuses[one.status] += 1
+                screen.print(line(one, entry.path), markup=False, highlight=False, soft_wrap=True)
+                for text in replay_texts(one, entry.record, entry.path):
                     screen.print("", text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
     ran = sum(statuses[status] for status in ("kept", "fixed", "flaky", "broken"))
     told = ", ".join(f"{count} {status}" for status, count in statuses.items())
@@ -75,45 +72,23 @@ def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...
     )
     if statuses["damaged"] or not ran:
         ctx.exit(COULD_NOT)
-    ctx.exit(FOUND if statuses["broken"] or statuses["flaky"] else 0)
+    ctx.exit(FOUND if statuses["broken"] or statuses["flaky"] else NOTHING_NEW)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came of one case on one kernel."""
-
-    kernel: Kernel | None
-    replay: Replay
-
-
-def outcomes(record: Record, kernels: Sequence[Kernel], device: Device, is_chosen: bool) -> Iterator[Outcome]:
+def replays(record: Record, kernels: Sequence[Kernel], device: Device, is_chosen: bool) -> Iterator[Replay]:
     """One for each kernel that the case is for; one that says so where there is none."""
     chosen = (
         [kernel for kernel in kernels if kernel.op == record.case.op] if is_chosen else kernels_for(record, kernels)
     )
     for kernel in chosen:
-        yield Outcome(kernel, replay_record(record, kernel, device))
+        yield replay_record(record, kernel, device)
     if not chosen:
         whose = f", and {one_line(record.origin.kernel)} is not found" if record.origin and not is_chosen else ""
         reason = f"no kernel here computes {record.case.op}{whose}; name one with --kernel"
-        yield Outcome(None, Replay("-", "not claimed", 0, 0, (), {}, reason))
+        yield Replay("-", "not claimed", 0, 0, (), {}, reason)
 
 
-def line(outcome: Outcome, path: Path) -> str:
+def line(one: Replay, path: Path) -> str:
     """Status, case and kernel."""
-    one = outcome.replay
     status = f"flaky ({one.broken_runs} of {one.runs})" if one.status == "flaky" else one.status
     return f"{status:<15} {shown_path(path)}  {one.kernel}{f'  ({one.reason})' if one.reason else ''}"
-
-
-def failures(outcome: Outcome, record: Record, path: Path) -> Iterator[str]:
-    """The block for each defect."""
-    kernel, one = outcome.kernel, outcome.replay
-    if kernel is None:
-        return
-    for defect in one.defects:
-        axes = kernel.axes_of(record.case.arrays)
-        finding = finding_of_defect(defect, evidence_of(kernel, record.case, defect), axes, one.tune, path)
-        finding["minimized"] = record.origin is not None and record.origin.minimized
-        option = option_for(kernel.path, KERNELS)
-        yield failure_text(finding, option, runs_text(one.broken_runs, one.runs))

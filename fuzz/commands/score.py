@@ -1,4 +1,4 @@
-"""The command `kfuzz score`: options, progress, exit code. What a score is stands in score, score_run, score_report."""
+"""The command `kfuzz score`: options, progress, exit code. What a score is stands in scoring."""
 
 import time
 from pathlib import Path
@@ -6,14 +6,13 @@ from pathlib import Path
 import click
 from kfuzz.commands.options import console, kernels_named
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.exit_codes import FOUND, INTERRUPTED
 from kfuzz.find.targets import TargetError
 from kfuzz.scoring.figures import accused, told
 from kfuzz.scoring.run import HowFar, run_score
 from kfuzz.scoring.survivors import reasons
 from kfuzz.scoring.trials import ScoreOptions
 
-ACCUSED = 1
-INTERRUPTED = 130
 LINE_EVERY = 15.0
 
 
@@ -86,4 +85,4 @@ def score(
     if report.interrupted:
         ctx.exit(INTERRUPTED)
     if accused(report):
-        ctx.exit(ACCUSED)
+        ctx.exit(FOUND)

@@ -20,8 +20,9 @@ from kfuzz.devices import Device, Probe
 from kfuzz.minimizing import passes
 from kfuzz.minimizing.subject import Candidates, Subject, subject_of
 from kfuzz.search.choose import seed_of
+from kfuzz.trials.defect import Defect
 from kfuzz.trials.replay import launches
-from kfuzz.trials.trial import Defect, Trial, run_trial, unfit
+from kfuzz.trials.trial import Trial, run_trial, unfit
 
 Stop = Literal["smallest", "out of runs", "out of time", "interrupted"]
 MOST_RUNS = 4000
@@ -189,11 +190,10 @@ def steadiness(failure: Failure, device: Device, again: int = AGAIN) -> tuple[in
 
 def pointed(subject: Subject, defect: Defect) -> Subject:
     """The subject with the place of its worst element, dimension by dimension."""
-    if defect.verdict is None or defect.verdict.worst is None:
+    if defect.worst is None:
         return replace(subject, worst={})
-    worst = defect.verdict.worst
-    names = subject.kernel.roles.outputs[worst.output]
-    return replace(subject, worst=dict(zip(names, worst.index, strict=False)))
+    names = subject.kernel.roles.outputs[defect.worst.output]
+    return replace(subject, worst=dict(zip(names, defect.worst.index, strict=False)))
 
 
 def failure_of(record: Record, kernel: Kernel, device: Device) -> Failure | None:

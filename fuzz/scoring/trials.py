@@ -152,13 +152,13 @@ def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptio
 def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: Listening) -> bool:
     """Whether the runs of a trial and the control's differ in no element that the claim speaks of, run by run."""
     inputs = trial.case.arrays
-    accuracy = kernel.accuracy(kernel.sizes(kernel.axes_of(inputs), trial.tune))
+    bound = kernel.bind(inputs, trial.tune)
     own = [kernel.outputs(run.outputs) for run in listening.runs]
-    listening.run(kernel.bind(inputs, trial.tune), trial.probe)
+    listening.run(bound.job, trial.probe)
     others = [kernel.outputs(run.outputs) for run in listening.runs]
     module = find(kernel.op)
     with np.errstate(all="ignore"):
-        enclosures = module.enclose(check_inputs(kernel.op, module, inputs), accuracy, kernel.special)
+        enclosures = module.enclose(check_inputs(kernel.op, module, inputs), bound.accuracy, kernel.special)
     return len(own) == len(others) and all(
         _differ(mine[role], theirs[role], enclosure) == 0
         for mine, theirs in zip(own, others, strict=True)

@@ -12,13 +12,13 @@ from functools import cache
 
 from kfuzz.cases.case import Case, case_of
 from kfuzz.cases.recipe import Band, Recipe, bits_of
-from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.kernel import Kernel, Shape
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.search import planners
 from kfuzz.search.choose import Choose
 from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.large import Large, large_size
-from kfuzz.search.rows import Shape, rows_recipe, two
+from kfuzz.search.rows import rows_recipe, two
 from kfuzz.search.sizes import WORK, Ground, allowed, size_of
 
 BUDGET = 1 << 16

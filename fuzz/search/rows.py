@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from kfuzz.cases.recipe import MAX_EDITS, Recipe, mix
+from kfuzz.claims.kernel import Shape
 from kfuzz.search.choose import Choose, one_of, seldom
 from kfuzz.search.edges import columns, floats
 from kfuzz.search.families import PLACED, ROWS, RowPlan, with_nan, with_pos_inf
@@ -14,8 +15,6 @@ from kfuzz.search.sizes import Ground, row_axis
 
 MOST_BANDS = 80
 UNCLAIMED_ONCE_IN = 32
-
-Shape = tuple[int, ...]
 
 
 def two(shape: Shape) -> tuple[int, int]:

@@ -12,7 +12,8 @@ from kfuzz.cases.case import Origin, Record
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device, Probe
 from kfuzz.search.choose import seed_of
-from kfuzz.trials.trial import Defect, Trial, run_trial, unfit
+from kfuzz.trials.defect import Defect
+from kfuzz.trials.trial import Trial, run_trial, unfit
 
 ReplayStatus = Literal["kept", "fixed", "flaky", "broken", "not claimed"]
 ORDER: tuple[ReplayStatus, ...] = ("not claimed", "kept", "fixed", "flaky", "broken")

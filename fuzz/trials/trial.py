@@ -13,58 +13,33 @@ from typing import get_args
 import numpy as np
 from kfuzz.cases.case import Case
 from kfuzz.claims.expression import show_sizes
+from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
-from kfuzz.devices import Device, Finding, Outcome, Probe, Run
-from kfuzz.devices.kinds import Severity
-from kfuzz.oracle import Accuracy, Verdict, judge
+from kfuzz.devices import Device, Probe, Run
+from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.verdict import SpecialRow
+from kfuzz.trials.defect import Defect, Scene
+from kfuzz.trials.judging import defects_of, is_suspect
 from numpy.typing import NDArray
 
 SILENCES = {"NaN": "nan", "+inf": "pos_inf"}
 """What a claim may be silent of, and the key under which it would speak."""
 
-PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
-"""Diagnoses of single elements: where these lie is part of the error's shape. A wrong denominator has no place."""
-
-LONGEST_LINE = 60
-"""So much of a line tells it from the others."""
-
 Outputs = Mapping[str, NDArray[np.generic]]
-
-
-@dataclass(frozen=True)
-class Defect:
-    """One finding of a trial, by the device (`finding`) or by the oracle (`verdict`), and its bucket.
-
-    `bucket` is the same for what is taken for the same bug: kernel, kind, diagnosis or the text of the line, and the
-    shape of the error. `fault` is the coarser part of it: without the shape, which changes when a case is made smaller,
-    and the same for an error and a warning.
-    """
-
-    kind: str
-    severity: Severity
-    bucket: str
-    fault: str
-    message: str
-    diagnosis: str = ""
-    region: str = ""
-    line: int | None = None
-    run: str = ""
-    finding: Finding | None = None
-    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True)
 class Trial:
     """What came of a trial.
 
-    `rows` and `elements` were judged, `reasons` say what was not. `silences`: of values that the case holds and the
-    claim does not speak of (`nan`, `pos_inf`), with which words it could have spoken and been kept. `seconds` maps
-    device and oracle to their time.
+    `axes` are the kernel's own. `rows` and `elements` were judged, `reasons` say what was not. `silences`: of values
+    that the case holds and the claim does not speak of (`nan`, `pos_inf`), with which words it could have spoken and
+    been kept. `seconds` maps device and oracle to their time.
     """
 
     kernel: str
     case: Case
+    axes: Mapping[str, int]
     tune: Mapping[str, int]
     device: str
     probe: Probe
@@ -126,27 +101,33 @@ def unfit(kernel: Kernel, case: Case) -> str:
 
 def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Device, probe: Probe) -> Trial:
     """Run a case and judge each distinct answer once; raises only what the device and the claim may raise."""
-    accuracy = kernel.accuracy(kernel.sizes(kernel.axes_of(case.arrays), tune))
+    bound = kernel.bind(case.arrays, tune)
     began = time.perf_counter()
-    outcome = device.run(kernel.bind(case.arrays, tune), probe)
+    outcome = device.run(bound.job, probe)
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs)
-    judged = [(run, judge(kernel.op, case.arrays, got, accuracy, kernel.special)) for run, got in answers]
+    judged = [(run, judge(kernel.op, case.arrays, got, bound.accuracy, kernel.special)) for run, got in answers]
     reasons = dict.fromkeys(reason for _, verdict in judged for reason in verdict.reasons)
-    defects = _of_device(kernel, outcome) + _of_oracle(kernel, outcome, judged)
+    defects: tuple[Defect, ...] = ()
+    if is_suspect(outcome, judged):
+        scene = Scene(
+            kernel.name, shown_path(kernel.path), str(case), case.elements, bound.axes, dict(tune), probe.check
+        )
+        defects = defects_of(kernel, scene, outcome, judged)
     ended = time.perf_counter()
     return Trial(
         kernel=kernel.name,
         case=case,
+        axes=bound.axes,
         tune=tune,
         device=device.name,
         probe=probe,
-        defects=tuple(_first_of_each(defects)),
+        defects=defects,
         ratio=max((verdict.ratio for _, verdict in judged if verdict.status == "kept"), default=0.0),
         rows=_rows(kernel, case) if judged else 0,
         elements=sum(verdict.judged for _, verdict in judged[:1]),
         reasons=tuple(reasons),
-        silences=_silences(kernel, case, accuracy, answers[0][1], reasons) if reasons else {},
+        silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons else {},
         notes=outcome.notes,
         seconds={"device": ran - began, "oracle": ended - ran},
     )
@@ -178,108 +159,3 @@ def _silences(
             verdicts = {w: judge(kernel.op, case.arrays, got, accuracy, said) for w, said in claims.items()}
             found[key] = tuple(word for word, verdict in verdicts.items() if verdict.status == "kept")
     return found
-
-
-def _first_of_each(defects: list[Defect]) -> list[Defect]:
-    return list({defect.bucket: defect for defect in reversed(defects)}.values())[::-1]
-
-
-def _of_device(kernel: Kernel, outcome: Outcome) -> list[Defect]:
-    """The device's own findings, in buckets by what the line says where it knows one, else by array and side."""
-    defects = []
-    for found in outcome.findings:
-        place = _place(kernel, found)
-        kind = found.kind if found.severity == "error" else f"{found.kind} (warning)"  # never one bucket with an error
-        defects.append(
-            Defect(
-                kind=found.kind,
-                severity=found.severity,
-                bucket=", ".join([f"{kernel.name}: {kind}", *place]),
-                fault=", ".join([f"{kernel.name}: {found.kind}", *place]),
-                message=found.message,
-                line=found.line,
-                finding=found,
-            )
-        )
-    return defects
-
-
-def _place(kernel: Kernel, found: Finding) -> list[str]:
-    """What tells a finding from others of its kind. A hang has no place: the thread may be anywhere when time is up."""
-    if found.kind == "hang":
-        return []
-    lines = sorted({line for line in (found.line, found.other_line) if line is not None})
-    if lines:
-        return [" / ".join(_line(kernel.source, line) for line in lines)]
-    place = [found.array] if found.array else []
-    if found.index is not None and found.kind == "out-of-bounds":
-        place.append("before it" if found.index < 0 else "beyond it")
-    return place
-
-
-def _line(source: str, number: int) -> str:
-    """A line by its text, which stays when an edit above changes its number; the second of a text has `#2`."""
-    lines = [" ".join(line.partition("//")[0].split()) for line in source.split("\n")]
-    if not 0 < number <= len(lines):  # the source has a #line of its own
-        return f"line {number}"
-    lines = [line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}..." for line in lines]
-    text = lines[number - 1]
-    nth = lines[:number].count(text)
-    return f"`{text}`" + (f" #{nth}" if nth > 1 else "")
-
-
-def _of_oracle(kernel: Kernel, outcome: Outcome, judged: list[tuple[Run, Verdict]]) -> list[Defect]:
-    """What the verdicts say, where it is not merely what something the device found has caused."""
-    broken = [(run, verdict) for run, verdict in judged if verdict.status == "broken"]
-    broken = [(run, verdict) for run, verdict in broken if not _is_unwritten(kernel, outcome, verdict)]
-    if not broken:
-        return []
-    if len(broken) < len(judged):
-        explained = any(found.severity == "error" for found in outcome.findings)
-        return [] if explained else [_race(kernel, judged, *broken[0])]
-    return [_wrong(kernel, *max(broken, key=lambda pair: pair[1].ratio))]
-
-
-def _is_unwritten(kernel: Kernel, outcome: Outcome, verdict: Verdict) -> bool:
-    """Whether elements that nobody wrote are enough to explain all the wrong ones."""
-    if verdict.worst is None or verdict.extent is None:
-        return False
-    arrays = {name for name, array in kernel.arrays.items() if array.writes == verdict.worst.output}
-    missing = sum(f.count for f in outcome.findings if f.kind == "unwritten" and f.array in arrays)
-    return missing >= verdict.extent.wrong
-
-
-def _race(kernel: Kernel, judged: list[tuple[Run, Verdict]], run: Run, verdict: Verdict) -> Defect:
-    kept = next(other for other, said in judged if said.status != "broken")
-    bucket = f"{kernel.name}: race, the answer depends on the run"
-    message = f"wrong in the run '{run.label}', right in '{kept.label}': {_told(verdict)}"
-    return Defect("race", "error", bucket, bucket, message, run=run.label, verdict=verdict)
-
-
-def _wrong(kernel: Kernel, run: Run, verdict: Verdict) -> Defect:
-    label = re.sub(r"(?<=[x/])[1-9]\d*$", "k", verdict.diagnosis)
-    fault = f"{kernel.name}: {verdict.kind}, {label}"
-    has_place = verdict.diagnosis in PLACED and verdict.region in ("head", "tail")
-    return Defect(
-        kind=verdict.kind,
-        severity="error",
-        bucket=f"{fault}, {verdict.region}" if has_place else fault,
-        fault=fault,
-        message=_told(verdict),
-        diagnosis=verdict.diagnosis,
-        region=verdict.region,
-        run=run.label,
-        verdict=verdict,
-    )
-
-
-def _told(verdict: Verdict) -> str:
-    """The worst element and the diagnosis in one line."""
-    said = f"{verdict.diagnosis} ({verdict.detail})" if verdict.detail else verdict.diagnosis
-    worst, extent = verdict.worst, verdict.extent
-    if worst is None or extent is None:
-        return said
-    where = f"{worst.output}[{', '.join(map(str, worst.index))}]"
-    got = f"{worst.got:.9g} (0x{worst.got_bits})"
-    allowed = f"{worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]"
-    return f"{where} is {got}, wanted {allowed}; {said}; {extent.wrong} of {extent.elements} elements wrong"

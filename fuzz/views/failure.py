@@ -1,6 +1,6 @@
-"""A finding as a person reads it: what is wrong, how much of it, the case in words, and the commands to go on with.
+"""A defect as a person reads it: what is wrong, how much of it, the case in words, and the commands to go on with.
 
-Knows the report's findings; never how they were found.
+Knows defects and the ways in which they come about: campaigns, replays, smaller cases.
 """
 
 import re
@@ -9,87 +9,100 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from kfuzz.views.report import Extent, Finding, Worst
+from kfuzz.campaign.state import Discovery
+from kfuzz.cases.case import Record
+from kfuzz.claims.front_matter import shown_path
+from kfuzz.claims.kernel import KERNELS
+from kfuzz.oracle.verdict import Extent, Worst
+from kfuzz.trials.defect import Defect
+from kfuzz.trials.replay import Replay
 
 LABEL = 10
 WIDTH = 118
+COMMANDS = ("file", "replay", "minimize")
+"""Lines to be copied are never broken."""
+Statement = tuple[str, str]
 
 
-def failure_text(finding: Finding, option: str = "", seen: str = "") -> str:
-    """The block for one finding. `option` names the kernel's file where commands would not find it by themselves.
+def failure_text(
+    defect: Defect, seen: Statement, case: Path | None = None, is_minimized: bool = False, is_known: bool = False
+) -> str:
+    """The block for one defect; `seen` says how often it was, and `case` is the file that shows it.
 
     Its first line is the bucket, which begins with the kernel's name.
     """
-    title = "WARNING" if finding["severity"] == "warning" else "BROKEN"
-    lines = [f"{title}  {finding['bucket']}" + ("  (known)" if finding["known"] else "")]
-    for label, said in statements(finding, option, seen):
+    title = "WARNING" if defect.severity == "warning" else "BROKEN"
+    lines = [f"{title}  {defect.bucket}" + ("  (known)" if is_known else "")]
+    for label, said in (*evidence(defect), seen, *(commands(defect, case, is_minimized) if case else ())):
         wrapped = [said] if label in COMMANDS else textwrap.wrap(said, WIDTH - LABEL - 2, break_long_words=False)
         lines += [f"  {label if row == 0 else '':<{LABEL}}{part}" for row, part in enumerate(wrapped)]
     return "\n".join(lines)
 
 
-COMMANDS = ("file", "replay", "minimize")
-"""Lines to be copied are never broken."""
+def discovery_text(one: Discovery) -> str:
+    """The block for what a campaign has found."""
+    times = f", {one.count} times in all" if one.count > 1 else ""
+    seen = ("found", f"in trial {one.first_trial} of this kernel{times}")
+    return failure_text(one.defect, seen, one.path, one.is_minimized, one.is_known)
 
 
-def statements(finding: Finding, option: str, seen: str) -> Iterator[tuple[str, str]]:
-    """What there is to say, each with its label."""
-    worst, extent = finding["worst"], finding["extent"]
+def replay_texts(found: Replay, record: Record, case: Path | None) -> Iterator[str]:
+    """A block for each defect that a kept case shows, run again."""
+    is_minimized = record.origin is not None and record.origin.minimized
+    for defect in found.defects:
+        yield failure_text(defect, ("again", runs_text(found.broken_runs, found.runs)), case, is_minimized)
+
+
+def runs_text(broken: int, runs: int) -> str:
+    """How often: `always`, or so many times of so many."""
+    return f"always ({runs} of {runs} runs)" if broken == runs else f"flaky: {broken} of {runs} runs"
+
+
+def evidence(defect: Defect) -> Iterator[Statement]:
+    """What is wrong, where, and what shows it."""
+    worst, extent = defect.worst, defect.extent
     if worst is None or extent is None:
-        yield "seen", finding["message"]
+        yield "seen", defect.message
     else:
-        yield from worst_element(worst)
-        yield "extent", extent_text(extent, len(worst["index"]))
-        if finding["diagnosis"] or finding["detail"]:
-            yield "diagnosis", ": ".join(part for part in (finding["diagnosis"], finding["detail"]) if part)
-        if finding["kind"] == "race":
-            yield "race", finding["message"].split(":")[0]
-    yield "where", finding["where"]
-    launch = " ".join(f"{name}={value}" for name, value in finding["tune"].items())
-    yield "case", finding["words"]
-    if launch:
-        yield "launch", launch
-    if seen:
-        yield "again", seen
-    elif finding["first_trial"] is not None:
-        times = f", {finding['count']} times in all" if finding["count"] > 1 else ""
-        yield "found", f"in trial {finding['first_trial']} of this kernel{times}"
-    if finding["case"]:
-        place = shlex.quote(finding["case"]) + (f" --kernel {shlex.quote(option)}" if option else "")
-        yield "file", finding["case"]
-        yield "replay", f"kfuzz replay {place}"
-        if not finding["minimized"]:
-            yield "minimize", f"kfuzz minimize {place}"
+        yield from worst_element(worst, defect.ratio)
+        yield "extent", extent_text(extent, len(worst.index))
+        if defect.diagnosis or defect.detail:
+            yield "diagnosis", ": ".join(part for part in (defect.diagnosis, defect.detail) if part)
+        if defect.kind == "race":
+            yield "race", defect.message.split(":")[0]
+    yield "where", defect.where
+    yield "case", defect.scene.words
+    if defect.scene.tune:
+        yield "launch", " ".join(f"{name}={value}" for name, value in defect.scene.tune.items())
 
 
-def worst_element(worst: Worst) -> Iterator[tuple[str, str]]:
+def commands(defect: Defect, case: Path, is_minimized: bool) -> Iterator[Statement]:
+    """The file of the case, and the commands to go on with; they name the kernel where they would not find it."""
+    option = option_for(Path(defect.scene.path), KERNELS)
+    place = shlex.quote(shown_path(case)) + (f" --kernel {shlex.quote(option)}" if option else "")
+    yield "file", shown_path(case)
+    yield "replay", f"kfuzz replay {place}"
+    if not is_minimized:
+        yield "minimize", f"kfuzz minimize {place}"
+
+
+def worst_element(worst: Worst, ratio: float | None) -> Iterator[Statement]:
     """Index, got and want in decimal and hex, the enclosure, and how far outside it lies."""
-    where = f"{worst['output']}[{', '.join(map(str, worst['index']))}]"
-    yield "worst", f"{where} is {decimal(worst['got'])} (0x{worst['got_bits']})"
-    allowed = f", in [{decimal(worst['lo'])}, {decimal(worst['hi'])}]"
-    yield "want", f"{decimal(worst['want'])} (0x{worst['want_bits']}){allowed}"
-    if worst["ratio"] is not None:
-        yield "error", f"{ratio_text(worst['ratio'])} x the bound"
-
-
-def decimal(value: float | str) -> str:
-    """Nine digits, which tell all float32 apart."""
-    return value if isinstance(value, str) else f"{value:.9g}"
-
-
-def ratio_text(value: float | str) -> str:
-    """Three digits of a ratio."""
-    return value if isinstance(value, str) else f"{value:.3g}"
+    where = f"{worst.output}[{', '.join(map(str, worst.index))}]"
+    yield "worst", f"{where} is {worst.got:.9g} (0x{worst.got_bits})"
+    yield "want", f"{worst.want:.9g} (0x{worst.want_bits}), in [{worst.lo:.9g}, {worst.hi:.9g}]"
+    if ratio is not None:
+        yield "error", f"{ratio:.3g} x the bound"
 
 
 def extent_text(extent: Extent, rank: int) -> str:
     """`3 of 257, all in row 0, cols 254..256`."""
-    count = f"{extent['wrong']} of {extent['elements']}"
-    pattern = re.sub(r"^(?:head|tail|interior), (\d+)\.\.(\d+)$", r"cols \1..\2", extent["pattern"])
+    count = f"{extent.wrong} of {extent.elements}"
+    pattern = re.sub(r"^(?:head|tail|interior), (\d+)\.\.(\d+)$", r"cols \1..\2", extent.pattern)
     pattern = re.sub(r"^(?:head|tail|interior), (\d+)$", r"col \1", pattern)
     if rank < 2:
         return f"{count}, {pattern.replace('col', 'element').replace('the whole row', 'all of them')}"
-    rows, more = extent["rows"], extent["more_rows"]
+    rows, more = extent.rows, extent.more_rows
     if len(rows) + more == 1:
         return f"{count}, all in row {rows[0]}, {pattern}"
     named = ", ".join(map(str, rows[:8])) + (", ..." if len(rows) + more > 8 else "")

@@ -4,10 +4,13 @@ Knows the report and the XML; never how anything was found.
 """
 
 import re
+from datetime import UTC
 from xml.etree import ElementTree as ET
 
-from kfuzz.views.failure import failure_text
-from kfuzz.views.report import KernelReport, Report, errors_of
+from kfuzz.campaign.campaign import KernelResult
+from kfuzz.claims.front_matter import shown_path
+from kfuzz.views.failure import discovery_text
+from kfuzz.views.report import Report
 
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -15,42 +18,44 @@ NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def as_junit(report: Report) -> str:
     """The document as text."""
     counts = {
-        "tests": str(len(report["kernels"])),
-        "failures": str(sum(bool(errors_of(kernel)) for kernel in report["kernels"])),
-        "errors": str(sum(bool(kernel["error"]) for kernel in report["kernels"])),
-        "time": f"{report['seconds']:.3f}",
+        "tests": str(len(report.kernels)),
+        "failures": str(sum(bool(kernel.news) for kernel in report.kernels)),
+        "errors": str(sum(bool(kernel.progress.error) for kernel in report.kernels)),
+        "time": f"{report.result.seconds:.3f}",
     }
+    started = report.started.astimezone(UTC).isoformat()[:19]
     root = ET.Element("testsuites", counts)
-    suite = ET.SubElement(root, "testsuite", {"name": "kfuzz", "timestamp": report["started"][:19], **counts})
+    suite = ET.SubElement(root, "testsuite", {"name": "kfuzz", "timestamp": started, **counts})
     properties = ET.SubElement(suite, "properties")
-    for name in ("device", "seed", "stop_reason", "trials", "rows"):
-        ET.SubElement(properties, "property", {"name": name, "value": str(report[name])})
-    for kernel in report["kernels"]:
+    result = report.result
+    told = {"device": report.device, "seed": result.seed, "stop_reason": result.stop_reason}
+    for name, value in {**told, "trials": result.trials, "rows": result.rows}.items():
+        ET.SubElement(properties, "property", {"name": name, "value": str(value)})
+    for kernel in report.kernels:
         _test_case(suite, kernel)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _test_case(suite: ET.Element, kernel: KernelReport) -> None:
-    folder, _, name = kernel["name"].rpartition("/")
-    time = f"{sum(kernel['seconds'].values()):.3f}"
-    attributes = {"classname": f"kfuzz.{folder or 'own'}", "name": name, "file": kernel["path"], "time": time}
+def _test_case(suite: ET.Element, result: KernelResult) -> None:
+    kernel, progress, news = result.kernel, result.progress, result.news
+    folder, _, name = kernel.name.rpartition("/")
+    time, file = f"{sum(progress.seconds.values()):.3f}", shown_path(kernel.path)
+    attributes = {"classname": f"kfuzz.{folder or 'own'}", "name": name, "file": file, "time": time}
     test = ET.SubElement(suite, "testcase", attributes)
-    if errors := errors_of(kernel):
-        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
-        text = "\n\n".join(failure_text(finding) for finding in errors)
-        failure = ET.SubElement(
-            test, "failure", {"type": errors[0]["kind"], "message": clean(errors[0]["bucket"] + more)}
-        )
-        failure.text = clean(text)
-    if kernel["error"]:
-        error = ET.SubElement(test, "error", {"type": "claim", "message": clean(kernel["error"].splitlines()[0])})
-        error.text = clean(kernel["error"])
-    elif not kernel["trials"]:
+    if news:
+        more = f" and {len(news) - 1} more" if len(news) > 1 else ""
+        message = clean(news[0].defect.bucket + more)
+        failure = ET.SubElement(test, "failure", {"type": news[0].defect.kind, "message": message})
+        failure.text = clean("\n\n".join(map(discovery_text, news)))
+    if progress.error:
+        error = ET.SubElement(test, "error", {"type": "claim", "message": clean(progress.error.splitlines()[0])})
+        error.text = clean(progress.error)
+    elif not progress.trials:
         ET.SubElement(test, "skipped", {"message": "not tried: out of time"})
-    rest = [finding for finding in kernel["findings"] if finding not in errors]
+    rest = [one for one in result.discoveries if one not in news]
     if rest:
-        told = [f"{'known' if one['known'] else 'warning'}: {one['bucket']}: {one['message']}" for one in rest]
+        told = [f"{'known' if one.is_known else 'warning'}: {one.defect.bucket}: {one.defect.message}" for one in rest]
         ET.SubElement(test, "system-out").text = clean("\n".join(told))
 
 

@@ -65,7 +65,7 @@ class Board:
                 line.ratio = max(line.ratio, event.ratio)
             case Found(discovery):
                 self.found.append(discovery)
-                kernel, _, bucket = discovery.bucket.partition(": ")
+                kernel, _, bucket = discovery.defect.bucket.partition(": ")
                 self.kernels[kernel].found.append(bucket)
             case GaveUp():
                 self.kernels[event.kernel].over = event.why
@@ -169,8 +169,8 @@ def event_line(event: Found | GaveUp) -> str:
     if isinstance(event, GaveUp):
         return f"{event.kernel}: {event.why.splitlines()[0] if event.why else ''}"
     one = event.discovery
-    what = "known" if one.is_known else one.severity
-    return f"{what}: {one.bucket} (trial {one.first_trial})"
+    what = "known" if one.is_known else one.defect.severity
+    return f"{what}: {one.defect.bucket} (trial {one.first_trial})"
 
 
 def board_table(board: Board, most: int) -> Table:

@@ -19,11 +19,10 @@ from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import Recipe
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import ClaimError, DeviceError
+from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import NAMES, open_device
-from kfuzz.trials.evidence import evidence_of
 from kfuzz.trials.replay import replay
-from kfuzz.views.failure import failure_text
-from kfuzz.views.report import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW, finding_of_defect
+from kfuzz.views.failure import replay_texts
 
 MOST_BYTES = 8 << 20
 A_LINE = 8
@@ -149,15 +148,9 @@ def _run(folder: Path, source: str, name: str, arrays: Mapping[str, Values | Rec
         device.close()
     if found.status == "not claimed":
         raise CaseError(f"{name} does not claim this case: {found.reason}")
-    for defect in found.defects:
-        evidence = evidence_of(kernel, record.case, defect) | {"where": f"{name}.cu:{defect.line or ''}".rstrip(":")}
-        finding = finding_of_defect(defect, evidence, kernel.axes_of(record.case.arrays), found.tune, None)
-        print(failure_text(finding, seen=runs_text(found.broken_runs, found.runs)), end="\n\n")
+    here = (replace(defect, scene=replace(defect.scene, path=f"{name}.cu")) for defect in found.defects)
+    for text in replay_texts(replace(found, defects=tuple(here)), record, None):
+        print(text, end="\n\n")
     if not found.defects:
         print(f"kept: {name} gives a right answer in {found.runs} runs on the device {device.name}")
     return FOUND if found.defects else NOTHING_NEW
-
-
-def runs_text(broken: int, runs: int) -> str:
-    """How often: `always`, or so many times of so many."""
-    return f"always ({runs} of {runs} runs)" if broken == runs else f"flaky: {broken} of {runs} runs"

@@ -4,6 +4,9 @@ import numpy as np
 from kfuzz.oracle.verdict import Extent
 from numpy.typing import NDArray
 
+MOST_ROWS = 16
+"""So many of the rows that hold wrong elements are named."""
+
 
 def region(wrong: NDArray[np.bool_]) -> str:
     """One word for a row's wrong elements: row, head, tail, strided or interior."""
@@ -42,4 +45,5 @@ def extent(wrong: NDArray[np.bool_], worst: tuple[int, ...]) -> Extent:
     rows = wrong if wrong.ndim > 1 else wrong[None, :]
     row = worst[0] if wrong.ndim > 1 else 0
     numbers = tuple(int(r) for r in np.flatnonzero(rows.any(axis=1))) or (row,)
-    return Extent(int(wrong.sum()), wrong.size, numbers, describe(rows[row]))
+    named = numbers[:MOST_ROWS]
+    return Extent(int(wrong.sum()), wrong.size, named, describe(rows[row]), len(numbers) - len(named))

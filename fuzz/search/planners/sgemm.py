@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, mix
+from kfuzz.claims.kernel import Shape
 from kfuzz.search.choose import Choose, one_of, seldom
 from kfuzz.search.edges import columns
 from kfuzz.search.families import NAN, NEG_INF, POS_INF
 from kfuzz.search.large import MANY
-from kfuzz.search.rows import MOST_BANDS, Shape
+from kfuzz.search.rows import MOST_BANDS
 from kfuzz.search.sizes import Ground
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from kfuzz.cases.recipe import Band, Base, Recipe
+from kfuzz.claims.kernel import Shape
 from kfuzz.search.choose import Choose, seldom
-from kfuzz.search.rows import Shape, rows_recipe, two
+from kfuzz.search.rows import rows_recipe, two
 from kfuzz.search.sizes import Ground
 
 

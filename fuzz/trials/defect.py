@@ -1,0 +1,60 @@
+"""A defect: one thing that is wrong with a kernel, with all the evidence there is; made once, where a trial is judged.
+
+Campaigns, replays and reports hold it as it is. Knows what devices and the oracle say; never what is made of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.devices import Finding
+from kfuzz.devices.kinds import Kind, Severity
+from kfuzz.oracle.verdict import Extent, Worst
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where a defect was seen: the kernel and its file, the case in words and in numbers, the launch, the probe."""
+
+    kernel: str
+    path: str
+    words: str
+    elements: int
+    axes: Mapping[str, int]
+    tune: Mapping[str, int]
+    check: bool
+
+
+@dataclass(frozen=True)
+class Defect:
+    """What is wrong, by the device (`finding`) or by the oracle (`worst` and `extent`), and its bucket.
+
+    `bucket` is the same for what is taken for the same bug: kernel, kind, diagnosis or the text of the line, and the
+    shape of the error. `fault` is the coarser part of it: without the shape, which changes when a case is made smaller,
+    and the same for an error and a warning. `ratio`: how many times the bound the worst element is off, where both it
+    and the right answer are numbers.
+    """
+
+    scene: Scene
+    kind: Kind
+    severity: Severity
+    bucket: str
+    fault: str
+    message: str
+    diagnosis: str = ""
+    detail: str = ""
+    region: str = ""
+    line: int | None = None
+    run: str = ""
+    finding: Finding | None = None
+    worst: Worst | None = None
+    extent: Extent | None = None
+    ratio: float | None = None
+
+    @property
+    def where(self) -> str:
+        """The kernel's file, and the line where one is known; one of ours by its name, wherever it is installed."""
+        scene = self.scene
+        ours = Path(scene.path).is_absolute() and scene.path.endswith(f"/{scene.kernel}.cu")
+        path = f"{scene.kernel}.cu" if ours else scene.path
+        return f"{path}:{self.line}" if self.line else path

@@ -1,0 +1,144 @@
+"""From what a device saw and what the oracle says to defects: which of it is one bug, and which is an echo of another.
+
+Knows findings, verdicts and kernels; never how a job is run.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Finding, Outcome, Run
+from kfuzz.devices.kinds import Kind
+from kfuzz.oracle import Verdict
+from kfuzz.trials.defect import Defect, Scene
+
+PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
+"""Diagnoses of single elements: where these lie is part of the error's shape. A wrong denominator has no place."""
+
+LONGEST_LINE = 60
+"""So much of a line tells it from the others."""
+
+Judged = Sequence[tuple[Run, Verdict]]
+
+
+def is_suspect(outcome: Outcome, judged: Judged) -> bool:
+    """Whether there is anything to make a defect of."""
+    return bool(outcome.findings) or any(verdict.status == "broken" for _, verdict in judged)
+
+
+def defects_of(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judged) -> tuple[Defect, ...]:
+    """Every defect of a trial, the device's first; one for each bucket."""
+    every = [*_of_device(kernel, scene, outcome.findings), *_of_oracle(kernel, scene, outcome, judged)]
+    return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
+
+
+def _of_device(kernel: Kernel, scene: Scene, findings: Iterable[Finding]) -> list[Defect]:
+    """The device's own findings, in buckets by what the line says where it knows one, else by array and side."""
+    defects = []
+    for found in findings:
+        place = _place(kernel, found)
+        kind = found.kind if found.severity == "error" else f"{found.kind} (warning)"  # never one bucket with an error
+        defects.append(
+            Defect(
+                scene=scene,
+                kind=found.kind,
+                severity=found.severity,
+                bucket=", ".join([f"{kernel.name}: {kind}", *place]),
+                fault=", ".join([f"{kernel.name}: {found.kind}", *place]),
+                message=found.message,
+                line=found.line,
+                finding=found,
+            )
+        )
+    return defects
+
+
+def _place(kernel: Kernel, found: Finding) -> list[str]:
+    """What tells a finding from others of its kind. A hang has no place: the thread may be anywhere when time is up."""
+    if found.kind == "hang":
+        return []
+    lines = sorted({line for line in (found.line, found.other_line) if line is not None})
+    if lines:
+        return [" / ".join(_line(kernel.source, line) for line in lines)]
+    place = [found.array] if found.array else []
+    if found.index is not None and found.kind == "out-of-bounds":
+        place.append("before it" if found.index < 0 else "beyond it")
+    return place
+
+
+def _line(source: str, number: int) -> str:
+    """A line by its text, which stays when an edit above changes its number; the second of a text has `#2`."""
+    lines = [" ".join(line.partition("//")[0].split()) for line in source.split("\n")]
+    if not 0 < number <= len(lines):  # the source has a #line of its own
+        return f"line {number}"
+    lines = [line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}..." for line in lines]
+    text = lines[number - 1]
+    nth = lines[:number].count(text)
+    return f"`{text}`" + (f" #{nth}" if nth > 1 else "")
+
+
+def _of_oracle(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judged) -> list[Defect]:
+    """What the verdicts say, where it is not merely what something the device found has caused."""
+    broken = [(run, verdict) for run, verdict in judged if verdict.status == "broken"]
+    broken = [(run, verdict) for run, verdict in broken if not _is_unwritten(kernel, outcome, verdict)]
+    if not broken:
+        return []
+    if len(broken) < len(judged):
+        explained = any(found.severity == "error" for found in outcome.findings)
+        return [] if explained else [_race(scene, judged, *broken[0])]
+    return [_wrong(scene, *max(broken, key=lambda pair: pair[1].ratio))]
+
+
+def _is_unwritten(kernel: Kernel, outcome: Outcome, verdict: Verdict) -> bool:
+    """Whether elements that nobody wrote are enough to explain all the wrong ones."""
+    if verdict.worst is None or verdict.extent is None:
+        return False
+    arrays = {name for name, array in kernel.arrays.items() if array.writes == verdict.worst.output}
+    missing = sum(f.count for f in outcome.findings if f.kind == "unwritten" and f.array in arrays)
+    return missing >= verdict.extent.wrong
+
+
+def _race(scene: Scene, judged: Judged, run: Run, verdict: Verdict) -> Defect:
+    kept = next(other for other, said in judged if said.status != "broken")
+    bucket = f"{scene.kernel}: race, the answer depends on the run"
+    message = f"wrong in the run '{run.label}', right in '{kept.label}': {_told(verdict)}"
+    return _by_verdict(scene, run, verdict, "race", bucket, bucket, message)
+
+
+def _wrong(scene: Scene, run: Run, verdict: Verdict) -> Defect:
+    assert verdict.kind, "what is broken is of a kind"
+    label = re.sub(r"(?<=[x/])[1-9]\d*$", "k", verdict.diagnosis)
+    fault = f"{scene.kernel}: {verdict.kind}, {label}"
+    has_place = verdict.diagnosis in PLACED and verdict.region in ("head", "tail")
+    bucket = f"{fault}, {verdict.region}" if has_place else fault
+    return _by_verdict(scene, run, verdict, verdict.kind, bucket, fault, _told(verdict))
+
+
+def _by_verdict(scene: Scene, run: Run, verdict: Verdict, kind: Kind, bucket: str, fault: str, message: str) -> Defect:
+    return Defect(
+        scene=scene,
+        kind=kind,
+        severity="error",
+        bucket=bucket,
+        fault=fault,
+        message=message,
+        diagnosis=verdict.diagnosis,
+        detail=verdict.detail,
+        region=verdict.region,
+        run=run.label,
+        worst=verdict.worst,
+        extent=verdict.extent,
+        ratio=verdict.ratio if verdict.kind == "numeric" else None,
+    )
+
+
+def _told(verdict: Verdict) -> str:
+    """The worst element and the diagnosis in one line."""
+    said = f"{verdict.diagnosis} ({verdict.detail})" if verdict.detail else verdict.diagnosis
+    worst, extent = verdict.worst, verdict.extent
+    if worst is None or extent is None:
+        return said
+    where = f"{worst.output}[{', '.join(map(str, worst.index))}]"
+    got = f"{worst.got:.9g} (0x{worst.got_bits})"
+    allowed = f"{worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]"
+    return f"{where} is {got}, wanted {allowed}; {said}; {extent.wrong} of {extent.elements} elements wrong"
