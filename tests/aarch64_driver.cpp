@@ -33,7 +33,7 @@ int main(int count, char **words) {
   float x[256];
   for (int i = 0; i < 256; i++) x[i] = static_cast<float>(i + 1);
   Buffer buffers[2] = {{nullptr, sizeof x, 0, 4, is_output, 0, nullptr}, {x, sizeof x, 0, 4, has_content, 0, nullptr}};
-  Argument args[2] = {{0, 0}, {1, 0}};
+  Argument args[2] = {{0, 0}, {0, 1}};  // value, buffer
   Step step = {entry, args, 2, {1, 1, 1}, {256, 1, 1}, 0};
   Finding findings[16];
   for (Schedule schedule : {cuda_on_cpu::forward, cuda_on_cpu::reverse, cuda_on_cpu::shuffled}) {

@@ -449,11 +449,11 @@ MISTAKES: dict[str, tuple[Job, str]] = {
     ),
     "a number for a pointer": (
         job_of("__global__ void k(float *y, float *x) {}", ("k",), "k", {"y": "f32[1]", "n": 3}),
-        r"parameter 2 of k is a pointer; the claim passes the C int 3",
+        r"parameter 2 of k is a pointer; the claim passes the integer 3",
     ),
-    "a 64-bit parameter": (
-        job_of("__global__ void k(float *y, size_t n) {}", ("k",), "k", {"y": "f32[1]", "n": 3}),
-        r"parameter 2 of k is neither a pointer nor a 32-bit integer",
+    "a float parameter": (
+        job_of("__global__ void k(float *y, float n) {}", ("k",), "k", {"y": "f32[1]", "n": 3}),
+        r"parameter 2 of k is neither a pointer nor an integer of 32 or 64 bits",
     ),
     "too many threads": (
         job_of("__global__ void k(float *y) {}", ("k",), "k", {"y": "f32[1]"}, block=1025),

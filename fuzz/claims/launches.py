@@ -5,7 +5,7 @@ Knows how a launch is written; never how one is run, nor the limits of a card.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from kfuzz.claims import expression
@@ -19,7 +19,8 @@ from kfuzz.devices import DTYPES
 
 KEYS = ("entry", "grid", "block", "shared", "args", "when")
 EXAMPLE = '[[launch]], then entry = "name", grid = "rows", block = 256, args = ["y", "x", "rows", "cols"]'
-C_INT_BYTES = 4
+INTEGER_BYTES = (4, 8)
+"""What a size may be passed as; a narrower type would cut off what the claim admits."""
 ClaimedArrays = Mapping[str, Array]
 Functions = Mapping[str, Parameters]
 Choices = Mapping[str, tuple[int, ...]]
@@ -35,6 +36,8 @@ class Launch:
     shared: Expression
     args: tuple[str, ...]
     when: Expression | None = None
+    widths: tuple[int, ...] = ()
+    """Bytes of each parameter; of those whose type the text does not tell, as many as a C int has."""
 
     def entry_for(self, sizes: Sizes) -> str:
         """The entry with each `{name}` replaced by its value."""
@@ -54,14 +57,15 @@ def read_launches(
     if not isinstance(written, list) or not all(isinstance(item, dict) for item in written):
         raise front.error(("launch",), "a launch stands under [[launch]], in double brackets")
     launches = tuple(read_launch(front, ("launch", index), names, arrays) for index, _ in enumerate(written))
-    functions = entries_of(front.source)
+    functions, widths = entries_of(front.source), list[tuple[int, ...]]()
     for index, launch in enumerate(launches):
         parameters = read_function(front, ("launch", index, "entry"), launch, functions, choices)
         check_args(front, ("launch", index, "args"), launch, parameters, arrays)
+        widths.append(tuple(parameter.bytes or INTEGER_BYTES[0] for parameter in parameters))
     for name in arrays:
         if not any(name in launch.args for launch in launches):
             raise front.error(("arrays", name), f"no launch takes '{name}' in its args")
-    return launches
+    return tuple(replace(launch, widths=width) for launch, width in zip(launches, widths, strict=True))
 
 
 def read_launch(front: FrontMatter, key: KeyPath, names: tuple[str, ...], arrays: ClaimedArrays) -> Launch:
@@ -118,14 +122,18 @@ def read_function(
 
 
 def check_args(front: FrontMatter, key: KeyPath, launch: Launch, parameters: Parameters, arrays: ClaimedArrays) -> None:
-    """An array goes to a pointer to its element type, and a size to a C int."""
+    """An array goes to a pointer to its element type, and a size to an integer of 32 or 64 bits."""
     if len(parameters) != len(launch.args):
         wanted = ", ".join(parameter.text for parameter in parameters)
         found = f"{len(launch.args)} given; {launch.entry} takes {len(parameters)}: ({wanted})"
         raise front.error(key, found)
     for arg, parameter in zip(launch.args, parameters, strict=True):
         array = arrays.get(arg)
-        width = DTYPES[array.element].itemsize if array else C_INT_BYTES
-        if parameter.is_pointer != (array is not None) or parameter.bytes not in (None, width):
-            what = f"an array of {array.element}" if array else "a size, passed as a C int"
+        allowed = (DTYPES[array.element].itemsize,) if array else INTEGER_BYTES
+        if (
+            parameter.is_pointer != (array is not None)
+            or parameter.bytes not in (None, *allowed)
+            or (array is None and parameter.is_float)
+        ):
+            what = f"an array of {array.element}" if array else "a size, passed as an integer of 32 or 64 bits"
             raise front.error(key, f"'{arg}' is {what}; the parameter is '{parameter.text}'")

@@ -16,17 +16,19 @@ BYTES = {
 }  # fmt: skip
 """Size of the scalar types that a parameter may have; a type that is not here is left to the compiler."""
 
+FLOAT = re.compile(r"(?:float|double|half|__half|__nv_bfloat16)[1-4]?$")
 COMMENTS_AND_STRINGS = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 ATTRIBUTES = re.compile(r"__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__attribute__\s*\(\(.*?\)\)")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its text, whether it is a pointer, and the bytes of its scalar where it is known."""
+    """One parameter: its text, whether it is a pointer, the bytes of its scalar where they are known, and its kind."""
 
     text: str
     is_pointer: bool
     bytes: int | None
+    is_float: bool = False
 
 
 Parameters = tuple[Parameter, ...]
@@ -82,7 +84,7 @@ def parameter(text: str) -> Parameter:
         BYTES[word] for word in (re.sub(r"^(\w+?)[1-4]$", scalar_of_vector, word) for word in words) if word in BYTES
     ]
     size = next((size for size in sizes if size != BYTES["unsigned"]), sizes[0] if sizes else None)
-    return Parameter(" ".join(text.split()), is_pointer, size)
+    return Parameter(" ".join(text.split()), is_pointer, size, any(FLOAT.match(word) for word in words))
 
 
 def scalar_of_vector(found: re.Match[str]) -> str:

@@ -48,7 +48,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Step:
-    """One launch: `args` are buffer names or C ints, in the order of the kernel's parameters."""
+    """One launch: `args` are buffer names or integers, in the order of the kernel's parameters."""
 
     entry: str
     grid: tuple[int, int, int]

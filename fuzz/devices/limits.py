@@ -1,7 +1,7 @@
 """What a launch may have at most: the numbers that every CUDA card, or the largest of them, shares."""
 
-INT_MIN, INT_MAX = -(2**31), 2**31 - 1
-"""Sizes are passed to kernels as C ints."""
+C_INT_BYTES, INT_MIN, INT_MAX = 4, -(2**31), 2**31 - 1
+"""Most kernels take sizes as C ints."""
 
 GRID_MAX = (INT_MAX, 65535, 65535)
 BLOCK_MAX = (1024, 1024, 64)

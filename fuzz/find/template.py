@@ -34,7 +34,7 @@ REFERENCE = f"""
 //           parameter or listed axis: "block_sum<{{threads}}>"
 // grid      one to three expressions with commas between them; so is block
 // shared    bytes of dynamic shared memory
-// args      arrays and sizes (C ints), in the order of the function's parameters
+// args      arrays and sizes (integers), in the order of the function's parameters
 //
 // [accuracy]
 // adds        on the way of one term into its sum lie at most so many additions: "ceil_div(cols, threads) + 10" for a

@@ -68,7 +68,7 @@ class RawBuffer(Structure):
 class RawArgument(Structure):
     """A buffer by number, or a value."""
 
-    _fields_ = [("buffer", c_int32), ("value", c_int32)]
+    _fields_ = [("value", c_int64), ("buffer", c_int32)]
 
 
 class RawStep(Structure):
@@ -207,4 +207,4 @@ def are_equal(left: int, right: int, count: int) -> bool:
 
 def arguments(values: Sequence[tuple[int, int]]) -> "ctypes.Array[RawArgument]":
     """The arguments of a launch, each (number of a buffer or -1, value)."""
-    return (RawArgument * max(1, len(values)))(*(RawArgument(buffer, value) for buffer, value in values))
+    return (RawArgument * max(1, len(values)))(*(RawArgument(value, buffer) for buffer, value in values))

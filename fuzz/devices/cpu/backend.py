@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 MEMORY_LIMIT = 12 << 30
 """Bytes of addresses for the whole process: twice what stacks, arrays and their shadow take when all are in use."""
 
+NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
 KEPT_LIBRARIES = 64
 SPENT_AFTER = 2000
 """Libraries loaded, after which the process is replaced: unloading gives back most of what loading took."""
@@ -158,10 +159,9 @@ def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int,
     if len(args) != len(signature):
         raise ClaimError(f"{job.path}: {entry} has {len(signature)} parameters; the claim passes {len(args)}: {args}")
     for number, (letter, value) in enumerate(zip(signature, args, strict=True), start=1):
-        wanted = "P" if isinstance(value, str) else "i"
-        if letter != wanted:
-            passed = f"the array {value}" if isinstance(value, str) else f"the C int {value}"
-            takes = {"P": "a pointer", "i": "a 32-bit integer"}.get(letter, "neither a pointer nor a 32-bit integer")
+        if letter not in ("P" if isinstance(value, str) else "il"):
+            passed = f"the array {value}" if isinstance(value, str) else f"the integer {value}"
+            takes = {"P": "a pointer", "i": "a 32-bit integer", "l": "a 64-bit integer"}.get(letter, NO_PARAMETER)
             raise ClaimError(f"{job.path}: parameter {number} of {entry} is {takes}; the claim passes {passed}")
 
 

@@ -133,7 +133,7 @@ def library(job: Job, flavour: Flavour) -> Library:
     """The job's kernel file, compiled for a flavour; a ClaimError with the compiler's own words where it does not."""
     compiler = find()
     chosen = flags(job.flags)
-    source = translated(job.source, job.path)
+    source = translated(job.source, job.path, job.entries)
     text = _unit(source, job.entries)
     parts = [_identity(compiler), _own_digest(), *_options(compiler, flavour, chosen), *LINK, text]
     if '#include "' in source.text.replace("# include", "#include"):
@@ -159,6 +159,14 @@ def _unit(source: Translated, entries: tuple[str, ...]) -> str:
     return f'#line 1 "{KERNEL_NAME}"\n{source.text}\n#line 1 "{ENTRIES_NAME}"\n{exported}'
 
 
+def _whole(job: Job) -> str:
+    """The translation unit with all of the file in it; empty where there is something that the cpu device lacks."""
+    try:
+        return _unit(translated(job.source, job.path), job.entries)
+    except ClaimError:
+        return ""
+
+
 def _noted(name: str) -> Noted | None:
     """What was noted when the library of this name was built; None unless both are whole and includes the same."""
     raw = cache.fetch(f"{name}.json")
@@ -175,9 +183,9 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
     with cache.scratch() as folder:
         made, depends = folder / "made.so", folder / "made.d"
         unit = folder / KERNEL_NAME  # the name by which the debugger's tables know the lines
-        unit.write_text(text, encoding="utf-8")
 
-        def compiled(front: str) -> subprocess.CompletedProcess[str]:
+        def compiled(front: str, text: str) -> subprocess.CompletedProcess[str]:
+            unit.write_text(text, encoding="utf-8")
             command = [
                 *(compiler, *_options(compiler, flavour, chosen)),
                 *("-include", front, "-I", str(HOME / "include"), "-iquote", str(job.path.parent)),
@@ -186,12 +194,18 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Tra
             ]
             return subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(folder))
 
-        done = compiled(str(header))
+        done = compiled(str(header), text)
         if done.returncode:
-            done = compiled("cuda_on_cpu.h")
+            without_precompiled = done = compiled("cuda_on_cpu.h", text)
+            if not done.returncode:
+                shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
+            elif (whole := _whole(job)) not in (
+                "",
+                text,
+            ):  # a header may need what nothing else does
+                done = compiled(str(header), whole)
             if done.returncode:
-                raise ClaimError(_complaint(done.stderr, job, source))
-            shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
+                raise ClaimError(_complaint(without_precompiled.stderr, job, source))
         included = [one for one in _dependencies(depends) if HOME not in one.parents and folder not in one.parents]
         unset = [(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)]
         noted: Noted = {

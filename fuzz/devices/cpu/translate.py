@@ -4,11 +4,12 @@ Knows source text alone. Every edit keeps the lines where they are, so that mess
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.devices import ClaimError
+from kfuzz.devices.cpu.reach import blanked_out, unreached
 
 # Comments, string and character literals: where nothing of CUDA is to be found.
 _OPAQUE = re.compile(
@@ -28,15 +29,25 @@ _KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[
 _UNSUPPORTED = (
     (r"<<<", "launches in the source (<<<...>>>): the claim's [[launch]] says how kernels are launched"),
     (r"\basm\b|\b__asm__\b|\b__asm\b", "inline PTX (asm)"),
-    (r"\bwmma\s*::|\bmma_sync\b|#\s*include\s*<mma\.h>", "tensor core instructions (wmma)"),
+    (r"\bwmma\s*::|\bmma_sync\b", "tensor core instructions (wmma)"),
     (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
     (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
     (r"\bthis_grid\s*\(|\bgrid_group\b|\bgrid\s*\.\s*sync\s*\(", "barriers across the grid (grid.sync)"),
     (r"\bthis_cluster\s*\(|\bcluster_group\b|\b__cluster_dims__\b", "thread block clusters"),
     (r"\bcudaLaunch\w*\s*\(|\bcudaGraph\w*\s*\(", "launches through the runtime API"),
     (r"\bmemcpy_async\b|\b__pipeline_\w+|\bcuda\s*::\s*(?:pipeline|barrier)\b", "asynchronous copies and barriers"),
-    (r"#\s*include\s*<(?:cub|thrust|cuda|cutlass|cute|nv)/", "the libraries of the CUDA toolkit"),
+    (r"\bthrust\s*::", "thrust"),
+    (r"\bcub\s*::\s*(?!(?:BlockReduce|WarpReduce|Sum|Max|Min|BLOCK_REDUCE_\w+)\b)\w+", "this part of cub"),
+    (r"\bcuda\s*::", "libcu++ (cuda::)"),
+    (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
 )
+_TOOLKIT = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*<((?:cub|thrust|cuda|cutlass|cute|nv)/[^>\n]*|mma\.h|cuda_pipeline\w*\.h|"
+    r"cu(?:blas|rand|fft|solver|sparse|dnn)\w*\.h|nccl\.h|cuda_profiler_api\.h|nvtx3?/[^>\n]*|nvToolsExt\.h)>",
+    re.MULTILINE,
+)
+"""Headers of the CUDA toolkit that a host compiler cannot find: only who uses what is in them needs them."""
+_HEADERS = Path(__file__).with_name("cuda_on_cpu") / "include"
 
 
 @dataclass(frozen=True)
@@ -48,11 +59,19 @@ class Translated:
     kernels: tuple[str, ...]
 
 
-def translated(source: str, path: Path) -> Translated:
-    """The source with CUDA's own words replaced; a ClaimError where it uses what the cpu device does not have."""
+def translated(source: str, path: Path, entries: Iterable[str] | None = None) -> Translated:
+    """The source with CUDA's own words replaced; a ClaimError where it uses what the cpu device does not have.
+
+    With `entries`, what none of them reaches is left out.
+    """
     code = blanked(source)
+    kernels = tuple(dict.fromkeys(found[1] for found in _KERNEL.finditer(code)))
+    if entries is not None:
+        idle = unreached(code, entries)
+        source = blanked_out(source, (one for one in idle if not one.is_macro))
+        code = blanked_out(code, idle)
     check_supported(code, path)
-    edits: list[tuple[int, int, str]] = []
+    edits = [(*one.span(), " " * len(one[0])) for one in _TOOLKIT.finditer(code) if not (_HEADERS / one[1]).exists()]
     for found in _DYNAMIC_SHARED.finditer(code):
         lines = "\n" * found[0].count("\n")
         edits.append((*found.span(), f"{_pointer(found)} = ::cuda_on_cpu::dynamic_shared;{lines}"))
@@ -62,7 +81,6 @@ def translated(source: str, path: Path) -> Translated:
             edits.append((*found.span(), " " * len(found[0])))
     edits += [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
     names = tuple(dict.fromkeys(found["name"] for found in _DYNAMIC_SHARED.finditer(code)))
-    kernels = tuple(dict.fromkeys(found[1] for found in _KERNEL.finditer(code)))
     return Translated(_edited(source, edits), names, kernels)
 
 

@@ -1,11 +1,28 @@
-// Cooperative groups: the block, tiles of up to a warp, and coalesced groups.
+// Cooperative groups: the block, tiles of it, and coalesced groups.
 #pragma once
 #include "cuda_on_cpu.h"
 
 namespace cooperative_groups {
 
+namespace details {
+
+// Where the warps of tiles larger than a warp meet: a barrier for each tile, and a value of each warp.
+struct tile_memory {
+  static constexpr int value_bytes = 32;
+  unsigned int arrived[32], turns[32];
+  alignas(16) unsigned char values[32][value_bytes];
+};
+
+}  // namespace details
+
+// Of one size, whatever block it is for.
+template <unsigned int MaxBlockSize = 1024>
+struct block_tile_memory : details::tile_memory {};
+
 class thread_block {
  public:
+  explicit thread_block(details::tile_memory *memory) : memory(memory) {}
+  details::tile_memory *memory;
   static unsigned int size() { return blockDim.x * blockDim.y * blockDim.z; }
   static unsigned int num_threads() { return size(); }
   static unsigned int thread_rank() { return static_cast<unsigned int>(cuda_on_cpu::thread_rank()); }
@@ -16,7 +33,13 @@ class thread_block {
   static void sync(CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }
 };
 
-static inline thread_block this_thread_block() { return {}; }
+static inline thread_block this_thread_block() { return thread_block(nullptr); }
+template <unsigned int MaxBlockSize>
+static inline thread_block this_thread_block(block_tile_memory<MaxBlockSize> &memory, CUDA_ON_CPU_LINE) {
+  if (thread_block::thread_rank() < 32) memory.arrived[thread_block::thread_rank()] = memory.turns[thread_block::thread_rank()] = 0;
+  cuda_on_cpu_barrier(line);
+  return thread_block(&memory);
+}
 
 namespace details {
 
@@ -83,12 +106,12 @@ class lanes {
 
 }  // namespace details
 
-template <unsigned int Size, class Parent = void>
+template <unsigned int Size, class Parent = void, bool IsLarge = (Size > 32)>
 class thread_block_tile : public details::lanes {
-  static_assert(Size != 0 && Size <= 32 && (Size & (Size - 1)) == 0,
-                "the cpu device has tiles of 1, 2, 4, 8, 16 and 32 threads");
+  static_assert(Size != 0 && (Size & (Size - 1)) == 0, "the threads of a tile are a power of two");
 
  public:
+  explicit thread_block_tile(const thread_block &) : thread_block_tile() {}
   template <class Other>
   thread_block_tile(const thread_block_tile<Size, Other> &) : thread_block_tile() {}
   thread_block_tile() : lanes((Size == 32 ? ~0u : (1u << Size % 32) - 1) << (cuda_on_cpu::lane() & ~(Size - 1))) {}
@@ -103,6 +126,65 @@ class thread_block_tile : public details::lanes {
   }
 };
 
+// Several warps, which meet in the memory that the block was given for it.
+template <unsigned int Size, class Parent>
+class thread_block_tile<Size, Parent, true> {
+  static_assert(Size <= 1024 && (Size & (Size - 1)) == 0, "the threads of a tile are a power of two");
+
+ public:
+  template <class Other>
+  thread_block_tile(const thread_block_tile<Size, Other, true> &other) : memory(other.memory) {}
+  explicit thread_block_tile(const thread_block &block) : memory(block.memory) {}
+  static constexpr unsigned int size() { return Size; }
+  static constexpr unsigned int num_threads() { return Size; }
+  static unsigned int thread_rank() { return thread_block::thread_rank() % Size; }
+  static unsigned int meta_group_rank() { return thread_block::thread_rank() / Size; }
+  static unsigned int meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
+  void sync(CUDA_ON_CPU_LINE) const {
+    if (!memory) cuda_on_cpu_trap(line);  // this_thread_block() was given no block_tile_memory
+    unsigned int mine = meta_group_rank(), left = thread_block::size() - mine * Size;
+    __threadfence_block();
+    unsigned int turn = atomicAdd(&memory->turns[mine], 0u);
+    if (atomicAdd(&memory->arrived[mine], 1u) + 1 == (left < Size ? left : Size)) {
+      atomicExch(&memory->arrived[mine], 0u);
+      __threadfence_block();
+      atomicAdd(&memory->turns[mine], 1u);
+    }
+    while (atomicAdd(&memory->turns[mine], 0u) == turn) {}
+    __threadfence_block();
+  }
+  int any(int predicate, CUDA_ON_CPU_LINE) const;
+  int all(int predicate, CUDA_ON_CPU_LINE) const { return !any(!predicate, line); }
+  details::tile_memory *memory;
+};
+
+namespace details {
+
+// The values of a large tile combined: each warp's own by `in_warp`, then the warps' in their order, by everyone.
+template <unsigned int Size, class Parent, class T, class InWarp, class Operator>
+T over_warps(const thread_block_tile<Size, Parent, true> &group, T value, InWarp in_warp, Operator combine, int line) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= tile_memory::value_bytes,
+                "tiles larger than a warp combine trivial values of up to 32 bytes");
+  unsigned int first = group.meta_group_rank() * (Size / 32), warps = (thread_block::size() + 31) / 32;
+  value = in_warp(value);
+  if (cuda_on_cpu::lane() == 0)
+    *reinterpret_cast<T *>(group.memory->values[thread_block::thread_rank() / 32]) = value;
+  group.sync(line);
+  T total = *reinterpret_cast<T *>(group.memory->values[first]);
+  for (unsigned int warp = first + 1; warp < first + Size / 32 && warp < warps; warp++)
+    total = combine(total, *reinterpret_cast<T *>(group.memory->values[warp]));
+  group.sync(line);
+  return total;
+}
+
+}  // namespace details
+
+template <unsigned int Size, class Parent>
+int thread_block_tile<Size, Parent, true>::any(int predicate, int line) const {
+  auto in_warp = [line](int value) { return __any_sync(~0u, value, line); };
+  return details::over_warps(*this, static_cast<int>(predicate != 0), in_warp, [](int a, int b) { return a | b; }, line);
+}
+
 class coalesced_group : public details::lanes {
  public:
   explicit coalesced_group(unsigned int mask) : lanes(mask) {}
@@ -113,9 +195,17 @@ class coalesced_group : public details::lanes {
 
 static inline coalesced_group coalesced_threads(CUDA_ON_CPU_LINE) { return coalesced_group(__activemask(line)); }
 
-template <unsigned int Size, class Group>
-static inline thread_block_tile<Size, Group> tiled_partition(const Group &) {
-  return {};
+template <unsigned int Size>
+static inline thread_block_tile<Size, thread_block> tiled_partition(const thread_block &block) {
+  return thread_block_tile<Size, thread_block>(block);
+}
+template <unsigned int Size, unsigned int Outer, class Parent>
+static inline auto tiled_partition(const thread_block_tile<Outer, Parent> &outer) {
+  using Tile = thread_block_tile<Size, thread_block_tile<Outer, Parent>>;
+  if constexpr (Size > 32)
+    return Tile(thread_block(outer.memory));
+  else
+    return Tile();
 }
 
 // Groups of which only the running program knows what they are: a whole block, or lanes of a warp.

@@ -56,8 +56,8 @@ struct Buffer {
 };
 
 struct Argument {
+  int64_t value;   // of which a narrower parameter takes the lower bytes
   int32_t buffer;  // the number of a buffer, or -1: `value` is passed
-  int32_t value;
 };
 
 struct Step {

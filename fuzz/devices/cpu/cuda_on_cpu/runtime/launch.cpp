@@ -31,7 +31,7 @@ static void bind_arguments() {
   for (uint32_t i = 0; i < step->arg_count; i++) {
     const Argument &a = step->args[i];
     arg_values[i] = a.buffer >= 0 ? reinterpret_cast<uint64_t>(run->buffers[a.buffer].address)
-                                  : static_cast<uint64_t>(static_cast<uint32_t>(a.value));
+                                  : static_cast<uint64_t>(a.value);
     kernel_args[i] = &arg_values[i];
   }
 }

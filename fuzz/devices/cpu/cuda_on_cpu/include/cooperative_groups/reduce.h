@@ -30,9 +30,15 @@ struct bit_xor {
 };
 
 template <unsigned int Size, class Parent, class T, class Operator>
-static inline T reduce(const thread_block_tile<Size, Parent> &group, T value, Operator combine, CUDA_ON_CPU_LINE) {
+static inline T reduce(const thread_block_tile<Size, Parent, false> &group, T value, Operator combine, CUDA_ON_CPU_LINE) {
   for (unsigned int step = Size / 2; step > 0; step /= 2) value = combine(value, group.shfl_xor(value, step, line));
   return value;
+}
+
+template <unsigned int Size, class Parent, class T, class Operator>
+static inline T reduce(const thread_block_tile<Size, Parent, true> &group, T value, Operator combine, CUDA_ON_CPU_LINE) {
+  auto in_warp = [combine, line](T mine) { return reduce(thread_block_tile<32>(), mine, combine, line); };
+  return details::over_warps(group, value, in_warp, combine, line);
 }
 
 template <class T, class Operator>

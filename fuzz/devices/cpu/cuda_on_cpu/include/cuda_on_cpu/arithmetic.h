@@ -1,6 +1,7 @@
 // Comparison, conversion and arithmetic whose meaning in CUDA differs from the host's, or that the host lacks.
 #pragma once
 #include "bits.h"
+#include "rounding.h"
 
 namespace cuda_on_cpu {
 
@@ -48,19 +49,6 @@ static inline long long llmin(long long a, long long b) { return a < b ? a : b; 
 #define fmaxf(a, b) cuda_on_cpu::max_number<float>(a, b)
 #define fminf(a, b) cuda_on_cpu::min_number<float>(a, b)
 
-// Round to nearest, and never contracted, here as there.
-#define CUDA_ON_CPU_ROUNDED(type, letter)                                                                \
-  static inline type __##letter##add_rn(type a, type b) { return a + b; }                                \
-  static inline type __##letter##sub_rn(type a, type b) { return a - b; }                                \
-  static inline type __##letter##mul_rn(type a, type b) { return a * b; }                                \
-  static inline type __##letter##div_rn(type a, type b) { return a / b; }                                \
-  static inline type __##letter##rcp_rn(type a) { return type(1) / a; }
-CUDA_ON_CPU_ROUNDED(float, f)
-CUDA_ON_CPU_ROUNDED(double, d)
-static inline float __fsqrt_rn(float a) { return sqrtf(a); }
-static inline double __dsqrt_rn(double a) { return sqrt(a); }
-static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
-static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
 static inline float __frsqrt_rn(float a) { return static_cast<float>(1.0 / sqrt(static_cast<double>(a))); }
 static inline float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
 
@@ -91,8 +79,4 @@ CUDA_ON_CPU_CONVERSION(float, ull, unsigned long long)
 CUDA_ON_CPU_CONVERSION(double, int, int)
 CUDA_ON_CPU_CONVERSION(double, uint, unsigned int)
 CUDA_ON_CPU_CONVERSION(double, ll, long long)
-static inline float __int2float_rn(int a) { return static_cast<float>(a); }
-static inline float __uint2float_rn(unsigned int a) { return static_cast<float>(a); }
-static inline float __ll2float_rn(long long a) { return static_cast<float>(a); }
 static inline double __int2double_rn(int a) { return static_cast<double>(a); }
-static inline float __double2float_rn(double a) { return static_cast<float>(a); }

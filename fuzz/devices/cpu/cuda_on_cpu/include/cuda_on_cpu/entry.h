@@ -12,12 +12,13 @@ extern "C" CUDA_ON_CPU_HIDDEN void cuda_on_cpu_register(cuda_on_cpu::Entry *entr
 
 namespace cuda_on_cpu {
 
-// One letter a parameter: P pointer, i a 32-bit integer, ? anything else, which a claim has no way to pass.
+// One letter a parameter: P pointer, i a 32-bit integer, l a 64-bit one, ? anything else, which a claim cannot pass.
 template <class T>
 struct Letter {
-  static constexpr char value = std::is_pointer_v<T>                          ? 'P'
+  static constexpr char value = std::is_pointer_v<T>                      ? 'P'
                                 : std::is_integral_v<T> && sizeof(T) == 4 ? 'i'
-                                                                              : '?';
+                                : std::is_integral_v<T> && sizeof(T) == 8 ? 'l'
+                                                                          : '?';
 };
 
 template <auto kernel>

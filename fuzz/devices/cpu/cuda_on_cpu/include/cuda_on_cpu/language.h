@@ -50,3 +50,12 @@
 #define CUDA_ON_CPU_HIDDEN __attribute__((visibility("hidden")))
 #define CUDA_ON_CPU_UNCHECKED __attribute__((no_sanitize("thread", "undefined")))
 #define CUDA_ON_CPU_INLINE static inline __attribute__((always_inline))
+
+// Libraries that are not here may be named, as in `using namespace nvcuda;`, by a file whose kernels do without them.
+namespace nvcuda {
+namespace wmma {}
+}  // namespace nvcuda
+namespace thrust {}
+namespace cutlass {}
+namespace cute {}
+namespace cub {}
