@@ -90,7 +90,7 @@ def underflow(
     maximum makes every term smaller by e^-g before it underflows. Twice, for terms that are held at distance 104.
     """
     weight, n = np.maximum(s, 1.0), s.shape[-1]
-    lost = ((exps + rescales) * weight).sum(axis=-1) * accuracy.eta0 + n * (accuracy.tiny if accuracy.ftz else 0.0)
+    lost = ((exps + rescales) * weight).sum(axis=-1) * accuracy.eta0 + n * accuracy.flush
     return np.asarray(2.0 * lost * lift(top, accuracy, rescaled=accuracy.rescales != 0))
 
 
@@ -169,7 +169,7 @@ def ball_sums(m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp:
             reach = arb(abs(mj)) if accuracy.shift == "zero" else d
             bend = ((arb(kj) + c * (reach.min(arb(FAR)) + g)) * ubar).exp()
             total, lo, hi = total + w, lo + w / bend, hi + w * bend
-        flushed = arb(n) * arb(accuracy.tiny) if accuracy.ftz else arb(0)
+        flushed = arb(n) * arb(accuracy.flush)
         most = ((arb(float(growth.max())) + c * (arb(FAR) + g)) * ubar).exp()
         tau = 2 * (lost * arb(accuracy.eta0) + flushed) * ball_lift(top, accuracy, accuracy.rescales != 0) * most
         return BallSums(top, total, (lo - tau).max(arb(0)), hi + tau)

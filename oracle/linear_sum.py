@@ -39,7 +39,13 @@ def ball_relative(accuracy: Accuracy, adds: float, products: bool) -> arb:
 
 
 def steps(accuracy: Accuracy) -> int:
-    """How many results an addition has that may be flushed: the six of an exact one, and two that keep what is over."""
+    """How many numbers of an addition may be flushed, beside its denormal operands where all are flushed.
+
+    Its result; of a compensated one the six of an exact addition, and two that keep what is over. An atomic one also
+    flushes what it adds, a partial sum perhaps.
+    """
+    if not accuracy.ftz:
+        return 2 if accuracy.atomics == "global" else 0
     return 8 if accuracy.accumulate == "compensated" else 1
 
 

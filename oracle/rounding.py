@@ -65,6 +65,7 @@ Divide = Literal["ieee", "reciprocal", "fast", "fast reciprocal"]
 Accumulate = Literal["f32", "f64", "compensated"]
 Denominator = Literal["row", "element"]
 Shift = Literal["any", "running max", "zero"]
+Atomics = Literal["none", "global"]
 
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
 """e / s; e * (1 / s); the same by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""
@@ -93,6 +94,7 @@ class Accuracy:
     `shift_slack`, and ends within as much of the true maximum; "running max": every exp is of the difference of two
     maxima, each of a set of terms that holds the term; "zero": nothing is subtracted, exp is of the term itself.
     `ftz`: denormals are flushed to zero.
+    `atomics`: "global" where a sum passes through atomicAdd on floats in global memory, which flushes denormals.
     `denominator`: "row" when all elements of a row are divided by one and the same stored sum.
     `order`: a named order gives exact counts per element in the place of adds and rescales.
     `exact_shift`: the shift is the true maximum and x - max is one float32 subtraction: a conformance check.
@@ -106,6 +108,7 @@ class Accuracy:
     shift: Shift = "any"
     shift_slack: float = 0.0
     ftz: bool = False
+    atomics: Atomics = "none"
     denominator: Denominator = "row"
     order: Order | None = None
     exact_shift: bool = False
@@ -116,8 +119,8 @@ class Accuracy:
                 raise ValueError(f"{name}={value}: expected a count of at least 0")
         if not 0 <= self.shift_slack <= FAR:
             raise ValueError(f"shift_slack={self.shift_slack}: expected 0 to {FAR:g}: beyond that exp underflows")
-        words = (("divide", Divide), ("accumulate", Accumulate), ("denominator", Denominator), ("shift", Shift))
-        for name, choices in words:
+        words = {"divide": Divide, "accumulate": Accumulate, "denominator": Denominator, "shift": Shift}
+        for name, choices in {**words, "atomics": Atomics}.items():
             if getattr(self, name) not in get_args(choices):
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(get_args(choices))}")
         if self.exact_shift and self.shift_slack:
@@ -159,6 +162,11 @@ class Accuracy:
     def tiny(self) -> float:
         """The largest absolute error of one product or quotient that underflows (docs/numerics.md#underflow)."""
         return 2.0**-126 if self.ftz else 2.0**-150
+
+    @property
+    def flush(self) -> float:
+        """The largest term, or partial sum, that may be flushed to zero on its way (docs/numerics.md#atomics)."""
+        return 2.0**-126 if self.ftz or self.atomics == "global" else 0.0
 
     @property
     def ubar(self) -> float:

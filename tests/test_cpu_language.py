@@ -554,3 +554,36 @@ COMPILES = (
 def test_what_kernels_take_for_granted_is_there(device: CpuDevice, body: str, check: bool) -> None:
     text = f"__global__ void k(int *y) {{ const int lane = threadIdx.x;\n{body}\n}}"
     np.testing.assert_array_equal(run(device, text, {"y": "i32[32]"}, check), LANES)
+
+
+FLUSHING = """
+__global__ void k(float *y, float *cells, float *two) {
+    double *wide = reinterpret_cast<double *>(two);
+    __shared__ float near[4];
+    extern __shared__ float dynamic[];
+    const float first[4] = {3e-39f, 6.8e-41f, -3e-39f, 2e-38f}, second[4] = {0.0f, -3.4e-41f, 2e-38f, -1.5e-38f};
+    const int t = threadIdx.x;
+    near[t] = dynamic[t] = first[t];
+    atomicAdd(&near[t], second[t]);
+    atomicAdd(&dynamic[t], second[t]);
+    atomicAdd(&cells[t], first[t]);
+    atomicAdd(&cells[t], second[t]);
+    atomicAdd(wide, 1e-310);
+    __syncthreads();
+    y[t] = near[t], y[4 + t] = dynamic[t], y[8 + t] = cells[t];
+    y[12 + t] = wide[0] != 0;
+}
+"""
+
+
+@EVERY
+def test_atomic_float_additions_flush_denormals_in_global_memory_alone(device: CpuDevice, check: bool) -> None:
+    """PTX, atom.add.f32: of global memory subnormal inputs and results are flushed, of shared memory they are not."""
+    first, second = (np.array(row, "f4") for row in ([3e-39, 6.8e-41, -3e-39, 2e-38], [0, -3.4e-41, 2e-38, -1.5e-38]))
+    arguments: dict[str, Value] = {"y": "f32[16]", "cells": "f32[4] = 0", "two": "f32[2] = 0"}
+    got = run(device, FLUSHING, arguments, check, block=4, shared=16)
+    kept = first + second
+    np.testing.assert_array_equal(got[:4], kept)
+    np.testing.assert_array_equal(got[4:8], kept)
+    np.testing.assert_array_equal(got[8:12], np.array([0, 0, 2e-38, 0], "f4"))
+    assert (got[12:] == 1).all()

@@ -14,10 +14,23 @@ from kfuzz.claims.front_matter import FrontMatter, lookup
 from kfuzz.claims.reading import check_keys, read_number, read_word
 from kfuzz.devices.flags import settings_of
 from kfuzz.oracle.enclosure import FLT_MAX
-from kfuzz.oracle.rounding import EXPF, FAR, FAST_EXPF, Accumulate, Accuracy, Denominator, Divide, ExpModel, Shift
+from kfuzz.oracle.rounding import (
+    EXPF,
+    FAR,
+    FAST_EXPF,
+    Accumulate,
+    Accuracy,
+    Atomics,
+    Denominator,
+    Divide,
+    ExpModel,
+    Shift,
+)
 from kfuzz.oracle.verdict import Special, SpecialRow
 
-ACCURACY_KEYS = ("adds", "rescales", "exp", "divide", "accumulate", "denominator", "shift", "shift_slack", "flags")
+ACCURACY_KEYS = (
+    "adds", "rescales", "exp", "divide", "accumulate", "atomics", "denominator", "shift", "shift_slack", "flags",
+)  # fmt: skip
 VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf")
 EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF}
 FLAGS = (
@@ -62,6 +75,7 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
         exp=read_exp(front, has_fast_exp),
         divide=read_divide(front, has_fast_divide),
         accumulate=cast(Accumulate, read_word(front, ("accuracy", "accumulate"), get_args(Accumulate), "f32")),
+        atomics=cast(Atomics, read_word(front, ("accuracy", "atomics"), get_args(Atomics), "none")),
         denominator=cast(Denominator, read_word(front, ("accuracy", "denominator"), get_args(Denominator), "row")),
         shift=read_shift(front),
         shift_slack=read_slack(front),

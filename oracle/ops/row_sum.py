@@ -61,7 +61,5 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
 
 def _lost(x: Doubles, accuracy: Accuracy) -> Doubles:
     """Flushed inputs and flushed results of additions lose at most the least normal number each."""
-    if not accuracy.ftz:
-        return np.zeros(x.shape[:-1])
-    flushed = ((x != 0) & (np.abs(x) < MIN_NORMAL)).sum(axis=-1)
+    flushed = ((x != 0) & (np.abs(x) < MIN_NORMAL)).sum(axis=-1) if accuracy.ftz else np.zeros(x.shape[:-1])
     return np.asarray((flushed + steps(accuracy) * x.shape[-1]) * MIN_NORMAL)

@@ -88,6 +88,6 @@ def _lost(a: Doubles, b: Doubles, accuracy: Accuracy) -> Doubles:
     """What underflow may take: `tiny` a product; flushed, also partial sums, and products with a denormal factor."""
     terms = a.shape[1]
     if not accuracy.ftz:
-        return np.full((a.shape[0], b.shape[1]), terms * accuracy.tiny)
+        return np.full((a.shape[0], b.shape[1]), terms * (accuracy.tiny + steps(accuracy) * MIN_NORMAL))
     low_a, low_b = np.where(a < MIN_NORMAL, a, 0.0), np.where(b < MIN_NORMAL, b, 0.0)
     return np.asarray(low_a @ b + a @ low_b + (2 + steps(accuracy)) * terms * MIN_NORMAL)

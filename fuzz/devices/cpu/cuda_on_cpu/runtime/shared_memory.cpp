@@ -24,6 +24,16 @@ char *cuda_on_cpu_static_shared = map_shared();
 char *cuda_on_cpu_dynamic_shared =
     cuda_on_cpu_static_shared ? cuda_on_cpu_static_shared + static_shared_capacity + shared_red_zone : nullptr;
 
+using namespace cuda_on_cpu;
+
+CUDA_ON_CPU_API bool cuda_on_cpu_is_shared(const void *p) {
+  auto is_within = [p](const char *start, uint64_t bytes) {
+    return reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(start) < bytes;
+  };
+  if (is_within(cuda_on_cpu_static_shared, open_bytes - shared_red_zone)) return true;
+  return run->shared_array_count && is_within(static_shared_start(), static_shared_bytes());
+}
+
 namespace cuda_on_cpu {
 
 char *static_shared_start() { return run->module->thread_local_anchor() - run->thread_local_anchor_offset; }

@@ -6,6 +6,7 @@
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_atomic(const void *p, uint32_t bytes, void *pc);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_swap(const void *p, uint32_t bytes);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_poll();
+CUDA_ON_CPU_IMPORT bool cuda_on_cpu_is_shared(const void *p);
 
 #ifdef CUDA_ON_CPU_CHECK
 // Out of line, so that the return address names the caller; unchecked, so that only the announcement counts.
@@ -30,6 +31,25 @@ inline bool same_bits(const T &a, const T &b) {
   return memcmp(&a, &b, sizeof(T)) == 0;
 }
 
+inline bool is_denormal(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return (bits & 0x7f800000u) == 0 && (bits & 0x007fffffu) != 0;
+}
+inline float flushed(float value) { return is_denormal(value) ? std::copysign(0.0f, value) : value; }
+
+// A GPU flushes denormal operands and results of atomic float32 additions in global memory, and there alone: PTX on
+// atom.add.f32. A double, or a float in shared memory, keeps them.
+template <class T>
+inline T atomic_sum(const T *, T old, T value) {
+  return static_cast<T>(old + value);
+}
+inline float atomic_sum(const float *p, float old, float value) {
+  float now = old + value;
+  bool any = is_denormal(old) || is_denormal(value) || is_denormal(now);
+  return any && !cuda_on_cpu_is_shared(p) ? flushed(flushed(old) + flushed(value)) : now;
+}
+
 #define CUDA_ON_CPU_UPDATE(name, expression)                       \
   CUDA_ON_CPU_ATOMIC T name(T *p, typename Same<T>::type value) {  \
     CUDA_ON_CPU_ANNOUNCE(p);                                       \
@@ -38,7 +58,7 @@ inline bool same_bits(const T &a, const T &b) {
     if (same_bits(old, now)) cuda_on_cpu_poll();                   \
     return old;                                                    \
   }
-CUDA_ON_CPU_UPDATE(atomic_add, static_cast<T>(old + value))
+CUDA_ON_CPU_UPDATE(atomic_add, atomic_sum(p, old, value))
 CUDA_ON_CPU_UPDATE(atomic_sub, static_cast<T>(old - value))
 CUDA_ON_CPU_UPDATE(atomic_exchange, value)
 CUDA_ON_CPU_UPDATE(atomic_min, value < old ? value : old)
