@@ -42,12 +42,18 @@ def as_toml(value: object) -> str:
 def functions(values: Values) -> Iterator[str]:
     """A __global__ function for each launch, with the parameters that its args want."""
     for launch in values["launch"]:
-        name, _, parameter = launch["entry"].partition("<")
-        takes = ", ".join(
-            f"{C_TYPES[values['arrays'][one].partition('[')[0]]} *{one}" if one in values["arrays"] else f"int {one}"
-            for one in launch["args"]
-        )
+        function, _, written = launch.get("call", launch.get("entry")).partition("(")
+        name, _, parameter = function.partition("<")
+        given = written.rstrip(")").split(",") if written else map(str, launch["args"])
+        takes = ", ".join(parameter_for(one, values) for one in given)
         yield f"{'template <int> ' if parameter else ''}__global__ void {name}({takes}) {{}}"
+
+
+def parameter_for(argument: str, values: Values) -> str:
+    """A parameter that takes the argument."""
+    if argument in values["arrays"]:
+        return f"{C_TYPES[values['arrays'][argument].partition('[')[0]]} *"
+    return "const int *" if argument == "nullptr" else "float" if "." in argument else "int"
 
 
 def loaded(values: Values, folder: Path) -> Kernel:

@@ -23,7 +23,7 @@ from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import Axis, Broken
 from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.claims.where import Where, read_where
-from kfuzz.devices import Buffer, Job, Step
+from kfuzz.devices import Buffer, Entry, Job, Step
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.verdict import Special
 from numpy.typing import NDArray
@@ -93,7 +93,7 @@ class Kernel:
         return roles_of(self.op)
 
     @property
-    def entries(self) -> tuple[str, ...]:
+    def entries(self) -> tuple[Entry, ...]:
         """Every entry that a launch may name, whatever the sizes."""
         choices = choices_of(self.axes, self.tune)
         return tuple(dict.fromkeys(one for launch in self.launches for one in launch.entries(choices, self.where)))

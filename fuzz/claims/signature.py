@@ -15,6 +15,7 @@ BYTES = {
     "long": 8, "double": 8, "size_t": 8, "ptrdiff_t": 8, "int64_t": 8, "uint64_t": 8,
 }  # fmt: skip
 """Size of the scalar types that a parameter may have; a type that is not here is left to the compiler."""
+INTEGERS = BYTES.keys() - {"bool", "half", "__half", "__nv_bfloat16", "float", "double"}
 
 FLOAT = re.compile(r"(?:float|double|half|__half|__nv_bfloat16)[1-4]?$")
 COMMENTS_AND_STRINGS = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)

@@ -5,12 +5,13 @@ Knows the limits of a launch; never what it computes.
 
 from math import prod
 
+from kfuzz.claims.arguments import ClaimedArrays
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath
-from kfuzz.claims.launches import ClaimedArrays, Launch
+from kfuzz.claims.launches import Launch
 from kfuzz.claims.reading import Sizes, at, evaluate
 from kfuzz.devices import Step
-from kfuzz.devices.limits import BLOCK_MAX, C_INT_BYTES, GRID_MAX, INT_MAX, INT_MIN, SHARED_MAX, THREADS_MAX
+from kfuzz.devices.limits import BLOCK_MAX, C_INT_BYTES, GRID_MAX, SHARED_MAX, THREADS_MAX
 
 LaunchSize = tuple[int, int, int]
 """x, y and z of a grid or a block."""
@@ -30,9 +31,10 @@ def step_of(front: FrontMatter, key: KeyPath, launch: Launch, arrays: ClaimedArr
     shared = evaluate(front, (*key, "shared"), launch.shared, sizes)
     if not 0 <= shared <= SHARED_MAX:
         raise front.error((*key, "shared"), f"{shared} bytes {at(sizes)}; a block has 0 to {SHARED_MAX}")
-    for arg, width in zip(launch.args, launch.widths, strict=True):
-        if arg not in arrays and width == C_INT_BYTES and not INT_MIN <= sizes[arg] <= INT_MAX:
-            found = f"'{arg}' is {sizes[arg]} {at(sizes)}; its parameter is a C int"
+    for arg in launch.args:
+        width = launch.widths.get(arg, C_INT_BYTES)
+        if arg not in arrays and not -(1 << 8 * width - 1) <= sizes[arg] < 1 << 8 * width - 1:
+            found = f"'{arg}' is {sizes[arg]} {at(sizes)}; it is passed as an integer of {8 * width} bits"
             raise front.error((*key, "args"), found)
     return Step(
         entry=launch.entry_for(sizes),

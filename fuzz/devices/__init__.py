@@ -47,10 +47,29 @@ class Buffer:
 
 
 @dataclass(frozen=True)
-class Step:
-    """One launch: `args` are buffer names or integers, in the order of the kernel's parameters."""
+class Call:
+    """A `__global__` function whose arguments the compiler makes: `softmax<128>(Load{x}, Store{y}, rows, 1.0f)`.
 
-    entry: str
+    `declared` are the names in the arguments, `float *x`, `int rows`, in the order in which a step gives their values.
+    """
+
+    function: str
+    arguments: tuple[str, ...]
+    declared: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join(self.arguments)})"
+
+
+Entry = str | Call
+"""What a step launches: a `__global__` function by its C++ name, or one with its arguments."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One launch: `args` are buffer names or integers, in the order of the function's parameters or of `declared`."""
+
+    entry: Entry
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared: int
@@ -68,7 +87,7 @@ class Job:
     align: int
     buffers: tuple[Buffer, ...]
     steps: tuple[Step, ...]
-    entries: tuple[str, ...]
+    entries: tuple[Entry, ...]
     """Every entry that the kernel's launches name, whatever the sizes: what is compiled together."""
 
 

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import IO, Literal, Protocol
 
-from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
+from kfuzz.devices import ClaimError, DeviceError, Entry, Finding, Job, Outcome, Probe
 from kfuzz.devices.kinds import Kind
 
 LENGTH = struct.Struct("<Q")
@@ -67,7 +67,7 @@ class _Program:
     path: str
     source: str
     flags: tuple[str, ...]
-    entries: tuple[str, ...]
+    entries: tuple[Entry, ...]
 
 
 _Reply = tuple[Literal["done"], Outcome, bool] | tuple[Literal["claim", "device", "begun"], str]

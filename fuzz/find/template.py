@@ -34,7 +34,9 @@ REFERENCE = f"""
 //           parameter or listed axis: "block_sum<{{threads}}>"
 // grid      one to three expressions with commas between them; so is block
 // shared    bytes of dynamic shared memory
-// args      arrays and sizes (integers), in the order of the function's parameters
+// args      arrays, sizes and literals (128, "1.0f", "nullptr"), in the order of the function's parameters; a size is
+//           converted to what the parameter is: int, size_t, float, ...
+// call      instead of entry and args, one line of C++: "softmax<128>(Load{{x}}, Store{{y}}, rows, 1.0f / cols)"
 //
 // [accuracy]
 // adds        on the way of one term into its sum lie at most so many additions: "ceil_div(cols, threads) + 10" for a

@@ -31,7 +31,7 @@ def sections(kernel: Kernel) -> Iterator[Section]:
             ("grid", ", ".join(size.text for size in launch.grid)),
             ("block", ", ".join(size.text for size in launch.block)),
             ("shared", f"{launch.shared.text} bytes"),
-            ("args", ", ".join(launch.args)),
+            ("args", launch.shown_args),
         ]
         if launch.when:
             lines.insert(0, ("when", launch.when.text))

@@ -76,8 +76,8 @@ class LaidOut:
         self._args = []
         self._steps = (RawStep * max(1, len(job.steps)))()
         for raw_step, step in zip(self._steps, job.steps, strict=False):
-            entry = program.loaded.entries[step.entry]
-            check_arguments(job, step.entry, entry.signature, step.args)
+            entry = program.loaded.entries[str(step.entry)]
+            check_arguments(job, str(step.entry), entry.signature, step.args)
             values = [(numbers[one], 0) if isinstance(one, str) else (-1, one) for one in step.args]
             args = arguments(values)
             self._args.append(args)

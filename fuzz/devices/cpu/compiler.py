@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kfuzz.devices import ClaimError, DeviceError, Job, cache
+from kfuzz.devices import ClaimError, DeviceError, Entry, Job, cache
 from kfuzz.devices.cpu.options import COMMON, LANGUAGE, LIBRARIES, LINK, RUNTIME, Flags, Flavour, flags, options
 from kfuzz.devices.cpu.translate import Translated, translated
 from kfuzz.devices.limits import STATIC_SHARED_MAX
@@ -133,7 +133,7 @@ def library(job: Job, flavour: Flavour) -> Library:
     """The job's kernel file, compiled for a flavour; a ClaimError with the compiler's own words where it does not."""
     compiler = find()
     chosen = flags(job.flags)
-    source = translated(job.source, job.path, job.entries)
+    source = translated(job.source, job.path, tuple(map(str, job.entries)))
     text = _unit(source, job.entries)
     parts = [_identity(compiler), _own_digest(), *_options(compiler, flavour, chosen), *LINK, text]
     if '#include "' in source.text.replace("# include", "#include"):
@@ -153,9 +153,9 @@ def library(job: Job, flavour: Flavour) -> Library:
     )
 
 
-def _unit(source: Translated, entries: tuple[str, ...]) -> str:
+def _unit(source: Translated, entries: tuple[Entry, ...]) -> str:
     """The translation unit: the kernel file under its own lines, then one line for each entry."""
-    exported = "".join(f"CUDA_ON_CPU_ENTRY({json.dumps(one)}, {one})\n" for one in entries)
+    exported = "".join(f"{_exported(number, one)}\n" for number, one in enumerate(entries))
     return f'#line 1 "{KERNEL_NAME}"\n{source.text}\n#line 1 "{ENTRIES_NAME}"\n{exported}'
 
 
@@ -165,6 +165,15 @@ def _whole(job: Job) -> str:
         return _unit(translated(job.source, job.path), job.entries)
     except ClaimError:
         return ""
+
+
+def _exported(number: int, entry: Entry) -> str:
+    """The line that hands an entry to the runtime."""
+    if isinstance(entry, str):
+        return f"CUDA_ON_CPU_ENTRY({json.dumps(entry)}, {entry})"
+    declared = f"({', '.join(entry.declared)})"
+    words = (str(number), json.dumps(str(entry)), declared, f"({entry.function})", *entry.arguments)
+    return f"CUDA_ON_CPU_CALL({', '.join(words)})"
 
 
 def _noted(name: str) -> Noted | None:
@@ -249,7 +258,7 @@ def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
 def _complaint(words: str, job: Job, source: Translated) -> str:
     """The compiler's own words, under the name of the kernel file."""
     for entry in job.entries:
-        plain = entry.split("<")[0]
+        plain = (entry if isinstance(entry, str) else entry.function).split("<")[0]
         if re.fullmatch(r"\w+", plain) and plain not in source.kernels:
             there = ", ".join(source.kernels) or "none"
             return f"{job.path}: no __global__ function named {plain}; in this file: {there}"

@@ -9,13 +9,13 @@ import pickle
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pycuda.driver as cuda
-from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe
+from kfuzz.devices import ClaimError, DeviceError, Entry, Finding, Job, Outcome, Probe, Step
 from kfuzz.devices.gpu import driver, nvcc
 from kfuzz.devices.gpu.experiments import Fault, examined
 from kfuzz.devices.gpu.sanitizer import ENDED as REPLAY_ENDED
@@ -36,6 +36,8 @@ ENDED: dict[str, Kind] = {
 
 KEPT_MODULES = 64
 POINTER = 8
+MOST_PACKED = 32768
+"""Bytes of a launch's arguments: more than any card takes."""
 SPIN = 0.002
 HEARD_EVERY = 1.0
 """Seconds; less than the grace that the caller's process gives (device.GRACE)."""
@@ -50,7 +52,9 @@ class _LoadedCubin:
 
     cubin: nvcc.Cubin
     module: cuda.Module
-    functions: dict[str, cuda.Function]
+    functions: dict[Entry, cuda.Function]
+    packs: dict[Entry, cuda.Function]
+    """What makes the arguments of an entry, where C++ does."""
 
 
 class GpuCard:
@@ -73,6 +77,7 @@ class GpuCard:
         text = POISON_SHARED.read_text(encoding="utf-8")
         poison = nvcc.compiled(POISON_SHARED, text, (), ("poison_shared",), self.card.architecture)
         self._poison = _loaded(poison, self._shared_limit).functions["poison_shared"]
+        self._packed = cuda.mem_alloc(MOST_PACKED)
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
@@ -113,8 +118,8 @@ class GpuCard:
         until = self._begun_run() + self._timeout
         cuda.memcpy_htod_async(base, image, self._stream)
         for number, step in enumerate(job.steps[:steps]):
+            arguments = _arguments(program, step, addresses, self._packed, self._stream)
             self._poison_shared(plan.shared + SHARED)
-            arguments = [addresses[one] if isinstance(one, str) else one for one in step.args]
             try:
                 program.functions[step.entry].prepared_async_call(
                     step.grid, step.block, self._stream, *arguments, shared_size=step.shared
@@ -175,7 +180,8 @@ class GpuCard:
         """What the driver would take without a word, or refuse in too few."""
         program = self._program(job)
         for number, step in enumerate(job.steps):
-            sizes = program.cubin.entries[step.entry].parameters
+            there = program.cubin.entries[step.entry]
+            sizes = there.pack.parameters[1:] if there.pack else there.parameters
             if len(sizes) != len(step.args) or any(
                 size != POINTER if isinstance(one, str) else size not in (4, 8)
                 for one, size in zip(step.args, sizes, strict=True)
@@ -196,15 +202,44 @@ class GpuCard:
 def _loaded(cubin: nvcc.Cubin, shared_limit: int) -> _LoadedCubin:
     """A module and its functions, each opted in to all the shared memory that the card gives a block."""
     module = cuda.module_from_buffer(cubin.image)
-    functions, names = {}, cuda.function_attribute
+    functions, packs, names = {}, {}, cuda.function_attribute
     for entry, there in cubin.entries.items():
         function = module.get_function(there.symbol)
-        function.prepare("".join("q" if size == POINTER else "i" for size in there.parameters))
+        if there.pack:
+            packs[entry] = module.get_function(there.pack.symbol)
+            packs[entry].prepare(_letters(there.pack))
+            function.prepare([f"{there.packed}s"])
+        else:
+            function.prepare(_letters(there))
         static = function.get_attribute(names.SHARED_SIZE_BYTES)
         function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_limit - static)
         function.set_attribute(names.PREFERRED_SHARED_MEMORY_CARVEOUT, 100)
         functions[entry] = function
-    return _LoadedCubin(cubin, module, functions)
+    return _LoadedCubin(cubin, module, functions, packs)
+
+
+def _letters(entry: nvcc.CubinEntry) -> str:
+    """The parameters of a function in the letters of Python's struct."""
+    return "".join("q" if size == POINTER else "i" for size in entry.parameters)
+
+
+def _arguments(
+    program: _LoadedCubin,
+    step: Step,
+    addresses: Mapping[str, int],
+    packed: cuda.DeviceAllocation,
+    stream: cuda.Stream,
+) -> list[int | bytes]:
+    """What a function is launched with; where C++ makes the arguments, all of them as one string of bytes."""
+    given: list[int | bytes] = [addresses[one] if isinstance(one, str) else one for one in step.args]
+    pack = program.packs.get(step.entry)
+    if pack is None:
+        return given
+    made = np.empty(program.cubin.entries[step.entry].packed, np.uint8)
+    pack.prepared_async_call((1, 1, 1), (1, 1, 1), stream, int(packed), *given)
+    stream.synchronize()
+    cuda.memcpy_dtoh(made, packed)
+    return [made.tobytes()]
 
 
 def _launch_words(job: Job, number: int) -> str:
@@ -244,10 +279,13 @@ def replay(job: Job, probe: Probe) -> None:
             cuda.memcpy_htod(address, content)
     cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
     program = _loaded(cubin, cuda.Device(0).get_attribute(SHARED_LIMIT))
+    packed, stream = cuda.mem_alloc(MOST_PACKED), cuda.Stream()
     try:
         for step in job.steps:
-            arguments = [addresses[one] if isinstance(one, str) else one for one in step.args]
-            program.functions[step.entry].prepared_call(step.grid, step.block, *arguments, shared_size=step.shared)
+            arguments = _arguments(program, step, addresses, packed, stream)
+            program.functions[step.entry].prepared_async_call(
+                step.grid, step.block, stream, *arguments, shared_size=step.shared
+            )
             context.synchronize()
     except cuda.Error as error:
         print(f"a launch failed: {error}")

@@ -10,12 +10,13 @@ import shutil
 import struct
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kfuzz.devices import ClaimError, DeviceError, cache
+from kfuzz.devices import Call, ClaimError, DeviceError, Entry, cache
 
 TOOLKIT = Path("/usr/local/cuda")
+PACK_ARGUMENTS = Path(__file__).with_name("pack_arguments.cu")
 
 SHT_SYMTAB, SHT_RELA, SHT_REL = 2, 4, 9
 STO_CUDA_ENTRY = 0x10
@@ -31,10 +32,15 @@ ENTRY_LINE = re.compile(r"^launch entry\((\d+)\):\s*error: (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class CubinEntry:
-    """A `__global__` function of a cubin: its mangled name, and the bytes that each parameter takes."""
+    """A `__global__` function of a cubin: its mangled name, and the bytes that each parameter takes.
+
+    `packed` is how many bytes all parameters take together. `pack` is the function that makes them, where C++ does.
+    """
 
     symbol: str
     parameters: tuple[int, ...]
+    packed: int = 0
+    pack: "CubinEntry | None" = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ class Cubin:
     """
 
     image: bytes
-    entries: dict[str, CubinEntry]
+    entries: dict[Entry, CubinEntry]
     has_variables: bool
     digest: str
 
@@ -97,14 +103,14 @@ def _output(command: list[str]) -> str:
         raise DeviceError(f"{' '.join(command)} failed: {error}") from error
 
 
-def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str) -> Cubin:
+def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str) -> Cubin:
     """The machine code of a source, from the cache where this compiler has seen this very text before."""
     check_architecture(architecture)
     name = "cubin/" + cache.key(
         version(find()),
         architecture,
         "\n".join(flags),
-        "\n".join(entries),
+        *map(repr, entries),
         path.name,
         source,
         *included(path, source, flags),
@@ -136,20 +142,22 @@ def included(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[str]:
                 waiting.append((file, text_of_file))
 
 
-def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str, ...], architecture: str) -> bytes:
+def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str) -> bytes:
     """The cubin of a source with one pointer to each entry appended.
 
     A pointer to `block_sum<256>` makes the compiler instantiate it, and its relocation names the symbol, so
     nobody has to mangle a name. `#line` keeps messages and line tables to the lines of the kernel file.
     """
-    pointers = "".join(
-        f'#line {number + 1} "launch entry"\n__device__ void *{_pointer(number)} = (void *)({entry});\n'
-        for number, entry in enumerate(entries)
+    has_calls = any(isinstance(entry, Call) for entry in entries)
+    packing = PACK_ARGUMENTS.read_text(encoding="utf-8") if has_calls else ""
+    pointers = packing + "".join(
+        f'#line {number + 1} "launch entry"\n{_named(number, entry)}\n' for number, entry in enumerate(entries)
     )
     with cache.scratch() as folder:
         text, cubin = folder / "kernel.cu", folder / "kernel.cubin"
         text.write_text(f'#line 1 "{path.name}"\n{source}\n{pointers}', encoding="utf-8")
         command = [find(), "-cubin", f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
+        command += ["--expt-relaxed-constexpr"] if has_calls else []  # what makes an argument may be the host's
         command += ["-o", str(cubin), str(text)]
         environment = {
             **os.environ,
@@ -161,20 +169,36 @@ def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[str
     raise ClaimError(_compiler_words(path, entries, done.stdout + done.stderr))
 
 
-def _compiler_words(path: Path, entries: tuple[str, ...], words: str) -> str:
+def _compiler_words(path: Path, entries: tuple[Entry, ...], words: str) -> str:
     """The compiler's first error with its line in the kernel file, or the launch that names no kernel."""
     named = re.escape(path.name)
     shown = re.search(rf"^{named}(?:\((\d+)\)|:(\d+):\d+):.*?error[^:]*: (.*)$", words, re.MULTILINE)
     if shown:
         return f"{path}:{shown[1] or shown[2]}: nvcc: {shown[3]}"
     if missing := ENTRY_LINE.search(words):
-        return f"{path}: entry = {entries[int(missing[1]) - 1]!r}: nvcc: {missing[2]}"
+        return f"{path}: entry = {str(entries[int(missing[1]) - 1])!r}: nvcc: {missing[2]}"
     lines = [line for line in words.splitlines() if "error" in line or "fatal" in line] or words.splitlines()
     return f"{path}: nvcc: {lines[0].strip() if lines else 'failed and said nothing'}"
 
 
+def _named(number: int, entry: Entry) -> str:
+    """A pointer to the entry, by which it is found; and where C++ makes its arguments, a function that does."""
+    if isinstance(entry, str):
+        return f"__device__ void *{_pointer(number)} = (void *)({entry});"
+    parameters = ", ".join(("char *kfuzz_to", *entry.declared))
+    arguments = ", ".join((entry.function, "kfuzz_to", *entry.arguments))
+    return (
+        f"__device__ void *{_pointer(number)} = (void *)({entry.function}); "
+        f'extern "C" __global__ void {_pack(number)}({parameters}) {{ kfuzz_pack({arguments}); }}'
+    )
+
+
 def _pointer(number: int) -> str:
     return f"kfuzz_entry_{number}"
+
+
+def _pack(number: int) -> str:
+    return f"kfuzz_pack_{number}"
 
 
 @dataclass(frozen=True)
@@ -195,7 +219,7 @@ class _Symbol:
     is_entry: bool
 
 
-def _read(image: bytes, path: Path, entries: tuple[str, ...], digest: str) -> Cubin:
+def _read(image: bytes, path: Path, entries: tuple[Entry, ...], digest: str) -> Cubin:
     """A cubin's kernels: the symbol that the relocation of each entry's pointer names, and its parameters."""
     sections = list(_sections(image))
     table = next(section for section in sections if section.kind == SHT_SYMTAB)
@@ -212,8 +236,9 @@ def _read(image: bytes, path: Path, entries: tuple[str, ...], digest: str) -> Cu
             if offset == pointer.value
         ]
         if not targets or not targets[0].is_entry:
-            raise ClaimError(f"{path}: entry = {entry!r} is no kernel: it is not declared __global__")
-        found[entry] = CubinEntry(targets[0].name, _parameters(targets[0].name, sections))
+            raise ClaimError(f"{path}: entry = {str(entry)!r} is no kernel: it is not declared __global__")
+        there = _entry(targets[0].name, sections)
+        found[entry] = there if isinstance(entry, str) else replace(there, pack=_entry(_pack(number), sections))
     variables = sum(section.size for section in sections if section.name.startswith(".nv.global"))
     return Cubin(image, found, variables > POINTER_SIZE * len(entries), digest)
 
@@ -240,19 +265,20 @@ def _relocations(section: _ElfSection) -> Iterator[tuple[int, int]]:
         yield offset, info >> 32
 
 
-def _parameters(symbol: str, sections: list[_ElfSection]) -> tuple[int, ...]:
-    """The size in bytes of each parameter of a kernel, in order."""
+def _entry(symbol: str, sections: list[_ElfSection]) -> CubinEntry:
+    """A kernel of a cubin, with the size in bytes of each parameter, in order."""
     data = next((section.data for section in sections if section.name == f".nv.info.{symbol}"), b"")
-    sizes, position = {}, 0
+    sizes, packed, position = {}, 0, 0
     while position < len(data):
         layout, attribute, value = struct.unpack_from("<BBH", data, position)
         position += 4
         if layout == WITH_PAYLOAD:
             if attribute == KPARAM_INFO:
-                _, ordinal, _, packed = struct.unpack_from("<IHHI", data, position)
-                sizes[ordinal] = packed >> 18
+                _, ordinal, offset, word = struct.unpack_from("<IHHI", data, position)
+                sizes[ordinal] = word >> 18
+                packed = max(packed, offset + sizes[ordinal])
             position += value
-    return tuple(sizes[ordinal] for ordinal in sorted(sizes))
+    return CubinEntry(symbol, tuple(sizes[ordinal] for ordinal in sorted(sizes)), packed)
 
 
 def _text(data: bytes, start: int) -> str:

@@ -1,7 +1,8 @@
 // Handing a kernel to the runtime: its name, its signature, and a function that unpacks its arguments.
 //
 // The loader appends one line per entry, CUDA_ON_CPU_ENTRY("block_sum<256>", block_sum<256>), which also
-// instantiates templates. The names are the ones that NVRTC calls name expressions.
+// instantiates templates. The names are the ones that NVRTC calls name expressions. Where the arguments are C++ of
+// the claim, it is CUDA_ON_CPU_CALL(0, "f(Load{x}, 1.0f)", (float *x), (f), Load{x}, 1.0f): a function of the names.
 #pragma once
 #include <utility>
 
@@ -12,7 +13,7 @@ extern "C" CUDA_ON_CPU_HIDDEN void cuda_on_cpu_register(cuda_on_cpu::Entry *entr
 
 namespace cuda_on_cpu {
 
-// One letter a parameter: P pointer, i a 32-bit integer, l a 64-bit one, ? anything else, which a claim cannot pass.
+// One letter a parameter: P pointer, i a 32-bit integer, l one of 64 bits, ? anything else, which C++ must make.
 template <class T>
 struct Letter {
   static constexpr char value = std::is_pointer_v<T>                      ? 'P'
@@ -41,6 +42,23 @@ struct Launcher<kernel> {
   CUDA_ON_CPU_UNCHECKED static void invoke(void **args) { call(args, std::index_sequence_for<Parameter...>{}); }
 };
 
+// An argument as its parameter's type. An array whose type the claim does not say fits any pointer.
+template <class Parameter, class Given>
+struct As {
+  static Parameter of(Given given) { return static_cast<Given>(given); }
+};
+template <class T>
+struct As<T *, void *&> {
+  static T *of(void *given) { return static_cast<T *>(given); }
+};
+
+template <class... Parameter, class... Given>
+CUDA_ON_CPU_UNCHECKED inline void call_as(void (*kernel)(Parameter...), Given &&...given) {
+  static_assert(sizeof...(Parameter) == sizeof...(Given), "as many arguments as the function has parameters");
+  void (*volatile called)(Parameter...) = kernel;
+  called(As<Parameter, Given &&>::of(static_cast<Given &&>(given))...);
+}
+
 struct Registration {
   Entry entry;
   Registration(const char *name, void (*invoke)(void **), const char *signature)
@@ -56,3 +74,8 @@ struct Registration {
 #define CUDA_ON_CPU_ENTRY(name, ...)                                                 \
   static ::cuda_on_cpu::Registration CUDA_ON_CPU_JOIN(cuda_on_cpu_entry_, __COUNTER__)( \
       name, ::cuda_on_cpu::Launcher<(__VA_ARGS__)>::invoke, ::cuda_on_cpu::Launcher<(__VA_ARGS__)>::signature);
+#define CUDA_ON_CPU_CALL(number, name, declared, function, ...)                  \
+  CUDA_ON_CPU_UNCHECKED static void cuda_on_cpu_call_##number declared {         \
+    ::cuda_on_cpu::call_as(function __VA_OPT__(, ) __VA_ARGS__);                 \
+  }                                                                              \
+  CUDA_ON_CPU_ENTRY(name, cuda_on_cpu_call_##number)

@@ -1,0 +1,162 @@
+"""What a launch hands to its function: names of arrays and sizes, literals, or one line of C++ (`call`).
+
+    args = ["y", "x", "rows", "1.0f", "nullptr"]
+    call = "softmax<128>(Load{x}, Store{y}, rows, cols)"
+
+Where all are arrays and integers they are handed over as they are. Else the compiler makes the arguments from the names
+that are used: it converts a size to float or size_t, and builds structs. Knows C++ as far as a list of arguments goes.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kfuzz.claims.arrays import Array
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from kfuzz.claims.reading import required
+from kfuzz.claims.signature import Parameter, Parameters, split_commas
+from kfuzz.devices import DTYPES
+from kfuzz.devices.limits import C_INT_BYTES
+
+ClaimedArrays = Mapping[str, Array]
+LITERAL = re.compile(
+    r"[+-]?(?:0[xX][0-9a-fA-F]+|\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU])"
+    r"|[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?[fF]?"
+    r"|[+-]?(?:INFINITY|NAN)|true|false|nullptr"
+)
+NAME = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
+C_TYPES = {"f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16", "i32": "int", "u32": "unsigned"}
+LONG = 8
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a launch as C++, and the declarations of the names in them, which the device hands over."""
+
+    texts: tuple[str, ...]
+    declared: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A launch's function and arguments, as the claim writes them."""
+
+    function: str
+    texts: tuple[str, ...]
+    is_call: bool
+
+
+def read_written(front: FrontMatter, key: KeyPath, arrays: ClaimedArrays, names: Iterable[str]) -> Written:
+    """`entry` and `args`, or the `call` that stands for both."""
+    call = lookup(front.values, (*key, "call"))
+    if call is not None:
+        return read_call(front, key, call)
+    entry = required(front, (*key, "entry"), 'entry = "softmax_online"')
+    if not isinstance(entry, str):
+        raise front.error((*key, "entry"), "the name of a __global__ function is wanted, in quotes")
+    args = required(front, (*key, "args"), 'args = ["y", "x", "rows", "cols"]')
+    if not isinstance(args, list):
+        raise front.error((*key, "args"), "a list of names is wanted, in the order of the parameters")
+    texts = tuple(text_of(value) for value in args)
+    for text in texts:
+        if text not in names and text not in arrays and not LITERAL.fullmatch(text):
+            found = f"'{text}' is no array, no size and no literal; this claim has {', '.join((*arrays, *names))}"
+            raise front.error((*key, "args"), f"{found}; for any other C++ write the launch as call = ...")
+    return Written(entry, texts, is_call=False)
+
+
+def read_call(front: FrontMatter, key: KeyPath, call: object) -> Written:
+    """The function and the arguments of one line of C++."""
+    usage = 'one line of C++ is wanted, such as "softmax<128>(Load{x}, Store{y}, rows, cols)"'
+    for other in ("entry", "args"):
+        if lookup(front.values, (*key, other)) is not None:
+            raise front.error((*key, "call"), f"it says function and arguments itself; leave out {other}")
+    text = " ".join(call.split()) if isinstance(call, str) else ""
+    opened = opening(text)
+    if not text.endswith(")") or opened < 1:
+        raise front.error((*key, "call"), usage)
+    return Written(text[:opened].strip(), split_commas(text[opened + 1 : -1]), is_call=True)
+
+
+def opening(text: str) -> int:
+    """Index of the bracket that the last character closes; -1 where there is none."""
+    depth = 0
+    for index in range(len(text) - 1, -1, -1):
+        depth += (text[index] in ")]}") - (text[index] in "([{")
+        if depth == 0:
+            return index
+    return -1
+
+
+def text_of(value: object) -> str:
+    """An argument as C++ writes it: TOML's numbers and booleans may stand without quotes."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
+    return str(value).strip()
+
+
+def uses(texts: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """The names of arrays and sizes in some C++, each once, in the order in which they appear."""
+    allowed = set(known)
+    return tuple(dict.fromkeys(name for text in texts for name in NAME.findall(text) if name in allowed))
+
+
+def are_plain(written: Written, parameters: Parameters, arrays: ClaimedArrays) -> bool:
+    """Whether all are arrays for pointers and sizes for integers of 32 or 64 bits: handed over as they are."""
+    return not written.is_call and all(
+        parameter.is_pointer if text in arrays else is_plain_size(text, parameter)
+        for text, parameter in zip(written.texts, parameters, strict=True)
+    )
+
+
+def is_plain_size(text: str, parameter: Parameter) -> bool:
+    return not LITERAL.fullmatch(text) and not parameter.is_float and parameter.bytes in (C_INT_BYTES, LONG)
+
+
+def widths_of(written: Written, parameters: Parameters) -> dict[str, int]:
+    """The bytes of the integers that sizes are passed as, where they are known; of several the fewest."""
+    found: dict[str, int] = {}
+    for text, one in zip(written.texts, parameters, strict=False):
+        if one.bytes and not (one.is_float or one.is_pointer or "bool" in one.text):
+            found[text] = min(one.bytes, found.get(text, LONG))
+    return found
+
+
+def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays, names: tuple[str, ...]) -> Arguments:
+    """The arguments for the compiler to make. An array of `args` fits any pointer, as it does where it is plain."""
+    widths = widths_of(written, parameters)
+
+    def declared(name: str) -> str:
+        if name in arrays:
+            return f"{C_TYPES[arrays[name].element] if written.is_call else 'void'} *{name}"
+        return f"{'long long' if widths.get(name) == LONG else 'int'} {name}"
+
+    return Arguments(written.texts, tuple(map(declared, uses(written.texts, (*arrays, *names)))))
+
+
+def check_args(
+    front: FrontMatter, key: KeyPath, written: Written, parameters: Parameters, arrays: ClaimedArrays
+) -> None:
+    """There are as many arguments as parameters, and a named array goes to a pointer to its element type."""
+    if len(parameters) != len(written.texts):
+        wanted = ", ".join(parameter.text for parameter in parameters)
+        found = f"{len(written.texts)} given; {written.function} takes {len(parameters)}: ({wanted})"
+        raise front.error(key, found)
+    for text, parameter in zip(written.texts, parameters, strict=True) if not written.is_call else ():
+        if not fits(text, parameter, arrays):
+            array = arrays.get(text)
+            what = f"an array of {array.element}" if array else "a literal" if LITERAL.fullmatch(text) else "a size"
+            raise front.error(key, f"'{text}' is {what}; the parameter is '{parameter.text}'")
+
+
+def fits(text: str, parameter: Parameter, arrays: ClaimedArrays) -> bool:
+    """Whether the parameter may take it; what is not known of its type is left to the compiler."""
+    if text in arrays:
+        width = DTYPES[arrays[text].element].itemsize
+        return parameter.bytes in (None, width) if parameter.is_pointer else parameter.bytes is None
+    if text == "nullptr":
+        return parameter.is_pointer or parameter.bytes is None
+    return not parameter.is_pointer
