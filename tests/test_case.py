@@ -128,7 +128,7 @@ def test_the_form_follows_the_size(tmp_path: Path) -> None:
 
 
 def test_the_largest_recipe_fits_the_bound_of_a_file() -> None:
-    edits = tuple(Edit(-(2**28), -(2**28), 2**32 - 1, "set", 2**28) for _ in range(8))
+    edits = tuple(Edit(-(2**26), -(2**26), 2**32 - 1, "set", 2**26) for _ in range(8))
     bands = tuple(Band(Base("constant", 0, 0, 2**64 - 1), edits) for _ in range(MAX_BANDS))
     recipe = Recipe(MAX_BANDS, 5, bands)
     document, _ = case_file.encode(Record(case_of("sgemm", {"a": recipe, "b": Recipe(5, 1024, bands)})))

@@ -241,6 +241,14 @@ def test_a_file_without_front_matter_is_told_how_to_write_one(tmp_path: Path) ->
         (("[32, 64]", "[1" + "0" * 5000 + "]"), "broken TOML: "),
         (("// ///\n", "// x = [1,\n// ///\n"), "mine.cu:18: broken TOML: "),
         (("// ///\n", "//\n" * 400 + "// ///\n"), "mine.cu:3: front matter of 414 lines; at most 400"),
+        (
+            ("// op ", f"// {'a.' * 30000}a = 1\n// op "),
+            "mine.cu:4: a key of more than 8 dots; a claim's keys have two",
+        ),
+        (
+            ("// op ", "// ['a'.b.\"c\". d .e.f.g.h.i.j]\n// op "),
+            "mine.cu:4: a key of more than 8 dots; a claim's keys",
+        ),
         (("// ///\n", "// ///\n// /// kernel\n// ///\n"), "mine.cu:19: a second '// /// kernel'"),
     ],
 )

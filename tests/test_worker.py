@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from kfuzz.devices import Buffer, DeviceError, Job, Probe
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.processes import descendants
 from kfuzz.devices.worker import Worker
 from planted_jobs import marked, planted
 
@@ -65,6 +66,51 @@ def test_a_hostile_kernel_is_reported_as_what_it_is(device: CpuDevice, name: str
     assert [one.kind for one in found][:1] == [kind], found
     assert mark is None or found[0].line in marked("endings", mark), found
     assert is_as_it_should_be(device)
+
+
+def test_a_kernel_writes_no_file(device: CpuDevice) -> None:
+    outcome = device.run(ending("writes_a_file", y="f32[1]"), Probe())
+    assert outcome.findings == ()
+    assert [run.outputs["y"][0] for run in outcome.runs] == [0.0] * 3
+    assert is_as_it_should_be(device)
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        ending("forks_and_goes_on", y="f32[1]"),
+        ending("forks_and_the_copy_stays", y="f32[2] = 0", has_a_session=0, then_spins=0),
+        ending("forks_and_the_copy_stays", y="f32[2] = 0", has_a_session=1, then_spins=0),
+        ending("forks_and_the_copy_stays", y="f32[2] = 0", has_a_session=1, then_spins=1),
+    ],
+    ids=["goes on", "stays", "stays in a session of its own", "stays while its parent hangs"],
+)
+def test_what_a_kernel_starts_ends_with_it(device: CpuDevice, job: Job) -> None:
+    """As root, whom the system lets start processes all the same; others are refused, and their kernel goes on."""
+    assert is_as_it_should_be(device)
+    before = set(descendants(os.getpid()))
+    outcome = device.run(job, Probe(timeout=0.3))
+    if os.getuid() == 0:
+        assert {one.kind for one in outcome.findings} <= {"trap", "hang"}
+        assert outcome.findings
+    else:
+        assert [run.outputs["y"][0] for run in outcome.runs] in ([2.0] * 3, [])
+    assert is_as_it_should_be(device)
+    assert set(descendants(os.getpid())) <= before | {device._worker.pid}
+
+
+def test_a_process_in_a_session_of_its_own_is_found_by_its_ancestors() -> None:
+    """The partner: what is looked for above would be seen."""
+    command = "import os, time; os.setsid(); print(flush=True); time.sleep(60)"
+    child = subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE)
+    try:
+        assert child.stdout is not None
+        child.stdout.readline()
+        assert child.pid in descendants(os.getpid())
+    finally:
+        child.kill()
+        child.communicate()
+    assert child.pid not in descendants(os.getpid())
 
 
 def files_open() -> int:

@@ -142,9 +142,9 @@ def _bind(op: str, role: str, shape: tuple[int, ...], wanted: tuple[str, ...], a
             raise CaseError(f"{role} of {op}: {name}={size}; {name}={expected} is expected")
 
 
-def bytes_of(array: Values) -> bytes:
-    """The bits of an array in C order, little-endian on every machine."""
-    return np.ascontiguousarray(array).view(np.uint32).astype("<u4", copy=False).tobytes()
+def bytes_of(array: Values) -> memoryview:
+    """The bits of an array in C order, little-endian on every machine; no copy where the machine is so itself."""
+    return np.ascontiguousarray(array).view(np.uint32).astype("<u4", copy=False).reshape(-1).view(np.uint8).data
 
 
 def in_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:

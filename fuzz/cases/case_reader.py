@@ -30,6 +30,7 @@ from kfuzz.cases.recipe import (
     Recipe,
 )
 from kfuzz.devices.limits import INT_MAX
+from kfuzz.printable import one_line
 
 SCHEMA = "kfuzz-case/1"
 MAX_LITERAL = 4096
@@ -79,11 +80,6 @@ def is_npy_header(header: bytes, shape: tuple[int, ...]) -> bool:
     return length < 1 << 16 and header[:10] == magic and header[10:].rstrip(b" \n") == text
 
 
-def one_line(text: str) -> str:
-    """The text with its control characters spelled out: names in a file are a stranger's too."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
-
-
 class Reader:
     """Checks one document; every failure names the file and the key."""
 
@@ -91,7 +87,7 @@ class Reader:
         self.path = path
 
     def fail(self, key: str, problem: str) -> NoReturn:
-        where = f"{self.path}: {one_line(key)[:200]}" if key else f"{self.path}"
+        where = one_line(f"{self.path}: {key[:200]}" if key else f"{self.path}")
         raise CaseError(f"{where}: {one_line(problem)[:600]}")
 
     def parse(self, text: bytes) -> dict[str, object]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 GENERATOR = "kfuzz-recipe/1"
-MAX_ELEMENTS = 1 << 28
+MAX_ELEMENTS = 1 << 26
 MAX_BANDS = 1024
 MAX_EDITS = 8
 MAX_SEED = (1 << 64) - 1

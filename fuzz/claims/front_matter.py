@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.devices import ClaimError
+from kfuzz.printable import one_line
 
 OPENS = "// /// kernel"
 CLOSES = "// ///"
@@ -24,6 +25,11 @@ WIDEST = 72
 MOST_LINES, MOST_LETTERS = 400, 1 << 16
 """More than any claim needs, and few enough that finding the line of a mistake takes no time."""
 MOST_BYTES = 16 << 20
+MOST_DOTS = 8
+"""In a key; a claim's own have two. What TOML makes of a key grows with the square of its parts."""
+OPAQUE = re.compile(r'''"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*''', re.DOTALL)
+"""Strings and comments."""
+DOTTED = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){{{MOST_DOTS + 1}}}")
 
 KeyPath = tuple[str | int, ...]
 
@@ -91,6 +97,10 @@ def parse(path: Path, source: str) -> FrontMatter:
     toml = "\n".join(line[3:] for line in lines[start:end])
     if len(toml) > MOST_LETTERS:
         raise ClaimError(f"{where}:{start}: front matter of {len(toml)} characters; at most {MOST_LETTERS}")
+    plain = OPAQUE.sub(lambda found: "_" + "\n" * found[0].count("\n"), toml)
+    if deep := DOTTED.search(plain):
+        line = start + plain.count("\n", 0, deep.start()) + 1
+        raise ClaimError(f"{where}:{line}: a key of more than {MOST_DOTS} dots; a claim's keys have two at most")
     try:
         values = tomllib.loads(toml)
     except (ValueError, RecursionError) as error:
@@ -107,7 +117,7 @@ def line_of(error: Exception, toml: str) -> int:
 
 def message_of(error: Exception) -> str:
     message = re.sub(r" \((at line \d+, column \d+|at end of document)\)$", "", str(error).splitlines()[0])
-    return message[:1].lower() + message[1:]
+    return one_line(message[:1].lower() + message[1:])
 
 
 def lines_of_keys(toml: str) -> dict[KeyPath, int]:
@@ -165,7 +175,7 @@ def shown_key(key: KeyPath) -> str:
             text += f"[{part + 1}]" if part else ""
         else:
             text += f".{part}" if text else part
-    return text or "front matter"
+    return one_line(text) or "front matter"
 
 
 def shown(value: object) -> str:
@@ -176,10 +186,11 @@ def shown(value: object) -> str:
         text = "[" + ", ".join(shown(inner) for inner in value) + "]"
     else:
         text = json.dumps(value, ensure_ascii=False, default=str)
+    text = one_line(text)
     return text if len(text) <= WIDEST else text[: WIDEST - 3] + "..."
 
 
 def shown_path(path: Path) -> str:
     """The path from the working directory where it lies below it, else as given."""
     relative = os.path.relpath(path) if path.is_absolute() else str(path)
-    return str(path) if relative.startswith("..") else relative
+    return one_line(str(path) if relative.startswith("..") else relative)

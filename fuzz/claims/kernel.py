@@ -26,6 +26,7 @@ from kfuzz.claims.where import Where, read_where
 from kfuzz.devices import Buffer, Entry, Job, Step
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.verdict import Special
+from kfuzz.printable import one_line
 from numpy.typing import NDArray
 
 HOME = Path(__file__).resolve().parent.parent
@@ -217,7 +218,7 @@ def discover(folder: Path = KERNELS) -> tuple[Kernel, ...]:
 def name_of(path: Path) -> str:
     """`softmax/online_block` for a file of ours, the file's own name for any other."""
     full = path.resolve()
-    return full.relative_to(KERNELS).with_suffix("").as_posix() if full.is_relative_to(KERNELS) else full.stem
+    return one_line(full.relative_to(KERNELS).with_suffix("").as_posix() if full.is_relative_to(KERNELS) else full.stem)
 
 
 def fitted(array: Array, shape: Shape, takes_vector: bool) -> Shape:

@@ -21,6 +21,7 @@ from kfuzz.commands.options import console, device_option, duration, kernels_nam
 from kfuzz.devices import DeviceError
 from kfuzz.exit_codes import NOTHING_NEW
 from kfuzz.find.device import device_named, open_device
+from kfuzz.printable import printable
 from kfuzz.views import report, summary
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.junit import as_junit
@@ -144,7 +145,7 @@ def show(found: report.Report, screen: Console, is_first_look: bool) -> None:
     screen.print()
     screen.print(summary.table(found))
     for trouble in summary.troubles(found):
-        click.echo(trouble, err=True)
+        click.echo(printable(trouble), err=True)
     screen.print("", summary.verdict(found), sep="\n", markup=False, highlight=False, soft_wrap=True)
     if is_first_look and found.exit_code == NOTHING_NEW:
         screen.print(f"to see a finding: kfuzz fuzz {TRY_NEXT}", markup=False, highlight=False)

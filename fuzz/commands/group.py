@@ -21,6 +21,7 @@ from kfuzz.commands.show import show
 from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED
 from kfuzz.find.targets import TargetError
+from kfuzz.printable import printable
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 UNREAD = (errno.EPIPE, errno.EIO)
@@ -35,7 +36,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except (CaseError, ClaimError, DeviceError, TargetError) as error:
-            click.echo(str(error), err=True)
+            click.echo(printable(str(error)), err=True)
             ctx.exit(COULD_NOT)
         except OSError as error:
             if error.errno in UNREAD:
@@ -43,7 +44,7 @@ class Commands(click.Group):
                 ctx.exit(INTERRUPTED)
             if error.errno not in FULL:
                 raise
-            click.echo(str(error), err=True)
+            click.echo(printable(str(error)), err=True)
             ctx.exit(COULD_NOT)
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)

@@ -7,6 +7,7 @@ import click
 from kfuzz.commands.options import console
 from kfuzz.exit_codes import COULD_NOT
 from kfuzz.find.targets import TargetError
+from kfuzz.printable import printable
 from kfuzz.views import listing
 from kfuzz.views.report import write
 
@@ -34,6 +35,6 @@ def list_kernels(ctx: click.Context, as_json: bool, into: Path | None) -> None:
     else:
         console().print(listing.as_table(kernels))
     for unreadable in errors:
-        click.echo(str(unreadable), err=True)
+        click.echo(printable(str(unreadable)), err=True)
     if errors or not kernels:
         ctx.exit(COULD_NOT)

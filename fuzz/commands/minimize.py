@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError, Record
-from kfuzz.cases.case_reader import one_line
 from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.options import console, device_option, duration, kernels_named
 from kfuzz.exit_codes import INTERRUPTED, NOTHING_NEW
@@ -19,6 +18,7 @@ from kfuzz.find.targets import TargetError
 from kfuzz.minimizing.minimize import Failure, Minimized, failure_of, record_of
 from kfuzz.minimizing.minimize import minimize as make_smaller
 from kfuzz.minimizing.subject import Subject
+from kfuzz.printable import one_line
 from kfuzz.views.failure import failure_text
 from kfuzz.views.report import write
 from kfuzz.views.repro import script

@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Record
-from kfuzz.cases.case_reader import one_line
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.options import console, device_option, kernels_named
@@ -20,6 +19,7 @@ from kfuzz.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.find.device import open_device
 from kfuzz.find.project import kernels_below, kernels_for
 from kfuzz.find.targets import TargetError
+from kfuzz.printable import one_line, printable
 from kfuzz.trials.replay import Replay
 from kfuzz.trials.replay import replay as replay_record
 from kfuzz.views.failure import replay_texts
@@ -57,7 +57,7 @@ def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...
     with closing(open_device(device)) as opened:
         for entry in found:
             if entry.record is None:
-                click.echo(entry.error, err=True)
+                click.echo(printable(entry.error), err=True)
                 statuses["damaged"] += 1
                 continue
             for one in replays(entry.record, kernels, opened, is_chosen=bool(targets)):

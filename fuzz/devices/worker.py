@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import IO, Literal, Protocol
 
-from kfuzz.devices import ClaimError, DeviceError, Entry, Finding, Job, Outcome, Probe
+from kfuzz.devices import ClaimError, DeviceError, Entry, Finding, Job, Outcome, Probe, processes
 from kfuzz.devices.kinds import Kind
 
 LENGTH = struct.Struct("<Q")
@@ -217,7 +217,10 @@ def _nothing() -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its children, and wait for it: no orphan, no zombie, no open pipe."""
+    """Kill a process and all that it has started, and wait for it: no orphan, no zombie, no open pipe."""
+    if process.poll() is None:
+        os.kill(process.pid, signal.SIGSTOP)  # so that it starts nothing meanwhile
+        processes.end(processes.descendants(process.pid))
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()

@@ -10,6 +10,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Finding, Outcome, Run
 from kfuzz.devices.kinds import Kind
 from kfuzz.oracle import Verdict
+from kfuzz.printable import one_line
 from kfuzz.trials.defect import Defect, Scene
 
 PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
@@ -74,7 +75,7 @@ def _line(source: str, number: int) -> str:
     lines = [line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}..." for line in lines]
     text = lines[number - 1]
     nth = lines[:number].count(text)
-    return f"`{text}`" + (f" #{nth}" if nth > 1 else "")
+    return f"`{one_line(text)}`" + (f" #{nth}" if nth > 1 else "")
 
 
 def _of_oracle(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judged) -> list[Defect]:

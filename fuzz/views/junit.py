@@ -3,16 +3,14 @@
 Knows the report and the XML; never how anything was found.
 """
 
-import re
 from datetime import UTC
 from xml.etree import ElementTree as ET
 
 from kfuzz.campaign.campaign import KernelResult
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.printable import printable
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.report import Report
-
-NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_junit(report: Report) -> str:
@@ -45,20 +43,15 @@ def _test_case(suite: ET.Element, result: KernelResult) -> None:
     test = ET.SubElement(suite, "testcase", attributes)
     if news:
         more = f" and {len(news) - 1} more" if len(news) > 1 else ""
-        message = clean(news[0].defect.bucket + more)
+        message = printable(news[0].defect.bucket + more)
         failure = ET.SubElement(test, "failure", {"type": news[0].defect.kind, "message": message})
-        failure.text = clean("\n\n".join(map(discovery_text, news)))
+        failure.text = printable("\n\n".join(map(discovery_text, news)))
     if progress.error:
-        error = ET.SubElement(test, "error", {"type": "claim", "message": clean(progress.error.splitlines()[0])})
-        error.text = clean(progress.error)
+        error = ET.SubElement(test, "error", {"type": "claim", "message": printable(progress.error.splitlines()[0])})
+        error.text = printable(progress.error)
     elif not progress.trials:
         ET.SubElement(test, "skipped", {"message": "not tried: out of time"})
     rest = [one for one in result.discoveries if one not in news]
     if rest:
         told = [f"{'known' if one.is_known else 'warning'}: {one.defect.bucket}: {one.defect.message}" for one in rest]
-        ET.SubElement(test, "system-out").text = clean("\n".join(told))
-
-
-def clean(text: str) -> str:
-    """The text without what XML cannot hold."""
-    return NO_XML.sub("?", text)
+        ET.SubElement(test, "system-out").text = printable("\n".join(told))

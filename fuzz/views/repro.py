@@ -59,8 +59,8 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     calls = [call for call in ("main", "unpacked") if call == "main" or any(call in text for text in arrays.values())]
     needs_recipe = any(text.startswith("Recipe(") for text in arrays.values())
     head = HEAD.format(
-        bucket=one_line(record.origin.bucket),
-        message=one_line(record.origin.message),
+        bucket=in_docstring(record.origin.bucket),
+        message=in_docstring(record.origin.message),
         name=name,
         devices="|".join(NAMES),
         calls=", ".join(calls),
@@ -81,7 +81,7 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     return text
 
 
-def one_line(text: str) -> str:
+def in_docstring(text: str) -> str:
     """Text that stands safely inside a docstring."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
     return plain.replace("\\", "/").replace('"""', "'''")
@@ -100,7 +100,9 @@ def array_text(role: str, record: Record) -> str:
     if array.size <= MAX_LITERAL:
         bits = [f"0x{bits:08x}," for bits in array.view(np.uint32).ravel().tolist()]
         lines = ["        " + " ".join(bits[first : first + A_LINE]) for first in range(0, len(bits), A_LINE)]
-        values = "[]" if not bits else "[  " + f"# {one_line(record.case.show(role))}\n" + "\n".join(lines) + "\n    ]"
+        values = (
+            "[]" if not bits else "[  " + f"# {in_docstring(record.case.show(role))}\n" + "\n".join(lines) + "\n    ]"
+        )
         return f"np.array(\n    {values},\n    np.uint32,\n).view(np.float32).reshape({array.shape!r})"
     if recipe is not None:
         return repr(recipe)

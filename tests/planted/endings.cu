@@ -1,5 +1,7 @@
 // Kernels that do not come to an ordinary end.
 #include <cassert>
+#include <fcntl.h>
+#include <unistd.h>
 
 __global__ void spins(volatile int *flag) {
     while (*flag == 0) {  // SPIN
@@ -61,6 +63,26 @@ __global__ void traps() {
 
 __global__ void asserts(int n) {
     assert(n > 1000);  // ASSERT
+}
+
+__global__ void forks_and_goes_on(float *y) {
+    y[0] = fork() < 0 ? 2.0f : 1.0f;
+}
+
+__global__ void forks_and_the_copy_stays(float *y, int has_a_session, int then_spins) {
+    const int child = fork();
+    if (child == 0) {
+        if (has_a_session) setsid();
+        for (;;) pause();
+    }
+    while (then_spins && y[1] == 0.0f) {}
+    y[0] = child < 0 ? 2.0f : 1.0f;
+}
+
+__global__ void writes_a_file(float *y) {
+    const int file = open("/tmp/kfuzz-a-kernel-wrote-this", O_CREAT | O_WRONLY, 0600);
+    y[0] = file >= 0 && write(file, "x", 1) == 1;
+    unlink("/tmp/kfuzz-a-kernel-wrote-this");
 }
 
 __global__ void is_fine(float *y) {

@@ -29,10 +29,12 @@ from kfuzz.devices.cpu.abi import (
     are_equal,
     arguments,
 )
+from kfuzz.devices.cpu.confine import StartedProcessError, confined
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, examined
 from kfuzz.devices.cpu.findings import Lines, sights
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.layout import ALIGNED, nbytes
+from kfuzz.devices.processes import adopt_orphans
 from numpy.typing import NDArray
 
 MEMORY_LIMIT = 12 << 30
@@ -111,7 +113,8 @@ class LaidOut:
         raw.late_writes = manner.late_writes
         raw.timeout_ms = max(1, int(seconds * 1000))
         began = time.perf_counter()
-        runtime.run(raw)
+        with confined():
+            runtime.run(raw)
         took = time.perf_counter() - began
         seen = self._findings[: raw.finding_count]
         found = sights(seen, job, program.loaded.library, program.lines) if seen else []
@@ -174,6 +177,7 @@ class CpuBackend:
         limit = MEMORY_LIMIT if allowed == resource.RLIM_INFINITY else min(MEMORY_LIMIT, allowed)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        adopt_orphans()
         self._runtime = Runtime(compiler.runtime())
         self._programs: OrderedDict[tuple[object, ...], LoadedFlavour] = OrderedDict()
         self._loads = 0
@@ -194,7 +198,11 @@ class CpuBackend:
         flavour: Flavour = "check" if probe.check else "fast"
         bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
         begin("running")
-        outcome = examined(job, probe, run, self._waiters)
+        try:
+            outcome = examined(job, probe, run, self._waiters)
+        except StartedProcessError:
+            message = "the kernel starts processes of its own; they were ended"
+            return Outcome(findings=(Finding("trap", message),))
         unset = bound[flavour].program.loaded.library.uninitialised
         return replace(outcome, findings=(*outcome.findings, *map(uninitialised_local, unset))) if unset else outcome
 

@@ -19,6 +19,7 @@ from kfuzz.devices import ClaimError, DeviceError, Entry, Job, cache
 from kfuzz.devices.cpu.options import COMMON, LANGUAGE, LIBRARIES, LINK, RUNTIME, Flags, Flavour, flags, options
 from kfuzz.devices.cpu.translate import Translated, translated
 from kfuzz.devices.limits import STATIC_SHARED_MAX
+from kfuzz.printable import printable
 
 Noted = dict[str, Any]
 """As JSON: where the static __shared__ arrays lie, and the digests of the files that the kernel file includes."""
@@ -266,7 +267,7 @@ def _complaint(words: str, job: Job, source: Translated) -> str:
     text = text.replace(ENTRIES_NAME, f"{job.path}, {ENTRIES_NAME}")
     lines = [one for one in text.splitlines() if one.strip()]
     start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
-    return "\n".join(lines[start : start + 12])
+    return printable("\n".join(lines[start : start + 12]))
 
 
 def _dependencies(depends: Path) -> list[Path]:

@@ -14,6 +14,7 @@ from kfuzz.devices.cpu.findings import Doubt, Sight
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.kinds import Kind
 from kfuzz.devices.layout import POISONS, nbytes
+from kfuzz.printable import printable
 
 SCHEDULES = {FORWARD: "forward", REVERSE: "reverse", SHUFFLED: "shuffled"}
 FINE, COARSE = 8, 64
@@ -126,7 +127,7 @@ def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Ou
     runs = tuple(one.run for one in whole if one.run is not None)
     if len(runs) > 1:
         findings += unwritten(job, runs, [one.manner.poison for one in whole])
-    notes = tuple(f"the kernel printed: {one.printed}" for one in passes[:1] if one.printed)
+    notes = tuple(f"the kernel printed: {printable(one.printed)}" for one in passes[:1] if one.printed)
     return Outcome(runs, tuple(findings), notes)
 
 
