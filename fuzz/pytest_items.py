@@ -126,12 +126,12 @@ class FuzzItem(Item):
         self.kernel = kernel
 
     def runtest(self) -> None:
-        """Fuzz for this kernel's share of the time."""
-        count = sum(isinstance(item, FuzzItem) for item in self.session.items)
-        seconds = duration(self.config.getoption("--kfuzz-time"))
+        """Fuzz for this kernel's share of the time, or for its number of cases."""
+        cases = self.config.getoption("--kfuzz-cases")
+        seconds = None if cases else share_of_time(self.session)
         device = visible_device(self.config)
         folder = self.config.rootpath / str(self.config.getini("kfuzz_corpus"))
-        options = Options(seed=seed_of(self.config), max_time=seconds / max(1, count), corpus=folder)
+        options = Options(seed=seed_of(self.config), max_cases=cases, max_time=seconds, corpus=folder)
         started = datetime.now(UTC)
         result = run_campaign([self.kernel], partial(open_device, device), options)
         last_run.note(result, device)
@@ -144,12 +144,18 @@ class FuzzItem(Item):
         if progress.error:
             raise ClaimError(progress.error)
         if not progress.rows:
-            raise CaseError(
-                f"{self.kernel.name}: nothing was tested in {options.max_time:.1f} s; give --kfuzz-time more"
-            )
+            spent = f"{cases} cases" if cases else f"{seconds:.1f} s"
+            more = "--kfuzz-cases" if cases else "--kfuzz-time"
+            raise CaseError(f"{self.kernel.name}: nothing was tested in {spent}; give {more} more")
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"fuzz {self.kernel.name}"
+
+
+def share_of_time(session: pytest.Session) -> float:
+    """Seconds for each kernel that is fuzzed."""
+    count = sum(isinstance(item, FuzzItem) for item in session.items)
+    return duration(session.config.getoption("--kfuzz-time")) / max(1, count)
 
 
 def kernel_file(parent: pytest.Collector, path: Path) -> KernelFile | None:

@@ -21,6 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("kfuzz", "kfuzz: kept cases are replayed always, kernels are fuzzed when asked")
     group.addoption("--kfuzz", action="store_true", help="also fuzz: one item for each kernel")
     group.addoption("--kfuzz-time", default="60s", metavar="TIME", help="time for all kernels together: 60s, 5m")
+    group.addoption("--kfuzz-cases", type=int, metavar="N", help="so many cases of each kernel, however long they take")
     group.addoption("--kfuzz-device", default="auto", choices=("auto", "cpu", "gpu"), help="where kernels run")
     group.addoption("--kfuzz-seed", type=int, metavar="N", help="which cases are tried; drawn if left out")
     kernels = "kernels to replay on and to fuzz, as globs from rootdir; every .cu file with a claim if left out"
@@ -50,7 +51,9 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     """Say that there will be fuzzing."""
     if not config.getoption("--kfuzz"):
         return None
-    return f"kfuzz: fuzzing for {config.getoption('--kfuzz-time')}, device {config.getoption('--kfuzz-device')}"
+    cases, device = config.getoption("--kfuzz-cases"), config.getoption("--kfuzz-device")
+    how_long = f"{cases} cases of each kernel" if cases else f"for {config.getoption('--kfuzz-time')}"
+    return f"kfuzz: fuzzing {how_long}, device {device}"
 
 
 def is_case(path: Path) -> bool:

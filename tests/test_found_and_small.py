@@ -1,6 +1,7 @@
 """Every kernel of kernels/broken: its defect is found within so many trials, and made as small as is said here."""
 
 from collections.abc import Iterator
+from math import inf
 
 import pytest
 from kfuzz.claims.kernel import Kernel, discover
@@ -9,9 +10,10 @@ from kfuzz.minimizing.minimize import minimize
 
 from benchmarks.hunt import hunt
 
+pytestmark = pytest.mark.slow
+
 BROKEN = {kernel.name.partition("/")[2]: kernel for kernel in discover() if kernel.broken}
 TRIALS = 300
-SECONDS = 60.0
 SLOW = {"grid_65535_rows", "never_meets_its_end"}
 """One needs 65536 blocks to fail, and of the other each failing run costs a time-out."""
 
@@ -40,7 +42,7 @@ def check(kernel: Kernel, seed: int, cpu: CpuDevice) -> None:
     assert kernel.broken is not None
     quarry = hunt(kernel, kernel.broken.kind, seed, cpu, TRIALS, kernel.broken.severity)
     assert quarry is not None, f"not found in {TRIALS} trials from seed {seed}"
-    small = minimize(quarry.failure, cpu, max_time=SECONDS)
+    small = minimize(quarry.failure, cpu, max_time=inf)
     name = kernel.name.partition("/")[2]
     case, tune = small.failure.subject.case, small.failure.subject.tune
     assert small.failure.defect.bucket == quarry.failure.defect.bucket

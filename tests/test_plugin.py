@@ -16,6 +16,8 @@ from kfuzz.claims.kernel import KERNELS
 from kfuzz.pytest_items import card_for
 from kfuzz.pytest_plugin import WINDOW, is_case
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 LEADING = (KERNELS / "broken" / "leading_neg_inf.cu").read_text()
 
@@ -89,7 +91,7 @@ def test_fuzzing_is_one_item_for_each_kernel_and_finds_the_bug(tmp_path: Path) -
     (tmp_path / "plain.cu").write_text("__global__ void nobodys() {}\n")
     listed = run(tmp_path, "--kfuzz", "--collect-only", "-q")
     assert ids(listed) == ["mine.cu::fuzz", "right.cu::fuzz"]
-    done = run(tmp_path, "--kfuzz", "--kfuzz-time", "6s", "--kfuzz-seed", "1", "--junitxml", "junit.xml")
+    done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "40", "--kfuzz-seed", "1", "--junitxml", "junit.xml")
     assert done.returncode == 1
     assert "1 failed, 1 passed" in done.stdout
     assert "BROKEN  mine: special, -inf - -inf" in done.stdout
@@ -180,7 +182,7 @@ def test_a_damaged_case_is_one_clear_error(tmp_path: Path, old: str, new: str, w
 
 def test_a_kernel_that_does_not_compile_fails_with_the_compilers_words(tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(MINE.replace("float max = -INFINITY", "float max = INFINITI"))
-    done = run(tmp_path, "--kfuzz", "--kfuzz-time", "3s")
+    done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "3")
     assert done.returncode == 1
     assert "INFINITI" in done.stdout
     assert "Traceback" not in done.stdout

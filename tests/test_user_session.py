@@ -50,13 +50,14 @@ def test_from_the_template_to_a_committed_case(machine: Machine) -> None:
     assert (machine.folder / case).read_text().startswith('{\n "schema": "kfuzz-case/1",')
 
 
-def test_a_users_own_three_lines(machine: Machine) -> None:
+def test_a_users_own_few_lines(machine: Machine) -> None:
     (machine.folder / "own.cu").write_text(machine.kfuzz("show", "--template").stdout)
     (machine.folder / "test_own.py").write_text(
-        "from hypothesis import given\n"
+        "from hypothesis import given, settings\n"
         "from kfuzz import load\n"
         "from kfuzz.strategies import attempts\n\n"
         "OWN = load('own.cu')\n\n\n"
+        "@settings(deadline=None)\n"
         "@given(attempts(OWN, 64))\n"
         "def test_own(attempt):\n"
         "    assert OWN.admits(OWN.axes_of(attempt.case.arrays))\n"

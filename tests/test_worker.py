@@ -133,6 +133,7 @@ def round_of_hostility(device: CpuDevice, trials: int) -> None:
         assert kind in {one.kind for one in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trials", [36, pytest.param(1000, marks=pytest.mark.soak)])
 def test_hostile_trials_leave_no_process_and_no_file_behind(trials: int) -> None:
     processes, files = len(children()), files_open()
@@ -151,6 +152,11 @@ def test_the_same_process_runs_many_jobs(device: CpuDevice) -> None:
     assert device._worker.pid == before is not None
 
 
+def spin_under_an_alarm(device: CpuDevice) -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    device.run(ending("spins", flag="i32[1] = 0"), Probe(timeout=60.0))
+
+
 def test_an_interrupt_while_waiting_ends_the_worker_and_the_next_job_runs() -> None:
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt
@@ -160,9 +166,8 @@ def test_an_interrupt_while_waiting_ends_the_worker_and_the_next_job_runs() -> N
         with CpuDevice() as device:
             assert is_as_it_should_be(device)
             worker = device._worker.pid
-            signal.setitimer(signal.ITIMER_REAL, 0.3)
             with pytest.raises(KeyboardInterrupt):
-                device.run(ending("spins", flag="i32[1] = 0"), Probe(timeout=60.0))
+                spin_under_an_alarm(device)
             assert worker is not None
             assert not is_alive(worker)
             assert is_as_it_should_be(device)
@@ -199,6 +204,7 @@ device.run(planted("endings", "spins", {{"flag": "i32[1] = 0"}}), Probe(timeout=
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_worker_does_not_outlive_its_caller(how: signal.Signals) -> None:
     paths = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]

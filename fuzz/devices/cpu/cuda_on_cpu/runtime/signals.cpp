@@ -1,9 +1,9 @@
 #include "signals.h"
 
 #include <signal.h>
+#include <algorithm>
 #include <initializer_list>
 #include <sys/time.h>
-#include <time.h>
 #include <ucontext.h>
 
 #include "block.h"
@@ -18,26 +18,22 @@ namespace cuda_on_cpu {
 static volatile bool in_kernels;
 alignas(16) static char handler_stack[64 << 10];  // a fault for want of stack cannot be handled on that stack
 
-// When the block began, or something in it was last seen to come on. Several times a run it is looked whether a thread
-// has come to its end, or more of them have to a barrier that none has passed meanwhile: of either there is an end, so
-// that this is work and no hang, however slow.
-static uint64_t came_on_ms;
+// Several times a run it is looked whether a block has begun since the last look, a thread has come to its end, or more
+// of them have to a barrier that none has passed meanwhile: of each there is an end, so that this is work and no hang,
+// however slow. Looks come by processor time, as the time-out does: what others take of the processor is no stillness.
+static uint64_t blocks_begun, blocks_seen;
 static uint64_t steps_seen;
 static int exited_seen, arrived_seen;
-static uint32_t looks_left;
+static uint32_t looks_left, still_looks, look_ms;
 
-static uint64_t milliseconds_now() {  // coarse: five nanoseconds, and read for every block
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
-}
-
-void note_block_start() { came_on_ms = milliseconds_now(); }
+void note_block_start() { ++blocks_begun; }
 
 static void look_whether_it_comes_on() {
+  bool begun = blocks_begun != blocks_seen;
   bool ended = block.exited > exited_seen;
   bool arrived = run->thread_steps == steps_seen && block.arrived > arrived_seen;
-  if (ended || arrived) came_on_ms = milliseconds_now();
+  still_looks = begun || ended || arrived ? 0 : still_looks + 1;
+  blocks_seen = blocks_begun;
   steps_seen = run->thread_steps;
   exited_seen = block.exited;
   arrived_seen = block.arrived;
@@ -88,7 +84,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     f->detail = static_cast<uint64_t>(number);
     if (f->kind == Kind::illegal_address) locate(address, *f);
   }
-  run->block_ms = milliseconds_now() - came_on_ms;
+  run->block_ms = still_looks * look_ms;
   stop_run(number == SIGPROF ? Status::timed_out : Status::stopped);
 }
 
@@ -110,14 +106,16 @@ void leave_kernels() { in_kernels = false; }
 
 void start_timer(uint32_t milliseconds) {
   if (!milliseconds) return;
-  constexpr uint32_t looks = 16, least = 10;  // milliseconds: the kernel's clock is hardly finer
-  looks_left = milliseconds / looks < least ? 1 : looks;
+  constexpr uint32_t most = 16, least = 10;  // milliseconds: the kernel's clock is hardly finer
+  looks_left = std::min(most, std::max(1u, milliseconds / least));
+  look_ms = milliseconds / looks_left;
+  still_looks = 0;
+  blocks_seen = blocks_begun;
   steps_seen = 0;
   exited_seen = arrived_seen = 0;
-  uint32_t each = milliseconds / looks_left;
   itimerval timer = {};
-  timer.it_value.tv_sec = timer.it_interval.tv_sec = each / 1000;
-  timer.it_value.tv_usec = timer.it_interval.tv_usec = each % 1000 * 1000;
+  timer.it_value.tv_sec = timer.it_interval.tv_sec = look_ms / 1000;
+  timer.it_value.tv_usec = timer.it_interval.tv_usec = look_ms % 1000 * 1000;
   setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
