@@ -9,7 +9,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kfuzz.devices import ClaimError
@@ -43,7 +43,7 @@ class FrontMatter:
     prose: str
     first: int
     toml: str
-    values: dict[str, object]
+    values: dict[str, object] = field(hash=False)
 
     def error(self, key: KeyPath, found: str) -> ClaimError:
         """One line: file, line, key = value, what was found and what is allowed."""

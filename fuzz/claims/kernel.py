@@ -5,6 +5,7 @@ Knows where kernels lie and what a job is; never what the right answer is, nor h
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -171,8 +172,9 @@ def load(path: Path | str) -> Kernel:
     return read(front_matter.read(Path(path)))
 
 
+@lru_cache(maxsize=1024)
 def read(front: FrontMatter) -> Kernel:
-    """The kernel that a front matter and the source below it make."""
+    """The kernel that a front matter and the source below it make; of one text one kernel, which is read once."""
     check_keys(front, (), claim.KEYS)
     roles = roles_of(claim.read_op(front))
     axes = claim.read_axes(front)
