@@ -1,12 +1,16 @@
 # Everything is set up from nothing: Python 3.11 or newer and g++ are all that a machine needs.
 PYTHON ?= python3
 BIN := .venv/bin
+PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadgroup
 
 fuzz: .venv/ready                 ## fuzz every kernel for a minute, on the best device there is
 	$(BIN)/kfuzz fuzz --max-time 60s
 
 test: .venv/ready                 ## the tests
-	$(BIN)/python -m pytest -q -n auto
+	$(PYTEST)
+
+quick: .venv/ready                ## the tests that a change usually breaks, in a minute
+	$(PYTEST) -m "not slow and not soak and not gpu"
 
 check: .venv/ready                ## lint and types
 	$(BIN)/ruff check .
@@ -18,7 +22,7 @@ check: .venv/ready                ## lint and types
 soak: .venv/ready                 ## the long proofs
 	$(BIN)/python -m kfuzz.oracle --full
 	$(BIN)/kfuzz fuzz --device cpu --max-cases 100000
-	$(BIN)/python -m pytest -q -n auto -m soak
+	$(PYTEST) -m soak
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -26,4 +30,4 @@ soak: .venv/ready                 ## the long proofs
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	touch $@
 
-.PHONY: fuzz test check soak
+.PHONY: fuzz test quick check soak

@@ -1,21 +1,51 @@
-"""Tests marked gpu need a card; where there is none they are skipped, with the reason."""
+"""What holds for all tests: those marked gpu are skipped where there is no card, and time decides nothing."""
 
 import signal
+from itertools import groupby
+from zlib import crc32
 
+import hypothesis
 import pytest
 from installed import Machine
 from installed import machine as set_up
 from kfuzz.devices.gpu.device import why_not
+from kfuzz.pytest_items import CaseItem
+from quick import Quick
+
+LARGE = 1 << 14
+"""Elements of a kept case whose replay takes a second."""
 
 # A shell tells its background jobs to ignore Ctrl-C, and what they start inherits that. Tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# How fast this machine is, and what else it does, is nothing that a test of ours is about.
+hypothesis.settings.register_profile(
+    "any speed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any speed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Quick())
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_slow_replays([item for item in items if isinstance(item, CaseItem)])
     wanting = [item for item in items if item.get_closest_marker("gpu")]
     if wanting and (reason := why_not()):
         for item in wanting:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def mark_slow_replays(items: list[CaseItem]) -> None:
+    """Of each kept case all replays but one are slow, and that one, too, where the case is large."""
+    for path, same in groupby(items, key=lambda item: item.path):
+        replays = list(same)
+        quick = replays[crc32(path.name.encode()) % len(replays)]  # so that every kernel has some
+        for item in replays:
+            if item is not quick or item.record.case.elements > LARGE:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

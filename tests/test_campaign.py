@@ -158,6 +158,7 @@ def test_a_wrong_kernel_is_found_and_its_case_is_on_disk_before_it_is_told(tmp_p
     assert result.trials == 120
 
 
+@pytest.mark.slow
 def test_a_case_that_was_kept_breaks_the_kernel_again(tmp_path: Path) -> None:
     run_campaign([LEADING], CpuDevice, Options(seed=1, max_cases=60, corpus=tmp_path))
     (entry,) = (
@@ -172,6 +173,7 @@ def test_a_case_that_was_kept_breaks_the_kernel_again(tmp_path: Path) -> None:
     assert record.origin.bucket in {defect.bucket for defect in trial.defects}
 
 
+@pytest.mark.slow
 def test_two_jobs_give_the_same_result_to_the_byte(tmp_path: Path) -> None:
     kernels = [LEADING, RIGHT, TAIL]
     options = Options(seed=3, max_cases=100)
@@ -186,6 +188,7 @@ def test_another_seed_gives_another_campaign() -> None:
     assert told(one) != told(two)
 
 
+@pytest.mark.slow
 def test_events_come_in_the_same_order_with_any_number_of_jobs() -> None:
     def events(jobs: int) -> list[tuple[str, int, int]]:
         seen: list[tuple[str, int, int]] = []
@@ -218,6 +221,7 @@ def test_an_interrupted_campaign_resumes_to_the_same_result(tmp_path: Path, scan
     assert files(tmp_path / "parts") == files(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_of_two_jobs_returns_what_was_found(tmp_path: Path) -> None:
     def stop(event: Event) -> None:
         if isinstance(event, Found):
@@ -273,6 +277,7 @@ def test_a_kernel_whose_text_has_changed_starts_anew(tmp_path: Path, scan: Kerne
     assert second.trials == 20
 
 
+@pytest.mark.slow
 def test_what_a_baseline_knows_is_no_news(tmp_path: Path) -> None:
     options = Options(seed=1, max_cases=60)
     bucket = run_campaign([LEADING], CpuDevice, options).news[0].defect.bucket
@@ -337,23 +342,25 @@ def test_a_kernel_with_endless_errors_is_given_up(scan: Kernel) -> None:
     assert "16 different errors" in result.kernels[0].progress.retired
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_device_that_is_missing_ends_the_campaign(jobs: int, scan: Kernel) -> None:
     with pytest.raises(DeviceError, match="no such device here"):
         run_campaign([scan], Missing, Options(max_cases=5, jobs=jobs))
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_ends_the_campaign_in_one_line(scan: Kernel, tmp_path: Path) -> None:
     with pytest.raises(DeviceError, match="a process at work ended with exit code 7"):
         run_campaign([scan], Dies, Options(max_cases=5, jobs=2, out=tmp_path))
     assert (tmp_path / STATE).exists()
 
 
+@pytest.mark.slow
 def test_time_ends_a_campaign(scan: Kernel) -> None:
     for jobs in (1, 2):
         result = run_campaign([scan, RIGHT], Softmax, Options(max_time=0.5, jobs=jobs))
-        assert result.stop_reason == "max-time"
-        assert result.trials > 0 or jobs > 1  # which have yet to start
+        assert (result.stop_reason, result.seconds >= 0.5) == ("max-time", True)
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_line(scan: Kernel, tmp_path: Path) -> None:
@@ -437,6 +444,7 @@ def killed_campaigns(folder: Path, kills: int, seed: int) -> None:
     assert one == two
 
 
+@pytest.mark.slow
 def test_a_killed_campaign_loses_nothing_that_it_told(tmp_path: Path) -> None:
     (tmp_path / "undisturbed").mkdir()
     killed_campaigns(tmp_path, 3, seed=1)
@@ -448,6 +456,7 @@ def test_two_hundred_kills_lose_nothing(tmp_path: Path) -> None:
     killed_campaigns(tmp_path, 200, seed=2)
 
 
+@pytest.mark.slow
 def test_two_campaigns_into_one_corpus_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     script = tmp_path / "child.py"
     script.write_text(CHILD)

@@ -268,8 +268,9 @@ RECIPE_DOCUMENT = json.loads(case_file.encode(Record(ramp(3, 2000), ORIGIN))[0])
 LITERAL_DOCUMENT = json.loads(SOUND)
 
 
+@pytest.mark.slow
 @given(st.sampled_from([RECIPE_DOCUMENT, LITERAL_DOCUMENT]), st.data())
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 def test_any_change_of_one_value_is_read_or_refused_in_one_line(sound: dict, data: st.DataObject) -> None:
     document = json.loads(json.dumps(sound))
     *parents, last = data.draw(st.sampled_from(places(sound)[1:]))
@@ -362,6 +363,7 @@ def write_often(path: Path, value: int) -> None:
         atomic.write(path, bytes([value]) * 50_000)
 
 
+@pytest.mark.slow
 def test_two_writers_of_one_file_never_mix(tmp_path: Path) -> None:
     path = tmp_path / "file"
     context = multiprocessing.get_context("spawn")

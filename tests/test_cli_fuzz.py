@@ -61,6 +61,7 @@ def test_a_bug_is_found_kept_and_reported(folder: Path) -> None:
     assert ET.parse(folder / "j.xml").getroot().get("failures") == "1"  # noqa: S314  our own file
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_findings_with_any_number_of_jobs(folder: Path) -> None:
     told = []
     for jobs in ("1", "2"):
@@ -145,6 +146,7 @@ def test_what_cannot_be_kept_is_told_all_the_same(folder: Path) -> None:
     assert "Traceback" not in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_end_from_outside_is_130_and_keeps_what_was_found(folder: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-m", "kfuzz", "fuzz", "mine.cu", "--device", "cpu"]

@@ -56,6 +56,7 @@ def test_list_as_json_is_what_the_files_say() -> None:
     assert found["broken/missing_barrier"]["broken"]["kind"] == "race"
 
 
+@pytest.mark.slow
 def test_list_says_how_often_a_kernel_was_run_last_time(tmp_path: Path) -> None:
     fuzz = ("fuzz", "--device", "cpu", "--jobs", "1", "--seed", "1", "--corpus", str(tmp_path), "transpose/naive")
     assert kfuzz(*fuzz, "broken/leading_neg_inf", "--max-cases", "60").exit_code == 1
@@ -70,6 +71,7 @@ def test_list_says_how_often_a_kernel_was_run_last_time(tmp_path: Path) -> None:
     assert noted["transpose/tiled"] is None
 
 
+@pytest.mark.slow
 def test_an_edit_since_the_last_run_is_seen(tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text((KERNELS / "transpose" / "naive.cu").read_text())
@@ -226,6 +228,7 @@ def test_a_device_is_well_only_when_a_kernel_ran_on_it() -> None:
     assert "should run without a finding: two writes" in trial("cpu", lambda: racy).missing
 
 
+@pytest.mark.slow
 def test_doctor_names_what_is_there_and_how_to_get_the_rest() -> None:
     result = kfuzz("doctor")
     assert result.exit_code in (0, 2)

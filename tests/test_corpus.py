@@ -117,6 +117,7 @@ def save_many(folder: Path, offset: int) -> None:
         corpus.save(folder, record(f"bucket {number % 10}", [float(offset)] * (1 + (number + offset) % 7)))
 
 
+@pytest.mark.slow
 def test_two_writers_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=save_many, args=(tmp_path, offset)) for offset in (0, 3)]

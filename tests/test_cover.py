@@ -9,13 +9,22 @@ from kfuzz.cases.case import CaseError, Record, case_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import as_kernel, mutants
-from kfuzz.scoring.run import FILE, run_score, scores_in
-from kfuzz.scoring.trials import ScoreOptions, control_of, score_of
+from kfuzz.scoring.run import FILE, HowFar, run_score, scores_in
+from kfuzz.scoring.trials import Score, ScoreOptions, control_of, score_of
 
 from benchmarks.cover import Dead, cover, kills, measure, thin, thinned
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cover")]  # what they share is made once
+
 KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
 FEW = ScoreOptions(seed=3, max_cases=12)
+
+
+@pytest.fixture(scope="module")
+def score() -> Score:
+    """The score of one mutant."""
+    with CpuDevice() as device:
+        return score_of(mutants(KERNEL)[0], KERNEL, device, FEW, control_of(KERNEL, device, FEW))
 
 
 def test_a_few_small_cases_kill_every_mutant_again() -> None:
@@ -37,9 +46,7 @@ def test_a_few_small_cases_kill_every_mutant_again() -> None:
     assert measure(dead[:2], ()) == dead[:2]
 
 
-def test_a_case_whose_mutants_the_others_kill_is_left_out() -> None:
-    with CpuDevice() as device:
-        score = score_of(mutants(KERNEL)[0], KERNEL, device, FEW, control_of(KERNEL, device, FEW))
+def test_a_case_whose_mutants_the_others_kill_is_left_out(score: Score) -> None:
     one, two, three = (Dead(KERNEL, KERNEL, replace(score, line=line)) for line in (1, 2, 3))
     small, middle, large = (Record(case_of("row_max", {"x": np.zeros((1, n), np.float32)}), None) for n in (1, 2, 3))
     strikes = {(1, 1), (1, 2), (2, 2), (2, 3), (3, 3)}  # (columns of the case, line of the mutant)
@@ -48,17 +55,19 @@ def test_a_case_whose_mutants_the_others_kill_is_left_out() -> None:
     assert thinned(chosen, lambda record, dead: record.case.elements == dead.score.line) == (small, middle, large)
 
 
-def test_a_mutant_that_no_case_kills_again_is_named() -> None:
-    with CpuDevice() as device:
-        score = score_of(mutants(KERNEL)[0], KERNEL, device, FEW, control_of(KERNEL, device, FEW))
+def test_a_mutant_that_no_case_kills_again_is_named(score: Score) -> None:
     harmless = Dead(KERNEL, KERNEL, replace(score, status="killed", trials=1))
     assert cover("row_max", [harmless], FEW).left == (f"{score.kernel}:{score.line}: {score.operator}",)
 
 
 def test_what_a_score_kept_is_read_again(tmp_path: Path) -> None:
-    report = run_score([KERNEL], CpuDevice, replace(FEW, max_cases=1), 1, tmp_path, lambda _: None)
+    def stop(progress: HowFar) -> None:
+        if progress.done == 3:
+            raise KeyboardInterrupt
+
+    report = run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, stop)
     options, scores = scores_in(tmp_path)
-    assert options == replace(FEW, max_cases=1)
+    assert (options, len(scores)) == (FEW, 3)
     assert {score.key for score in scores} == set(report.scores)
     (tmp_path / FILE).write_text("no score")
     with pytest.raises(CaseError, match="holds no score"):

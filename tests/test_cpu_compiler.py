@@ -13,6 +13,8 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.cpu.translate import blanked, translated
 from planted_jobs import floats, job_of
 
+pytestmark = pytest.mark.slow
+
 DOUBLES = "__global__ void k(float *y, const float *x) { y[threadIdx.x] = 2.0f * x[threadIdx.x]; }"
 
 

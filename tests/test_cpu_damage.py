@@ -134,6 +134,7 @@ def resident(pid: int) -> int:
     return int(status.partition("VmRSS:")[2].split()[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("check", "elements", "jobs"), [(False, 1 << 23, 520), (True, 1 << 20, 80)])
 def test_the_memory_of_a_large_job_is_given_back(check: bool, elements: int, jobs: int) -> None:
     def copying(count: int) -> Job:

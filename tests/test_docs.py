@@ -169,6 +169,7 @@ def test_a_wrong_command_in_the_running_text_is_told() -> None:
             check_inline(line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_SESSION)
 def test_the_sessions_of_a_page_give_the_output_that_they_show(page: Path, tmp_path: Path) -> None:
     for block in blocks(page.read_text(), "console"):
@@ -198,6 +199,7 @@ def test_a_session_is_compared_line_by_line_but_for_what_is_left_out(shown: str,
     assert is_shown(shown, printed) is expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_PYTHON)
 def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(template("softmax"))
@@ -211,6 +213,7 @@ def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, f"{page.name}:{block.line}: {done.stdout}{done.stderr}"
 
 
+@pytest.mark.slow
 def test_the_readmes_test_of_a_users_own_kernel_fails_on_a_wrong_one(tmp_path: Path) -> None:
     code = next(one.text for one in blocks((ROOT / "README.md").read_text(), "python") if "def test_" in one.text)
     (tmp_path / "test_mine.py").write_text(code)

@@ -85,6 +85,7 @@ def test_the_page_has_every_field_of_a_case_and_no_other() -> None:
     assert disagreements(documented(CASE), cases()) == ([], [])
 
 
+@pytest.mark.slow
 def test_the_page_has_every_field_of_a_report_and_no_other(campaign: tuple[object, object]) -> None:
     report, _ = campaign
     assert disagreements(documented(REPORT), [report]) == ([], [])
@@ -101,6 +102,7 @@ def test_a_field_that_is_on_one_side_alone_is_told() -> None:
     assert disagreements(fields, [document]) == (["kernels.a/b.colour"], ["kernels.*.age"])
 
 
+@pytest.mark.slow
 def test_the_page_names_the_versions_that_are_written(campaign: tuple[object, object]) -> None:
     report, state = campaign
     for document in (cases()[0], report, state):

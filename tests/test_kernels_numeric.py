@@ -22,8 +22,12 @@ from numpy.typing import NDArray
 KERNELS = {kernel.name: kernel for kernel in discover()}
 CORRECT = [name for name, kernel in KERNELS.items() if not kernel.broken]
 BROKEN = [name for name, kernel in KERNELS.items() if kernel.broken]
-ENOUGH = 12
-"""Trials of a correct kernel here; the soak has more, and a campaign as many as one likes."""
+TRIALS = [
+    pytest.param(0, 4, id="first"),
+    pytest.param(4, 12, id="large", marks=pytest.mark.slow),
+    pytest.param(12, 1000, id="thousand", marks=pytest.mark.soak),
+]
+"""Which of the trials of a correct kernel; a campaign has as many as one likes."""
 AT_MOST = 200
 """Trials within which every broken kernel is found; most are in the first three."""
 
@@ -52,18 +56,12 @@ def told(trial: Trial) -> str:
     return f"{dict(trial.case.axes)} {dict(trial.tune)}: {'; '.join(defect.message for defect in trial.defects)}"
 
 
+@pytest.mark.parametrize(("first", "last"), TRIALS)
 @pytest.mark.parametrize("name", CORRECT)
-def test_a_correct_kernel_is_never_accused(name: str, device: CpuDevice) -> None:
-    for trial in islice(trials(KERNELS[name], device), ENOUGH):
+def test_a_correct_kernel_is_never_accused(name: str, first: int, last: int, device: CpuDevice) -> None:
+    for trial in islice(trials(KERNELS[name], device), first, last):
         assert not trial.defects, told(trial)
         assert trial.ratio <= 1
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("name", CORRECT)
-def test_a_correct_kernel_is_not_accused_in_a_thousand_trials_either(name: str, device: CpuDevice) -> None:
-    for trial in islice(trials(KERNELS[name], device), ENOUGH, 1000):
-        assert not trial.defects, told(trial)
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -180,6 +180,7 @@ def test_of_each_operator_so_many_are_chosen_and_always_the_same() -> None:
     assert chosen(kernel, 1) == one
 
 
+@pytest.mark.slow
 def test_every_reason_speaks_of_mutants() -> None:
     every = [mutant for kernel in CORRECT for mutant in mutants(kernel)]
     for reason in reasons():

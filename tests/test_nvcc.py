@@ -9,6 +9,8 @@ from kfuzz.claims.kernel import KERNELS, Kernel, discover
 from kfuzz.devices import ClaimError, DeviceError, cache
 from kfuzz.devices.gpu import nvcc
 
+pytestmark = pytest.mark.slow
+
 KERNEL = Path("kernels/mine.cu")
 TEMPLATE = """
 template <int N, typename T> __global__ void scale(T *y, const T *x, int n) { if (n < N) y[0] = N * x[0]; }

@@ -24,7 +24,7 @@ def close(a: Vector, b: Vector) -> bool:
     return all(abs(x - y) <= abs(y) * M.context.mpf(2) ** -180 for x, y in zip(np.ravel(a), np.ravel(b), strict=True))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(masked_rows)
 def test_three_pass_online_and_every_merge_tree_agree_in_exact_arithmetic(row: list[float]) -> None:
     x = M.embed(np.array([row], dtype=np.float32))
@@ -47,7 +47,6 @@ def merged(a: tuple[float, float], b: tuple[float, float]) -> Parts:
     return algorithms.safe_merge(M, (of(a[0]), of(a[1])), (of(b[0]), of(b[1])))
 
 
-@settings(deadline=None)
 @given(states, st.floats(width=32, allow_nan=True, allow_infinity=True))
 def test_an_empty_state_with_any_sum_is_the_identity_on_both_sides(state: tuple[float, float], junk: float) -> None:
     for m, s in (merged(state, (float("-inf"), junk)), merged((float("-inf"), junk), state)):
@@ -55,14 +54,12 @@ def test_an_empty_state_with_any_sum_is_the_identity_on_both_sides(state: tuple[
         assert state[0] == float("-inf") or float(s[0]) == state[1]
 
 
-@settings(deadline=None)
 @given(states, states)
 def test_safe_merge_commutes(a: tuple[float, float], b: tuple[float, float]) -> None:
     if max(a[0], b[0]) > float("-inf"):
         assert all(close(x, y) for x, y in zip(merged(a, b), merged(b, a), strict=True))
 
 
-@settings(deadline=None)
 @given(states, states, states)
 def test_safe_merge_associates(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> None:
     def of(state: tuple[float, float]) -> Parts:

@@ -93,7 +93,7 @@ def test_want_has_any_number_of_digits() -> None:
     assert str(y[0, 0]).startswith("0." + "3" * 60)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=200))
 def test_tree_sum_errs_by_its_depth(terms: list[float]) -> None:
     size = sum(abs(t) for t in terms)
@@ -271,6 +271,7 @@ def test_a_claim_that_allows_anything_accuses_no_number(adds: int, accumulate: A
     assert oracle.judge("softmax", {"x": x}, {"y": np.full_like(y, np.nan)}, claim).status == "not judged"
 
 
+@pytest.mark.slow
 def test_bounds_that_are_wrong_on_purpose_are_violated() -> None:
     for tally in wrong_bounds():
         assert tally.violations > 0, tally.name

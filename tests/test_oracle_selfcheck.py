@@ -4,6 +4,7 @@ import doctest
 import subprocess
 import sys
 
+import pytest
 from kfuzz import oracle
 
 
@@ -13,6 +14,7 @@ def test_the_example_in_the_documentation_is_true() -> None:
     assert result.failed == 0
 
 
+@pytest.mark.slow
 def test_the_self_check_holds() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "kfuzz.oracle"], capture_output=True, text=True, check=False

@@ -14,6 +14,8 @@ import pytest
 from kfuzz.campaign import children
 from kfuzz.claims.kernel import KERNELS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 KFUZZ = [sys.executable, "-m", "kfuzz"]
 BROKEN = KERNELS / "broken" / "leading_neg_inf.cu"

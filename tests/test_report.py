@@ -90,6 +90,7 @@ def test_the_document_is_json_without_nan(found: Report) -> None:
     assert told["kernels"][0]["findings"][0]["worst"]["got"] == "nan"
 
 
+@pytest.mark.slow
 def test_a_report_is_a_baseline(found: Report, tmp_path: Path) -> None:
     report.write(tmp_path / "old.json", report.as_json(found))
     known = corpus.read_baseline(tmp_path / "old.json")

@@ -16,6 +16,8 @@ from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.views import repro
 from kfuzz.views.failure import runs_text
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 LEADING = load(KERNELS / "broken" / "leading_neg_inf.cu")
 CASE = case_of("softmax", {"x": np.array([[-np.inf, -0.0, 1e-40]], np.float32)})

@@ -102,6 +102,7 @@ def drawn(kernel: Kernel, count: int = 300) -> Iterator[tuple[dict[str, int], di
         yield kernel.axes_of(attempt.case.arrays), dict(attempt.tune)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", WHERES.values(), ids=WHERES.keys())
 def test_every_size_that_is_drawn_is_allowed_and_there_are_many(where: str) -> None:
     kernel = claimed(where)
@@ -146,6 +147,7 @@ def test_corners_are_checked_where_the_condition_allows_them_alone() -> None:
         claimed("[]", block="cols")
 
 
+@pytest.mark.slow
 def test_an_expression_needs_a_value_only_where_the_condition_holds() -> None:
     rounds = {"more": 'let = { rounds = "64 / (cols / threads)" }', "grid": "rows + 0 * rounds"}
     assert list(drawn(claimed('["threads <= cols", "cols <= 64 * threads"]', **rounds)))

@@ -15,6 +15,8 @@ from kfuzz.devices.processes import descendants
 from kfuzz.devices.worker import Worker
 from planted_jobs import marked, planted
 
+pytestmark = pytest.mark.slow
+
 SHORT = Probe(timeout=0.3)
 
 
@@ -133,7 +135,6 @@ def round_of_hostility(device: CpuDevice, trials: int) -> None:
         assert kind in {one.kind for one in found}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("trials", [36, pytest.param(1000, marks=pytest.mark.soak)])
 def test_hostile_trials_leave_no_process_and_no_file_behind(trials: int) -> None:
     processes, files = len(children()), files_open()
@@ -204,7 +205,6 @@ device.run(planted("endings", "spins", {{"flag": "i32[1] = 0"}}), Probe(timeout=
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_worker_does_not_outlive_its_caller(how: signal.Signals) -> None:
     paths = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]

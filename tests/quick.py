@@ -1,0 +1,88 @@
+"""What `make quick` runs stays quick: every run of the tests adds up what those of them cost that are in it.
+
+Counted in seconds of processor time, of the tests and of the processes that they start: that does not depend on what
+else the machine is doing.
+"""
+
+import os
+import resource
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+LEFT_OUT = ("slow", "soak", "gpu")
+"""The markers that keep a test out of `make quick`."""
+MOST = 180.0
+"""A minute of two cores, and half as much again: what others do to the caches makes every second do less."""
+KEY = "quick"
+
+
+class Node(Protocol):
+    """A process of pytest-xdist that has ended, with what it handed over."""
+
+    workeroutput: dict[str, dict[str, float]]
+
+
+def processor_time() -> float:
+    """Seconds of this process, of all that it has waited for, and of those that are still at work for it."""
+    every = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in every) + sum(map(time_of, children()))
+
+
+def children() -> list[int]:
+    """The processes that this one has started and not yet waited for; none where there is no /proc."""
+    lists = Path("/proc/self/task").glob("*/children")
+    return [int(number) for each in lists for number in each.read_text().split()]
+
+
+def time_of(number: int) -> float:
+    """Seconds of a process and of all that it has waited for; none of one that is gone."""
+    try:
+        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def told(spent: Counter[str], most: float) -> tuple[str, bool]:
+    """A line that says what the quick tests took together, and whether that is too much."""
+    total = sum(spent.values())
+    line = f"make quick runs {len(spent)} of these tests: {total:.0f} s of processor time, at most {most:g}"
+    if total <= most:
+        return line, False
+    worst = "".join(f"\n  {seconds:5.1f} s  {name}" for name, seconds in spent.most_common(10))
+    return f"{line}; make these quicker, or mark them slow:{worst}", True
+
+
+class Quick:
+    """Adds up the time of the tests without a marker that leaves them out; the run fails where it is too much."""
+
+    def __init__(self, most: float = MOST) -> None:
+        self.most, self.spent = most, Counter[str]()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        before = processor_time()
+        done = yield
+        if not any(item.get_closest_marker(name) for name in LEFT_OUT):
+            self.spent[item.nodeid] += processor_time() - before
+        return done
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Node) -> None:
+        """A process of several hands over what it has counted."""
+        self.spent.update(node.workeroutput.get(KEY, {}))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if handed_over := getattr(session.config, "workeroutput", None):
+            handed_over[KEY] = dict(self.spent)
+        elif told(self.spent, self.most)[1] and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.spent:
+            terminalreporter.write_line(told(self.spent, self.most)[0])
