@@ -4,7 +4,7 @@ import argparse
 import sys
 
 import numpy as np
-from kfuzz.oracle.selfcheck import merged, planted, soundness
+from kfuzz.oracle.selfcheck import base_two, merged, planted, soundness
 from kfuzz.oracle.selfcheck.soundness import FULL, QUICK, Plan, Tally
 
 CATCHES = 0.92
@@ -34,14 +34,21 @@ def _soundness(plan: Plan) -> list[str]:
     )
     tallies = []
     random_rows = soundness.small_random_rows(plan)
-    for tally in (*soundness.softmax_rows(plan), random_rows, *soundness.sums(plan), *merged.merged(plan)):
+    of_base_two = soundness.softmax_rows(plan, base_two.VARIANTS)
+    for tally in (
+        *soundness.softmax_rows(plan),
+        *of_base_two,
+        random_rows,
+        *soundness.sums(plan),
+        *merged.merged(plan),
+    ):
         tallies.append(tally)
         print(_row(tally), flush=True)
     checks, violations = sum(len(t.ratios) for t in tallies), sum(t.violations for t in tallies)
     print(f"{'all':42} {checks:7} {max(max(t.ratios) for t in tallies):8.4f} {'':27}{violations:8}")
     print("\nThe same check on bounds that are wrong on purpose\n")
     failures = [f"{t.name}: {t.violations} violations" for t in tallies if t.violations]
-    for tally in soundness.wrong_bounds():
+    for tally in (*soundness.wrong_bounds(), *base_two.wrong_bounds()):
         print(_row(tally))
         if not tally.violations:
             failures.append(f"{tally.name}: not violated, so the check cannot fail")

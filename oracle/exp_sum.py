@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from flint import arb, ctx
+from kfuzz.oracle import base_two
 from kfuzz.oracle.enclosure import Doubles, Mask, tree_sum
 from kfuzz.oracle.rounding import FAR, Accuracy, counts
 from numpy.typing import NDArray
@@ -41,6 +42,8 @@ def slope(accuracy: Accuracy, exact: Mask | bool = False) -> Doubles:
     definition: nothing for three-pass, 2 for the telescoping exponents of an online sum, which are rounded twice.
     """
     rounded = np.where(exact, 0.0, 1.0)
+    if accuracy.exp.base_two:
+        rounded = np.full_like(rounded, base_two.steepness(accuracy))
     if accuracy.exact_shift:
         rounded = np.full_like(rounded, 0.0 if accuracy.rescales == 0 else 2.0)
     return np.asarray(rounded + accuracy.exp.kappa)
@@ -53,7 +56,7 @@ def exponents_are_exact(m: Doubles, accuracy: Accuracy) -> Mask:
     docs/numerics.md#exact-exponents
     """
     if accuracy.shift == "zero":
-        return np.ones(m.shape[:-1], dtype=np.bool_)
+        return np.full(m.shape[:-1], not accuracy.exp.base_two)
     if not accuracy.subtracts_terms:
         return np.zeros(m.shape[:-1], dtype=np.bool_)
     lowest = np.where(np.isneginf(m), np.inf, m).min(axis=-1)
@@ -76,9 +79,9 @@ def lift(top: Doubles, accuracy: Accuracy, rescaled: bool = False) -> Doubles:
 
     e^(shift - max); twice that where what is scaled down was itself as much larger, its shift being below its terms.
     """
-    g = accuracy.shift_slack * (2 if rescaled else 1)
+    g = (accuracy.shift_slack + base_two.stray(top, accuracy)) * (2 if rescaled else 1)
     with np.errstate(over="ignore"):
-        return np.exp(-top if accuracy.shift == "zero" else np.full_like(top, g))
+        return np.asarray(np.exp(-top if accuracy.shift == "zero" else g))
 
 
 def underflow(
@@ -126,6 +129,8 @@ def sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
     steep = slope(accuracy, exponents_are_exact(m, accuracy))
     c, shifted = steep * accuracy.ubar, slope(accuracy) * accuracy.detour
     K = np.asarray((roundings.growth(accuracy) + shifted) * accuracy.ubar)
+    if accuracy.exp.base_two:
+        K = K + base_two.offset(top[..., None], m, roundings.rescales, accuracy) * accuracy.ubar
     most = (K if K.ndim == 0 else K.max(axis=-1)) + c * FAR
     tau = underflow(accuracy, roundings.exps, roundings.rescales, s, top) * np.exp(most)
     total = tree_sum(w)
@@ -152,6 +157,8 @@ def ball_sums(m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp:
     growth = np.broadcast_to(np.asarray(roundings.growth(accuracy), dtype=np.float64), (n,))
     if is_one_at_top(accuracy, first_exp):
         growth = np.where(m == top, roundings.growth(accuracy, at_top=True), growth)
+    if accuracy.exp.base_two:
+        growth = growth + base_two.offset(np.asarray(top), m, roundings.rescales, accuracy)
     exps, rescales = (
         np.broadcast_to(np.asarray(v, dtype=np.float64), (n,)) for v in (roundings.exps, roundings.rescales)
     )
@@ -177,7 +184,9 @@ def ball_sums(m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp:
 
 def ball_lift(top: float, accuracy: Accuracy, rescaled: bool = False) -> arb:
     """See `lift`."""
-    return arb(-top if accuracy.shift == "zero" else accuracy.shift_slack * (2 if rescaled else 1)).exp()
+    if accuracy.shift == "zero":
+        return arb(-top).exp()
+    return (arb(accuracy.shift_slack + float(base_two.stray(np.asarray(top), accuracy))) * (2 if rescaled else 1)).exp()
 
 
 def ball_distance(top: float, m: float, accuracy: Accuracy) -> arb:

@@ -226,6 +226,21 @@ class Float32:
             y = self._moved(y, self._ulps(t))
         return self._flush(np.where(exact, np.where(t == 0, np.float32(1), np.float32(0)), y))
 
+    def exp2(self, x: Vector) -> Vector:
+        """2^x, with the same errors; ex2.approx among them."""
+        t = self._flush(x)
+        right = np.exp2(t.astype(np.float64))
+        if self.exp_noise == "ex2":
+            y = np.asarray(right * (1 + self._noise.choice(np.array([-1.0, 1.0]), t.shape) * 2.0**-22.5), np.float32)
+        else:
+            y = self._moved(np.asarray(right, dtype=np.float32), self._ulps(t * np.float32(np.log(2))))
+        return self._flush(np.where(t == 0, np.float32(1), np.where(np.isneginf(t), np.float32(0), y)))
+
+    def fma(self, a: Vector, b: Vector, c: Vector) -> Vector:
+        """a b + c, rounded once: the product is exact in double, and rounding the sum twice moves 2^-29 of a unit."""
+        a, b, c = (self._flush(value).astype(np.float64) for value in (a, b, c))
+        return self._flush(np.asarray(a * b + c, dtype=np.float32))
+
     def _ulps(self, t: Vector) -> Vector:
         match self.exp_noise:
             case "ulp2":

@@ -41,11 +41,13 @@ docs/numerics.md#a4
 class ExpModel:
     """exp^(t) = e^t (1 + eps) + eta with |eps| <= (a0 + kappa |t|) u; exact at 0 and at -inf.
 
-    docs/numerics.md#a2, docs/numerics.md#a3
+    `base_two`: the argument is worked out as x log2(e) - m log2(e), which is not x - m rounded, nor 0 at the maximum.
+    docs/numerics.md#a2, docs/numerics.md#a3, docs/numerics.md#base-2
     """
 
     a0: float
     kappa: float
+    base_two: bool = False
 
     def __post_init__(self) -> None:
         if not (self.a0 >= 1 and self.kappa >= 0 and self.a0 + FAR * self.kappa <= 2**16):
@@ -60,6 +62,12 @@ EXPF = ExpModel(5.0, 0.0)
 
 FAST_EXPF = ExpModel(5.0, 2.346)
 """`__expf` as documented: 2 + floor(1.173 |t|) ulp."""
+
+EXP2_SCALED = ExpModel(5.0, 0.0, base_two=True)
+"""`exp2f(fmaf(x, log2e, -m * log2e))`: exp2f as documented, 2 ulp."""
+
+FAST_EXP2_SCALED = ExpModel(4.0, 0.0, base_two=True)
+"""The same by ex2.approx, whose error PTX states as 2^-22 relative at most."""
 
 Divide = Literal["ieee", "reciprocal", "fast", "fast reciprocal"]
 Accumulate = Literal["f32", "f64", "compensated"]
@@ -125,6 +133,8 @@ class Accuracy:
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(get_args(choices))}")
         if self.exact_shift and self.shift_slack:
             raise ValueError(f"exact_shift with shift_slack={self.shift_slack}: an exact shift has no slack")
+        if self.exact_shift and self.exp.base_two:
+            raise ValueError("exact_shift with an exp of base 2: x log2(e) - m log2(e) is no difference of floats")
         if self.shift != "any" and self.shift_slack:
             raise ValueError(f"shift={self.shift!r} with shift_slack={self.shift_slack}: this shift has no slack")
         if self.shift == "zero" and (self.rescales or self.exact_shift):
@@ -136,12 +146,13 @@ class Accuracy:
 
         docs/numerics.md#a3, docs/numerics.md#a5
         """
-        return self.shift_slack == 0 and self.shift != "zero"
+        return self.shift_slack == 0 and self.shift != "zero" and not self.exp.base_two
 
     @property
     def subtracts_terms(self) -> bool:
         """Whether on the whole way of every term only terms are subtracted from terms."""
-        return self.shift == "running max" or (self.shift_is_exact and self.rescales == 0)
+        is_running = self.shift == "running max" and not self.exp.base_two
+        return is_running or (self.shift_is_exact and self.rescales == 0)
 
     @property
     def detour(self) -> float:
@@ -214,7 +225,7 @@ def counts(accuracy: Accuracy, terms: int, m: NDArray[np.float64] | None = None,
     times = most if accuracy.rescales is None else accuracy.rescales
     if accuracy.shift == "zero":
         times = 0
-    if accuracy.shift == "running max" and m is not None:
+    if accuracy.shift == "running max" and m is not None and not accuracy.exp.base_two:  # else exp(m - m) may err
         steps = steps_above(m)
         return Counts(np.minimum(steps, times + first_exp), np.minimum(steps, times), float(most))
     return Counts(float(times + first_exp), float(times), float(most))

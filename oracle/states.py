@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 from flint import arb
+from kfuzz.oracle import base_two
 from kfuzz.oracle.enclosure import FLT_MAX, ROUND_64, Bounds, Doubles, Enclosure, Index
 from kfuzz.oracle.exp_sum import BallSums, ball_sums, sums
 from kfuzz.oracle.maximum import enclose_maximum
@@ -38,10 +39,12 @@ def enclose_states(
     g = accuracy.shift_slack
     if plain.any():
         row = sums(m[plain], s[plain], accuracy, first_exp)
-        want[plain], lo[plain], hi[plain] = row.total, row.lo * np.exp(-g), row.hi * np.exp(g)
+        off = np.exp(g + base_two.stray(row.top, accuracy))
+        want[plain], lo[plain], hi[plain] = row.total, row.lo / off, row.hi * off
+    beyond = plain & base_two.is_beyond(np.where(plain, top, 0.0), m, accuracy)
     overflow = plain & (np.fmax(hi, largest_partial(m, s, accuracy, first_exp)) >= FLT_MAX)
-    judged_s = rows.judged & ~rows.empty & ~overflow & ~odd
-    reasons = rows.reasons
+    judged_s = rows.judged & ~rows.empty & ~overflow & ~odd & ~beyond
+    reasons = rows.reasons + base_two.reasons(beyond)
     if odd.any():
         reasons += (f"{int(odd.sum())} sums over a state with a finite max and no positive finite sum: unclaimed",)
     if rows.empty.any():
@@ -58,7 +61,10 @@ def largest_partial(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool)
     """What a sum may come to on the way, at most: states are joined in any order, a greater maximum perhaps last."""
     count = counts(replace(accuracy, shift="any"), m.shape[-1], m, first_exp)  # "running max" counts no more
     growth, g = float(np.max(count.growth(accuracy), initial=0.0)), accuracy.shift_slack
-    exponents = (1 + accuracy.exp.kappa) * (FAR + g)
+    exponents = np.asarray((1 + accuracy.exp.kappa) * (FAR + g))
+    if accuracy.exp.base_two:
+        size = np.where(np.isfinite(m), np.abs(m), 0.0).max(axis=-1, initial=0.0)
+        exponents = exponents + 3 * FAR + (2 + 2 * float(np.max(count.rescales, initial=0.0))) * size
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(s.sum(axis=-1) * np.exp((growth + exponents) * accuracy.ubar + g))
 
@@ -72,5 +78,6 @@ class _ExactStates:
         return ball_sums(self.m[index], self.s[index], self.accuracy, self.first_exp, bits)
 
     def total(self, index: Index, bits: int) -> Bounds:
-        row, grow = self.row(index, bits), arb(self.accuracy.shift_slack).exp()
+        row = self.row(index, bits)
+        grow = arb(self.accuracy.shift_slack + float(base_two.stray(np.asarray(row.top), self.accuracy))).exp()
         return Bounds(row.lo / grow, row.total, row.hi * grow)

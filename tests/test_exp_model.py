@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from kfuzz.devices import Job, Outcome, Probe, exp_model
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.exp_model import LAST, measure
-from kfuzz.oracle.rounding import EXPF, FAST_EXPF
+from kfuzz.devices.exp_model import LAST, LAST_OF_BASE_2, last_of, measure
+from kfuzz.oracle.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF
 
 STRIDE = 100_003
 
@@ -41,6 +41,7 @@ def cpu() -> Iterator[CpuDevice]:
 def test_the_sweep_ends_at_minus_104() -> None:
     assert np.uint32(0x80000000 + LAST).view(np.float32) == -104
     assert np.exp(np.float64(-104)) < 2.0**-150
+    assert np.uint32(0x80000000 + LAST_OF_BASE_2).view(np.float32) == -150
 
 
 def test_both_functions_keep_their_documented_models(cpu: CpuDevice) -> None:
@@ -53,6 +54,10 @@ def test_both_functions_keep_their_documented_models(cpu: CpuDevice) -> None:
     assert accurate.is_exact_at_ends
     assert fast.is_exact_at_ends
     assert accurate.rises == 0
+    two = measure(cpu, "exp2f", (), STRIDE)
+    assert two.tried == LAST_OF_BASE_2 // STRIDE + 1
+    assert 0 < two.relative_error <= FAST_EXP2_SCALED.a0 <= EXP2_SCALED.a0
+    assert two.is_exact_at_ends
 
 
 def test_the_largest_error_is_that_of_the_floats_tried(cpu: CpuDevice) -> None:
@@ -92,5 +97,6 @@ def test_the_models_in_the_repository_say_where_they_are_from() -> None:
         document = json.loads(file.read_text(encoding="utf-8"))
         assert document["schema"] == exp_model.SCHEMA
         assert {"device", "on", "compiler", "day"} <= set(document["measured_on"])
-        assert [(sweep["function"], tuple(sweep["flags"])) for sweep in document["sweeps"]] == list(exp_model.SWEEPS)
-        assert all(sweep["tried"] == LAST + 1 for sweep in document["sweeps"])
+        swept = [(sweep["function"], tuple(sweep["flags"])) for sweep in document["sweeps"]]
+        assert swept == [one for one in exp_model.SWEEPS if one in swept]
+        assert all(sweep["tried"] == last_of(sweep["function"]) + 1 for sweep in document["sweeps"])

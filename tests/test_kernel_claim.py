@@ -157,7 +157,7 @@ MISTAKES = [
     ("args-pointer", ("int cols)", "int *cols)"), 17, "'cols' is a size; the parameter is 'int *cols'"),
     ("adds-list", (ADDS, "adds = []"), 11, "accuracy.adds = []: an integer or an expression"),
     ("adds-negative", (ADDS, 'adds = "5 - chunks"'), 11, "-123 at rows=1 cols=4096 threads=32 chunks=128; a count is"),
-    ("exp-unknown", (ADDS, 'exp = "exp2f"'), 11, 'accuracy.exp = "exp2f": "expf", "__expf" or [a0, kappa]'),
+    ("exp-unknown", (ADDS, 'exp = "exp2f"'), 11, 'accuracy.exp = "exp2f": "expf", "__expf", "exp2 scaled", '),
     ("exp-short", (ADDS, "exp = [5]"), 11, "accuracy.exp = [5]: "),
     ("exp-too-exact", (ADDS, "exp = [0.5, 0]"), 11, "accuracy.exp = [0.5, 0]: "),
     ("exp-nan", (ADDS, "exp = [5, nan]"), 11, "accuracy.exp = "),

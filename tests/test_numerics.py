@@ -5,14 +5,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from kfuzz.oracle import EXPF, FAST_EXPF, Accuracy, ExpModel, Special, judge
+from kfuzz.oracle import EXPF, FAST_EXPF, Accuracy, ExpModel, Special, base_two, judge
 from kfuzz.oracle import algorithms as on
 from kfuzz.oracle.algorithms import SEQUENTIAL, TREE, total
 from kfuzz.oracle.exp_sum import sums
 from kfuzz.oracle.number import Balls, Float32
 from kfuzz.oracle.op import find
 from kfuzz.oracle.ops.softmax import PlainRows, _roundings, clashes
-from kfuzz.oracle.rounding import U, compensated
+from kfuzz.oracle.rounding import EXP2_SCALED, U, compensated
+from kfuzz.oracle.selfcheck import base_two as in_base_two
 from numpy.typing import NDArray
 
 ROUNDED = ExpModel(1, 0)
@@ -282,3 +283,57 @@ def test_a_maximum_below_which_all_is_denormal_may_be_any_of_them() -> None:
     other = np.array([-(2.0**-130)], "f4")
     assert status("row_max", x, other, Accuracy(ftz=True)) == "kept"
     assert status("row_max", x, other, Accuracy()) == "broken"
+
+
+def flash(x: Floats, fused: bool = True) -> Floats:
+    """exp2(fma(x, log2e, -m * log2e)) over its sum, as FlashAttention has it."""
+    return np.asarray(in_base_two.three_pass(Float32(), x, fused=fused))
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_an_exponent_in_base_two_is_no_difference_rounded(fused: bool) -> None:
+    rng = np.random.default_rng(7)
+    x = (1000 + rng.standard_normal((300, 33))).astype("f4")
+    y = flash(x, fused)
+    claim = replace(THREE_PASS, adds=6, exp=EXP2_SCALED)
+    assert status("softmax", x, y, claim) == "kept"
+    if not fused:  # the product of x is rounded: by up to 1000 u, another for each element
+        assert status("softmax", x, y, replace(claim, exp=ExpModel(5, 0.25))) == "broken"
+
+
+def test_in_base_two_exp_of_the_maximum_is_not_one() -> None:
+    """m log2e is rounded and x log2e is not: relative to the maximum all is e^(m u) off, and cancels in a softmax."""
+    x = np.linspace(1000, 1001, 20, dtype="f4")[:, None] - np.array([[0, 1]], "f4")
+    N = Float32()
+    e = in_base_two.scaled(N, x, x[:, :1], fused=True)
+    assert abs(e[:, 0] - 1).max() > 500 * U
+    claim = Accuracy(adds=1, rescales=0, exp=EXP2_SCALED)
+    got = {"m": x[:, 0], "s": total(N, e, TREE)}
+    assert judge("max_sum", {"x": x}, got, claim).status == "kept"
+    assert judge("max_sum", {"x": x}, got, replace(claim, exp=EXPF)).status == "broken"
+
+
+def test_a_rescale_in_base_two_may_be_of_other_products() -> None:
+    rng = np.random.default_rng(8)
+    x = (1e7 + 8 * rng.standard_normal((50, 257))).astype("f4")
+    y = np.asarray(in_base_two.online(Float32(), x, fused=True, of_difference=False))
+    claim = replace(THREE_PASS, adds=9, rescales=9, exp=EXP2_SCALED)
+    assert status("softmax", x, y, claim) == "kept"
+    assert status("softmax", x, y, replace(claim, rescales=0)) == "broken"
+
+
+def test_beyond_where_neighbours_are_apart_by_one_nothing_is_said_of_base_two() -> None:
+    x = np.array([[3e38, 0], [0, -3e38]], "f4")
+    for rescales, judged in ((0, 2), (1, 0)):
+        claim = replace(THREE_PASS, rescales=rescales, exp=EXP2_SCALED)
+        verdict = judge("softmax", {"x": x}, {"y": np.array([[np.nan, np.nan], [1, 0]], "f4")}, claim)
+        assert verdict.judged == judged
+        assert verdict.reasons == (
+            f"{2 - judged // 2} rows with a number beyond 2^24, whose exponent in base 2 errs by more than 1",
+        )
+    assert not base_two.is_beyond(x.max(axis=1), x, Accuracy()).any()
+
+
+def test_log2_of_e_is_not_a_float() -> None:
+    error = (float(in_base_two.LOG2_E) / np.log2(np.e) - 1) / U
+    assert 0.2 < abs(error) <= base_two.LOG2_E

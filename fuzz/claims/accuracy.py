@@ -15,8 +15,10 @@ from kfuzz.claims.reading import check_keys, read_number, read_word
 from kfuzz.devices.flags import settings_of
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.rounding import (
+    EXP2_SCALED,
     EXPF,
     FAR,
+    FAST_EXP2_SCALED,
     FAST_EXPF,
     Accumulate,
     Accuracy,
@@ -32,7 +34,7 @@ ACCURACY_KEYS = (
     "adds", "rescales", "exp", "divide", "accumulate", "atomics", "denominator", "shift", "shift_slack", "flags",
 )  # fmt: skip
 VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf")
-EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF}
+EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF, "exp2 scaled": EXP2_SCALED, "__exp2f scaled": FAST_EXP2_SCALED}
 FLAGS = (
     "-use_fast_math", "-ftz=true|false", "-prec-div=true|false", "-prec-sqrt=true|false", "-fmad=true|false",
     "-std=c++14|17|20", "-DNAME[=VALUE]", "-UNAME", "-IFOLDER",
@@ -118,7 +120,8 @@ def read_exp(front: FrontMatter, has_fast_exp: bool) -> ExpModel:
         a0, kappa = (float(number) for number in numbers if type(number) in (int, float))
         return ExpModel(a0, kappa)
     except (ValueError, OverflowError):
-        usage = '"expf", "__expf" or [a0, kappa] is wanted: an error of (a0 + kappa |t|) 2^-24, a0 at least 1'
+        words = ", ".join(f'"{word}"' for word in EXP_MODELS)
+        usage = f"{words} or [a0, kappa] is wanted: an error of (a0 + kappa |t|) 2^-24, a0 at least 1"
         raise front.error(key, usage) from None
 
 

@@ -1,4 +1,4 @@
-"""Measures the error of a device's own float32 exp on the floats in [-104, 0].
+"""Measures the error of a device's own float32 exp on the floats in [-104, 0], of exp2 in [-150, 0].
 
 What comes out is a model (a0, kappa) that a claim may name. Knows the sweep and what its numbers mean; which device
 runs it is passed in.
@@ -16,12 +16,15 @@ SWEEP = Path(__file__).with_name("exp_sweep.cu")
 LAST = int(np.float32(104.0).view(np.uint32))
 """How many floats lie in [-104, 0): below -104 the exp of a float is less than half the smallest subnormal."""
 
+LAST_OF_BASE_2 = int(np.float32(150.0).view(np.uint32))
+"""The same of exp2, in [-150, 0)."""
+
 A0 = 5
 """The documented error of expf in u, for which kappa is then the smallest that holds."""
 
-FUNCTIONS = {"expf": "exp_sweep<Accurate>", "__expf": "exp_sweep<Fast>"}
+FUNCTIONS = {"expf": "exp_sweep<Accurate>", "__expf": "exp_sweep<Fast>", "exp2f": "exp_sweep<Base2>"}
 SWEEPS = tuple((function, flags) for function in FUNCTIONS for flags in ((), ("-ftz=true",)))
-"""Both functions, with denormals and without: what a claim can say."""
+"""All functions, with denormals and without: what a claim can say. exp2f without is ex2.approx.ftz."""
 
 STRIDES = {"gpu": 1, "cpu": 997}
 """A gpu tries every float in a second; a cpu tries one in so many."""
@@ -46,7 +49,7 @@ class Measured:
 
 
 def measure(device: Device, function: str, flags: tuple[str, ...], stride: int = 1) -> Measured:
-    """Sweep one exp under some compiler flags over every stride-th float in [-104, 0]."""
+    """Sweep one exp under some compiler flags over every stride-th float in its range."""
     outcome = device.run(_job(function, flags, stride, BLOCKS[device.name]), Probe(runs=2, timeout=300.0))
     errors = [found.message for found in outcome.findings]
     if errors or not outcome.runs:
@@ -55,7 +58,7 @@ def measure(device: Device, function: str, flags: tuple[str, ...], stride: int =
     return Measured(
         function=function,
         flags=flags,
-        tried=LAST // stride + 1,
+        tried=last_of(function) // stride + 1,
         relative_error=float(got["relative"].max()),
         kappa=float(got["kappa"].max()),
         subnormal_error=float(got["subnormal"].max()),
@@ -63,6 +66,11 @@ def measure(device: Device, function: str, flags: tuple[str, ...], stride: int =
         rises=int(got["rises"].sum()),
         is_exact_at_ends=got["ends"].tolist() == [1.0, 0.0],
     )
+
+
+def last_of(function: str) -> int:
+    """The number of the last float that is tried."""
+    return LAST_OF_BASE_2 if function == "exp2f" else LAST
 
 
 def _job(function: str, flags: tuple[str, ...], stride: int, blocks: int) -> Job:
@@ -77,7 +85,7 @@ def _job(function: str, flags: tuple[str, ...], stride: int, blocks: int) -> Job
     }
     buffers = tuple(Buffer(name, element, (size,), is_output=True) for name, (element, size) in elements.items())
     entry = FUNCTIONS[function]
-    step = Step(entry, (blocks, 1, 1), (THREADS, 1, 1), 0, (*elements, LAST, stride, A0))
+    step = Step(entry, (blocks, 1, 1), (THREADS, 1, 1), 0, (*elements, last_of(function), stride, A0))
     source = SWEEP.read_text(encoding="utf-8")
     return Job(f"sweep of {function}", SWEEP, source, flags, 256, buffers, (step,), tuple(FUNCTIONS.values()))
 

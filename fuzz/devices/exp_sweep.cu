@@ -1,13 +1,22 @@
-// Measures an exp for float32 against the double-precision one: every thread walks the floats -0, -1.4e-45, ... -104 in
-// steps of all threads, and keeps the worst that it saw. exp of a double is right to 2^-52, which is 2^-28 u here.
+// Measures an exp for float32 against the double-precision one: every thread walks the floats -0, -1.4e-45, ... -104
+// (of base 2: -150) in steps of all threads, and keeps the worst that it saw. exp of a double is right to 2^-52, which
+// is 2^-28 u here.
 //
 // k counts the floats down from -0: the float with bits 0x80000000 + k.
 struct Accurate {
     static __device__ float of(float t) { return expf(t); }
+    static __device__ double exact(double t) { return exp(t); }
 };
 
 struct Fast {
     static __device__ float of(float t) { return __expf(t); }
+    static __device__ double exact(double t) { return exp(t); }
+};
+
+// Under -ftz=true this is ex2.approx.ftz alone.
+struct Base2 {
+    static __device__ float of(float t) { return exp2f(t); }
+    static __device__ double exact(double t) { return exp2(t); }
 };
 
 __device__ float float_below_zero(unsigned k) {
@@ -27,7 +36,7 @@ __global__ void exp_sweep(double *relative, double *kappa, double *subnormal, un
     for (long long k = (long long)thread * stride; k <= last; k += (long long)threads * stride) {
         float t = float_below_zero((unsigned)k);
         float got = Exp::of(t);
-        double want = exp((double)t);
+        double want = Exp::exact((double)t);
         double error = fabs((double)got - want);
         if (want >= smallest_normal && got >= smallest_normal) {
             double units = error / (want * u);

@@ -44,7 +44,8 @@ REFERENCE = f"""
 //             exact and need not be counted
 // rescales    a term is multiplied by an exp at most so many times, as an online softmax does where the maximum grows
 //             and where partial sums meet; 0 where the maximum is known before the sum begins
-// exp         "expf", "__expf", or [a0, kappa]: an error of (a0 + kappa |t|) 2^-24 in exp(t), none at 0 and -inf
+// exp         "expf", "__expf", or [a0, kappa]: an error of (a0 + kappa |t|) 2^-24 in exp(t), none at 0 and -inf;
+//             "exp2 scaled" for exp2f(fmaf(x, log2e, -m * log2e)), "__exp2f scaled" where it is by ex2.approx
 // divide      "ieee" (e / s) or "reciprocal" (e * (1 / s)); "fast" and "fast reciprocal" where the division is
 //             __fdividef, or the flags make it one
 // accumulate  the type of the sum: "f32", "f64", or "compensated": by Kahan or Neumaier along each thread, and between

@@ -66,6 +66,7 @@ def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
         ("exp", exp_model(models.exp)),
         ("divide", models.divide),
         ("accumulate", models.accumulate),
+        ("atomics", "global, where denormals are flushed" if models.atomics == "global" else "none"),
         ("denominator", f"one for each {models.denominator}"),
     ]
     if models.shift != "any":
@@ -84,7 +85,8 @@ def count(claimed: Expression | None, silent: str) -> str:
 
 def exp_model(model: ExpModel) -> str:
     far = f" + {model.kappa:g} |t|" if model.kappa else ""
-    return f"error at most {model.a0:g}{far} units of 2^-24"
+    scaled = "; of x log2(e) - m log2(e), in base 2" if model.base_two else ""
+    return f"error at most {model.a0:g}{far} units of 2^-24{scaled}"
 
 
 def values_lines(kernel: Kernel) -> list[tuple[str, str]]:

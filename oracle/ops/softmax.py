@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 from flint import arb, ctx
+from kfuzz.oracle import base_two
 from kfuzz.oracle.algorithms import three_pass
 from kfuzz.oracle.diagnosis import softmax as diagnosis
 from kfuzz.oracle.enclosure import PRECISIONS, ROUND_64, Bounds, Clash, Doubles, Enclosure, Index, Mask
@@ -48,11 +49,14 @@ def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) 
         want[plain], lo[plain], hi[plain] = row.want, row.lo, row.hi
         slack_lo[plain], slack_hi[plain] = row.slack_lo, row.slack_hi
         joint = partial(clashes, row, exact, np.flatnonzero(plain)) if accuracy.denominator == "row" else None
-        judged[plain] &= ~row.may_vanish & ~row.may_leave
-        if row.may_vanish.any():
-            reasons += (f"{int(row.may_vanish.sum())} rows whose sum may underflow to 0",)
-        if (leaves := row.may_leave & ~row.may_vanish).any():
-            reasons += (f"{int(leaves.sum())} rows whose sum may be beyond what divide = '{accuracy.divide}' is for",)
+        beyond = base_two.is_beyond(x[plain].max(axis=1), x[plain], accuracy)
+        vanish, leave = row.may_vanish & ~beyond, row.may_leave & ~row.may_vanish & ~beyond
+        judged[plain] &= ~(vanish | leave | beyond)
+        reasons += base_two.reasons(beyond)
+        if vanish.any():
+            reasons += (f"{int(vanish.sum())} rows whose sum may underflow to 0",)
+        if leave.any():
+            reasons += (f"{int(leave.sum())} rows whose sum may be beyond what divide = '{accuracy.divide}' is for",)
     if special.all_neg_inf == "zero":
         for array in (want, lo, hi):
             array[rows.empty] = 0.0
@@ -78,7 +82,7 @@ class PlainRows:
         self.e = np.exp(-near)
         reach = np.minimum(np.abs(x), FAR) if accuracy.shift == "zero" else near
         rounded = np.where(reach == 0, _roundings(accuracy, at_zero=True), _roundings(accuracy))
-        self.grow = np.exp(rounded + _exponent(accuracy, reach, is_one_difference(row.top[:, None], x)))
+        self.grow = np.exp(rounded + _exponent(accuracy, reach, row.top[:, None], x))
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             numerator = accuracy.eta0 * lift(row.top, accuracy) / row.lo * np.exp(_division(accuracy))
             self.f = (numerator + _last(accuracy))[:, None]
@@ -99,7 +103,8 @@ def leaves_division(row: Sums, accuracy: Accuracy) -> Mask:
     """
     if accuracy.divide == "ieee":
         return np.zeros(row.top.shape, dtype=np.bool_)
-    shifts = (row.top, row.top) if accuracy.shift == "zero" else (-accuracy.shift_slack, accuracy.shift_slack)
+    g = accuracy.shift_slack + base_two.stray(row.top, accuracy)
+    shifts = (row.top, row.top) if accuracy.shift == "zero" else (-g, g)
     with np.errstate(over="ignore", divide="ignore"):
         least, most = np.log(row.lo) + shifts[0], np.log(row.hi) + shifts[1]
     end, last = 126 * np.log(2.0), 128 * np.log(2.0)
@@ -113,16 +118,19 @@ def is_one_difference(top: Doubles, x: Doubles) -> Mask:
         return np.asarray((top - rounded == x) & (x + rounded == top))
 
 
-def _exponent(accuracy: Accuracy, reach: Doubles, is_exact: Mask | bool) -> Doubles:
+def _exponent(accuracy: Accuracy, reach: Doubles, top: Doubles, x: Doubles) -> Doubles:
     """What the log of the numerator errs by with its exponent: the exponent's one rounding, and exp's own share.
 
     x - max is rounded to within half a unit in its last place, which is u times the power of two at or below it,
     unless it is a float32 number itself. docs/numerics.md#exponent
     """
-    reach = reach + accuracy.shift_slack
+    reach = reach + accuracy.shift_slack + base_two.stray(top, accuracy)
+    if accuracy.exp.base_two:
+        steep = 1 + base_two.LOG2_E + accuracy.exp.kappa
+        return np.asarray((steep * reach + base_two.own(top, x, accuracy)) * accuracy.ubar)
     mantissa, power = np.frexp(reach)
     rounds = accuracy.shift != "zero" and not accuracy.exact_shift
-    is_rounded = (mantissa > 0) & rounds & ~(np.asarray(is_exact) & accuracy.shift_is_exact)
+    is_rounded = (mantissa > 0) & rounds & ~(is_one_difference(top, x) & accuracy.shift_is_exact)
     rounding = np.where(is_rounded, np.ldexp(1.0, power - 1), 0.0)
     return np.asarray((rounding + accuracy.exp.kappa * reach) * accuracy.ubar)
 
@@ -132,7 +140,8 @@ def _roundings(accuracy: Accuracy, at_zero: bool = False) -> float:
 
     docs/numerics.md#a3
     """
-    a0 = 0.0 if at_zero and accuracy.shift_slack == 0 else accuracy.exp.a0
+    is_one = at_zero and accuracy.shift_slack == 0 and not accuracy.exp.base_two
+    a0 = 0.0 if is_one else accuracy.exp.a0
     return a0 * accuracy.ubar + _division(accuracy)
 
 
@@ -174,8 +183,8 @@ class _ExactRows:
             d = d.min(arb(FAR))
         near = FAR if far else float(row.top - self.x[index])
         reach = min(abs(float(self.x[index])), FAR) if a.shift == "zero" else near
-        is_exact = is_one_difference(np.asarray(row.top), np.asarray(self.x[index]))
-        exponent = arb(float(_exponent(a, np.asarray(reach), is_exact))) * (1 + arb(2.0**-50))
+        top, x = np.asarray(row.top), np.asarray(self.x[index])
+        exponent = arb(float(_exponent(a, np.asarray(reach), top, x))) * (1 + arb(2.0**-50))
         grow = (arb(_roundings(a, at_zero=reach == 0)) + exponent).exp()
         f = arb(a.eta0) * ball_lift(row.top, a) / row.lo * arb(_division(a)).exp() + arb(_last(a))
         return (-d).exp(), grow, f, far

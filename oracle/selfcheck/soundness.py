@@ -129,7 +129,8 @@ class Tally:
 
 def check(variant: Variant, x: Row, noise: ExpNoise, model: ExpModel, ftz: bool, tally: Tally) -> None:
     """Run a variant on rows that are judged, and tally how its answers lie in their enclosures."""
-    claim = replace(variant.claimed(x.shape[1]), exp=model, ftz=ftz)
+    claim = variant.claimed(x.shape[1])
+    claim = replace(claim, exp=replace(model, base_two=claim.exp.base_two), ftz=ftz)
     x = np.where(np.isfinite(x), np.clip(x, -variant.most, variant.most), x).astype(np.float32)
     N = Float32(noise, ftz, claim.divide, claim.accumulate, seed=x.shape[1])
     with np.errstate(all="ignore"):
@@ -179,9 +180,9 @@ QUICK = Plan(sizes=(1, 2, 3, 33, 257), long_sizes=(), small_rows=1_500, sums=1)
 FULL = Plan(sizes=(1, 2, 3, 31, 32, 33, 100, 257, 1000), long_sizes=(4096, 10_000, 100_000), small_rows=50_000, sums=6)
 
 
-def softmax_rows(plan: Plan) -> Iterator[Tally]:
+def softmax_rows(plan: Plan, variants: tuple[Variant, ...] = VARIANTS) -> Iterator[Tally]:
     """Every variant over families x sizes x exp models x FTZ."""
-    for variant in VARIANTS:
+    for variant in variants:
         tally = Tally(variant.name)
         for n, noise, ftz in product(plan.sizes, MODELS, (False, True)):
             check(variant, rows(n, 0), noise, MODELS[noise], ftz, tally)

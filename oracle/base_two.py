@@ -1,0 +1,65 @@
+"""Exponents that are worked out in base 2: exp2(x log2(e) - m log2(e)), as FlashAttention has it.
+
+Both products are rounded before they are subtracted, so the exponent errs with the size of x and of m, and not of
+x - m. Knows no op; derived in docs/numerics.md#base-2.
+"""
+
+import numpy as np
+from kfuzz.oracle.enclosure import Doubles, Mask
+from kfuzz.oracle.rounding import FAR, Accuracy, U
+
+LOG2_E = 0.225
+"""The relative error of log2(e) as a float32, in u: 1.44269502 is 1.34e-8 too small."""
+
+KNOWN = 2.0**24
+"""Beyond this size neighbouring floats are more than 1 apart, and an exponent of two such products errs by e."""
+
+
+def is_shifted(accuracy: Accuracy) -> bool:
+    """Whether two products are subtracted: not where the exponent is one product alone."""
+    return accuracy.exp.base_two and accuracy.shift != "zero"
+
+
+def steepness(accuracy: Accuracy) -> float:
+    """What the exponent errs by with its own size: a rounding, two where maxima are subtracted first, and log2(e)'s."""
+    once = accuracy.rescales == 0 or accuracy.shift == "zero"
+    return (1.0 if once else 2.0) + LOG2_E
+
+
+def stray(top: Doubles, accuracy: Accuracy) -> Doubles:
+    """How far the shift that the rounded product m log2(e) stands for may be from m itself."""
+    top = np.asarray(top)
+    return (np.abs(top) + accuracy.shift_slack) * U if is_shifted(accuracy) else np.zeros(top.shape)
+
+
+def own(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:
+    """What x log2(e) is rounded by, in u; beyond distance 104 no more counts than there."""
+    if not is_shifted(accuracy):
+        return np.zeros(np.broadcast(top, m).shape)
+    return np.minimum(np.abs(m), np.abs(top) + FAR)
+
+
+def offset(top: Doubles, m: Doubles, rescales: Doubles | float, accuracy: Accuracy) -> Doubles:
+    """What a term errs by on its way into a sum beside all that counts elsewhere, in ubar.
+
+    Its own product, and for each rescale the products of two maxima, which need not be those subtracted before.
+    """
+    size = own(top, m, accuracy)
+    largest = np.maximum(size, np.abs(top)) + accuracy.shift_slack
+    strayed = 3 * (steepness(accuracy) + accuracy.exp.kappa) * stray(top, accuracy)
+    return np.asarray(size + 2 * rescales * largest * is_shifted(accuracy) + strayed)
+
+
+def is_beyond(top: Doubles, m: Doubles, accuracy: Accuracy) -> Mask:
+    """The rows with a number whose exponent is not known to within 1: the maximum, or any that may have been one."""
+    if not is_shifted(accuracy):
+        return np.zeros(top.shape, dtype=np.bool_)
+    finite = np.where(np.isfinite(m), np.abs(m), 0.0).max(axis=-1, initial=0.0)
+    return np.asarray((np.abs(top) if accuracy.rescales == 0 else finite) > KNOWN)
+
+
+def reasons(beyond: Mask) -> tuple[str, ...]:
+    """What is said of rows that are not judged for it."""
+    if not beyond.any():
+        return ()
+    return (f"{int(beyond.sum())} rows with a number beyond 2^24, whose exponent in base 2 errs by more than 1",)
