@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 from kfuzz.oracle.diagnosis.pattern import extent, region
-from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Index, compare, is_outside
+from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Index, Mask, compare, is_outside
 from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, find
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.verdict import AnswerKind, Special, Verdict, Worst
+from kfuzz.oracle.verdict import AnswerKind, Picture, Special, Verdict, Worst
 from numpy.typing import NDArray
+
+MOST_SHOWN = 256
+"""Elements of an answer that a person may want to see one by one."""
 
 
 @np.errstate(all="ignore")  # signalling NaNs, infinities and underflow are what is judged here
@@ -78,6 +81,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
         region=region(wrong[worst[0]] if wrong.ndim > 1 else wrong) if wrong.size > 1 else "row",
         worst=_describe(role, worst, answer, enclosure),
         extent=extent(wrong, worst),
+        picture=_picture(role, answer, enclosure, wrong),
         tier="arb",
     )
 
@@ -118,6 +122,15 @@ def _describe(role: str, index: Index, answer: Floats, enclosure: Enclosure) -> 
         f"{np.ascontiguousarray(answer).view(np.uint32)[index]:08x}",
         want_bits,
     )
+
+
+def _picture(role: str, answer: Floats, enclosure: Enclosure, wrong: Mask) -> Picture | None:
+    """The whole answer where it is small enough to be looked at."""
+    if answer.size > MOST_SHOWN:
+        return None
+    places = [tuple(int(i) for i in place) for place in np.argwhere(wrong)]
+    told = tuple(_describe(role, place, answer, enclosure) for place in places)
+    return Picture(role, answer.shape, tuple(answer.ravel().tolist()), told)
 
 
 def _bits(value: np.float32) -> str:

@@ -42,6 +42,16 @@ class Worst:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A small answer as a whole: every element in memory order, and what is known of the wrong ones."""
+
+    output: str
+    shape: tuple[int, ...]
+    got: tuple[float, ...]
+    wrong: tuple[Worst, ...]
+
+
+@dataclass(frozen=True)
 class Extent:
     """How many elements of an output are wrong, in which rows and where in the worst; `more_rows` are not named."""
 
@@ -70,4 +80,5 @@ class Verdict:
     region: str = ""
     worst: Worst | None = None
     extent: Extent | None = None
+    picture: Picture | None = None
     tier: str = "float64"

@@ -11,6 +11,7 @@ from kfuzz.devices.cpu.findings import SEEN
 from kfuzz.devices.kinds import KINDS, Kind
 from kfuzz.devices.worker import SIGNALS
 from kfuzz.oracle import verdict
+from kfuzz.views import kinds as pages
 from kfuzz.views.listing import read_folder
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,3 +84,7 @@ def test_every_exhibit_is_of_a_kind_that_blames_a_kernel() -> None:
     shown = {kernel.broken.kind for kernel in kernels if kernel.broken}
     assert shown < KINDS.keys()
     assert "out-of-memory" not in shown
+
+
+def test_every_kind_has_a_page_and_no_page_is_of_another() -> None:
+    assert pages.names() == tuple(sorted(KINDS))

@@ -16,7 +16,7 @@ from typing import Literal
 from kfuzz.campaign.children import MakeDevice
 from kfuzz.campaign.crew import BlockEnd, Orders, Shown, TrialEnd, alone, together
 from kfuzz.campaign.schedule import Block, quotas, rounds
-from kfuzz.campaign.state import Discovery, Progress, read_state, write_state
+from kfuzz.campaign.state import RATIO_STEPS, Discovery, Progress, read_state, write_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Case, CaseError, Origin, Record
 from kfuzz.claims.kernel import Kernel
@@ -208,6 +208,8 @@ class _Campaign:
         progress.rows += trial.rows
         progress.elements += trial.elements
         progress.worst_ratio = max(progress.worst_ratio, trial.ratio)
+        if trial.rows:
+            progress.ratios[min(int(trial.ratio * RATIO_STEPS), RATIO_STEPS - 1)] += 1
         progress.reasons.update(trial.reasons)
         for key, words in trial.silences.items():
             progress.silences[key] = [word for word in progress.silences.get(key, words) if word in words]

@@ -18,9 +18,11 @@ from kfuzz.cases.case_reader import Reader, read_bytes
 from kfuzz.cases.recipe import MAX_SEED
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Finding
-from kfuzz.oracle.verdict import Extent, Worst
+from kfuzz.oracle.verdict import Extent, Picture, Worst
 from kfuzz.trials.defect import Defect, Scene
 
+RATIO_STEPS = 20
+"""Steps from 0 to the bound itself in which trials are counted by their largest error."""
 SCHEMA = "kfuzz-campaign/2"
 STATE = "state.json"
 MAX_STATE_BYTES = 64 << 20
@@ -51,7 +53,8 @@ class Progress:
 
     `next` is the number of its next trial; `retired` says why there is none. `error`: its claim or source is at
     fault. `reasons`: what was not judged, and why. `silences`: where the claim does not speak of `nan` or
-    `pos_inf`, the words with which it could have spoken and been kept in every trial. `seconds`: where the time went.
+    `pos_inf`, the words with which it could have spoken and been kept in every trial. `ratios`: how many judged trials
+    came how near to their bound, in equal steps. `seconds`: where the time went.
     """
 
     next: int = 0
@@ -59,6 +62,7 @@ class Progress:
     rows: int = 0
     elements: int = 0
     worst_ratio: float = 0.0
+    ratios: list[int] = field(default_factory=lambda: [0] * RATIO_STEPS)
     error: str = ""
     retired: str = ""
     reasons: set[str] = field(default_factory=set)
@@ -153,17 +157,25 @@ def _discovery(table: dict[str, Any]) -> Discovery:
 
 
 def _defect(table: dict[str, Any]) -> Defect:
-    finding, worst, extent, ratio = (table[name] for name in ("finding", "worst", "extent", "ratio"))
-    if worst:
-        worst |= {name: float(worst[name]) for name in ("got", "want", "lo", "hi")}
+    finding, extent, ratio = (table[name] for name in ("finding", "extent", "ratio"))
     held = {
         "scene": Scene(**table["scene"]),
         "finding": Finding(**_with_tuples(finding)) if finding else None,
-        "worst": Worst(**_with_tuples(worst)) if worst else None,
+        "worst": _worst(table["worst"]) if table["worst"] else None,
         "extent": Extent(**_with_tuples(extent)) if extent else None,
+        "picture": _picture(table["picture"]) if table["picture"] else None,
         "ratio": None if ratio is None else float(ratio),
     }
     return Defect(**{**table, **held})
+
+
+def _worst(table: dict[str, Any]) -> Worst:
+    return Worst(**_with_tuples({**table, **{name: float(table[name]) for name in ("got", "want", "lo", "hi")}}))
+
+
+def _picture(table: dict[str, Any]) -> Picture:
+    got, wrong = tuple(map(float, table["got"])), tuple(map(_worst, table["wrong"]))
+    return Picture(table["output"], tuple(table["shape"]), got, wrong)
 
 
 def _with_tuples(table: dict[str, Any]) -> dict[str, Any]:

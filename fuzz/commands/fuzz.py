@@ -20,17 +20,23 @@ from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.commands.options import console, device_option, duration, kernels_named
 from kfuzz.devices import DeviceError
 from kfuzz.exit_codes import NOTHING_NEW
+from kfuzz.find.changed import changed_since
 from kfuzz.find.device import device_named, open_device
 from kfuzz.printable import printable
 from kfuzz.views import report, summary
+from kfuzz.views.ci import as_annotations, as_code_quality, as_summary
+from kfuzz.views.document import Document
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.junit import as_junit
 from kfuzz.views.live import Board, KernelLine, view_of
+from kfuzz.views.page import as_page
+from kfuzz.views.sarif import as_sarif
 from rich.console import Console
 
 DEFAULT_SECONDS = 60.0
 DEFAULT_CORPUS = Path("tests/corpus")
 TRY_NEXT = "broken/leading_neg_inf"
+SERVICES = ("auto", "none", "github", "gitlab")
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -54,6 +60,11 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--baseline", type=FILE, help="A former --json report: what stands in it is not new, and no failure.")
 @click.option("--json", "json_file", type=FILE, help="Write the report here.")
 @click.option("--junit", "junit_file", type=FILE, help="Write the report as JUnit XML here.")
+@click.option("--html", "html_file", type=FILE, help="Write the report here as a page for a browser.")
+@click.option("--sarif", "sarif_file", type=FILE, help="Write the findings here as SARIF 2.1.0, for code hosts.")
+@click.option("--format", "service", type=click.Choice(SERVICES), default="auto",
+              help="Also tell a CI service, in its own words; auto is github where GITHUB_ACTIONS is set.")  # fmt: skip
+@click.option("--since", metavar="COMMIT", help="Only kernels that differ from this commit, or what they include.")
 @click.option("--sanitize", is_flag=True, help="On the gpu, put compute-sanitizer under some of the trials.")
 @click.pass_context
 def fuzz(
@@ -69,6 +80,10 @@ def fuzz(
     baseline: Path | None,
     json_file: Path | None,
     junit_file: Path | None,
+    html_file: Path | None,
+    sarif_file: Path | None,
+    service: str,
+    since: str | None,
     sanitize: bool,
 ) -> None:
     """Search for inputs that break kernels, and keep one case for each way in which they break.
@@ -86,6 +101,9 @@ def fuzz(
     kept in every case.
     """
     kernels = kernels_named(targets) if targets else tuple(each for each in discover() if each.broken is None)
+    if since is not None and not (kernels := changed_since(kernels, since)):
+        click.echo(f"no kernel differs from {since}: nothing to do")
+        return
     options = Options(
         seed=chosen_seed(seed, out),
         max_cases=max_cases,
@@ -105,10 +123,26 @@ def fuzz(
             (json_file, report.as_json),
             (out and out / "report.json", report.as_json),
             (junit_file, as_junit),
+            (html_file, lambda one: as_page([report.document(one)])),
+            (sarif_file, lambda one: as_sarif(report.document(one))),
         ):
             if path:
                 report.write(path, render(found))
+        tell(service, report.document(found))
     ctx.exit(found.exit_code)
+
+
+def tell(service: str, found: Document) -> None:
+    """Tell a CI service what was found, where and how it looks for it."""
+    if service == "auto" and os.environ.get("GITHUB_ACTIONS") == "true":
+        service = "github"
+    if service == "github":
+        click.echo(as_annotations(found), nl=False)
+        if place := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with Path(place).open("a", encoding="utf-8") as file:
+                file.write(as_summary(found))
+    if service == "gitlab":
+        report.write(Path("gl-code-quality-report.json"), as_code_quality(found))
 
 
 def chosen_seed(seed: int | None, out: Path | None) -> int:

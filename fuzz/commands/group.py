@@ -11,11 +11,13 @@ from typing import Any
 import click
 from kfuzz.cases.case import CaseError
 from kfuzz.commands.doctor import doctor
+from kfuzz.commands.explain import explain
 from kfuzz.commands.fuzz import fuzz
 from kfuzz.commands.list import list_kernels
 from kfuzz.commands.minimize import minimize
 from kfuzz.commands.options import silence
 from kfuzz.commands.replay import replay
+from kfuzz.commands.report import report
 from kfuzz.commands.score import score
 from kfuzz.commands.show import show
 from kfuzz.devices import ClaimError, DeviceError
@@ -67,5 +69,5 @@ def main() -> None:
         raise TargetError("the folder that this shell is in was removed; go to one that is there") from None
 
 
-for command in (list_kernels, show, doctor, fuzz, minimize, replay, score):
+for command in (list_kernels, show, doctor, fuzz, minimize, replay, report, explain, score):
     main.add_command(command)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kfuzz.devices import Finding
 from kfuzz.devices.kinds import Kind, Severity
-from kfuzz.oracle.verdict import Extent, Worst
+from kfuzz.oracle.verdict import Extent, Picture, Worst
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,16 @@ class Defect:
     finding: Finding | None = None
     worst: Worst | None = None
     extent: Extent | None = None
+    picture: Picture | None = None
     ratio: float | None = None
 
     @property
+    def file(self) -> str:
+        """The kernel's file; one of ours by its name, wherever it is installed."""
+        ours = Path(self.scene.path).is_absolute() and self.scene.path.endswith(f"/{self.scene.kernel}.cu")
+        return f"{self.scene.kernel}.cu" if ours else self.scene.path
+
+    @property
     def where(self) -> str:
-        """The kernel's file, and the line where one is known; one of ours by its name, wherever it is installed."""
-        scene = self.scene
-        ours = Path(scene.path).is_absolute() and scene.path.endswith(f"/{scene.kernel}.cu")
-        path = f"{scene.kernel}.cu" if ours else scene.path
-        return f"{path}:{self.line}" if self.line else path
+        """The file, and the line where one is known."""
+        return f"{self.file}:{self.line}" if self.line else self.file

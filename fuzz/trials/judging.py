@@ -129,6 +129,7 @@ def _by_verdict(scene: Scene, run: Run, verdict: Verdict, kind: Kind, bucket: st
         run=run.label,
         worst=verdict.worst,
         extent=verdict.extent,
+        picture=verdict.picture,
         ratio=verdict.ratio if verdict.kind == "numeric" else None,
     )
 

@@ -41,9 +41,13 @@ def failure_text(
 
 def discovery_text(one: Discovery) -> str:
     """The block for what a campaign has found."""
+    return failure_text(one.defect, found_text(one), one.path, one.is_minimized, one.is_known)
+
+
+def found_text(one: Discovery) -> Statement:
+    """When a campaign found it, and how often."""
     times = f", {one.count} times in all" if one.count > 1 else ""
-    seen = ("found", f"in trial {one.first_trial} of this kernel{times}")
-    return failure_text(one.defect, seen, one.path, one.is_minimized, one.is_known)
+    return "found", f"in trial {one.first_trial} of this kernel{times}"
 
 
 def replay_texts(found: Replay, record: Record, case: Path | None) -> Iterator[str]:

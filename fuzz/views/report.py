@@ -4,10 +4,11 @@ Knows campaigns; how they are shown to a person is in failure, summary and junit
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
+from typing import TypeVar
 
 from kfuzz.campaign.campaign import KernelResult, Result
 from kfuzz.campaign.state import Discovery
@@ -15,11 +16,9 @@ from kfuzz.cases import atomic
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
-from kfuzz.oracle.verdict import Worst
-from kfuzz.trials.defect import Defect
-
-SCHEMA = "kfuzz-report/1"
-Table = dict[str, object]
+from kfuzz.oracle.verdict import Extent, Picture, Worst
+from kfuzz.views.document import Document, FindingEntry, KernelEntry, SmallAnswer, WorstElement, WrongPart
+from kfuzz.views.failure import commands, evidence, found_text
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,11 @@ def as_json(report: Report) -> str:
     return json.dumps(document(report), indent=1, allow_nan=False) + "\n"
 
 
-def document(report: Report) -> Table:
+def document(report: Report) -> Document:
     """The document."""
     result = report.result
     return {
-        "schema": SCHEMA,
+        "schema": "kfuzz-report/1",
         "command": list(report.command),
         "seed": result.seed,
         "device": report.device,
@@ -71,12 +70,7 @@ def document(report: Report) -> Table:
     }
 
 
-def _kernel(result: KernelResult) -> Table:
-    """One kernel: how often it was tried, how near to its bound it came, what was found of it.
-
-    `error`: its claim or its source is at fault. `stopped`: why it was not tried to the end. `not_judged`: which
-    answers were not judged, and why. `seconds`: where the time went.
-    """
+def _kernel(result: KernelResult) -> KernelEntry:
     kernel, progress = result.kernel, result.progress
     return {
         "name": kernel.name,
@@ -86,16 +80,17 @@ def _kernel(result: KernelResult) -> Table:
         "trials": progress.trials,
         "rows": progress.rows,
         "worst_ratio": progress.worst_ratio,
+        "ratios": list(progress.ratios),
         "error": progress.error,
         "stopped": progress.retired,
         "not_judged": sorted(progress.reasons),
         "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},
+        "source": kernel.source if result.discoveries else None,
         "findings": [_finding(each) for each in result.discoveries],
     }
 
 
-def _finding(one: Discovery) -> Table:
-    """One bucket: what is wrong, how it was seen, and where the case that shows it lies."""
+def _finding(one: Discovery) -> FindingEntry:
     defect = one.defect
     return {
         "bucket": defect.bucket,
@@ -111,18 +106,54 @@ def _finding(one: Discovery) -> Table:
         "tune": dict(defect.scene.tune),
         "check": defect.scene.check,
         "where": defect.where,
+        "file": defect.file,
+        "line": defect.line,
+        "other_line": defect.finding.other_line if defect.finding else None,
         "message": defect.message,
         "words": defect.scene.words,
         "detail": defect.detail,
-        "worst": _worst(defect.worst, defect) if defect.worst else None,
-        "extent": {**asdict(defect.extent), "rows": list(defect.extent.rows)} if defect.extent else None,
+        "worst": {**_element(defect.worst), "ratio": _number(defect.ratio)} if defect.worst else None,
+        "extent": _extent(defect.extent) if defect.extent else None,
+        "picture": _picture(defect.picture) if defect.picture else None,
+        "evidence": [list(pair) for pair in (*evidence(defect), found_text(one))],
+        "commands": [list(pair) for pair in (commands(defect, one.path, one.is_minimized) if one.path else ())],
     }
 
 
-def _worst(worst: Worst, defect: Defect) -> Table:
-    """The element furthest outside its enclosure [lo, hi]; `ratio` is its error over its bound."""
-    told = {**asdict(worst), "index": list(worst.index), "ratio": defect.ratio}
-    return {name: str(v) if isinstance(v, float) and not isfinite(v) else v for name, v in told.items()}
+def _element(worst: Worst) -> WorstElement:
+    return {
+        "output": worst.output,
+        "index": list(worst.index),
+        "got": _number(worst.got),
+        "want": _number(worst.want),
+        "lo": _number(worst.lo),
+        "hi": _number(worst.hi),
+        "got_bits": worst.got_bits,
+        "want_bits": worst.want_bits,
+    }
+
+
+def _extent(extent: Extent) -> WrongPart:
+    return {
+        "wrong": extent.wrong,
+        "elements": extent.elements,
+        "rows": list(extent.rows),
+        "more_rows": extent.more_rows,
+        "pattern": extent.pattern,
+    }
+
+
+def _picture(picture: Picture) -> SmallAnswer:
+    got, wrong = list(map(_number, picture.got)), list(map(_element, picture.wrong))
+    return {"output": picture.output, "shape": list(picture.shape), "got": got, "wrong": wrong}
+
+
+T = TypeVar("T", float, float | None)
+
+
+def _number(value: T) -> T | str:
+    """A value for JSON, which has no number for NaN and infinities: those are text."""
+    return str(value) if value is not None and not isfinite(value) else value
 
 
 def write(path: Path, text: str) -> None:

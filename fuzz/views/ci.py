@@ -1,0 +1,88 @@
+"""The report in the words of CI services: GitHub's annotations and job summary, GitLab's code quality.
+
+Knows the report and these formats; never which service is running.
+"""
+
+import json
+
+from kfuzz.views.document import Document, FindingEntry, KernelEntry
+from kfuzz.views.page import errors_of, verdict
+from kfuzz.views.sarif import fingerprint
+
+MOST_ANNOTATIONS = 50
+"""GitHub shows so many a run."""
+LONGEST = 300
+"""Characters of one cell of a table."""
+
+
+def as_annotations(report: Document) -> str:
+    """GitHub's workflow commands: a line a finding, which the service shows beside the line of the kernel."""
+    told = [(kernel, finding) for kernel in report["kernels"] for finding in kernel["findings"] if not finding["known"]]
+    told.sort(key=lambda pair: pair[1]["severity"] == "warning")
+    lines = [_annotation(kernel, finding) for kernel, finding in told[:MOST_ANNOTATIONS]]
+    for kernel in report["kernels"]:
+        if kernel["error"]:
+            lines.append(f"::error file={_property(kernel['path'])},title=kfuzz claim::{_message(kernel['error'])}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _annotation(kernel: KernelEntry, finding: FindingEntry) -> str:
+    word = "warning" if finding["severity"] == "warning" else "error"
+    file, line = finding["file"] or kernel["path"], finding["line"] or 1
+    title = _property(f"kfuzz: {finding['kind']} in {kernel['name']}")
+    return f"::{word} file={_property(file)},line={line},title={title}::{_message(_told(finding))}"
+
+
+def _told(finding: FindingEntry) -> str:
+    replay = f"\nkfuzz replay {finding['case']}" if finding["case"] else ""
+    return f"{finding['message']}\ncase: {finding['words']}{replay}"
+
+
+def _message(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def as_summary(report: Document) -> str:
+    """Markdown for a job's summary: the verdict, then a table of what is broken."""
+    lines = [f"### kfuzz: {_cell(verdict(report['kernels']))}", ""]
+    told = [(kernel, finding) for kernel in report["kernels"] for finding in errors_of(kernel)]
+    if told:
+        lines += ["| kernel | kind | what | where | case |", "|---|---|---|---|---|"]
+    for kernel, finding in told:
+        cells = (kernel["name"], finding["kind"], finding["message"], finding["where"], finding["words"])
+        lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+    troubles = [kernel for kernel in report["kernels"] if kernel["error"] or kernel["stopped"]]
+    lines += ["", *(f"- {_cell(kernel['name'])}: {_cell(kernel['error'] or kernel['stopped'])}" for kernel in troubles)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _cell(text: str) -> str:
+    """Text that is text in a cell of a table, whatever a kernel's author has put into it."""
+    plain = " ".join(text.split())
+    short = plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 3]}..."
+    for letter in "\\`*_{}[]<>#|!&":
+        short = short.replace(letter, f"\\{letter}" if letter not in "<>&" else f"&#{ord(letter)};")
+    return short
+
+
+def as_code_quality(report: Document) -> str:
+    """GitLab's code quality report: a list of issues with a fingerprint that survives edits above."""
+    issues = []
+    for kernel in report["kernels"]:
+        for finding in kernel["findings"]:
+            file, line = finding["file"] or kernel["path"], finding["line"] or 1
+            severity = "minor" if finding["severity"] == "warning" else "critical"
+            issues.append(
+                {
+                    "description": f"{finding['bucket']}: {finding['message']}",
+                    "check_name": f"kfuzz/{finding['kind']}",
+                    "fingerprint": fingerprint(finding),
+                    "severity": "info" if finding["known"] else severity,
+                    "location": {"path": file, "lines": {"begin": line}},
+                }
+            )
+    return json.dumps(issues, indent=1) + "\n"

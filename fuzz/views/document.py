@@ -1,0 +1,123 @@
+"""The shape of the report kfuzz-report/1: the one JSON document that pages, SARIF and CI formats are made from.
+
+Knows the fields and their types; how a field comes about is in report, how one is shown elsewhere.
+"""
+
+from typing import Literal, TypedDict
+
+from kfuzz.devices.kinds import Kind, Severity
+
+SCHEMA = "kfuzz-report/1"
+Number = float | str
+"""A float, or "nan", "inf" and "-inf" as text, for which JSON has no number."""
+
+
+class WorstElement(TypedDict):
+    """An element and its enclosure [lo, hi]."""
+
+    output: str
+    index: list[int]
+    got: Number
+    want: Number
+    lo: Number
+    hi: Number
+    got_bits: str
+    want_bits: str
+
+
+class RatedElement(WorstElement):
+    """The element furthest outside; `ratio` is its error over its bound."""
+
+    ratio: Number | None
+
+
+class WrongPart(TypedDict):
+    """How many elements are wrong, in which rows (`more_rows` are not listed), and where in the worst row."""
+
+    wrong: int
+    elements: int
+    rows: list[int]
+    more_rows: int
+    pattern: str
+
+
+class SmallAnswer(TypedDict):
+    """A whole answer of few elements, in memory order, and its wrong elements."""
+
+    output: str
+    shape: list[int]
+    got: list[Number]
+    wrong: list[WorstElement]
+
+
+class FindingEntry(TypedDict):
+    """One bucket: what is wrong, how it was seen, and where the case that shows it lies.
+
+    `file` and `line` are where it was seen, `other_line` the line that it goes with. `evidence` are the statements of
+    the terminal, each with its label; `commands` those to go on with.
+    """
+
+    bucket: str
+    kind: Kind
+    diagnosis: str
+    severity: Severity
+    known: bool
+    first_trial: int
+    count: int
+    case: str | None
+    minimized: bool
+    axes: dict[str, int]
+    tune: dict[str, int]
+    check: bool
+    where: str
+    file: str
+    line: int | None
+    other_line: int | None
+    message: str
+    words: str
+    detail: str
+    worst: RatedElement | None
+    extent: WrongPart | None
+    picture: SmallAnswer | None
+    evidence: list[list[str]]
+    commands: list[list[str]]
+
+
+class KernelEntry(TypedDict):
+    """One kernel: how often it was tried, how near to its bound it came, what was found of it.
+
+    `error`: its claim or its source is at fault. `stopped`: why it was not tried to the end. `not_judged`: which
+    answers were not judged, and why. `seconds`: where the time went. `ratios`: kept trials by the largest error as a
+    share of its bound, in equal steps from 0 to 1. `source`: its text, where something was found.
+    """
+
+    name: str
+    op: str
+    path: str
+    broken: bool
+    trials: int
+    rows: int
+    worst_ratio: float
+    ratios: list[int]
+    error: str
+    stopped: str
+    not_judged: list[str]
+    seconds: dict[str, float]
+    source: str | None
+    findings: list[FindingEntry]
+
+
+class Document(TypedDict):
+    """The report."""
+
+    schema: Literal["kfuzz-report/1"]
+    command: list[str]
+    seed: int
+    device: str
+    started: str
+    seconds: float
+    stop_reason: str
+    exit_code: int
+    trials: int
+    rows: int
+    kernels: list[KernelEntry]

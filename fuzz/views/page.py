@@ -1,0 +1,134 @@
+"""The report as one page for a browser: a single file that needs no network and no other file.
+
+What a person reads first comes first: what voids a pass, then the findings by bug with their source lines, then each
+kernel with its figures. Knows the report and the page's assets; never how anything was found.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kfuzz.views.document import Document, FindingEntry, KernelEntry, SmallAnswer
+
+ASSETS = Path(__file__).with_name("page_assets")
+LONGEST_SOURCE = 200_000
+"""Characters of a kernel's text that the page carries; of a longer one no line is shown."""
+NOT_FACTS = ("where", "file")
+Json = dict[str, object]
+
+
+def as_page(runs: Sequence[Document]) -> str:
+    """The page of one run, or of several that belong together."""
+    page = (ASSETS / "page.html").read_text(encoding="utf-8")
+    for mark, name in (("/*STYLE*/", "style.css"), ("/*SCRIPT*/", "script.js")):
+        page = page.replace(mark, (ASSETS / name).read_text(encoding="utf-8"))
+    # Within a script element only `<` could end it, or begin a comment; in JSON it stands in strings alone.
+    text = json.dumps(_content(runs), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return page.replace("/*DATA*/", text)
+
+
+def _content(runs: Sequence[Document]) -> Json:
+    kernels = [kernel for run in runs for kernel in run["kernels"]]
+    findings = [(kernel, one) for kernel in kernels for one in kernel["findings"]]
+    findings.sort(key=lambda pair: (pair[1]["known"], pair[1]["severity"] == "warning"))
+    return {
+        "verdict": verdict(kernels),
+        "facts": " | ".join(map(_facts, runs)),
+        "good": all(run["exit_code"] == 0 for run in runs),
+        "voids": [said for run in runs for said in voids(run)],
+        "findings": [_finding(kernel, one) for kernel, one in findings],
+        "kernels": list(map(_card, kernels)),
+        "sources": {kernel["name"]: _lines(kernel) for kernel in kernels if kernel["findings"]},
+        "foot": " | ".join(" ".join(run["command"]) for run in runs),
+    }
+
+
+def verdict(kernels: Sequence[KernelEntry]) -> str:
+    """What it comes to, in a few words."""
+    broken = [kernel for kernel in kernels if errors_of(kernel)]
+    if broken:
+        return f"{len(broken)} of {len(kernels)} kernel{'s' * (len(kernels) > 1)} broken"
+    if not any(kernel["rows"] for kernel in kernels):
+        return "nothing was tested"
+    return "nothing new is broken" if any(kernel["findings"] for kernel in kernels) else "nothing is broken"
+
+
+def errors_of(kernel: KernelEntry) -> list[FindingEntry]:
+    """What makes the kernel broken, and is no news of a baseline."""
+    return [one for one in kernel["findings"] if one["severity"] == "error" and not one["known"]]
+
+
+def _facts(run: Document) -> str:
+    return (
+        f"{run['trials']} trials of {len(run['kernels'])} kernels, {run['rows']} rows judged, "
+        f"{run['seconds']:.1f} s on the {run['device']}, seed {run['seed']}, {run['started']}"
+    )
+
+
+def voids(run: Document) -> Iterator[str]:
+    """What keeps this run from saying that a kernel is right."""
+    if run["stop_reason"] == "interrupted":
+        yield "the run was interrupted"
+    for kernel in run["kernels"]:
+        name = kernel["name"]
+        if kernel["error"]:
+            yield f"{name} could not be run: {kernel['error'].splitlines()[0]}"
+        elif not kernel["trials"]:
+            yield f"{name} was not tried"
+        elif not kernel["rows"]:
+            yield f"{name}: nothing of it was judged"
+        if kernel["stopped"] and not kernel["error"]:
+            yield f"{name} was not tried to the end: {kernel['stopped']}"
+        yield from (f"{name}, not judged: {reason}" for reason in kernel["not_judged"])
+
+
+def _finding(kernel: KernelEntry, one: FindingEntry) -> Json:
+    table: Json = {**one}
+    taken = ("bucket", "kind", "severity", "known", "message", "where", "words", "detail", "commands")
+    lines = [line for line in (one["line"], one["other_line"]) if line is not None]
+    return {
+        **{name: table[name] for name in taken},
+        "kernel": kernel["name"],
+        "lines": list(dict.fromkeys(lines)),
+        "picture": _picture(one["picture"]) if one["picture"] else None,
+        "facts": [[label, said] for label, said in one["evidence"] if label not in NOT_FACTS],
+        "commands": [[label, said] for label, said in one["commands"] if label not in NOT_FACTS],
+        "also": [],
+    }
+
+
+def _picture(answer: SmallAnswer) -> Json:
+    """An answer as rows of cells; `wrong` says of a place what was wanted, and the interval."""
+    shape = answer["shape"]
+    cols = shape[-1] if shape else 1
+    wrong = {}
+    for one in answer["wrong"]:
+        place = 0
+        for size, at in zip(shape, one["index"], strict=True):
+            place = place * size + at
+        wrong[place] = [one["want"], one["lo"], one["hi"]]
+    rows = len(answer["got"]) // cols if cols else 0
+    return {"output": answer["output"], "rows": rows, "cols": cols, "got": answer["got"], "wrong": wrong}
+
+
+def _card(kernel: KernelEntry) -> Json:
+    state = "broken" if errors_of(kernel) else "not run" if kernel["error"] or not kernel["rows"] else "kept"
+    firsts = [one["first_trial"] for one in errors_of(kernel)]
+    found = f", first seen broken in trial {min(firsts)}" if firsts else ""
+    return {
+        "name": kernel["name"],
+        "state": state,
+        "says": f"{state}: {kernel['op']}, {kernel['trials']} trials, {kernel['rows']} rows{found}",
+        "worst": f"{kernel['worst_ratio']:.3g}",
+        "ratios": kernel["ratios"],
+        "axes": [],
+        "sizes": [],
+        "seconds": list(kernel["seconds"].items()),
+        "notes": list(filter(None, [kernel["error"], kernel["stopped"]])),
+    }
+
+
+def _lines(kernel: KernelEntry) -> list[str]:
+    """The text of a kernel, line by line."""
+    source = kernel["source"] or ""
+    return source.split("\n") if len(source) <= LONGEST_SOURCE else []

@@ -1,0 +1,92 @@
+"""The report as SARIF 2.1.0, which code hosts show beside the lines of a change.
+
+A rule is a kind of finding, its help the page of that kind. A result's fingerprint is its bucket, which holds the text
+of a line and not its number: it survives edits above. Knows the report and the format; never how anything was found.
+"""
+
+import hashlib
+import json
+from importlib import metadata
+from pathlib import PurePath
+from urllib.parse import quote
+
+from kfuzz.devices.kinds import KINDS, Kind
+from kfuzz.views import kinds
+from kfuzz.views.document import Document, FindingEntry, KernelEntry
+
+VERSION = "2.1.0"
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+FINGERPRINT = "kfuzzBucket/v1"
+Json = dict[str, object]
+
+
+def as_sarif(report: Document) -> str:
+    """The document as text: one run, a rule for each kind that was found, a result for each finding."""
+    told = [(kernel, finding) for kernel in report["kernels"] for finding in kernel["findings"]]
+    names = sorted({finding["kind"] for _, finding in told})
+    driver: Json = {
+        "name": "kfuzz",
+        "semanticVersion": metadata.version("kfuzz"),
+        "rules": [_rule(name) for name in names],
+    }
+    run: Json = {
+        "tool": {"driver": driver},
+        "invocations": [_invocation(report)],
+        "originalUriBaseIds": {"ROOT": {"description": {"text": "The folder in which kfuzz was run."}}},
+        "results": [_result(kernel, finding, names.index(finding["kind"])) for kernel, finding in told],
+        "columnKind": "unicodeCodePoints",
+    }
+    return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=1, allow_nan=False) + "\n"
+
+
+def _rule(kind: Kind) -> Json:
+    page, meaning = kinds.page(kind), KINDS[kind]
+    return {
+        "id": kind,
+        "name": "".join(word.capitalize() for word in kind.split("-")),
+        "shortDescription": {"text": meaning.words},
+        "help": {"text": page, "markdown": page},
+        "defaultConfiguration": {"level": meaning.severity},
+    }
+
+
+def _invocation(report: Document) -> Json:
+    """Whether the run could do its job; what kept kernels from being run is a notification."""
+    troubles = [f"{kernel['name']}: {kernel['error']}" for kernel in report["kernels"] if kernel["error"]]
+    return {
+        "executionSuccessful": report["exit_code"] in (0, 1) and not troubles,
+        "exitCode": report["exit_code"],
+        "commandLine": " ".join(report["command"]),
+        "startTimeUtc": report["started"].replace("+00:00", "Z"),
+        "toolExecutionNotifications": [{"level": "error", "message": {"text": said}} for said in troubles],
+    }
+
+
+def _result(kernel: KernelEntry, finding: FindingEntry, rule: int) -> Json:
+    file = finding["file"] or kernel["path"]
+    told = "\n".join(f"{label}: {said}" for label, said in (*finding["evidence"], *finding["commands"]))
+    result: Json = {
+        "ruleId": finding["kind"],
+        "ruleIndex": rule,
+        "level": "warning" if finding["severity"] == "warning" else "error",
+        "message": {"text": f"{finding['message']}\n{told}"},
+        "locations": [_location(file, finding["line"] or 1)],
+        "partialFingerprints": {FINGERPRINT: fingerprint(finding)},
+        "baselineState": "unchanged" if finding["known"] else "new",
+    }
+    if finding["other_line"]:
+        related = {"id": 1, "message": {"text": "the line that it goes with"}}
+        result["relatedLocations"] = [{**_location(file, finding["other_line"]), **related}]
+    return result
+
+
+def fingerprint(finding: FindingEntry) -> str:
+    """The same for the same bug, also where edits above have moved its line."""
+    return hashlib.sha256(finding["bucket"].encode()).hexdigest()[:32]
+
+
+def _location(file: str, line: int) -> Json:
+    uri = quote(PurePath(file).as_posix())
+    is_relative = not PurePath(file).is_absolute()
+    artifact: Json = {"uri": uri, "uriBaseId": "ROOT"} if is_relative else {"uri": f"file://{uri}"}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}

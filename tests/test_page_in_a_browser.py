@@ -1,0 +1,136 @@
+"""The report's page in a real browser: opened from disk, searched, folded, copied; hostile text, 1,000 findings.
+
+Needs Chromium, its driver and selenium; skipped elsewhere, with the commands that install them.
+"""
+
+import importlib
+import importlib.util
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from kfuzz.views.document import Document
+from kfuzz.views.page import as_page
+from test_page import finding, kernel, report
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">\x1b[31m\x07"
+
+
+def missing() -> str:
+    """What to install, in one line; empty where all is there."""
+    tools = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+    if tools or importlib.util.find_spec("selenium") is None:
+        return "no browser to look with: apt-get install chromium chromium-driver; pip install selenium"
+    return ""
+
+
+pytestmark = [
+    pytest.mark.skipif(bool(missing()), reason=missing() or "all there"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # selenium's own sockets
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Chrome"]:
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,800"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()
+
+
+def opened(browser: "Chrome", folder: Path, *reports: Document) -> "Chrome":
+    path = folder / "report.html"
+    path.write_text(as_page(reports), encoding="utf-8")
+    browser.get(path.as_uri())
+    return browser
+
+
+def texts(browser: "Chrome", selector: str) -> list[str]:
+    return [one.text for one in browser.find_elements("css selector", selector) if one.is_displayed()]
+
+
+def waited_for(browser: "Chrome", holds: Callable[[], bool]) -> None:
+    """Until something holds that the browser does in its own time; an error where it never does."""
+    wait = importlib.import_module("selenium.webdriver.support.wait")
+    wait.WebDriverWait(browser, 20).until(lambda _: holds())
+
+
+def test_the_first_finding_shows_its_line_and_cause_above_the_fold(browser: "Chrome", tmp_path: Path) -> None:
+    source = "\n".join(f"line {number}" for number in range(1, 60))
+    seen = finding(line=40, other_line=44, message="thread 1 reads shared[0], which thread 0 wrote")
+    opened(browser, tmp_path, report(kernel(findings=[seen], source=source)))
+    marks = browser.find_elements("css selector", ".source .mark")
+    assert [mark.text.split() for mark in marks] == [["▶", "40", "line", "40"], ["▷", "44", "line", "44"]]
+    assert all(mark.rect["y"] + mark.rect["height"] < 800 for mark in marks)
+    assert browser.get_log("browser") == []
+
+
+def test_text_from_files_is_text(browser: "Chrome", tmp_path: Path) -> None:
+    seen = finding(bucket=HOSTILE, message=HOSTILE, words=HOSTILE, case=HOSTILE)
+    opened(browser, tmp_path, report(kernel(name=HOSTILE, error=HOSTILE, findings=[seen])))
+    assert browser.title.startswith("kfuzz")
+    assert "<img src=x" in texts(browser, ".finding")[0]
+    assert browser.find_elements("css selector", "img") == []
+    assert browser.get_log("browser") == []
+
+
+def test_a_search_leaves_what_fits_and_says_how_many(browser: "Chrome", tmp_path: Path) -> None:
+    some = [finding(bucket=f"mine: race, line {number}") for number in range(20)]
+    opened(browser, tmp_path, report(kernel(findings=[*some, finding(bucket="mine: hang", kind="hang")])))
+    box = browser.find_element("id", "search")
+    box.send_keys("line 7")
+    assert [text.splitlines()[0] for text in texts(browser, ".finding summary")] == ["BROKEN mine: race, line 7"]
+    assert texts(browser, "#count") == ["1 of 21 findings"]
+    box.clear()
+    box.send_keys(" ")
+    browser.find_element("css selector", "#kind option[value=hang]").click()
+    waited_for(browser, lambda: texts(browser, "#count") == ["1 of 21 findings"])
+
+
+def test_a_thousand_findings_open_in_a_second_and_fold(browser: "Chrome", tmp_path: Path) -> None:
+    some = [finding(bucket=f"mine: race, line {number}", words="x" * 300) for number in range(1000)]
+    opened(browser, tmp_path, report(kernel(findings=some)))
+    timing = "const t = performance.getEntriesByType('navigation')[0]; return t.domComplete - t.responseEnd"
+    assert browser.execute_script(timing) < 1000
+    first = browser.find_element("css selector", ".finding")
+    assert first.get_attribute("open")
+    first.find_element("css selector", "summary").click()
+    assert not first.get_attribute("open")
+
+
+def test_a_command_is_copied_also_from_disk(browser: "Chrome", tmp_path: Path) -> None:
+    opened(browser, tmp_path, report(kernel(findings=[finding(case="a case.json")])))
+    button = browser.find_element("css selector", ".command button")
+    button.click()
+    waited_for(browser, lambda: button.text == "Copied")
+
+
+def test_every_control_has_a_name(browser: "Chrome", tmp_path: Path) -> None:
+    opened(browser, tmp_path, report(kernel(findings=[finding()])))
+    tree = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    roles = {"button", "textbox", "searchbox", "combobox", "checkbox", "link", "DisclosureTriangle", "image", "img"}
+    controls = [node for node in tree if node.get("role", {}).get("value") in roles and not node.get("ignored")]
+    assert len(controls) > 7
+    assert [node for node in controls if not node.get("name", {}).get("value")] == [], json.dumps(controls)[:2000]
+
+
+def test_the_theme_can_be_switched_and_keys_move_between_findings(browser: "Chrome", tmp_path: Path) -> None:
+    opened(browser, tmp_path, report(kernel(findings=[finding(bucket="mine: one"), finding(bucket="mine: two")])))
+    scheme = "return getComputedStyle(document.documentElement).colorScheme"
+    before = browser.execute_script(scheme)
+    browser.find_element("id", "theme").click()
+    assert browser.execute_script(scheme) != before
+    body = browser.find_element("css selector", "body")
+    body.send_keys("j")
+    browser.switch_to.active_element.send_keys("j")
+    assert "mine: two" in browser.switch_to.active_element.text
