@@ -9,6 +9,7 @@ from kfuzz.oracle.diagnosis.pattern import extent, region
 from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Index, Mask, compare, is_outside
 from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, find
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.slices import GRAVEST, Part, joined, slices
 from kfuzz.oracle.verdict import AnswerKind, Picture, Special, Verdict, Worst
 from numpy.typing import NDArray
 
@@ -35,14 +36,18 @@ def judge(
     module = find(op)
     given = check_inputs(op, module, inputs)
     answers = check_outputs(op, module, given, got)
-    enclosures = module.enclose(given, accuracy, special)
-    verdicts = [_judge_output(module, given, role, answers[role], enclosures[role]) for role in module.OUTPUTS]
-    return _combined(verdicts)
+    parts: dict[str, list[Part]] = {role: [] for role in module.OUTPUTS}
+    for first, asked, answered in slices(given, answers, module.VECTOR):
+        enclosures = module.enclose(asked, accuracy, special)
+        for role in module.OUTPUTS:
+            verdict = _judge_output(module, asked, role, answered[role], enclosures[role])
+            parts[role].append((first, verdict))
+    return _combined([joined(of_role, answers[role].size) for role, of_role in parts.items()])
 
 
 def _combined(verdicts: list[Verdict]) -> Verdict:
     """The first broken verdict, or a kept one where anything was judged, with the sums over all outputs."""
-    first = min(verdicts, key=lambda v: ("broken", "kept", "not judged").index(v.status))
+    first = min(verdicts, key=lambda verdict: GRAVEST.index(verdict.status))
     reasons = tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
     ratio, judged = max(v.ratio for v in verdicts), sum(v.judged for v in verdicts)
     tier = "arb" if any(v.tier == "arb" for v in verdicts) else "float64"

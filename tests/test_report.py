@@ -19,7 +19,7 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.oracle.verdict import Extent
 from kfuzz.printable import printable
 from kfuzz.trials.replay import Replay
-from kfuzz.views import report
+from kfuzz.views import report, summary
 from kfuzz.views.document import Document, FindingEntry, KernelEntry
 from kfuzz.views.failure import discovery_text, extent_text, option_for, replay_texts
 from kfuzz.views.junit import as_junit
@@ -344,3 +344,17 @@ def test_on_a_terminal_it_is_a_table_that_goes_away(result: Result) -> None:
 )
 def test_it_says_what_is_still_to_come(time: float | None, cases: int | None, words: str) -> None:
     assert words in board(Clock(), time, cases).left()
+
+
+def test_the_report_says_how_far_up_each_axis_was_tried(found: Report) -> None:
+    for each, told in zip(found.kernels, json.loads(report.as_json(found))["kernels"], strict=True):
+        assert told["sizes"].keys() == each.kernel.axes.keys()
+        for name, axis in each.kernel.axes.items():
+            largest = told["sizes"][name]["largest_tried"]
+            assert axis.lo <= largest <= axis.hi
+            assert told["sizes"][name]["claimed"] == str(axis)
+    one = found.kernels[0]
+    assert summary.sizes_line(one).startswith(f"not tried: {one.kernel.name}: rows beyond ")
+    ends = {name: axis.hi for name, axis in one.kernel.axes.items()}
+    assert summary.sizes_line(replace(one, progress=replace(one.progress, largest=ends))) == ""
+    assert list(summary.sizes(found)) == [summary.sizes_line(each) for each in found.kernels]

@@ -16,7 +16,7 @@ from kfuzz.oracle import op_names
 from kfuzz.search import edges, plan, planners
 from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.families import ROWS, RowPlan, with_nan
-from kfuzz.search.large import Large, full_grid, large_size
+from kfuzz.search.large import LARGEST, Large, full_grid, large_size
 from kfuzz.search.plan import Attempt
 from kfuzz.search.planners.safe_merge import meetings, merge_inputs
 from kfuzz.search.sizes import elements
@@ -361,7 +361,7 @@ def test_a_seed_stands_for_all_of_its_parts() -> None:
 @pytest.mark.parametrize("what", sorted(set(LARGE.values())))
 def test_large_cases_are_claimed(what: Large, ranged: Kernel, tmp_path: Path) -> None:
     path = tmp_path / "persistent.cu"
-    path.write_text(PERSISTENT.replace('cols = "1..1073741824"', "cols = { min = 720, max = 144000, multiple = 720 }"))
+    path.write_text(PERSISTENT.replace('cols = "1..1073741824"', "cols = { min = 24, max = 144000, multiple = 24 }"))
     for kernel in (*EVERY, ranged, load(path)):
         found = large_size(kernel, what, seeded(seed_of(what, kernel.name)))
         axes = found[1] if found else {}
@@ -411,3 +411,34 @@ def test_a_full_grid_is_found_where_it_is(tmp_path: Path) -> None:
 def test_limits_are_float32(ranged: Kernel) -> None:
     recipe = planned(ranged, 1)[0].case.recipes["x"]
     assert recipe.limits == (bits_of(-80.0), bits_of(80.0))
+
+
+WIDE = """// Wide rows.
+//
+// /// kernel
+// op     = "row_sum"
+// axes   = { rows = "1..65535", cols = "1024..65536" }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y", t = "f32[rows, 16]" }
+//
+// [[launch]]
+// entry  = "sums"
+// grid   = "rows"
+// block  = 256
+// args   = ["y", "x", "t", "cols"]
+// ///
+__global__ void sums(float *y, const float *x, float *t, int cols) {}
+"""
+
+
+def test_no_trial_is_larger_than_it_must_be(tmp_path: Path) -> None:
+    """65,600 rows of 1024 columns took 11 GB; what fits is tried."""
+    (tmp_path / "wide.cu").write_text(WIDE)
+    kernel = load(tmp_path / "wide.cu")
+    assert large_size(kernel, "rows", seeded(1)) is None
+    sizes = [elements(kernel, attempt_sizes(kernel, index)) for index in [*range(40), *LARGE]]
+    assert max(sizes) <= LARGEST
+    assert max(sizes) > 1 << 16  # 2^16 elements in rows of 1024 are no more than usual
+
+
+def attempt_sizes(kernel: Kernel, index: int) -> dict[str, int]:
+    return kernel.axes_of(attempt_of(kernel, 3, index).case.arrays)

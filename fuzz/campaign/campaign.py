@@ -207,6 +207,8 @@ class _Campaign:
         progress.trials += 1
         progress.rows += trial.rows
         progress.elements += trial.elements
+        for name, size in trial.axes.items():
+            progress.largest[name] = max(size, progress.largest.get(name, 0))
         progress.worst_ratio = max(progress.worst_ratio, trial.ratio)
         if trial.rows:
             progress.ratios[min(int(trial.ratio * RATIO_STEPS), RATIO_STEPS - 1)] += 1

@@ -54,6 +54,8 @@ class TrialEnd:
     index: int
     device: str
     probe: Probe
+    axes: Mapping[str, int]
+    """The kernel's own, where anything was judged."""
     rows: int
     elements: int
     ratio: float
@@ -117,6 +119,7 @@ def _trial(
         index=index,
         device=trial.device,
         probe=probe,
+        axes=trial.axes if trial.rows else {},
         rows=trial.rows,
         elements=trial.elements,
         ratio=trial.ratio,

@@ -23,7 +23,7 @@ from kfuzz.trials.defect import Defect, Scene
 
 RATIO_STEPS = 20
 """Steps from 0 to the bound itself in which trials are counted by their largest error."""
-SCHEMA = "kfuzz-campaign/2"
+SCHEMA = "kfuzz-campaign/3"
 STATE = "state.json"
 MAX_STATE_BYTES = 64 << 20
 
@@ -54,7 +54,8 @@ class Progress:
     `next` is the number of its next trial; `retired` says why there is none. `error`: its claim or source is at
     fault. `reasons`: what was not judged, and why. `silences`: where the claim does not speak of `nan` or
     `pos_inf`, the words with which it could have spoken and been kept in every trial. `ratios`: how many judged trials
-    came how near to their bound, in equal steps. `seconds`: where the time went.
+    came how near to their bound, in equal steps. `seconds`: where the time went. `largest`: the largest size of each
+    axis at which an answer was judged.
     """
 
     next: int = 0
@@ -68,6 +69,7 @@ class Progress:
     reasons: set[str] = field(default_factory=set)
     silences: dict[str, list[str]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    largest: dict[str, int] = field(default_factory=dict)
     discoveries: dict[str, Discovery] = field(default_factory=dict)
 
     def is_error(self, fault: str) -> bool:

@@ -12,7 +12,7 @@ from kfuzz.claims.kernel import MOST_TUNES, Kernel
 from kfuzz.claims.launches import Launch
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.edges import numbers
-from kfuzz.search.sizes import Ground, drawn, elements, ground_of, row_axis, threads
+from kfuzz.search.sizes import Ground, array_elements, drawn, elements, ground_of, row_axis, threads
 from kfuzz.search.turns import of_any
 
 Large = Literal["rows", "elements", "columns", "turns"]
@@ -21,17 +21,28 @@ LONGEST = 1 << 18
 """Columns of the longest rows that are tried."""
 MOST_ELEMENTS, MOST_THREADS = 1 << 21, 1 << 20
 """Of a trial in which a grid goes round again: a second or two where threads are simulated."""
+LARGEST = 1 << 22
+"""Array elements, or threads, of any trial that need not have so many: what takes a few seconds and some 100 MB."""
 TUNE_TRIES = 4
 OTHERS = 200
 """The largest size of the other axes there: mostly several warps, since what one warp does alone it does in order."""
 
 
 def large_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
-    """Launch parameters and sizes; None where the claim has nothing of the kind that ordinary trials do not have.
+    """Launch parameters and sizes; None where the claim has nothing of the kind, or only what takes too long.
 
     `rows`, `elements`: more than 16 bits can count, where the claim has so many. `columns`: the same of one row's
     elements. `turns`: so many that each block of a full grid takes a second share.
     """
+    found = _wanted(kernel, what, choose)
+    if found is None:
+        return None
+    ground, axes = found
+    values = array_elements(kernel, axes, ground.tune)
+    return found if values <= LARGEST and threads(kernel, axes, ground.tune) <= LARGEST else None
+
+
+def _wanted(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
     if what == "columns":
         return _long_rows(kernel, choose)
     if what == "turns":

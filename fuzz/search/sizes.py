@@ -122,6 +122,16 @@ def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
     return of_any(kernel, counted)
 
 
+def array_elements(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
+    """How many values all arrays of the kernel have, scratch among them."""
+
+    def counted() -> int:
+        sizes = kernel.sizes(axes, tune)
+        return sum(prod(size(sizes) for size in array.shape) for array in kernel.arrays.values())
+
+    return of_any(kernel, counted)
+
+
 def threads(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
     """How many threads all launches together have, which is what a trial costs where threads are simulated."""
 

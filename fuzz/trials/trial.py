@@ -3,6 +3,7 @@
 Knows kernels, cases, the device protocol and the verdict; never how a case was found or what becomes of a defect.
 """
 
+import hashlib
 import re
 import time
 from collections.abc import Iterable, Mapping
@@ -138,7 +139,9 @@ def _distinct(kernel: Kernel, runs: tuple[Run, ...]) -> list[tuple[Run, Outputs]
     seen: dict[tuple[bytes, ...], tuple[Run, Outputs]] = {}
     for run in runs:
         got = kernel.outputs(run.outputs)
-        seen.setdefault(tuple(got[role].tobytes() for role in sorted(got)), (run, got))
+        seen.setdefault(
+            tuple(hashlib.sha256(np.ascontiguousarray(got[role])).digest() for role in sorted(got)), (run, got)
+        )
     return list(seen.values())
 
 

@@ -83,6 +83,13 @@ class FindingEntry(TypedDict):
     commands: list[list[str]]
 
 
+class SizesTried(TypedDict):
+    """What is claimed of an axis, and the largest size at which an answer was judged; null where none was."""
+
+    claimed: str
+    largest_tried: int | None
+
+
 class KernelEntry(TypedDict):
     """One kernel: how often it was tried, how near to its bound it came, what was found of it.
 
@@ -97,6 +104,7 @@ class KernelEntry(TypedDict):
     broken: bool
     trials: int
     rows: int
+    sizes: dict[str, SizesTried]
     worst_ratio: float
     ratios: list[int]
     error: str

@@ -15,9 +15,10 @@ from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.claims.sizes import Axis
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.oracle.verdict import Extent, Picture, Worst
-from kfuzz.views.document import Document, FindingEntry, KernelEntry, SmallAnswer, WorstElement, WrongPart
+from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTried, SmallAnswer, WorstElement, WrongPart
 from kfuzz.views.failure import commands, evidence, found_text
 
 
@@ -79,6 +80,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "broken": kernel.broken is not None,
         "trials": progress.trials,
         "rows": progress.rows,
+        "sizes": {name: _size(axis, progress.largest.get(name)) for name, axis in kernel.axes.items()},
         "worst_ratio": progress.worst_ratio,
         "ratios": list(progress.ratios),
         "error": progress.error,
@@ -88,6 +90,10 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "source": kernel.source if result.discoveries else None,
         "findings": [_finding(each) for each in result.discoveries],
     }
+
+
+def _size(axis: Axis, largest: int | None) -> SizesTried:
+    return {"claimed": str(axis), "largest_tried": largest}
 
 
 def _finding(one: Discovery) -> FindingEntry:

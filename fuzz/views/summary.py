@@ -9,10 +9,11 @@ from kfuzz.campaign.campaign import KernelResult
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.views.failure import discovery_text
+from kfuzz.views.listing import shown_size
 from kfuzz.views.report import Report
 from rich.table import Table
 
-MOST_ALSO = 6
+MOST_ALSO, MOST_SIZES = 6, 3
 
 
 def failures(report: Report) -> Iterator[str]:
@@ -81,6 +82,27 @@ def verdict(report: Report) -> str:
     amount = f"{result.trials} trials, {result.rows} rows in {seconds:.1f} s ({rate}device {report.device}, "
     stopped = {"max-cases": "", "max-time": ""}.get(result.stop_reason, f"; {result.stop_reason}")
     return f"{said}: {amount}seed {result.seed}){stopped}{untried(report)}"
+
+
+def sizes(report: Report) -> Iterator[str]:
+    """Which claimed sizes were not tried; of many kernels, of how many."""
+    judged = [each for each in report.kernels if each.progress.rows]
+    lines = [line for each in judged if (line := sizes_line(each))]
+    if len(lines) <= MOST_SIZES:
+        yield from lines
+    else:
+        yield f"not tried: larger sizes that {len(lines)} of {len(judged)} kernels claim; --json has them by axis"
+
+
+def sizes_line(result: KernelResult) -> str:
+    """`not tried: rows beyond 160 of 65535`; empty where the largest sizes of all axes were."""
+    axes, largest = result.kernel.axes, result.progress.largest
+    beyond = [
+        f"{name} beyond {tried} of {shown_size(axis.hi)}"
+        for name, axis in axes.items()
+        if (tried := largest.get(name, 0)) < axis.hi
+    ]
+    return f"not tried: {result.kernel.name}: {', '.join(beyond)}" if beyond else ""
 
 
 def untried(report: Report) -> str:
