@@ -120,8 +120,8 @@ FOUND = [
     ("ticket_without_fence", "race", "error", "RACE-FENCE-READ", "RACE-FENCE-WRITE"),
     ("looks_without_a_barrier", "race", "error", "RACE-LOOK", "RACE-COUNTED"),
     ("all_write_the_same", "race", "warning", "RACE-SAME", "RACE-SAME"),
-    ("never_shows", "race", "warning", "RACE-DEAD-READ", "RACE-DEAD-WRITE"),
-    ("never_shows_between_blocks", "race", "warning", "RACE-DEAD-LOAD", "RACE-DEAD-STORE"),
+    ("never_shows", "race", "error", "RACE-DEAD-READ", "RACE-DEAD-WRITE"),
+    ("never_shows_between_blocks", "race", "error", "RACE-DEAD-LOAD", "RACE-DEAD-STORE"),
     ("write_past_the_end", "out-of-bounds", "error", "OUT-WRITE", None),
     ("read_past_the_end", "out-of-bounds", "error", "OUT-READ", None),
     ("read_before_the_start", "out-of-bounds", "error", "OUT-BEFORE", None),
@@ -145,6 +145,12 @@ FOUND = [
     ("mask_without_me", "inactive-lane", "error", "MASK", None),
     ("shuffles_and_throws_away", "inactive-lane", "warning", "SHUFFLE-THROWN-AWAY", None),
 ]
+
+RELAXED = {"scan_across_blocks", "atomics_of_its_own", "waits_for_a_flag", "waits_for_a_shared_flag"}
+"""Correct on every card, and data races by the letter of CUDA C++: flags polled by volatile, a plain read beside
+atomicCAS. That is told as a warning where accesses are checked."""
+
+RELAXED_RACE = ("race", "warning")
 
 SILENT = [
     *(name for name, (file, _, _) in JOBS.items() if file == "innocent"),
@@ -210,8 +216,15 @@ def test_the_check_flavour_names_kind_and_line(
 def test_correct_kernels_are_left_alone(device: CpuDevice, name: str, check: bool, seeds: int) -> None:
     for seed in range(seeds):
         outcome = device.run(job(name), Probe(check=check, runs=4, seed=seed, timeout=2.0))
-        assert outcome.findings == ()
+        assert not [one for one in outcome.findings if name not in RELAXED or (one.kind, one.severity) != RELAXED_RACE]
         assert len(outcome.runs) == 4
+
+
+@pytest.mark.parametrize("name", sorted(RELAXED))
+def test_what_only_the_hardware_orders_is_one_warning(device: CpuDevice, name: str) -> None:
+    (found,) = device.run(job(name), CHECK).findings
+    assert (found.kind, found.severity) == RELAXED_RACE
+    assert ("volatile" in found.message) == (name != "atomics_of_its_own")
 
 
 @pytest.mark.parametrize(("name", "kind"), SEEN_FAST)

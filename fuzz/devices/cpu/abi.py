@@ -16,7 +16,10 @@ from kfuzz.devices.cpu.compiler import GUARD, Library
 FORWARD, REVERSE, SHUFFLED = range(3)
 HAS_CONTENT, IS_OUTPUT, IS_INITIALISED = 1, 2, 4
 FINISHED, STOPPED, TIMED_OUT, TOO_LARGE = range(4)
-NOWHERE, IN_BUFFER, IN_STATIC_SHARED, IN_DYNAMIC_SHARED, IN_GLOBAL_VARIABLE = range(5)
+NOWHERE, IN_BUFFER, IN_STATIC_SHARED, IN_DYNAMIC_SHARED, IN_GLOBAL_VARIABLE, ON_HEAP = range(6)
+IN_ONE_BLOCK, IN_OTHER_BLOCKS, IN_ONE_WARP = range(3)
+IS_ATOMIC, IS_VOLATILE, IS_OF_BLOCK_SCOPE = 1, 2, 4
+SCOPES_REACH, ATOMICS_RELEASE, ATOMICS_ACQUIRE, VOLATILE_IS_ATOMIC, WARPS_IN_STEP = 1, 2, 4, 8, 16
 FINDING_CAPACITY = 64
 
 
@@ -49,6 +52,12 @@ class RawSharedArray(Structure):
     """A static __shared__ array."""
 
     _fields_ = [("offset", c_uint64), ("bytes", c_uint64), ("is_guard", c_uint64)]
+
+
+class RawVariable(Structure):
+    """A variable with static storage that is not in shared memory."""
+
+    _fields_ = [("offset", c_uint64), ("bytes", c_uint64), ("is_constant", c_uint64)]
 
 
 class RawBuffer(Structure):
@@ -104,7 +113,10 @@ class RawFinding(Structure):
         ("bytes", c_uint32),
         ("writes", c_uint32),
         ("other_writes", c_uint32),
-        ("other_block", c_uint32),
+        ("relation", c_uint32),
+        ("traits", c_uint32),
+        ("other_traits", c_uint32),
+        ("other_block", c_uint64),
         ("count", c_uint64),
         ("detail", c_uint64),
     ]
@@ -118,16 +130,19 @@ class RawRun(Structure):
         ("buffers", POINTER(RawBuffer)),
         ("steps", POINTER(RawStep)),
         ("shared_arrays", POINTER(RawSharedArray)),
+        ("variables", POINTER(RawVariable)),
         ("thread_local_anchor_offset", c_uint64),
         ("buffer_count", c_uint32),
         ("step_count", c_uint32),
         ("shared_array_count", c_uint32),
+        ("variable_count", c_uint32),
         ("schedule", c_uint32),
         ("poison", c_uint32),
         ("seed", c_uint64),
         ("check", c_uint32),
         ("preempt_one_in", c_uint32),
         ("late_writes", c_uint32),
+        ("assume", c_uint32),
         ("flush_denormals", c_uint32),
         ("timeout_ms", c_uint32),
         ("findings", POINTER(RawFinding)),
@@ -181,6 +196,9 @@ class LoadedLibrary:
         self.module = RawModule.in_dll(self._handle, "cuda_on_cpu_module")
         self.shared = (RawSharedArray * max(1, len(library.shared_arrays)))(
             *(RawSharedArray(offset, size, name == GUARD) for name, offset, size in library.shared_arrays)
+        )
+        self.variables = (RawVariable * max(1, len(library.variables)))(
+            *(RawVariable(offset, size, constant) for _, offset, size, constant in library.variables)
         )
         self.entries: dict[str, LoadedEntry] = {}
         raw = self.module.entries

@@ -37,8 +37,8 @@ from kfuzz.devices.layout import ALIGNED, nbytes
 from kfuzz.devices.processes import adopt_orphans
 from numpy.typing import NDArray
 
-MEMORY_LIMIT = 12 << 30
-"""Bytes of addresses for the whole process: twice what stacks, arrays and their shadow take when all are in use."""
+MEMORY_LIMIT = 40 << 30
+"""Bytes of addresses for the whole process: more than stacks, arrays and their shadow take when all are in use."""
 
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
 KEPT_LIBRARIES = 64
@@ -93,10 +93,12 @@ class LaidOut:
             buffers=self._buffers,
             steps=self._steps,
             shared_arrays=program.loaded.shared,
+            variables=program.loaded.variables,
             thread_local_anchor_offset=library.anchor_offset,
             buffer_count=len(job.buffers),
             step_count=len(job.steps),
             shared_array_count=len(library.shared_arrays),
+            variable_count=len(library.variables),
             check=program.flavour == "check",
             flush_denormals=library.flush_denormals,
             findings=self._findings,
@@ -110,7 +112,7 @@ class LaidOut:
             self._buffers[i].fill = manner.poison
         raw.schedule, raw.poison, raw.seed = manner.schedule, manner.poison, manner.seed
         raw.preempt_one_in = manner.preempt_one_in if program.flavour == "check" else 0
-        raw.late_writes = manner.late_writes
+        raw.late_writes, raw.assume = manner.late_writes, manner.assume
         raw.timeout_ms = max(1, int(seconds * 1000))
         began = time.process_time()  # as the runtime counts: what others take of the processor is not this run's
         with confined():

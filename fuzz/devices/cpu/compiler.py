@@ -45,6 +45,8 @@ class Library:
     anchor_offset: int
     shared_arrays: tuple[tuple[str, int, int], ...]
     """Name, offset and bytes of every static __shared__ array in the library's thread-local block."""
+    variables: tuple[tuple[str, int, int, bool], ...]
+    """Name, offset and bytes of every other variable with static storage, and whether it is __constant__."""
     uninitialised: tuple[tuple[int, str], ...]
     """Where the compiler saw a local variable used that has no value yet: line and name."""
     dynamic_shared: tuple[str, ...]
@@ -91,10 +93,11 @@ def runtime() -> Path:
     return _kept(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
 
 
-def _module_object(compiler: str) -> Path:
-    name = f"cpu/module-{cache.key(_identity(compiler), _own_digest())[:32]}.o"
+def _module_object(compiler: str, flavour: Flavour) -> Path:
+    name = f"cpu/module-{flavour}-{cache.key(_identity(compiler), _own_digest())[:32]}.o"
     source = str(HOME / "runtime" / "module.cpp")
-    return _kept(name, lambda made: _compile_own(compiler, made, "-c", source))
+    checks = ["-DCUDA_ON_CPU_CHECK"] if flavour == "check" else []
+    return _kept(name, lambda made: _compile_own(compiler, made, *checks, "-c", source))
 
 
 def _red_zone(compiler: str) -> list[str]:
@@ -148,6 +151,7 @@ def library(job: Job, flavour: Flavour) -> Library:
         flavour=flavour,
         anchor_offset=noted["anchor"],
         shared_arrays=tuple((one, offset, size) for one, offset, size in noted["shared"]),
+        variables=tuple((one, offset, size, one in source.constants) for one, offset, size in noted["variables"]),
         uninitialised=tuple((line, one) for line, one in noted["uninitialised"]),
         dynamic_shared=source.dynamic_shared,
         flush_denormals=chosen.flush_denormals,
@@ -188,7 +192,7 @@ def _noted(name: str) -> Noted | None:
 
 def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Translated, text: str, name: str) -> Noted:
     """Compile and link; keep the library, and then the notes that make it count."""
-    module = _module_object(compiler)
+    module = _module_object(compiler, flavour)
     header = _precompiled(compiler, flavour, chosen)
     with cache.scratch() as folder:
         made, depends = folder / "made.so", folder / "made.d"
@@ -277,22 +281,27 @@ def _dependencies(depends: Path) -> list[Path]:
 
 
 def _layout(path: Path) -> dict[str, Any]:
-    """Where the static __shared__ arrays lie: the thread-local symbols of the library."""
+    """Where the static __shared__ arrays lie, the thread-local symbols of the library, and all other variables."""
     command = ["readelf", "--symbols", "--wide", "--demangle", str(path)]
     listing = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(path.parent))
     if listing.returncode:
         raise DeviceError(f"readelf does not run: {listing.stderr.strip()}; install binutils")
     found: dict[str, tuple[int, int]] = {}
+    variables = []
     for line in listing.stdout.splitlines():
         words = line.split(maxsplit=7)
-        if len(words) == 8 and words[3] == "TLS" and words[6] != "UND":
+        if len(words) < 8 or words[6] == "UND":
+            continue
+        if words[3] == "TLS":
             found[words[7]] = (int(words[1], 16), int(words[2], 0))
+        elif words[3] == "OBJECT" and words[2] != "0":
+            variables.append((words[7].rpartition("::")[2], int(words[1], 16), int(words[2], 0)))
     anchor, _ = found.pop("cuda_on_cpu_anchor")
     shared = [
         (GUARD if name.startswith(GUARD) else name.rpartition("::")[2], offset, size)
         for name, (offset, size) in found.items()
     ]
-    return {"anchor": anchor, "shared": shared}
+    return {"anchor": anchor, "shared": shared, "variables": sorted(set(variables))}
 
 
 def _check_static_shared(noted: Noted, job: Job) -> None:

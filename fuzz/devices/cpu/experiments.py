@@ -35,6 +35,7 @@ class Manner:
     seed: int = 0
     preempt_one_in: int = 0
     late_writes: bool = False
+    assume: int = 0
 
     def label(self) -> str:
         """In words, for people."""
@@ -303,7 +304,10 @@ def _distinct(found: Iterable[Sight]) -> list[Sight]:
     merged: dict[tuple[object, ...], Sight] = {}
     for one in found:
         f = one.finding
-        key = (f.kind, f.severity, f.line, f.other_line, f.array if f.line is None else None)
+        lines: tuple[int | None, ...] = (f.line, f.other_line)
+        if f.kind == "race" and f.severity == "warning":  # which of the two came first says nothing
+            lines = tuple(sorted(lines, key=str))
+        key = (f.kind, f.severity, lines, f.array if f.line is None else None)
         merged.setdefault(key, one)
     seen = list(merged.values())
     caught = any(one.precise and one.finding.kind == "out-of-bounds" for one in seen)

@@ -11,7 +11,19 @@ from signal import Signals
 from typing import Literal, NamedTuple
 
 from kfuzz.devices import DTYPES, Finding, Job
-from kfuzz.devices.cpu.abi import IN_BUFFER, IN_DYNAMIC_SHARED, IN_STATIC_SHARED, RawFinding
+from kfuzz.devices.cpu.abi import (
+    IN_BUFFER,
+    IN_DYNAMIC_SHARED,
+    IN_GLOBAL_VARIABLE,
+    IN_ONE_WARP,
+    IN_OTHER_BLOCKS,
+    IN_STATIC_SHARED,
+    IS_ATOMIC,
+    IS_OF_BLOCK_SCOPE,
+    IS_VOLATILE,
+    ON_HEAP,
+    RawFinding,
+)
 from kfuzz.devices.cpu.compiler import KERNEL_NAME, Library
 from kfuzz.devices.kinds import Kind, Severity
 
@@ -23,8 +35,9 @@ WORD = 4
 class Seen(NamedTuple):
     """The finding that a sight of the runtime is, and how grave it is as long as no experiment says more.
 
-    `doubt`: it may be harmless, and what has to be changed to see whether it is: a race may never change the result,
-    and what was read of uninitialised memory, or of a lane that takes no part, may be thrown away.
+    `doubt`: it may never show in the results, and what has to be changed to see whether it does: the order of threads,
+    or what is read of uninitialised memory or of a lane that takes no part. A race is undefined behaviour whether it
+    shows or not, unless every write leaves the same value.
     """
 
     kind: Kind
@@ -36,7 +49,7 @@ SEEN: dict[str, Seen] = {
     "out_of_bounds": Seen("out-of-bounds"),
     "uninitialised": Seen("uninitialised", "warning", "poison"),
     "partly_uninitialised": Seen("uninitialised", "warning", "poison"),
-    "race": Seen("race", "warning", "schedule"),
+    "race": Seen("race", doubt="schedule"),
     "same_value_race": Seen("race", "warning"),
     "divergent_barrier": Seen("divergent-barrier"),
     # No defect on hardware since Volta, which waits for the others alone.
@@ -55,9 +68,27 @@ SEEN: dict[str, Seen] = {
     "guard_overwritten": Seen("out-of-bounds"),
     "input_changed": Seen("input-changed"),
     "index_out_of_range": Seen("out-of-bounds"),
+    "volatile_race": Seen("race", "warning"),
+    "guessed_read": Seen("race", "warning"),
+    "use_after_free": Seen("out-of-bounds"),
+    "bad_free": Seen("illegal-address"),
+    "constant_written": Seen("illegal-address"),
+    "waits_for_more_blocks": Seen("hang"),
+    "grid_never_meets": Seen("hang"),
 }
 """What the runtime may see, in the order of abi.h's Kind, where 0 is nothing."""
 NAMES = ("none", *SEEN)
+
+
+@dataclass(frozen=True)
+class Race:
+    """Of two accesses that nothing orders: how near their threads are, and what they are besides reads and writes."""
+
+    relation: int
+    traits: int
+    other_traits: int
+    writes: bool
+    other_writes: bool
 
 
 @dataclass(frozen=True)
@@ -70,6 +101,7 @@ class Sight:
     """Seen at the access itself, with its line, not by what it left behind."""
     is_partial: bool = False
     """A read of which a part is initialised: most likely of a struct with padding, which nobody looks at."""
+    race: Race | None = None
 
 
 class Lines:
@@ -124,7 +156,7 @@ def _sight(raw: RawFinding, job: Job, library: Library, lines: Lines) -> Sight:
     finding = Finding(
         kind=kind,
         message=_message(seen, raw, job, array, index),
-        severity=severity,
+        severity="warning" if seen == "waits_for_more_blocks" and not raw.bytes else severity,
         line=line,
         other_line=other,
         array=array,
@@ -134,7 +166,10 @@ def _sight(raw: RawFinding, job: Job, library: Library, lines: Lines) -> Sight:
         step=None if left_behind and len(job.steps) > 1 else raw.step,
         count=raw.count,
     )
-    return Sight(finding, doubt, not left_behind, seen == "partly_uninitialised")
+    race = None
+    if kind == "race":
+        race = Race(raw.relation, raw.traits, raw.other_traits, bool(raw.writes), bool(raw.other_writes))
+    return Sight(finding, doubt, not left_behind, seen == "partly_uninitialised", race)
 
 
 def _coordinates(number: int, extent: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -148,6 +183,10 @@ def _place(raw: RawFinding, job: Job, library: Library) -> tuple[str | None, int
         return buffer.name, raw.offset // DTYPES[buffer.element].itemsize
     if raw.place == IN_STATIC_SHARED:
         return library.shared_arrays[raw.place_number][0], raw.offset // (raw.bytes or WORD)
+    if raw.place == IN_GLOBAL_VARIABLE:
+        return library.variables[raw.place_number][0], raw.offset // (raw.bytes or WORD)
+    if raw.place == ON_HEAP:
+        return f"an array of {raw.place_number} bytes from malloc", raw.offset // (raw.bytes or WORD)
     if raw.place == IN_DYNAMIC_SHARED:
         names = library.dynamic_shared
         return names[0] if len(names) == 1 else "dynamic shared memory", raw.offset // (raw.bytes or WORD)
@@ -155,16 +194,17 @@ def _place(raw: RawFinding, job: Job, library: Library) -> tuple[str | None, int
 
 
 def _message(seen: str, raw: RawFinding, job: Job, array: str | None, index: int | None) -> str:
-    block = job.steps[raw.step].block if job.steps else (1, 1, 1)
+    step = job.steps[raw.step] if job.steps else None
+    block = step.block if step else (1, 1, 1)
     me, other = (f"thread {_shown(_coordinates(one, block))}" for one in (raw.thread, raw.other_thread))
     where = f"{array}[{index}]" if array is not None else f"address 0x{raw.address:x}"
     mask = f"mask {raw.detail:#010x}"
-    if seen in ("race", "same_value_race"):
-        return f"{me} {_DOES[bool(raw.writes)]} {where}, which {_other(raw, other)}" + (
-            "; every write left the same value" if seen == "same_value_race" else ""
-        )
+    if seen in _RACES:
+        grid = step.grid if step else (1, 1, 1)
+        return f"{me} {_does(raw.writes, raw.traits)} {where}, which {_other(raw, other, grid)}{_RACES[seen]}"
     there = "in a barrier of the block" if raw.bytes else "in another warp collective"
     signal = f"signal {raw.detail}" if seen != "signal" else Signals(raw.detail).name
+    holder = "an H200 holds no more of them at once" if raw.bytes else "the cpu device holds no more: not judged"
     return {
         "out_of_bounds": f"{me} {_DOES[bool(raw.writes)]} {raw.bytes} bytes at {where}, {_outside(raw, job)}",
         "guard_overwritten": f"something was written at {where}, {_outside(raw, job)}",
@@ -186,15 +226,41 @@ def _message(seen: str, raw: RawFinding, job: Job, array: str | None, index: int
         "signal": f"{me} ends by {signal}",
         "hang": f"{me} was running when time was up",
         "index_out_of_range": f"{me} uses index {_signed(raw.detail)}, out of range of its array",
+        "use_after_free": f"{me} {_DOES[bool(raw.writes)]} {where}, which was freed",
+        "bad_free": f"{me} frees 0x{raw.address:x}, "
+        + ("which was freed before" if raw.detail else "which malloc has not given out"),
+        "constant_written": f"{me} writes {where}, which is __constant__",
+        "waits_for_more_blocks": f"{raw.detail} blocks wait for one that has not started; {holder}",
+        "grid_never_meets": f"{raw.detail} blocks wait in grid.sync() for "
+        + (f"one that cannot start: {holder}" if raw.writes else "others that have ended without it"),
     }[seen]
 
 
+_RACES = {
+    "race": ", and nothing orders the two",
+    "same_value_race": ", and nothing orders the two; every write left the same value",
+    "volatile_race": ", and nothing orders the two: well-defined in PTX, where volatile is relaxed, and a data race in "
+    "CUDA C++; use cuda::atomic_ref or the atomic functions",
+    "guessed_read": ", and nothing orders the two: a plain read beside atomics is a data race, harmless where "
+    "atomicCAS goes on to compare what was read; read by an atomic",
+}
 _DOES = {False: "reads", True: "writes"}
 
 
-def _other(raw: RawFinding, other: str) -> str:
-    whose = "a thread of another block" if raw.other_block else other
-    return f"{whose} {'wrote' if raw.other_writes else 'read'}, and nothing orders the two"
+def _does(writes: int, traits: int) -> str:
+    if traits & IS_ATOMIC:
+        return "updates atomically" + (" in block scope" if traits & IS_OF_BLOCK_SCOPE else "")
+    return _DOES[bool(writes)] + (" (volatile)" if traits & IS_VOLATILE else "")
+
+
+def _other(raw: RawFinding, other: str, grid: tuple[int, int, int]) -> str:
+    whose = {
+        IN_OTHER_BLOCKS: f"{other} of block {_shown(_coordinates(raw.other_block, grid))}",
+        IN_ONE_WARP: f"{other} of its warp",
+    }.get(raw.relation, f"{other} of another warp")
+    did = "updated atomically" if raw.other_traits & IS_ATOMIC else "wrote" if raw.other_writes else "read"
+    scope = " in block scope" if raw.other_traits & IS_OF_BLOCK_SCOPE else ""
+    return f"{whose} {did}{scope}" + (" (volatile)" if raw.other_traits & IS_VOLATILE else "")
 
 
 def _shown(coordinates: tuple[int, int, int]) -> str:

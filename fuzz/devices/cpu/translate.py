@@ -24,6 +24,7 @@ _DYNAMIC_SHARED = re.compile(
 )
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
+_CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(\w+)\s*[\[;={]")
 _KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b(\w+)\s*\(")
 
 _UNSUPPORTED = (
@@ -52,10 +53,11 @@ _HEADERS = Path(__file__).with_name("cuda_on_cpu") / "include"
 
 @dataclass(frozen=True)
 class Translated:
-    """A source that a host compiler takes; `dynamic_shared` names its `extern __shared__` arrays."""
+    """A source that a host compiler takes, and the names of its `extern __shared__` arrays, constants and kernels."""
 
     text: str
     dynamic_shared: tuple[str, ...]
+    constants: tuple[str, ...]
     kernels: tuple[str, ...]
 
 
@@ -74,14 +76,15 @@ def translated(source: str, path: Path, entries: Iterable[str] | None = None) ->
     edits = [(*one.span(), " " * len(one[0])) for one in _TOOLKIT.finditer(code) if not (_HEADERS / one[1]).exists()]
     for found in _DYNAMIC_SHARED.finditer(code):
         lines = "\n" * found[0].count("\n")
-        edits.append((*found.span(), f"{_pointer(found)} = ::cuda_on_cpu::dynamic_shared;{lines}"))
+        edits.append((*found.span(), f"{_declared(found)};{lines}"))
     taken = [(start, end) for start, end, _ in edits]
     for found in [*_STATIC_SHARED.finditer(code)]:
         if not any(start <= found.start() < end for start, end in taken):
             edits.append((*found.span(), " " * len(found[0])))
     edits += [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
     names = tuple(dict.fromkeys(found["name"] for found in _DYNAMIC_SHARED.finditer(code)))
-    return Translated(_edited(source, edits), names, kernels)
+    constants = tuple(dict.fromkeys(found[1] for found in _CONSTANT.finditer(code)))
+    return Translated(_edited(source, edits), names, constants, kernels)
 
 
 def blanked(source: str) -> str:
@@ -102,11 +105,14 @@ def _features(code: str) -> Iterator[tuple[int, str]]:
             yield found.start(), feature
 
 
-def _pointer(found: re.Match[str]) -> str:
+def _declared(found: re.Match[str]) -> str:
+    """A reference to where the runtime keeps the running block's dynamic array: it changes with the block."""
     kind = " ".join(re.sub(_ALIGNMENT, " ", found["type"]).split())
     volatile = "volatile " if re.search(r"\bvolatile\b", found[0]) and "volatile" not in kind else ""
     inner = " ".join(found["inner"].split())
-    return f"{volatile}{kind} (*const {found['name']}){inner}" if inner else f"{volatile}{kind} *const {found['name']}"
+    pointer = f"{volatile}{kind} (*const &{{}}){inner}" if inner else f"{volatile}{kind} *const &{{}}"
+    place = f"reinterpret_cast<{pointer.format('')}>(::cuda_on_cpu_dynamic_shared)"
+    return f"{pointer.format(found['name'])} = {place}"
 
 
 def _edited(source: str, edits: list[tuple[int, int, str]]) -> str:

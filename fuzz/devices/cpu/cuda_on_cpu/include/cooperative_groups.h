@@ -48,9 +48,9 @@ template <class T>
 T shuffle(unsigned int mask, T value, int source, int line) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32, "groups shuffle trivial values of up to 32 bytes");
   uint64_t pieces[(sizeof(T) + 7) / 8] = {};
-  memcpy(pieces, static_cast<const void *>(&value), sizeof value);
+  __builtin_memcpy(pieces, static_cast<const void *>(&value), sizeof value);
   for (uint64_t &piece : pieces) piece = cuda_on_cpu::shuffle(mask, piece, source, line);
-  memcpy(static_cast<void *>(&value), pieces, sizeof value);
+  __builtin_memcpy(static_cast<void *>(&value), pieces, sizeof value);
   return value;
 }
 

@@ -13,7 +13,7 @@ struct __half_raw {
 struct alignas(2) __half {
   _Float16 number;
   __half() = default;
-  __half(__half_raw raw) { memcpy(&number, &raw.x, sizeof number); }
+  __half(__half_raw raw) { __builtin_memcpy(&number, &raw.x, sizeof number); }
   __half(float x) : number(static_cast<_Float16>(x)) {}
   __half(double x) : number(static_cast<_Float16>(x)) {}
   __half(int x) : number(static_cast<_Float16>(x)) {}

@@ -43,6 +43,12 @@ struct SharedArray {
   uint64_t is_guard;  // no array, but g++'s note that the constructors of one have run: they are empty, as CUDA has it
 };
 
+// A variable with static storage that is not in shared memory: __device__, __managed__, __constant__, or the library's own.
+struct Variable {
+  uint64_t offset, bytes;  // from the start of the library
+  uint64_t is_constant;
+};
+
 enum BufferFlags : uint32_t { has_content = 1, is_output = 2, is_initialised = 4 };  // 4: `fill` is no poison
 
 struct Buffer {
@@ -94,9 +100,29 @@ enum class Kind : uint32_t {
   guard_overwritten,
   input_changed,
   index_out_of_range,
+  volatile_race,
+  guessed_read,
+  use_after_free,
+  bad_free,
+  constant_written,
+  waits_for_more_blocks,
+  grid_never_meets,
 };
 
-enum class Place : uint32_t { nowhere, buffer, static_shared, dynamic_shared, global_variable };
+// How near to each other two threads are; which of two accesses is what.
+enum Relation : uint32_t { in_one_block, in_other_blocks, in_one_warp };
+enum Traits : uint32_t { is_atomic = 1, is_volatile = 2, is_of_block_scope = 4 };
+
+// What a run takes for granted, to find out what a race is for want of.
+enum Assume : uint32_t {
+  scopes_reach = 1,      // every fence and atomic is of the device's scope
+  atomics_release = 2,   // as if each had a fence before it
+  atomics_acquire = 4,   // and behind it
+  volatile_is_atomic = 8,
+  warps_in_step = 16,    // accesses of one warp's lanes are ordered
+};
+
+enum class Place : uint32_t { nowhere, buffer, static_shared, dynamic_shared, global_variable, heap };
 
 struct Finding {
   Kind kind;
@@ -111,7 +137,9 @@ struct Finding {
   uint64_t block;
   uint32_t bytes;
   uint32_t writes, other_writes;
-  uint32_t other_block;  // 1: the other thread belongs to another block
+  uint32_t relation;  // of the two threads
+  uint32_t traits, other_traits;
+  uint64_t other_block;
   uint64_t count;
   uint64_t detail;  // signal number, mask, index: by kind
 };
@@ -123,14 +151,16 @@ struct Run {
   Buffer *buffers;
   const Step *steps;
   const SharedArray *shared_arrays;
+  const Variable *variables;
   uint64_t thread_local_anchor_offset;
-  uint32_t buffer_count, step_count, shared_array_count;
+  uint32_t buffer_count, step_count, shared_array_count, variable_count;
   Schedule schedule;
   uint32_t poison;  // what uninitialised shared memory and guard zones hold, and what a missing lane gives
   uint64_t seed;
   uint32_t check;              // the library was built with the access hooks
   uint32_t preempt_one_in;     // 0, or: check only, switch threads before one access in so many
   uint32_t late_writes;        // check only: a read sees nothing of a write that it races with (late_writes.h)
+  uint32_t assume;             // check only: Assume
   uint32_t flush_denormals;    // -ftz=true
   uint32_t timeout_ms;         // of processor time
   Finding *findings;

@@ -9,7 +9,10 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint64_t capacity = uint64_t{1} << 30, default_alignment = 256;
+constexpr uint64_t capacity = uint64_t{1} << 30, checked_capacity = 256 << 20, default_alignment = 256;
+
+// Where accesses are checked, whoever leaves an array by a wrong index is not to land in the next one.
+constexpr uint64_t apart = 16 << 20;
 
 // The same in every process, so that what depends on addresses is replayed; one whose lower 32 bits, and those of its
 // quarter, are no negative int: -3 % 4 is not what a kernel that cuts an address off to an int had in mind.
@@ -29,27 +32,33 @@ bool map_arena() {
 uintptr_t arena_start() { return reinterpret_cast<uintptr_t>(arena); }
 uint64_t arena_bytes() { return capacity; }
 
-// Now and then what lies beyond these buffers is given back: large ones of earlier jobs, and stray writes.
-static void give_back_beyond(uint64_t used) {
+// Now and then, before the arrays of a run are placed: large ones of earlier jobs, and stray writes.
+static void give_back() {
   constexpr uint32_t once_in = 1024;
-  constexpr uint64_t page_bound = 65536;  // a multiple of every page size
   static uint32_t runs;
-  uint64_t from = (used + page_bound - 1) & ~(page_bound - 1);
-  if (++runs % once_in == 0 && from < capacity) madvise(arena + from, capacity - from, MADV_DONTNEED);
+  if (++runs % once_in == 0) madvise(arena, capacity, MADV_DONTNEED);
 }
 
 static uint64_t align_up(uint64_t offset) { return (offset + default_alignment - 1) & ~(default_alignment - 1); }
 
 bool place_buffers(Run &run) {
-  uint64_t used = guard_zone_bytes, room = run.check ? checked_arena_bytes : capacity;
+  uint64_t room = run.check ? checked_capacity : capacity, all = 0;
+  for (uint32_t i = 0; i < run.buffer_count; i++) {
+    if (run.buffers[i].bytes > room) return false;
+    all += run.buffers[i].bytes + 2 * guard_zone_bytes + 2 * default_alignment;
+    if (all + guard_zone_bytes > room) return false;
+  }
+  uint64_t gap = 0;
+  if (run.check) gap = (capacity - all - guard_zone_bytes) / (run.buffer_count + 1);
+  if (gap > apart) gap = apart;
+  uint64_t used = guard_zone_bytes;
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     uint64_t offset = align_up(used) + b.distance;
-    if (b.bytes > room || offset + b.bytes + 2 * guard_zone_bytes > room) return false;
     b.address = arena + offset;
-    used = offset + b.bytes + 2 * guard_zone_bytes;  // one behind it, one before the next
+    used = offset + b.bytes + 2 * guard_zone_bytes + gap;  // one zone behind it, one before the next
   }
-  give_back_beyond(used);
+  give_back();
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     paint_zone(b.address - guard_zone_bytes, run.poison);

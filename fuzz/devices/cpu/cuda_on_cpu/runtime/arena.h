@@ -4,11 +4,10 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint64_t checked_arena_bytes = 256 << 20;  // its shadow is ten times as large
 
 bool map_arena();
 uintptr_t arena_start();
-uint64_t arena_bytes();
+uint64_t arena_bytes();  // of addresses: their shadow is eight times as large
 
 // Copies or fills every buffer and its guard zones; false when they do not fit.
 bool place_buffers(Run &run);

@@ -1,8 +1,6 @@
 // The scheduler of a block: starting threads, the barrier, exit, and what to do when nobody can run.
 #include "block.h"
 
-#include <sys/mman.h>
-
 #include "checker.h"
 #include "late_writes.h"
 #include "report.h"
@@ -18,9 +16,8 @@ Run *run;
 void *main_stack_pointer;
 ThreadPlace *current_place;
 
-static uint16_t order[max_threads];  // the schedule: who runs first after a barrier
-static uint16_t free_stack[max_threads];
-static int free_stacks;
+uint16_t order[max_threads];
+uint64_t threads_ended;
 static uint64_t random_state;
 
 void reseed(uint64_t seed) { random_state = seed * 0x9E3779B97F4A7C15ull + 0x2545F4914F6CDD1Dull; }
@@ -44,6 +41,7 @@ static void shuffle_order() {
 static void release_barrier() {
   if (block.exited) report_barrier_after_exit(block.barrier_line, block.exited, block.first_exited);
   if (run->check) checker_passed_barrier();
+  came_on();
   run->thread_steps += static_cast<uint64_t>(block.live);
   block.arrived = 0;
   block.barrier_result = block.barrier_value;
@@ -59,6 +57,8 @@ static void release_barrier() {
 
 static void thread_is_done(int t) {
   end_of_read();
+  came_on();
+  threads_ended++;
   threads.state[t] = State::done;
   block.ring_is_stale = true;
   block.live--;
@@ -76,13 +76,13 @@ static void stack_main() {
     call_kernel();
     thread_is_done(me);
     if (nobody_can_run()) {
-      free_stack[free_stacks++] = stack;
+      give_stack(stack);
       switch_to(me, main_context);
     }
     int next = take_next();
     make_current(next);
     if (threads.stack_pointer[next]) {
-      free_stack[free_stacks++] = stack;
+      give_stack(stack);
       switch_to(me, next);  // never comes back
     }
     threads.stack[next] = stack;
@@ -91,9 +91,24 @@ static void stack_main() {
 }
 
 void *start_stack(int thread) {
-  uint16_t stack = free_stack[--free_stacks];
-  threads.stack[thread] = stack;
+  int stack = take_stack();
+  threads.stack[thread] = static_cast<uint16_t>(stack);
   return prepare_stack(stack_top(stack), stack_main);
+}
+
+void end_thread() {
+  int me = block.current;
+  thread_is_done(me);
+  give_stack(threads.stack[me]);  // nobody runs on it before it is left: the next thread may, from its top on
+  if (nobody_can_run()) {
+    switch_to(me, main_context);
+  } else {
+    int next = take_next();
+    make_current(next);
+    if (!threads.stack_pointer[next]) threads.stack_pointer[next] = start_stack(next);
+    switch_to(me, next);
+  }
+  __builtin_unreachable();
 }
 
 void prepare_threads(const Step &step) {
@@ -105,30 +120,60 @@ void prepare_threads(const Step &step) {
   block.size = t;
 }
 
-void run_block(uint64_t number) {
+void begin_block(uint64_t number) {
+  int size = block.size;
+  block = {};
+  block.size = block.live = size;
   block.number = number;
-  block.live = block.size;
-  block.arrived = block.exited = 0;
-  block.ring_is_stale = false;
-  block.polls = 0;
   ring.head = ring.tail = Ring::capacity;
   woken.lanes = 0;
-  if (run->check) checker_starts_block();
-  for (int i = 0; i < block.size; i++) {
-    order[i] = static_cast<uint16_t>(run->schedule == reverse ? block.size - 1 - i : i);
+  for (int i = 0; i < size; i++) {
+    order[i] = static_cast<uint16_t>(run->schedule == reverse ? size - 1 - i : i);
     threads.stack_pointer[i] = nullptr;
     threads.state[i] = State::ready;
   }
   if (run->schedule == shuffled) shuffle_order();
-  for (int i = 0; i < block.size; i++) ring.push_back(order[i]);
-  free_stacks = 0;
-  for (int s = block.size - 1; s >= 0; s--) free_stack[free_stacks++] = static_cast<uint16_t>(s);
-  start_warps(block.size);
+  for (int i = 0; i < size; i++) ring.push_back(order[i]);
+  start_warps(size);
+}
+
+void run_block() {
+  block.has_left = false;
+  block.polls = block.polls_in_all = 0;
   while (block.live) {
     if (!nobody_can_run()) run_next(main_context);
-    if (block.live && nobody_can_run() && !resolve_stuck_warp()) stop_run(Status::stopped);
+    if (block.has_left) return;
+    if (!block.live || !nobody_can_run() || resolve_stuck_warp()) continue;
+    if (block.at_grid_barrier && block.at_grid_barrier == block.live) {
+      block.has_left = true;
+      return;
+    }
+    stop_run(Status::stopped);
   }
-  if (run->check) checker_ends_block();
+}
+
+void leave_block() {
+  end_of_read();
+  block.has_left = true;
+  block.ring_is_stale = true;
+  ring.push_back(block.current);
+  switch_to(block.current, main_context);
+}
+
+void release_from_grid_barrier() {
+  block.at_grid_barrier = 0;
+  block.ring_is_stale = true;
+  for (int i = 0; i < block.size; i++)
+    if (threads.state[order[i]] == State::at_grid_barrier) ring.push_back(order[i]);
+}
+
+// Every so often the others of its block run, and when all of them do nothing but poll, other blocks.
+void poll() {
+  constexpr uint32_t patience = 4, patience_of_block = 1 << 15;
+  block.polls++;
+  bool block_polls = block.polls > 4 * patience * static_cast<uint32_t>(block.live);
+  if ((block_polls || ++block.polls_in_all > patience_of_block) && has_other_blocks()) return leave_block();
+  if (block.polls % patience == 0) yield();
 }
 
 enum BarrierOperation { plain, count, all, any };
@@ -161,8 +206,14 @@ CUDA_ON_CPU_API int cuda_on_cpu_barrier_count(int predicate, int line) { return 
 CUDA_ON_CPU_API int cuda_on_cpu_barrier_and(int predicate, int line) { return barrier(all, predicate, line); }
 CUDA_ON_CPU_API int cuda_on_cpu_barrier_or(int predicate, int line) { return barrier(any, predicate, line); }
 
-// An atomic that changes nothing may be a thread that waits for another: every so often, let the others run.
-CUDA_ON_CPU_API void cuda_on_cpu_poll() {
-  constexpr uint32_t patience = 32;
-  if (++block.polls % patience == 0) yield();
+CUDA_ON_CPU_API void cuda_on_cpu_grid_barrier(int line) {
+  end_of_read();
+  threads.state[block.current] = State::at_grid_barrier;
+  threads.line[block.current] = line;
+  block.at_grid_barrier++;
+  wait();
 }
+
+CUDA_ON_CPU_API void cuda_on_cpu_came_on() { came_on(); }
+
+CUDA_ON_CPU_API void cuda_on_cpu_poll() { poll(); }

@@ -1,17 +1,19 @@
-// One thread block at a time: its threads, who runs next, and how a thread waits.
+// The running block: its threads, who runs next, and how a thread waits. (Other blocks of its launch may be waiting for it
+// meanwhile: grid.cpp.)
 //
 // A CUDA thread is a fiber, but only once it blocks: until then it is a plain call on a reused stack, and a thread
 // that never blocks costs no switch at all.
 #pragma once
 #include "abi.h"
 #include "context.h"
+#include "grid.h"
 
 namespace cuda_on_cpu {
 
 constexpr int max_threads = 1024, warp_lanes = 32, max_warps = max_threads / warp_lanes;
 constexpr int main_context = -1;  // the launcher, which is no CUDA thread
 
-enum class State : uint8_t { ready, at_barrier, in_warp, done };
+enum class State : uint8_t { ready, at_barrier, at_grid_barrier, in_warp, done };
 
 // Hot fields lie in packed arrays: with 256 threads they share the L1 cache with 256 stack frames.
 struct Threads {
@@ -48,13 +50,16 @@ struct Woken {
 struct Block {
   int size, live, exited;
   int current;
-  uint64_t number;
+  uint64_t number;  // in the grid
+  int at_grid_barrier;
   int arrived;       // threads waiting in the barrier
   int barrier_line;  // where the first of them waits
   int barrier_value, barrier_result;
   int first_exited;
   bool ring_is_stale;  // the ring no longer holds every thread in schedule order
-  uint32_t polls;      // atomics in a row that changed nothing
+  uint32_t polls;       // in a row, since something in the block last came on
+  uint32_t polls_in_all;  // since it last began to run
+  bool has_left;        // others shall run: it only polls, or it is another block's turn
 };
 
 extern Threads threads;
@@ -65,8 +70,13 @@ extern Run *run;
 extern void *main_stack_pointer;
 extern ThreadPlace *current_place;  // the kernel library's threadIdx
 
+extern uint16_t order[max_threads];  // the schedule: who runs first after a barrier
+extern uint64_t threads_ended;  // in the whole run
+
 void *start_stack(int thread);
-void run_block(uint64_t number);
+void begin_block(uint64_t number);
+void run_block();  // until it ends, or leaves the processor to other blocks
+void release_from_grid_barrier();
 void prepare_threads(const Step &step);
 uint64_t random_bits();
 void reseed(uint64_t seed);
@@ -131,8 +141,26 @@ static inline void yield() {
   run_next(block.current);
 }
 
+// The current thread looks at memory again and again, most likely until another one has written there.
+void poll();
+
+// The block steps back behind the other blocks of its launch.
+void leave_block();
+
+// The current thread ends here, from whatever depth of its stack.
+[[noreturn]] void end_thread();
+
+// Something happened that others may have waited for.
+static inline void came_on() {
+  block.polls = 0;
+  progress++;
+}
+
 // warp.cpp
 void start_warps(int threads_in_block);
+size_t bytes_of_warps(int threads_in_block);
+void save_warps(char *to);
+void restore_warps(const char *from);
 void leave_warp(int thread);
 bool resolve_stuck_warp();
 bool lane_is_live(int thread);

@@ -4,35 +4,45 @@
 
 #include "block.h"
 #include "common_access.h"
+#include "heap.h"
+#include "held_races.h"
 #include "late_writes.h"
 #include "memory_map.h"
 #include "ordering.h"
 #include "report.h"
-#include "same_value.h"
+#include "stacks.h"
 
 namespace cuda_on_cpu {
 
-CheckerState checker;
+CheckerState checker = {0, 1, false};
 
 namespace {
 
 struct Seen {
   uintptr_t address;
   uint32_t bytes;
-  Access access;
+  bool reads, writes;
+  uint32_t traits;
   uint64_t pc;  // relative
-  bool writes() const { return access == Access::write || access == Access::volatile_write || access == Access::atomic; }
-  bool reads() const { return access == Access::read || access == Access::volatile_read || access == Access::atomic; }
-  bool is_volatile() const { return access == Access::volatile_read || access == Access::volatile_write; }
+  bool is_plain() const { return !(traits & (is_atomic | is_volatile)); }
 };
 
-Finding *report_access(Kind kind, const Seen &s) {
-  Finding *f = report(kind, s.pc, 0);
+uint32_t traits_of(const Trace &t) { return (t.is_atomic() ? is_atomic : 0u) | (t.is_volatile() ? is_volatile : 0u); }
+
+Finding *report_access(Kind kind, const Seen &s, uint64_t other_pc = 0) {
+  Finding *f = report(kind, s.pc, 0, other_pc);
   if (!f) return nullptr;
   f->bytes = s.bytes;
-  f->writes = s.writes();
+  f->writes = s.writes;
+  f->traits = s.traits;
   locate(s.address, *f);
   return f;
+}
+
+void report_outside(const Seen &s) {
+  uint64_t freed_at = 0;
+  bool freed = was_freed(s.address, freed_at);
+  report_access(freed ? Kind::use_after_free : Kind::out_of_bounds, s, freed_at);
 }
 
 // Whether some byte of an access is initialised: then it reads a struct with padding, most likely.
@@ -41,100 +51,114 @@ bool is_partly_initialised(const Seen &s, bool shared) {
   const Region *region = region_of(s.address, also_shared);
   for (uintptr_t word = s.address & ~uintptr_t{3}; word < s.address + s.bytes; word += 4) {
     const Cell &cell = *region->cell(word);
-    if (cell.initialised && !(shared && cell.write.when < ordering.block_start)) return true;
+    if (cell.initialised() && !(shared && cell.write.when < ordering.own_start)) return true;
   }
   return false;
 }
 
-void report_read_race(const Seen &s, const Trace &before) {
-  Finding *f = report(Kind::race, s.pc, 0, before.pc());
-  if (!f) return;
-  f->bytes = s.bytes;
-  f->other_writes = 1;
-  f->other_thread = before.thread();
-  f->other_block = before.when < ordering.block_start;
-  locate(s.address, *f);
+// In shared memory volatile counts for something only where the block uses fences, too: without them it is the last-warp
+// idiom, which takes the lanes of a warp to go in step.
+bool is_volatile_in_earnest(uint32_t traits, bool shared) {
+  return traits & is_volatile && (!shared || ordering.own->uses_fences);
 }
 
-// Two atomics never race. Neither do two volatile accesses of global memory, or a volatile and an atomic one: that is
-// how a flag is polled. In shared memory volatile counts for that much only where the block uses fences, too: without
-// them it is the last-warp idiom, which takes the lanes of a warp to go in step.
-bool is_strong(const Seen &s, bool shared) {
-  return s.access == Access::atomic || (s.is_volatile() && (!shared || ordering.fenced));
+enum class Conflict { none, data_race, relaxed };
+
+// Two atomics whose scopes hold both threads never race. Where each of the two is atomic or volatile, PTX has them
+// relaxed and well-defined, and CUDA C++ has them a race: that is told, and is no error by itself.
+Conflict conflict_of(const Seen &s, const Trace &before, bool shared) {
+  uint32_t other = traits_of(before);
+  if (s.traits & other & is_atomic) {
+    bool narrow = s.traits & is_of_block_scope || before.is_of_block_scope();
+    return narrow && !is_of_this_block(before.when) ? Conflict::data_race : Conflict::none;
+  }
+  auto strong = [shared](uint32_t traits) { return traits & is_atomic || is_volatile_in_earnest(traits, shared); };
+  if (!strong(s.traits) || !strong(other)) return Conflict::data_race;
+  return run->assume & volatile_is_atomic ? Conflict::none : Conflict::relaxed;
 }
 
-bool may_race(const Seen &s, const Trace &before, bool shared) {
-  return !is_strong(s, shared) || !(before.is_atomic() || before.is_volatile());
+bool are_in_step(const Trace &before) {
+  return run->assume & warps_in_step && is_of_this_block(before.when) &&
+         same_warp(static_cast<int>(before.thread()), block.current);
 }
 
-bool races(const Seen &s, const Trace &before, uint32_t mask, bool shared) {
-  return before.bytes() & mask && !is_ordered(before, block.current) && may_race(s, before, shared);
+Conflict meets(const Seen &s, const Trace &before, uint32_t mask, bool shared) {
+  if (!(before.bytes() & mask) || is_ordered(before, block.current) || are_in_step(before)) return Conflict::none;
+  return conflict_of(s, before, shared);
 }
 
-// Whether the reader may yet swap what it has read: what earlier blocks have swapped is forgotten (checker_swaps).
-bool may_be_guess(const Seen &s, const Trace &reader) {
-  bool plain = !reader.is_atomic() && !reader.is_volatile();
-  return s.access == Access::atomic && plain && reader.when >= ordering.block_start;
-}
+// Whether the reader may yet swap what it has read: what was swapped is forgotten (checker_swaps).
+bool may_be_guess(const Seen &s, const Trace &reader) { return s.traits & is_atomic && !traits_of(reader); }
 
 Trace trace_of(const Seen &s, uint32_t mask) {
-  uint32_t what = what_is(s.pc, mask);
-  if (s.access == Access::atomic) what |= Trace::atomic_bit;
-  if (s.is_volatile()) what |= Trace::volatile_bit;
-  return {ordering.now, who_is(static_cast<uint32_t>(block.current), ordering.own_clock[block.current]), what};
+  uint32_t flags = mask;
+  if (s.traits & is_atomic) flags |= Trace::atomic_bit;
+  if (s.traits & is_volatile) flags |= Trace::volatile_bit;
+  if (s.traits & is_of_block_scope) flags |= Trace::block_bit;
+  return {ordering.now, who_is(static_cast<uint32_t>(block.current), s.pc), how_is(s.pc, flags)};
 }
 
 bool same_moment(const Trace &a, const Trace &b) {
-  return a.when == b.when && a.who == b.who && a.is_atomic() == b.is_atomic() && a.is_volatile() == b.is_volatile();
+  return a.when == b.when && a.thread() == b.thread() && traits_of(a) == traits_of(b);
 }
 
-void remember(Trace &slot, Trace t) {
-  if (same_moment(slot, t)) t.what |= slot.bytes() << Trace::pc_bits;
-  slot = t;
+Trace merged(const Trace &before, Trace t) {
+  if (same_moment(before, t)) t.how = static_cast<uint16_t>(t.how | before.bytes());
+  return t;
 }
 
 void remember_read(Cell &cell, const Trace &t) {
   if (cell.read.when && cell.read.thread() != t.thread() && !is_ordered(cell.read, block.current))
     cell.other_read = cell.read;
-  remember(cell.read, t);
+  cell.read = merged(cell.read, t);
+}
+
+void check_against_write(const Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool shared) {
+  Conflict conflict = meets(s, cell.write, mask, shared);
+  if (conflict == Conflict::none) return;
+  Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, cell.write, true};
+  if (conflict == Conflict::relaxed)
+    hold_volatile_race(met);
+  else if (!s.writes && s.is_plain() && cell.write.is_atomic())
+    hold_guessed_read(met);
+  else
+    hold_race(met);
+  if (!s.writes) show_before_write(word);
+}
+
+void check_against_reader(const Trace &reader, const Seen &s, uint32_t mask, bool shared) {
+  Conflict conflict = meets(s, reader, mask, shared);
+  if (conflict == Conflict::none) return;
+  Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, reader, false};
+  if (conflict == Conflict::relaxed)
+    hold_volatile_race(met);
+  else if (may_be_guess(s, reader))
+    hold_atomic_after_guess(met);
+  else
+    hold_race(met);
 }
 
 // Bytes of an access in one cell. False: the access is out of bounds, which is reported once and not looked at more.
 bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool shared) {
-  if ((cell.addressable & mask) != mask) {
-    if (!(shared && is_constructor_guard(word))) report_access(Kind::out_of_bounds, s);
+  if ((cell.addressable() & mask) != mask) {
+    if (!(shared && is_constructor_guard(word))) report_outside(s);
     return false;
   }
-  if (shared && cell.write.when < ordering.block_start) cell.initialised = 0;  // shared memory dies with its block
-  bool stale = shared && cell.write.when < ordering.block_start;
-  if (s.reads() && (cell.initialised & mask) != mask)
+  bool stale = shared && cell.write.when < ordering.own_start;  // shared memory dies with its block
+  if (stale) cell.set_initialised(0);
+  if (s.reads && (cell.initialised() & mask) != mask)
     report_access(is_partly_initialised(s, shared) ? Kind::partly_uninitialised : Kind::uninitialised, s);
-  if (!stale && races(s, cell.write, mask, shared)) {
-    if (s.writes()) {
-      hold_racing_write(s.address, s.bytes, s.pc, cell.write, true);
-    } else {
-      if (s.access == Access::read && cell.write.is_atomic())
-        hold_racing_read(s.address, s.bytes, s.pc, cell.write);
-      else
-        report_read_race(s, cell.write);
-      show_before_write(word);
-    }
-  }
+  if (!stale) check_against_write(cell, word, s, mask, shared);
   Trace t = trace_of(s, mask);
-  if (!s.writes()) {
+  if (!s.writes) {
     remember_read(cell, t);
     return true;
   }
   for (const Trace *reader : {&cell.read, &cell.other_read})
-    if (!(shared && reader->when < ordering.block_start) && races(s, *reader, mask, shared)) {
-      if (may_be_guess(s, *reader))
-        hold_racing_atomic(s.address, s.bytes, s.pc, *reader);
-      else
-        hold_racing_write(s.address, s.bytes, s.pc, *reader, false);
-    }
+    if (!(shared && reader->when < ordering.own_start)) check_against_reader(*reader, s, mask, shared);
   if (!same_moment(cell.write, t)) note_before_write(word);
-  remember(cell.write, t);
-  cell.initialised = static_cast<uint8_t>(cell.initialised | mask);
+  cell.write = merged(cell.write, t);
+  cell.set_initialised(cell.initialised() | mask);
   return true;
 }
 
@@ -148,6 +172,19 @@ void check_cells(const Region &region, const Seen &s, bool shared) {
   }
 }
 
+void check(const Seen &s) {
+  bool shared;
+  const Region *region = region_of(s.address, shared);
+  if (!region) {
+    if (is_unchecked(s.address)) return;
+    report_access(Kind::illegal_address, s);
+    run_is_damaged();
+    end_thread();
+  }
+  if (s.writes && region == &memory_map.variables && is_constant(s.address)) report_access(Kind::constant_written, s);
+  check_cells(*region, s, shared);
+}
+
 // Turns come at random, at one in so many accesses in the mean; without turns, hardly ever and to no effect. Where
 // writes are seen late, every access ends the read before it, and goes the long way.
 void draw_turn() {
@@ -155,12 +192,31 @@ void draw_turn() {
   checker.until_turn = below ? 1 + static_cast<uint32_t>((random_bits() >> 32) * below >> 32) : ~0u;
 }
 
+// Reading one place again and again.
+bool is_polling(const Seen &s) {
+  static uintptr_t address[max_threads];
+  bool again = address[block.current] == (s.address ^ s.pc << 40);
+  address[block.current] = s.address ^ s.pc << 40;
+  return again;
+}
+
 }  // namespace
 
 void take_turn() {
+  if (!checker.active) {
+    checker.until_turn = 1;
+    return;
+  }
+  constexpr uint64_t blocks_change_once_in = 64;
   end_of_read();
   draw_turn();
-  if (run->preempt_one_in) yield();
+  if (!run->preempt_one_in) return;
+  if (has_other_blocks() && random_bits() >> 32 < (uint64_t{1} << 32) / blocks_change_once_in) {
+    block.polls = 0;
+    leave_block();
+  } else {
+    yield();
+  }
 }
 
 bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
@@ -170,9 +226,9 @@ bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t libr
     forget_memory();
     order_from_start();
   }
-  if (!map_memory(the_run, library_start, library_end)) return false;
+  if (!prepare_ordering() || !map_memory(the_run, library_start, library_end)) return false;
   forget_races();
-  checker = {0, true, 0};
+  checker = {0, 0, true};
   draw_turn();
   return prepare_late_writes(the_run.late_writes, memory_map.buffers);
 }
@@ -180,6 +236,7 @@ bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t libr
 void checker_finish() {
   end_of_read();
   checker.active = false;
+  checker.until_turn = 1;
 }
 
 void checker_starts_launch(uint32_t bytes) {
@@ -187,7 +244,9 @@ void checker_starts_launch(uint32_t bytes) {
   map_dynamic_shared(bytes);
 }
 
-void checker_starts_block() { order_block(); }
+void checker_ends_launch() { settle_all_races(); }
+void checker_starts_block(BlockOrdering &starting) { order_block(starting); }
+void checker_resumes_block(BlockOrdering &resumed) { order_resumed(resumed); }
 void checker_ends_block() { settle_races(); }
 
 void checker_passed_barrier() {
@@ -195,23 +254,46 @@ void checker_passed_barrier() {
   order_barrier();
 }
 
-void checker_synced_warp(int first_thread, uint32_t lanes) { order_warp(first_thread, lanes); }
-void checker_fence() { order_fence(); }
+void checker_passed_grid_barrier() {
+  settle_all_races();
+  order_grid_barrier();
+}
+
+void checker_synced_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) { order_warp(first_thread, lanes, all_lanes); }
 uintptr_t checker_last_pc() { return checker.last_pc; }
+
+void checker_fence(Scope scope) { order_fence(block.current, run->assume & scopes_reach ? Scope::device : scope); }
+
+// Shared memory is its block's alone, whatever an atomic's scope, and other blocks have theirs at the same address.
+static Scope scope_at(uintptr_t address, Scope scope) {
+  bool shared;
+  region_of(address, shared);
+  return shared ? Scope::block : scope;
+}
 
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc) {
   checker.last_pc = pc;
-  Seen s = {address, bytes, access, pc - memory_map.library_start};
-  bool shared;
-  const Region *region = region_of(address, shared);
-  if (!region) {
-    if (is_device_variable(address) && is_strong(s, false)) order_atomic(block.current);  // a ticket may be one
-    if (is_unchecked(address)) return;
-    report_access(Kind::illegal_address, s);
-    stop_run(Status::stopped);
+  bool writes = access == Access::write || access == Access::volatile_write;
+  bool volatile_access = access == Access::volatile_read || access == Access::volatile_write;
+  Seen s = {address, bytes, !writes, writes, volatile_access ? is_volatile : 0u, pc - memory_map.library_start};
+  if (volatile_access && !is_on_stacks(address)) {
+    if (!writes && is_polling(s)) poll();
+    order_strong(block.current, address, {scope_at(address, Scope::device), !writes, writes, false, false});
   }
-  if (is_strong(s, shared)) order_atomic(block.current);
-  check_cells(*region, s, shared);
+  check(s);
+}
+
+void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength, uintptr_t pc) {
+  checker.last_pc = pc;
+  Strength as = strength;
+  if (run->assume & scopes_reach) as.scope = Scope::device;
+  as.releases |= (run->assume & atomics_release) != 0;
+  as.acquires |= (run->assume & atomics_acquire) != 0;
+  uint32_t traits = is_atomic | (as.scope == Scope::block ? is_of_block_scope : 0u);
+  Seen s = {address, bytes, as.reads, as.writes, traits, pc - memory_map.library_start};
+  as.scope = scope_at(address, as.scope);
+  order_strong(block.current, address, as);
+  check(s);
 }
 
 void checker_swaps(uintptr_t address, uint32_t bytes) {
@@ -222,26 +304,27 @@ void checker_swaps(uintptr_t address, uint32_t bytes) {
   for (uintptr_t word = address; word < address + bytes; word += 4) {
     Cell &cell = *region->cell(word);
     for (Trace *reader : {&cell.read, &cell.other_read})
-      if (reader->when >= ordering.block_start && reader->thread() == me) *reader = {};
+      if (reader->thread() == me && is_of_this_block(reader->when)) *reader = {};
   }
   forgive_guesses(address, bytes);
 }
 
 // A GPU stops here too.
-[[noreturn]] static void stop_misaligned(Finding *f, uintptr_t address, uint32_t alignment) {
+[[noreturn]] static void end_misaligned(Finding *f, uintptr_t address, uint32_t alignment) {
   if (f) {
     f->bytes = alignment;
     locate(address, *f);
   }
-  stop_run(Status::stopped);
+  run_is_damaged();
+  end_thread();
 }
 
 void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc) {
-  stop_misaligned(report(Kind::misaligned, pc - memory_map.library_start, 0), address, alignment);
+  end_misaligned(report(Kind::misaligned, pc - memory_map.library_start, 0), address, alignment);
 }
 
 void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line) {
-  stop_misaligned(report(Kind::misaligned, 0, line), address, alignment);
+  end_misaligned(report(Kind::misaligned, 0, line), address, alignment);
 }
 
 }  // namespace cuda_on_cpu

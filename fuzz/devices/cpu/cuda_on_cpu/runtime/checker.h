@@ -5,6 +5,7 @@
 // on different bytes of one word are no race.
 #pragma once
 #include "abi.h"
+#include "ordering.h"
 
 namespace cuda_on_cpu {
 
@@ -12,20 +13,24 @@ namespace cuda_on_cpu {
 bool checker_prepare(const Run &run, uintptr_t library_start, uintptr_t library_end);
 void checker_finish();
 void checker_starts_launch(uint32_t dynamic_shared_bytes);
+void checker_ends_launch();
 
 // From the scheduler: what orders accesses.
-void checker_starts_block();
+void checker_starts_block(BlockOrdering &block);
+void checker_resumes_block(BlockOrdering &block);
 void checker_ends_block();
 void checker_passed_barrier();
-void checker_synced_warp(int first_thread, uint32_t lanes);
+void checker_passed_grid_barrier();
+void checker_synced_warp(int first_thread, uint32_t lanes, uint32_t all_lanes);
 
 // From the hooks; common_access.h has the short way for what is nearly always the case.
-enum class Access { read, write, volatile_read, volatile_write, atomic };
+enum class Access { read, write, volatile_read, volatile_write };
 [[noreturn]] void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc);
 [[noreturn]] void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line);
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);
-void checker_fence();
-// An atomicCAS by the current thread: what it has read there before was a guess (same_value.h).
+void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength, uintptr_t pc);
+void checker_fence(Scope scope);
+// An atomicCAS by the current thread: what it has read there before was a guess (held_races.h).
 void checker_swaps(uintptr_t address, uint32_t bytes);
 uintptr_t checker_last_pc();
 

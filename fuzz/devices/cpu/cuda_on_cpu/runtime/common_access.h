@@ -11,50 +11,62 @@ namespace cuda_on_cpu {
 
 struct CheckerState {
   uintptr_t last_pc;
-  bool active;  // while kernels run: the constructors of a library that is being loaded call the hooks, too
   uint32_t until_turn;  // so many accesses from now another thread may go on
+  bool active;          // while kernels run: the constructors of a library that is being loaded call the hooks, too
 };
 
 extern CheckerState checker;
 
 void take_turn();
 
-// Comes before every access: is it now another thread's turn?
+// Comes before every access: is it now another thread's turn? Where the checker is not active, it is at every access.
 static inline bool turn_is_over() { return __builtin_expect(!--checker.until_turn, false); }
 
-// True only where is_ordered (ordering.h) is: before this interval but in this block, before this launch, or own.
-static inline bool is_plainly_ordered(const Trace &before, uint32_t me) {
-  uint32_t when = before.when;
-  return when - ordering.block_start < ordering.interval_start - ordering.block_start || when < ordering.launch_start ||
-         (when >= ordering.interval_start && before.thread() == me);
+static inline Trace trace_of_word(uint32_t me, uintptr_t pc) {
+  uint64_t place = pc - memory_map.library_start;
+  return {ordering.now, who_is(me, place), how_is(place, Trace::whole)};
 }
 
-static inline bool read_word(Cell &cell, const Trace &now, bool shared) {
-  if (cell.addressable != 15 || cell.initialised != 15 || !is_plainly_ordered(cell.write, now.thread())) return false;
-  if (shared && cell.write.when < ordering.block_start) return false;  // left by an earlier block
-  if (cell.read.thread() != now.thread() && cell.read.when >= ordering.interval_start) cell.other_read = cell.read;
+// Of concurrent readers two are enough, of two warps or two blocks where there are such.
+static inline bool has_enough_readers(const Cell &cell, uint32_t me) {
+  uint32_t first = cell.read.thread(), second = cell.other_read.thread();
+  if (cell.read.when < ordering.alone_interval || cell.other_read.when < ordering.alone_interval || first == second) return false;
+  return (first ^ second) >= warp_lanes || ((first ^ me) < warp_lanes && first != me && second != me);
+}
+
+static inline bool read_word(Cell &cell, uint32_t me, uint32_t all_before, bool shared, uintptr_t pc) {
+  if (cell.state != Cell::all || !is_plainly_ordered(cell.write, me, all_before)) return false;
+  if (shared && cell.write.when < all_before) return false;  // left by an earlier block
+  if (has_enough_readers(cell, me)) return true;
+  Trace now = trace_of_word(me, pc);
+  if (cell.read.when == now.when && cell.read.thread() == me && cell.read.how == now.how) return true;
+  if (!is_plainly_ordered(cell.read, me, all_before)) {
+    bool other_block = cell.other_read.when < ordering.alone_from && !is_plainly_ordered(cell.other_read, me, all_before);
+    if (other_block && cell.read.when >= ordering.alone_interval) return true;  // one of this block, and one of another
+    cell.other_read = cell.read;
+  }
   cell.read = now;
   return true;
 }
 
-static inline bool write_word(Cell &cell, const Trace &now) {
-  uint32_t me = now.thread();
-  if (cell.addressable != 15 || !is_plainly_ordered(cell.write, me)) return false;
-  if (!is_plainly_ordered(cell.read, me) || !is_plainly_ordered(cell.other_read, me)) return false;
-  cell.write = now;
-  cell.initialised = 15;
+static inline bool write_word(Cell &cell, uint32_t me, uint32_t all_before, uintptr_t pc) {
+  if (cell.addressable() != 15 || !is_plainly_ordered(cell.write, me, all_before)) return false;
+  if (!is_plainly_ordered(cell.read, me, all_before) || !is_plainly_ordered(cell.other_read, me, all_before)) return false;
+  cell.write = trace_of_word(me, pc);
+  cell.state = Cell::all;
   return true;
 }
 
 // False: nothing was done of the words from `address` on, which now is where the first such word lies.
-static inline bool common_access(uintptr_t &address, uint32_t &bytes, bool writes, uintptr_t pc) {
+template <uint32_t size, bool writes>
+static inline bool common_access(uintptr_t &address, uintptr_t pc) {
   bool shared;
-  const Region *region = region_of(address, shared);
+  const Region *region = common_region_of(address, shared);
   if (!region) return false;
-  uint32_t me = static_cast<uint32_t>(block.current);
-  Trace now = {ordering.now, who_is(me, ordering.own_clock[me]), what_is(pc - memory_map.library_start, Trace::whole)};
-  for (Cell *cell = region->cell(address); bytes; cell++, address += 4, bytes -= 4)
-    if (!(writes ? write_word(*cell, now) : read_word(*cell, now, shared))) return false;
+  uint32_t me = static_cast<uint32_t>(block.current), all_before = shared ? ordering.own_start : ordering.all_before;
+  Cell *cell = region->cell(address);
+  for (uint32_t i = 0; i < size / 4; i++, cell++, address += 4)
+    if (!(writes ? write_word(*cell, me, all_before, pc) : read_word(*cell, me, all_before, shared, pc))) return false;
   return true;
 }
 

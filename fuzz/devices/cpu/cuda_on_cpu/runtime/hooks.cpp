@@ -3,6 +3,7 @@
 // access is made, and may let other threads run first (yield).
 #include <cstring>
 
+#include "atomic_operations.h"
 #include "block.h"
 #include "checker.h"
 #include "common_access.h"
@@ -15,9 +16,8 @@ using namespace cuda_on_cpu;
 namespace {
 
 void access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
-  if (!checker.active) return;
   if (turn_is_over()) take_turn();
-  checker_access(reinterpret_cast<uintptr_t>(p), bytes, kind, pc);
+  if (checker.active) checker_access(reinterpret_cast<uintptr_t>(p), bytes, kind, pc);
 }
 
 // A vector access of 8 or 16 bytes at a lesser address faults on a GPU, and so does a scalar one. The hooks named
@@ -29,23 +29,23 @@ void aligned_access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
 
 __attribute__((noinline)) void access_after_turn(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
   take_turn();
-  checker_access(reinterpret_cast<uintptr_t>(p), bytes, kind, pc);
+  if (checker.active) checker_access(reinterpret_cast<uintptr_t>(p), bytes, kind, pc);
 }
 
 // A plain access of whole words. A misfit in the second word of two must still be told as an access of both. All that
 // is called here is called last: then nothing has to be saved on the way that is nearly always taken.
-inline void plain_access(const void *p, uint32_t size, bool writes, uintptr_t pc) {
+template <uint32_t size, bool writes>
+inline void plain_access(const void *p, uintptr_t pc) {
+  constexpr Access kind = writes ? Access::write : Access::read;
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
-  uint32_t bytes = size;
-  if (!checker.active) return;
-  if (address % size) return report_misaligned(address, size, pc);
-  Access kind = writes ? Access::write : Access::read;
+  if (__builtin_expect(address % size, 0)) return report_misaligned(address, size, pc);
   if (turn_is_over()) return access_after_turn(p, size, kind, pc);
   checker.last_pc = pc;
-  if (!common_access(address, bytes, writes, pc)) checker_access(reinterpret_cast<uintptr_t>(p), size, kind, pc);
+  if (!common_access<size, writes>(address, pc)) checker_access(reinterpret_cast<uintptr_t>(p), size, kind, pc);
 }
 
-void small_access(const void *p, uint32_t size, bool writes, uintptr_t pc) {
+template <uint32_t size, bool writes>
+void small_access(const void *p, uintptr_t pc) {
   aligned_access(p, size, writes ? Access::write : Access::read, pc);
 }
 
@@ -58,8 +58,8 @@ void range(const char *p, uint64_t bytes, Access kind, uintptr_t pc) {
 }  // namespace
 
 #define PLAIN(size, how)                                                                   \
-  CUDA_ON_CPU_API void __tsan_read##size(void *p) { how(p, size, false, CALLER); }         \
-  CUDA_ON_CPU_API void __tsan_write##size(void *p) { how(p, size, true, CALLER); }
+  CUDA_ON_CPU_API void __tsan_read##size(void *p) { how<size, false>(p, CALLER); }         \
+  CUDA_ON_CPU_API void __tsan_write##size(void *p) { how<size, true>(p, CALLER); }
 #define HOOK(name, size, how, kind) \
   CUDA_ON_CPU_API void __tsan_##name##size(void *p) { how(p, size, Access::kind, CALLER); }
 #define HOOKS(size)                                                        \
@@ -82,20 +82,26 @@ HOOKS(16)
 
 CUDA_ON_CPU_API void __tsan_read_range(const char *p, uint64_t bytes) { range(p, bytes, Access::read, CALLER); }
 CUDA_ON_CPU_API void __tsan_write_range(const char *p, uint64_t bytes) { range(p, bytes, Access::write, CALLER); }
+// From module.cpp, for the copies that a kernel's source makes.
+CUDA_ON_CPU_API void *cuda_on_cpu_copy(char *to, const char *from, uint64_t bytes, void *pc) {
+  range(from, bytes, Access::read, reinterpret_cast<uintptr_t>(pc));
+  range(to, bytes, Access::write, reinterpret_cast<uintptr_t>(pc));
+  return memmove(to, from, bytes);
+}
+CUDA_ON_CPU_API void *cuda_on_cpu_set(char *to, int value, uint64_t bytes, void *pc) {
+  range(to, bytes, Access::write, reinterpret_cast<uintptr_t>(pc));
+  return memset(to, value, bytes);
+}
+
 // clang has these called for the copies that it makes of structs.
 CUDA_ON_CPU_API void *__tsan_memcpy(char *to, const char *from, uint64_t bytes) {
-  range(from, bytes, Access::read, CALLER);
-  range(to, bytes, Access::write, CALLER);
-  return memmove(to, from, bytes);
+  return cuda_on_cpu_copy(to, from, bytes, __builtin_return_address(0));
 }
 CUDA_ON_CPU_API void *__tsan_memmove(char *to, const char *from, uint64_t bytes) {
-  range(from, bytes, Access::read, CALLER);
-  range(to, bytes, Access::write, CALLER);
-  return memmove(to, from, bytes);
+  return cuda_on_cpu_copy(to, from, bytes, __builtin_return_address(0));
 }
 CUDA_ON_CPU_API void *__tsan_memset(char *to, int value, uint64_t bytes) {
-  range(to, bytes, Access::write, CALLER);
-  return memset(to, value, bytes);
+  return cuda_on_cpu_set(to, value, bytes, __builtin_return_address(0));
 }
 
 CUDA_ON_CPU_API void __tsan_func_entry(void *) {}
@@ -105,16 +111,22 @@ CUDA_ON_CPU_API void __tsan_vptr_update(void *, void *) {}
 CUDA_ON_CPU_API void __tsan_vptr_read(void *) {}
 
 // From atomic.h: the atomic functions themselves are not instrumented, they announce what they touch.
-CUDA_ON_CPU_API void cuda_on_cpu_atomic(const void *p, uint32_t bytes, void *pc) {
-  aligned_access(p, bytes, Access::atomic, reinterpret_cast<uintptr_t>(pc));
+CUDA_ON_CPU_API void cuda_on_cpu_turn() {
+  if (turn_is_over()) take_turn();
 }
 
-CUDA_ON_CPU_API void cuda_on_cpu_swap(const void *p, uint32_t bytes) {
-  if (checker.active) checker_swaps(reinterpret_cast<uintptr_t>(p), bytes);
+CUDA_ON_CPU_API void cuda_on_cpu_atomic(const void *p, uint32_t bytes, uint32_t what, void *pc) {
+  if (!checker.active) return;
+  uintptr_t address = reinterpret_cast<uintptr_t>(p), from = reinterpret_cast<uintptr_t>(pc);
+  if (address % bytes) report_misaligned(address, bytes, from);
+  Strength strength = {what & atomic_of_block ? Scope::block : Scope::device, (what & atomic_reads) != 0, (what & atomic_writes) != 0,
+                       (what & atomic_acquires) != 0, (what & atomic_releases) != 0};
+  if (what & atomic_swaps) checker_swaps(address, bytes);
+  checker_atomic(address, bytes, strength, from);
 }
 
-CUDA_ON_CPU_API void cuda_on_cpu_fence() {
-  if (run->check) checker_fence();
+CUDA_ON_CPU_API void cuda_on_cpu_fence(int of_block) {
+  if (checker.active) checker_fence(of_block ? Scope::block : Scope::device);
 }
 
 // The part of UBSan's interface that -fsanitize=bounds,alignment,integer-divide-by-zero needs.

@@ -6,6 +6,8 @@
 #include "checker.h"
 #include "denormals.h"
 #include "device_functions.h"
+#include "grid.h"
+#include "heap.h"
 #include "library_image.h"
 #include "report.h"
 #include "shared_memory.h"
@@ -36,23 +38,6 @@ static void bind_arguments() {
   }
 }
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) { return b ? greatest_common_divisor(b, a % b) : a; }
-
-// The order of the blocks, a bijection of [0, count): position -> block.
-struct BlockOrder {
-  uint64_t count, factor, shift;
-  explicit BlockOrder(uint64_t blocks) : count(blocks), factor(1), shift(0) {
-    if (run->schedule != shuffled || blocks < 2) return;
-    factor = random_bits() % blocks | 1;
-    while (greatest_common_divisor(factor, blocks) != 1) factor++;
-    shift = random_bits() % blocks;
-  }
-  uint64_t at(uint64_t i) const {
-    if (run->schedule == reverse) return count - 1 - i;
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(i) * factor + shift) % count);
-  }
-};
-
 static void launch() {
   const Module &module = *run->module;
   current_place = module.thread;
@@ -64,17 +49,11 @@ static void launch() {
     checker_starts_launch(step->shared);
   else
     paint_shared_zones(step->shared);
-  BlockOrder order(uint64_t{step->grid[0]} * step->grid[1] * step->grid[2]);
-  for (run->blocks_done = 0; run->blocks_done < order.count; run->blocks_done++) {
-    uint64_t number = order.at(run->blocks_done);
-    *module.block = {static_cast<uint32_t>(number % step->grid[0]),
-                     static_cast<uint32_t>(number / step->grid[0] % step->grid[1]),
-                     static_cast<uint32_t>(number / step->grid[0] / step->grid[1])};
-    poison_shared(step->shared);
-    note_block_start();
-    run_block(number);
-  }
-  if (!run->check) check_shared_zones(step->shared);
+  run_grid(*step, BlockOrder(uint64_t{step->grid[0]} * step->grid[1] * step->grid[2]), module.block);
+  if (run->check)
+    checker_ends_launch();
+  else
+    check_shared_zones(step->shared);
 }
 
 static void launch_all() {
@@ -87,7 +66,7 @@ static void launch_all() {
 }
 
 static bool prepare_memory() {
-  if (!ready) ready = cuda_on_cpu_dynamic_shared && map_stacks() && map_arena() && install_signal_handlers();
+  if (!ready) ready = cuda_on_cpu_dynamic_shared && map_stacks() && map_arena() && map_heap() && install_signal_handlers();
   return ready;
 }
 
@@ -108,6 +87,11 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   reseed(run->seed);
   restore_globals(*run->module);
   start_printing();
+  empty_heap();
+  forget_damage();
+  take_back_stacks();
+  unmap_shared_of_residents();
+  enter_shared_of(0);
   if (!place_buffers(*run) || static_shared_bytes() + shared_red_zone > static_shared_capacity) {
     run->status = Status::too_large;
     return true;
@@ -120,6 +104,7 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
     launch_all();
   }
   leave_kernels();
+  enter_shared_of(0);
   checker_finish();
   stop_timer();
   write_float_control(float_control);

@@ -62,6 +62,9 @@ Image &image_of(const Module &module) {
 uintptr_t library_start(const Module &module) { return image_of(module).start; }
 uintptr_t library_end(const Module &module) { return image_of(module).end; }
 
+uintptr_t variables_start(const Module &module) { return reinterpret_cast<uintptr_t>(image_of(module).globals); }
+uintptr_t variables_bytes(const Module &module) { return image_of(module).globals_bytes; }
+
 void restore_globals(const Module &module) {
   const Image &image = image_of(module);
   memcpy(image.globals, image.remembered, image.globals_bytes);

@@ -6,6 +6,8 @@ namespace cuda_on_cpu {
 
 uintptr_t library_start(const Module &module);
 uintptr_t library_end(const Module &module);
+uintptr_t variables_start(const Module &module);
+uintptr_t variables_bytes(const Module &module);
 
 // __device__ and static variables keep what the last launch left in them; every run must start from what the
 // source says. The first call for a library remembers, later ones restore.

@@ -4,7 +4,9 @@
 
 #include "arena.h"
 #include "block.h"
-#include "device_functions.h"
+#include "grid.h"
+#include "heap.h"
+#include "library_image.h"
 #include "shared_memory.h"
 #include "stacks.h"
 
@@ -14,8 +16,7 @@ MemoryMap memory_map;
 
 namespace {
 
-Region &buffers = memory_map.buffers, &static_shared = memory_map.static_shared;
-Region &dynamic_shared = memory_map.dynamic_shared;
+Region &buffers = memory_map.buffers, &variables = memory_map.variables, &heap = memory_map.heap;
 
 const Module *marked_module;  // whose static shared arrays are marked
 uint32_t marked_dynamic_bytes;
@@ -25,15 +26,36 @@ uint32_t marked_buffer_count;
 uintptr_t static_start() { return reinterpret_cast<uintptr_t>(static_shared_start()); }
 uintptr_t dynamic_start() { return reinterpret_cast<uintptr_t>(cuda_on_cpu_dynamic_shared); }
 
-bool map_libraries_shared() {
-  unmap_shadow(static_shared);
-  if (!map_shadow(static_shared, static_start() - shared_red_zone, static_shared_bytes() + 2 * shared_red_zone))
-    return false;
+struct SharedShadow {
+  Region static_arrays, dynamic_array;
+};
+
+SharedShadow of_resident[max_residents];  // 0: the process's own shared memory
+
+bool map_static_shadow(Region &region, char *arrays) {
+  uintptr_t start = reinterpret_cast<uintptr_t>(arrays);
+  if (!map_shadow(region, start - shared_red_zone, static_shared_bytes() + 2 * shared_red_zone)) return false;
   for (uint32_t i = 0; i < run->shared_array_count; i++) {
     const SharedArray &array = run->shared_arrays[i];
-    if (!array.is_guard) mark(static_shared, static_start() + array.offset, array.bytes, false);
+    if (!array.is_guard) mark(region, start + array.offset, array.bytes, false);
   }
   return true;
+}
+
+bool map_variables(const Module &module) {
+  unmap_shadow(variables);
+  if (!map_shadow(variables, variables_start(module), variables_bytes(module))) return false;
+  for (uint32_t i = 0; i < run->variable_count; i++) {
+    const Variable &v = run->variables[i];
+    if (variables.holds(memory_map.library_start + v.offset)) mark(variables, memory_map.library_start + v.offset, v.bytes, true);
+  }
+  return true;
+}
+
+bool map_library(const Module &module) {
+  Region &first = of_resident[0].static_arrays;
+  unmap_shadow(first);
+  return map_static_shadow(first, static_shared_start()) && map_variables(module);
 }
 
 bool is_initialised_buffer(const Buffer &b) { return b.flags & (has_content | is_initialised); }
@@ -48,29 +70,24 @@ bool lies_as_before() {
   return true;
 }
 
-// Now and then: the shadow of a large job is ten times as large.
-void give_back_beyond_buffers() {
+// Now and then: the shadow of a large job is eight times as large.
+bool is_time_to_give_back() {
   constexpr uint32_t once_in = 64;
   static uint32_t jobs;
-  uintptr_t end = buffers.start;
-  for (uint32_t i = 0; i < run->buffer_count; i++) {
-    uintptr_t last = reinterpret_cast<uintptr_t>(run->buffers[i].address) + run->buffers[i].bytes;
-    if (last > end) end = last;
-  }
-  if (++jobs % once_in == 0) give_back_shadow(buffers, end + sizeof(uint32_t));
+  return ++jobs % once_in == 0;
 }
 
 void mark_buffers() {
   if (!lies_as_before()) {
     for (uint32_t i = 0; i < marked_buffer_count; i++)
       unmark(buffers, reinterpret_cast<uintptr_t>(marked_buffers[i].address), marked_buffers[i].bytes);
+    if (is_time_to_give_back()) give_back_shadow(buffers);
     marked_buffer_count = 0;
     for (uint32_t i = 0; i < run->buffer_count; i++) {
       const Buffer &b = run->buffers[i];
       mark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
       marked_buffers[marked_buffer_count++] = b;
     }
-    give_back_beyond_buffers();
     return;
   }
   for (uint32_t i = 0; i < run->buffer_count; i++) {
@@ -85,27 +102,54 @@ void mark_buffers() {
 }  // namespace
 
 bool map_memory(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
-  if (!buffers.cells && !map_shadow(buffers, arena_start(), checked_arena_bytes)) return false;
-  if (!dynamic_shared.cells &&
-      !map_shadow(dynamic_shared, dynamic_start() - shared_red_zone, dynamic_shared_capacity + 2 * shared_red_zone))
+  Region &dynamic = of_resident[0].dynamic_array;
+  if (!buffers.cells && !map_shadow(buffers, arena_start(), arena_bytes())) return false;
+  if (!heap.cells && !map_shadow(heap, heap_start(), heap_bytes())) return false;
+  if (!dynamic.cells &&
+      !map_shadow(dynamic, dynamic_start() - shared_red_zone, dynamic_shared_capacity + 2 * shared_red_zone))
     return false;
-  if (marked_module != the_run.module && !map_libraries_shared()) return false;
-  marked_module = the_run.module;
   memory_map.library_start = library_start;
   memory_map.library_end = library_end;
+  if (marked_module != the_run.module && !map_library(*the_run.module)) return false;
+  marked_module = the_run.module;
   mark_buffers();
+  enter_shared_shadow_of(0);
   return true;
 }
 
 void map_dynamic_shared(uint32_t bytes) {
   if (bytes == marked_dynamic_bytes) return;
-  unmark(dynamic_shared, dynamic_start(), marked_dynamic_bytes);
-  mark(dynamic_shared, dynamic_start(), bytes, false);
+  Region &dynamic = of_resident[0].dynamic_array;
+  unmark(dynamic, dynamic_start(), marked_dynamic_bytes);
+  mark(dynamic, dynamic_start(), bytes, false);
   marked_dynamic_bytes = bytes;
 }
 
+bool map_shared_shadow_of(uint32_t resident, char *static_arrays, char *dynamic_array, uint32_t dynamic_bytes) {
+  SharedShadow &s = of_resident[resident];
+  uintptr_t dynamic = reinterpret_cast<uintptr_t>(dynamic_array);
+  if (map_static_shadow(s.static_arrays, static_arrays) &&
+      map_shadow(s.dynamic_array, dynamic - shared_red_zone, dynamic_bytes + 2 * shared_red_zone)) {
+    mark(s.dynamic_array, dynamic, dynamic_bytes, false);
+    return true;
+  }
+  unmap_shared_shadow_of(resident);
+  return false;
+}
+
+void enter_shared_shadow_of(uint32_t resident) {
+  memory_map.static_shared = of_resident[resident].static_arrays;
+  memory_map.dynamic_shared = of_resident[resident].dynamic_array;
+}
+
+void unmap_shared_shadow_of(uint32_t resident) {
+  unmap_shadow(of_resident[resident].static_arrays);
+  unmap_shadow(of_resident[resident].dynamic_array);
+}
+
 void forget_memory() {
-  for (Region *region : {&buffers, &static_shared, &dynamic_shared}) unmap_shadow(*region);
+  for (Region *region : {&buffers, &variables, &heap}) unmap_shadow(*region);
+  unmap_shared_shadow_of(0);
   marked_module = nullptr;
   marked_buffer_count = marked_dynamic_bytes = 0;
 }
@@ -115,7 +159,16 @@ void forget_library_memory(const Module &module) {
 }
 
 bool is_unchecked(uintptr_t address) {
-  return is_on_stacks(address) || is_device_variable(address) || is_on_device_heap(address);
+  bool in_library = address - memory_map.library_start < memory_map.library_end - memory_map.library_start;
+  return is_on_stacks(address) || in_library;
+}
+
+bool is_constant(uintptr_t address) {
+  for (uint32_t i = 0; i < run->variable_count; i++) {
+    const Variable &v = run->variables[i];
+    if (v.is_constant && address - memory_map.library_start - v.offset < v.bytes) return true;
+  }
+  return false;
 }
 
 bool is_constructor_guard(uintptr_t address) {
@@ -124,10 +177,6 @@ bool is_constructor_guard(uintptr_t address) {
     if (array.is_guard && address - static_start() - array.offset < array.bytes) return true;
   }
   return false;
-}
-
-bool is_device_variable(uintptr_t address) {
-  return address - memory_map.library_start < memory_map.library_end - memory_map.library_start;
 }
 
 static void locate_in(Finding &f, Place place, uint32_t number, uintptr_t start, uintptr_t address) {
@@ -152,6 +201,13 @@ void locate(uintptr_t address, Finding &f) {
     uintptr_t d = distance(address, start, run->shared_arrays[i].bytes);
     if (d < nearest) nearest = d, locate_in(f, Place::static_shared, i, start, address);
   }
+  nearest = shared_red_zone;
+  for (uint32_t i = 0; variables.holds(address) && i < run->variable_count; i++) {
+    uintptr_t start = memory_map.library_start + run->variables[i].offset;
+    uintptr_t d = distance(address, start, run->variables[i].bytes);
+    if (d < nearest) nearest = d, locate_in(f, Place::global_variable, i, start, address);
+  }
+  if (heap.holds(address)) return locate_on_heap(f, address);
   nearest = ~uintptr_t{0};
   if (address - arena_start() >= arena_bytes()) return;
   for (uint32_t i = 0; i < run->buffer_count; i++) {

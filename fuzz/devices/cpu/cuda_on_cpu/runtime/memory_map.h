@@ -5,7 +5,8 @@
 namespace cuda_on_cpu {
 
 struct MemoryMap {
-  Region buffers, static_shared, dynamic_shared;
+  Region buffers, static_shared, dynamic_shared;  // shared memory: the running block's
+  Region variables, heap;
   uintptr_t library_start, library_end;
 };
 
@@ -14,11 +15,14 @@ extern MemoryMap memory_map;
 // Before a run: shadow for all of its arrays; false when the system gives no memory for it.
 bool map_memory(const Run &run, uintptr_t library_start, uintptr_t library_end);
 void map_dynamic_shared(uint32_t bytes);
+bool map_shared_shadow_of(uint32_t resident, char *static_arrays, char *dynamic_array, uint32_t dynamic_bytes);
+void enter_shared_shadow_of(uint32_t resident);
+void unmap_shared_shadow_of(uint32_t resident);
 void forget_memory();                          // all of it, with what is remembered of accesses
 void forget_library_memory(const Module &module);  // it is being unloaded
 
 // The region that an address lies in, with or without an array there; null where there is no shadow.
-static inline const Region *region_of(uintptr_t address, bool &shared) {
+static inline const Region *common_region_of(uintptr_t address, bool &shared) {
   shared = false;
   if (memory_map.buffers.holds(address)) return &memory_map.buffers;
   shared = true;
@@ -27,9 +31,17 @@ static inline const Region *region_of(uintptr_t address, bool &shared) {
   return nullptr;
 }
 
-// Local memory, __device__ variables, constants, the device heap: allowed, and not looked at.
+static inline const Region *region_of(uintptr_t address, bool &shared) {
+  const Region *region = common_region_of(address, shared);
+  if (region) return region;
+  shared = false;
+  if (memory_map.variables.holds(address)) return &memory_map.variables;
+  return memory_map.heap.holds(address) ? &memory_map.heap : nullptr;
+}
+
+// Local memory, and what is the library's own: allowed, and not looked at.
 bool is_unchecked(uintptr_t address);
-bool is_device_variable(uintptr_t address);
+bool is_constant(uintptr_t address);
 bool is_constructor_guard(uintptr_t address);
 
 // The array that an address lies in or next to, for reports.

@@ -42,3 +42,35 @@ void cuda_on_cpu_register(Entry *entry) {
   entry->next = cuda_on_cpu_module.entries;
   cuda_on_cpu_module.entries = entry;
 }
+
+// Functions of the C and C++ libraries that stand before the libraries' own, for this library alone.
+#define INSTEAD_OF(symbol, type, name, ...)     \
+  HIDDEN type name(__VA_ARGS__) __asm__(symbol); \
+  type name(__VA_ARGS__)
+
+// Where accesses are checked, so are copies, which g++ makes without a word to the access hooks (options.py has it call
+// these wherever the source does).
+#ifdef CUDA_ON_CPU_CHECK
+#define CALLER __builtin_return_address(0)
+CUDA_ON_CPU_API void *cuda_on_cpu_copy(void *to, const void *from, size_t bytes, void *pc);
+CUDA_ON_CPU_API void *cuda_on_cpu_set(void *to, int value, size_t bytes, void *pc);
+INSTEAD_OF("memcpy", void *, checked_copy, void *to, const void *from, size_t bytes) {
+  return cuda_on_cpu_copy(to, from, bytes, CALLER);
+}
+INSTEAD_OF("memmove", void *, checked_move, void *to, const void *from, size_t bytes) {
+  return cuda_on_cpu_copy(to, from, bytes, CALLER);
+}
+INSTEAD_OF("memset", void *, checked_set, void *to, int value, size_t bytes) {
+  return cuda_on_cpu_set(to, value, bytes, CALLER);
+}
+#endif
+
+// `new` and `delete` of kernels: the device heap's.
+CUDA_ON_CPU_API void *cuda_on_cpu_malloc(uint64_t bytes);
+CUDA_ON_CPU_API void cuda_on_cpu_free(void *memory, int line);
+INSTEAD_OF("_Znwm", void *, device_new, size_t bytes) { return cuda_on_cpu_malloc(bytes); }
+INSTEAD_OF("_Znam", void *, device_new_array, size_t bytes) { return cuda_on_cpu_malloc(bytes); }
+INSTEAD_OF("_ZdlPv", void, device_delete, void *p) { cuda_on_cpu_free(p, 0); }
+INSTEAD_OF("_ZdaPv", void, device_delete_array, void *p) { cuda_on_cpu_free(p, 0); }
+INSTEAD_OF("_ZdlPvm", void, device_delete_sized, void *p, size_t) { cuda_on_cpu_free(p, 0); }
+INSTEAD_OF("_ZdaPvm", void, device_delete_array_sized, void *p, size_t) { cuda_on_cpu_free(p, 0); }

@@ -1,74 +1,242 @@
 #include "ordering.h"
 
+#include <cstdlib>
+#include <cstring>
+
+#include "messages.h"
+
 namespace cuda_on_cpu {
 
-Ordering ordering = {1, 1, 1, 1, 0, 0, 0, {}, false, true, ~0u, {}, {}};
+Ordering ordering = {1, 1, 1, 1, 1, 1, nullptr};
 
-constexpr uint32_t last_clock = (1u << 22) - 1;  // as wide as Trace::clock
+namespace {
 
-static void reset_warp_clocks(int first_thread, int lanes) {
-  for (int t = first_thread; t < first_thread + lanes; t++) {
-    memset(ordering.warp_clock[t], 0, sizeof ordering.warp_clock[t]);
-    ordering.warp_clock[t][t % warp_lanes] = ordering.own_clock[t] = 1;
-  }
+// Which block ran from which moment on.
+struct Shift {
+  uint32_t from, started;  // when it had started: tells two blocks apart
+  uint32_t number;         // as BlockOrdering has it
+  uint64_t block;          // in the grid
+};
+
+Shift *shifts;
+uint32_t shift_count, shift_capacity, blocks_started;
+
+// Agents of a block: its threads, its warps, and all of it. Blocks that start more than two million others apart share
+// their agents, and then more is known than was said.
+constexpr uint32_t agent_bits = 11, whole = max_threads + max_warps;
+uint32_t agent(uint32_t number, uint32_t which) { return number << agent_bits | which; }
+uint32_t warp_of(int thread) { return max_threads + static_cast<uint32_t>(thread) / warp_lanes; }
+
+void forget_what_is_known(BlockOrdering &own) {
+  own.track = ordering.track;
+  own.known_to_all = own.fenced_by_all = nothing;
+  if (own.uses_fences) memset(own.thread, 0, sizeof own.thread);
+  own.uses_fences = false;
 }
 
-void order_from_start() { ordering.now = ordering.launch_start = ordering.block_start = ordering.interval_start = 1; }
+// More happened than can be kept: all of it counts as ordered.
+void lose_track() {
+  ordering.all_before = ++ordering.now;
+  ordering.track++;
+  forget_knowledge();
+  forget_messages();
+  forget_what_is_known(*ordering.own);
+}
+
+void begin_shift(const BlockOrdering &own) {
+  if (shift_count == shift_capacity) {
+    uint32_t larger = shift_capacity ? 2 * shift_capacity : 1024;
+    auto *made = static_cast<Shift *>(realloc(shifts, larger * sizeof(Shift)));
+    if (!made) {  // then the last one seems to have run ever since
+      lose_track();
+      shifts[shift_count - 1] = {ordering.now, own.start, own.number, block.number};
+      return;
+    }
+    shifts = made;
+    shift_capacity = larger;
+  }
+  shifts[shift_count++] = {ordering.now, own.start, own.number, block.number};
+}
+
+const Shift &shift_at(uint32_t when) {
+  uint32_t low = 0, high = shift_count;  // the last that began at or before then
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    (shifts[middle].from <= when ? low : high) = middle;
+  }
+  return shifts[low];
+}
+
+bool knows(Knowledge knowledge, uint32_t number, int thread, uint32_t when) {
+  return knowledge && (known_until(knowledge, agent(number, static_cast<uint32_t>(thread))) > when ||
+                       known_until(knowledge, agent(number, warp_of(thread))) > when ||
+                       known_until(knowledge, agent(number, whole)) > when);
+}
+
+// All that happened before what a thread does from now on.
+Knowledge all_known(int t) {
+  const BlockOrdering &own = *ordering.own;
+  uint32_t warp = static_cast<uint32_t>(t) / warp_lanes;
+  Knowledge known = joined(own.known_to_all, own.thread[t].known);
+  if (own.interval_start > own.start) known = with(known, agent(own.number, whole), own.interval_start);
+  if (own.warp_start[warp] > own.interval_start) known = with(known, agent(own.number, warp_of(t)), own.warp_start[warp]);
+  for (uint32_t lane = 0; own.partial_warps >> warp & 1 && lane < warp_lanes; lane++)
+    if (own.lane_start[t][lane] > own.interval_start)
+      known = with(known, agent(own.number, warp * warp_lanes + lane), own.lane_start[t][lane]);
+  return with(known, agent(own.number, static_cast<uint32_t>(t)), ++ordering.now);
+}
+
+void make_room() {
+  if (!has_room_for_knowledge()) lose_track();
+}
+
+void set_alone(uint32_t from) {
+  ordering.own_start = ordering.own->start;
+  ordering.alone_from = from;
+  uint32_t interval = ordering.own->interval_start;
+  ordering.alone_interval = interval > from ? interval : from;
+}
+
+Knowledge of_all_threads(Knowledge start, Knowledge ThreadOrdering::*part) {
+  begin_joining();
+  for (int t = 0; t < block.size; t++) start = joined(start, ordering.own->thread[t].*part);
+  end_joining();
+  return start;
+}
+
+}  // namespace
+
+bool is_ordered(const Trace &before, int current) {
+  uint32_t when = before.when;
+  if (when < ordering.all_before) return true;
+  const BlockOrdering &own = *ordering.own;
+  const Shift &shift = shift_at(when);
+  int other = static_cast<int>(before.thread());
+  if (shift.started == own.start) {
+    if (when < own.interval_start || other == current) return true;
+    uint32_t warp = static_cast<uint32_t>(current) / warp_lanes;
+    if (same_warp(other, current) &&
+        (when < own.warp_start[warp] ||
+         (own.partial_warps >> warp & 1 && when < own.lane_start[current][other % warp_lanes])))
+      return true;
+  }
+  return knows(own.known_to_all, shift.number, other, when) || knows(own.thread[current].known, shift.number, other, when);
+}
+
+bool is_of_this_block(uint32_t when) {
+  return when >= ordering.own->start && shift_at(when).started == ordering.own->start;
+}
+
+uint64_t block_at(uint32_t when) { return shift_count ? shift_at(when).block : 0; }
+
+uint32_t block_start_at(uint32_t when) { return shift_count ? shift_at(when).started : 0; }
+
+bool prepare_ordering() { return map_knowledge(); }
+
+void order_from_start() { ordering = {1, 1, 1, 1, 1, ordering.track + 1, ordering.own}; }
 
 void order_launch() {
-  ordering.launch_start = ++ordering.now;
-  ordering.released = 0;
+  ordering.all_before = ++ordering.now;
+  shift_count = blocks_started = 0;
+  forget_messages();
+  forget_knowledge();
 }
 
-void order_block() {
-  ordering.block_start = ordering.interval_start = ++ordering.now;
-  ordering.acquired_by_block = ordering.acquired_since_barrier = 0;
-  ordering.fenced = false;
-  if (ordering.acquired_any) memset(ordering.acquired, 0, sizeof ordering.acquired);
-  ordering.acquired_any = false;
-  for (; ordering.synced_warps; ordering.synced_warps &= ordering.synced_warps - 1)
-    reset_warp_clocks(__builtin_ctz(ordering.synced_warps) * warp_lanes, warp_lanes);
+void order_block(BlockOrdering &starting) {
+  ordering.own = &starting;
+  starting.number = blocks_started++;
+  starting.start = starting.interval_start = ++ordering.now;
+  forget_what_is_known(starting);
+  memset(starting.warp_start, 0, sizeof starting.warp_start);
+  for (; starting.partial_warps; starting.partial_warps &= starting.partial_warps - 1)
+    memset(starting.lane_start[__builtin_ctz(starting.partial_warps) * warp_lanes], 0, warp_lanes * sizeof *starting.lane_start);
+  begin_shift(starting);
+  set_alone(starting.start);
 }
 
+void order_resumed(BlockOrdering &resumed) {
+  ordering.own = &resumed;
+  if (resumed.track != ordering.track) forget_what_is_known(resumed);
+  ++ordering.now;
+  begin_shift(resumed);
+  set_alone(ordering.now);
+}
+
+// A barrier is a fence of the block for all who come to it. Of what they have fenced before it, any of them may tell
+// other blocks after it: CUDA's own samples have all threads fence, then a barrier, then one thread take the ticket.
 void order_barrier() {
-  ordering.interval_start = ++ordering.now;
-  if (ordering.acquired_since_barrier > ordering.acquired_by_block)
-    ordering.acquired_by_block = ordering.acquired_since_barrier;
+  BlockOrdering &own = *ordering.own;
+  own.interval_start = ++ordering.now;
+  if (own.interval_start > ordering.alone_from) ordering.alone_interval = own.interval_start;
+  if (!own.uses_fences) return;
+  make_room();
+  own.known_to_all = of_all_threads(of_all_threads(own.known_to_all, &ThreadOrdering::known), &ThreadOrdering::pending_in_block);
+  own.fenced_by_all = of_all_threads(own.fenced_by_all, &ThreadOrdering::fenced);
+  for (int t = 0; t < block.size; t++) {
+    own.thread[t].known = own.thread[t].pending_in_block = nothing;
+    own.thread[t].fenced = own.thread[t].fenced_in_block = nothing;
+  }
 }
 
-void order_warp(int first_thread, uint32_t lanes) {
-  ordering.synced_warps |= 1u << (first_thread / warp_lanes);
-  uint32_t joined[warp_lanes] = {}, acquired = 0, newest = 0;
-  for (int l = 0; l < warp_lanes; l++) {
-    if (!(lanes >> l & 1)) continue;
-    const uint32_t *known = ordering.warp_clock[first_thread + l];
-    for (int k = 0; k < warp_lanes; k++) joined[k] = known[k] > joined[k] ? known[k] : joined[k];
-    if (ordering.acquired[first_thread + l] > acquired) acquired = ordering.acquired[first_thread + l];
-    if (known[l] > newest) newest = known[l];
+void order_grid_barrier() { ordering.all_before = ++ordering.now; }
+
+void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) {
+  BlockOrdering &own = *ordering.own;
+  uint32_t warp = static_cast<uint32_t>(first_thread) / warp_lanes, now = ++ordering.now;
+  Knowledge known = nothing;
+  if (own.uses_fences) {
+    make_room();
+    for (int l = 0; l < warp_lanes; l++)
+      if (lanes >> l & 1) known = joined(known, joined(own.thread[first_thread + l].known, own.thread[first_thread + l].pending_in_block));
+    for (int l = 0; l < warp_lanes; l++)
+      if (lanes >> l & 1) own.thread[first_thread + l].known = known;
   }
-  if (newest == last_clock) {  // the clock is spent: start anew, and count all that was as ordered
-    acquired = ordering.acquired_since_barrier = ++ordering.now;
-    for (int l = 0; l < warp_lanes; l++) ordering.acquired[first_thread + l] = acquired;
-    ordering.acquired_any = true;
-    reset_warp_clocks(first_thread, warp_lanes);
+  if (lanes == all_lanes) {
+    own.warp_start[warp] = now;
     return;
   }
-  for (int l = 0; l < warp_lanes; l++) {
-    if (!(lanes >> l & 1)) continue;
-    uint32_t *known = ordering.warp_clock[first_thread + l];
-    memcpy(known, joined, sizeof joined);
-    ordering.own_clock[first_thread + l] = ++known[l];
-    ordering.acquired[first_thread + l] = acquired;
-  }
+  own.partial_warps |= 1u << warp;
+  uint32_t start[warp_lanes] = {};
+  for (int l = 0; l < warp_lanes; l++)
+    for (int k = 0; lanes >> l & 1 && k < warp_lanes; k++) {
+      uint32_t known_of = own.lane_start[first_thread + l][k];
+      if (lanes >> k & 1) known_of = now;
+      if (known_of > start[k]) start[k] = known_of;
+    }
+  for (int l = 0; l < warp_lanes; l++)
+    if (lanes >> l & 1) memcpy(own.lane_start[first_thread + l], start, sizeof start);
 }
 
-void order_fence() { ordering.fenced = true; }
+void order_fence(int t, Scope scope) {
+  BlockOrdering &own = *ordering.own;
+  ThreadOrdering &me = own.thread[t];
+  make_room();
+  own.uses_fences = true;
+  me.known = joined(me.known, me.pending_in_block);
+  if (scope == Scope::device) me.known = joined(me.known, me.pending);
+  me.fenced_in_block = all_known(t);
+  if (scope == Scope::device) me.fenced = me.fenced_in_block;
+}
 
-void order_atomic(int current) {
-  if (ordering.fenced) ordering.released = ++ordering.now;
-  ordering.acquired[current] = ordering.released;
-  ordering.acquired_any = true;
-  if (ordering.released > ordering.acquired_since_barrier) ordering.acquired_since_barrier = ordering.released;
+void order_strong(int t, uintptr_t address, const Strength &s) {
+  BlockOrdering &own = *ordering.own;
+  ThreadOrdering &me = own.thread[t];
+  make_room();
+  if (s.reads) {
+    Knowledge in_block = message(address, own.number), got = in_block;
+    if (s.scope == Scope::device) got = joined(got, message(address, to_everybody));
+    if (got) own.uses_fences = true;
+    if (s.acquires)
+      me.known = joined(me.known, got);
+    else
+      me.pending_in_block = joined(me.pending_in_block, in_block), me.pending = joined(me.pending, got);
+  }
+  if (!s.writes) return;
+  Knowledge in_block = s.releases ? all_known(t) : joined(me.fenced_in_block, own.fenced_by_all);
+  Knowledge anywhere = s.releases ? in_block : joined(me.fenced, own.fenced_by_all);
+  bool kept = publish(address, own.number, in_block);
+  if (s.scope == Scope::device) kept = publish(address, to_everybody, anywhere) && kept;
+  if (!kept) lose_track();
 }
 
 }  // namespace cuda_on_cpu

@@ -1,57 +1,90 @@
-// What orders two accesses, by CUDA's rules: the barriers of a block, __syncwarp among the lanes it names, and
-// release/acquire by fence and atomic. Shuffles and votes order nothing.
+// What orders two accesses, by PTX's memory model: the barriers of a block, __syncwarp among the lanes it names, and
+// release and acquire by fences and atomics of a scope that holds both threads. Shuffles and votes order nothing.
 //
-// One clock ticks at every barrier, block, launch and release. An access remembers when it happened:
-//   - before the running interval (since the last barrier) of its own block: ordered;
-//   - before the last release that the current thread has acquired: ordered. Which thread released what is not
-//     kept, so more counts as ordered than is: races can be missed this way, never invented;
-//   - by a lane of the same warp: ordered when a __syncwarp lies between, which vector clocks tell.
+// One clock ticks at every barrier, __syncwarp, fence, and whenever another block goes on. An access remembers when it
+// happened, and the clock which block ran then. An access of another thread is ordered before one of mine
+//   - when it happened before this launch, or in my block before the last barrier, or in my warp before the last
+//     __syncwarp of both of us;
+//   - when I know of it: by an atomic I have read what its thread, or one that knows of it, has published after a fence
+//     (knowledge.h).
+// Where CUDA programs rely on more than the model promises, more counts as ordered (docs/limits.md): races can be missed
+// this way, never invented.
 #pragma once
-#include <cstring>
-
 #include "block.h"
+#include "knowledge.h"
 #include "shadow.h"
 
 namespace cuda_on_cpu {
 
+enum class Scope : uint32_t { block, device };  // what CUDA calls system is the device: there is one
+
+// What an access to synchronise by does, beyond reading or writing.
+struct Strength {
+  Scope scope;
+  bool reads, writes;
+  bool acquires;      // at once; else at the thread's next fence
+  bool releases;      // all that its thread has done; else what came before the thread's last fence
+};
+
+// Per thread, as far as fences and atomics are used at all.
+struct ThreadOrdering {
+  Knowledge known;
+  Knowledge pending, pending_in_block;    // read by relaxed accesses, known from the next fence on
+  Knowledge fenced, fenced_in_block;      // what the last fence of the device, or of any scope, has readied for publishing
+};
+
+// Of one block, also while others run.
+struct BlockOrdering {
+  uint32_t number;          // in the order in which the blocks of a launch have started
+  uint32_t start, interval_start;
+  uint32_t track;           // where it differs from Ordering's, what is known here was forgotten meanwhile
+  bool uses_fences;         // some thread's ordering is not all zero
+  Knowledge known_to_all;   // as barriers have spread it
+  Knowledge fenced_by_all;
+  uint32_t partial_warps;   // one bit a warp: lanes have synced without all the others
+  uint32_t warp_start[max_warps];  // the last __syncwarp of all of its lanes
+  ThreadOrdering thread[max_threads];
+  uint32_t lane_start[max_threads][warp_lanes];  // [thread][lane]: the last __syncwarp with that lane, by partial masks
+};
+
 struct Ordering {
-  uint32_t now, launch_start, block_start, interval_start;
-  uint32_t released;              // the clock at the last release
-  uint32_t acquired_by_block;     // what a barrier has spread to all
-  uint32_t acquired_since_barrier;
-  uint32_t acquired[max_threads];
-  bool fenced;           // somebody of this block has fenced: the next atomic releases
-  bool acquired_any;     // `acquired` is not all zero
-  uint32_t synced_warps;  // one bit a warp: its clocks are no longer as at the start of a block
-  uint32_t warp_clock[max_threads][warp_lanes];  // [thread][lane]: what the thread knows of the lanes of its warp
-  uint32_t own_clock[max_threads];               // [thread]: its own entry, packed, for it is needed at every access
+  uint32_t now;
+  uint32_t all_before;  // everything before this moment is ordered: the launch's start, or where track was lost
+  uint32_t own_start;   // the running block's
+  uint32_t alone_from;  // since then nobody but the running block has run; before its start, if it began the launch
+  uint32_t alone_interval;  // the start of its interval, and no less than alone_from
+  uint32_t track;           // counts how often more happened than could be kept
+  BlockOrdering *own;
 };
 
 extern Ordering ordering;
 
-static inline uint32_t acquired_by(int thread) {
-  uint32_t own = ordering.acquired[thread];
-  return own > ordering.acquired_by_block ? own : ordering.acquired_by_block;
+// True only where is_ordered is, and nearly always where it is: before this interval in this block, before this launch,
+// or the same thread's. In shared memory, which dies with its block, what was before the block's start counts as well.
+static inline bool is_plainly_ordered(const Trace &before, uint32_t me, uint32_t all_before) {
+  uint32_t when = before.when;
+  return when - ordering.alone_from < ordering.alone_interval - ordering.alone_from || when < all_before ||
+         (when >= ordering.alone_interval && before.thread() == me);
 }
+
+// Is what `before` tells of ordered before an access that the current thread makes now?
+bool is_ordered(const Trace &before, int current);
+
+bool is_of_this_block(uint32_t when);
+uint64_t block_at(uint32_t when);        // its number in the grid
+uint32_t block_start_at(uint32_t when);  // when it had started: tells it from all others
 
 static inline bool same_warp(int a, int b) { return (a ^ b) < warp_lanes; }
 
-// Is what `before` tells of ordered before an access that the current thread makes now?
-static inline bool is_ordered(const Trace &before, int current) {
-  if (before.when < ordering.launch_start) return true;
-  if (before.when < ordering.block_start) return before.when < acquired_by(current);  // another block of this launch
-  if (before.when < ordering.interval_start) return true;
-  int other = static_cast<int>(before.thread());
-  if (other == current || before.when < acquired_by(current)) return true;
-  return same_warp(other, current) && ordering.warp_clock[current][other % warp_lanes] >= before.clock();
-}
-
+bool prepare_ordering();
 void order_from_start();
 void order_launch();
-void order_block();
+void order_block(BlockOrdering &block);   // it starts
+void order_resumed(BlockOrdering &block);  // it goes on, after others have run
 void order_barrier();
-void order_warp(int first_thread, uint32_t lanes);
-void order_fence();
-void order_atomic(int current);
+void order_grid_barrier();  // all blocks have come to it
+void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes);
+void order_fence(int current, Scope scope);
+void order_strong(int current, uintptr_t address, const Strength &strength);
 
 }  // namespace cuda_on_cpu

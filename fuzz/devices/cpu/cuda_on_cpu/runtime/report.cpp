@@ -4,7 +4,31 @@
 
 namespace cuda_on_cpu {
 
+static bool is_damaged;
+
+void run_is_damaged() {
+  is_damaged = true;
+  run->status = Status::stopped;
+}
+
+void forget_damage() { is_damaged = false; }
+
+static bool may_follow_from_damage(Kind kind) {
+  switch (kind) {
+    case Kind::uninitialised:
+    case Kind::partly_uninitialised:
+    case Kind::barrier_after_exit:
+    case Kind::inactive_lane:
+    case Kind::lanes_never_meet:
+    case Kind::hang:
+    case Kind::waits_for_more_blocks:
+    case Kind::grid_never_meets: return true;
+    default: return false;
+  }
+}
+
 Finding *report(Kind kind, uint64_t pc, uint32_t line, uint64_t other_pc, uint32_t other_line) {
+  if (is_damaged && may_follow_from_damage(kind)) return nullptr;
   for (uint32_t i = 0; i < run->finding_count; i++) {
     Finding &f = run->findings[i];
     if (f.kind == kind && f.pc == pc && f.line == line && f.other_pc == other_pc && f.other_line == other_line) {
@@ -48,6 +72,21 @@ void report_inactive_lane(int thread, int source_lane, uint32_t mask) {
 
 void report_mask_without_caller(uint32_t mask, int line) {
   if (Finding *f = report(Kind::mask_without_caller, 0, static_cast<uint32_t>(line))) f->detail = mask;
+}
+
+void report_waits_for_more_blocks(uint32_t resident, bool card_holds_no_more) {
+  if (Finding *f = report(Kind::waits_for_more_blocks, 0, 0)) {
+    f->detail = resident;
+    f->bytes = card_holds_no_more;
+  }
+}
+
+void report_grid_never_meets(uint32_t waiting, bool some_cannot_start, bool card_holds_no_more) {
+  if (Finding *f = report(Kind::grid_never_meets, 0, static_cast<uint32_t>(threads.line[block.current]))) {
+    f->detail = waiting;
+    f->writes = some_cannot_start;
+    f->bytes = card_holds_no_more;
+  }
 }
 
 void report_lanes_never_meet(int waiting, int missing, uint32_t mask, bool missing_is_at_barrier) {

@@ -8,6 +8,11 @@ namespace cuda_on_cpu {
 [[noreturn]] void stop_run(Status status);
 void call_kernel();
 
+// A thread has ended where it should have gone on: the run's results mean nothing, and what its absence leads to, others
+// that wait for it or read what it has not written, is told no more.
+void run_is_damaged();
+void forget_damage();  // before a run
+
 // A finding of the current thread; null when it only added to the count of an earlier one (or there is no room).
 Finding *report(Kind kind, uint64_t pc, uint32_t line, uint64_t other_pc = 0, uint32_t other_line = 0);
 
@@ -15,6 +20,8 @@ void report_barrier_after_exit(int line, int exited, int first_exited);
 void report_divergent_barrier(int line, int other_line);
 void report_inactive_lane(int thread, int source_lane, uint32_t mask);
 void report_mask_without_caller(uint32_t mask, int line);
+void report_waits_for_more_blocks(uint32_t resident, bool card_holds_no_more);
+void report_grid_never_meets(uint32_t waiting, bool some_cannot_start, bool card_holds_no_more);
 void report_lanes_never_meet(int waiting, int missing, uint32_t mask, bool missing_is_at_barrier);
 
 }  // namespace cuda_on_cpu

@@ -31,14 +31,13 @@ void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
     if (word < start) mask &= 15u << (start - word);
     if (word + granule > end) mask &= 15u >> (word + granule - end);
     Cell &cell = *region.cell(word);
-    cell.addressable = static_cast<uint8_t>(cell.addressable | mask);
-    if (initialised) cell.initialised = static_cast<uint8_t>(cell.initialised | mask);
+    cell.state = static_cast<uint8_t>(cell.state | mask | (initialised ? mask << 4 : 0));
   }
 }
 
 void set_initialised(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
   for (Cell *cell = region.cell(start); cell < region.cell(start + bytes + granule - 1); cell++)
-    cell->initialised = initialised ? cell->addressable : uint8_t{0};
+    cell->set_initialised(initialised ? cell->addressable() : 0);
 }
 
 void unmark(Region &region, uintptr_t start, uintptr_t bytes) {
@@ -46,11 +45,6 @@ void unmark(Region &region, uintptr_t start, uintptr_t bytes) {
   memset(static_cast<void *>(first), 0, static_cast<size_t>(last - first) * sizeof(Cell));
 }
 
-void give_back_shadow(Region &region, uintptr_t start) {
-  constexpr uintptr_t page_bound = 65536;  // a multiple of every page size
-  uintptr_t from = (reinterpret_cast<uintptr_t>(region.cell(start)) + page_bound - 1) & ~(page_bound - 1);
-  uintptr_t end = reinterpret_cast<uintptr_t>(region.cells) + shadow_bytes(region.bytes);
-  if (from < end) madvise(reinterpret_cast<void *>(from), end - from, MADV_DONTNEED);
-}
+void give_back_shadow(Region &region) { madvise(region.cells, shadow_bytes(region.bytes), MADV_DONTNEED); }
 
 }  // namespace cuda_on_cpu

@@ -4,37 +4,45 @@
 
 namespace cuda_on_cpu {
 
-// One access as the race rules remember it. Words and not bit-fields: to write a bit-field is to read it first, and
-// these are written at every access.
-struct Trace {
-  uint32_t when;  // the checker's clock; 0: never
-  uint32_t who;   // 10 bits: the thread's number in its block; 22: its warp clock (ordering.h)
-  uint32_t what;  // 24 bits: place in the library; 4: which of the four bytes; 1: atomic; 1: volatile
+// One access as the race rules remember it: when (ordering.h's clock), by which thread of which block (the clock tells),
+// from which place in the library. Words and no bit-fields: to write a bit-field is to read it first, and these are
+// written at every access. Packed, so that three of them and the rest of a cell are 32 bytes.
+struct __attribute__((packed)) Trace {
+  uint32_t when;  // 0: never
+  uint32_t who;   // 10 bits: the thread's number in its block; 22: the lower bits of the place
+  uint16_t how;   // 4 bits: which of the four bytes; 3: flags; 9: the upper bits of the place
 
-  static constexpr uint32_t whole = 15, thread_bits = 10, thread_mask = (1u << thread_bits) - 1;
-  static constexpr uint32_t pc_bits = 24, pc_mask = (1u << pc_bits) - 1, atomic_bit = 1u << 28, volatile_bit = 1u << 29;
+  static constexpr uint32_t whole = 15, thread_bits = 10, thread_mask = (1u << thread_bits) - 1, low_bits = 32 - thread_bits;
+  static constexpr uint32_t atomic_bit = 1u << 4, volatile_bit = 1u << 5, block_bit = 1u << 6, high_shift = 7;
 
   uint32_t thread() const { return who & thread_mask; }
-  uint32_t clock() const { return who >> thread_bits; }
-  uint32_t pc() const { return what & pc_mask; }
-  uint32_t bytes() const { return what >> pc_bits & whole; }
-  bool is_atomic() const { return what & atomic_bit; }
-  bool is_volatile() const { return what & volatile_bit; }
+  uint32_t pc() const { return who >> thread_bits | static_cast<uint32_t>(how >> high_shift) << low_bits; }
+  uint32_t bytes() const { return how & whole; }
+  bool is_atomic() const { return how & atomic_bit; }
+  bool is_volatile() const { return how & volatile_bit; }
+  bool is_of_block_scope() const { return how & block_bit; }
 };
 
-static inline uint32_t who_is(uint32_t thread, uint32_t clock) {
-  return (thread & Trace::thread_mask) | clock << Trace::thread_bits;
+static inline uint32_t who_is(uint32_t thread, uint64_t pc) {
+  return (thread & Trace::thread_mask) | static_cast<uint32_t>(pc) << Trace::thread_bits;
 }
 
-static inline uint32_t what_is(uint64_t pc, uint32_t bytes) {
-  return (static_cast<uint32_t>(pc) & Trace::pc_mask) | bytes << Trace::pc_bits;
+static inline uint16_t how_is(uint64_t pc, uint32_t bytes_and_flags) {
+  return static_cast<uint16_t>(bytes_and_flags | static_cast<uint32_t>(pc >> Trace::low_bits) << Trace::high_shift);
 }
 
-// Two concurrent readers are kept: whoever writes next is not both of them.
+// Two concurrent readers are kept, of two warps or two blocks where there are such: whoever writes next is not both.
 struct Cell {
   Trace write, read, other_read;
-  uint8_t addressable, initialised;  // one bit a byte
+  uint8_t state;  // 4 bits: addressable bytes; 4: initialised ones
+  uint8_t unused;
+
+  static constexpr uint8_t all = 0xff;
+  uint32_t addressable() const { return state & 15u; }
+  uint32_t initialised() const { return state >> 4; }
+  void set_initialised(uint32_t bytes) { state = static_cast<uint8_t>(addressable() | bytes << 4); }
 };
+static_assert(sizeof(Cell) == 32, "a cell is half a cache line");
 
 // A range of memory with shadow. Its arrays lie inside it with unaddressable bytes between them.
 struct Region {
@@ -53,7 +61,7 @@ void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised);
 void set_initialised(Region &region, uintptr_t start, uintptr_t bytes, bool initialised);
 void unmark(Region &region, uintptr_t start, uintptr_t bytes);
 
-// Gives back the memory of all cells from `start` on: nothing there is addressable any more.
-void give_back_shadow(Region &region, uintptr_t start);
+// Gives back the memory of all cells: nothing is addressable any more.
+void give_back_shadow(Region &region);
 
 }  // namespace cuda_on_cpu

@@ -3,7 +3,9 @@
 #include <sys/mman.h>
 
 #include "block.h"
+#include "grid.h"
 #include "guard_zone.h"
+#include "memory_map.h"
 #include "report.h"
 
 constexpr uint64_t page_bound = 65536;
@@ -30,7 +32,7 @@ CUDA_ON_CPU_API bool cuda_on_cpu_is_shared(const void *p) {
   auto is_within = [p](const char *start, uint64_t bytes) {
     return reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(start) < bytes;
   };
-  if (is_within(cuda_on_cpu_static_shared, open_bytes - shared_red_zone)) return true;
+  if (is_within(cuda_on_cpu_dynamic_shared, run->steps[run->step].shared)) return true;
   return run->shared_array_count && is_within(static_shared_start(), static_shared_bytes());
 }
 
@@ -45,6 +47,73 @@ uint64_t static_shared_bytes() {
     if (array.offset + array.bytes > end) end = array.offset + array.bytes;
   }
   return end;
+}
+
+namespace {
+
+struct SharedMemory {
+  char *mapping, *static_arrays, *dynamic_array;
+  uint64_t bytes;
+};
+
+SharedMemory of_resident[max_residents];
+uint32_t mapped_residents = 1;  // the first is the process's own
+
+uint64_t rounded_up(uint64_t bytes) { return (bytes + page_bound - 1) & ~(page_bound - 1); }
+
+SharedMemory &first() {
+  SharedMemory &s = of_resident[0];
+  if (!s.static_arrays) s = {nullptr, cuda_on_cpu_static_shared, cuda_on_cpu_dynamic_shared, 0};
+  return s;
+}
+
+}  // namespace
+
+// Not where static arrays lie in the C library's thread-local memory: of that there is one.
+bool has_place_for_residents() {
+  enter_shared_of(0);
+  return !run->shared_array_count || static_shared_start() == cuda_on_cpu_static_shared;
+}
+
+bool map_shared_of(uint32_t resident, uint32_t dynamic_bytes) {
+  first();
+  if (resident < mapped_residents) return true;
+  SharedMemory &s = of_resident[resident];
+  uint64_t arrays = rounded_up(static_shared_bytes());
+  s.bytes = arrays + rounded_up(dynamic_bytes) + 4 * shared_red_zone;
+  void *memory = mmap(nullptr, s.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  s.mapping = static_cast<char *>(memory);
+  uintptr_t start = rounded_up(reinterpret_cast<uintptr_t>(memory) + shared_red_zone);
+  s.static_arrays = reinterpret_cast<char *>(start);
+  s.dynamic_array = s.static_arrays + arrays + shared_red_zone;
+  if (run->check && !map_shared_shadow_of(resident, s.static_arrays, s.dynamic_array, dynamic_bytes)) {
+    munmap(s.mapping, s.bytes);
+    return false;
+  }
+  mapped_residents = resident + 1;
+  return true;
+}
+
+void enter_shared_of(uint32_t resident) {
+  const SharedMemory &s = resident ? of_resident[resident] : first();
+  cuda_on_cpu_static_shared = s.static_arrays;
+  cuda_on_cpu_dynamic_shared = s.dynamic_array;
+  if (run->check) enter_shared_shadow_of(resident);
+}
+
+void unmap_shared_of_residents() {
+  while (mapped_residents > 1) {
+    const SharedMemory &s = of_resident[--mapped_residents];
+    munmap(s.mapping, s.bytes);
+    unmap_shared_shadow_of(mapped_residents);
+  }
+}
+
+uint64_t shared_bytes_of_arrays() {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < run->shared_array_count; i++) bytes += run->shared_arrays[i].bytes;
+  return bytes;
 }
 
 void poison_shared(uint32_t dynamic_bytes) {

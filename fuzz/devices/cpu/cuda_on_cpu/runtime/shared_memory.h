@@ -19,6 +19,14 @@ namespace cuda_on_cpu {
 char *static_shared_start();
 uint64_t static_shared_bytes();
 
+// Of blocks that are resident together each has a mapping of its own, laid out like that; number 0 has the one above.
+// False when the system gives no memory.
+bool has_place_for_residents();
+bool map_shared_of(uint32_t resident, uint32_t dynamic_bytes);
+void enter_shared_of(uint32_t resident);
+void unmap_shared_of_residents();
+uint64_t shared_bytes_of_arrays();
+
 // Before every block: shared memory starts it with the poison, as it starts with anything on hardware.
 void poison_shared(uint32_t dynamic_bytes);
 

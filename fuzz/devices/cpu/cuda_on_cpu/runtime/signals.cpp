@@ -23,19 +23,20 @@ alignas(16) static char handler_stack[64 << 10];  // a fault for want of stack c
 // however slow. Looks come by processor time, as the time-out does: what others take of the processor is no stillness.
 static uint64_t blocks_begun, blocks_seen;
 static uint64_t steps_seen;
-static int exited_seen, arrived_seen;
+static uint64_t ended_seen;
+static int arrived_seen;
 static uint32_t looks_left, still_looks, look_ms;
 
 void note_block_start() { ++blocks_begun; }
 
 static void look_whether_it_comes_on() {
   bool begun = blocks_begun != blocks_seen;
-  bool ended = block.exited > exited_seen;
+  bool ended = threads_ended > ended_seen;
   bool arrived = run->thread_steps == steps_seen && block.arrived > arrived_seen;
   still_looks = begun || ended || arrived ? 0 : still_looks + 1;
   blocks_seen = blocks_begun;
   steps_seen = run->thread_steps;
-  exited_seen = block.exited;
+  ended_seen = threads_ended;
   arrived_seen = block.arrived;
 }
 
@@ -112,7 +113,8 @@ void start_timer(uint32_t milliseconds) {
   still_looks = 0;
   blocks_seen = blocks_begun;
   steps_seen = 0;
-  exited_seen = arrived_seen = 0;
+  ended_seen = threads_ended;
+  arrived_seen = 0;
   itimerval timer = {};
   timer.it_value.tv_sec = timer.it_interval.tv_sec = look_ms / 1000;
   timer.it_value.tv_usec = timer.it_interval.tv_usec = look_ms % 1000 * 1000;

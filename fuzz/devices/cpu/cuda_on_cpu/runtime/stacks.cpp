@@ -9,32 +9,75 @@ namespace cuda_on_cpu {
 // CUDA lets a thread have 512 KB of local memory; the rest is for frames that g++ makes larger than nvcc does.
 // Pages that nobody touches cost nothing.
 constexpr size_t stack_bytes = 768 << 10, guard_bytes = 64 << 10, stride = stack_bytes + guard_bytes;
-constexpr size_t all_bytes = stride * max_threads;
+constexpr size_t set_bytes = stride * max_threads;
 
-// One set for the whole process, not one a kernel library: a guard makes two mappings of every stack, and Linux gives a
-// process 65,530 mappings in all.
-static char *stacks;
+// For the whole process, not for a kernel library: a guard makes two mappings of every stack, and Linux gives a process
+// 65,530 mappings in all. Blocks that wait for each other need more sets than one.
+constexpr int max_sets = 24;
+static char *sets[max_sets];
+static int set_count, sets_in_use;
 
-bool map_stacks() {
-  void *memory = mmap(nullptr, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+static uint16_t free_stack[max_sets * max_threads];
+static int free_stacks;
+
+static bool map_set() {
+  if (set_count == max_sets) return false;
+  void *memory = mmap(nullptr, set_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
-  stacks = static_cast<char *>(memory);
+  char *stacks = static_cast<char *>(memory);
   for (int s = 0; s < max_threads; s++)
-    if (mprotect(stacks + stride * static_cast<size_t>(s) + guard_bytes, stack_bytes, PROT_READ | PROT_WRITE)) return false;
+    if (mprotect(stacks + stride * static_cast<size_t>(s) + guard_bytes, stack_bytes, PROT_READ | PROT_WRITE)) {
+      munmap(memory, set_bytes);
+      return false;
+    }
+  sets[set_count++] = stacks;
   return true;
 }
+
+static void free_set(int set) {
+  for (int s = max_threads - 1; s >= 0; s--) free_stack[free_stacks++] = static_cast<uint16_t>(set * max_threads + s);
+}
+
+bool map_stacks() { return set_count || map_set(); }
+
+// The first set stays as it is, hot in the caches; the others' memory is given back, and they are in use no more.
+void take_back_stacks() {
+  for (int s = 1; s < sets_in_use; s++) madvise(sets[s], set_bytes, MADV_DONTNEED);
+  free_stacks = 0;
+  sets_in_use = 1;
+  free_set(0);
+}
+
+bool has_stacks_for(int threads) {
+  while (free_stacks < threads) {
+    if (sets_in_use == set_count && !map_set()) return false;
+    free_set(sets_in_use++);
+  }
+  return true;
+}
+
+int take_stack() { return free_stack[--free_stacks]; }
+void give_stack(int stack) { free_stack[free_stacks++] = static_cast<uint16_t>(stack); }
 
 // Stacks a power of two apart would all compete for the same few sets of the L1 cache, so that each top is
 // shifted by another multiple of three lines ("coloured"): 17 to 23 % faster at 256 threads, measured.
 char *stack_top(int stack) {
   constexpr size_t colour = 192, colours = 64;
-  return stacks + stride * static_cast<size_t>(stack + 1) - 64 - (static_cast<size_t>(stack) % colours) * colour;
+  size_t in_set = static_cast<size_t>(stack) % max_threads;
+  return sets[stack / max_threads] + stride * (in_set + 1) - 64 - (in_set % colours) * colour;
 }
 
-bool is_on_stacks(uintptr_t address) { return address - reinterpret_cast<uintptr_t>(stacks) < all_bytes; }
+static const char *set_of(uintptr_t address) {
+  for (int s = 0; s < set_count; s++)
+    if (address - reinterpret_cast<uintptr_t>(sets[s]) < set_bytes) return sets[s];
+  return nullptr;
+}
+
+bool is_on_stacks(uintptr_t address) { return set_of(address); }
 
 bool is_stack_guard(uintptr_t address) {
-  return is_on_stacks(address) && (address - reinterpret_cast<uintptr_t>(stacks)) % stride < guard_bytes;
+  const char *set = set_of(address);
+  return set && (address - reinterpret_cast<uintptr_t>(set)) % stride < guard_bytes;
 }
 
 }  // namespace cuda_on_cpu

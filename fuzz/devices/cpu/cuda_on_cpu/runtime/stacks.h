@@ -1,11 +1,15 @@
-// The stacks that CUDA threads run on: one set a process, each with a guard below it.
+// The stacks that CUDA threads run on: sets of them for the whole process, each stack with a guard below it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace cuda_on_cpu {
 
-bool map_stacks();
+bool map_stacks();       // the first set
+void take_back_stacks();  // all of them: no thread runs
+bool has_stacks_for(int threads);  // so many more; maps another set where there is room for it
+int take_stack();
+void give_stack(int stack);
 char *stack_top(int stack);
 bool is_on_stacks(uintptr_t address);
 bool is_stack_guard(uintptr_t address);

@@ -37,6 +37,11 @@ struct Lanes {
 Lanes lanes[max_warps];
 Warp warps[max_warps];
 
+uint32_t lanes_of_warp(int first_thread) {
+  int rest = block.size - first_thread;
+  return rest >= warp_lanes ? ~0u : (1u << rest) - 1;
+}
+
 template <class Number>
 uint64_t fold(const Meeting &m, const Lanes &lane) {
   bool first = true;
@@ -94,7 +99,7 @@ void shuffle(const Meeting &m, Lanes &lane, int first_thread) {
 void compute(const Meeting &m, Lanes &lane, int first_thread) {
   switch (m.operation) {
     case WarpOperation::sync:
-      if (run->check) checker_synced_warp(first_thread, m.arrived);
+      if (run->check) checker_synced_warp(first_thread, m.arrived, lanes_of_warp(first_thread));
       return;
     case WarpOperation::shuffle: shuffle(m, lane, first_thread); return;
     case WarpOperation::converge:
@@ -149,6 +154,7 @@ void complete(Warp &warp, int number, int first_thread, uint32_t asleep) {
   Meeting meeting = warp.meeting[number];
   warp.meeting[number] = warp.meeting[--warp.meetings];
   compute(meeting, lanes[first_thread / warp_lanes], first_thread);
+  came_on();
   run->thread_steps += static_cast<uint64_t>(__builtin_popcount(meeting.arrived));
   wake(meeting.arrived & asleep, first_thread);
 }
@@ -170,10 +176,27 @@ Meeting &find_meeting(Warp &warp, WarpOperation operation, uint32_t mask, int li
 
 void start_warps(int threads_in_block) {
   for (int w = 0; w * warp_lanes < threads_in_block; w++) {
-    int rest = threads_in_block - w * warp_lanes;
-    warps[w].live = rest >= warp_lanes ? ~0u : (1u << rest) - 1;
+    warps[w].live = lanes_of_warp(w * warp_lanes);
     warps[w].meetings = 0;
   }
+}
+
+static size_t count_of_warps(int threads_in_block) {
+  return (static_cast<size_t>(threads_in_block) + warp_lanes - 1) / warp_lanes;
+}
+
+size_t bytes_of_warps(int threads_in_block) { return count_of_warps(threads_in_block) * (sizeof *warps + sizeof *lanes); }
+
+void save_warps(char *to) {
+  size_t count = count_of_warps(block.size);
+  memcpy(to, warps, count * sizeof *warps);
+  memcpy(to + count * sizeof *warps, lanes, count * sizeof *lanes);
+}
+
+void restore_warps(const char *from) {
+  size_t count = count_of_warps(block.size);
+  memcpy(static_cast<void *>(warps), from, count * sizeof *warps);
+  memcpy(static_cast<void *>(lanes), from + count * sizeof *warps, count * sizeof *lanes);
 }
 
 bool lane_is_live(int thread) { return warps[thread / warp_lanes].live >> (thread % warp_lanes) & 1; }

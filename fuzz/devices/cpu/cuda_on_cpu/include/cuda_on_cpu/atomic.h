@@ -1,22 +1,24 @@
 // Atomics. All CUDA threads of a process run on one OS thread and change over only where the runtime says so: a
 // plain read and write are atomic here.
 #pragma once
+#include "../../runtime/atomic_operations.h"
 #include "language.h"
 
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_atomic(const void *p, uint32_t bytes, void *pc);
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_swap(const void *p, uint32_t bytes);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_turn();
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_atomic(const void *p, uint32_t bytes, uint32_t what, void *pc);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_poll();
 CUDA_ON_CPU_IMPORT bool cuda_on_cpu_is_shared(const void *p);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_came_on();
 
 #ifdef CUDA_ON_CPU_CHECK
 // Out of line, so that the return address names the caller; unchecked, so that only the announcement counts.
 #define CUDA_ON_CPU_ATOMIC template <class T> __attribute__((noinline)) CUDA_ON_CPU_UNCHECKED
-#define CUDA_ON_CPU_ANNOUNCE(p) cuda_on_cpu_atomic(p, sizeof *(p), __builtin_return_address(0))
-#define CUDA_ON_CPU_SWAPS(p) cuda_on_cpu_swap(p, sizeof *(p))
+#define CUDA_ON_CPU_TURN() cuda_on_cpu_turn()
+#define CUDA_ON_CPU_ANNOUNCE(p, what) cuda_on_cpu_atomic(p, sizeof *(p), what, __builtin_return_address(0))
 #else
 #define CUDA_ON_CPU_ATOMIC template <class T> inline
-#define CUDA_ON_CPU_ANNOUNCE(p) static_cast<void>(0)
-#define CUDA_ON_CPU_SWAPS(p) static_cast<void>(0)
+#define CUDA_ON_CPU_TURN() static_cast<void>(0)
+#define CUDA_ON_CPU_ANNOUNCE(p, what) static_cast<void>(what)
 #endif
 
 namespace cuda_on_cpu {
@@ -28,12 +30,12 @@ struct Same {
 
 template <class T>
 inline bool same_bits(const T &a, const T &b) {
-  return memcmp(&a, &b, sizeof(T)) == 0;
+  return __builtin_memcmp(&a, &b, sizeof(T)) == 0;
 }
 
 inline bool is_denormal(float value) {
   uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
+  __builtin_memcpy(&bits, &value, sizeof bits);
   return (bits & 0x7f800000u) == 0 && (bits & 0x007fffffu) != 0;
 }
 inline float flushed(float value) { return is_denormal(value) ? std::copysign(0.0f, value) : value; }
@@ -50,13 +52,25 @@ inline float atomic_sum(const float *p, float old, float value) {
   return any && !cuda_on_cpu_is_shared(p) ? flushed(flushed(old) + flushed(value)) : now;
 }
 
-#define CUDA_ON_CPU_UPDATE(name, expression)                       \
-  CUDA_ON_CPU_ATOMIC T name(T *p, typename Same<T>::type value) {  \
-    CUDA_ON_CPU_ANNOUNCE(p);                                       \
-    T old = *const_cast<volatile T *>(p), now = (expression);      \
-    *const_cast<volatile T *>(p) = now;                            \
-    if (same_bits(old, now)) cuda_on_cpu_poll();                   \
-    return old;                                                    \
+inline void changed_or_polled(bool changed) {
+  if (changed)
+    cuda_on_cpu_came_on();
+  else
+    cuda_on_cpu_poll();
+}
+
+// CUDA's own atomics are relaxed: to acquire by one takes a fence behind it. But all rely on it that whoever has taken
+// the last ticket reads what the others left before it, so they acquire at once (docs/limits.md); a lock does not.
+constexpr uint32_t update_of_device = atomic_reads | atomic_writes | atomic_acquires, update_of_block = update_of_device | atomic_of_block;
+
+#define CUDA_ON_CPU_UPDATE(name, expression)                                                                \
+  CUDA_ON_CPU_ATOMIC T name(T *p, typename Same<T>::type value, uint32_t what = update_of_device) {         \
+    CUDA_ON_CPU_TURN();                                                                                     \
+    CUDA_ON_CPU_ANNOUNCE(p, what);                                                                          \
+    T old = *const_cast<volatile T *>(p), now = (expression);                                               \
+    *const_cast<volatile T *>(p) = now;                                                                     \
+    changed_or_polled(!same_bits(old, now));                                                                \
+    return old;                                                                                             \
   }
 CUDA_ON_CPU_UPDATE(atomic_add, atomic_sum(p, old, value))
 CUDA_ON_CPU_UPDATE(atomic_sub, static_cast<T>(old - value))
@@ -70,29 +84,47 @@ CUDA_ON_CPU_UPDATE(atomic_or, static_cast<T>(old | value))
 CUDA_ON_CPU_UPDATE(atomic_xor, static_cast<T>(old ^ value))
 #undef CUDA_ON_CPU_UPDATE
 
-CUDA_ON_CPU_ATOMIC T atomic_compare_and_swap(T *p, typename Same<T>::type expected, typename Same<T>::type value) {
-  CUDA_ON_CPU_ANNOUNCE(p);
-  CUDA_ON_CPU_SWAPS(p);
+CUDA_ON_CPU_ATOMIC T atomic_compare_and_swap(T *p, typename Same<T>::type expected, typename Same<T>::type value,
+                                             uint32_t what = atomic_reads) {
+  CUDA_ON_CPU_TURN();
   T old = *const_cast<volatile T *>(p);
-  if (old == expected)
-    *const_cast<volatile T *>(p) = value;
-  else
-    cuda_on_cpu_poll();
+  bool swaps = same_bits(old, expected);
+  CUDA_ON_CPU_ANNOUNCE(p, what | atomic_swaps | (swaps ? atomic_writes : 0u));
+  if (swaps) *const_cast<volatile T *>(p) = value;
+  changed_or_polled(swaps && !same_bits(old, value));
   return old;
+}
+
+CUDA_ON_CPU_ATOMIC T atomic_load(const T *p, uint32_t what = atomic_reads) {
+  CUDA_ON_CPU_TURN();
+  cuda_on_cpu_poll();
+  CUDA_ON_CPU_ANNOUNCE(p, what);
+  return *p;
+}
+
+CUDA_ON_CPU_ATOMIC void atomic_store(T *p, typename Same<T>::type value, uint32_t what = atomic_writes) {
+  CUDA_ON_CPU_TURN();
+  CUDA_ON_CPU_ANNOUNCE(p, what);
+  *p = value;
+  cuda_on_cpu_came_on();
 }
 
 }  // namespace cuda_on_cpu
 
 // CUDA has each function for certain types only; others must not compile.
-#define CUDA_ON_CPU_ATOMIC_FORMS(type, name, function)                                                               \
-  CUDA_ON_CPU_INLINE type name(type *p, type value) { return cuda_on_cpu::function(p, value); }                           \
-  CUDA_ON_CPU_INLINE type name##_block(type *p, type value) { return cuda_on_cpu::function(p, value); }                   \
+#define CUDA_ON_CPU_ATOMIC_FORMS(type, name, function)                                                              \
+  CUDA_ON_CPU_INLINE type name(type *p, type value) { return cuda_on_cpu::function(p, value); }                     \
+  CUDA_ON_CPU_INLINE type name##_block(type *p, type value) {                                                       \
+    return cuda_on_cpu::function(p, value, cuda_on_cpu::update_of_block);                                           \
+  }                                                                                                                 \
   CUDA_ON_CPU_INLINE type name##_system(type *p, type value) { return cuda_on_cpu::function(p, value); }
-#define CUDA_ON_CPU_COMPARE_FORMS(type)                                                                              \
-  CUDA_ON_CPU_INLINE type atomicCAS(type *p, type expected, type value) {                                                 \
-    return cuda_on_cpu::atomic_compare_and_swap(p, expected, value);                                                 \
-  }                                                                                                                  \
-  CUDA_ON_CPU_INLINE type atomicCAS_block(type *p, type expected, type value) { return atomicCAS(p, expected, value); }   \
+#define CUDA_ON_CPU_COMPARE_FORMS(type)                                                                             \
+  CUDA_ON_CPU_INLINE type atomicCAS(type *p, type expected, type value) {                                           \
+    return cuda_on_cpu::atomic_compare_and_swap(p, expected, value);                                                \
+  }                                                                                                                 \
+  CUDA_ON_CPU_INLINE type atomicCAS_block(type *p, type expected, type value) {                                     \
+    return cuda_on_cpu::atomic_compare_and_swap(p, expected, value, cuda_on_cpu::atomic_reads | cuda_on_cpu::atomic_of_block); \
+  }                                                                                                                 \
   CUDA_ON_CPU_INLINE type atomicCAS_system(type *p, type expected, type value) { return atomicCAS(p, expected, value); }
 #define CUDA_ON_CPU_ATOMIC_INTEGER(type)                       \
   CUDA_ON_CPU_ATOMIC_FORMS(type, atomicAdd, atomic_add)        \

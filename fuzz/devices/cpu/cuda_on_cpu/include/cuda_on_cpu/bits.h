@@ -8,14 +8,14 @@ template <class T>
 inline uint64_t to_bits(T value) {
   static_assert(sizeof(T) <= 8 && (sizeof(T) & (sizeof(T) - 1)) == 0, "warp collectives take values of 1, 2, 4 or 8 bytes");
   uint64_t bits = 0;
-  memcpy(&bits, &value, sizeof value);
+  __builtin_memcpy(&bits, &value, sizeof value);
   return bits;
 }
 
 template <class T>
 inline T from_bits(uint64_t bits) {
   T value;
-  memcpy(static_cast<void *>(&value), &bits, sizeof value);
+  __builtin_memcpy(static_cast<void *>(&value), &bits, sizeof value);
   return value;
 }
 

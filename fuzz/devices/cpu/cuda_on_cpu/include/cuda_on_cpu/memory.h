@@ -12,40 +12,51 @@
   CUDA_ON_CPU_INLINE void name(T *p, typename cuda_on_cpu::Same<T>::type value) { *p = value; }
 CUDA_ON_CPU_LOAD(__ldg)
 CUDA_ON_CPU_LOAD(__ldca)
-CUDA_ON_CPU_LOAD(__ldcg)
 CUDA_ON_CPU_LOAD(__ldcs)
 CUDA_ON_CPU_LOAD(__ldlu)
-// Fetches again what may have been cached: a flag is polled this way, as by volatile.
-template <class T>
-CUDA_ON_CPU_INLINE T __ldcv(const T *p) {
-  if constexpr (std::is_arithmetic_v<T>)
-    return *const_cast<const volatile T *>(p);
-  else
-    return *p;
-}
 CUDA_ON_CPU_STORE(__stwb)
-CUDA_ON_CPU_STORE(__stcg)
 CUDA_ON_CPU_STORE(__stcs)
-CUDA_ON_CPU_STORE(__stwt)
+
+// Past the cache that other multiprocessors do not see: flags are polled and set this way, as by volatile.
+#define CUDA_ON_CPU_FRESH_LOAD(name)                          \
+  template <class T>                                          \
+  CUDA_ON_CPU_INLINE T name(const T *p) {                     \
+    if constexpr (std::is_arithmetic_v<T>)                    \
+      return *const_cast<const volatile T *>(p);              \
+    else                                                      \
+      return *p;                                              \
+  }
+#define CUDA_ON_CPU_FRESH_STORE(name)                                          \
+  template <class T>                                                           \
+  CUDA_ON_CPU_INLINE void name(T *p, typename cuda_on_cpu::Same<T>::type value) { \
+    if constexpr (std::is_arithmetic_v<T>)                                     \
+      *const_cast<volatile T *>(p) = value;                                    \
+    else                                                                       \
+      *p = value;                                                              \
+  }
+CUDA_ON_CPU_FRESH_LOAD(__ldcg)
+CUDA_ON_CPU_FRESH_LOAD(__ldcv)
+CUDA_ON_CPU_FRESH_STORE(__stcg)
+CUDA_ON_CPU_FRESH_STORE(__stwt)
 
 CUDA_ON_CPU_IMPORT int cuda_on_cpu_printf(const char *format, ...);
 CUDA_ON_CPU_IMPORT void *cuda_on_cpu_malloc(uint64_t bytes);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_free(void *memory, int line);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_assertion_failed(const char *expression, int line);
 namespace std {
 using ::cuda_on_cpu_malloc;
 using ::cuda_on_cpu_printf;
 }  // namespace std
 
-static inline void cuda_on_cpu_free(void *) {}  // the whole heap goes when the run ends
 #undef printf
 #undef malloc
 #undef free
 #define printf cuda_on_cpu_printf
 #define malloc(bytes) cuda_on_cpu_malloc(bytes)
-#define free(memory) cuda_on_cpu_free(memory)
+#define free(memory) cuda_on_cpu_free(memory, __builtin_LINE())
 
 static inline long long clock64() { return 0; }
 #define clock() static_cast<clock_t>(clock64())
 
-static inline void __nanosleep(unsigned int) {}
+static inline void __nanosleep(unsigned int) { cuda_on_cpu_poll(); }
 static inline size_t __cvta_generic_to_shared(const void *p) { return reinterpret_cast<size_t>(p); }

@@ -17,7 +17,8 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_barrier(int line);
 CUDA_ON_CPU_IMPORT int cuda_on_cpu_barrier_count(int predicate, int line);
 CUDA_ON_CPU_IMPORT int cuda_on_cpu_barrier_and(int predicate, int line);
 CUDA_ON_CPU_IMPORT int cuda_on_cpu_barrier_or(int predicate, int line);
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_fence();
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_grid_barrier(int line);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_fence(int of_block);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_trap(int line);
 extern "C" __attribute__((visibility("default"))) char *const cuda_on_cpu_dynamic_shared;
 
@@ -26,21 +27,12 @@ static inline int __syncthreads_count(int predicate, CUDA_ON_CPU_LINE) { return 
 static inline int __syncthreads_and(int predicate, CUDA_ON_CPU_LINE) { return cuda_on_cpu_barrier_and(predicate, line); }
 static inline int __syncthreads_or(int predicate, CUDA_ON_CPU_LINE) { return cuda_on_cpu_barrier_or(predicate, line); }
 
-static inline void __threadfence() { cuda_on_cpu_fence(); }
-static inline void __threadfence_block() { cuda_on_cpu_fence(); }
-static inline void __threadfence_system() { cuda_on_cpu_fence(); }
+static inline void __threadfence() { cuda_on_cpu_fence(false); }
+static inline void __threadfence_block() { cuda_on_cpu_fence(true); }
+static inline void __threadfence_system() { cuda_on_cpu_fence(false); }
 static inline void __trap(CUDA_ON_CPU_LINE) { cuda_on_cpu_trap(line); }
 
 namespace cuda_on_cpu {
-
-// Stands for the dynamic shared memory in `T *const a = ::cuda_on_cpu::dynamic_shared;`.
-struct DynamicShared {
-  template <class T>
-  operator T *() const {
-    return reinterpret_cast<T *>(cuda_on_cpu_dynamic_shared);
-  }
-};
-static constexpr DynamicShared dynamic_shared{};
 
 static inline int thread_rank() { return cuda_on_cpu_place.rank; }
 static inline int lane() { return thread_rank() & (warpSize - 1); }

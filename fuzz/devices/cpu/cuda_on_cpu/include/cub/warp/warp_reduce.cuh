@@ -12,10 +12,10 @@ template <class T>
 T shuffle(unsigned int mask, const T &value, int source, int line) {
   static_assert(std::is_trivially_copyable_v<T>, "cub shuffles trivial values");
   unsigned int words[(sizeof(T) + 3) / 4] = {};
-  memcpy(words, static_cast<const void *>(&value), sizeof value);
+  __builtin_memcpy(words, static_cast<const void *>(&value), sizeof value);
   for (unsigned int &word : words) word = __shfl_sync(mask, word, source, 32, line);
   T other = value;
-  memcpy(static_cast<void *>(&other), words, sizeof other);
+  __builtin_memcpy(static_cast<void *>(&other), words, sizeof other);
   return other;
 }
 

@@ -1,0 +1,24 @@
+// The blocks of a launch: which one runs, and which ones are resident meanwhile because they wait for others.
+#pragma once
+#include "abi.h"
+
+namespace cuda_on_cpu {
+
+constexpr uint32_t max_residents = 1024;
+
+// The order of the blocks, a bijection of [0, count): position -> block.
+struct BlockOrder {
+  uint64_t count, factor, shift;
+  explicit BlockOrder(uint64_t blocks);
+  uint64_t at(uint64_t position) const;
+};
+
+void run_grid(const Step &step, const BlockOrder &blocks, Index *block_index);
+
+// Is there a block that could run in the place of this one?
+bool has_other_blocks();
+
+// Counts whatever others may have waited for.
+extern uint64_t progress;
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,105 @@
+#include "heap.h"
+
+#include <sys/mman.h>
+
+#include "block.h"
+#include "guard_zone.h"
+#include "memory_map.h"
+#include "report.h"
+
+namespace cuda_on_cpu {
+
+namespace {
+
+// As cudaLimitMallocHeapSize has it by default, but that nothing is used again before the run ends: then whoever still
+// uses what was freed is seen. Between two allocations lie bytes that belong to none.
+constexpr uint64_t capacity = 8 << 20, alignment = 16, between = 64;
+constexpr uint32_t most_allocations = capacity / (alignment + between);
+
+struct Allocation {
+  uint64_t offset, bytes;
+  uint64_t freed_at;  // 0: it is not; else a place in the library, plus one
+};
+
+char *heap;
+uint64_t used;
+Allocation *allocations;
+uint32_t count;
+
+uint64_t offset_of(uintptr_t address) { return address - heap_start(); }
+
+// The last allocation that begins at or before the address.
+Allocation *allocation_at(uintptr_t address) {
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (allocations[middle].offset <= offset_of(address))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low ? &allocations[low - 1] : nullptr;
+}
+
+void *map(uint64_t bytes) {
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+}  // namespace
+
+bool map_heap() {
+  if (!heap) heap = static_cast<char *>(map(capacity));
+  if (!allocations) allocations = static_cast<Allocation *>(map(most_allocations * sizeof(Allocation)));
+  return heap && allocations;
+}
+
+void empty_heap() {
+  if (used && memory_map.heap.cells) unmark(memory_map.heap, heap_start(), used);
+  used = count = 0;
+}
+
+uintptr_t heap_start() { return reinterpret_cast<uintptr_t>(heap); }
+uintptr_t heap_bytes() { return capacity; }
+
+bool was_freed(uintptr_t address, uint64_t &freed_at) {
+  const Allocation *a = memory_map.heap.holds(address) ? allocation_at(address) : nullptr;
+  if (!a || !a->freed_at || offset_of(address) >= a->offset + a->bytes) return false;
+  freed_at = a->freed_at - 1;
+  return true;
+}
+
+void locate_on_heap(Finding &f, uintptr_t address) {
+  const Allocation *a = allocation_at(address);
+  f.place = Place::heap;
+  f.place_number = static_cast<uint32_t>(a ? a->bytes : 0);
+  f.offset = static_cast<int64_t>(offset_of(address) - (a ? a->offset : 0));
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+CUDA_ON_CPU_API void *cuda_on_cpu_malloc(uint64_t bytes) {
+  uint64_t taken = (bytes + alignment - 1) / alignment * alignment + between;
+  if (taken < bytes || taken > capacity - between - used || count == most_allocations) return nullptr;
+  allocations[count++] = {used + between, bytes, 0};
+  char *memory = heap + used + between;
+  used += taken;
+  fill(memory, bytes, run->poison, sizeof run->poison);
+  if (run->check) mark(memory_map.heap, reinterpret_cast<uintptr_t>(memory), bytes, false);
+  return memory;
+}
+
+CUDA_ON_CPU_API void cuda_on_cpu_free(void *memory, int line) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  if (!address) return;
+  Allocation *a = address - heap_start() < capacity ? allocation_at(address) : nullptr;
+  if (!a || offset_of(address) != a->offset || a->freed_at) {
+    Finding *f = report(Kind::bad_free, 0, static_cast<uint32_t>(line));
+    if (f) f->address = address, f->detail = a && a->freed_at;
+    return;
+  }
+  a->freed_at = reinterpret_cast<uintptr_t>(__builtin_return_address(0)) - memory_map.library_start + 1;
+  if (run->check) unmark(memory_map.heap, address, a->bytes);
+}

@@ -1,0 +1,147 @@
+#include "held_races.h"
+
+#include <cstring>
+
+#include "block.h"
+#include "memory_map.h"
+#include "ordering.h"
+#include "report.h"
+
+namespace cuda_on_cpu {
+
+namespace {
+
+struct Held {
+  Meeting met;
+  Kind kind;
+  uint64_t value;  // from before this access
+  uint64_t block, before_block;
+  uint32_t owner;  // when the block had started at whose next barrier it is judged: the guesser's, or else this access's
+  uint32_t when, thread;
+  bool until_end;
+  int guesser;  // the thread whose read may yet prove to be a guess; or nobody
+};
+
+constexpr int nobody = -1;
+constexpr int capacity = 1024, capacity_until_end = 256;
+Held held[capacity];
+int count, count_until_end;
+
+uint64_t value_at(uintptr_t address, uint32_t bytes) {
+  uint64_t value = 0;
+  memcpy(&value, reinterpret_cast<const void *>(address), bytes < sizeof value ? bytes : sizeof value);
+  return value;
+}
+
+bool has_changed(const Held &h) { return value_at(h.met.address, h.met.bytes) != h.value; }
+
+// Nobody has written there since.
+bool is_last_write(const Held &h) {
+  bool shared;
+  const Region *region = region_of(h.met.address, shared);
+  if (!region) return false;
+  const Trace &last = region->cell(h.met.address)->write;
+  return last.when == h.when && last.thread() == h.thread;
+}
+
+Relation relation_of(const Held &h) {
+  if (h.block != h.before_block) return in_other_blocks;
+  return same_warp(static_cast<int>(h.thread), static_cast<int>(h.met.before.thread())) ? in_one_warp : in_one_block;
+}
+
+uint32_t traits_of(const Trace &t) {
+  return (t.is_atomic() ? is_atomic : 0u) | (t.is_volatile() ? is_volatile : 0u) | (t.is_of_block_scope() ? is_of_block_scope : 0u);
+}
+
+void tell(Kind kind, const Held &h) {
+  const Meeting &m = h.met;
+  Finding *f = report(kind, m.pc, 0, m.before.pc());
+  if (!f) return;
+  locate(m.address, *f);
+  f->thread = h.thread;
+  f->other_thread = m.before.thread();
+  f->block = h.block;
+  f->other_block = h.before_block;
+  f->bytes = m.bytes;
+  f->writes = m.writes;
+  f->other_writes = m.before_writes;
+  f->relation = relation_of(h);
+  f->traits = m.traits;
+  f->other_traits = traits_of(m.before);
+}
+
+// Of three writers, the value of each but the last is what another one found: no value goes unseen.
+void settle(const Held &h) {
+  bool same = h.kind == Kind::race && h.met.writes && !has_changed(h);
+  tell(same ? Kind::same_value_race : h.kind, h);
+}
+
+void settle_at_end(const Held &h) { tell(is_last_write(h) && has_changed(h) ? Kind::race : h.kind, h); }
+
+template <class Condition>
+void settle_where(Condition condition) {
+  for (int i = 0; i < count; i++)
+    if (!held[i].until_end && condition(held[i])) {
+      settle(held[i]);
+      held[i--] = held[--count];
+    }
+}
+
+void hold(const Meeting &m, Kind kind, int guesser, bool until_end) {
+  if (count == capacity) settle_where([](const Held &) { return true; });
+  bool other_guesses = guesser != nobody && m.writes;
+  uint32_t owner = other_guesses ? block_start_at(m.before.when) : ordering.own_start;
+  held[count++] = {m, kind, value_at(m.address, m.bytes), block.number, block_at(m.before.when), owner, ordering.now,
+                   static_cast<uint32_t>(block.current), until_end, guesser};
+}
+
+// Many accesses may meet in the same two places of the code.
+bool is_held(const Meeting &m, int guesser) {
+  for (int i = 0; i < count; i++) {
+    const Held &h = held[i];
+    if (h.guesser == guesser && h.met.address == m.address && h.met.pc == m.pc && h.met.before.pc() == m.before.pc()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void hold_race(const Meeting &m) { hold(m, Kind::race, nobody, false); }
+
+void hold_volatile_race(const Meeting &m) {
+  bool until_end = m.writes && m.before_writes && count_until_end < capacity_until_end;
+  if (!until_end && is_held(m, nobody)) return;
+  count_until_end += until_end;
+  hold(m, Kind::volatile_race, nobody, until_end);
+}
+
+void hold_guessed_read(const Meeting &m) {
+  if (!is_held(m, block.current)) hold(m, Kind::race, block.current, false);
+}
+
+void hold_atomic_after_guess(const Meeting &m) {
+  int guesser = static_cast<int>(m.before.thread());
+  if (!is_held(m, guesser)) hold(m, Kind::race, guesser, false);
+}
+
+void forgive_guesses(uintptr_t address, uint32_t bytes) {
+  for (int i = 0; i < count; i++) {
+    Held &h = held[i];
+    bool mine = h.guesser == block.current && h.owner == ordering.own_start;
+    if (mine && h.met.address < address + bytes && address < h.met.address + h.met.bytes) h.kind = Kind::guessed_read;
+  }
+}
+
+void settle_races() {
+  settle_where([](const Held &h) { return h.owner == ordering.own_start; });
+}
+
+void settle_all_races() {
+  settle_where([](const Held &) { return true; });
+  for (int i = 0; i < count; i++) settle_at_end(held[i]);
+  count = count_until_end = 0;
+}
+
+void forget_races() { count = count_until_end = 0; }
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,33 @@
+// Races that are judged later than they are seen. At the end of the interval the values are there that tell whether every
+// write left the same, and it is known whether a plain read was a guess: its reader goes on to change the very word by
+// atomicCAS, as the CUDA programming guide writes atomics of one's own. Where the guess is stale, the swap fails and
+// says what is there, so that nothing depends on it, as long as the others change the word by atomics alone. At the end
+// of the launch it is known whether what one of two volatile writes has left depends on which of them came last.
+#pragma once
+#include "abi.h"
+#include "shadow.h"
+
+namespace cuda_on_cpu {
+
+// An access of the current thread, and one that it races with; memory still holds the value from before this access.
+struct Meeting {
+  uintptr_t address;
+  uint32_t bytes;
+  uint64_t pc;
+  uint32_t traits;
+  bool writes;
+  Trace before;
+  bool before_writes;
+};
+
+void hold_race(const Meeting &meeting);
+void hold_volatile_race(const Meeting &meeting);  // both by atomics or volatile
+void hold_guessed_read(const Meeting &meeting);   // plain, of what an atomic has written
+void hold_atomic_after_guess(const Meeting &meeting);
+// What the current thread has read here were guesses.
+void forgive_guesses(uintptr_t address, uint32_t bytes);
+void settle_races();         // of the running block
+void settle_all_races();     // of the launch
+void forget_races();
+
+}  // namespace cuda_on_cpu

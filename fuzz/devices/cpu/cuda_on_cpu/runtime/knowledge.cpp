@@ -1,0 +1,100 @@
+#include "knowledge.h"
+
+#include <sys/mman.h>
+
+namespace cuda_on_cpu {
+
+namespace {
+
+// A binary trie over the bits of agents, from the highest, in which only the bits are nodes that tell two apart (Okasaki
+// and Gill, Fast Mergeable Integer Maps, 1998).
+struct Node {
+  uint32_t key;  // an agent; of a branch, the bits that all below it share
+  uint32_t bit;  // the highest in which those below differ; 0: a leaf
+  uint32_t left, right;  // where the bit is 0 and 1; a leaf has its moment in `left`
+};
+
+constexpr uint32_t capacity = 8 << 20, reserve = 4096;  // no single operation takes more than the reserve
+
+Node *nodes;
+uint32_t used = 1;
+uint32_t changeable_from = ~0u;
+
+Knowledge node(uint32_t key, uint32_t bit, uint32_t left, uint32_t right) {
+  if (used == capacity) return nothing;
+  nodes[used] = {key, bit, left, right};
+  return used++;
+}
+
+Knowledge replaced(Knowledge old, uint32_t left, uint32_t right) {
+  Node &n = nodes[old];
+  if (n.left == left && n.right == right) return old;
+  if (old < changeable_from) return node(n.key, n.bit, left, right);
+  n.left = left;
+  n.right = right;
+  return old;
+}
+
+uint32_t above(uint32_t key, uint32_t bit) { return key & ~(bit | (bit - 1)); }
+bool is_below(uint32_t key, const Node &branch) { return above(key, branch.bit) == branch.key; }
+
+// Two maps that differ in a bit above both.
+Knowledge linked(Knowledge a, Knowledge b) {
+  uint32_t bit = 1u << (31 - __builtin_clz(nodes[a].key ^ nodes[b].key));
+  bool a_is_left = !(nodes[a].key & bit);
+  return node(above(nodes[a].key, bit), bit, a_is_left ? a : b, a_is_left ? b : a);
+}
+
+Knowledge joined_below(Knowledge branch, Knowledge other) {
+  const Node n = nodes[branch];
+  if (nodes[other].key & n.bit) return replaced(branch, n.left, joined(n.right, other));
+  return replaced(branch, joined(n.left, other), n.right);
+}
+
+}  // namespace
+
+Knowledge joined(Knowledge a, Knowledge b) {
+  if (a == b || !b) return a;
+  if (!a) return b;
+  const Node x = nodes[a], y = nodes[b];
+  if (x.bit == y.bit && x.key == y.key) {
+    if (!x.bit) return x.left >= y.left ? a : b;
+    Knowledge left = joined(x.left, y.left), right = joined(x.right, y.right);
+    return left == y.left && right == y.right ? b : replaced(a, left, right);
+  }
+  if (x.bit > y.bit && is_below(y.key, x)) return joined_below(a, b);
+  if (y.bit > x.bit && is_below(x.key, y)) return joined_below(b, a);
+  return linked(a, b);
+}
+
+Knowledge with(Knowledge knowledge, uint32_t agent, uint32_t until) {
+  if (known_until(knowledge, agent) >= until) return knowledge;
+  return joined(knowledge, node(agent, 0, until, 0));
+}
+
+uint32_t known_until(Knowledge knowledge, uint32_t agent) {
+  while (knowledge) {
+    const Node &n = nodes[knowledge];
+    if (!n.bit) return n.key == agent ? n.left : 0;
+    if (!is_below(agent, n)) return 0;
+    knowledge = agent & n.bit ? n.right : n.left;
+  }
+  return 0;
+}
+
+void begin_joining() { changeable_from = used; }
+void end_joining() { changeable_from = ~0u; }
+
+bool has_room_for_knowledge() { return used + reserve < capacity; }
+
+bool map_knowledge() {
+  if (nodes) return true;
+  void *memory = mmap(nullptr, capacity * sizeof(Node), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  nodes = static_cast<Node *>(memory);
+  return true;
+}
+
+void forget_knowledge() { used = 1; }
+
+}  // namespace cuda_on_cpu

@@ -1,0 +1,61 @@
+#include "messages.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace cuda_on_cpu {
+
+namespace {
+
+struct Message {
+  uintptr_t address;  // 0: none
+  uint32_t to_block;
+  Knowledge knowledge;
+};
+
+Message *table;
+uint64_t capacity, count;
+
+uint64_t slot(uintptr_t address, uint32_t to_block) {
+  uint64_t mixed = (address ^ uint64_t{to_block} << 40) * 0x9E3779B97F4A7C15ull;
+  for (uint64_t i = mixed >> 20;; i++) {
+    Message &m = table[i & (capacity - 1)];
+    if (!m.address || (m.address == address && m.to_block == to_block)) return i & (capacity - 1);
+  }
+}
+
+bool grow() {
+  uint64_t larger = capacity ? 2 * capacity : 256;
+  auto *made = static_cast<Message *>(calloc(larger, sizeof(Message)));
+  if (!made) return false;
+  Message *old = table;
+  uint64_t old_capacity = capacity;
+  table = made;
+  capacity = larger;
+  for (uint64_t i = 0; i < old_capacity; i++)
+    if (old[i].address) table[slot(old[i].address, old[i].to_block)] = old[i];
+  free(old);
+  return true;
+}
+
+}  // namespace
+
+Knowledge message(uintptr_t address, uint32_t to_block) {
+  return count ? table[slot(address, to_block)].knowledge : nothing;
+}
+
+bool publish(uintptr_t address, uint32_t to_block, Knowledge knowledge) {
+  if (!knowledge) return true;
+  if (2 * (count + 1) > capacity && !grow()) return false;
+  Message &m = table[slot(address, to_block)];
+  if (!m.address) m = {address, to_block, nothing}, count++;
+  m.knowledge = joined(m.knowledge, knowledge);
+  return true;
+}
+
+void forget_messages() {
+  if (count) memset(static_cast<void *>(table), 0, capacity * sizeof(Message));
+  count = 0;
+}
+
+}  // namespace cuda_on_cpu
