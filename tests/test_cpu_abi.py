@@ -16,6 +16,7 @@ STRUCTS: dict[str, type[ctypes.Structure]] = {
     "Entry": abi.RawEntry,
     "Module": abi.RawModule,
     "SharedArray": abi.RawSharedArray,
+    "Variable": abi.RawVariable,
     "Buffer": abi.RawBuffer,
     "Argument": abi.RawArgument,
     "Step": abi.RawStep,
@@ -32,6 +33,24 @@ ENUMS: dict[str, dict[str, int]] = {
         "static_shared": abi.IN_STATIC_SHARED,
         "dynamic_shared": abi.IN_DYNAMIC_SHARED,
         "global_variable": abi.IN_GLOBAL_VARIABLE,
+        "heap": abi.ON_HEAP,
+    },
+    "Relation": {
+        "in_one_block": abi.IN_ONE_BLOCK,
+        "in_other_blocks": abi.IN_OTHER_BLOCKS,
+        "in_one_warp": abi.IN_ONE_WARP,
+    },
+    "Traits": {
+        "is_atomic": abi.IS_ATOMIC,
+        "is_volatile": abi.IS_VOLATILE,
+        "is_of_block_scope": abi.IS_OF_BLOCK_SCOPE,
+    },
+    "Assume": {
+        "scopes_reach": abi.SCOPES_REACH,
+        "atomics_release": abi.ATOMICS_RELEASE,
+        "atomics_acquire": abi.ATOMICS_ACQUIRE,
+        "volatile_is_atomic": abi.VOLATILE_IS_ATOMIC,
+        "warps_in_step": abi.WARPS_IN_STEP,
     },
     "Status": {
         "finished": abi.FINISHED,
