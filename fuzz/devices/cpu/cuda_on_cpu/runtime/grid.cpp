@@ -137,7 +137,7 @@ bool can_start() {
   uint32_t resident = waiting.count + at_barrier.count;
   if (next_position == blocks_in_all || resident >= limit) return false;
   if (waiting.count && !only_polls && resident >= residents_by_turns) return false;
-  if (!has_stacks_for(block.size) || !prepare_resident(next_unused())) {
+  if (!has_stacks_for(uint64_t{resident + 1} * static_cast<uint64_t>(block.size)) || !prepare_resident(next_unused())) {
     if (resident) limit = resident, limited_by_card = false;
     return !resident;
   }

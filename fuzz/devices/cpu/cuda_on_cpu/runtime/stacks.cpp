@@ -48,8 +48,8 @@ void take_back_stacks() {
   free_set(0);
 }
 
-bool has_stacks_for(int threads) {
-  while (free_stacks < threads) {
+bool has_stacks_for(uint64_t threads) {
+  while (static_cast<uint64_t>(sets_in_use) * max_threads < threads) {
     if (sets_in_use == set_count && !map_set()) return false;
     free_set(sets_in_use++);
   }

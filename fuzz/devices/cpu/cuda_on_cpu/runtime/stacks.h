@@ -7,7 +7,7 @@ namespace cuda_on_cpu {
 
 bool map_stacks();       // the first set
 void take_back_stacks();  // all of them: no thread runs
-bool has_stacks_for(int threads);  // so many more; maps another set where there is room for it
+bool has_stacks_for(uint64_t threads);  // in all, of all resident blocks; maps more sets where there is room for them
 int take_stack();
 void give_stack(int stack);
 char *stack_top(int stack);
