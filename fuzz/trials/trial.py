@@ -140,7 +140,7 @@ def _distinct(kernel: Kernel, runs: tuple[Run, ...]) -> list[tuple[Run, Outputs]
     for run in runs:
         got = kernel.outputs(run.outputs)
         seen.setdefault(
-            tuple(hashlib.sha256(np.ascontiguousarray(got[role])).digest() for role in sorted(got)), (run, got)
+            tuple(hashlib.sha256(np.ascontiguousarray(got[role]).data).digest() for role in sorted(got)), (run, got)
         )
     return list(seen.values())
 
