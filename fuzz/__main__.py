@@ -10,7 +10,7 @@ import signal
 import sys
 from types import FrameType
 
-from kfuzz.exit_codes import INTERRUPTED
+from kfuzz.exit_codes import COULD_NOT, INTERRUPTED
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -21,7 +21,11 @@ def main() -> None:
     heard = [one for one in ENDS if signal.getsignal(one) is not signal.SIG_IGN]  # nohup has SIGHUP ignored
     for one in heard:
         signal.signal(one, _leave)
-    command = importlib.import_module("kfuzz.commands.group").main
+    try:
+        command = importlib.import_module("kfuzz.commands.group").main
+    except ImportError as error:
+        sys.stderr.write(f"kfuzz cannot be loaded: {error}; install it anew\n")
+        sys.exit(COULD_NOT)
     for one in heard:
         signal.signal(one, _interrupt)
     command()

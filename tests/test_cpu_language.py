@@ -279,6 +279,7 @@ def test_dynamic_shared_memory_in_every_way_of_declaring_it(device: CpuDevice, c
         "extern __align__(16) __shared__ float s[];",
         "extern __shared__ alignas(16) float s[];",
         "extern\n    __shared__ float s[];",
+        "extern float __shared__ s[];",
         "extern volatile __shared__ float s[];",
         "extern __shared__ volatile float s[];",
         "extern __shared__ unsigned char raw[]; float *s = reinterpret_cast<float *>(raw);",

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Generic, TypeVar
 
-from kfuzz.devices import ClaimError, Device, DeviceError
+from kfuzz.devices import ClaimError, Device, DeviceError, unexpected
 
 TERMINAL = (signal.SIGINT, signal.SIGHUP)
 """What a terminal sends to every process that was started from it."""
@@ -108,11 +108,19 @@ def _serve(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]) 
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
     except (DeviceError, ClaimError) as error:
-        pipe.send(error)
+        _send(pipe, error)
+    except Exception as error:  # the caller tells it, in its own words
+        _send(pipe, unexpected(error))
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the device ends its own process, undisturbed
         if device is not None:
             device.close()
+
+
+def _send(pipe: Connection, error: Exception) -> None:
+    """Send what ended this process, where somebody still listens."""
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        pipe.send(error)
 
 
 def _leave(*_: object) -> None:

@@ -30,6 +30,8 @@ MOST_DOTS = 8
 OPAQUE = re.compile(r'''"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*''', re.DOTALL)
 """Strings and comments."""
 DOTTED = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){{{MOST_DOTS + 1}}}")
+MOST_DEPTH = 8
+"""What reads a claim goes down into its tables by calling itself, which Python allows only so often."""
 
 KeyPath = tuple[str | int, ...]
 
@@ -105,8 +107,19 @@ def parse(path: Path, source: str) -> FrontMatter:
         values = tomllib.loads(toml)
     except (ValueError, RecursionError) as error:
         raise ClaimError(f"{where}:{start + line_of(error, toml)}: broken TOML: {message_of(error)}") from None
+    if is_deep(values):
+        raise ClaimError(f"{where}:{start}: keys and lists nested more than {MOST_DEPTH} deep; no claim needs so many")
     prose = "\n".join(line[2:].removeprefix(" ") for line in lines[: start - 1] if line.startswith("//")).strip()
     return FrontMatter(path, source, prose, start + 1, toml, values)
+
+
+def is_deep(values: dict[str, object]) -> bool:
+    """Whether tables and lists are nested deeper than any claim needs."""
+    level: list[object] = [values]
+    for _ in range(MOST_DEPTH):
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]  # type: ignore[attr-defined]  # a table, else a list
+        level = [one for one in level if isinstance(one, dict | list)]
+    return bool(level)
 
 
 def line_of(error: Exception, toml: str) -> int:

@@ -5,6 +5,7 @@ Knows exit codes and streams; what a command does stands in a module of its own.
 
 import errno
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from kfuzz.commands.replay import replay
 from kfuzz.commands.report import report
 from kfuzz.commands.score import score
 from kfuzz.commands.show import show
-from kfuzz.devices import ClaimError, DeviceError
+from kfuzz.devices import ClaimError, DeviceError, unexpected
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED
 from kfuzz.find.targets import TargetError
 from kfuzz.printable import printable
@@ -38,23 +39,33 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except (CaseError, ClaimError, DeviceError, TargetError) as error:
-            click.echo(printable(str(error)), err=True)
-            ctx.exit(COULD_NOT)
+            _tell(error, ctx.params["debug"])
+        except (click.ClickException, click.exceptions.Exit, click.Abort):  # these are click's own affair
+            raise
         except OSError as error:
             if error.errno in UNREAD:
                 silence(sys.stdout)
                 ctx.exit(INTERRUPTED)
-            if error.errno not in FULL:
-                raise
-            click.echo(printable(str(error)), err=True)
-            ctx.exit(COULD_NOT)
+            _tell(error if error.errno in FULL else unexpected(error), ctx.params["debug"])
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
+        except Exception as error:  # a bug of ours: never the exit code of a kernel's
+            _tell(unexpected(error), ctx.params["debug"])
+        return ctx.exit(COULD_NOT)
+
+
+def _tell(error: Exception, debug: bool) -> None:
+    """Say what is to be put right in one line; with `debug`, also where it was noticed."""
+    if debug:
+        traceback.print_exception(error)
+    else:
+        click.echo(printable(str(error)), err=True)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="kfuzz", prog_name="kfuzz")
-def main() -> None:
+@click.option("--debug", is_flag=True, help="Where something goes wrong, show the traceback too.")
+def main(debug: bool) -> None:
     """Find the inputs that break a CUDA kernel, prove that they do, shrink them, and keep them.
 
     \b

@@ -4,6 +4,7 @@ A device is handed a `Job`, where every size is a number, and gives back an `Out
 cases or what the right answer is.
 """
 
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -147,6 +148,18 @@ class ClaimError(Exception):
 
 class DeviceError(Exception):
     """This machine cannot run kernels on this device; the message says what is missing and how to get it."""
+
+
+class UnexpectedError(DeviceError):
+    """Something went wrong that kfuzz does not know of: its own fault, told in one line; its notes say where."""
+
+
+def unexpected(error: BaseException) -> UnexpectedError:
+    """An error that nobody has foreseen, in one line, with its traceback as a note."""
+    said = " ".join(str(error).split())[:300]
+    wrapped = UnexpectedError(f"kfuzz itself failed: {type(error).__name__}: {said} (kfuzz --debug shows where)")
+    wrapped.add_note("".join(traceback.format_exception(error)))
+    return wrapped
 
 
 class Device(Protocol):

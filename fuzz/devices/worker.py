@@ -19,13 +19,14 @@ import subprocess
 import sys
 import threading
 import time
-import traceback
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import IO, Literal, Protocol
 
-from kfuzz.devices import ClaimError, DeviceError, Entry, Finding, Job, Outcome, Probe, processes
+from kfuzz.devices import (
+    ClaimError, DeviceError, Entry, Finding, Job, Outcome, Probe, UnexpectedError, processes, unexpected,
+)
 from kfuzz.devices.kinds import Kind
 
 LENGTH = struct.Struct("<Q")
@@ -70,7 +71,11 @@ class _Program:
     entries: tuple[Entry, ...]
 
 
-_Reply = tuple[Literal["done"], Outcome, bool] | tuple[Literal["claim", "device", "begun"], str]
+_Reply = (
+    tuple[Literal["done"], Outcome, bool]
+    | tuple[Literal["claim", "device", "begun"], str]
+    | tuple[Literal["unexpected"], UnexpectedError]
+)
 
 
 class Worker:
@@ -129,6 +134,8 @@ class Worker:
         self._end = weakref.finalize(self, _end, process)
         if (reply := self._receive(process, time.monotonic() + START_TIMEOUT)) != ("begun", ""):
             self.close()
+            if isinstance(reply, tuple) and reply[0] == "unexpected":
+                raise reply[1]
             raise DeviceError(
                 reply[1] if isinstance(reply, tuple) and reply[0] == "device" else _no_start(self._module)
             )
@@ -165,6 +172,9 @@ class Worker:
             elif reply[0] == "device":
                 self.close()
                 raise DeviceError(reply[1])
+            elif reply[0] == "unexpected":
+                self.close()
+                raise reply[1]
             else:
                 if reply[2]:
                     self.close()
@@ -276,8 +286,8 @@ def serve(backend: Backend, requests: IO[bytes], replies: IO[bytes]) -> None:
             reply = ("claim", str(error))
         except DeviceError as error:
             reply = ("device", str(error))
-        except Exception:  # our own fault must not pass for the kernel's
-            reply = ("device", f"kfuzz itself failed in the worker process: {traceback.format_exc()}")
+        except Exception as error:  # our own fault must not pass for the kernel's
+            reply = ("unexpected", unexpected(error))
         _write(replies, pickle.dumps(reply, protocol=pickle.HIGHEST_PROTOCOL))
 
 
@@ -304,8 +314,8 @@ def main(module: str) -> None:
     try:
         backend: Backend = importlib.import_module(module).backend()
     except Exception as error:  # whatever it was, the caller is told, not left waiting
-        what = str(error) if isinstance(error, DeviceError) else f"{module} does not start: {traceback.format_exc()}"
-        _write(replies, pickle.dumps(("device", what)))
+        known = isinstance(error, DeviceError)
+        _write(replies, pickle.dumps(("device", str(error)) if known else ("unexpected", unexpected(error))))
         return
     atexit.register(backend.close)
     _write(replies, pickle.dumps(("begun", "")))

@@ -40,7 +40,7 @@ def _sources(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         here = Path(place)
         folders[:] = [name for name in folders if not name.startswith(".") and name not in NOT_OURS]
-        folders[:] = [name for name in folders if not (here / name / "pyvenv.cfg").exists()]
+        folders[:] = [name for name in folders if not os.path.exists(here / name / "pyvenv.cfg")]
         yield from (here / name for name in names if name.endswith(".cu"))
 
 

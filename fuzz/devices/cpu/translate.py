@@ -19,7 +19,8 @@ _OPAQUE = re.compile(
 )
 _ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
 _DYNAMIC_SHARED = re.compile(
-    rf"\bextern\s+(?:{_ALIGNMENT}|volatile\s+)*__shared__\s+(?P<type>[^;\[\]{{}}]*?)\b(?P<name>\w+)\s*\[\s*\]"
+    rf"\bextern\s+(?:{_ALIGNMENT}|volatile\s+)*(?P<before>[^;\[\]{{}}()]*?)"
+    rf"\b__shared__\s+(?P<type>[^;\[\]{{}}]*?)\b(?P<name>\w+)\s*\[\s*\]"
     rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{_ALIGNMENT}*;",
 )
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
@@ -107,7 +108,7 @@ def _features(code: str) -> Iterator[tuple[int, str]]:
 
 def _declared(found: re.Match[str]) -> str:
     """A reference to where the runtime keeps the running block's dynamic array: it changes with the block."""
-    kind = " ".join(re.sub(_ALIGNMENT, " ", found["type"]).split())
+    kind = " ".join(re.sub(_ALIGNMENT, " ", f"{found['before']} {found['type']}").split())
     volatile = "volatile " if re.search(r"\bvolatile\b", found[0]) and "volatile" not in kind else ""
     inner = " ".join(found["inner"].split())
     pointer = f"{volatile}{kind} (*const &{{}}){inner}" if inner else f"{volatile}{kind} *const &{{}}"
