@@ -15,14 +15,15 @@ import click
 import pytest
 from kfuzz.campaign import last_run
 from kfuzz.campaign.campaign import Options, run_campaign
+from kfuzz.campaign.schedule import attempt_of
 from kfuzz.cases import case_file
 from kfuzz.cases.case import CaseError, Record
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.options import duration
-from kfuzz.devices import ClaimError, Device, DeviceError
+from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedError
 from kfuzz.devices.gpu import driver
 from kfuzz.find.device import device_named, open_device
-from kfuzz.find.project import has_claim, kernels_below, kernels_for, namesakes
+from kfuzz.find.project import Kernels, kernels_below, kernels_for, read_all
 from kfuzz.trials.replay import replay
 from kfuzz.trials.trial import unfit
 from kfuzz.views.failure import replay_texts
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr, TracebackStyle
 
 DEVICE = pytest.StashKey[Device]()
-KERNELS = pytest.StashKey[tuple[Kernel, ...]]()
+KERNELS = pytest.StashKey[Kernels]()
 SEED = pytest.StashKey[int]()
 NAME = pytest.StashKey[str]()
 
@@ -58,10 +59,10 @@ class CaseFile(pytest.File):
     """A case file: one item for each kernel whose claim admits it."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Read the file; what is wrong with it, or with a kernel, is one error."""
+        """Read the file; what is wrong with it is one error; what is wrong with a kernel, its own item tells."""
         try:
             record = case_file.read(self.path)
-            kernels = kernels_for(record, project_kernels(self.config))
+            kernels = kernels_for(record, project_kernels(self.config).usable)
         except (CaseError, ClaimError) as error:
             raise self.CollectError(str(error)) from None
         reasons = {kernel.name: unfit(kernel, record.case) for kernel in kernels}
@@ -83,9 +84,12 @@ class CaseItem(Item):
     def runtest(self) -> None:
         """Run the case again."""
         found = replay(self.record, self.kernel, device_of(self.config))
-        if found.status not in ("broken", "flaky"):
-            return
-        raise BrokenError("\n\n".join(replay_texts(found, self.record, self.path)))
+        if found.status == "skipped":
+            pytest.skip(found.reason)
+        if found.status == "cannot run":
+            leave_to_claim(self, self.kernel, found.reason)
+        if found.status in ("broken", "flaky"):
+            raise BrokenError("\n\n".join(replay_texts(found, self.record, self.path)))
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"{self.path.name} on {self.kernel.name}"
@@ -106,16 +110,39 @@ class NobodysItem(Item):
 
 
 class KernelFile(pytest.File):
-    """A kernel file that is to be fuzzed."""
+    """A kernel file: one cheap item for its claim, and one to fuzz it where that is asked for."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item, unless the kernel is broken on purpose."""
-        try:
-            kernel = load(self.path)
-        except ClaimError as error:
-            raise self.CollectError(str(error)) from None
-        if kernel.broken is None:
+        """The items; a kernel that is broken on purpose is not fuzzed."""
+        yield ClaimItem.from_parent(self, name="claim")
+        kernel = kernel_at(self.config, self.path)
+        if kernel and kernel.broken is None and self.config.getoption("--kfuzz"):
             yield FuzzItem.from_parent(self, name="fuzz", kernel=kernel)
+
+
+class ClaimItem(Item):
+    """The claim and the source of a kernel: read, and compiled for the device of this run."""
+
+    def runtest(self) -> None:
+        """Run the smallest case, so that it is compiled; what comes of it is for others to judge."""
+        kernel = load(self.path)
+        attempt = attempt_of(kernel, 0, 0)
+        try:
+            device_of(self.config).run(kernel.bind(attempt.case.arrays, attempt.tune).job, Probe(runs=2, timeout=1.0))
+        except UnsupportedError as error:
+            pytest.skip(str(error))
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, f"claim of {self.path.name}"
+
+
+def leave_to_claim(item: Item, kernel: Kernel, reason: str) -> None:
+    """Skip what cannot run where the kernel's own item says why, so that it is said once; else say it here."""
+    if any(
+        isinstance(other, ClaimItem) and other.path.resolve() == kernel.path.resolve() for other in item.session.items
+    ):
+        pytest.skip(f"{kernel.name} cannot run: its item 'claim' says why")
+    raise ClaimError(reason)
 
 
 class FuzzItem(Item):
@@ -142,8 +169,12 @@ class FuzzItem(Item):
         if result.news:
             raise BrokenError("\n".join(failures(Report(result, ("pytest", "--kfuzz"), device, started))))
         if progress.error:
-            raise ClaimError(progress.error)
-        if not progress.rows:
+            leave_to_claim(self, self.kernel, progress.error)
+        if why := result.kernels[0].unjudged:
+            raise CaseError(f"{self.kernel.name}: {why}")
+        if progress.retired and not progress.trials:
+            pytest.skip(progress.retired)
+        if not progress.trials:
             spent = f"{cases} cases" if cases else f"{seconds:.1f} s"
             more = "--kfuzz-cases" if cases else "--kfuzz-time"
             raise CaseError(f"{self.kernel.name}: nothing was tested in {spent}; give {more} more")
@@ -158,35 +189,41 @@ def share_of_time(session: pytest.Session) -> float:
     return duration(session.config.getoption("--kfuzz-time")) / max(1, count)
 
 
-def kernel_file(parent: pytest.Collector, path: Path) -> KernelFile | None:
-    """The collector for a .cu file, where it has a claim."""
-    return KernelFile.from_parent(parent, path=path) if has_claim(path) else None
+def more_items(session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
+    """Items for kernels of the project that have none yet: all, or those that could not be read.
 
-
-def fuzz_items(session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
-    """An item for each kernel of the project that has none yet."""
-    there = {item.path.resolve(): item.kernel for item in items if isinstance(item, FuzzItem)}
+    All of them where the whole project is tested, or is to be fuzzed; where only some files are, a case that lacks its
+    kernel still has to say why.
+    """
+    config = session.config
     try:
-        duration(session.config.getoption("--kfuzz-time"))
-        kernels = project_kernels(session.config)
+        duration(config.getoption("--kfuzz-time"))
+        kernels = project_kernels(config)
     except ClaimError as error:
         raise pytest.UsageError(str(error)) from None
     except click.BadParameter as error:
         raise pytest.UsageError(f"--kfuzz-time: {error.message}") from None
-    wanted = [kernel for kernel in kernels if kernel.broken is None and kernel.path.resolve() not in there]
-    if twice := namesakes([*there.values(), *wanted]):
-        raise pytest.UsageError(twice)
-    files = [KernelFile.from_parent(session, path=kernel.path) for kernel in wanted]
+    is_whole = config.args_source is not pytest.Config.ArgsSource.ARGS
+    usable = [kernel.path for kernel in kernels.usable] if is_whole or config.getoption("--kfuzz") else []
+    there = {item.path.resolve() for item in items if isinstance(item, ClaimItem)}
+    files = (
+        KernelFile.from_parent(session, path=path) for path in (*usable, *kernels.faults) if path.resolve() not in there
+    )
     return [item for file in files for item in file.collect()]
 
 
-def project_kernels(config: pytest.Config) -> tuple[Kernel, ...]:
+def kernel_at(config: pytest.Config, path: Path) -> Kernel | None:
+    """The kernel in a file, named as the project names it; None where its claim is wrong."""
+    every = (*project_kernels(config).usable, *read_all([path]).usable)
+    return next((kernel for kernel in every if kernel.path.resolve() == path.resolve()), None)
+
+
+def project_kernels(config: pytest.Config) -> Kernels:
     """The kernels that the setting kfuzz_kernels names, or all below rootdir; ClaimError where it names none."""
     if KERNELS not in config.stash:
         patterns = config.getini("kfuzz_kernels")
         paths = [path for pattern in patterns for path in _matching(config.rootpath, pattern)]
-        found = tuple(load(path) for path in dict.fromkeys(paths)) if patterns else kernels_below(config.rootpath)
-        config.stash[KERNELS] = found
+        config.stash[KERNELS] = read_all(paths) if patterns else kernels_below(config.rootpath)
     return config.stash[KERNELS]
 
 

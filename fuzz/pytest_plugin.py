@@ -1,7 +1,8 @@
 """The pytest plugin: kept cases are test items, and `pytest --kfuzz` fuzzes.
 
 It is loaded in every test run of everyone who has kfuzz installed, so it imports nothing but pytest, and looks at
-nothing but JSON files, until there is a case or somebody asks to fuzz. What the items do is in pytest_items.
+nothing but JSON and .cu files, until there is a case, a claim, or somebody asks to fuzz. What the items do is in
+pytest_items.
 """
 
 import importlib
@@ -12,6 +13,8 @@ from types import ModuleType
 import pytest
 
 CASE = re.compile(rb'"schema"\s*:\s*"kfuzz-case/')
+CLAIM = re.compile(rb"^\s*(?://|/\*+|\*)?\s*///[ \t]*kernel\s*$", re.MULTILINE)
+MOST_BYTES = 16 << 20
 WINDOW = 4096
 """Bytes at either end of a JSON file in which its schema stands: first as we write it, last if keys are sorted."""
 
@@ -30,21 +33,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect case files, and kernel files when they are to be fuzzed."""
+    """Collect case files, and kernel files that carry a claim."""
     if file_path.suffix == ".json" and is_case(file_path):
         collector: pytest.Collector = _items().CaseFile.from_parent(parent, path=file_path)
         return collector
-    if file_path.suffix == ".cu" and parent.config.getoption("--kfuzz"):
-        found: pytest.Collector | None = _items().kernel_file(parent, file_path)
+    is_chosen = parent.session.isinitpath(file_path) or not parent.config.getini("kfuzz_kernels")
+    if file_path.suffix == ".cu" and is_chosen and has_claim(file_path):
+        found: pytest.Collector = _items().KernelFile.from_parent(parent, path=file_path)
         return found
     return None
 
 
 @pytest.hookimpl(tryfirst=True)  # so that -k and --lf choose among our items too
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Add the kernels to be fuzzed that lie outside of the folders that were collected."""
-    if session.config.getoption("--kfuzz"):
-        items += _items().fuzz_items(session, items)
+    """Add the project's kernels that lie outside of the folders that were collected, where anything here is for us."""
+    ours = any(type(item).__module__ == "kfuzz.pytest_items" for item in items)
+    if ours or session.config.getoption("--kfuzz") or session.config.getini("kfuzz_kernels"):
+        items += _items().more_items(session, items)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -64,6 +69,14 @@ def is_case(path: Path) -> bool:
             size = file.seek(0, 2)
             file.seek(max(0, size - WINDOW))
             return bool(CASE.search(head) or CASE.search(file.read(WINDOW)))
+    except OSError:
+        return False
+
+
+def has_claim(path: Path) -> bool:
+    """Whether a kernel file carries a claim, or what was meant for one."""
+    try:
+        return path.is_file() and path.stat().st_size <= MOST_BYTES and bool(CLAIM.search(path.read_bytes()))
     except OSError:
         return False
 

@@ -14,14 +14,14 @@ MOST_ELEMENTS = 1 << 21
 """Of the inputs that are judged at a time; of each the enclosure holds some 100 bytes while it is made."""
 GRAVEST: tuple[Status, ...] = ("broken", "kept", "not judged")
 
-Arrays = Mapping[str, Floats]
+RoleArrays = Mapping[str, Floats]
 Part = tuple[int, Verdict]
 """The first row of a slice, and the verdict on its rows."""
 
 
 def slices(
-    inputs: Arrays, answers: Arrays, is_by_row: bool, most: int = MOST_ELEMENTS
-) -> Iterator[tuple[int, Arrays, Arrays]]:
+    inputs: RoleArrays, answers: RoleArrays, is_by_row: bool, most: int = MOST_ELEMENTS
+) -> Iterator[tuple[int, RoleArrays, RoleArrays]]:
     """The first row of each slice, with its rows of all arrays; one slice, unless an op by row has too many."""
     rows, elements = len(next(iter(inputs.values()))), sum(array.size for array in inputs.values())
     step = max(1, rows * most // max(1, elements))
@@ -32,7 +32,7 @@ def slices(
         yield first, _cut(inputs, first, first + step), _cut(answers, first, first + step)
 
 
-def _cut(arrays: Arrays, first: int, last: int) -> Arrays:
+def _cut(arrays: RoleArrays, first: int, last: int) -> RoleArrays:
     return {role: array[first:last] for role, array in arrays.items()}
 
 

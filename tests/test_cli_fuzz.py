@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -108,7 +109,6 @@ def test_a_campaign_is_resumed_with_its_seed(folder: Path) -> None:
         (("fuzz", "mine.cu", "--max-cases", "0"), "x>=1"),
         (("fuzz", "mine.cu", "--corpus", "file/below"), "not a folder that can be written"),
         (("fuzz", "mine.cu", "--baseline", "nosuch.json"), "nosuch.json: cannot be read"),
-        (("fuzz", "mine.cu", "twin/mine.cu"), "are both named mine"),
         (("fuzz", "empty"), "empty: no .cu file below it has a claim"),
         (("replay", "nosuch"), "nosuch: no such file or folder"),
         (("replay", "empty"), "nothing to replay"),
@@ -119,12 +119,80 @@ def test_a_campaign_is_resumed_with_its_seed(folder: Path) -> None:
 def test_what_cannot_be_done_is_one_line_and_exit_code_2(folder: Path, arguments: tuple[str, ...], words: str) -> None:
     (folder / "file").write_text("")
     (folder / "empty").mkdir()
-    (folder / "twin").mkdir()
-    (folder / "twin" / "mine.cu").write_text(MINE)
     done = kfuzz(*arguments)
     assert done.exit_code == 2, done.output
     assert words in done.stderr
     assert "Traceback" not in done.output
+
+
+def cases(path: Path) -> dict[str, ET.Element]:
+    """The test cases of a JUnit file by name, each with what it holds."""
+    return {str(one.get("name")): one for one in ET.parse(path).iter("testcase")}  # noqa: S314  our own file
+
+
+def test_one_unusable_file_does_not_keep_the_others_from_being_fuzzed(folder: Path) -> None:
+    (folder / "mine.cu").write_text(FIXED)
+    (folder / "bad.cu").write_text(FIXED.replace('"softmax"', '"softmix"', 1))
+    (folder / "worse.cu").write_text(FIXED.replace("f32[rows, cols]", "f8[rows, cols]", 1))
+    done = kfuzz("fuzz", ".", "--max-cases", "9", "--jobs", "1", "--junit", "j.xml", "--json", "r.json")
+    assert done.exit_code == 2
+    assert done.stderr.count("softmix") == done.stderr.count("f8[rows, cols]") == 1
+    assert "nothing is broken: 9 trials" in done.stdout
+    assert "; 2 kernels could not be judged, see above" in done.stdout
+    told = cases(folder / "j.xml")
+    assert {name: one.find("error") is not None for name, one in told.items()} == {
+        "mine": False, "bad": True, "worse": True,
+    }  # fmt: skip
+    assert ["softmix" in line for line in json.loads((folder / "r.json").read_text())["unusable"]] == [True, False]
+
+
+def test_minimize_and_replay_go_by_the_files_that_are_well(folder: Path) -> None:
+    (folder / "bad.cu").write_text(MINE.replace('"softmax"', '"softmix"', 1))
+    (folder / "worse.cu").write_text(MINE.replace("x[col]", "z[col]"))
+    assert kfuzz("minimize", str(kept(folder)), "--max-time", "2s").exit_code == 0
+    shutil.copy(kept(folder), folder / "again.json")
+    (folder / "mine.cu").write_text(FIXED)
+    done = kfuzz("replay", "tests", "again.json")
+    assert done.exit_code == 2
+    assert done.stderr.count("softmix") == done.stdout.count("worse.cu:40") == 1
+    assert "worse  (as above)" in done.stdout
+    assert "3 fixed, 3 cannot run" in done.stdout
+
+
+def test_a_kernel_that_this_device_cannot_run_is_skipped(folder: Path) -> None:
+    (folder / "mine.cu").write_text(FIXED)
+    (folder / "ptx.cu").write_text(FIXED.replace("const float value", 'asm("");\n        const float value'))
+    done = kfuzz("fuzz", ".", "--max-cases", "9", "--jobs", "1", "--junit", "j.xml")
+    assert done.exit_code == 0
+    assert "the cpu device does not have inline PTX" in done.stderr
+    skipped = cases(folder / "j.xml")["ptx"].find("skipped")
+    assert skipped is not None
+    assert "inline PTX" in str(skipped.get("message"))
+    assert kfuzz("fuzz", "ptx.cu", "--max-cases", "9").exit_code == 2  # then nothing was tested at all
+
+
+def test_a_kernel_of_which_nothing_was_judged_is_not_green(folder: Path) -> None:
+    huge = FIXED.replace("arrays = {", 'arrays = { huge = "f32[1000000000]",')
+    huge = huge.replace('"rows", "cols"]', '"rows", "cols", "huge"]').replace("int cols) {", "int cols, float *huge) {")
+    (folder / "huge.cu").write_text(huge)
+    (folder / "mine.cu").write_text(FIXED)
+    for targets in (("huge.cu",), ("huge.cu", "mine.cu")):
+        done = kfuzz("fuzz", *targets, "--max-cases", "6", "--jobs", "1", "--junit", "j.xml")
+        assert done.exit_code == 2
+        assert "huge: no answer of its " in done.stderr
+        assert "trials was judged: too large for the cpu device" in done.stderr
+        error = cases(folder / "j.xml")["huge"].find("error")
+        assert error is not None
+        assert error.get("type") == "not judged"
+
+
+def test_two_kernels_of_one_stem_are_named_by_their_folders(folder: Path) -> None:
+    for place in ("one", "other"):
+        (folder / place).mkdir()
+        (folder / place / "twin.cu").write_text(FIXED)
+    done = kfuzz("fuzz", "one", "other/twin.cu", "mine.cu", "--max-cases", "9", "--jobs", "1")
+    names = [line.split()[0] for line in done.stdout.splitlines() if "of bound" in line]
+    assert sorted(names) == ["mine", "one/twin", "other/twin"]
 
 
 def test_a_kernel_that_does_not_compile_is_exit_code_2_with_the_compilers_words(folder: Path) -> None:

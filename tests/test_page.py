@@ -33,8 +33,9 @@ def kernel(**changes: object) -> KernelEntry:
     found: KernelEntry = {
         "name": "mine", "op": "softmax", "path": "mine.cu", "broken": False, "trials": 60, "rows": 600,
         "sizes": {"n": {"claimed": "1..9", "largest_tried": 7}},
-        "worst_ratio": 0.5, "ratios": [0] * 10 + [60] + [0] * 9, "error": "", "stopped": "", "not_judged": [],
-        "seconds": {"device": 1.0, "oracle": 0.5}, "source": "\n".join("abcdefgh"), "findings": [],
+        "worst_ratio": 0.5, "ratios": [0] * 10 + [60] + [0] * 9, "error": "", "stopped": "",
+        "unjudged": "", "not_judged": [], "seconds": {"device": 1.0, "oracle": 0.5},
+        "source": "\n".join("abcdefgh"), "findings": [],
     }  # fmt: skip
     return found | changes  # type: ignore[return-value]
 
@@ -43,7 +44,7 @@ def report(*kernels: KernelEntry, **changes: object) -> Document:
     found: Document = {
         "schema": "kfuzz-report/1", "command": ["kfuzz", "fuzz"], "seed": 7, "device": "cpu",
         "started": "2026-01-02T03:04:05+00:00", "seconds": 1.5, "stop_reason": "max-cases", "exit_code": 1,
-        "trials": 60, "rows": 600, "kernels": list(kernels),
+        "trials": 60, "rows": 600, "kernels": list(kernels), "unusable": [],
     }  # fmt: skip
     return found | changes  # type: ignore[return-value]
 
@@ -106,13 +107,13 @@ def test_what_voids_a_pass_is_told_and_a_whole_run_has_nothing_of_it() -> None:
     some = [
         kernel(error="no claim"),
         kernel(trials=0, rows=0),
-        kernel(rows=0),
+        kernel(rows=0, unjudged="no answer was judged: too large"),
         kernel(stopped="it hangs"),
         kernel(not_judged=["NaN"]),
     ]
     told = list(voids(report(*some, stop_reason="interrupted")))
     assert len(told) == 6
-    assert "nothing of it was judged" in told[3]
+    assert "mine: no answer was judged: too large" in told[3]
 
 
 def test_sarif_has_a_rule_a_place_and_a_fingerprint_that_survives_edits() -> None:

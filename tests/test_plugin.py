@@ -72,7 +72,7 @@ def test_a_kept_case_fails_until_the_kernel_is_right(tmp_path: Path) -> None:
     assert "Traceback" not in broken.stdout
     (tmp_path / "mine.cu").write_text(FIXED)
     fixed = run(tmp_path)
-    assert (fixed.returncode, "1 passed" in fixed.stdout) == (0, True), fixed.stdout
+    assert (fixed.returncode, "2 passed" in fixed.stdout) == (0, True), fixed.stdout
 
 
 def test_the_id_says_which_case_and_which_kernel(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_the_id_says_which_case_and_which_kernel(tmp_path: Path) -> None:
     (tmp_path / "other.cu").write_text(FIXED)
     done = run(tmp_path, "--collect-only", "-q")
     case = "tests/corpus/softmax/mine-special.json"
-    assert ids(done) == [f"{case}::mine", f"{case}::other"]
+    assert ids(done) == ["mine.cu::claim", "other.cu::claim", f"{case}::mine", f"{case}::other"]
     alone = run(tmp_path, f"{case}::other")
     assert (alone.returncode, "1 passed" in alone.stdout) == (0, True)
 
@@ -90,30 +90,76 @@ def test_fuzzing_is_one_item_for_each_kernel_and_finds_the_bug(tmp_path: Path) -
     (tmp_path / "right.cu").write_text(FIXED)
     (tmp_path / "plain.cu").write_text("__global__ void nobodys() {}\n")
     listed = run(tmp_path, "--kfuzz", "--collect-only", "-q")
-    assert ids(listed) == ["mine.cu::fuzz", "right.cu::fuzz"]
+    assert ids(listed) == ["mine.cu::claim", "mine.cu::fuzz", "right.cu::claim", "right.cu::fuzz"]
     done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "40", "--kfuzz-seed", "1", "--junitxml", "junit.xml")
     assert done.returncode == 1
-    assert "1 failed, 1 passed" in done.stdout
+    assert "1 failed, 3 passed" in done.stdout
     assert "BROKEN  mine: special, -inf - -inf" in done.stdout
     assert list((tmp_path / "tests" / "corpus" / "softmax").glob("mine-special-*.json"))
     tree = ET.parse(tmp_path / "junit.xml")  # noqa: S314  our own file
     assert {case.get("classname") for case in tree.iter("testcase")} == {"mine.cu", "right.cu"}
 
 
-def test_two_kernels_of_one_name_are_not_fuzzed_together(tmp_path: Path) -> None:
+def test_two_kernels_of_one_name_are_named_by_their_folders(tmp_path: Path) -> None:
     """The cases of one would take the place of the other's."""
-    for place in (tmp_path, tmp_path / "twin"):
-        place.mkdir(exist_ok=True)
-        (place / "mine.cu").write_text(FIXED)
-    done = run(tmp_path, "--kfuzz", "--collect-only", "-q")
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "are both named mine; findings are kept by name" in done.stderr
-    assert run(tmp_path, "--kfuzz", "--collect-only", "-q", "-o", "kfuzz_kernels=twin/*.cu", "twin").returncode == 0
+    for place in (tmp_path / "one", tmp_path / "other"):
+        place.mkdir()
+        (place / "mine.cu").write_text(MINE)
+    done = run(tmp_path, "--kfuzz", "--kfuzz-time", "8s", "--kfuzz-seed", "1")
+    assert "BROKEN  one/mine: special, -inf - -inf" in done.stdout
+    assert "BROKEN  other/mine: special, -inf - -inf" in done.stdout
+    folder = tmp_path / "tests" / "corpus" / "softmax"
+    assert {path.name.partition("-special")[0] for path in folder.glob("*-special-inf-inf-*")} == {
+        "one-mine",
+        "other-mine",
+    }
 
 
-def test_nothing_is_fuzzed_unless_asked(tmp_path: Path) -> None:
+def test_without_being_asked_it_only_reads_and_compiles(tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(MINE)
-    assert run(tmp_path).returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+    done = run(tmp_path, "-v")
+    assert (done.returncode, "mine.cu::claim PASSED" in done.stdout, "1 passed" in done.stdout) == (0, True, True)
+
+
+SOURCES = {
+    "claim": MINE.replace('op     = "softmax"', 'op     = "softmix"'),
+    "compile": MINE.replace("x[col]", "z[col]"),
+}
+WORDS = {"claim": "softmix", "compile": "'z' was not declared"}
+
+
+@pytest.mark.parametrize("what", SOURCES)
+def test_an_unusable_file_is_told_once_and_the_rest_goes_on(tmp_path: Path, what: str) -> None:
+    """One unknown op made every case an error, 17 times the same."""
+    case = project(tmp_path)
+    shutil.copy(case, case.with_name("again.json"))
+    (tmp_path / "bad.cu").write_text(SOURCES[what])
+    done = run(tmp_path, "--tb=short")
+    assert done.returncode == 1
+    assert "2 failed" not in done.stdout
+    assert "3 failed, 1 passed" in done.stdout  # two cases on mine, the claim of bad; the claim of mine is well
+    assert done.stdout.count(f"{WORDS[what]}") == 1 + done.stdout.count("FAILED bad.cu::claim - ")
+    part = run(tmp_path, "tests")
+    assert "3 failed" in part.stdout if what == "claim" else "4 failed" in part.stdout
+    assert WORDS[what] in part.stdout
+
+
+def test_a_kernel_that_this_device_cannot_run_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    project(tmp_path, FIXED.replace("const float value", 'asm("");\n        const float value'))
+    for more in ((), ("--kfuzz", "--kfuzz-time", "3s")):
+        done = run(tmp_path, "-rs", *more)
+        assert done.returncode == 0
+        assert f"{2 + bool(more)} skipped" in done.stdout
+        assert "the cpu device does not have inline PTX" in done.stdout
+
+
+def test_a_kernel_of_which_nothing_was_judged_is_no_passing_test(tmp_path: Path) -> None:
+    huge = FIXED.replace("arrays = {", 'arrays = { huge = "f32[1000000000]",')
+    huge = huge.replace('"rows", "cols"]', '"rows", "cols", "huge"]').replace("int cols) {", "int cols, float *huge) {")
+    (tmp_path / "mine.cu").write_text(huge)
+    done = run(tmp_path, "--kfuzz", "--kfuzz-time", "3s")
+    assert done.returncode == 1
+    assert "was judged: too large for the cpu device" in done.stdout
 
 
 def test_workers_share_the_items(tmp_path: Path) -> None:
@@ -121,13 +167,13 @@ def test_workers_share_the_items(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "mine.cu", tmp_path / "other.cu")
     done = run(tmp_path, "-n", "2", "-v")
     assert done.returncode == 1
-    assert "2 failed" in done.stdout
+    assert "2 failed, 2 passed" in done.stdout
 
 
 def test_the_last_failures_are_run_again_alone(tmp_path: Path) -> None:
     project(tmp_path)
     (tmp_path / "right.cu").write_text(FIXED)
-    assert "1 failed, 1 passed" in run(tmp_path, "--cache-clear").stdout
+    assert "1 failed, 3 passed" in run(tmp_path, "--cache-clear").stdout
     again = run(tmp_path, "--lf")
     assert "1 failed" in again.stdout
     assert "passed" not in again.stdout.splitlines()[-1]
@@ -138,7 +184,7 @@ def test_the_setting_names_the_kernels(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "own.cu").write_text(FIXED)
     (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels =\n    src/*.cu\n")
-    assert [one.rpartition("::")[2] for one in ids(run(tmp_path, "--collect-only", "-q"))] == ["own"]
+    assert [one.rpartition("::")[2] for one in ids(run(tmp_path, "--collect-only", "-q"))] == ["own", "claim"]
     (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = nowhere/*.cu\n")
     assert "kfuzz_kernels: 'nowhere/*.cu' fits no file" in run(tmp_path).stdout
     (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = **/src\n")
@@ -188,13 +234,13 @@ def test_a_kernel_that_does_not_compile_fails_with_the_compilers_words(tmp_path:
     assert "Traceback" not in done.stdout
 
 
-def test_a_wrong_claim_or_time_is_a_usage_error(tmp_path: Path) -> None:
+def test_a_wrong_time_or_setting_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(MINE)
     done = run(tmp_path, "--kfuzz", "--kfuzz-time", "soon")
     assert (done.returncode, "is no duration" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
-    (tmp_path / "mine.cu").write_text(MINE.replace('op     = "softmax"', 'op     = "softmix"'))
-    done = run(tmp_path, "--kfuzz")
-    assert (done.returncode, "softmix" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = nowhere/*.cu\n")
+    done = run(tmp_path)
+    assert (done.returncode, "fits no file" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
 
 
 def test_the_schema_is_seen_wherever_the_keys_were_sorted_to(tmp_path: Path) -> None:

@@ -189,17 +189,19 @@ def test_exit_codes(result: Result) -> None:
     def exit_code_of(result: Result) -> int:
         return Report(result, (), "cpu", NOON).exit_code
 
-    assert exit_code_of(fake(name, Progress(trials=3, rows=3))) == 0
+    assert exit_code_of(fake(name, Progress(trials=3, rows=3, elements=9))) == 0
     assert exit_code_of(result) == 1
     assert exit_code_of(replace(result, stop_reason="interrupted")) == 130
     assert exit_code_of(fake(name, Progress())) == 2
     assert exit_code_of(fake(name, Progress(trials=3))) == 2  # run, but nothing of it was judged
-    assert exit_code_of(fake(name, Progress(trials=3, rows=3, error="mine.cu:3: expected ';'"))) == 2
+    assert exit_code_of(fake(name, Progress(trials=3, rows=3, elements=9, error="mine.cu:3: expected ';'"))) == 2
 
 
 def test_a_warning_is_no_failure(result: Result) -> None:
     every = (replace(one, defect=replace(one.defect, severity="warning")) for one in result.kernels[0].discoveries)
-    told = fake(LEADING.name, Progress(trials=3, rows=3, discoveries={one.defect.bucket: one for one in every}))
+    told = fake(
+        LEADING.name, Progress(trials=3, rows=3, elements=9, discoveries={one.defect.bucket: one for one in every})
+    )
     found = Report(told, (), "cpu", NOON)
     assert found.exit_code == 0
     assert "warning" in counts(found.kernels[0])

@@ -103,6 +103,21 @@ class KernelResult:
         """The errors that no baseline knew."""
         return tuple(one for one in self.discoveries if one.is_error and not one.is_known)
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether anything is known of the kernel: answers that were judged, or an error."""
+        return bool(self.progress.elements) or any(one.is_error for one in self.discoveries)
+
+    @property
+    def unjudged(self) -> str:
+        """Why nothing is known of a kernel that was tried, in one line; empty where something is."""
+        progress = self.progress
+        if self.is_judged or not progress.trials:
+            return ""
+        seen = (one.defect.message for one in self.discoveries)
+        why = "; ".join(dict.fromkeys([*sorted(progress.reasons), *seen]))
+        return f"no answer of its {progress.trials} trials was judged" + (f": {why}" if why else "")
+
 
 def _importance(one: Discovery) -> tuple[bool, bool, int, str]:
     return not one.is_error, one.is_known, one.first_trial, one.defect.bucket
@@ -230,7 +245,7 @@ class _Campaign:
         progress = self.progress[item.block.kernel]
         if item.why == "claim":
             progress.error = item.message
-        if item.why in ("claim", "hang") and not progress.retired:
+        if item.why in ("claim", "hang", "unsupported") and not progress.retired:
             self._retire(self.kernels[item.block.kernel], progress, item.message)
 
     def save(self) -> None:

@@ -19,6 +19,8 @@ TERMINAL = (signal.SIGINT, signal.SIGHUP)
 """What a terminal sends to every process that was started from it."""
 ENDS = (*TERMINAL, signal.SIGTERM)
 JOIN_SECONDS = 2.0
+ENDED = (EOFError, BrokenPipeError, ConnectionResetError)
+"""Nobody is left at the other end, or wants more."""
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -96,31 +98,30 @@ def stay_deaf() -> None:
 
 
 def _serve(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
-    """The other end of a child: jobs come in, items go out, until the pipe is closed."""
+    """The other end of a child: jobs come in, items go out, until the pipe is closed or the caller ends it."""
     stay_deaf()
-    signal.signal(signal.SIGTERM, _leave)
+    with contextlib.suppress(*ENDED):
+        signal.signal(signal.SIGTERM, _leave)
+        _work_on(pipe, make_device, work)
+
+
+def _work_on(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
     device: Device | None = None
     try:
         device = make_device()
         while True:
             for item in work(device, pipe.recv()):
                 pipe.send(item)
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass
+    except ENDED:
+        raise
     except (DeviceError, ClaimError) as error:
-        _send(pipe, error)
+        pipe.send(error)
     except Exception as error:  # the caller tells it, in its own words
-        _send(pipe, unexpected(error))
+        pipe.send(unexpected(error))
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the device ends its own process, undisturbed
         if device is not None:
             device.close()
-
-
-def _send(pipe: Connection, error: Exception) -> None:
-    """Send what ended this process, where somebody still listens."""
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        pipe.send(error)
 
 
 def _leave(*_: object) -> None:

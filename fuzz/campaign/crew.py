@@ -15,7 +15,7 @@ from kfuzz.campaign.children import Child, MakeDevice
 from kfuzz.campaign.schedule import Block, attempt_of, is_large, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import ClaimError, Device, Probe
+from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
 from kfuzz.search.plan import BUDGET
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import run_trial
@@ -70,7 +70,7 @@ class BlockEnd:
     """The end of a block: all of it was run, or `why` not: out of time, or the kernel cannot go on."""
 
     block: Block
-    why: Literal["", "time", "hang", "claim"] = ""
+    why: Literal["", "time", "hang", "claim", "unsupported"] = ""
     message: str = ""
 
 
@@ -93,6 +93,9 @@ def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int
         timeout = min(orders.timeout, max(LEAST_TIMEOUT, left / 4))
         try:
             end, hangs = _trial(orders, device, kernel, block.kernel, index, timeout, known)
+        except UnsupportedError as error:
+            yield BlockEnd(block, "unsupported", str(error))
+            return
         except ClaimError as error:
             yield BlockEnd(block, "claim", str(error))
             return
@@ -124,7 +127,7 @@ def _trial(
         elements=trial.elements,
         ratio=trial.ratio,
         seconds={"generation": planned, **trial.seconds},
-        reasons=tuple(re.sub(r"\d+ ", "", reason) for reason in trial.reasons),
+        reasons=tuple(re.sub(r"\d+ ", "", reason) for reason in (trial.reasons if trial.rows else trial.notes)),
         silences=trial.silences,
         seen=tuple(_seen(trial.case, defect, known) for defect in trial.defects),
     )

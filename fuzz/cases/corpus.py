@@ -21,7 +21,7 @@ MAX_REPORT_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
-class Entry:
+class KeptCase:
     """A case file: what it holds, or why it cannot be read."""
 
     path: Path
@@ -112,13 +112,13 @@ def paths(places: Iterable[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def entries(places: Iterable[Path]) -> Iterator[Entry]:
+def entries(places: Iterable[Path]) -> Iterator[KeptCase]:
     """Every case file among the places, read; one that cannot be read does not keep the others from it."""
     for path in paths(places):
         try:
-            yield Entry(path, case_file.read(path))
+            yield KeptCase(path, case_file.read(path))
         except CaseError as error:
-            yield Entry(path, None, str(error))
+            yield KeptCase(path, None, str(error))
 
 
 def read_baseline(path: Path) -> frozenset[str]:
@@ -145,11 +145,11 @@ def _size(record: Record) -> tuple[int, bool, str]:
     return record.case.elements, not (record.origin and record.origin.minimized), record.case.digest
 
 
-def _same_bucket(entry: Entry, record: Record) -> bool:
+def _same_bucket(entry: KeptCase, record: Record) -> bool:
     return entry.record is not None and _bucket(entry.record) == _bucket(record)
 
 
-def _named(place: Path, name: str) -> list[Entry]:
+def _named(place: Path, name: str) -> list[KeptCase]:
     """The case files of this slug."""
     found = re.compile(re.escape(name) + r"-[0-9a-f]{8}\.json")
     return list(entries(path for path in sorted(place.iterdir()) if found.fullmatch(path.name)))

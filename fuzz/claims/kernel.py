@@ -197,7 +197,7 @@ def read(front: FrontMatter) -> Kernel:
         launches=read_launches(front, names, arrays, choices_of(axes, tune)),
         rounding=read_rounding(front, names),
         values=read_values(front),
-        broken=claim.read_broken(front),
+        broken=claim.read_broken(front, is_exhibit=name_of(front.path).startswith("broken/")),
         front=front,
     )
     for corner, choice in corners(kernel):

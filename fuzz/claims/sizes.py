@@ -169,18 +169,13 @@ def read_let(front: FrontMatter, names: Iterable[str]) -> dict[str, Expression]:
         raise front.error(("let", circle[0]), f"goes in a circle: {' needs '.join(reversed(circle))}") from None
 
 
-def read_broken(front: FrontMatter) -> Broken | None:
-    """[broken] stands in every file of a folder of that name, and nowhere else."""
-    folder = front.path.resolve().parent.name
+def read_broken(front: FrontMatter, is_exhibit: bool) -> Broken | None:
+    """What is wrong on purpose; each of our own exhibits (kernels/broken) has to say it."""
     if "broken" not in front.values:
-        if folder == "broken":
-            raise front.error(
-                ("broken",),
-                f"missing in a folder of broken kernels; write kind = one of {', '.join(KINDS)}, and why",
-            )
+        if is_exhibit:
+            wanted = f"missing in our folder of broken kernels; write kind = one of {', '.join(KINDS)}, and why"
+            raise front.error(("broken",), wanted)
         return None
-    if folder != "broken":
-        raise front.error(("broken",), "a kernel that is wrong on purpose lies in a folder named broken")
     check_keys(front, ("broken",), ("kind", "severity", "why"))
     kind = next((one for one in KINDS if one == required(front, ("broken", "kind"), 'kind = "race"')), None)
     if kind is None:

@@ -6,6 +6,7 @@ Knows options, streams and exit codes; the search itself is in campaign, what is
 import os
 import secrets
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -16,12 +17,13 @@ from kfuzz.campaign.campaign import Options, run_campaign
 from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
-from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.commands.options import console, device_option, duration, kernels_named
+from kfuzz.claims.kernel import kernel_files
+from kfuzz.commands.options import console, device_option, duration, kernels_named, tell_faults
 from kfuzz.devices import DeviceError
-from kfuzz.exit_codes import NOTHING_NEW
+from kfuzz.exit_codes import COULD_NOT, NOTHING_NEW
 from kfuzz.find.changed import changed_since
 from kfuzz.find.device import device_named, open_device
+from kfuzz.find.project import Kernels, read_all
 from kfuzz.printable import printable
 from kfuzz.views import report, summary
 from kfuzz.views.ci import as_annotations, as_code_quality, as_summary
@@ -100,10 +102,15 @@ def fuzz(
     Exit code: 0 nothing new is broken, 1 something is, 2 it could not be done, 130 interrupted; what was found is
     kept in every case.
     """
-    kernels = kernels_named(targets) if targets else tuple(each for each in discover() if each.broken is None)
-    if since is not None and not (kernels := changed_since(kernels, since)):
+    kernels = kernels_named(targets) if targets else read_all(kernel_files())
+    if not targets:
+        kernels = replace(kernels, usable=tuple(each for each in kernels.usable if each.broken is None))
+    if since is not None:
+        kernels = replace(kernels, usable=changed_since(kernels.usable, since))
+    tell_faults(kernels)
+    if not kernels.usable:
         click.echo(f"no kernel differs from {since}: nothing to do")
-        return
+        ctx.exit(COULD_NOT if kernels.faults else NOTHING_NEW)
     options = Options(
         seed=chosen_seed(seed, out),
         max_cases=max_cases,
@@ -152,24 +159,23 @@ def chosen_seed(seed: int | None, out: Path | None) -> int:
     return secrets.randbelow(1 << 32) if seed is None else seed
 
 
-def campaign(
-    kernels: tuple[Kernel, ...], device: str, sanitize: bool, options: Options, screen: Console
-) -> report.Report:
+def campaign(kernels: Kernels, device: str, sanitize: bool, options: Options, screen: Console) -> report.Report:
     """Run it while it is shown; where it cannot go on, show what it has found before saying why."""
-    count = f"{len(kernels)} kernels" if len(kernels) != 1 else kernels[0].name
+    chosen = kernels.usable
+    count = f"{len(chosen)} kernels" if len(chosen) != 1 else chosen[0].name
     jobs = f"{options.jobs} jobs, " if options.jobs > 1 else ""
     screen.print(f"fuzzing {count} on the {device} ({jobs}seed {options.seed})", markup=False, highlight=False)
-    board = Board({kernel.name: KernelLine() for kernel in kernels}, options.max_time, options.max_cases)
+    board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, options.max_cases)
     started = datetime.now(UTC)
     try:
         with view_of(board, screen) as view:
-            result = run_campaign(kernels, partial(open_device, device, sanitize), options, view)
+            result = run_campaign(chosen, partial(open_device, device, sanitize), options, view)
     except (CaseError, DeviceError):
         for one in board.found:
             screen.print(discovery_text(one), "", sep="\n", markup=False, highlight=False)
         raise
     last_run.note(result, device)
-    return report.Report(result, ("kfuzz", *sys.argv[1:]), device, started)
+    return report.Report(result, ("kfuzz", *sys.argv[1:]), device, started, kernels.faults)
 
 
 def show(found: report.Report, screen: Console, is_first_look: bool) -> None:

@@ -10,7 +10,7 @@ import click
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError, Record
 from kfuzz.claims.kernel import Kernel
-from kfuzz.commands.options import console, device_option, duration, kernels_named
+from kfuzz.commands.options import console, device_option, duration, kernels_named, tell_faults
 from kfuzz.exit_codes import INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import open_device
 from kfuzz.find.project import kernels_below, kernels_for
@@ -80,18 +80,18 @@ def minimize(
 def kernel_of(record: Record, path: Path, target: str | None) -> Kernel:
     """The kernel that was named, or else the one that the case once broke."""
     if target:
-        found = kernels_named([target])
+        found = kernels_named([target]).usable
         if len(found) > 1:
             raise TargetError(f"--kernel {target} stands for {', '.join(one.name for one in found)}: name one of them")
         return found[0]
     if record.origin is None:
         raise TargetError(f"{path} does not say which kernel it breaks: name one with --kernel")
     wanted = record.origin.kernel
-    fitting = [one for one in kernels_for(record, kernels_below(Path.cwd())) if one.name == wanted]
-    if len(fitting) != 1:
-        name = one_line(wanted)
-        many = f"{len(fitting)} kernels are named {name}" if fitting else f"no kernel named {name} is found here"
-        raise TargetError(f"{path}: {many}: give its file with --kernel")
+    kernels = kernels_below(Path.cwd())
+    fitting = [one for one in kernels_for(record, kernels.usable) if one.name == wanted]
+    if not fitting:
+        tell_faults(kernels)  # one of them may be it
+        raise TargetError(f"{path}: no kernel named {one_line(wanted)} is found here: give its file with --kernel")
     return fitting[0]
 
 

@@ -7,14 +7,13 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import IO
 
 import click
-from kfuzz.claims.kernel import Kernel, load
+from kfuzz.devices import ClaimError
 from kfuzz.find.device import NAMES
-from kfuzz.find.project import namesakes
-from kfuzz.find.targets import TargetError, find
+from kfuzz.find.project import Kernels, read_all
+from kfuzz.find.targets import find
 from rich.console import Console
 
 WIDE = 1000
@@ -59,12 +58,15 @@ def console(to_stderr: bool = False) -> Console:
     return Screen(stderr=to_stderr) if is_terminal else Screen(stderr=to_stderr, width=WIDE)
 
 
-def kernels_named(targets: Sequence[str]) -> tuple[Kernel, ...]:
-    """The kernels that the targets stand for, each once."""
-    paths: dict[Path, Path] = {}
-    for target in targets:
-        paths |= {path.resolve(): path for path in find(target)}
-    kernels = tuple(load(path) for path in paths.values())
-    if twice := namesakes(kernels):
-        raise TargetError(twice)
+def kernels_named(targets: Sequence[str]) -> Kernels:
+    """The kernels that the targets stand for, each once; ClaimError where none of the files can be used."""
+    kernels = read_all(path for target in targets for path in find(target))
+    if not kernels.usable:
+        raise ClaimError("\n".join(map(str, kernels.faults.values())))
     return kernels
+
+
+def tell_faults(kernels: Kernels) -> None:
+    """What is wrong with files that hold no kernel, once."""
+    for fault in kernels.faults.values():
+        click.echo(str(fault), err=True)

@@ -6,6 +6,7 @@ Knows options, streams and exit codes; what a replay is stands in replay.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -13,7 +14,7 @@ from kfuzz.cases import corpus
 from kfuzz.cases.case import Record
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import Kernel
-from kfuzz.commands.options import console, device_option, kernels_named
+from kfuzz.commands.options import console, device_option, kernels_named, tell_faults
 from kfuzz.devices import Device
 from kfuzz.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.find.device import open_device
@@ -45,6 +46,8 @@ def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...
     fixed      right in every run, by the kernel that this case once broke
     flaky      wrong in k of N runs that differ in schedule, poison and alignment alone
     broken     wrong in every run
+    skipped    this device lacks what the kernel uses
+    cannot run its source does not compile, or its claim leads to no launch
 
     Exit code: 0 all kept or fixed, 1 something is broken or flaky, 2 a case file is damaged or nothing could be run.
     """
@@ -52,7 +55,9 @@ def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...
     if not found:
         raise TargetError(f"no case file in {', '.join(map(str, places or (DEFAULT,)))}: nothing to replay")
     kernels = kernels_named(targets) if targets else kernels_below(Path.cwd())
+    tell_faults(kernels)
     statuses: Counter[str] = Counter()
+    idle: dict[str, Replay] = {}
     screen = console()
     with closing(open_device(device)) as opened:
         for entry in found:
@@ -60,7 +65,7 @@ def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...
                 click.echo(printable(entry.error), err=True)
                 statuses["damaged"] += 1
                 continue
-            for one in replays(entry.record, kernels, opened, is_chosen=bool(targets)):
+            for one in replays(entry.record, kernels.usable, opened, idle, is_chosen=bool(targets)):
                 statuses[one.status] += 1
                 screen.print(line(one, entry.path), markup=False, highlight=False, soft_wrap=True)
                 for text in replay_texts(one, entry.record, entry.path):
@@ -70,18 +75,27 @@ def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...
     screen.print(
         f"{len(found)} case{'s' * (len(found) != 1)} on the {opened.name}: {told}", markup=False, highlight=False
     )
-    if statuses["damaged"] or not ran:
-        ctx.exit(COULD_NOT)
-    ctx.exit(FOUND if statuses["broken"] or statuses["flaky"] else NOTHING_NEW)
+    if statuses["broken"] or statuses["flaky"]:
+        ctx.exit(FOUND)
+    could_not = statuses["damaged"] or statuses["cannot run"] or kernels.faults or not ran
+    ctx.exit(COULD_NOT if could_not else NOTHING_NEW)
 
 
-def replays(record: Record, kernels: Sequence[Kernel], device: Device, is_chosen: bool) -> Iterator[Replay]:
-    """One for each kernel that the case is for; one that says so where there is none."""
+def replays(
+    record: Record, kernels: Sequence[Kernel], device: Device, idle: dict[str, Replay], is_chosen: bool
+) -> Iterator[Replay]:
+    """One for each kernel that the case is for; one that says so where there is none.
+
+    `idle` notes the kernels that cannot run here at all: why is told once.
+    """
     chosen = (
         [kernel for kernel in kernels if kernel.op == record.case.op] if is_chosen else kernels_for(record, kernels)
     )
     for kernel in chosen:
-        yield replay_record(record, kernel, device)
+        found = idle.get(kernel.name) or replay_record(record, kernel, device)
+        if found.status in ("skipped", "cannot run"):
+            idle[kernel.name] = replace(found, reason="as above")
+        yield found
     if not chosen:
         whose = f", and {one_line(record.origin.kernel)} is not found" if record.origin and not is_chosen else ""
         reason = f"no kernel here computes {record.case.op}{whose}; name one with --kernel"

@@ -4,9 +4,9 @@ import time
 from pathlib import Path
 
 import click
-from kfuzz.commands.options import console, kernels_named
+from kfuzz.commands.options import console, kernels_named, tell_faults
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.exit_codes import FOUND, INTERRUPTED
+from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
 from kfuzz.find.targets import TargetError
 from kfuzz.scoring.figures import accused, told
 from kfuzz.scoring.run import HowFar, run_score
@@ -75,7 +75,9 @@ def score(
 
     Exit code: 0 done, 1 a correct kernel was called broken, 2 it could not be done, 130 interrupted.
     """
-    kernels = [kernel for kernel in kernels_named(targets or ("*",)) if kernel.broken is None]
+    named = kernels_named(targets or ("*",))
+    tell_faults(named)
+    kernels = [kernel for kernel in named.usable if kernel.broken is None]
     if not kernels:
         raise TargetError(f"{', '.join(targets)}: wrong on purpose; a mutant is made of a kernel that is correct")
     with Telling() as telling:
@@ -86,3 +88,5 @@ def score(
         ctx.exit(INTERRUPTED)
     if accused(report):
         ctx.exit(FOUND)
+    if named.faults:
+        ctx.exit(COULD_NOT)

@@ -146,6 +146,10 @@ class ClaimError(Exception):
     """The kernel file itself is at fault (it does not compile, an entry is missing): exit 2, never a finding."""
 
 
+class UnsupportedError(ClaimError):
+    """The kernel uses what this device does not have; another device may. It is skipped, and accused of nothing."""
+
+
 class DeviceError(Exception):
     """This machine cannot run kernels on this device; the message says what is missing and how to get it."""
 

@@ -25,7 +25,17 @@ from dataclasses import dataclass, replace
 from typing import IO, Literal, Protocol
 
 from kfuzz.devices import (
-    ClaimError, DeviceError, Entry, Finding, Job, Outcome, Probe, UnexpectedError, processes, unexpected,
+    ClaimError,
+    DeviceError,
+    Entry,
+    Finding,
+    Job,
+    Outcome,
+    Probe,
+    UnexpectedError,
+    UnsupportedError,
+    processes,
+    unexpected,
 )
 from kfuzz.devices.kinds import Kind
 
@@ -73,7 +83,7 @@ class _Program:
 
 _Reply = (
     tuple[Literal["done"], Outcome, bool]
-    | tuple[Literal["claim", "device", "begun"], str]
+    | tuple[Literal["claim", "unsupported", "device", "begun"], str]
     | tuple[Literal["unexpected"], UnexpectedError]
 )
 
@@ -167,6 +177,8 @@ class Worker:
             if reply[0] == "begun":
                 deadline = time.monotonic() + probe.timeout * self._slack + self._grace
                 part = str(reply[1])
+            elif reply[0] == "unsupported":
+                raise UnsupportedError(reply[1])
             elif reply[0] == "claim":
                 raise ClaimError(reply[1])
             elif reply[0] == "device":
@@ -283,7 +295,7 @@ def serve(backend: Backend, requests: IO[bytes], replies: IO[bytes]) -> None:
             outcome = backend.run(job, probe, begin)
             reply = ("done", outcome, backend.is_spent)
         except ClaimError as error:
-            reply = ("claim", str(error))
+            reply = ("unsupported" if isinstance(error, UnsupportedError) else "claim", str(error))
         except DeviceError as error:
             reply = ("device", str(error))
         except Exception as error:  # our own fault must not pass for the kernel's

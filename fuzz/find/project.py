@@ -4,20 +4,59 @@ Knows folders and claims; never how a kernel is run.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kfuzz.cases.case import Record
 from kfuzz.claims.front_matter import MOST_BYTES, OPENS
 from kfuzz.claims.kernel import Kernel, kernel_files, load, name_of
+from kfuzz.devices import ClaimError
 
 NOT_OURS = frozenset({"site-packages", "node_modules", "build", "dist"})
 """Folders with copies of other people's files. So are those whose name begins with a dot, and environments."""
 
 
-def kernels_below(folder: Path) -> tuple[Kernel, ...]:
-    """Every kernel below the folder, by path: the .cu files that carry a claim; other .cu files are none of ours."""
-    return tuple(map(load, files_below(folder)))
+@dataclass(frozen=True)
+class Kernels:
+    """The kernels of some files, by path, and what is wrong with each file that holds none."""
+
+    usable: tuple[Kernel, ...]
+    faults: Mapping[Path, ClaimError]
+
+
+def read_all(paths: Iterable[Path]) -> Kernels:
+    """Read every file once; one that cannot be used does not keep the others from it.
+
+    Kernels of one name are told apart by the folders that they lie in, since findings are kept by name.
+    """
+    usable: list[Kernel] = []
+    faults: dict[Path, ClaimError] = {}
+    for path in {path.resolve(): path for path in paths}.values():
+        try:
+            usable.append(load(path))
+        except ClaimError as error:
+            faults[path] = error
+    names = Counter(kernel.name for kernel in usable)
+    twins = [kernel for kernel in usable if names[kernel.name] > 1]
+    apart = {kernel.path: name for kernel, name in zip(twins, names_by_folder(twins), strict=True)}
+    return Kernels(tuple(replace(kernel, name=apart.get(kernel.path, kernel.name)) for kernel in usable), faults)
+
+
+def names_by_folder(kernels: Sequence[Kernel]) -> list[str]:
+    """Names that are all different: the last folders of each path, as many as it takes, and the file's own name."""
+    parts = [kernel.path.resolve().with_suffix("").parts for kernel in kernels]
+    for depth in range(2, max(map(len, parts), default=0) + 1):
+        names = ["/".join(one[-depth:]) for one in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [kernel.name for kernel in kernels]
+
+
+def kernels_below(folder: Path) -> Kernels:
+    """Every kernel below the folder: the .cu files that carry a claim; other .cu files are none of ours."""
+    return read_all(files_below(folder))
 
 
 def files_below(folder: Path) -> tuple[Path, ...]:
@@ -54,11 +93,3 @@ def kernels_for(record: Record, kernels: Iterable[Kernel]) -> tuple[Kernel, ...]
     if origin and all(kernel.name != origin for kernel in chosen):
         chosen += [load(path) for path in kernel_files() if name_of(path) == origin]
     return tuple(kernel for kernel in chosen if kernel.broken is None or kernel.name == origin)
-
-
-def namesakes(kernels: Sequence[Kernel]) -> str:
-    """Which of the kernels have one name, in a sentence that says why that cannot be; empty where none have."""
-    names = [kernel.name for kernel in kernels]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    both = " and ".join(str(kernel.path) for kernel in kernels if kernel.name == twice)
-    return f"{both} are both named {twice}; findings are kept by name, so fuzz one at a time" if both else ""

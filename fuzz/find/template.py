@@ -26,7 +26,7 @@ REFERENCE = f"""
 //           An output that is only the beginning of a longer array: "f32[1 of blocks] <- y".
 //           Elements: f32 f64 f16 bf16 i32 u32.
 // align     bytes to which array bases are aligned at least; 256 when left out
-// broken    {{ kind, severity, why }}: only in a folder named broken, for a kernel that is wrong on purpose
+// broken    {{ kind, severity, why }}: for a kernel that is wrong on purpose
 //
 // [[launch]]  one for each step, in order
 // when      a condition on the sizes; the launch is left out where it does not hold

@@ -10,12 +10,12 @@ from typing import Literal
 
 from kfuzz.cases.case import Origin, Record
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import Device, Probe
+from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
 from kfuzz.search.choose import seed_of
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import Trial, run_trial, unfit
 
-ReplayStatus = Literal["kept", "fixed", "flaky", "broken", "not claimed"]
+ReplayStatus = Literal["kept", "fixed", "flaky", "broken", "not claimed", "skipped", "cannot run"]
 ORDER: tuple[ReplayStatus, ...] = ("not claimed", "kept", "fixed", "flaky", "broken")
 TRIES = 3
 MOST_TUNES = 4
@@ -28,7 +28,8 @@ class Replay:
     """What became of a case on one kernel.
 
     `fixed`: the kernel that it once broke now keeps it. `flaky`: `broken_runs` of `runs` trials that differ
-    in schedule, poison and alignment alone were broken. `reason` says why a case is not claimed.
+    in schedule, poison and alignment alone were broken. `skipped`: the device lacks what the kernel uses. `cannot
+    run`: its claim or source is at fault. `reason` says why a case is not claimed, or not run.
     """
 
     kernel: str
@@ -42,6 +43,15 @@ class Replay:
 
 def replay(record: Record, kernel: Kernel, device: Device, tries: int = TRIES, timeout: float = 10.0) -> Replay:
     """Run a record's case on a kernel as often as it takes to say always, sometimes or never."""
+    try:
+        return _replayed(record, kernel, device, tries, timeout)
+    except UnsupportedError as error:
+        return Replay(kernel.name, "skipped", 0, 0, (), {}, str(error))
+    except ClaimError as error:
+        return Replay(kernel.name, "cannot run", 0, 0, (), {}, str(error))
+
+
+def _replayed(record: Record, kernel: Kernel, device: Device, tries: int, timeout: float) -> Replay:
     reason = unfit(kernel, record.case)
     if reason:
         return Replay(kernel.name, "not claimed", 0, 0, (), {}, reason)

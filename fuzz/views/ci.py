@@ -21,8 +21,9 @@ def as_annotations(report: Document) -> str:
     told.sort(key=lambda pair: pair[1]["severity"] == "warning")
     lines = [_annotation(kernel, finding) for kernel, finding in told[:MOST_ANNOTATIONS]]
     for kernel in report["kernels"]:
-        if kernel["error"]:
-            lines.append(f"::error file={_property(kernel['path'])},title=kfuzz claim::{_message(kernel['error'])}")
+        if trouble := kernel["error"] or kernel["unjudged"]:
+            lines.append(f"::error file={_property(kernel['path'])},title=kfuzz claim::{_message(trouble)}")
+    lines += [f"::error title=kfuzz claim::{_message(fault)}" for fault in report["unusable"]]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -55,8 +56,9 @@ def as_summary(report: Document) -> str:
     for kernel, finding in told:
         cells = (kernel["name"], finding["kind"], finding["message"], finding["where"], finding["words"])
         lines.append("| " + " | ".join(map(_cell, cells)) + " |")
-    troubles = [kernel for kernel in report["kernels"] if kernel["error"] or kernel["stopped"]]
-    lines += ["", *(f"- {_cell(kernel['name'])}: {_cell(kernel['error'] or kernel['stopped'])}" for kernel in troubles)]
+    idle = ((one["name"], one["error"] or one["stopped"] or one["unjudged"]) for one in report["kernels"])
+    lines += ["", *(f"- {_cell(name)}: {_cell(why)}" for name, why in idle if why)]
+    lines += [f"- {_cell(fault)}" for fault in report["unusable"]]
     return "\n".join(lines).rstrip() + "\n"
 
 

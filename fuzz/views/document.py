@@ -8,7 +8,8 @@ from typing import Literal, TypedDict
 from kfuzz.devices.kinds import Kind, Severity
 
 SCHEMA = "kfuzz-report/1"
-Number = float | str
+Json = dict[str, object]
+JsonNumber = float | str
 """A float, or "nan", "inf" and "-inf" as text, for which JSON has no number."""
 
 
@@ -17,10 +18,10 @@ class WorstElement(TypedDict):
 
     output: str
     index: list[int]
-    got: Number
-    want: Number
-    lo: Number
-    hi: Number
+    got: JsonNumber
+    want: JsonNumber
+    lo: JsonNumber
+    hi: JsonNumber
     got_bits: str
     want_bits: str
 
@@ -28,7 +29,7 @@ class WorstElement(TypedDict):
 class RatedElement(WorstElement):
     """The element furthest outside; `ratio` is its error over its bound."""
 
-    ratio: Number | None
+    ratio: JsonNumber | None
 
 
 class WrongPart(TypedDict):
@@ -46,7 +47,7 @@ class SmallAnswer(TypedDict):
 
     output: str
     shape: list[int]
-    got: list[Number]
+    got: list[JsonNumber]
     wrong: list[WorstElement]
 
 
@@ -93,9 +94,10 @@ class SizesTried(TypedDict):
 class KernelEntry(TypedDict):
     """One kernel: how often it was tried, how near to its bound it came, what was found of it.
 
-    `error`: its claim or its source is at fault. `stopped`: why it was not tried to the end. `not_judged`: which
-    answers were not judged, and why. `seconds`: where the time went. `ratios`: kept trials by the largest error as a
-    share of its bound, in equal steps from 0 to 1. `source`: its text, where something was found.
+    `error`: its claim or its source is at fault. `stopped`: why it was not tried to the end. `unjudged`: why nothing
+    is known of it, though it was tried. `not_judged`: which answers were not judged, and why. `seconds`: where the time
+    went. `ratios`: kept trials by the largest error as a share of its bound, in equal steps from 0 to 1. `source`: its
+    text, where something was found.
     """
 
     name: str
@@ -109,6 +111,7 @@ class KernelEntry(TypedDict):
     ratios: list[int]
     error: str
     stopped: str
+    unjudged: str
     not_judged: list[str]
     seconds: dict[str, float]
     source: str | None
@@ -116,7 +119,7 @@ class KernelEntry(TypedDict):
 
 
 class Document(TypedDict):
-    """The report."""
+    """The report. `unusable`: what is wrong with files that were to be fuzzed, and hold no kernel."""
 
     schema: Literal["kfuzz-report/1"]
     command: list[str]
@@ -129,3 +132,4 @@ class Document(TypedDict):
     trials: int
     rows: int
     kernels: list[KernelEntry]
+    unusable: list[str]

@@ -16,9 +16,9 @@ from kfuzz.views.report import Report
 def as_junit(report: Report) -> str:
     """The document as text."""
     counts = {
-        "tests": str(len(report.kernels)),
+        "tests": str(len(report.kernels) + len(report.faults)),
         "failures": str(sum(bool(kernel.news) for kernel in report.kernels)),
-        "errors": str(sum(bool(kernel.progress.error) for kernel in report.kernels)),
+        "errors": str(sum(bool(_trouble(kernel)) for kernel in report.kernels) + len(report.faults)),
         "time": f"{report.result.seconds:.3f}",
     }
     started = report.started.astimezone(UTC).isoformat()[:19]
@@ -31,6 +31,9 @@ def as_junit(report: Report) -> str:
         ET.SubElement(properties, "property", {"name": name, "value": str(value)})
     for kernel in report.kernels:
         _test_case(suite, kernel)
+    for path, fault in report.faults.items():
+        test = ET.SubElement(suite, "testcase", {"classname": "kfuzz.own", "name": path.stem, "file": shown_path(path)})
+        _error(test, "claim", str(fault))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
@@ -46,12 +49,21 @@ def _test_case(suite: ET.Element, result: KernelResult) -> None:
         message = printable(news[0].defect.bucket + more)
         failure = ET.SubElement(test, "failure", {"type": news[0].defect.kind, "message": message})
         failure.text = printable("\n\n".join(map(discovery_text, news)))
-    if progress.error:
-        error = ET.SubElement(test, "error", {"type": "claim", "message": printable(progress.error.splitlines()[0])})
-        error.text = printable(progress.error)
+    if trouble := _trouble(result):
+        _error(test, "claim" if progress.error else "not judged", trouble)
     elif not progress.trials:
-        ET.SubElement(test, "skipped", {"message": "not tried: out of time"})
+        ET.SubElement(test, "skipped", {"message": printable(progress.retired or "not tried: out of time")})
     rest = [one for one in result.discoveries if one not in news]
     if rest:
         told = [f"{'known' if one.is_known else 'warning'}: {one.defect.bucket}: {one.defect.message}" for one in rest]
         ET.SubElement(test, "system-out").text = printable("\n".join(told))
+
+
+def _trouble(result: KernelResult) -> str:
+    """Why nothing is known of a kernel; no passing test says so."""
+    return result.progress.error or result.unjudged
+
+
+def _error(test: ET.Element, kind: str, text: str) -> None:
+    error = ET.SubElement(test, "error", {"type": kind, "message": printable(text.splitlines()[0])})
+    error.text = printable(text)

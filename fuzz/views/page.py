@@ -8,13 +8,12 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kfuzz.views.document import Document, FindingEntry, KernelEntry, SmallAnswer
+from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry, SmallAnswer
 
 ASSETS = Path(__file__).with_name("page_assets")
 LONGEST_SOURCE = 200_000
 """Characters of a kernel's text that the page carries; of a longer one no line is shown."""
 NOT_FACTS = ("where", "file")
-Json = dict[str, object]
 
 
 def as_page(runs: Sequence[Document]) -> str:
@@ -75,11 +74,12 @@ def voids(run: Document) -> Iterator[str]:
             yield f"{name} could not be run: {kernel['error'].splitlines()[0]}"
         elif not kernel["trials"]:
             yield f"{name} was not tried"
-        elif not kernel["rows"]:
-            yield f"{name}: nothing of it was judged"
+        elif kernel["unjudged"]:
+            yield f"{name}: {kernel['unjudged']}"
         if kernel["stopped"] and not kernel["error"]:
             yield f"{name} was not tried to the end: {kernel['stopped']}"
         yield from (f"{name}, not judged: {reason}" for reason in kernel["not_judged"])
+    yield from run["unusable"]
 
 
 def _finding(kernel: KernelEntry, one: FindingEntry) -> Json:
@@ -112,7 +112,13 @@ def _picture(answer: SmallAnswer) -> Json:
 
 
 def _card(kernel: KernelEntry) -> Json:
-    state = "broken" if errors_of(kernel) else "not run" if kernel["error"] or not kernel["rows"] else "kept"
+    state = (
+        "broken"
+        if errors_of(kernel)
+        else "not run"
+        if kernel["error"] or kernel["unjudged"] or not kernel["rows"]
+        else "kept"
+    )
     firsts = [one["first_trial"] for one in errors_of(kernel)]
     found = f", first seen broken in trial {min(firsts)}" if firsts else ""
     return {

@@ -4,7 +4,8 @@ Knows campaigns; how they are shown to a person is in failure, summary and junit
 """
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
@@ -16,6 +17,7 @@ from kfuzz.cases import atomic
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.sizes import Axis
+from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.oracle.verdict import Extent, Picture, Worst
 from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTried, SmallAnswer, WorstElement, WrongPart
@@ -30,6 +32,8 @@ class Report:
     command: tuple[str, ...]
     device: str
     started: datetime
+    faults: Mapping[Path, ClaimError] = field(default_factory=dict)
+    """Files that were to be fuzzed, and hold no kernel."""
 
     @property
     def kernels(self) -> tuple[KernelResult, ...]:
@@ -38,14 +42,14 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 1 something new is broken, 2 a kernel cannot be run or nothing was judged, else 0."""
+        """130 interrupted, 1 something new is broken, 2 a kernel was not judged or its file is at fault, else 0."""
         if self.result.stop_reason == "interrupted":
             return INTERRUPTED
         if self.result.news:
             return FOUND
-        could_not = any(each.progress.error for each in self.kernels)
-        known = any(each.discoveries for each in self.kernels)
-        return COULD_NOT if could_not or (not self.result.rows and not known) else NOTHING_NEW
+        could_not = any(each.progress.error or each.unjudged for each in self.kernels)
+        is_idle = not any(each.is_judged for each in self.kernels)
+        return COULD_NOT if self.faults or could_not or is_idle else NOTHING_NEW
 
 
 def as_json(report: Report) -> str:
@@ -68,6 +72,7 @@ def document(report: Report) -> Document:
         "trials": result.trials,
         "rows": result.rows,
         "kernels": [_kernel(each) for each in result.kernels],
+        "unusable": [str(fault) for fault in report.faults.values()],
     }
 
 
@@ -85,6 +90,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "ratios": list(progress.ratios),
         "error": progress.error,
         "stopped": progress.retired,
+        "unjudged": result.unjudged,
         "not_judged": sorted(progress.reasons),
         "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},
         "source": kernel.source if result.discoveries else None,

@@ -12,12 +12,11 @@ from urllib.parse import quote
 
 from kfuzz.devices.kinds import KINDS, Kind
 from kfuzz.views import kinds
-from kfuzz.views.document import Document, FindingEntry, KernelEntry
+from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry
 
 VERSION = "2.1.0"
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "kfuzzBucket/v1"
-Json = dict[str, object]
 
 
 def as_sarif(report: Document) -> str:
@@ -52,7 +51,8 @@ def _rule(kind: Kind) -> Json:
 
 def _invocation(report: Document) -> Json:
     """Whether the run could do its job; what kept kernels from being run is a notification."""
-    troubles = [f"{kernel['name']}: {kernel['error']}" for kernel in report["kernels"] if kernel["error"]]
+    idle = ((kernel["name"], kernel["error"] or kernel["unjudged"]) for kernel in report["kernels"])
+    troubles = [*(f"{name}: {why}" for name, why in idle if why), *report["unusable"]]
     return {
         "executionSuccessful": report["exit_code"] in (0, 1) and not troubles,
         "exitCode": report["exit_code"],

@@ -39,7 +39,7 @@ def also(one: Discovery) -> str:
 def troubles(report: Report) -> Iterator[str]:
     """What kept kernels from being tried to the end."""
     for kernel in report.kernels:
-        if trouble := kernel.progress.error or kernel.progress.retired:
+        if trouble := kernel.progress.error or kernel.progress.retired or kernel.unjudged:
             yield f"{kernel.kernel.name}: {trouble}"
 
 
@@ -63,7 +63,8 @@ def counts(kernel: KernelResult) -> str:
     warnings = sum(not one.is_error and not one.is_known for one in every)
     told = [f"{new} new" if new else "", f"{known} known" if known else ""]
     told += [f"{warnings} warning{'s' * (warnings > 1)}" if warnings else ""]
-    return ", ".join(filter(None, [*told, "cannot run" if kernel.progress.error else ""])) or "-"
+    told += ["cannot run" if kernel.progress.error else "not judged" if kernel.unjudged else ""]
+    return ", ".join(filter(None, told)) or "-"
 
 
 def verdict(report: Report) -> str:
@@ -75,13 +76,20 @@ def verdict(report: Report) -> str:
     news = len(result.news)
     if news:
         said = f"broken: {len(broken)} of {len(report.kernels)} kernels, in {news} way{'s' * (news > 1)}"
-    elif result.rows:
-        said = "nothing new is broken" if any(kernel.discoveries for kernel in report.kernels) else "nothing is broken"
+    elif any(kernel.progress.elements for kernel in report.kernels):
+        is_all_new = not any(kernel.discoveries for kernel in report.kernels)
+        said = "nothing is broken" if is_all_new else "nothing new is broken"
     else:
         said = "nothing was tested"
     amount = f"{result.trials} trials, {result.rows} rows in {seconds:.1f} s ({rate}device {report.device}, "
     stopped = {"max-cases": "", "max-time": ""}.get(result.stop_reason, f"; {result.stop_reason}")
-    return f"{said}: {amount}seed {result.seed}){stopped}{untried(report)}"
+    return f"{said}: {amount}seed {result.seed}){stopped}{untried(report)}{unjudged(report)}"
+
+
+def unjudged(report: Report) -> str:
+    """Of how many nothing is known for another reason than time, told above in full."""
+    left = sum(bool(kernel.progress.error or kernel.unjudged) for kernel in report.kernels) + len(report.faults)
+    return f"; {left} kernel{'s' * (left > 1)} could not be judged, see above" if left else ""
 
 
 def sizes(report: Report) -> Iterator[str]:

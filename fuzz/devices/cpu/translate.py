@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kfuzz.devices import ClaimError
+from kfuzz.devices import UnsupportedError
 from kfuzz.devices.cpu.reach import blanked_out, unreached
 
 # Comments, string and character literals: where nothing of CUDA is to be found.
@@ -63,7 +63,7 @@ class Translated:
 
 
 def translated(source: str, path: Path, entries: Iterable[str] | None = None) -> Translated:
-    """The source with CUDA's own words replaced; a ClaimError where it uses what the cpu device does not have.
+    """The source with CUDA's own words replaced; an UnsupportedError where it uses what the cpu device lacks.
 
     With `entries`, what none of them reaches is left out.
     """
@@ -94,10 +94,12 @@ def blanked(source: str) -> str:
 
 
 def check_supported(code: str, path: Path) -> None:
-    """Raise a ClaimError that names the first feature of blanked code that the cpu device does not have."""
+    """Raise an UnsupportedError that names the first feature of blanked code that the cpu device does not have."""
     for at, feature in sorted(_features(code)):
         line = code.count("\n", 0, at) + 1
-        raise ClaimError(f"{path}:{line}: the cpu device does not have {feature}; run this kernel with --device gpu")
+        raise UnsupportedError(
+            f"{path}:{line}: the cpu device does not have {feature}; run this kernel with --device gpu"
+        )
 
 
 def _features(code: str) -> Iterator[tuple[int, str]]:
