@@ -2,11 +2,14 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
-from kfuzz.devices import Probe
-from kfuzz.devices.cpu.abi import FORWARD, REVERSE, SHUFFLED
-from kfuzz.devices.cpu.experiments import FINE, manners
+from kfuzz.devices import Probe, Run
+from kfuzz.devices.cpu.abi import FINISHED, FORWARD, REVERSE, SHUFFLED
+from kfuzz.devices.cpu.experiments import FINE, CpuRun, Manner, examined, manners
+from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.layout import POISONS
+from planted_jobs import entries, planted
 
 
 @pytest.mark.parametrize("runs", [3, 4, 5])
@@ -33,3 +36,20 @@ def test_threads_take_turns_at_accesses_where_these_are_checked_and_the_order_is
         for check in (False, True):
             chosen = manners(Probe(check=check, runs=runs))
             assert [one.preempt_one_in for one in chosen] == [0] * (runs - 1) + [FINE if check else 0]
+
+
+@pytest.mark.parametrize(("left", "runs", "kinds"), [("", 1, []), ("once", 2, []), ("always", 2, ["unwritten"])])
+def test_of_one_run_another_follows_where_an_element_may_not_be_written(left: str, runs: int, kinds: list[str]) -> None:
+    """An answer may be what the poison is, by chance: only a second run with another tells."""
+    done: list[Manner] = []
+
+    def run_once(_: Flavour, manner: Manner, __: float) -> CpuRun:
+        done.append(manner)
+        chance = done[0].poison if left == "once" else manner.poison if left else 7
+        y = np.array([chance, 7], np.uint32).view(np.float32)
+        return CpuRun(manner, Run(manner.label(), {"y": y}), (), FINISHED, 0.0, 0.0, "")
+
+    job = planted("races", entries("races")[0], {"y": "f32[2]"})
+    outcome = examined(job, Probe(runs=1), run_once, set())
+    assert (len(outcome.runs), [one.kind for one in outcome.findings]) == (runs, kinds)
+    assert len({manner.poison for manner in done}) == runs

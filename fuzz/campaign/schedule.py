@@ -53,7 +53,8 @@ def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float) -
     """How trial number `index` is looked at: mostly for its results, now and then access by access."""
     number = seed_of(seed, kernel.name, index, "probe") >> 33
     if is_large(index):
-        return Probe(is_check(index), 2, number, LARGE_TIMEOUT * timeout)
+        often = 2 if LARGE[index % LARGE_EVERY] == "turns" else 1  # of the others none is about the order of threads
+        return Probe(is_check(index), often, number, LARGE_TIMEOUT * timeout)
     if index >= EVERY_RUN_FIRST and index % EVERY_RUN_IN:
         runs = min(runs, 2)
     return Probe(is_check(index), runs, number, timeout)

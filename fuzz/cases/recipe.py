@@ -27,12 +27,12 @@ KINDS: tuple[BaseKind, ...] = get_args(BaseKind)
 EditOp = Literal["set", "add"]
 
 _GOLDEN = 0x9E3779B97F4A7C15
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
+_MIX_1, _MIX_2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _NORMAL_MEAN = 4 * 65535 / 2
 _NORMAL_UNIT = 1.0 / 37837.0
 _NAN = 0x7FC00000
 """The NaN of every invalid operation: machines differ in the one they make."""
+_FLOAT = struct.Struct("<f")
 _CHUNK = 1 << 15
 """Elements worked on at a time: the temporaries, at eight bytes each, stay in a core's own cache."""
 
@@ -119,7 +119,7 @@ class Recipe:
 def bits_of(value: float) -> int:
     """The float32 bit pattern of a value, rounded to nearest (too large: infinity)."""
     try:
-        return int(struct.unpack("<I", struct.pack("<f", value))[0])
+        return int.from_bytes(_FLOAT.pack(value), "little")
     except OverflowError:
         return 0x7F800000 if value > 0 else 0xFF800000
 
@@ -132,8 +132,8 @@ def value_of(bits: int) -> float:
 def mix(seed: int, step: int) -> int:
     """Number `step` of the splitmix64 sequence that starts at `seed`."""
     z = (seed + (step + 1) * _GOLDEN) & MAX_SEED
-    z = ((z ^ (z >> 30)) * int(_MIX_1)) & MAX_SEED
-    z = ((z ^ (z >> 27)) * int(_MIX_2)) & MAX_SEED
+    z = ((z ^ (z >> 30)) * _MIX_1) & MAX_SEED
+    z = ((z ^ (z >> 27)) * _MIX_2) & MAX_SEED
     return z ^ (z >> 31)
 
 
@@ -220,9 +220,9 @@ def _hash(seed: NDArray[np.uint64], step: NDArray[np.uint64]) -> NDArray[np.uint
     """`mix` for arrays: the splitmix64 output function of seed + (step + 1) * golden ratio."""
     z = (step + np.uint64(1)) * np.uint64(_GOLDEN) + seed
     z ^= z >> np.uint64(30)
-    z *= _MIX_1
+    z *= np.uint64(_MIX_1)
     z ^= z >> np.uint64(27)
-    z *= _MIX_2
+    z *= np.uint64(_MIX_2)
     z ^= z >> np.uint64(31)
     return z
 

@@ -97,7 +97,8 @@ class Probe:
     """How hard to look at one job.
 
     `check`: per-access checking (cpu: the check flavour; gpu: compute-sanitizer).
-    `runs`: how many times it runs; each run has its own schedule and poison, drawn from `seed`; at least two.
+    `runs`: how many times it runs; each run has its own schedule and poison, drawn from `seed`. Of one run another
+    follows where it leaves in doubt whether every element is written.
     `timeout`: seconds, after which the job is a `hang`.
     """
 

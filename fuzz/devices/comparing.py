@@ -49,6 +49,12 @@ def unwritten(job: Job, runs: Sequence[Run], words: Sequence[int]) -> Iterator[F
             )
 
 
+def may_be_unwritten(job: Job, run: Run, word: int) -> bool:
+    """Whether an element of an output still holds the poison: where none does, each is written."""
+    outputs = (buffer for buffer in job.buffers if buffer.is_output and _is_poisoned(buffer) and nbytes(buffer))
+    return any(poisoned(run.outputs[buffer.name], word).any() for buffer in outputs)
+
+
 def differing(job: Job, left: Run, left_word: int, right: Run, right_word: int) -> tuple[str, int, int, int] | None:
     """The first element in which two runs differ: output, index and both bit patterns.
 

@@ -5,6 +5,7 @@ its draws, a campaign through a seed. Knows nothing of what is chosen.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache, reduce
 from typing import TypeVar
 
 from kfuzz.cases.recipe import MAX_SEED, mix
@@ -27,12 +28,21 @@ def seeded(seed: int) -> Choose:
 
 def seed_of(*parts: int | str) -> int:
     """One seed from several numbers and names: different parts, different choices."""
-    seed = 0
-    for part in parts:
-        for number in part.encode() if isinstance(part, str) else (part & MAX_SEED, part >> 64):
-            seed = mix(seed ^ (number & MAX_SEED), 0)
-        seed = mix(seed, 1)
+    seed = _seed_of_names(parts[:2])  # the same for every trial of a kernel
+    for part in parts[2:]:
+        seed = _joined(seed, part)
     return seed
+
+
+@lru_cache(maxsize=256)
+def _seed_of_names(parts: tuple[int | str, ...]) -> int:
+    return reduce(_joined, parts, 0)
+
+
+def _joined(seed: int, part: int | str) -> int:
+    for number in part.encode() if isinstance(part, str) else (part & MAX_SEED, part >> 64):
+        seed = mix(seed ^ (number & MAX_SEED), 0)
+    return mix(seed, 1)
 
 
 def one_of(choose: Choose, items: Sequence[T]) -> T:

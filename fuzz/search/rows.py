@@ -3,7 +3,6 @@
 Knows families and where a row has edges; never an op, nor how a kernel is run.
 """
 
-from dataclasses import replace
 from math import prod
 
 from kfuzz.cases.recipe import MAX_EDITS, Recipe, mix
@@ -30,16 +29,20 @@ def rows_recipe(ground: Ground, rows: int, cols: int, choose: Choose) -> Recipe:
     """
     start, seed = choose(0, len(ROWS) - 1), choose(0, 0xFFFF)
     bands = []
-    whole = RowPlan(cols, columns(cols, ground.widths), ground.widths, 0, floats(ground.kernel.source))
+    of_columns, named = columns(cols, ground.widths), floats(ground.kernel.source)
+
+    def row(bits: int) -> RowPlan:
+        return RowPlan(cols, of_columns, ground.widths, bits, named)
+
     for index in range(max(1, min(rows, MOST_BANDS))):
-        bands.append(ROWS[(start - index) % len(ROWS)](replace(whole, bits=mix(seed, start - index))))
+        bands.append(ROWS[(start - index) % len(ROWS)](row(mix(seed, start - index))))
     if len(bands) == 1 and row_axis(ground.kernel) is None and choose(0, 1):
         # A kernel of one row sees one row a trial: half the time it is made of two families.
-        other = one_of(choose, PLACED)(replace(whole, bits=mix(seed, len(ROWS))))
+        other = one_of(choose, PLACED)(row(mix(seed, len(ROWS))))
         bands[0] = bands[0]._replace(edits=(*bands[0].edits, *other.edits)[:MAX_EDITS])
     is_claimed = ground.kernel.special.nan or ground.kernel.special.pos_inf
     if seldom(choose, UNCLAIMED_ONCE_IN if not is_claimed else 2 if len(bands) == 1 else 1):
         place = choose(0, len(bands) - 1)
         family = with_nan if choose(0, 1) == 0 else with_pos_inf
-        bands[place] = family(replace(whole, bits=mix(seed, place)))
+        bands[place] = family(row(mix(seed, place)))
     return Recipe(rows, cols, tuple(bands))

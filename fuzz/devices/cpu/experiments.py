@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kfuzz.devices import Finding, Job, Outcome, Probe, Run
-from kfuzz.devices.comparing import differing, unwritten
+from kfuzz.devices.comparing import differing, may_be_unwritten, unwritten
 from kfuzz.devices.cpu.abi import FINISHED, FORWARD, REVERSE, SHUFFLED, TIMED_OUT, TOO_LARGE
 from kfuzz.devices.cpu.findings import Doubt, Sight
 from kfuzz.devices.cpu.options import Flavour
@@ -87,7 +87,8 @@ def manners(probe: Probe) -> list[Manner]:
     """Forward, reverse and then shuffled, with a poison of its own for each; of two runs, one is shuffled.
 
     One order can be right by accident: each of forward and reverse hides races that the other shows, and shuffled
-    shows most of both. So where there are two runs, forward and reverse take turns, and so do the poisons.
+    shows most of both. So where there are two runs, forward and reverse take turns, and so do the poisons. Where there
+    is one, the second is for what it leaves in doubt.
     """
     count, first = max(probe.runs, 2), 0
     fixed = [FORWARD, REVERSE]
@@ -111,7 +112,10 @@ def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Ou
     trial = Examination(job, probe, "check" if probe.check else "fast", run_once, probe.timeout)
     if job.source in waiters:
         trial.flavour, trial.turns = "check", FINE
-    passes = _passes(trial, manners(probe))
+    chosen = manners(probe)
+    passes = _passes(trial, chosen[: probe.runs])
+    if len(chosen) > probe.runs and (first := passes[0].run) and may_be_unwritten(job, first, chosen[0].poison):
+        passes += _passes(trial, chosen[probe.runs :])
     if passes[-1].status == TOO_LARGE:
         return _unchecked(job, probe, run_once, waiters) if probe.check else _too_large(job)
     if passes[-1].status == TIMED_OUT:

@@ -63,7 +63,7 @@ def examined(job: Job, probe: Probe, card: Launcher) -> Outcome:
     def run(plan: Arrangement, steps: int = len(job.steps)) -> GpuRun:
         return _run(job, plan, distances, card, steps)
 
-    passes = [run(plan) for plan in plans(job, probe.runs, probe.seed)]
+    passes = [run(plan) for plan in plans(job, max(probe.runs, 2), probe.seed)]
     findings = [_first_step(job, found, passed.plan, run) for found, passed in _distinct_faults(passes)]
     runs = tuple(one.run for one in passes)
     findings += unwritten(job, runs, [one.plan.word + OUTPUT for one in passes])
