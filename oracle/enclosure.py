@@ -54,6 +54,7 @@ class Enclosure:
     Where only a bound is NaN, its claim allows so many roundings that float64 overflowed: it bounds nothing.
     `slack_lo`, `slack_hi`: how far lo and hi may be off, being float64. `exact`: the same bounds as balls.
     `joint`: the tests that look at several elements of an answer at once. `bits`: all of these are bit patterns.
+    `may_be_nan`: where NaN is as right as a number in [lo, hi].
     """
 
     want: Doubles
@@ -66,6 +67,7 @@ class Enclosure:
     joint: Callable[[Doubles], Iterator[Clash]] | None = None
     reasons: tuple[str, ...] = ()
     bits: bool = False
+    may_be_nan: Mask | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,9 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
         ratio = np.where(error == 0, 0.0, error / bound)
         ratio = np.where(inside & ~(ratio <= 1), 1.0, ratio)
         ratio = np.where(np.isfinite(enclosure.want) & np.isfinite(got), ratio, np.where(inside, 0.0, np.inf))
+    if enclosure.may_be_nan is not None:
+        either = enclosure.may_be_nan & np.isnan(got)
+        clearly_out, clearly_in, ratio = clearly_out & ~either, clearly_in | either, np.where(either, 0.0, ratio)
     doubtful = ~clearly_out & ~clearly_in
     return Comparison(clearly_out & enclosure.judged, doubtful & enclosure.judged, ratio)
 

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 from kfuzz.oracle.diagnosis.pattern import extent, region
 from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Index, Mask, compare, is_outside
-from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, find
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.slices import GRAVEST, Part, joined, slices
+from kfuzz.oracle.systems.formats import DTYPES, stored, values
 from kfuzz.oracle.verdict import AnswerKind, Picture, Special, Verdict, Worst
 from numpy.typing import NDArray
 
@@ -24,10 +27,12 @@ def judge(
     got: Mapping[str, NDArray[Any]],
     accuracy: Accuracy | None = None,
     special: Special | None = None,
+    scalars: Mapping[str, float] | None = None,
 ) -> Verdict:
-    """Whether an op's answer is one that a correct float32 kernel with this accuracy may give.
+    """Whether an op's answer is one that a correct kernel with this accuracy may give.
 
-    `inputs` and `got` map the op's roles to float32 arrays. A broken verdict is certified by ball arithmetic.
+    `inputs` and `got` map the op's roles to float32 arrays; of an op that is a formula also to float16, float64 and
+    uint16 (the bits of bfloat16). `scalars` are the formula's. A broken verdict is certified by ball arithmetic.
     """
     accuracy, special = accuracy or Accuracy(), special or Special()
     for value, kind in ((accuracy, Accuracy), (special, Special)):
@@ -37,12 +42,23 @@ def judge(
     given = check_inputs(op, module, inputs)
     answers = check_outputs(op, module, given, got)
     parts: dict[str, list[Part]] = {role: [] for role in module.OUTPUTS}
-    for first, asked, answered in slices(given, answers, module.VECTOR):
-        enclosures = module.enclose(asked, accuracy, special)
+    for first, asked, answered in slices(given, answers, getattr(module, "BY_ROW", module.VECTOR)):
+        enclosures = _enclosed(module, asked, answered, accuracy, special, scalars)
         for role in module.OUTPUTS:
             verdict = _judge_output(module, asked, role, answered[role], enclosures[role])
             parts[role].append((first, verdict))
     return _combined([joined(of_role, answers[role].size) for role, of_role in parts.items()])
+
+
+def _enclosed(
+    module: Op, given: Mapping[str, Floats], answers: Mapping[str, Floats], accuracy: Accuracy, special: Special,
+    scalars: Mapping[str, float] | None,
+) -> dict[str, Enclosure]:  # fmt: skip
+    """The op's enclosures: a formula's also by its scalars and by the formats that answers are stored in."""
+    if isinstance(module, FormulaOp):
+        formats = {role: DTYPES[array.dtype] for role, array in answers.items()}
+        return module.enclose(given, accuracy, special, scalars, formats)
+    return module.enclose(given, accuracy, special)
 
 
 def _combined(verdicts: list[Verdict]) -> Verdict:
@@ -95,7 +111,7 @@ def _numbers(answer: Floats, enclosure: Enclosure) -> Doubles:
     """What is compared: the values, or the bit patterns as numbers."""
     if enclosure.bits:
         return np.ascontiguousarray(answer).view(np.uint32).astype(np.float64)
-    return answer.astype(np.float64)
+    return values(answer)
 
 
 def _worst_element(got: Doubles, enclosure: Enclosure, comparison: Comparison) -> Index | None:
@@ -114,19 +130,11 @@ def _describe(role: str, index: Index, answer: Floats, enclosure: Enclosure) -> 
     if enclosure.bits:
         numbers = [float(np.uint32(int(n)).view(np.float32)) for n in numbers]
     want, lo, hi = numbers
-    got = np.float32(answer[index])
+    one = np.ascontiguousarray(answer[index]).reshape(1)
     with np.errstate(over="ignore", under="ignore"):
-        want_bits = _bits(np.float32(want)) if not enclosure.bits else f"{int(enclosure.want[index]):08x}"
-    return Worst(
-        role,
-        index,
-        float(got),
-        want,
-        lo,
-        hi,
-        f"{np.ascontiguousarray(answer).view(np.uint32)[index]:08x}",
-        want_bits,
-    )
+        rounded = stored(np.array([want]), DTYPES[answer.dtype])
+        want_bits = _bits(rounded) if not enclosure.bits else f"{int(enclosure.want[index]):08x}"
+    return Worst(role, index, float(values(one)[0]), want, lo, hi, _bits(one), want_bits)
 
 
 def _picture(role: str, answer: Floats, enclosure: Enclosure, wrong: Mask) -> Picture | None:
@@ -135,8 +143,10 @@ def _picture(role: str, answer: Floats, enclosure: Enclosure, wrong: Mask) -> Pi
         return None
     places = [tuple(int(i) for i in place) for place in np.argwhere(wrong)]
     told = tuple(_describe(role, place, answer, enclosure) for place in places)
-    return Picture(role, answer.shape, tuple(answer.ravel().tolist()), told)
+    return Picture(role, answer.shape, tuple(values(answer).ravel().tolist()), told)
 
 
-def _bits(value: np.float32) -> str:
-    return f"{int(value.view(np.uint32)):08x}"
+def _bits(one: NDArray[Any]) -> str:
+    """The bits of a number in hexadecimal."""
+    size = one.dtype.itemsize
+    return f"{int.from_bytes(one.tobytes(), 'little'):0{2 * size}x}"

@@ -212,7 +212,8 @@ class Float32:
 
     def _fast_divide(self, a: Vector, b: Vector) -> Vector:
         quotient = self._rounded(np.divide, a, b)
-        return self._flush(self._moved(quotient, self._noise.integers(-2, 3, quotient.shape)))
+        moved = self._moved(quotient, self._noise.integers(-2, 3, quotient.shape))
+        return self._flush(np.where(a == 0, quotient, moved))  # 0 / s is 0 by every division that was tried on an H200
 
     def exp(self, x: Vector) -> Vector:
         t = self._flush(x)

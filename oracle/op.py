@@ -15,6 +15,7 @@ from kfuzz.oracle import ops
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.number import Number, Vector
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.systems.formats import DTYPES
 from kfuzz.oracle.verdict import Special
 from numpy.typing import NDArray
 
@@ -39,9 +40,12 @@ class Op(Protocol):
     `INPUTS` and `OUTPUTS` map each role to its dimensions; `VECTOR` says that a [rows, cols] input may be one row, [n].
     """
 
-    INPUTS: Mapping[str, tuple[str, ...]]
-    OUTPUTS: Mapping[str, tuple[str, ...]]
-    VECTOR: bool
+    @property
+    def INPUTS(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: N802  as a module has them
+    @property
+    def OUTPUTS(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: N802
+    @property
+    def VECTOR(self) -> bool: ...  # noqa: N802
 
     def define(self, N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]: ...
 
@@ -64,13 +68,11 @@ def op_names() -> tuple[str, ...]:
     return tuple(sorted(module.name for module in pkgutil.iter_modules(ops.__path__)))
 
 
-def find(name: str) -> Op:
-    """The op of that name."""
+def module_of(name: str) -> Any:  # noqa: ANN401  a module of `oracle/ops/`
+    """The file of the op of that name."""
     if name not in op_names():
         raise OracleError(f"op={name!r}: unknown; the oracle has {', '.join(op_names())}")
-    module: Any = importlib.import_module(f"{ops.__name__}.{name}")
-    op: Op = module
-    return op
+    return importlib.import_module(f"{ops.__name__}.{name}")
 
 
 def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
@@ -79,7 +81,7 @@ def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[
     sizes: dict[str, int] = {}
     checked = {}
     for role, dimensions in op.INPUTS.items():
-        array = as_rows(op, check_float32(f"{name}: inputs[{role!r}]", inputs[role]), dimensions)
+        array = as_rows(op, _checked(f"{name}: inputs[{role!r}]", inputs[role], op, role), dimensions)
         if array.ndim != len(dimensions):
             wanted = f"[{', '.join(dimensions)}]" + (" or [n]" if op.VECTOR else "")
             raise OracleError(f"{name}: inputs[{role!r}].shape={inputs[role].shape}: expected {wanted}")
@@ -90,7 +92,19 @@ def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[
                     f"and {sizes[dimension]} elsewhere; the inputs must agree"
                 )
         checked[role] = array
+    for role, below in getattr(op, "BELOW", {}).items():
+        check_integers(f"{name}: inputs[{role!r}]", checked[role], sizes.get(below))
+    admits = getattr(op, "admits", None)
+    if admits is not None and not admits(sizes):
+        raise OracleError(f"{name}: sizes {sizes}: expected {' and '.join(getattr(op, 'where', ()))}")
     return checked
+
+
+def _checked(what: str, array: NDArray[Any], op: Op, role: str) -> Floats:
+    """An input of the type that its role wants: float32, unless the op is a formula."""
+    if role in getattr(op, "INTEGERS", ()):
+        return check_integers(what, array, None)
+    return check_floats(what, array, only_float32=not hasattr(op, "calls"))
 
 
 def check_outputs(
@@ -106,7 +120,7 @@ def check_outputs(
     checked = {}
     for role, dimensions in op.OUTPUTS.items():
         wanted = tuple(sizes.get(dimension, 1) for dimension in dimensions)
-        array = check_float32(f"{name}: got[{role!r}]", got[role])
+        array = check_floats(f"{name}: got[{role!r}]", got[role], only_float32=not hasattr(op, "calls"))
         shaped = as_rows(op, array, dimensions)
         if shaped.size == np.prod(wanted) == 1 or (op.VECTOR and array.ndim == 0):
             shaped = array.reshape(wanted)
@@ -131,10 +145,22 @@ def check_roles(name: str, what: str, given: Mapping[str, object], wanted: Mappi
         raise OracleError(f"{name}: {what} has {', '.join(given) or 'nothing'}: expected {', '.join(wanted)}")
 
 
-def check_float32(what: str, array: NDArray[Any]) -> Floats:
-    """The array itself, or an error when it is no float32 array."""
+def check_floats(what: str, array: NDArray[Any], only_float32: bool = True) -> Floats:
+    """The array itself, or an error when it is no float32 array, or of no float type that a formula is judged in."""
     if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
         raise OracleError(f"{what} is a {type(array).__name__}: expected a float32 array; use numpy.asarray(..., 'f4')")
-    if array.dtype != np.float32:
+    if only_float32 and array.dtype != np.float32:
         raise OracleError(f"{what}.dtype={array.dtype}: expected float32; convert with .astype('f4') if that is meant")
+    if array.dtype not in DTYPES:
+        known = "float32, float64, float16 or uint16 (the bits of bfloat16)"
+        raise OracleError(f"{what}.dtype={array.dtype}: expected {known}")
+    return array
+
+
+def check_integers(what: str, array: NDArray[Any], below: int | None) -> NDArray[Any]:
+    """The array itself, or an error when it holds no integers, or one out of range."""
+    if not isinstance(array, np.ndarray) or not np.issubdtype(array.dtype, np.integer):
+        raise OracleError(f"{what}: expected an array of integers")
+    if below is not None and array.size and not (array.min() >= 0 and array.max() < below):
+        raise OracleError(f"{what} has {int(array.min())}..{int(array.max())}: expected 0..{below - 1}")
     return array

@@ -3,7 +3,8 @@
 Knows float32's roundings and the orders of summation; nothing of any op. Relative errors are in units of u = 2^-24.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Literal, TypeVar, get_args
 
@@ -70,7 +71,8 @@ FAST_EXP2_SCALED = ExpModel(4.0, 0.0, base_two=True)
 """The same by ex2.approx, whose error PTX states as 2^-22 relative at most."""
 
 Divide = Literal["ieee", "reciprocal", "fast", "fast reciprocal"]
-Accumulate = Literal["f32", "f64", "compensated"]
+Accumulate = Literal["f32", "f64", "compensated", "f16", "mma"]
+Narrow = Literal["f16", "bf16", "tf32"]
 Denominator = Literal["row", "element"]
 Shift = Literal["any", "running max", "zero"]
 Atomics = Literal["none", "global"]
@@ -93,6 +95,31 @@ def compensated(adds: T) -> T:
 
 
 @dataclass(frozen=True)
+class FunctionModel:
+    """f^(t) = f(t) (1 + eps) + delta with |eps| <= a0 u and |delta| <= absolute."""
+
+    a0: float
+    absolute: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (self.a0 >= 1 and 0 <= self.absolute < 1):
+            raise ValueError(
+                f"[{self.a0:g}, {self.absolute:g}]: expected at least 1 unit of u, and less than 1 absolute"
+            )
+
+
+LOOSEST: dict[str, FunctionModel] = {
+    "log": FunctionModel(3), "log1p": FunctionModel(3), "expm1": FunctionModel(3), "sqrt": FunctionModel(3),
+    "rsqrt": FunctionModel(5), "tanh": FunctionModel(5), "erf": FunctionModel(5), "erfc": FunctionModel(9),
+}  # fmt: skip
+"""The documented errors of the accurate functions: k ulp from the correctly rounded result, so 2 k + 1 units of u."""
+
+
+def _named(counts: "int | Mapping[str, int | None] | None", name: str) -> int | None:
+    return counts.get(name, counts.get("*")) if isinstance(counts, Mapping) else counts
+
+
+@dataclass(frozen=True)
 class Accuracy:
     """What is claimed of the rounding; left out, each part is its loosest sound value, but for `denominator`.
 
@@ -106,10 +133,13 @@ class Accuracy:
     `denominator`: "row" when all elements of a row are divided by one and the same stored sum.
     `order`: a named order gives exact counts per element in the place of adds and rescales.
     `exact_shift`: the shift is the true maximum and x - max is one float32 subtraction: a conformance check.
+    `form`: which of the formula's forms is computed (None: any). `keep`: values held in a narrower format, by name.
+    `operand`: what products of matrices see. `functions`: models of functions other than exp. `shared`: names of
+    which one stored value serves a whole row (None: all). Counts may be given for each named sum.
     """
 
-    adds: int | None = None
-    rescales: int | None = None
+    adds: int | Mapping[str, int | None] | None = None
+    rescales: int | Mapping[str, int | None] | None = None
     exp: ExpModel = EXPF
     divide: Divide = "reciprocal"
     accumulate: Accumulate = "f32"
@@ -120,11 +150,20 @@ class Accuracy:
     denominator: Denominator = "row"
     order: Order | None = None
     exact_shift: bool = False
+    form: str | None = None
+    keep: Mapping[str, str] = field(default_factory=dict)
+    operand: str | None = None
+    functions: Mapping[str, FunctionModel] = field(default_factory=dict)
+    shared: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (("adds", self.adds), ("rescales", self.rescales)):
-            if value is not None and not (isinstance(value, Integral) and value >= 0):
-                raise ValueError(f"{name}={value}: expected a count of at least 0")
+        for name, given in (("adds", self.adds), ("rescales", self.rescales)):
+            for value in given.values() if isinstance(given, Mapping) else (given,):
+                if value is not None and not (isinstance(value, Integral) and value >= 0):
+                    raise ValueError(f"{name}={value}: expected a count of at least 0")
+        for name, narrow in (*self.keep.items(), ("operand", self.operand)):
+            if narrow not in (None, *get_args(Narrow)):
+                raise ValueError(f"{name}={narrow!r}: expected one of {', '.join(get_args(Narrow))}")
         if not 0 <= self.shift_slack <= FAR:
             raise ValueError(f"shift_slack={self.shift_slack}: expected 0 to {FAR:g}: beyond that exp underflows")
         words = {"divide": Divide, "accumulate": Accumulate, "denominator": Denominator, "shift": Shift}
@@ -139,6 +178,27 @@ class Accuracy:
             raise ValueError(f"shift={self.shift!r} with shift_slack={self.shift_slack}: this shift has no slack")
         if self.shift == "zero" and (self.rescales or self.exact_shift):
             raise ValueError(f"shift='zero' with rescales={self.rescales}: expected 0, for nothing is subtracted")
+
+    def for_sum(self, name: str) -> "Accuracy":
+        """The same claim with the counts of one named sum in the place of all; "*" stands for the rest."""
+        if not isinstance(self.adds, Mapping) and not isinstance(self.rescales, Mapping):
+            return self
+        return replace(self, adds=_named(self.adds, name), rescales=_named(self.rescales, name))
+
+    def most(self, terms: int) -> tuple[int, int]:
+        """The additions and rescales of a sum of so many terms: as claimed, or as many as there can be."""
+        if isinstance(self.adds, Mapping) or isinstance(self.rescales, Mapping):
+            raise ValueError("counts by name: ask for_sum() which sum is meant")
+        adds = terms if self.adds is None else self.adds
+        return adds, adds if self.rescales is None else self.rescales
+
+    def function(self, name: str) -> FunctionModel:
+        """The model of a function: the claimed one, else the loosest that is documented."""
+        return self.functions.get(name, LOOSEST[name])
+
+    def kept(self, name: str) -> str | None:
+        """The format that a value of this name is held in, where it is narrower."""
+        return self.keep.get(name)
 
     @property
     def shift_is_exact(self) -> bool:
@@ -221,8 +281,7 @@ def counts(accuracy: Accuracy, terms: int, m: NDArray[np.float64] | None = None,
         online = accuracy.rescales != 0 and m is not None
         rescales = rescales_in_order(accuracy.order, m) if online and m is not None else np.zeros(terms)
         return Counts(rescales + first_exp, rescales, adds)
-    most = terms if accuracy.adds is None else accuracy.adds
-    times = most if accuracy.rescales is None else accuracy.rescales
+    most, times = accuracy.most(terms)
     if accuracy.shift == "zero":
         times = 0
     if accuracy.shift == "running max" and m is not None and not accuracy.exp.base_two:  # else exp(m - m) may err

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.number import Mpmath
-from kfuzz.oracle.op import OracleError, check_inputs, find
+from kfuzz.oracle.op import OracleError, check_inputs
 from numpy.typing import NDArray
 
 MOST_DIGITS = 100_000
@@ -22,4 +24,6 @@ def want(op: str, inputs: Mapping[str, NDArray[Any]], digits: int = 50) -> dict[
     for role, array in given.items():
         if not array.size:
             raise OracleError(f"{role} has shape {list(array.shape)}: expected at least one element")
+    if isinstance(module, FormulaOp):
+        return module.wanted(given, {}, bits=N.context.prec)
     return module.define(N, {role: N.embed(array) for role, array in given.items()})

@@ -64,7 +64,7 @@ def test_every_lemma_names_its_code_and_a_test_that_fails_without_it() -> None:
 @pytest.mark.parametrize(
     ("was", "becomes", "told"),
     [
-        ("`_division`, ", "`_divison`, ", "Division: oracle/ops/softmax.py: _divison"),
+        ("`Bands.divided`, ", "`Bands.divded`, ", "Division: oracle/systems/band.py: Bands.divded"),
         ("`test_one_factor_has", "`test_one_factor_had", "One factor: tests/test_numerics.py: test_one_factor_had_"),
         ("`oracle/maximum.py`", "`oracle/maxima.py`", "Maximum: oracle/maxima.py: enclose_maximum"),
         ("- Test: `tests/test_numerics.py`: `test_one_sum_must", "`test_one_sum_must", "Row factor: no Test"),

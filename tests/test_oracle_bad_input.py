@@ -8,6 +8,7 @@ from kfuzz.oracle import Accuracy, ExpModel, OracleError, judge, want
 
 F4 = np.float32
 X = np.zeros((2, 3), dtype=F4)
+Y = X[:, 0]
 
 
 @pytest.mark.parametrize(
@@ -17,8 +18,9 @@ X = np.zeros((2, 3), dtype=F4)
         (lambda: judge("softmax", {"z": X}, {"y": X}), "softmax: inputs has z: expected x"),
         (lambda: judge("softmax", {}, {"y": X}), "softmax: inputs has nothing: expected x"),
         (lambda: judge("softmax", {"x": X}, {"out": X}), "softmax: got has out: expected y"),
-        (lambda: judge("softmax", {"x": X.astype("f8")}, {"y": X}), "inputs['x'].dtype=float64: expected float32"),
-        (lambda: judge("softmax", {"x": X}, {"y": X.astype("f2")}), "got['y'].dtype=float16: expected float32"),
+        (lambda: judge("row_max", {"x": X.astype("f8")}, {"y": Y}), "inputs['x'].dtype=float64: expected float32"),
+        (lambda: judge("row_max", {"x": X}, {"y": Y.astype("f2")}), "got['y'].dtype=float16: expected float32"),
+        (lambda: judge("softmax", {"x": X.astype("i4")}, {"y": X}), "inputs['x'].dtype=int32: expected float32,"),
         (lambda: judge("softmax", {"x": [[1.0]]}, {"y": X}), "inputs['x'] is a list: expected a float32 array"),
         (
             lambda: judge("softmax", {"x": X[None]}, {"y": X}),
@@ -28,7 +30,7 @@ X = np.zeros((2, 3), dtype=F4)
         (lambda: judge("transpose", {"x": X}, {"y": X}), "got['y'].shape=(2, 3): expected (3, 2)"),
         (lambda: judge("sgemm", {"a": X, "b": X}, {"c": X}), "inputs['b'].shape=(2, 3): k is 2 here and 3 elsewhere"),
         (lambda: judge("row_max", {"x": X[:, :0]}, {"y": X[:, 0]}), "the max of an empty row is undefined"),
-        (lambda: want("gemm", {}), "op='gemm': unknown"),
+        (lambda: want("gemmm", {}), "op='gemmm': unknown"),
         (lambda: want("softmax", {"x": X}, digits=0), "digits=0: expected an integer from 1 to 100000"),
         (lambda: want("softmax", {"x": X}, digits=10**12), "digits=1000000000000: expected"),
         (lambda: want("softmax", {"x": X}, digits="50"), "digits='50': expected"),
@@ -55,7 +57,7 @@ def test_a_wrong_question_is_named(ask: Callable[[], object], message: str) -> N
         (lambda: Accuracy(shift_slack=-1), "shift_slack=-1: expected 0 to 104"),
         (lambda: Accuracy(shift_slack=float("nan")), "shift_slack=nan"),
         (lambda: Accuracy(divide="exact"), "divide='exact': expected one of ieee, reciprocal, fast, fast reciprocal"),
-        (lambda: Accuracy(accumulate="f16"), "accumulate='f16': expected one of f32, f64, compensated"),
+        (lambda: Accuracy(accumulate="f8"), "accumulate='f8': expected one of f32, f64, compensated, f16, mma"),
         (lambda: Accuracy(denominator="column"), "denominator='column': expected one of row, element"),
         (lambda: Accuracy(exact_shift=True, shift_slack=1), "an exact shift has no slack"),
         (lambda: Accuracy(shift="max"), "shift='max': expected one of any, running max, zero"),

@@ -6,7 +6,7 @@ Knows what an op module of the oracle says of its arrays; never its mathematics.
 from dataclasses import dataclass
 from functools import cache
 
-from kfuzz.oracle.op import find
+from kfuzz.oracle.find import find
 
 Dimensions = tuple[str, ...]
 

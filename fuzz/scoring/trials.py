@@ -16,7 +16,8 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
 from kfuzz.mutating.mutate import Mutant, as_kernel, mutants
 from kfuzz.oracle.enclosure import Enclosure
-from kfuzz.oracle.op import check_inputs, find
+from kfuzz.oracle.find import find
+from kfuzz.oracle.op import check_inputs
 from kfuzz.trials.trial import Trial, run_trial
 from numpy.typing import NDArray
 

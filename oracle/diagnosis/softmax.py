@@ -4,7 +4,7 @@ All elements of a row share one denominator, so y_i / want_i tells a wrong denom
 elements (factors of their own).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask, tree_sum
@@ -24,6 +24,13 @@ OVERFLOWS = 80.0
 
 SPLITS = (32, 64, 128, 256, 512, 1024)
 """The shares of work (threads, or elements a tile) that a forgotten rescale is looked for in."""
+
+
+def diagnose_row(
+    inputs: Mapping[str, Floats], output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
+) -> Diagnosis:
+    """What the error of the worst row looks like."""
+    return diagnose(inputs["x"], got, enclosure, wrong, worst)
 
 
 def diagnose(x: Floats, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index) -> Diagnosis:

@@ -7,8 +7,9 @@ from itertools import product
 import numpy as np
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.algorithms import SEQUENTIAL, TREE
+from kfuzz.oracle.find import find
 from kfuzz.oracle.number import ExpNoise, Float32, Vector
-from kfuzz.oracle.op import Floats, find
+from kfuzz.oracle.op import Floats
 from kfuzz.oracle.rounding import Accuracy, Order
 from kfuzz.oracle.selfcheck.families import rows
 from kfuzz.oracle.selfcheck.soundness import MODELS, Plan, Tally, column, usage
@@ -57,4 +58,4 @@ def _check(
         enclosures = find(op).enclose(inputs, claim, Special())
         for role, got in zip(("m", "s"), answer, strict=True):
             worst, outside = usage(np.asarray(got, dtype=np.float64)[:, None], column(enclosures[role]))
-            tally.add(worst[enclosures[role].judged], np.zeros(0), outside)
+            tally.add(worst[enclosures[role].judged], outside)

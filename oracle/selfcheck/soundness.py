@@ -8,9 +8,8 @@ import numpy as np
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.algorithms import SEQUENTIAL, TREE
 from kfuzz.oracle.enclosure import Doubles, Enclosure, compare, is_outside
+from kfuzz.oracle.find import find
 from kfuzz.oracle.number import ExpNoise, Float32, Vector
-from kfuzz.oracle.op import find
-from kfuzz.oracle.ops.softmax import PlainRows, one_over_sum
 from kfuzz.oracle.rounding import EXPF, FAST_EXPF, Accuracy, ExpModel, Order
 from kfuzz.oracle.selfcheck.families import Row, rows
 from kfuzz.oracle.verdict import Special
@@ -117,13 +116,11 @@ class Tally:
 
     name: str
     ratios: list[float] = field(default_factory=list)
-    row_factors: list[float] = field(default_factory=list)
     violations: int = 0
 
-    def add(self, ratios: Doubles, factors: Doubles, violations: int) -> None:
+    def add(self, ratios: Doubles, violations: int) -> None:
         """One more batch of rows."""
         self.ratios.extend(ratios.tolist())
-        self.row_factors.extend(factors.tolist())
         self.violations += violations
 
 
@@ -140,8 +137,7 @@ def check(variant: Variant, x: Row, noise: ExpNoise, model: ExpModel, ftz: bool,
     clashes = 0
     if enclosure.joint is not None:
         clashes = sum(clash.certified() for clash in enclosure.joint(got))
-    factors = row_factor_usage(PlainRows(x.astype(np.float64), claim), got)
-    tally.add(worst, factors, outside + clashes)
+    tally.add(worst, outside + clashes)
 
 
 def usage(got: Doubles, enclosure: Enclosure) -> tuple[Doubles, int]:
@@ -151,18 +147,6 @@ def usage(got: Doubles, enclosure: Enclosure) -> tuple[Doubles, int]:
     outside = sum(is_outside(float(got[tuple(i)]), tuple(int(v) for v in i), enclosure) for i in suspects)
     ratio = comparison.ratio.reshape(len(got), -1)
     return np.max(ratio, axis=1, initial=0.0), outside
-
-
-def row_factor_usage(row: PlainRows, y: Doubles) -> Doubles:
-    """How much of the row-factor test's room each row's tightest pair uses; above 1 no sum fits both."""
-    at_least, at_most = one_over_sum(row, y)
-    every = np.arange(len(y))
-    i, k = at_least.argmax(axis=1), at_most.argmin(axis=1)
-    with np.errstate(all="ignore"):
-        low, high = np.log(at_least), np.log(at_most)
-        middle, half = (low + high) / 2, (high - low) / 2
-        used = (middle[every, i] - middle[every, k]) / (half[every, i] + half[every, k])
-    return np.where(np.isfinite(used), np.maximum(used, 0.0), 0.0)
 
 
 @dataclass(frozen=True)
@@ -229,7 +213,7 @@ def sums(plan: Plan) -> Iterator[Tally]:
             got = np.asarray(algorithms.row_sum(N, N.embed(x), order), dtype=np.float64)
             enclosure = find("row_sum").enclose({"x": x}, Accuracy(order=order, ftz=ftz), Special())["y"]
             worst, outside = usage(got[:, None], column(enclosure))
-            tally.add(worst, np.zeros(0), outside)
+            tally.add(worst, outside)
         yield tally
     for fused in (False, True):
         tally = Tally("sgemm, fused" if fused else "sgemm")
@@ -239,7 +223,7 @@ def sums(plan: Plan) -> Iterator[Tally]:
         yield tally
 
 
-def _sgemm(k: int, seed: int, order: Order, fused: bool) -> tuple[Doubles, Doubles, int]:
+def _sgemm(k: int, seed: int, order: Order, fused: bool) -> tuple[Doubles, int]:
     rng = np.random.default_rng([k, seed])
     scale = 10.0 ** rng.integers(-3, 4, (9, 1))
     a, b = (rng.standard_normal((9, k)) * scale).astype(np.float32), rng.standard_normal((k, 5)).astype(np.float32)
@@ -251,7 +235,7 @@ def _sgemm(k: int, seed: int, order: Order, fused: bool) -> tuple[Doubles, Doubl
         got = np.asarray(algorithms.sgemm(N, a, b, order), dtype=np.float64)
     enclosure = find("sgemm").enclose({"a": a, "b": b}, Accuracy(order=order), Special())["c"]
     worst, outside = usage(got, enclosure)
-    return worst, np.zeros(0), outside
+    return worst, outside
 
 
 def _fma(p: algorithms.Parts, q: algorithms.Parts) -> algorithms.Parts:

@@ -1,0 +1,33 @@
+"""The op of a name, or of a user's own file: nothing is registered, a name is a file in `oracle/ops/`."""
+
+import importlib.util
+from functools import cache
+from pathlib import Path
+
+from kfuzz.oracle.formula import FormulaOp, from_module
+from kfuzz.oracle.op import Op, OracleError, module_of
+
+
+@cache
+def find(name: str) -> Op:
+    """The op of that name; a name that ends in .py is the path of a formula of one's own."""
+    if name.endswith(".py"):
+        return load(Path(name))
+    module = module_of(name)
+    found: Op = from_module(name, module) if hasattr(module, "formula") else module
+    return found
+
+
+def load(path: Path) -> FormulaOp:
+    """The op that a file of one's own holds."""
+    if not path.is_file():
+        raise OracleError(f"op={str(path)!r}: no such file")
+    spec = importlib.util.spec_from_file_location(f"kfuzz_op_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise OracleError(f"op={str(path)!r}: cannot be loaded as Python")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise OracleError(f"op={str(path)!r}: {type(error).__name__}: {error}") from error
+    return from_module(path.stem, module)

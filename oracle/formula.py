@@ -1,0 +1,534 @@
+"""An op that is a formula: enclosure, reference, special values and joint test follow from a few lines of Python.
+
+A file in `oracle/ops/`, or a user's own, holds INPUTS, OUTPUTS, SCALARS, FORMS and a function `formula`; what is made
+of it here is an op like any other. Knows the number systems; never which op it is.
+"""
+
+import inspect
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx
+from kfuzz.oracle.diagnosis import formulas as diagnosis
+from kfuzz.oracle.enclosure import PRECISIONS, Bounds, Clash, Doubles, Enclosure, Index, Mask
+from kfuzz.oracle.joint import Contradiction, contract
+from kfuzz.oracle.op import Diagnosis, OracleError
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.ends import BallEnds
+from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.formats import F32, F64, Format, Reals, values
+from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.verdict import Special
+
+NamedReals = Mapping[str, Reals]
+ROLE = re.compile(r"(float|int)\s*\[([\w\s,]*)\]\s*(?:<\s*(\w+))?")
+USAGE = 'write "float[rows, cols]" or "int[rows] < cols"'
+ANYTHING = "elements of which any value may be right"
+
+
+@dataclass(frozen=True)
+class Role:
+    """One array of an op: numbers or integers, its dimensions, and what integers stay below."""
+
+    is_float: bool
+    dimensions: tuple[str, ...]
+    below: str | None = None
+
+
+def read_role(op: str, name: str, text: object) -> Role:
+    """A role as an op's file writes it."""
+    found = ROLE.fullmatch(text.strip()) if isinstance(text, str) else None
+    if not found:
+        raise OracleError(f"{op}: {name} = {text!r}: no role; {USAGE}")
+    dimensions = tuple(part.strip() for part in found[2].split(",") if part.strip())
+    return Role(found[1] == "float", dimensions, found[3])
+
+
+@dataclass(frozen=True)
+class FormulaOp:
+    """An op made of a formula's file. `calls` is the file's function; the rest is what it says beside it."""
+
+    name: str
+    calls: Any
+    roles: Mapping[str, Role]
+    outputs: Mapping[str, Role]
+    scalars: Mapping[str, float | str]
+    forms: tuple[str, ...]
+    where: tuple[str, ...]
+    special: Mapping[str, str]
+    source: ModuleType = field(repr=False)
+
+    # -- what every op has
+
+    @property
+    def INPUTS(self) -> dict[str, tuple[str, ...]]:  # noqa: N802  as the modules of other ops have it
+        return {name: role.dimensions for name, role in self.roles.items()}
+
+    @property
+    def OUTPUTS(self) -> dict[str, tuple[str, ...]]:  # noqa: N802
+        return {name: role.dimensions for name, role in self.outputs.items()}
+
+    @property
+    def INTEGERS(self) -> tuple[str, ...]:  # noqa: N802
+        return tuple(name for name, role in self.roles.items() if not role.is_float)
+
+    @property
+    def BELOW(self) -> dict[str, str]:  # noqa: N802
+        return {name: role.below for name, role in self.roles.items() if role.below}
+
+    @property
+    def VECTOR(self) -> bool:  # noqa: N802
+        """Whether a [rows, cols] input may be one row."""
+        return next(iter(self.roles.values())).dimensions == ("rows", "cols")
+
+    @property
+    def BY_ROW(self) -> bool:  # noqa: N802
+        """Whether rows of all arrays may be judged a few at a time."""
+        every = (*self.roles.values(), *self.outputs.values())
+        lead = all(role.dimensions[:1] == ("rows",) for role in every)
+        return lead and all("rows" in apart for apart in self.apart.values())
+
+    def define(self, N: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  a system of `number`
+        """The exact definition to the digits of `N`, which is mpmath's."""
+        return self.wanted(inputs, {}, bits=N.context.prec)
+
+    # -- the formula over a number system
+
+    def sizes_of(self, inputs: NamedReals) -> dict[str, int]:
+        return {
+            d: n for name, role in self.roles.items() for d, n in zip(role.dimensions, inputs[name].shape, strict=True)
+        }
+
+    def scalars_of(self, sizes: Mapping[str, int], given: Mapping[str, float]) -> dict[str, float]:
+        """Every scalar's value: given, or the op's own default, which may depend on the sizes."""
+        unknown = sorted(set(given) - set(self.scalars))
+        if unknown:
+            raise OracleError(f"{self.name}: scalars has {unknown[0]}: expected {', '.join(self.scalars) or 'none'}")
+        found = {}
+        for name, default in self.scalars.items():
+            value = given.get(name, default)
+            found[name] = float(value if not isinstance(value, str) else evaluated(value, sizes))
+        return found
+
+    def run(
+        self,
+        N: Any,  # noqa: ANN401  any system
+        inputs: NamedReals,
+        sizes: Mapping[str, int],
+        scalars: Mapping[str, float],
+    ) -> dict[str, Quantity]:
+        """The formula over one system, with every output in the shape that it declares."""
+        given = {n: N.input(inputs[n]) if role.is_float else inputs[n] for n, role in self.roles.items()}
+        derived = {name for name in self.scalars if isinstance(self.scalars[name], str)}
+        numbers = {n: self._scalar(N, v, n in derived and n not in self.given(scalars)) for n, v in scalars.items()}
+        made = self.calls(N, **given, **numbers)
+        if not isinstance(made, Mapping):
+            made = {next(iter(self.outputs)): made}
+        return dict(made)
+
+    @staticmethod
+    def given(scalars: Mapping[str, float]) -> frozenset[str]:
+        return scalars.names if isinstance(scalars, Given) else frozenset(scalars)
+
+    @staticmethod
+    def _scalar(N: Any, value: float, is_derived: bool) -> Quantity:  # noqa: ANN401
+        """A scalar that a kernel works out for itself, such as 1 / sqrt(d), is off by two roundings more (R3)."""
+        made: Quantity = N.number(value)
+        if is_derived and isinstance(N, Bands) and math.frexp(abs(value))[0] != 0.5:
+            u = 2 * N.u * (1 + N.u)
+            made = N.value(made.lo - abs(made.lo) * u, made.hi + abs(made.hi) * u)
+        return made
+
+    def indices(self, sizes: Mapping[str, int], only: Mapping[str, int] | None = None) -> dict[str, Reals]:
+        only = only or {}
+        return {d: np.arange(n) if d not in only else np.array([only[d]]) for d, n in sizes.items()}
+
+    def wanted(self, inputs: NamedReals, scalars: Mapping[str, float], bits: int = 0) -> dict[str, Reals]:
+        """The exact outputs, by float64 or by mpmath."""
+        sizes = self.sizes_of(inputs)
+        N = Exact(sizes, bits=bits, index=self.indices(sizes))
+        numbers = self.scalars_of(sizes, scalars)
+        plain = {
+            n: a if bits or not role.is_float else values(a)
+            for (n, role), a in zip(self.roles.items(), self._in_order(inputs), strict=True)
+        }
+        if bits:
+            plain = {
+                n: a.astype(np.float64) if role.is_float and a.dtype == object else a
+                for (n, role), a in zip(self.roles.items(), self._in_order(inputs), strict=True)
+            }
+        with np.errstate(all="ignore"):
+            made = self.run(N, plain, sizes, numbers)
+        return {name: shaped(value.x, self.outputs[name], sizes) for name, value in made.items()}
+
+    def _in_order(self, inputs: NamedReals) -> list[Reals]:
+        return [inputs[name] for name in self.roles]
+
+    # -- the enclosure
+
+    def enclose(
+        self, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float] | None = None,
+        stored: Mapping[str, Format] | None = None,
+    ) -> dict[str, Enclosure]:  # fmt: skip
+        """The sets of every output: of the claimed form, or the union of all (R8)."""
+        question = Question(self, inputs, accuracy, special, Given.of(scalars or {}), stored or {})
+        return {name: question.enclosure(name) for name in self.outputs}
+
+    def diagnose(
+        self, inputs: NamedReals, output: str, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: Index
+    ) -> Diagnosis:
+        """What the error looks like: by the op's own eyes, where it has some, else by those of all formulas."""
+        own = getattr(self.source, "diagnose", None)
+        if own is not None:
+            found: Diagnosis = own(inputs, output, got, enclosure, wrong, worst)
+            return found
+        return diagnosis.diagnose(self, inputs, output, got, enclosure, wrong, worst)
+
+    # -- which dimensions fall apart
+
+    @cached_property
+    def apart(self) -> dict[str, tuple[str, ...]]:
+        """For each output the dimensions along which nothing of one index enters another's answer.
+
+        Found by taint: NaN in all inputs at one index of a dimension must stay at that index.
+        """
+        sizes = self.small_sizes(4)
+        rng = np.random.default_rng(1)
+        inputs = self.random_inputs(sizes, rng)
+        scalars = self.scalars_of(sizes, {})
+        found = {}
+        for output, role in self.outputs.items():
+            kept = [d for d in role.dimensions if self._stays_apart(output, d, inputs, sizes, scalars)]
+            found[output] = tuple(kept)
+        return found
+
+    def _stays_apart(
+        self, output: str, d: str, inputs: NamedReals, sizes: Mapping[str, int], scalars: Mapping[str, float]
+    ) -> bool:
+        with_d = [n for n, role in self.roles.items() if d in role.dimensions]
+        if d == "1" or not any(self.roles[n].is_float for n in with_d):
+            return False
+        for place in range(sizes[d]):
+            tainted = dict(inputs)
+            for name in with_d:
+                if self.roles[name].is_float:
+                    tainted[name] = inputs[name].copy()
+                    np.moveaxis(tainted[name], self.roles[name].dimensions.index(d), 0)[place] = np.nan
+            N = Exact(sizes, index=self.indices(sizes))
+            with np.errstate(all="ignore"):
+                made = self.run(N, tainted, sizes, scalars)[output]
+            y = shaped(made.x, self.outputs[output], sizes)
+            others = np.delete(np.moveaxis(y, self.outputs[output].dimensions.index(d), 0), place, axis=0)
+            if np.isnan(others).any():
+                return False
+        return True
+
+    def small_sizes(self, n: int) -> dict[str, int]:
+        """Mapping[str, int] of about n for which the op's axes rules hold."""
+        names = list(
+            dict.fromkeys(d for role in (*self.roles.values(), *self.outputs.values()) for d in role.dimensions)
+        )
+        names = [name for name in names if name != "1"]
+        for choice in itertools.product(*([n, 2 * n, 1, max(n // 2, 1)] for _ in names)):
+            sizes = dict(zip(names, choice, strict=True))
+            if self.admits(sizes):
+                return sizes
+        raise OracleError(f"{self.name}: no sizes of about {n} satisfy {' and '.join(self.where)}")
+
+    def admits(self, sizes: Mapping[str, int]) -> bool:
+        return all(bool(evaluated(rule, sizes)) for rule in self.where)
+
+    def random_inputs(self, sizes: Mapping[str, int], rng: np.random.Generator) -> dict[str, Reals]:
+        """Normal numbers, and integers in their range."""
+        made: dict[str, Reals] = {}
+        for name, role in self.roles.items():
+            shape = tuple(sizes[d] for d in role.dimensions)
+            most = sizes[role.below] if role.below else 100
+            made[name] = rng.standard_normal(shape) if role.is_float else rng.integers(0, most, shape)
+        return made
+
+
+class Given(dict[str, float]):
+    """Scalars that a claim or a trial named: these are float32 or double numbers as they stand."""
+
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, given: Mapping[str, float]) -> "Given":
+        made = cls(given)
+        made.names = frozenset(given)
+        return made
+
+
+def evaluated(text: str, sizes: Mapping[str, int]) -> Any:  # noqa: ANN401  a number or a truth
+    """An expression of an op's own file over its sizes."""
+    return eval(text, {"__builtins__": {}, "sqrt": math.sqrt, **sizes})  # noqa: S307  the file is Python itself
+
+
+def shaped(x: Reals, role: Role, sizes: Mapping[str, int], only: Mapping[str, int] | None = None) -> Reals:
+    """An output without the axes that a reduction left behind."""
+    only = only or {}
+    shape = tuple(1 if d in only or d == "1" else sizes[d] for d in role.dimensions)
+    size = math.prod(shape)
+    if x.size == size:
+        return x.reshape(shape)
+    return np.broadcast_to(x, shape)
+
+
+class Question:
+    """One case, one claim: the bands of all forms over it, and over single rows of it by balls."""
+
+    def __init__(
+        self, op: FormulaOp, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Given,
+        stored: Mapping[str, Format],
+    ) -> None:  # fmt: skip
+        self.op, self.claim, self.special, self.stored = op, accuracy, special, stored
+        self.inputs = {n: values(a) if op.roles[n].is_float else a for n, a in inputs.items()}
+        self.sizes = op.sizes_of(inputs)
+        self.work = F64 if any(a.dtype == np.float64 for n, a in inputs.items() if op.roles[n].is_float) else F32
+        numbers = op.scalars_of(self.sizes, scalars)
+        self.scalars = Given(numbers)
+        self.scalars.names = frozenset(scalars)
+        if accuracy.form is not None and accuracy.form not in op.forms:
+            raise OracleError(f"{op.name}: form={accuracy.form!r}: expected {' or '.join(op.forms) or 'none'}")
+        self.forms = (accuracy.form,) if accuracy.form else op.forms or ("",)
+        self.bands = [self.band(form) for form in self.forms]
+        for band in self.bands:
+            band.tape = []
+        self.made = [self._run(band, self.inputs) for band in self.bands]
+        self._rows: dict[tuple[Index, int, str], Any] = {}
+
+    def band(self, form: str, only: Mapping[str, int] | None = None, balls: bool = False) -> Bands:
+        return Bands(
+            self.claim, self.sizes, self.work, form, BallEnds() if balls else None,
+            self.op.indices(self.sizes, only), self.special.all_neg_inf,
+        )  # fmt: skip
+
+    def _run(self, band: Bands, inputs: NamedReals) -> dict[str, Quantity]:
+        with np.errstate(all="ignore"):
+            made = self.op.run(band, inputs, self.sizes, self.scalars)
+            return {name: band.stored(value, self.stored.get(name, band.f)) for name, value in made.items()}
+
+    def _parts(
+        self, band: Bands, value: Quantity, name: str, only: Mapping[str, int] | None = None
+    ) -> tuple[Reals, Reals, Reals]:
+        """lo, hi, may be NaN, in the output's own shape; masked rows are 0 where the claim says so."""
+        role = self.op.outputs[name]
+        full = np.broadcast_shapes(*(part.shape for part in value.parts))
+        lo, hi, nan = (np.broadcast_to(part, full) for part in value.parts)
+        for mark in band.masked:
+            mask = np.broadcast_to(mark.lo, full) if _fits(mark.lo.shape, full) else np.zeros(full, dtype=np.bool_)
+            lo, hi, nan = np.where(mask, 0.0, lo), np.where(mask, 0.0, hi), np.where(mask, False, nan)
+        return tuple(shaped(part, role, self.sizes, only) for part in (lo, hi, nan))  # type: ignore[return-value]
+
+    def enclosure(self, name: str) -> Enclosure:
+        """The union of the forms, element by element; what a claim is silent of is not judged."""
+        parts = [self._parts(band, made[name], name) for band, made in zip(self.bands, self.made, strict=True)]
+        lo, hi, nan = united(parts)
+        want = self._want(name)
+        judged, reasons, must = self._judged(name, lo.shape)
+        if must.any():
+            lo, hi, nan = np.where(must, np.inf, lo), np.where(must, -np.inf, hi), nan | must
+        open_ = (lo == -np.inf) & (hi == np.inf) & nan
+        judged = judged & ~open_
+        notes = {reason: count for band in self.bands for reason, count in band.notes.items()}
+        reasons += tuple(f"{count} {reason}" for reason, count in notes.items())
+        if (open_ & ~notes_explain(notes)).any():
+            reasons += (f"{int(open_.sum())} {ANYTHING}",)
+        only_nan = lo > hi
+        with np.errstate(invalid="ignore"):
+            want = np.where(only_nan, np.nan, np.clip(np.where(np.isnan(want), lo, want), lo, hi)).astype(np.float64)
+        lo, hi = np.where(only_nan, np.nan, lo), np.where(only_nan, np.nan, hi)
+        none = np.zeros(lo.shape)
+        joint = self._joint(name) if self.claim.denominator == "row" and self.claim.shared != () else None
+        return Enclosure(
+            want, lo, hi, judged, none, none, lambda index, bits: self.exact(name, index, bits), joint, reasons,
+            may_be_nan=nan & ~only_nan,
+        )  # fmt: skip
+
+    def _want(self, name: str) -> Doubles:
+        N = Exact(self.sizes, self.forms[0], index=self.op.indices(self.sizes))
+        with np.errstate(all="ignore"):
+            made = self.op.run(N, self.inputs, self.sizes, self.scalars)[name]
+        return np.asarray(shaped(made.x, self.op.outputs[name], self.sizes), dtype=np.float64)
+
+    # -- special values
+
+    def _judged(self, name: str, shape: tuple[int, ...]) -> tuple[Mask, tuple[str, ...], Mask]:
+        """What the claim speaks of, why not of the rest, and what must be NaN."""
+        judged, must = np.ones(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
+        reasons: tuple[str, ...] = ()
+        for value, key, shown in ((np.isnan, "nan", "NaN"), (np.isposinf, "pos_inf", "+inf")):
+            rows = self._rows_with(name, value, shape)
+            if not rows.any():
+                continue
+            word = getattr(self.special, key) or self.op.special.get(key)
+            if word is None:
+                judged &= ~rows
+                number = int(
+                    np.prod(
+                        [
+                            n
+                            for d, n in zip(self.op.outputs[name].dimensions, shape, strict=True)
+                            if d not in self.op.apart[name]
+                        ]
+                    )
+                )
+                reasons += (
+                    f"{int(rows.sum()) // max(number, 1)} rows with {shown}: the claim does not speak of {shown}",
+                )
+            elif word == "row":
+                must |= rows
+        return judged, reasons, must
+
+    def _rows_with(self, name: str, test: Any, shape: tuple[int, ...]) -> Mask:  # noqa: ANN401  a ufunc
+        """Which answers a special value may enter: those that share its place along what falls apart."""
+        dimensions, apart = self.op.outputs[name].dimensions, self.op.apart[name]
+        found = np.zeros(shape, dtype=np.bool_)
+        for role, array in self.inputs.items():
+            if not self.op.roles[role].is_float or not (mask := test(array)).any():
+                continue
+            own = self.op.roles[role].dimensions
+            kept = [d for d in own if d in apart]
+            mask = mask.any(axis=tuple(axis for axis, d in enumerate(own) if d not in apart))
+            order = np.transpose(mask, np.argsort([dimensions.index(d) for d in kept])) if kept else mask
+            found |= order.reshape([n if d in kept else 1 for d, n in zip(dimensions, shape, strict=True)])
+        return found
+
+    # -- rows by themselves, by balls
+
+    def sliced(self, name: str, index: Index, keep_last: bool = False) -> tuple[dict[str, Reals], dict[str, int]]:
+        """The inputs that one element's answer needs: its own index along every dimension that falls apart."""
+        dimensions, apart = self.op.outputs[name].dimensions, self.op.apart[name]
+        only = {d: i for d, i in zip(dimensions, index, strict=False) if d in apart}
+        if keep_last:
+            only.pop(dimensions[-1], None)
+        cut = {}
+        for role, array in self.inputs.items():
+            place = tuple(
+                slice(only[d], only[d] + 1) if d in only else slice(None) for d in self.op.roles[role].dimensions
+            )
+            cut[role] = array[place]
+        return cut, only
+
+    def exact(self, name: str, index: Index, bits: int) -> Bounds:
+        """One element's set by balls, under the precision that the caller has set."""
+        parts = []
+        for form in self.forms:
+            rows, only = self._row_by_balls(name, index, bits, form)
+            lo, hi, _ = (
+                part[tuple(0 if d in only else i for d, i in zip(self.op.outputs[name].dimensions, index, strict=True))]
+                for part in rows
+            )
+            parts.append((lo, hi))
+        some = [(lo, hi) for lo, hi in parts if not lo > hi]
+        if not some:
+            return Bounds(arb("nan"), arb("nan"), arb("nan"))
+        lo = min((arb(lo) for lo, _ in some), key=_sortable)
+        hi = max((arb(hi) for _, hi in some), key=_sortable)
+        return Bounds(lo, (lo + hi) / 2, hi)
+
+    def _row_by_balls(
+        self, name: str, index: Index, bits: int, form: str
+    ) -> tuple[tuple[Reals, Reals, Reals], dict[str, int]]:
+        cut, only = self.sliced(name, index)
+        key = (tuple(only.values()), bits, f"{form} {name}")
+        if key not in self._rows:
+            if len(self._rows) > 8:
+                self._rows.clear()
+            with ctx.workprec(bits), np.errstate(all="ignore"):
+                band = self.band(form, only, balls=True)
+                self._rows[key] = self._parts(band, self._run(band, cut)[name], name, only)
+        return self._rows[key], only
+
+    # -- the joint test
+
+    def _joint(self, name: str) -> Any:  # noqa: ANN401  a generator function, or nothing
+        dimensions, apart = self.op.outputs[name].dimensions, self.op.apart[name]
+        if len(dimensions) < 2 or dimensions[-1] in apart:
+            return None
+        return lambda got: self._clashes(name, got)
+
+    def _clashes(self, name: str, got: Doubles) -> Iterator[Clash]:
+        """Rows that no form's shared values fit, each with a question to the balls."""
+        per_form = [self._contradictions(name, got, form) for form in self.forms]
+        rows = set.intersection(*(set(found) for found in per_form)) if per_form else set()
+        for row in sorted(rows, key=lambda r: -per_form[0][r].excess):
+            told = per_form[0][row]
+            last = (*row, told.worst)
+            yield Clash(last, told.wrong, told.message(row), partial(self._is_certain, name, got, row))
+
+    def _contradictions(
+        self, name: str, got: Doubles, form: str, rows: Index | None = None
+    ) -> dict[Index, Contradiction]:
+        balls = rows is not None
+        inputs, only = (self.inputs, {}) if rows is None else self.sliced(name, rows, keep_last=True)
+        if rows is None:
+            band = self.bands[self.forms.index(form)]
+            made = self.made[self.forms.index(form)][name]
+        else:
+            band = self.band(form, only, balls)
+            band.tape = []
+            made = self._run(band, inputs)[name]
+        value = got if rows is None else got[rows]
+        return contract(band, made, value.reshape(made.shape), self.claim.shared)
+
+    def _is_certain(self, name: str, got: Doubles, row: Index) -> bool:
+        with ctx.workprec(PRECISIONS[0]):
+            return all(self._contradictions(name, got, form, row) for form in self.forms)
+
+
+def _sortable(x: arb) -> float:
+    return float(x)
+
+
+def notes_explain(notes: Mapping[str, int]) -> bool:
+    return bool(notes)
+
+
+def _fits(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(small, large) == large
+    except ValueError:
+        return False
+
+
+def united(parts: list[tuple[Reals, Reals, Reals]]) -> tuple[Reals, Reals, Reals]:
+    """The union of sets; the empty interval adds nothing but NaN."""
+    lo, hi, nan = parts[0]
+    for other_lo, other_hi, other_nan in parts[1:]:
+        lo, hi, nan = np.minimum(lo, other_lo), np.maximum(hi, other_hi), nan | other_nan
+    return np.asarray(lo), np.asarray(hi), np.asarray(np.broadcast_to(nan, lo.shape))
+
+
+def from_module(name: str, module: Any) -> FormulaOp:  # noqa: ANN401  an op's file
+    """The op that a file holds, or an error that says what is wrong with it."""
+    calls = getattr(module, "formula", None)
+    if not callable(calls):
+        raise OracleError(f"{name}: no function 'formula(N, ...)'; 'kfuzz op --template' prints an op to start from")
+    tables = {}
+    for table in ("INPUTS", "OUTPUTS"):
+        given = getattr(module, table, None)
+        if not isinstance(given, Mapping) or not given:
+            raise OracleError(f"{name}: {table} is missing; {USAGE}")
+        tables[table] = {role: read_role(name, f"{table}[{role!r}]", text) for role, text in given.items()}
+    scalars = dict(getattr(module, "SCALARS", {}))
+    parameters = list(inspect.signature(calls).parameters)
+    wanted = ["N", *tables["INPUTS"], *scalars]
+    if sorted(parameters) != sorted(wanted):
+        raise OracleError(f"{name}: formula takes {', '.join(parameters)}: expected {', '.join(wanted)}")
+    return FormulaOp(
+        name, calls, tables["INPUTS"], tables["OUTPUTS"], scalars, tuple(getattr(module, "FORMS", ())),
+        tuple(getattr(module, "WHERE", ())), dict(getattr(module, "SPECIAL", {})), module,
+    )  # fmt: skip
+
+
+__all__ = ["FormulaOp", "Question", "from_module", "replace"]

@@ -1,0 +1,256 @@
+"""The joint test: whether one stored value can serve all elements of a row that share it.
+
+A formula's tape is walked backwards from the answer: every step is inverted over intervals, and at a value that is
+broadcast (a sum, a mean) what its users say is intersected; then forwards again (HC4). An empty intersection: no stored
+value fits. It runs over any ends, floats to find a clash and balls to certify it. Knows no op.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.ends import Pair
+from kfuzz.oracle.systems.formats import Reals
+from kfuzz.oracle.systems.value import Quantity
+from numpy.typing import NDArray
+
+INF = np.inf
+STEPS = ("add", "sub", "mul", "div", "stored")
+ROUNDS = 2
+SLACK = 2.0**-44
+"""Relative room beside float64's own errors, before balls are asked."""
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """One row's clash: the shared value's name, the two elements furthest apart, and which differ from the middle."""
+
+    name: str
+    high: int
+    low: int
+    worst: int
+    wrong: NDArray[np.bool_]
+    excess: float
+
+    def message(self, row: tuple[int, ...]) -> str:
+        """In words."""
+        where = row[0] if len(row) == 1 else f"[{', '.join(map(str, row))}]"
+        return f"elements {self.high} and {self.low} of row {where} cannot have come of the same {self.name!r}"
+
+
+def contract(
+    band: Bands, out: Quantity, got: Reals, shared: tuple[str, ...] | None
+) -> dict[tuple[int, ...], Contradiction]:
+    """The rows of `got` that no shared values fit; empty where all do."""
+    if not got.size:
+        return {}
+    tape = band.tape or []
+    boxes = Boxes(band, tape, out.shape, shared)
+    known = np.asarray(np.isfinite(np.asarray(got, dtype=np.float64)) & np.asarray(out.lo <= out.hi, dtype=np.bool_))
+    number = band.E.of(got)
+    boxes.narrow(out, np.where(known, number, -INF), np.where(known, number, INF))
+    steps = [value for value in tape if boxes.is_useful(value) and value.how[:1] and value.how[0] in STEPS]
+    with np.errstate(all="ignore"):
+        for _ in range(ROUNDS if boxes.unknowns(steps) > 1 else 1):
+            for value in reversed(steps):
+                _backward(band, boxes, value)
+            if boxes.found:
+                break
+            for value in steps:
+                _forward(band, boxes, value)
+            if boxes.found:
+                break
+    return boxes.found
+
+
+class Boxes:
+    """What is known of every value on the tape beside its own set."""
+
+    def __init__(
+        self, band: Bands, tape: list[Quantity], shape: tuple[int, ...], shared: tuple[str, ...] | None
+    ) -> None:
+        self.band, self.shape, self.shared = band, shape, shared
+        self.held: dict[int, Pair] = {id(value): (value.lo, value.hi) for value in tape}
+        self.found: dict[tuple[int, ...], Contradiction] = {}
+        self.useful: dict[int, bool] = {}
+
+    def is_useful(self, value: Quantity) -> bool:
+        """Whether the walk back from a value comes to one that a row shares: nothing else can contradict itself."""
+        if id(value) not in self.useful:
+            steps = value.how[1:3] if value.how[:1] and value.how[0] in STEPS else ()
+            below = [self.is_useful(operand) for operand in steps if isinstance(operand, Quantity)]
+            self.useful[id(value)] = any(below) or self.is_unknown(value)
+        return self.useful[id(value)]
+
+    def is_unknown(self, value: Quantity) -> bool:
+        """Whether it is one value to many elements, and not exactly known."""
+        return value.lo is not value.hi and value.lo.size < math.prod(self.shape) and id(value) in self.held
+
+    def unknowns(self, steps: list[Quantity]) -> int:
+        operands = {id(v): v for step in steps for v in step.how[1:3] if isinstance(v, Quantity)}
+        return sum(self.is_unknown(value) for value in operands.values())
+
+    def of(self, value: Quantity) -> Pair:
+        return self.held.get(id(value), (value.lo, value.hi))
+
+    def narrow(self, value: Quantity, lo: Reals, hi: Reals) -> None:
+        """Intersect; over the axes along which the value is broadcast all must hold at once."""
+        if id(value) not in self.held or value.lo is value.hi or not self.is_useful(value):
+            return
+        E = self.band.E
+        lo, hi = np.where(E.is_nan(lo), -INF, lo), np.where(E.is_nan(hi), INF, hi)
+        held_lo, held_hi = self.held[id(value)]
+        own = np.broadcast_shapes(held_lo.shape, held_hi.shape)
+        wide = np.broadcast_shapes(lo.shape, hi.shape)
+        axes = _broadcast_axes(own, wide)
+        if axes and not self._is_shared(value):
+            return
+        least, most = np.broadcast_to(lo, wide), np.broadcast_to(hi, wide)
+        if axes:
+            least, most = (
+                np.maximum.reduce(least, axis=axes, keepdims=True),
+                np.minimum.reduce(most, axis=axes, keepdims=True),
+            )
+            least, most = least.reshape(own), most.reshape(own)
+        new_lo, new_hi = np.maximum(held_lo, least), np.minimum(held_hi, most)
+        bad = self._contradicts(new_lo, new_hi)
+        if bad.any():
+            self._tell(value, bad, np.broadcast_to(lo, wide), np.broadcast_to(hi, wide))
+            new_lo, new_hi = np.where(bad, held_lo, new_lo), np.where(bad, held_hi, new_hi)
+        self.held[id(value)] = (np.asarray(new_lo), np.asarray(np.maximum(new_lo, new_hi)))
+
+    def _is_shared(self, value: Quantity) -> bool:
+        return self.shared is None or value.name in self.shared
+
+    def _contradicts(self, lo: Reals, hi: Reals) -> NDArray[np.bool_]:
+        E = self.band.E
+        with np.errstate(all="ignore"):
+            room = (np.abs(lo) + np.abs(hi)) * SLACK if E.eps else 0.0
+        return np.asarray((lo > hi + room) & E.is_finite(lo) & E.is_finite(hi), dtype=np.bool_)
+
+    def _tell(self, value: Quantity, bad: NDArray[np.bool_], lo: Reals, hi: Reals) -> None:
+        """Note the rows that clash here, and who says what in each."""
+        lead = self.shape[:-1]
+        if bad.ndim != len(self.shape) or lo.shape != self.shape:
+            return
+        for place in np.argwhere(np.broadcast_to(bad.any(axis=-1), lead)):
+            row = tuple(int(i) for i in place)
+            if row in self.found:
+                continue
+            above, below = (np.asarray(end[row], dtype=np.float64) for end in (lo, hi))
+            self.found[row] = _contradiction(value.name or value.how[0], above, below)
+
+
+def _contradiction(name: str, lo: Reals, hi: Reals) -> Contradiction:
+    """What most elements agree on is the median of what each alone would say."""
+    high, low = int(np.nanargmax(lo)), int(np.nanargmin(hi))
+    known = np.isfinite(lo) & np.isfinite(hi)
+    agreed = float(np.median((lo[known] + hi[known]) / 2)) if known.any() else float(lo[high])
+    wrong = (lo > agreed) | (hi < agreed)
+    far_high, far_low = lo[high] - agreed, agreed - hi[low]
+    excess = float((lo[high] - hi[low]) / max(abs(agreed), 1e-300))
+    return Contradiction(name, high, low, high if far_high >= far_low else low, wrong, excess)
+
+
+def _broadcast_axes(own: tuple[int, ...], wide: tuple[int, ...]) -> tuple[int, ...]:
+    padded = (1,) * (len(wide) - len(own)) + own
+    return tuple(axis for axis, (a, b) in enumerate(zip(padded, wide, strict=True)) if a == 1 and b != 1) + tuple(
+        axis for axis in range(len(wide) - len(own)) if wide[axis] == 1
+    )
+
+
+def _before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair:
+    """What a step's exact result may have been, given what it was rounded to."""
+    kind = value.how[0]
+    form = value.how[2] if kind == "stored" else band.f
+    k = {"add": 1.0, "sub": 1.0, "stored": 1.0}.get(kind) or float(
+        max(value.how[3] if len(value.how) > 3 else 1.0, 0.0)
+    )
+    g = k * form.u * (1 + (k + 2) * form.u)
+    lost = max(k, 1.0) * form.tiny * (0.0 if kind in ("add", "sub") else 1.0) * (1 + 2.0**-20)
+    if kind == "mul":
+        lost = lost * value.slack
+    if band.ftz:
+        lost = lost + form.min_normal
+    lo, hi = lo - np.abs(lo) * g - lost, hi + np.abs(hi) * g + lost
+    if np.min(value.lo) >= 0:  # no step changes the sign of what it rounds
+        lo = np.maximum(lo, 0.0)
+    return band.E.outward(lo, hi)
+
+
+def _backward(band: Bands, boxes: Boxes, value: Quantity) -> None:
+    """What a step's result says of its operands."""
+    kind, a = value.how[0], value.how[1]
+    lo, hi = _before_rounding(band, value, *boxes.of(value))
+    if kind == "stored":
+        boxes.narrow(a, lo, hi)
+        return
+    b = value.how[2]
+    bl, bh = boxes.of(b)
+    if boxes.is_useful(a):
+        boxes.narrow(a, *_first(band, kind, lo, hi, bl, bh))
+    if boxes.is_useful(b):
+        boxes.narrow(b, *_second(band, kind, lo, hi, *boxes.of(a)))
+
+
+def _first(band: Bands, kind: str, lo: Reals, hi: Reals, bl: Reals, bh: Reals) -> Pair:
+    """a, of a + b, a - b, a b or a / b in [lo, hi] with b in [bl, bh]."""
+    match kind:
+        case "add":
+            return band.E.outward(lo - bh, hi - bl)
+        case "sub":
+            return band.E.outward(lo + bl, hi + bh)
+        case "mul":
+            return _quotient(band, lo, hi, bl, bh)
+        case _:
+            return _product(band, lo, hi, bl, bh)
+
+
+def _second(band: Bands, kind: str, lo: Reals, hi: Reals, al: Reals, ah: Reals) -> Pair:
+    """b, with a in [al, ah]."""
+    match kind:
+        case "add":
+            return band.E.outward(lo - ah, hi - al)
+        case "sub":
+            return band.E.outward(al - hi, ah - lo)
+        case "mul":
+            return _quotient(band, lo, hi, al, ah)
+        case _:
+            return _quotient(band, al, ah, lo, hi)
+
+
+def _forward(band: Bands, boxes: Boxes, value: Quantity) -> None:
+    kind = value.how[0]
+    if kind not in ("add", "sub"):
+        return
+    tape, band.tape = band.tape, None
+    a, b = (Quantity(band, *boxes.of(operand), np.zeros((), dtype=np.bool_)) for operand in value.how[1:3])
+    made = band.add(a, b) if kind == "add" else band.sub(a, b)
+    band.tape = tape
+    boxes.narrow(value, made.lo, made.hi)
+
+
+def _product(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
+    ends = [al * bl, al * bh, ah * bl, ah * bh]
+    return _outer(band, ends)
+
+
+def _quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
+    """a / b; everything where b holds zero."""
+    if np.min(bl) > 0 and np.min(al) >= 0:
+        return band.E.outward(al / bh, ah / bl)
+    zero = np.asarray((bl <= 0) & (bh >= 0), dtype=np.bool_)
+    bl, bh = np.where(zero, 1.0, bl), np.where(zero, 1.0, bh)
+    lo, hi = _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
+    return np.where(zero, -INF, lo), np.where(zero, INF, hi)
+
+
+def _outer(band: Bands, ends: list[Any]) -> Pair:
+    lo = hi = ends[0]
+    unknown = band.E.is_nan(ends[0])
+    for end in ends[1:]:
+        lo, hi, unknown = np.minimum(lo, end), np.maximum(hi, end), unknown | band.E.is_nan(end)
+    lo, hi = band.E.outward(np.where(unknown, -INF, lo), np.where(unknown, INF, hi))
+    return lo, hi

@@ -1,0 +1,15 @@
+"""attention: o = softmax(scale q k^T) v, head by head."""
+
+from kfuzz.oracle.systems.value import Quantity, System
+
+INPUTS = {"q": "float[heads, rows, d]", "k": "float[heads, keys, d]", "v": "float[heads, keys, dv]"}
+SCALARS = {"scale": "1 / sqrt(d)"}
+OUTPUTS = {"o": "float[heads, rows, dv]"}
+FORMS = ("divide last", "normalize first")
+WHERE = ("keys >= 1",)
+
+
+def formula(N: System, q: Quantity, k: Quantity, v: Quantity, scale: Quantity) -> Quantity:
+    s = N.matmul(q, k.T, "qk") * scale
+    e = N.keep(N.exp(s - N.shift(s)), "e")
+    return N.average(e, v, sums=("pv", "row"))

@@ -1,0 +1,17 @@
+"""causal_attention: o = softmax(scale q k^T) v over the keys up to each row's own; the last row sees all."""
+
+from kfuzz.oracle.systems.value import Quantity, System
+
+INPUTS = {"q": "float[heads, rows, d]", "k": "float[heads, keys, d]", "v": "float[heads, keys, dv]"}
+SCALARS = {"scale": "1 / sqrt(d)"}
+OUTPUTS = {"o": "float[heads, rows, dv]"}
+FORMS = ("divide last", "normalize first")
+WHERE = ("keys >= rows",)
+
+
+def formula(N: System, q: Quantity, k: Quantity, v: Quantity, scale: Quantity) -> Quantity:
+    s = N.matmul(q, k.T, "qk") * scale
+    seen = N.index("keys") <= N.index("rows", axis=-2) + (N.size("keys") - N.size("rows"))
+    s = N.where(seen, s, -N.inf)
+    e = N.keep(N.exp(s - N.shift(s)), "e")
+    return N.average(e, v, sums=("pv", "row"))

@@ -1,0 +1,16 @@
+"""cross_entropy: loss = log sum_j exp(x_j) - x_label, row by row, in either of the two ways it is computed."""
+
+from kfuzz.oracle.systems.formats import Reals
+from kfuzz.oracle.systems.value import Quantity, System
+
+INPUTS = {"x": "float[rows, cols]", "labels": "int[rows] < cols"}
+OUTPUTS = {"loss": "float[rows]"}
+FORMS = ("log s - (x - m)", "lse - x")
+
+
+def formula(N: System, x: Quantity, labels: Reals) -> Quantity:
+    m = N.shift(x)
+    logarithm = N.log(N.sum(N.exp(x - m), "sum"))
+    if N.form == "lse - x":
+        return (m + logarithm) - N.take(x, labels[:, None])
+    return logarithm - N.take(x - m, labels[:, None])

@@ -1,0 +1,18 @@
+"""gemm: C = alpha A B + beta C0 + bias, in batches; a transposed operand is the same op on its transpose."""
+
+from kfuzz.oracle.systems.value import Quantity, System
+
+INPUTS = {"a": "float[batch, m, k]", "b": "float[batch, k, n]", "c0": "float[batch, m, n]", "bias": "float[n]"}
+SCALARS = {"alpha": 1.0, "beta": 0.0}
+OUTPUTS = {"c": "float[batch, m, n]"}
+SPECIAL = {"nan": "ieee", "pos_inf": "ieee"}
+FORMS = ("bias last", "bias before c0")
+
+
+def formula(
+    N: System, a: Quantity, b: Quantity, c0: Quantity, bias: Quantity, alpha: Quantity, beta: Quantity
+) -> Quantity:
+    product = alpha * N.matmul(a, b, "k")
+    if N.form == "bias before c0":
+        return (product + bias) + beta * c0
+    return (product + beta * c0) + bias

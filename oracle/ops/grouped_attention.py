@@ -1,0 +1,18 @@
+"""grouped_attention: causal attention whose heads share keys and values in groups of equal size."""
+
+from kfuzz.oracle.systems.value import Quantity, System
+
+INPUTS = {"q": "float[heads, rows, d]", "k": "float[groups, keys, d]", "v": "float[groups, keys, dv]"}
+SCALARS = {"scale": "1 / sqrt(d)"}
+OUTPUTS = {"o": "float[heads, rows, dv]"}
+FORMS = ("divide last", "normalize first")
+WHERE = ("keys >= rows", "heads % groups == 0")
+
+
+def formula(N: System, q: Quantity, k: Quantity, v: Quantity, scale: Quantity) -> Quantity:
+    own = N.index("heads") // (N.size("heads") // N.size("groups"))
+    s = N.matmul(q, k[own].T, "qk") * scale
+    seen = N.index("keys") <= N.index("rows", axis=-2) + (N.size("keys") - N.size("rows"))
+    s = N.where(seen, s, -N.inf)
+    e = N.keep(N.exp(s - N.shift(s)), "e")
+    return N.average(e, v[own], sums=("pv", "row"))

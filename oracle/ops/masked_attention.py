@@ -1,0 +1,21 @@
+"""masked_attention: o = softmax(scale q k^T + mask) v, the mask added, -inf where a key is not seen.
+
+A row that sees no key is NaN, or zero where the claim says so.
+"""
+
+from kfuzz.oracle.systems.value import Quantity, System
+
+INPUTS = {
+    "q": "float[heads, rows, d]", "k": "float[heads, keys, d]", "v": "float[heads, keys, dv]",
+    "mask": "float[rows, keys]",
+}  # fmt: skip
+SCALARS = {"scale": "1 / sqrt(d)"}
+OUTPUTS = {"o": "float[heads, rows, dv]"}
+FORMS = ("divide last", "normalize first")
+WHERE = ("keys >= 1",)
+
+
+def formula(N: System, q: Quantity, k: Quantity, v: Quantity, mask: Quantity, scale: Quantity) -> Quantity:
+    s = N.matmul(q, k.T, "qk") * scale + mask
+    e = N.keep(N.exp(s - N.shift(s)), "e")
+    return N.average(e, v, sums=("pv", "row"))

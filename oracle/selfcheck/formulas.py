@@ -1,0 +1,172 @@
+"""Is every formula's enclosure sound, and how tight? Simulated kernels of all forms, formats and orders against it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from kfuzz.oracle.enclosure import Enclosure
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp, Given, shaped
+from kfuzz.oracle.op import op_names
+from kfuzz.oracle.rounding import Accumulate, Accuracy
+from kfuzz.oracle.selfcheck.inputs import inputs_for
+from kfuzz.oracle.systems.formats import F32, F64, FORMATS, Format, Reals, stored, values
+from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
+from kfuzz.oracle.verdict import Special
+
+ORDERS: tuple[SumOrder, ...] = ("sequential", "tree", "strided", "blocked", "random")
+NOISES: tuple[Noise, ...] = ("none", "any", "ends", "high", "low")
+CLAIMED = Special(nan="ieee", pos_inf="ieee")
+
+
+@dataclass
+class Checked:
+    """What came of one op in one format: rows and elements, those outside, and how much of the bound was used."""
+
+    name: str
+    rows: int = 0
+    elements: int = 0
+    outside: int = 0
+    clashes: int = 0
+    unjudged: int = 0
+    shares: list[float] = field(default_factory=list)
+    factors: list[float] = field(default_factory=list)
+    first: str = ""
+
+    def add(self, got: Reals, enclosure: Enclosure, what: str) -> None:
+        """One answer: as numbers, in the enclosure's shape."""
+        with np.errstate(all="ignore"):
+            inside = np.where(np.isnan(enclosure.want), np.isnan(got), (got >= enclosure.lo) & (got <= enclosure.hi))
+            if enclosure.may_be_nan is not None:
+                inside |= enclosure.may_be_nan & np.isnan(got)
+            outside = ~inside & enclosure.judged
+            bound = np.where(got >= enclosure.want, enclosure.hi - enclosure.want, enclosure.want - enclosure.lo)
+            error = np.abs(got - enclosure.want)
+            share = np.where(error > 0, error / bound, 0.0)
+        self.rows += got.size // max(got.shape[-1], 1) if got.ndim > 1 else got.size
+        self.elements += got.size
+        self.unjudged += int((~enclosure.judged).sum())
+        self.outside += int(outside.sum())
+        usable = enclosure.judged & np.isfinite(share) & np.isfinite(enclosure.hi) & np.isfinite(enclosure.lo)
+        if usable.any():
+            self.shares.append(float(share[usable].max()))
+            seen = usable & (error > 0)
+            if seen.any():
+                self.factors.append(float(np.median(1 / share[seen])))
+        if outside.any() and not self.first:
+            place = tuple(int(i) for i in np.argwhere(outside)[0])
+            self.first = f"{what} {place}: {got[place]!r} outside [{enclosure.lo[place]!r}, {enclosure.hi[place]!r}]"
+
+
+def depth(order: SumOrder, n: int, width: int = 32) -> int:
+    """The additions on any term's way in a simulated order; one more for a start at zero."""
+    if order == "tree":
+        return max(n - 1, 0).bit_length() + 1
+    if order == "strided":
+        return -(-n // width) + (min(width, n) - 1).bit_length() + 1
+    if order == "blocked":
+        return min(n, width) + -(-n // width)
+    return n
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to simulate and to claim."""
+
+    form: str
+    manner: KernelManner
+    accumulate: Accumulate = "f32"
+    ftz: bool = False
+    declared: bool = True
+
+    def claim(self, n: int) -> Accuracy:
+        """What this kernel may rightly claim about rows of n elements."""
+        loose = Accuracy(
+            divide="ieee" if self.manner.divide == "ieee" else "reciprocal", rescales=0, ftz=self.ftz,
+            accumulate=self.accumulate, form=self.form or None,
+        )  # fmt: skip
+        return replace(loose, adds=depth(self.manner.order, n)) if self.declared else replace(loose, form=None)
+
+
+def settings(op: FormulaOp, quick: bool) -> Iterator[Setting]:
+    """Every form in every order under every noise, declared and not; then other accumulators and flushing."""
+    for form in op.forms or ("",):
+        for order in ORDERS:
+            noises = ("ends",) if quick and order != "tree" else NOISES
+            for noise in noises:
+                divide: Any = "reciprocal" if noise == "any" else "ieee"
+                yield Setting(form, KernelManner(order, noise, divide=divide))
+            yield Setting(form, KernelManner(order, "ends", divide="reciprocal"), declared=False)
+        yield Setting(form, KernelManner("sequential", "ends", fused=True))
+        for accumulate in ("f64", "compensated", "f16", "mma"):
+            yield Setting(form, KernelManner("sequential", "none"), accumulate=accumulate)
+        yield Setting(form, KernelManner("tree", "ends"), ftz=True)
+
+
+def sizes(op: FormulaOp, quick: bool) -> tuple[int, ...]:
+    if set(op.apart[next(iter(op.outputs))]) >= {"rows", "cols"}:
+        return (5,)
+    return (1, 2, 3, 33) if quick else (1, 2, 3, 33, 257)
+
+
+def simulate(
+    op: FormulaOp, setting: Setting, claim: Accuracy, inputs: dict[str, Reals], work: Format
+) -> dict[str, Reals]:
+    """The outputs of one simulated kernel, as numbers."""
+    sizes_ = op.sizes_of(inputs)
+    N = Simulated(claim, setting.manner, sizes_, work, setting.form, op.indices(sizes_))
+    with np.errstate(all="ignore"):
+        made = op.run(N, inputs, sizes_, Given.of(op.scalars_of(sizes_, {})))
+    return {name: shaped(value.x, op.outputs[name], sizes_) for name, value in made.items()}
+
+
+def check(op: FormulaOp, form: Format, quick: bool, seeds: int = 1) -> Checked:
+    """One op in one storage format, over all settings."""
+    found = Checked(f"{op.name} {form.name}")
+    work = F64 if form is F64 else F32
+    for n, seed in product(sizes(op, quick), range(seeds)):
+        made = inputs_for(op, n, seed, form.name == "f16")
+        arrays = {
+            k: stored(np.asarray(a, dtype=np.float64), form) if op.roles[k].is_float else a for k, a in made.items()
+        }
+        numbers = {k: values(a) if op.roles[k].is_float else a for k, a in arrays.items()}
+        known: dict[Any, Any] = {}
+        for setting in settings(op, quick):
+            if work is F64 and setting.accumulate != "f32":
+                continue
+            terms = max(op.sizes_of(made).values())
+            claim = setting.claim(terms)
+            key = repr(claim)
+            if key not in known:
+                formats = dict.fromkeys(op.outputs, form)
+                with np.errstate(all="ignore"):
+                    known[key] = op.enclose(arrays, claim, CLAIMED, {}, formats)
+            manner = replace(setting.manner, seed=seed + n)
+            got = simulate(op, replace(setting, manner=manner), claim, numbers, work)
+            for name, enclosure in known[key].items():
+                answer = values(stored(got[name], form)) if form is not work else got[name]
+                found.add(answer, enclosure, f"n={n} {setting}")
+                if (
+                    enclosure.joint is not None
+                    and setting.manner.noise == "ends"
+                    and not known.get((key, name, setting.manner.order))
+                ):
+                    known[key, name, setting.manner.order] = True
+                    found.clashes += sum(clash.certified() for clash in enclosure.joint(answer))
+    return found
+
+
+def formula_ops() -> list[FormulaOp]:
+    """Every op of the oracle that is a formula."""
+    return [op for op in map(find, op_names()) if isinstance(op, FormulaOp)]
+
+
+def all_ops(quick: bool, formats: tuple[str, ...] = ("f32", "f16", "bf16")) -> Iterator[Checked]:
+    for op in formula_ops():
+        for name in formats:
+            yield check(op, FORMATS[name], quick)
+
+
+__all__ = ["Checked", "Iterator", "all_ops", "check", "formula_ops"]

@@ -1,0 +1,188 @@
+"""Inputs that the enclosures of formulas are tried on: rows that each rule was made for, by the kind of op.
+
+An op that is new gets normal numbers of several scales; an op that is named here also gets what hurts it.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.selfcheck.families import rows
+from kfuzz.oracle.systems.formats import Reals
+
+Inputs = dict[str, Reals]
+InputMaker = Callable[[int, int, bool], Inputs]
+
+
+def moment_rows(n: int, seed: int, narrow: bool) -> Reals:
+    """Rows that a mean and a variance find hard: large means, tiny spreads, spikes, denormals, constants."""
+    rng = np.random.default_rng([n, seed])
+    place = np.arange(n)
+
+    def normal() -> Reals:
+        return rng.standard_normal(n)
+
+    big = 200.0 if narrow else 1e4
+    found = [
+        normal(), normal() * 1e-3 + 1, normal() + big / 10, normal() + big, normal() * 1e-2 + big / 3,
+        np.full(n, 0.1), np.full(n, -3.3e3), np.where(place == rng.integers(n), 50.0, normal()),
+        np.where(place == n - 1, 3e4, 0.01 * normal()), np.where(place % 2 == 0, 1.0, -1.0) * (1 + 1e-3 * normal()),
+        1e-40 * normal(), 1e-20 * normal(), 1e-7 * normal(), 10.0 ** rng.uniform(-4, 4, n) * rng.choice([-1, 1], n),
+        np.linspace(-30, 5, n), np.zeros(n), rng.choice([1.0, 1.0 + 2.0**-10], n), rng.uniform(0, 1, n),
+        np.sort(normal()),
+    ]  # fmt: skip
+    if not narrow:
+        found += [1e15 * normal(), 1e7 + normal(), 16777216 + np.rint(2 * normal()), 1e-30 * (1 + 1e-3 * normal())]
+    return np.stack(found)
+
+
+def points(n: int, seed: int, narrow: bool) -> Reals:
+    """Arguments of an activation: dense where it bends, and every kind of edge."""
+    rng = np.random.default_rng([n, seed])
+    edges = [0, -0.0, np.inf, -np.inf, np.nan, 88, -88, -90, -104, 3e38, -3e38, 1e-40, -1e-40, 0.5, 1, -1]
+    x = np.concatenate(
+        [np.linspace(-12, 12, 400), rng.standard_normal(60 * max(n, 5)), 1e-4 * rng.standard_normal(50), edges]
+    )
+    return x[: len(x) // 2 * 2].reshape(2, -1)
+
+
+def weights(n: int, seed: int) -> Reals:
+    return np.random.default_rng([n, seed, 7]).standard_normal(n)
+
+
+def _probabilities(n: int, seed: int, narrow: bool) -> Inputs:
+    x = rows(n, seed).astype(np.float64)
+    x = x[np.isfinite(x).any(axis=1)]
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    y = e / e.sum(axis=1, keepdims=True)
+    rng = np.random.default_rng(seed)
+    g = rng.standard_normal(y.shape)
+    g[::3], g[1::7] = g[::3] * 1e-3 + 5, 2.5
+    return {"y": y, "g": g}
+
+
+def _labelled(n: int, seed: int, narrow: bool) -> Inputs:
+    x = rows(n, seed)
+    return {"x": x, "labels": np.random.default_rng(seed).integers(0, n, len(x))}
+
+
+def _matrices(n: int, seed: int) -> tuple[Reals, Reals, Reals]:
+    rng = np.random.default_rng([n, seed])
+    a = rng.standard_normal((7, n)) * 10.0 ** rng.integers(-2, 3, (7, 1))
+    b = rng.standard_normal((n, 5))
+    if n > 2:
+        b[:, -1] = np.where(np.arange(n) % 2 == 0, 1, -1)
+        a[0] = 1 + 1e-3 * a[0]
+    return a, b, rng.standard_normal((7, 5))
+
+
+def _gemm(n: int, seed: int, narrow: bool) -> Inputs:
+    a, b, c = _matrices(n, seed)
+    return {"a": a[None], "b": b[None], "c0": c[None], "bias": weights(5, seed)}
+
+
+def _sgemm(n: int, seed: int, narrow: bool) -> Inputs:
+    a, b, _ = _matrices(n, seed)
+    return {"a": a, "b": b}
+
+
+def _gemv(n: int, seed: int, narrow: bool) -> Inputs:
+    a, b, c = _matrices(n, seed)
+    return {"a": a, "x": b[:, 0], "y0": c[:, 0]}
+
+
+def scores(n: int, seed: int, narrow: bool) -> Inputs:
+    """Attention of ten kinds, as many heads: plain, sharp, offset, V far from 0, V nearly constant, spikes, rising."""
+    rng = np.random.default_rng([n, seed])
+    queries, d = min(n, 9), 8
+
+    def normal(*shape: int) -> Reals:
+        return rng.standard_normal(shape)
+
+    kinds = [
+        (normal(queries, d), normal(n, d), normal(n, d)), (3 * normal(queries, d), 3 * normal(n, d), normal(n, d)),
+        (normal(queries, d) + 2, normal(n, d) + 2, normal(n, d)),
+        (0.1 * normal(queries, d), 0.1 * normal(n, d), normal(n, d) + 30),
+        (2 * normal(queries, d), 2 * normal(n, d), np.full((n, d), 7.0) + 1e-3 * normal(n, d)),
+        (np.zeros((queries, d)), normal(n, d), normal(n, d)),
+        (np.abs(normal(queries, d)), np.sort(normal(n, d), axis=0), normal(n, d)),
+        (normal(queries, d), normal(n, d), normal(n, d) * 10.0 ** rng.integers(-3, 3, (n, 1))),
+        (normal(queries, d) + 8, 0.05 * normal(n, d) + 8, normal(n, d)),
+    ]  # fmt: skip
+    q, k, v = normal(queries, d), normal(n, d), normal(n, d)
+    k[-1] += 4 * np.sign(q[0])
+    v[-1] = 100
+    kinds.append((q, k, v))
+    return {role: np.stack([kind[i] for kind in kinds]) for i, role in enumerate("qkv")}
+
+
+def _masked(n: int, seed: int, narrow: bool) -> Inputs:
+    made = scores(n, seed, narrow)
+    rng = np.random.default_rng(seed)
+    mask = np.where(rng.random((made["q"].shape[1], n)) < 0.3, -np.inf, rng.standard_normal((made["q"].shape[1], n)))
+    mask[:, 0] = 0
+    return {**made, "mask": mask}
+
+
+def _scaled(n: int, seed: int, narrow: bool) -> Inputs:
+    x = rows(n, seed)
+    rng = np.random.default_rng(seed)
+    mask = np.where(rng.random(x.shape) < 0.2, -np.inf, 0.0)
+    mask[:, 0] = 0
+    return {"x": x, "mask": mask}
+
+
+def _causal(n: int, seed: int, narrow: bool) -> Inputs:
+    rng = np.random.default_rng(seed)
+    high = min(n, 9)
+    return {
+        "x": rng.standard_normal((4, high, n)) * np.array([1, 10, 1e-3, 40])[:, None, None]
+        + np.array([0, 3, 20, -30])[:, None, None]
+    }
+
+
+def _rotary(n: int, seed: int, narrow: bool) -> Inputs:
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 6.3, (9, n))
+    return {
+        "x": rng.standard_normal((9, 2 * n)) * 10.0 ** rng.integers(-3, 4, (9, 1)),
+        "cos": np.cos(angle),
+        "sin": np.sin(angle),
+    }
+
+
+def _dequantize(n: int, seed: int, narrow: bool) -> Inputs:
+    rng = np.random.default_rng(seed)
+    return {
+        "q": rng.integers(-128, 128, (9, n)),
+        "scale": 10.0 ** rng.uniform(-3, 1, 9),
+        "zero": rng.integers(-128, 128, 9),
+    }
+
+
+MAKERS: dict[str, InputMaker] = {
+    "attention": scores, "causal_attention": scores, "masked_attention": _masked, "grouped_attention": scores,
+    "causal_softmax": _causal, "column_softmax": lambda n, s, f: {"x": rows(n, s).T.copy()},
+    "cross_entropy": _labelled, "dequantize": _dequantize, "gemm": _gemm, "gemv": _gemv, "sgemm": _sgemm,
+    "gelu": lambda n, s, f: {"x": points(n, s, f)}, "gelu_tanh": lambda n, s, f: {"x": points(n, s, f)},
+    "silu": lambda n, s, f: {"x": points(n, s, f)},
+    "swiglu": lambda n, s, f: {"a": points(n, s, f), "b": points(n, s, f)[:, ::-1].copy()},
+    "layer_norm": lambda n, s, f: {"x": moment_rows(n, s, f), "w": weights(n, s), "b": weights(n, s + 1)},
+    "rms_norm": lambda n, s, f: {"x": moment_rows(n, s, f), "w": weights(n, s)},
+    "mean": lambda n, s, f: {"x": moment_rows(n, s, f)}, "variance": lambda n, s, f: {"x": moment_rows(n, s, f)},
+    "l2_norm": lambda n, s, f: {"x": moment_rows(n, s, f)}, "row_sum": lambda n, s, f: {"x": moment_rows(n, s, f)},
+    "prefix_sum": lambda n, s, f: {"x": moment_rows(n, s, f)},
+    "exclusive_prefix_sum": lambda n, s, f: {"x": moment_rows(n, s, f)},
+    "rotary": _rotary, "scaled_softmax": _scaled, "softmax": lambda n, s, f: {"x": rows(n, s)},
+    "log_softmax": lambda n, s, f: {"x": rows(n, s)}, "logsumexp": lambda n, s, f: {"x": rows(n, s)},
+    "softmax_backward": _probabilities,
+}  # fmt: skip
+
+
+def inputs_for(op: FormulaOp, n: int, seed: int, narrow: bool) -> Inputs:
+    """The named inputs of an op, or normal numbers for one that is not named."""
+    if op.name in MAKERS:
+        return MAKERS[op.name](n, seed, narrow)
+    rng = np.random.default_rng([n, seed])
+    sizes = op.small_sizes(n)
+    return op.random_inputs(sizes, rng)

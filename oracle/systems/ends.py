@@ -1,0 +1,243 @@
+"""The numbers that the ends of an enclosure are held in, each with a way to err outward only.
+
+Two kinds: numpy's floats, every result pushed outward by more than it may err by, fast; and arb's balls, of which
+the outer end is taken, certain. Trusted of numpy's floats: exp, log, ... within 2^-49 (float64) or 2^-59 (longdouble).
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from flint import arb, ctx
+from kfuzz.oracle.systems.formats import Format, Reals
+
+Pair = tuple[Reals, Reals]
+
+
+class Endpoints(Protocol):
+    """What a Bands needs of the numbers that its ends are."""
+
+    @property
+    def eps(self) -> float: ...
+    def of(self, x: Reals) -> Reals: ...
+    def outward(self, lo: Reals, hi: Reals) -> Pair: ...
+    def added(self, a: Reals, b: Reals) -> Pair: ...
+    def function(self, name: str, lo: Reals, hi: Reals) -> Pair: ...
+    def hull(self, lo: Reals, hi: Reals, form: Format) -> Pair: ...
+    def stored(self, lo: Reals, hi: Reals, form: Format) -> Pair: ...
+    def is_nan(self, x: Reals) -> Reals: ...
+    def is_finite(self, x: Reals) -> Reals: ...
+    def total(self, lo: Reals, hi: Reals, axis: int) -> Pair: ...
+    def running(self, lo: Reals, hi: Reals) -> Pair: ...
+    def product(self, a: Reals, b: Reals) -> tuple[Reals, Reals]: ...
+    def grow(self, exponent: Reals | float) -> Reals: ...
+
+
+def _vectorized(function: Callable[[float], float]) -> Callable[[Reals], Reals]:
+    ufunc = np.frompyfunc(function, 1, 1)
+    return lambda x: np.asarray(ufunc(x.astype(np.float64)), dtype=np.float64)
+
+
+ERF, ERFC = _vectorized(math.erf), _vectorized(math.erfc)
+FUNCTIONS: dict[str, Callable[[Reals], Reals]] = {
+    "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1, "sqrt": np.sqrt, "tanh": np.tanh,
+    "erf": ERF, "erfc": ERFC, "rsqrt": lambda x: 1 / np.sqrt(x),
+}  # fmt: skip
+FALLING = ("erfc", "rsqrt")
+
+
+class FloatEnds:
+    """Endpoints in float64 or longdouble."""
+
+    def __init__(self, dtype: type[np.floating[Any]] = np.float64) -> None:
+        self.dtype = dtype
+        self.eps = float(np.finfo(dtype).eps)
+        """2^-52 of float64: twice what one operation errs by."""
+
+    def of(self, x: Reals) -> Reals:
+        return np.asarray(x, dtype=self.dtype)
+
+    def outward(self, lo: Reals, hi: Reals) -> Pair:
+        """By one unit in the last place of each; zeros and infinities stay."""
+        e = self.eps
+        if lo.size and lo.min() >= 0:
+            return lo * (1 - e), hi * (1 + e)
+        return lo * (1 - np.copysign(e, lo)), hi * (1 + np.copysign(e, hi))
+
+    def added(self, a: Reals, b: Reals) -> Pair:
+        """The sum of two known numbers: pushed outward only where it was rounded (Knuth's two-sum), so that a tie
+        between two float32 numbers stays one."""
+        s = np.asarray(a + b)
+        back = s - a
+        if (back == b).all() and (s - back == a).all():
+            return s, s
+        is_exact = ((a - (s - back)) + (b - back) == 0) | ~np.isfinite(s)
+        lo, hi = self.outward(s, s)
+        return np.where(is_exact, s, lo), np.where(is_exact, s, hi)
+
+    def function(self, name: str, lo: Reals, hi: Reals) -> Pair:
+        """A monotone function of both ends, outward."""
+        if self.dtype is not np.float64 and name in ("erf", "erfc"):
+            return _erf_of_long(name, lo, hi)
+        apply = FUNCTIONS[name]
+        if name in FALLING:
+            lo, hi = hi, lo
+        below = apply(lo)
+        above = apply(hi) if hi is not lo else below
+        e = 8 * self.eps
+        if name in ("exp", "rsqrt", "sqrt"):
+            return below * (1 - e), above * (1 + e)
+        return below * (1 - np.copysign(e, below)), above * (1 + np.copysign(e, above))
+
+    def hull(self, lo: Reals, hi: Reals, form: Format) -> Pair:
+        """Each end, or what it is rounded to, whichever lies further out."""
+        rounded = form.rounded(lo)
+        return np.minimum(lo, rounded), np.maximum(hi, rounded if hi is lo else form.rounded(hi))
+
+    def stored(self, lo: Reals, hi: Reals, form: Format) -> Pair:
+        """What the ends are rounded to."""
+        return form.rounded(lo), form.rounded(hi)
+
+    def is_nan(self, x: Reals) -> Reals:
+        return np.isnan(x)
+
+    def is_finite(self, x: Reals) -> Reals:
+        return np.isfinite(x)
+
+    def total(self, lo: Reals, hi: Reals, axis: int) -> Pair:
+        """Sums of both ends along an axis that stays; numpy adds pairwise along the last one, else in sequence."""
+        n = lo.shape[axis]
+        err = self.eps * (min(n, 80) if axis in (-1, lo.ndim - 1) else n)
+        size = np.maximum(np.abs(lo), np.abs(hi)).sum(axis=axis, keepdims=True) * err
+        below, above = lo.sum(axis=axis, keepdims=True), hi.sum(axis=axis, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isfinite(size), below - size, below), np.where(np.isfinite(size), above + size, above)
+
+    def running(self, lo: Reals, hi: Reals) -> Pair:
+        """Sums of all ends up to each, along the last axis."""
+        n = lo.shape[-1]
+        size = np.cumsum(np.maximum(np.abs(lo), np.abs(hi)), axis=-1) * (self.eps * n)
+        return np.cumsum(lo, axis=-1) - size, np.cumsum(hi, axis=-1) + size
+
+    def product(self, a: Reals, b: Reals) -> tuple[Reals, Reals]:
+        """A product of matrices, and how far it may be off, relative to |a| |b|."""
+        return a @ b, np.asarray(self.eps * (a.shape[-1] + 2))
+
+    def grow(self, exponent: Reals | float) -> Reals:
+        """e^exponent, or more."""
+        return np.asarray(np.exp(np.asarray(exponent, dtype=self.dtype)) * (1 + 16 * self.eps))
+
+
+def _erf_of_long(name: str, lo: Reals, hi: Reals) -> Pair:
+    """By arb, for numpy has no erf and the C library's is a double's."""
+    balls = BallEnds()
+    with ctx.workprec(100):
+        below, above = balls.function(name, balls.of(lo), balls.of(hi))
+    below, above = (np.asarray([np.longdouble(v.str(30, radius=False)) for v in e.ravel()]) for e in (below, above))
+    e = 2.0**-60
+    below, above = below.reshape(lo.shape), above.reshape(hi.shape)
+    return below - np.abs(below) * e, above + np.abs(above) * e
+
+
+def _each(function: Callable[..., Any], inputs: int = 1) -> Callable[..., Reals]:
+    ufunc = np.frompyfunc(function, inputs, 1)
+    return lambda *x: np.asarray(ufunc(*x), dtype=object)
+
+
+def _ball(x: float) -> arb:
+    if isinstance(x, np.longdouble):
+        high = float(x)
+        return arb(high) + arb(float(x - np.longdouble(high))) if math.isfinite(high) else arb(high)
+    return arb(float(x))
+
+
+def _below(x: arb) -> float:
+    """The greatest double that is not above."""
+    x = _as_ball(x)
+    near = float(x)
+    return near if math.isnan(near) or not arb(near) > x else math.nextafter(near, -math.inf)
+
+
+def _above(x: arb) -> float:
+    return -_below(-_as_ball(x))
+
+
+LIMITS = (
+    {"exp": 0, "erf": -1, "tanh": -1, "erfc": 2, "expm1": -1},
+    {"erf": 1, "tanh": 1, "erfc": 0, "rsqrt": 0},
+)
+"""What functions come to at -inf and at +inf, where that is a number."""
+
+
+def _apply(name: str, x: arb) -> arb:
+    """The function of a number, with its limits at infinity and at the end of its domain, which arb leaves open."""
+    if x.is_nan():
+        return x
+    if not x.is_finite():
+        limits = LIMITS[0 if x < 0 else 1]
+        return arb(limits[name]) if name in limits else arb("nan") if x < 0 else arb("inf")
+    if x == 0 and name in ("log", "rsqrt"):
+        return arb("inf") if name == "rsqrt" else arb("-inf")
+    return arb(getattr(x, name)())
+
+
+def _as_ball(x: Any) -> arb:  # noqa: ANN401  an array of objects may hold plain floats, too
+    return x if isinstance(x, arb) else _ball(x)
+
+
+OF = _each(_as_ball)
+LOWER, UPPER = _each(lambda x: _as_ball(x).lower()), _each(lambda x: _as_ball(x).upper())
+BELOW, ABOVE = np.frompyfunc(_below, 1, 1), np.frompyfunc(_above, 1, 1)
+
+
+class BallEnds:
+    """Endpoints as exact arb numbers: what a ball leaves open is given to the outside. Precision is the context's."""
+
+    eps = 0.0
+
+    def of(self, x: Reals) -> Reals:
+        x = np.asarray(x)
+        if x.dtype == np.longdouble:
+            return OF(np.array([*x.ravel(), None], dtype=object)[:-1]).reshape(x.shape)
+        return OF(x.astype(object))
+
+    def outward(self, lo: Reals, hi: Reals) -> Pair:
+        return LOWER(lo), UPPER(hi)
+
+    def added(self, a: Reals, b: Reals) -> Pair:
+        return self.outward(a + b, a + b)
+
+    def function(self, name: str, lo: Reals, hi: Reals) -> Pair:
+        if name in FALLING:
+            lo, hi = hi, lo
+        apply = _each(lambda x: _apply(name, _as_ball(x)))
+        return LOWER(apply(lo)), UPPER(apply(hi))
+
+    def hull(self, lo: Reals, hi: Reals, form: Format) -> Pair:
+        below, above = self.stored(lo, hi, form)
+        return np.minimum(lo, below), np.maximum(hi, above)
+
+    def stored(self, lo: Reals, hi: Reals, form: Format) -> Pair:
+        below, above = np.asarray(BELOW(lo), dtype=np.float64), np.asarray(ABOVE(hi), dtype=np.float64)
+        if form.name == "f64":
+            return self.of(below), self.of(above)
+        return self.of(form.rounded(below)), self.of(form.rounded(above))
+
+    def is_nan(self, x: Reals) -> Reals:
+        return np.asarray(np.frompyfunc(lambda v: _as_ball(v).is_nan(), 1, 1)(x), dtype=np.bool_)
+
+    def is_finite(self, x: Reals) -> Reals:
+        return np.asarray(np.frompyfunc(lambda v: _as_ball(v).is_finite(), 1, 1)(x), dtype=np.bool_)
+
+    def total(self, lo: Reals, hi: Reals, axis: int) -> Pair:
+        return LOWER(lo.sum(axis=axis, keepdims=True)), UPPER(hi.sum(axis=axis, keepdims=True))
+
+    def running(self, lo: Reals, hi: Reals) -> Pair:
+        return LOWER(np.cumsum(lo, axis=-1)), UPPER(np.cumsum(hi, axis=-1))
+
+    def product(self, a: Reals, b: Reals) -> tuple[Reals, Reals]:
+        return a @ b, np.asarray(arb(2.0**-90), dtype=object)
+
+    def grow(self, exponent: Reals | float) -> Reals:
+        return UPPER(_each(lambda v: _as_ball(v).exp())(np.asarray(exponent, dtype=object)))

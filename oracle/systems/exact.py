@@ -1,0 +1,159 @@
+"""The formula itself, in float64 or to any number of digits by mpmath: what is wanted. Nothing is modelled here."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import mpmath
+import numpy as np
+from kfuzz.oracle.systems.ends import ERF
+from kfuzz.oracle.systems.formats import Reals
+from kfuzz.oracle.systems.value import Operand, Quantity
+
+
+class Exact:
+    """Plain numbers: float64 unless `bits` asks for mpmath's."""
+
+    inf = np.inf
+
+    def __init__(
+        self, sizes: Mapping[str, int], form: str = "", bits: int = 0, index: Mapping[str, Reals] | None = None
+    ) -> None:
+        self.sizes, self.form, self.indices = sizes, form, index or {}
+        self.slow = _mpmath(bits) if bits else None
+
+    def value(self, x: Reals, *how: Any) -> Quantity:  # noqa: ANN401  operands of any kind
+        return Quantity(self, np.asarray(x), how=how)
+
+    def input(self, x: Reals) -> Quantity:
+        x = np.asarray(x, dtype=np.float64)
+        return self.value(self.slow["of"](x.astype(object)) if self.slow else x)
+
+    def number(self, value: Operand) -> Quantity:
+        return value if isinstance(value, Quantity) else self.input(np.asarray(value))
+
+    def index(self, dimension: str, axis: int = -1) -> Reals:
+        """0, 1, ... along a dimension, which is laid along an axis counted from the end."""
+        return self.indices[dimension].reshape(-1, *(1,) * (-axis - 1))
+
+    def size(self, dimension: str) -> int:
+        return self.sizes[dimension]
+
+    def _of(self, name: str, a: Quantity) -> Quantity:
+        with np.errstate(all="ignore"):
+            return self.value(self.slow[name](a.x) if self.slow else FAST[name](a.x))
+
+    def add(self, a: Quantity, b: Quantity) -> Quantity:
+        return self.value(a.x + b.x)
+
+    def sub(self, a: Quantity, b: Quantity) -> Quantity:
+        return self.value(a.x - b.x)
+
+    def mul(self, a: Quantity, b: Quantity) -> Quantity:
+        return self.value(a.x * b.x)
+
+    def div(self, a: Quantity, b: Quantity) -> Quantity:
+        return self.value(self.slow["div"](a.x, b.x) if self.slow else a.x / b.x)
+
+    def neg(self, a: Quantity) -> Quantity:
+        return self.value(-a.x)
+
+    def exp(self, a: Quantity) -> Quantity:
+        return self._of("exp", a)
+
+    def log(self, a: Quantity) -> Quantity:
+        return self._of("log", a)
+
+    def sqrt(self, a: Quantity) -> Quantity:
+        return self._of("sqrt", a)
+
+    def rsqrt(self, a: Quantity) -> Quantity:
+        return self.div(self.number(1.0), self._of("sqrt", a))
+
+    def tanh(self, a: Quantity) -> Quantity:
+        return self._of("tanh", a)
+
+    def erf(self, a: Quantity) -> Quantity:
+        return self._of("erf", a)
+
+    def sigmoid(self, a: Quantity) -> Quantity:
+        return self.div(self.number(1.0), self.add(self.number(1.0), self.exp(self.neg(a))))
+
+    def max(self, a: Quantity, axis: int = -1) -> Quantity:
+        nothing = np.full((*a.x.shape[:axis], 1, *a.x.shape[axis % a.x.ndim + 1 :]), -np.inf)
+        return self.value(np.maximum.reduce(a.x, axis=axis, keepdims=True) if a.x.shape[axis] else nothing)
+
+    def maximum(self, a: Quantity, b: Operand) -> Quantity:
+        return self.value(np.maximum(a.x, self.number(b).x))
+
+    def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity:
+        return self.value(np.where(mask, self.number(a).x, self.number(b).x))
+
+    def take(self, a: Quantity, index: Reals) -> Quantity:
+        return self.value(np.take_along_axis(a.x, index, -1))
+
+    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
+        return self.value(np.add.reduce(a.x, axis=axis, keepdims=True))
+
+    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
+        return self.value(self.sum(a, sum, axis).x / a.x.shape[axis])
+
+    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
+        return self.sum(self.mul(a, b), sum, axis)
+
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul") -> Quantity:
+        return self.value(np.matmul(a.x, b.x))
+
+    def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
+        total = np.add.accumulate(a.x, axis=-1)
+        if exclusive:
+            total = np.concatenate([self.input(np.zeros((*total.shape[:-1], 1))).x, total[..., :-1]], axis=-1)
+        return self.value(total)
+
+    def shift(self, a: Quantity, axis: int = -1) -> Quantity:
+        """The maximum: what is subtracted below an exp, and cancels again."""
+        return self.max(a, axis)
+
+    def mean_var(
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+    ) -> tuple[Quantity, Quantity]:
+        mean = self.mean(x)
+        off = self.sub(x, mean)
+        return mean, self.value(self.dot(off, off).x / (x.shape[-1] - correction))
+
+    def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
+        """sum_j e_j v_j / sum_j e_j."""
+        return self.div(self.matmul(e, v), self.sum(e))
+
+    def keep(self, a: Quantity, name: str) -> Quantity:
+        return a
+
+    def join(self, a: Quantity, b: Quantity) -> Quantity:
+        return self.value(np.concatenate([a.x, b.x], axis=-1))
+
+
+FAST: dict[str, Callable[[Reals], Reals]] = {
+    "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "erf": ERF,
+}  # fmt: skip
+
+
+def _mpmath(bits: int) -> dict[str, Callable[..., Reals]]:
+    context = mpmath.MPContext()
+    context.prec = bits
+
+    def each(function: Callable[..., Any], inputs: int = 1) -> Callable[..., Reals]:
+        ufunc = np.frompyfunc(function, inputs, 1)
+        return lambda *x: np.asarray(ufunc(*x), dtype=object)
+
+    def log(x: Any) -> Any:  # noqa: ANN401  mpf has no static type
+        return context.log(x) if x > 0 else -context.inf if x == 0 else context.nan
+
+    def root(x: Any) -> Any:  # noqa: ANN401
+        return context.sqrt(x) if x >= 0 else context.nan
+
+    def divided(a: Any, b: Any) -> Any:  # noqa: ANN401
+        return a / b if b != 0 else context.nan if a == 0 or a != a else context.sign(a) * context.inf  # noqa: PLR0124
+
+    return {
+        "of": each(context.mpf), "exp": each(context.exp), "log": each(log), "sqrt": each(root),
+        "tanh": each(context.tanh), "erf": each(context.erf), "div": each(divided, 2),
+    }  # fmt: skip

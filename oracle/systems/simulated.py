@@ -1,0 +1,278 @@
+"""A kernel as it computes: every step of a formula rounded to a format, sums in a chosen order, functions off by noise.
+
+What enclosures are validated against, in any format and order, with flushed denormals, fused additions, narrow
+operands and tensor-core sums. It shares the formula with the enclosure, so that simulations of other shapes stand
+beside it (`oracle/selfcheck/independent.py`). Knows no bound.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.systems.ends import ERF
+from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.formats import F16, F32, F64, FORMATS, Format, Reals
+from kfuzz.oracle.systems.value import Operand, Quantity
+
+Noise = Literal["none", "any", "ends", "high", "low"]
+SumOrder = Literal["sequential", "tree", "strided", "blocked", "random"]
+
+
+@dataclass(frozen=True)
+class KernelManner:
+    """How a simulated kernel computes what the claim leaves open."""
+
+    order: SumOrder = "tree"
+    noise: Noise = "none"
+    fused: bool = False
+    width: int = 32
+    divide: Literal["ieee", "reciprocal"] = "ieee"
+    cuts: bool = False
+    seed: int = 0
+
+
+class Simulated(Exact):
+    """One kernel; the claim says which formats and models it uses."""
+
+    def __init__(
+        self, claim: Accuracy, manner: KernelManner, sizes: Mapping[str, int], work: Format = F32, form: str = "",
+        index: Mapping[str, Reals] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(sizes, form, index=index)
+        self.claim, self.manner, self.f = claim, manner, work
+        self.rng = np.random.default_rng(manner.seed)
+        self.held = {"f64": F64, "f16": F16}.get(claim.accumulate, work)
+
+    def r(self, x: Reals, form: Format | None = None) -> Reals:
+        """Rounded, and flushed where the claim says so."""
+        form = form or self.f
+        y = form.rounded(np.asarray(x, dtype=np.float64))
+        return form.flushed(y) if self.claim.ftz else y
+
+    def acc(self, x: Reals) -> Reals:
+        """Rounded to what sums are held in."""
+        if self.claim.accumulate == "mma":
+            return self.held.cut(x)
+        return self.r(x, self.held)
+
+    def input(self, x: Reals) -> Quantity:
+        x = np.asarray(x, dtype=np.float64)
+        return self.value(self.f.flushed(x) if self.claim.ftz else x)
+
+    def number(self, value: Operand) -> Quantity:
+        return value if isinstance(value, Quantity) else self.value(self.f.rounded(np.asarray(value, dtype=np.float64)))
+
+    def add(self, a: Quantity, b: Quantity) -> Quantity:
+        return self.value(self.r(a.x + b.x))
+
+    def sub(self, a: Quantity, b: Quantity) -> Quantity:
+        return self.value(self.r(a.x - b.x))
+
+    def mul(self, a: Quantity, b: Quantity) -> Quantity:
+        return self.value(self.r(a.x * b.x))
+
+    def div(self, a: Quantity, b: Quantity) -> Quantity:
+        if self.manner.divide == "reciprocal":
+            return self.value(self.r(a.x * self.r(1 / b.x)))
+        return self.value(self.r(a.x / b.x))
+
+    def noisy(self, y: Reals, units: float) -> Reals:
+        """Within so many u of y: rounded, then moved by up to (units - 1) / 2 last places."""
+        most = int((units - 1) // 2)
+        y = self.r(y)
+        if self.manner.noise == "none" or not most:
+            return y
+        match self.manner.noise:
+            case "any":
+                steps = self.rng.integers(-most, most + 1, y.shape)
+            case "ends":
+                steps = self.rng.choice(np.array([-most, most]), y.shape)
+            case "high":
+                steps = np.full(y.shape, most)
+            case _:
+                steps = np.full(y.shape, -most)
+        moved = self.r(y + steps * self.f.last_place(y))
+        return np.where(np.isfinite(y) & (y != 0), np.where(np.sign(moved) == -np.sign(y), 0.0, moved), y)
+
+    def exp(self, a: Quantity) -> Quantity:
+        y = self.noisy(np.exp(a.x), self.claim.exp.a0)
+        return self.value(
+            np.where(a.x == 0, 1.0, np.where(a.x == -np.inf, 0.0, np.where(np.isnan(y), y, np.maximum(y, 0))))
+        )
+
+    def _of(self, name: str, a: Quantity) -> Quantity:
+        return self.value(self.noisy(super()._of(name, a).x, self.claim.function(name).a0))
+
+    def rsqrt(self, a: Quantity) -> Quantity:
+        return self.value(self.noisy(1 / np.sqrt(a.x), self.claim.function("rsqrt").a0))
+
+    def tanh(self, a: Quantity) -> Quantity:
+        return self.value(np.clip(self._of("tanh", a).x, -1, 1))
+
+    def erf(self, a: Quantity) -> Quantity:
+        return self.value(np.clip(self.noisy(ERF(a.x), self.claim.function("erf").a0), -1, 1))
+
+    def keep(self, a: Quantity, name: str) -> Quantity:
+        narrow = self.claim.kept(name)
+        return a if narrow is None else self.value(FORMATS[narrow].rounded(a.x))
+
+    # -- sums
+
+    def folded(self, x: Reals) -> Reals:
+        """The last axis in the manner's order."""
+        n = x.shape[-1]
+        if n == 0:
+            return np.zeros((*x.shape[:-1], 1))
+        match self.manner.order:
+            case "random":
+                return self._random(x)
+            case "sequential":
+                return self._in_sequence(x)
+            case "blocked":
+                width = self.manner.width
+                parts = [self._in_sequence(x[..., i : i + width]) for i in range(0, n, width)]
+                return self._in_sequence(np.concatenate(parts, axis=-1))
+            case "strided":
+                held = x[..., : self.manner.width]
+                for start in range(self.manner.width, n, self.manner.width):
+                    here = min(self.manner.width, n - start)
+                    joined = self.acc(held[..., :here] + x[..., start : start + here])
+                    held = np.concatenate([joined, held[..., here:]], axis=-1)
+                return self._tree(held)
+            case _:
+                return self._tree(x)
+
+    def _tree(self, x: Reals) -> Reals:
+        while (n := x.shape[-1]) > 1:
+            half = (n + 1) // 2
+            x = np.concatenate([self.acc(x[..., : n - half] + x[..., half:]), x[..., n - half : half]], axis=-1)
+        return x
+
+    def _in_sequence(self, x: Reals) -> Reals:
+        held = x[..., :1]
+        for place in range(1, x.shape[-1]):
+            held = self.acc(held + x[..., place : place + 1])
+        return held
+
+    def _random(self, x: Reals) -> Reals:
+        while (n := x.shape[-1]) > 1:
+            x = x[..., self.rng.permutation(n)]
+            pairs = int(self.rng.integers(1, n // 2 + 1))
+            joined = self.acc(x[..., :pairs] + x[..., pairs : 2 * pairs])
+            x = np.concatenate([joined, x[..., 2 * pairs :]], axis=-1)
+        return x
+
+    def _compensated(self, x: Reals) -> Reals:
+        """Kahan's sum, left to right."""
+        s, excess = x[..., :1], np.zeros_like(x[..., :1])
+        for place in range(1, x.shape[-1]):
+            y = self.r(x[..., place : place + 1] - excess)
+            t = self.r(s + y)
+            excess, s = self.r(self.r(t - s) - y), t
+        return s
+
+    def total(self, x: Reals) -> Reals:
+        """The sum of the last axis, brought back to the working format."""
+        if self.claim.accumulate == "compensated":
+            return self._compensated(x)
+        return self.r(self.folded(self.acc(x) if self.claim.accumulate == "f16" else x))
+
+    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
+        return self.value(np.moveaxis(self.total(np.moveaxis(a.x, axis, -1)), -1, axis))
+
+    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
+        n, total = a.x.shape[axis], self.sum(a, sum, axis).x
+        if self.manner.divide == "reciprocal":
+            return self.value(self.r(total * self.r(np.asarray(1.0 / n))))
+        return self.value(self.r(total / n))
+
+    def products(self, p: Reals) -> Reals:
+        """The sum of products along the last axis: each rounded before, or fused into a sequential sum."""
+        if self.claim.accumulate == "mma" or not self.manner.fused:
+            return self.total(p if self.claim.accumulate in ("mma", "f64") else self.r(p))
+        held = self.acc(p[..., :1])
+        for place in range(1, p.shape[-1]):
+            held = self.acc(held + p[..., place : place + 1])
+        return self.r(held)
+
+    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
+        return self.value(np.moveaxis(self.products(np.moveaxis(a.x * b.x, axis, -1)), -1, axis))
+
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul") -> Quantity:
+        x, y = a.x, b.x
+        if self.claim.operand:
+            form = FORMATS[self.claim.operand]
+            x, y = (form.cut(v) if self.manner.cuts else form.rounded(v) for v in (x, y))
+        products = x[..., :, None, :] * np.swapaxes(y, -1, -2)[..., None, :, :]
+        return self.value(self.products(products)[..., 0])
+
+    def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
+        y = a.x.copy()
+        if self.claim.accumulate == "compensated":
+            y = np.concatenate([self._compensated(y[..., : place + 1]) for place in range(y.shape[-1])], axis=-1)
+        elif self.manner.order == "sequential":
+            for place in range(1, y.shape[-1]):
+                y[..., place] = self.acc(y[..., place - 1] + y[..., place])
+        else:  # Hillis and Steele
+            step = 1
+            while step < y.shape[-1]:
+                y = np.concatenate([y[..., :step], self.acc(y[..., step:] + y[..., :-step])], axis=-1)
+                step *= 2
+        if exclusive:
+            y = np.concatenate([np.zeros((*y.shape[:-1], 1)), y[..., :-1]], axis=-1)
+        return self.value(self.r(y))
+
+    # -- derived
+
+    def mean_var(
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+    ) -> tuple[Quantity, Quantity]:
+        n = x.x.shape[-1]
+        if self.form.startswith("welford"):
+            mean, squares = (self.value(self.r(part)) for part in self._welford(x.x))
+            return mean, self.div(squares, self.number(float(n - correction)))
+        mean = self.mean(x)
+        if self.form.startswith("moments"):
+            second = self.div(self.dot(x, x), self.number(float(n)))
+            return mean, self.sub(second, self.mul(mean, mean))
+        off = self.sub(x, mean)
+        return mean, self.div(self.dot(off, off), self.number(float(n - correction)))
+
+    def _welford(self, x: Reals) -> tuple[Reals, Reals]:
+        """Element by element, or Chan's tree."""
+        n = x.shape[-1]
+
+        def r(value: Reals) -> Reals:
+            return self.r(value, self.held)
+
+        if self.manner.order == "sequential":
+            mean, squares = x[..., :1], np.zeros_like(x[..., :1])
+            for k in range(2, n + 1):
+                off = r(x[..., k - 1 : k] - mean)
+                mean = r(mean + r(off / k))
+                squares = r(squares + r(off * r(x[..., k - 1 : k] - mean)))
+            return mean, squares
+        mean, squares, count = x, np.zeros_like(x), np.ones(n)
+        while mean.shape[-1] > 1:
+            size = mean.shape[-1]
+            half = (size + 1) // 2
+            pairs = size - half
+            a, b = count[:pairs], count[half:]
+            off = r(mean[..., half:] - mean[..., :pairs])
+            joined = r(mean[..., :pairs] + r(off * r(b / (a + b))))
+            both = r(r(squares[..., :pairs] + squares[..., half:]) + r(r(off * off) * r(a * b / (a + b))))
+            mean = np.concatenate([joined, mean[..., pairs:half]], axis=-1)
+            squares = np.concatenate([both, squares[..., pairs:half]], axis=-1)
+            count = np.concatenate([a + b, count[pairs:half]])
+        return mean, squares
+
+    def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
+        weights = self.sum(e)
+        if self.form == "normalize first":
+            return self.matmul(self.keep(self.div(e, weights), "p"), v)
+        return self.div(self.matmul(e, v), weights)
+
+
+__all__ = ["Any", "KernelManner", "Simulated"]

@@ -1,0 +1,372 @@
+"""The sets of sums, means, products of matrices and running sums: rules R2, R3, R13 to R16 of docs/formulas.md.
+
+A term of a sum is multiplied, on its way, by one factor within 1 +- u for every addition it takes part in: so a sum
+lies between the sums of its terms times e^-g and e^g, whatever the order. Knows no op.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from kfuzz.oracle import base_two, exp_sum
+from kfuzz.oracle.rounding import Accuracy, compensated
+from kfuzz.oracle.systems.ends import Pair
+from kfuzz.oracle.systems.formats import F16, F32, F64, FORMATS, TF32, Format, Reals
+from kfuzz.oracle.systems.value import Quantity
+
+if TYPE_CHECKING:
+    from kfuzz.oracle.systems.band import Bands
+
+INF = np.inf
+ORDER_DECIDES = "sums whose overflow the order decides"
+
+MMA = 3.0
+"""Units of u an addition in a tensor core costs (R14): it cuts where others round, which is 2 u, and cuts every term of
+a block of b, and the sum that comes in, to the last place of the largest: (b + 1) / b times as often, b at least 4, and
+the block's own sum once more."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What a sum may do to each of its terms: e^-g to e^g, g = `each`; `lost` is what underflow takes from all."""
+
+    each: float
+    lost: float
+    is_cast: bool
+
+
+def growth(N: "Bands", name: str, terms: int, products: int = 0, has_exps: bool = False) -> Growth:
+    """The counts of one named sum as a growth."""
+    claim = N.claim.for_sum(name)
+    adds, rescales = (float(min(count, 2**40)) for count in claim.most(terms))
+    rescales = rescales if has_exps else 0.0
+    u, lost = N.u, products * terms * N.tiny
+    match claim.accumulate:
+        case "f64" if N.f is not F64:
+            each, unit = adds * F64.u, F64.u
+        case "compensated":
+            each, unit = compensated(adds) * u, u
+        case "f16":
+            each, unit = (adds + 1 + products) * F16.u * (1 + F16.u), F16.u
+            lost += 2 * terms * F16.tiny
+        case "mma":
+            each, unit = adds * MMA * u, MMA * u
+        case _:
+            each, unit = adds * u, u
+    exact_products = claim.accumulate == "mma"
+    each += 0.0 if exact_products else products * u
+    a0 = N.claim.exp.a0
+    each += rescales * (a0 * u * (1 + a0 * u) + unit)  # R15: the exp in the working format, the product where sums are
+    lost += 2 * rescales * terms * (N.tiny + a0 * N.tiny)
+    lost += steps(claim) * terms * N.f.min_normal
+    lost *= math.exp(min(each, 700.0)) * (1 + 2.0**-40)  # what underflows early is rounded with the rest
+    return Growth(each * (1 + 4 * u), lost, claim.accumulate == "f64" and N.f is not F64)
+
+
+def steps(claim: Accuracy) -> int:
+    """How many numbers of an addition may be flushed, beside its denormal operands where all are flushed.
+
+    Its result; of a compensated one the six of an exact addition, and two that keep what is over. An atomic one also
+    flushes what it adds, a partial sum perhaps.
+    """
+    if not claim.ftz:
+        return 2 if claim.atomics == "global" else 0
+    return 8 if claim.accumulate == "compensated" else 1
+
+
+def accumulator(N: "Bands", name: str) -> Format:
+    return {"f64": F64, "f16": F16}.get(N.claim.for_sum(name).accumulate, N.f)
+
+
+def total(N: "Bands", a: Quantity, name: str, axis: int = -1, products: int = 0) -> Quantity:
+    """R2: the sum of an axis in any order."""
+    terms = a.shape[axis]
+    if a.terms is not None and not products:
+        made = exp_sum_of(N, a, name, axis)
+        if made is not None:
+            return made
+    grown = growth(N, name, terms, products, a.terms is not None)
+    lost = grown.lost
+    if a.terms is not None:  # a rescale scales down what was itself as much larger: docs/numerics.md#lift
+        lost = lost * a.terms.lift * (a.terms.lift if N.claim.for_sum(name).rescales != 0 else 1.0)
+    if terms == 1 and not products and a.terms is None and N.claim.accumulate != "f16":
+        grown, lost = Growth(0.0, 0.0, grown.is_cast), 0.0  # to add zeros to one term changes nothing
+    g: Any = grown.each
+    if a.terms is not None and N.claim.for_sum(name).rescales != 0:
+        g = grown.each + N.u * (1 + 2.0**-10) * a.terms.reach  # every exponent of an online sum is rounded (R10)
+    with np.errstate(all="ignore"):
+        up = N.E.grow(g)
+        down = 1 / up
+        lo = np.where(a.lo >= 0, a.lo * down, a.lo * up)
+        hi = np.where(a.hi >= 0, a.hi * up, a.hi * down)
+        below, above = N.E.total(lo, hi, axis)
+        positive = (a.lo >= 0).all(axis=axis, keepdims=True)
+        below = np.where(positive, np.maximum(below - lost, 0.0), below - lost)
+        above = above + lost
+        below, above, nan = _special(N, a, below, above, axis)
+        size = np.maximum(np.abs(lo), np.abs(hi))
+        size = np.where(N.E.is_finite(size), size, 0.0).sum(axis=axis, keepdims=True) + lost
+        over = size >= accumulator(N, name).max * (1 - 2.0**-20)
+    made = _open(N, below, above, nan, over, ORDER_DECIDES, "sum", a)
+    made = _cast(N, made, grown, accumulator(N, name))
+    made.name = name
+    return made
+
+
+def _special(N: "Bands", a: Quantity, lo: Reals, hi: Reals, axis: int) -> tuple[Reals, Reals, Reals]:
+    """Infinities of one sign win, of both make NaN, and so does NaN."""
+    nan = any_along(a.nan, a.shape, axis)
+    if N.E.is_finite(lo).all() and N.E.is_finite(hi).all():
+        return lo, hi, nan
+
+    def some(mask: Reals) -> Reals:
+        return np.asarray(np.asarray(mask).any(axis=axis, keepdims=True))
+
+    may_rise, may_fall = some((a.hi == INF) & (a.lo <= a.hi)), some((a.lo == -INF) & (a.lo <= a.hi))
+    rises, falls = some((a.lo == INF) & (a.hi == INF)), some((a.lo == -INF) & (a.hi == -INF))
+    must = (rises & falls) | some(a.lo > a.hi)
+    lo, hi = np.where(may_fall, -INF, lo), np.where(may_rise, INF, hi)
+    lo, hi = np.where(rises & ~may_fall, INF, lo), np.where(falls & ~may_rise, -INF, hi)
+    lo, hi = np.where(N.E.is_nan(lo), -INF, lo), np.where(N.E.is_nan(hi), INF, hi)
+    return np.where(must, INF, lo), np.where(must, -INF, hi), nan | (may_rise & may_fall) | must
+
+
+def _open(N: "Bands", lo: Reals, hi: Reals, nan: Reals | bool, where: Reals, reason: str, *how: Any) -> Quantity:  # noqa: ANN401
+    """A set, opened to everything where no rule reaches."""
+    where = np.asarray(where, dtype=np.bool_) & ~np.asarray(lo > hi, dtype=np.bool_)
+    if where.any():
+        N.note(reason, where)
+        lo, hi = np.where(where, -INF, lo), np.where(where, INF, hi)
+        nan = np.asarray(nan) | where
+    return N.value(lo, hi, nan, *how)
+
+
+def opened(N: "Bands", lo: Reals, hi: Reals, nan: Reals | bool, where: Reals, reason: str, *how: Any) -> Quantity:  # noqa: ANN401
+    """See `_open`; `where` may be smaller than the set."""
+    return _open(N, lo, hi, nan, np.broadcast_to(where, np.broadcast_shapes(np.shape(where), lo.shape)), reason, *how)
+
+
+def _cast(N: "Bands", a: Quantity, grown: Growth, held: Format) -> Quantity:
+    """A sum in double is rounded once on its way back."""
+    if not grown.is_cast or held is N.f:
+        return a
+    return N.rounded(a.lo, a.hi, a.nan, "rounded", a)
+
+
+def exp_sum_of(N: "Bands", e: Quantity, name: str, axis: int) -> Quantity | None:
+    """The sum of exponentials of the inputs themselves, by the counts of `exp_sum`; None where a term is no input."""
+    terms = e.terms
+    if not terms.is_direct or axis != -1 or e.how[:1] == ("kept",) or N.f is not F32:
+        return None
+    if N.claim.for_sum(name).accumulate in ("f16", "mma"):
+        return None
+    x = np.asarray(terms.x.lo, dtype=np.float64)
+    claim = N.claim.for_sum(name)
+    shape = (*x.shape[:-1], 1)
+    plain = terms.plain[..., 0]
+    lo, hi = np.full(shape, INF), np.full(shape, -INF)
+    if N.E.eps == 0.0:  # balls
+        lo, hi = N.E.of(lo), N.E.of(hi)
+        for place in np.argwhere(plain):
+            index = tuple(place)
+            balls = exp_sum.ball_sums(x[index], np.ones(x.shape[-1]), claim, True, 128)
+            lo[(*index, 0)], hi[(*index, 0)] = balls.lo.lower(), balls.hi.upper()
+    elif plain.any():
+        row = exp_sum.sums(x[plain], np.ones((1, x.shape[-1])), claim, first_exp=True)
+        scale = 2.0**-44
+        lo[plain, 0], hi[plain, 0] = row.lo * (1 - scale), row.hi * (1 + scale)
+    beyond = np.zeros(shape, dtype=np.bool_)
+    if claim.exp.base_two and plain.any():
+        beyond[plain, 0] = base_two.is_beyond(x[plain].max(axis=-1), x[plain], claim)
+        for reason in base_two.reasons(beyond):
+            N.note(reason.partition(" ")[2], beyond)
+        lo, hi = np.where(beyond, -INF, lo), np.where(beyond, INF, hi)
+    vanish = plain[..., None] & np.asarray(lo <= 0, dtype=np.bool_) & ~beyond
+    made = _open(N, lo, hi, ~plain[..., None] | beyond, vanish, "rows whose sum may underflow to 0", "sum", e)
+    made.name = name
+    made.terms = e.terms
+    return made
+
+
+def mean(N: "Bands", a: Quantity, name: str, axis: int = -1) -> Quantity:
+    """R3: sum / n, or sum * (1 / n), whose reciprocal is rounded, too; exact where n is a power of two."""
+    n = a.shape[axis]
+    s = total(N, a, name, axis)
+    k = 0.0 if n & (n - 1) == 0 else 2.0
+    made = N.relative(s.lo / n, s.hi / n, s.nan, k, 2 * N.tiny, "scaled", s)
+    made.name = name
+    return made
+
+
+def dot(N: "Bands", a: Quantity, b: Quantity, name: str, axis: int = -1) -> Quantity:
+    """The sum of products, with or without fused additions."""
+    lo, hi, nan = N.multiplied(a, b)
+    lo, hi = N.E.outward(lo, hi)
+    products = Quantity(N, lo, hi, nan)
+    if N.ftz:
+        low = np.maximum(np.abs(lo), np.abs(hi)) < N.f.min_normal
+        products.parts = (np.where(low, np.minimum(lo, 0.0), lo), np.where(low, np.maximum(hi, 0.0), hi), nan)
+    return total(N, products, name, axis, products=1)
+
+
+def operand(N: "Bands", a: Quantity) -> Quantity:
+    """R13: an operand cut, or rounded, to the multiplier's format."""
+    if N.claim.operand is None:
+        return a
+    form = FORMATS[N.claim.operand]
+    if form.p >= N.f.p:
+        return a
+    if N.is_point(a) and a.lo.dtype != object and (form.rounded(a.lo) == a.lo).all():
+        return a
+    with np.errstate(all="ignore"):
+        lo, hi = N.E.stored(a.lo, a.hi, form)
+        if form is TF32:
+            lo = np.minimum(lo, a.lo - np.abs(a.lo) * 2 * form.u)
+            hi = np.maximum(hi, a.hi + np.abs(a.hi) * 2 * form.u)
+    return Quantity(N, lo, hi, a.nan)
+
+
+def matmul(N: "Bands", a: Quantity, b: Quantity, name: str) -> Quantity:
+    """R2 for every element of A B: its centre, and radii by products of absolute values."""
+    a, b = operand(N, a), operand(N, b)
+    terms = a.shape[-1]
+    grown = growth(N, name, terms, products=1)
+    odd_a, odd_b = _odd(N, a), _odd(N, b)
+    any_odd = bool(odd_a.any() or odd_b.any())
+    ca, ra = _centre(N, a, odd_a)
+    cb, rb = _centre(N, b, odd_b)
+    with np.errstate(all="ignore"):
+        centre, own = N.E.product(ca, cb)
+        A, B = np.abs(ca), np.abs(cb)
+        if ra is not None:
+            A = A + ra
+        if rb is not None:
+            B = B + rb
+        g = N.E.grow(grown.each) - 1 + own
+        size, _ = N.E.product(A, B)
+        radius = size * g
+        if ra is not None:
+            radius = radius + N.E.product(ra, B)[0]
+        if rb is not None:
+            radius = radius + N.E.product(np.abs(ca), rb)[0]
+        lost: Any = grown.lost + terms * N.tiny
+        if N.ftz:
+            lost = lost + 2 * terms * N.f.min_normal + _flushed(N, A, B)
+        radius = radius * (1 + 2.0**-40) + lost
+        over = size * (1 + 2.0**-40) + radius >= accumulator(N, name).max * (1 - 2.0**-20)
+    lo, hi, nan = centre - radius, centre + radius, np.zeros(centre.shape, dtype=np.bool_)
+    if any_odd:
+        lo, hi, nan, open_ = _ieee_product(N, a, b, odd_a, odd_b, lo, hi)
+        over = (over & ~nan) | open_
+    made = _open(N, lo, hi, nan, over, ORDER_DECIDES, "matmul", a, b)
+    made = _cast(N, made, grown, accumulator(N, name))
+    made.name = name
+    return made
+
+
+def _flushed(N: "Bands", A: Reals, B: Reals) -> Reals:
+    """Products that one denormal factor makes zero."""
+    least = N.f.min_normal
+    low_a, low_b = np.where(least > A, A, 0.0), np.where(least > B, B, 0.0)
+    return np.asarray(low_a @ B + A @ low_b)
+
+
+def _odd(N: "Bands", a: Quantity) -> Reals:
+    """Elements that are no finite number for certain."""
+    return np.asarray(~(N.E.is_finite(a.lo) & N.E.is_finite(a.hi)) | a.nan, dtype=np.bool_)
+
+
+def _centre(N: "Bands", a: Quantity, odd: Reals) -> tuple[Reals, Reals | None]:
+    """Middle and radius; None for points. What is not finite counts as 0."""
+    if N.is_point(a):
+        return np.where(odd, 0.0, a.lo) if odd.any() else a.lo, None
+    lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if odd.any() else (a.lo, a.hi)
+    middle = (lo + hi) / 2
+    return middle, np.maximum(hi - middle, middle - lo) * (1 + 4 * float(N.E.eps or 2.0**-100))
+
+
+def _ieee_product(
+    N: "Bands", a: Quantity, b: Quantity, odd_a: Reals, odd_b: Reals, lo: Reals, hi: Reals
+) -> tuple[Reals, Reals, Reals, Reals]:
+    """IEEE's special values where operands are known numbers, infinities or NaN; open where they are not."""
+    known_a, known_b = _is_known(a), _is_known(b)
+    if N.ftz:  # a flushed denormal times inf is NaN, an unflushed one is inf
+        known_a, known_b = known_a & ~_is_low(N, a), known_b & ~_is_low(N, b)
+    x, y = _plain(a), _plain(b)
+    unknown = ~known_a
+    open_ = (count(unknown) @ count(odd_b)) + (count(odd_a) @ count(~known_b)) > 0
+    open_ |= count(unknown & odd_a) @ np.ones(y.shape) + np.ones(x.shape) @ count(~known_b & odd_b) > 0
+    nan = count(np.isnan(x)) @ np.ones(y.shape) + np.ones(x.shape) @ count(np.isnan(y))
+    nan = nan + count(np.isinf(x)) @ count(y == 0) + count(x == 0) @ count(np.isinf(y))
+    inf_x, inf_y = np.where(np.isinf(x), np.sign(x), 0.0), np.where(np.isinf(y), np.sign(y), 0.0)
+    sign_x, sign_y = np.nan_to_num(np.sign(x)), np.nan_to_num(np.sign(y))
+    signed = inf_x @ sign_y + (sign_x * (inf_x == 0)) @ inf_y
+    number = np.abs(inf_x) @ np.abs(sign_y) + (np.abs(sign_x) * (inf_x == 0)) @ np.abs(inf_y)
+    infinite = (number > 0) & (np.abs(signed) == number)
+    must = ((nan > 0) | ((number > 0) & ~infinite)) & ~open_
+    end = np.copysign(INF, signed)
+    lo, hi = np.where(infinite, end, lo), np.where(infinite, end, hi)
+    return np.where(must, INF, lo), np.where(must, -INF, hi), must, open_
+
+
+def count(mask: Reals) -> Reals:
+    return np.asarray(mask, dtype=np.float64)
+
+
+def _is_known(a: Quantity) -> Reals:
+    return np.asarray((a.lo == a.hi) | (a.lo > a.hi), dtype=np.bool_)
+
+
+def _is_low(N: "Bands", a: Quantity) -> Reals:
+    return np.asarray((np.abs(a.lo) < N.f.min_normal) & (a.lo != 0), dtype=np.bool_)
+
+
+def _plain(a: Quantity) -> Reals:
+    """The one number of each known set, NaN for NaN."""
+    lo = np.asarray(a.lo, dtype=np.float64)
+    return np.where(np.asarray(a.lo > a.hi, dtype=np.bool_), np.nan, lo)
+
+
+def running(N: "Bands", a: Quantity, name: str, exclusive: bool) -> Quantity:
+    """R2 for the sum of all terms up to each; nothing is said from the first on that is not finite."""
+    n = a.shape[-1]
+    grown = growth(N, name, n)
+    claim = N.claim.for_sum(name)
+    place = np.arange(n)
+    if claim.adds is None and claim.accumulate == "f32":
+        per_term = np.expm1(place * N.u * (1 + 4 * N.u)) * (1 + 2.0**-40)
+    else:
+        per_term = np.where(place > 0, np.expm1(grown.each) * (1 + 2.0**-40), 0.0)
+    odd = np.logical_or.accumulate(_odd(N, a), axis=-1)
+    with np.errstate(all="ignore"):
+        lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if odd.any() else (a.lo, a.hi)
+        size = N.E.running(*(2 * (np.maximum(np.abs(lo), np.abs(hi)),)))[1]
+        below, above = N.E.running(lo, hi)
+        radius = size * per_term + (grown.lost)
+        lo, hi = below - radius, above + radius
+        over = size + radius >= accumulator(N, name).max * (1 - 2.0**-20)
+    nan = np.broadcast_to(a.nan, a.shape)
+    if exclusive:
+        lo, hi, over, odd = (shifted(part) for part in (lo, hi, over, odd))
+        nan = shifted(nan)
+    made = _open(N, lo, hi, nan & ~odd, over | odd, ORDER_DECIDES, "running", a)
+    made = _cast(N, made, grown, accumulator(N, name))
+    made.name = name
+    return made
+
+
+def shifted(part: Reals) -> Reals:
+    """One place to the right, a zero first."""
+    first = np.zeros((*part.shape[:-1], 1), dtype=part.dtype)
+    return np.concatenate([first, part[..., :-1]], axis=-1)
+
+
+def any_along(mask: Reals, shape: tuple[int, ...], axis: int) -> Reals:
+    """Whether any of an axis, which stays with one element."""
+    if not np.any(mask):
+        return np.zeros((), dtype=np.bool_)
+    return np.asarray(np.broadcast_to(mask, shape).any(axis=axis, keepdims=True))
+
+
+__all__ = ["Growth", "Pair", "dot", "growth", "matmul", "mean", "running", "total"]

@@ -1,0 +1,140 @@
+"""A value of any number system, with the operators that a formula is written in, and what a formula may ask a system.
+
+Knows no arithmetic: every operator asks the value's own system.
+"""
+
+from typing import Any, Protocol, Union
+
+import numpy as np
+from kfuzz.oracle.systems.formats import Reals
+
+Operand = Union["Quantity", float, int]
+
+
+class Quantity:
+    """NamedReals of one system, `parts`, and where they came from: `how` is a step's name with its operands.
+
+    `name`: of the sum that it is made of; `slack`: how much more than one rounding underflow may cost it.
+    `below`: what this is an exponent of, a difference from a shift. `terms`: the exponents, of an exponential.
+    """
+
+    __slots__ = ("N", "below", "how", "name", "parts", "slack", "terms")
+    __array_ufunc__ = None  # an array on the left leaves the operation to us
+
+    def __init__(self, N: "System", *parts: Reals, how: tuple[Any, ...] = ()) -> None:
+        self.N, self.parts, self.how, self.name = N, parts, how, ""
+        self.slack: Any = 1.0
+        self.below: Any = None
+        self.terms: Any = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.parts[0].shape
+
+    @property
+    def x(self) -> Reals:
+        return self.parts[0]
+
+    @property
+    def lo(self) -> Reals:
+        return self.parts[0]
+
+    @property
+    def hi(self) -> Reals:
+        return self.parts[1]
+
+    @property
+    def nan(self) -> Reals:
+        return self.parts[2]
+
+    @property
+    def T(self) -> "Quantity":  # noqa: N802  as numpy has it
+        """The last two axes exchanged."""
+        shape = self.shape
+        parts = [np.swapaxes(np.broadcast_to(part, shape), -1, -2) for part in self.parts]
+        if len(parts) > 1 and self.parts[0] is self.parts[1]:
+            parts[1] = parts[0]
+        return Quantity(self.N, *parts, how=("transposed", self))
+
+    def __getitem__(self, place: Any) -> "Quantity":  # noqa: ANN401  whatever numpy takes
+        shape = self.shape
+        same = len(self.parts) > 1 and self.parts[0] is self.parts[1]
+        parts = [np.broadcast_to(part, shape)[place] for part in self.parts]
+        if same:
+            parts[1] = parts[0]
+        return Quantity(self.N, *parts, how=("part", self))
+
+    def __add__(self, other: Operand) -> "Quantity":
+        return self.N.add(self, self.N.number(other))
+
+    def __radd__(self, other: Operand) -> "Quantity":
+        return self.N.add(self.N.number(other), self)
+
+    def __sub__(self, other: Operand) -> "Quantity":
+        return self.N.sub(self, self.N.number(other))
+
+    def __rsub__(self, other: Operand) -> "Quantity":
+        return self.N.sub(self.N.number(other), self)
+
+    def __mul__(self, other: Operand) -> "Quantity":
+        return self.N.mul(self, self.N.number(other))
+
+    def __rmul__(self, other: Operand) -> "Quantity":
+        return self.N.mul(self.N.number(other), self)
+
+    def __truediv__(self, other: Operand) -> "Quantity":
+        return self.N.div(self, self.N.number(other))
+
+    def __rtruediv__(self, other: Operand) -> "Quantity":
+        return self.N.div(self.N.number(other), self)
+
+    def __neg__(self) -> "Quantity":
+        return self.N.neg(self)
+
+
+class System(Protocol):
+    """What a formula may ask: the words in which an op is written.
+
+    Axes are counted from the end and stay in place, with one element, after a reduction. `sum` names the sum, so that
+    a claim can speak of it. `index` and `size` are plain integers, for masks.
+    """
+
+    inf: float
+    form: str
+
+    def number(self, value: Operand) -> Quantity: ...
+    def input(self, x: Reals) -> Quantity: ...
+    def index(self, dimension: str, axis: int = -1) -> Reals: ...
+    def size(self, dimension: str) -> int: ...
+    def add(self, a: Quantity, b: Quantity) -> Quantity: ...
+    def sub(self, a: Quantity, b: Quantity) -> Quantity: ...
+    def mul(self, a: Quantity, b: Quantity) -> Quantity: ...
+    def div(self, a: Quantity, b: Quantity) -> Quantity: ...
+    def neg(self, a: Quantity) -> Quantity: ...
+    def exp(self, a: Quantity) -> Quantity: ...
+    def log(self, a: Quantity) -> Quantity: ...
+    def sqrt(self, a: Quantity) -> Quantity: ...
+    def rsqrt(self, a: Quantity) -> Quantity: ...
+    def tanh(self, a: Quantity) -> Quantity: ...
+    def erf(self, a: Quantity) -> Quantity: ...
+    def sigmoid(self, a: Quantity) -> Quantity: ...
+    def max(self, a: Quantity, axis: int = -1) -> Quantity: ...
+    def maximum(self, a: Quantity, b: Operand) -> Quantity: ...
+    def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity: ...
+    def take(self, a: Quantity, index: Reals) -> Quantity: ...
+    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity: ...
+    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity: ...
+    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity: ...
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul") -> Quantity: ...
+    def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity: ...
+    def shift(self, a: Quantity, axis: int = -1) -> Quantity: ...
+    def mean_var(
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+    ) -> tuple[Quantity, Quantity]: ...
+    def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity: ...
+    def keep(self, a: Quantity, name: str) -> Quantity: ...
+    def join(self, a: Quantity, b: Quantity) -> Quantity: ...
+
+
+Formula = Any
+"""A function (N, **inputs and scalars) -> Quantity or {output: Quantity}: its parameters are the op's own."""
