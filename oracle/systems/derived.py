@@ -78,7 +78,7 @@ def exponential(N: "Bands", a: Quantity) -> Quantity:
     slop = top.how[2] + claim.shift_slack
     if is_direct and claim.exp.base_two:
         slop = slop + base_two.stray(known_top, claim)
-    exact = not np.any(slop) and not claim.exp.base_two
+    exact = is_direct and not np.any(slop) and not claim.exp.base_two
     raised: Any
     with np.errstate(all="ignore"):
         if claim.shift == "zero":

@@ -1,0 +1,346 @@
+"""Each rule of docs/formulas.md: with it a right kernel is inside, and switched off it is not."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from kfuzz.oracle import Accuracy
+from kfuzz.oracle.rounding import FunctionModel
+from kfuzz.oracle.selfcheck.inputs import moment_rows
+from kfuzz.oracle.systems import derived, sums
+from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, F64, TF32, Format
+from kfuzz.oracle.systems.simulated import KernelManner, Simulated
+from kfuzz.oracle.systems.value import Quantity
+
+Any_ = Any
+IEEE = Accuracy(divide="ieee", rescales=0)
+
+
+def outside(N: Bands, made: Quantity | Callable[[Bands], Quantity], got: Any_, form: Format = F32) -> int:
+    """How many of a kernel's answers lie outside; as float64 numbers of a format."""
+    held = N.stored(made(N) if callable(made) else made, form)
+    lo, hi, nan = (np.broadcast_to(part, got.shape) for part in held.parts)
+    with np.errstate(invalid="ignore"):
+        return int((~np.where(np.isnan(got), nan, (got >= lo) & (got <= hi))).sum())
+
+
+def kernel(claim: Accuracy, manner: KernelManner | None = None, sizes: Mapping[str, int] | None = None) -> Simulated:
+    return Simulated(claim, manner or KernelManner(), sizes or {})
+
+
+def floats(x: Any_, form: Format = F32) -> Any_:
+    return form.rounded(np.asarray(x, dtype=np.float64))
+
+
+RNG = np.random.default_rng(1)
+
+
+class RoundedOnly(Bands):
+    """R1 off: a result is what the ends are rounded to, never the exact number that an FMA goes on with."""
+
+    def rounded(self, lo: Any_, hi: Any_, nan: Any_, *how: Any_) -> Quantity:
+        return self.value(self.f.rounded(lo), self.f.rounded(hi), nan, *how)
+
+
+def test_a_product_that_is_contracted_into_an_addition_is_not_rounded() -> None:
+    x = floats(1 + 1e-4 * RNG.standard_normal(500))
+    got = floats(x * x - 1)  # one rounding, by an FMA
+
+    def exact_product(N: Bands) -> Quantity:
+        v = N.input(x)
+        product = N.value(floats(x * x), floats(x * x)) if isinstance(N, RoundedOnly) else v * v
+        return product - 1.0
+
+    for system, is_sound in ((Bands, True), (RoundedOnly, False)):
+        N = system(IEEE, {})
+        assert (outside(N, exact_product(N), got) == 0) == is_sound
+
+
+class RelativeToTheSum(Bands):
+    """R2 off: a sum errs by D u of itself, and not of its terms."""
+
+    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
+        grown, total = sums.growth(self, sum, a.shape[axis]).each, a.lo.sum(axis=axis, keepdims=True)
+        return self.value(total - np.abs(total) * grown, total + np.abs(total) * grown)
+
+
+def test_a_sum_errs_with_the_size_of_its_terms() -> None:
+    half = floats(RNG.standard_normal((20, 128)))
+    x = np.concatenate([half, -half[:, ::-1]], axis=-1)  # comes to 0, but by many roundings
+    claim = replace(IEEE, adds=256)
+    got = kernel(claim, KernelManner("sequential")).sum(kernel(claim).input(x)).x
+    for system, is_sound in ((Bands, True), (RelativeToTheSum, False)):
+        N = system(claim, {})
+        assert (outside(N, N.sum(N.input(x)), got) == 0) == is_sound
+
+
+class ExactConstants(Bands):
+    """R3 off: a literal is the number as it is written."""
+
+    def number(self, value: Any_) -> Quantity:
+        return value if isinstance(value, Quantity) else self.input(np.asarray(value, dtype=np.float64))
+
+
+def test_a_constant_is_rounded_once() -> None:
+    x = floats(RNG.standard_normal(3000))
+    got = floats(x + float(floats(0.044715)))
+    for system, is_sound in ((Bands, True), (ExactConstants, False)):
+        N = system(IEEE, {})
+        assert (outside(N, N.input(x) + 0.044715, got) == 0) == is_sound
+
+
+class NoUnderflow(Bands):
+    """R4 off: exp errs relative to its result alone."""
+
+    def exp(self, a: Quantity) -> Quantity:
+        g = self.claim.exp.a0 * self.f.u * 1.001
+        return self.value(np.exp(a.lo) * (1 - g), np.exp(a.hi) * (1 + g), a.nan)
+
+
+def test_an_exp_errs_by_a_denormal_where_it_is_one() -> None:
+    x = floats(RNG.uniform(-104, -90, 500))
+    N = kernel(IEEE, KernelManner(noise="any"))
+    got = N.exp(N.input(x)).x
+    for system, is_sound in ((Bands, True), (NoUnderflow, False)):
+        B = system(IEEE, {})
+        assert (outside(B, B.exp(B.input(x)), got) == 0) == is_sound
+
+
+class RelativeOutput(Bands):
+    """R5 off: a narrow output errs by u of itself."""
+
+    def stored(self, a: Quantity, form: Format) -> Quantity:
+        return self.value(a.lo * (1 - form.u), a.hi * (1 + form.u), a.nan) if form is not self.f else a
+
+
+@pytest.mark.parametrize("x", [1e-7, 65519.0, 65521.0])
+def test_a_narrow_output_is_denormal_or_infinite_as_it_is_rounded(x: float) -> None:
+    numbers = floats(np.full(4, x) * (1 + 1e-6 * np.arange(4)))
+    got = F16.rounded(numbers)
+    for system, is_sound in ((Bands, True), (RelativeOutput, False)):
+        N = system(IEEE, {})
+        found = outside(N, N.input(numbers), got, F16)
+        assert found == 0 if is_sound else found > 0 or x == 65519.0
+
+
+def test_underflow_changes_no_sign_and_no_zero() -> None:
+    N = Bands(IEEE, {})
+    y = N.div(N.input(np.array([0.0, 1e-44, -1e-44])), N.input(np.array([3.0, 3e10, 3e10])))
+    assert (float(y.lo[0]), float(y.hi[0])) == (0.0, 0.0)
+    assert float(y.lo[1]) == 0.0
+    assert float(y.hi[2]) == 0.0
+    assert y.hi[1] > 0 > y.lo[2]
+
+
+class NaiveVariance(Bands):
+    """R7 off, for the worse: the mean's error counts as if every difference had one of its own."""
+
+    def mean_var(self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0) -> Any_:
+        mean = self.mean(x, sums[0])
+        off = self.sub(x, mean)
+        return mean, self.dot(off, off, sums[1]) / x.shape[-1]
+
+
+class ExactMean(Bands):
+    """R7 off, unsoundly: the squares are taken about the exact mean."""
+
+    def mean_var(self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0) -> Any_:
+        middle = x.lo.mean(axis=-1, keepdims=True)
+        return middle, derived._scaled(self, derived.two_pass(self, x, self.input(middle), sums[1]), x.shape[-1])
+
+
+def test_the_means_error_enters_a_variance_once_and_squared() -> None:
+    x = floats(moment_rows(257, 2, False))
+    claim = replace(IEEE, adds=257)
+    S = kernel(claim, KernelManner("sequential"))
+    got = S.mean_var(S.input(x))[1].x
+    with np.errstate(all="ignore"):
+        assert outside(Bands(claim, {}), lambda N: N.mean_var(N.input(x))[1], got) == 0
+        assert outside(ExactMean(claim, {}), lambda N: N.mean_var(N.input(x))[1], got) > 0
+        near = floats(RNG.standard_normal((20, 257)) + 100)
+        widths = [
+            float(np.median(v.hi - v.lo))
+            for v in (s(claim, {}).mean_var(s(claim, {}).input(near))[1] for s in (Bands, NaiveVariance))
+        ]
+    assert widths[1] > 50 * widths[0]
+
+
+def test_what_is_kept_narrow_is_so_at_a_scale_of_its_own() -> None:
+    e = floats(RNG.uniform(0.1, 1, 500))
+    claim = replace(IEEE, keep={"e": "f16"})
+    scale = 0.7310585786300049  # what a running maximum was off by when e was stored
+    got = floats(F16.rounded(floats(e / scale)) * scale)
+    N = Bands(claim, {})
+    assert outside(N, N.keep(N.input(e), "e") * 1.0, got) == 0
+    rounded = N.value(F16.rounded(e), F16.rounded(e))
+    assert outside(N, rounded * 1.0, got) > 0
+
+
+def test_a_claim_that_keeps_nothing_allows_no_narrow_value() -> None:
+    e = floats(RNG.uniform(0.1, 1, 500))
+    N = Bands(IEEE, {})
+    assert outside(N, N.keep(N.input(e), "e"), F16.rounded(e)) > 0
+
+
+def folded(x: Any_, width: int = 8) -> Any_:
+    """Softmax by exp2(x c - fl(m c)), online in blocks: every new maximum has a product of its own."""
+    c = float(floats(np.log2(np.e)))
+    m, s = np.full((*x.shape[:-1], 1), -np.inf), np.zeros((*x.shape[:-1], 1))
+    for start in range(0, x.shape[-1], width):
+        part = x[..., start : start + width]
+        new = np.maximum(m, part.max(axis=-1, keepdims=True))
+        shift = floats(new * c)
+        e = floats(np.exp2(floats(part * c - shift)))
+        old = np.where(np.isneginf(m), 0.0, floats(np.exp2(floats(np.where(np.isneginf(m), 0.0, m) * c - shift))))
+        s = floats(floats(s * old) + kernel(IEEE).sum(kernel(IEEE).input(e)).x)
+        m = new
+    return floats(floats(np.exp2(floats(x * c - floats(m * c)))) / s)
+
+
+def test_a_folded_shift_errs_with_the_maximum_at_every_rescale() -> None:
+    x = floats(np.cumsum(RNG.uniform(0, 0.02, (20, 257)), axis=-1) + 3000)
+    got = folded(x)
+    claim = Accuracy(divide="ieee", adds=45, rescales=33)
+
+    def softmax(N: Bands) -> Quantity:
+        scores = N.input(x) * 1.0000001  # no input: a score, whose shift may be folded into its scale
+        scores.parts = (x, x.copy(), np.zeros((), dtype=np.bool_))
+        e = N.exp(scores - N.shift(scores))
+        return e / N.sum(e, "sum")
+
+    assert outside(Bands(claim, {}), softmax, got) == 0
+    assert outside(Bands(replace(claim, shift="running max"), {}), softmax, got) > 0
+
+
+class NaiveAverage(Bands):
+    """R11 off: numerator and denominator as if their terms erred apart."""
+
+    def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
+        return self.div(self.matmul(e, v, sums[0]), self.sum(e, sums[1]))
+
+
+def test_one_weight_above_and_below_errs_with_the_spread_of_what_it_weighs() -> None:
+    x, v = floats(2 * RNG.standard_normal((5, 64))), floats(7 + 1e-3 * RNG.standard_normal((64, 3)))
+    claim = replace(IEEE, adds=7)
+
+    def weighed(N: Any_) -> Quantity:
+        scores = N.input(x)
+        if isinstance(N, Bands):
+            scores.parts = (x - 1e-4, x + 1e-4, np.zeros((), dtype=np.bool_))  # scores that err, as products do
+        return N.average(N.exp(scores - N.shift(scores)), N.input(v))
+
+    S = kernel(claim, KernelManner("tree", "ends"))
+    got = weighed(S).x
+    bands = [s(claim, {}) for s in (Bands, NaiveAverage)]
+    made = [weighed(N) for N in bands]
+    assert [outside(N, y, got) for N, y in zip(bands, made, strict=True)] == [0, 0]
+    widths = [float(np.median(y.hi - y.lo)) for y in made]
+    assert widths[1] > 20 * widths[0]
+
+
+@pytest.mark.parametrize(("order", "factor"), [("sequential", 3), ("tree", 1)])
+def test_running_means_err_by_less_than_they_were_thought_to(order: Any_, factor: float) -> None:
+    x = floats(moment_rows(257, 3, False))
+    claim = replace(IEEE, adds=257 if order == "sequential" else 10, form="welford")
+    S = Simulated(claim, KernelManner(order), {}, F32, "welford")
+    got = S.mean_var(S.input(x))[1].x
+    N = Bands(claim, {}, F32, "welford")
+    with np.errstate(all="ignore"):
+        made = N.mean_var(N.input(x))[1]
+    assert outside(N, made, got) == 0
+    n, adds, u = 257, claim.for_sum("var").most(257)[0], F32.u
+    middle = x[0] - x[0].mean()
+    S0, delta, L = (middle**2).sum(), (adds + 4) * u * np.abs(x[0]).max(), max(1.0, np.log2(n) / 2)
+    before = (4 * delta * np.sqrt(n * L * S0) + n * L * delta**2 + S0 * (adds + 6) * u) / n
+    assert float((made.hi - made.lo)[0, 0]) / 2 < before / factor
+
+
+def test_operands_may_be_cut_to_a_multipliers_format() -> None:
+    a, b = floats(RNG.uniform(1, 2, (7, 33))), floats(RNG.uniform(1, 2, (33, 5)))
+    claim = replace(IEEE, operand="tf32", adds=33)
+    N = Bands(claim, {})
+    made = N.matmul(N.input(a), N.input(b))
+    for cuts in (True, False):
+        S = kernel(claim, KernelManner(cuts=cuts))
+        assert outside(N, made, S.matmul(S.input(a), S.input(b)).x) == 0
+    rounded_only = Bands(replace(claim, operand=None), {})
+    only = rounded_only.matmul(rounded_only.input(TF32.rounded(a)), rounded_only.input(TF32.rounded(b)))
+    S = kernel(claim, KernelManner(cuts=True))
+    assert outside(rounded_only, only, S.matmul(S.input(a), S.input(b)).x) > 0
+
+
+def test_tensor_cores_cut_where_others_round() -> None:
+    a, b = floats(RNG.uniform(1, 2, (4, 1024)), F16), floats(RNG.uniform(1, 2, (1024, 3)), F16)
+    claim = replace(IEEE, adds=1024, accumulate="mma")
+    S = kernel(claim, KernelManner("sequential"))
+    got = S.matmul(S.input(a), S.input(b)).x
+    assert outside(Bands(claim, {}), lambda N: N.matmul(N.input(a), N.input(b)), got) == 0
+    short = replace(claim, adds=300, accumulate="f32")
+    assert outside(Bands(short, {}), lambda N: N.matmul(N.input(a), N.input(b)), got) > 0
+    one = S.sum(S.input(np.array([1, 1.5 * 2.0**-24]))).x
+    assert float(one[0]) == 1.0  # as an H200 has it; rounded it is 1 + 2^-23
+
+
+def test_a_rescale_errs_in_two_formats() -> None:
+    claim = Accuracy(adds=4, rescales=8, accumulate="f64")
+    grown = sums.growth(Bands(claim, {}), "sum", 4, has_exps=True).each
+    assert 8 * 5 * F32.u < grown < 8 * 5.01 * F32.u  # not 8 * 6: the product is made in double
+    assert sums.growth(Bands(replace(claim, accumulate="f32"), {}), "sum", 4, has_exps=True).each > 8 * 6 * F32.u
+    assert F64.u < F32.u
+
+
+def test_denormals_are_flushed_on_the_way_in_and_out() -> None:
+    x = floats(1e-39 * RNG.standard_normal(500))
+    flushing = replace(IEEE, ftz=True)
+    S = kernel(flushing)
+    got = S.mul(S.input(x), S.number(1e10)).x
+    assert outside(Bands(flushing, {}), lambda N: N.input(x) * 1e10, got) == 0
+    assert outside(Bands(IEEE, {}), lambda N: N.input(x) * 1e10, got) > 0
+
+
+def test_no_derived_rule_makes_a_number_of_an_infinity() -> None:
+    x = np.array([[1.0, -np.inf, 2.0], [np.nan, 1.0, 2.0], [1.0, 2.0, 3.0]])
+    with np.errstate(all="ignore"):
+        for form in ("two pass", "welford", "moments"):
+            N = Bands(IEEE, {}, F32, form)
+            var = N.mean_var(N.input(x))[1]
+            assert np.broadcast_to(var.nan, (3, 1))[:2].all()
+            assert np.isfinite([var.lo[2, 0], var.hi[2, 0]]).all()
+        N = Bands(IEEE, {})
+        e = N.exp(N.input(x) - N.shift(N.input(x)))
+        o = N.average(e, N.input(np.array([[1.0], [np.inf], [3.0]])))
+    assert np.broadcast_to(o.nan, (3, 1)).all()
+
+
+def test_a_product_of_three_may_be_made_in_any_order() -> None:
+    a, b, c = (floats(v) for v in (1e-30 * RNG.uniform(1, 2, 500), 1e-15 * RNG.uniform(1, 2, 500), np.full(500, 1e30)))
+    N = Bands(IEEE, {})
+    made = N.input(a) * N.input(b) * N.input(c)
+    for first, second, third in ((a, b, c), (b, c, a), (a, c, b)):
+        assert outside(N, made, floats(floats(first * second) * third)) == 0
+
+
+def test_a_model_of_a_function_is_what_a_claim_says_it_is() -> None:
+    x = floats(RNG.uniform(-2, 2, 500))
+    loose = replace(IEEE, functions={"tanh": FunctionModel(187.0)})
+    S = Simulated(loose, KernelManner(noise="ends"), {})
+    got = S.tanh(S.input(x)).x
+    assert outside(Bands(loose, {}), lambda N: N.tanh(N.input(x)), got) == 0
+    assert outside(Bands(IEEE, {}), lambda N: N.tanh(N.input(x)), got) > 0
+
+
+def test_the_formats_round_as_numpy_does() -> None:
+    x = np.concatenate(
+        [RNG.standard_normal(1000) * 10.0 ** RNG.uniform(-45, 38, 1000), [65519.99, 65520, 3.39e38, 3.4e38]]
+    )
+    with np.errstate(all="ignore"):
+        half, single = x.astype(np.float16).astype(np.float64), x.astype(np.float32).astype(np.float64)
+        generic = Format("other", 11, -14, 15)
+        assert np.array_equal(generic.rounded(x), half)
+        assert np.array_equal(Format("other", 24, -126, 127).rounded(x), single)
+        near = BFLOAT16.rounded(x)
+    finite = np.isfinite(near) & (np.abs(x) > 2.0**-126)
+    assert (np.abs(near - x)[finite] <= BFLOAT16.u * np.abs(x)[finite]).all()
