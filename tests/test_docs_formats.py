@@ -72,11 +72,11 @@ def cases() -> list[object]:
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, object]:
-    """Report and state of a campaign with numeric errors, races, a claim that is silent of NaN, and a bad file."""
+    """Report and state of a campaign: errors, races, a claim silent of NaN, one against its text, and a bad file."""
     folder = tmp_path_factory.mktemp("campaign")
     (folder / "bad.cu").write_text("// /// kernel\n// ///\n")
-    targets = ["broken/tail_dropped", "broken/missing_barrier", "reduce/warp_max_xor", str(folder / "bad.cu")]
-    options = ["--device", "cpu", "--jobs", "1", "--max-cases", "225", "--seed", "1"]
+    targets = ["tail_dropped", "missing_barrier", "warp_max_xor", "fast_exp_undeclared", str(folder / "bad.cu")]
+    options = ["--device", "cpu", "--jobs", "1", "--max-cases", "300", "--seed", "1"]
     places = ["--corpus", str(folder / "corpus"), "--out", str(folder / "out"), "--json", str(folder / "report.json")]
     assert CliRunner().invoke(main, ["fuzz", *targets, *options, *places]).exit_code == 1
     return json.loads((folder / "report.json").read_text()), json.loads((folder / "out" / "state.json").read_text())

@@ -34,7 +34,7 @@ def kernel(**changes: object) -> KernelEntry:
         "name": "mine", "op": "softmax", "path": "mine.cu", "broken": False, "trials": 60, "rows": 600,
         "sizes": {"n": {"claimed": "1..9", "largest_tried": 7}},
         "worst_ratio": 0.5, "ratios": [0] * 10 + [60] + [0] * 9, "error": "", "stopped": "",
-        "unjudged": "", "not_judged": [], "seconds": {"device": 1.0, "oracle": 0.5},
+        "unjudged": "", "not_judged": [], "notes": [], "seconds": {"device": 1.0, "oracle": 0.5},
         "source": "\n".join("abcdefgh"), "findings": [],
     }  # fmt: skip
     return found | changes  # type: ignore[return-value]

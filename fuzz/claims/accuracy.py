@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from kfuzz.claims.expression import Expression
-from kfuzz.claims.front_matter import FrontMatter, lookup
+from kfuzz.claims.front_matter import FrontMatter, lookup, shown, shown_path
 from kfuzz.claims.reading import check_keys, read_number, read_word
+from kfuzz.claims.text import Said, said_in
 from kfuzz.devices.flags import settings_of
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.rounding import (
@@ -29,12 +30,15 @@ from kfuzz.oracle.rounding import (
     Shift,
 )
 from kfuzz.oracle.verdict import Special, SpecialRow
+from kfuzz.printable import one_line
 
 ACCURACY_KEYS = (
     "adds", "rescales", "exp", "divide", "accumulate", "atomics", "denominator", "shift", "shift_slack", "flags",
 )  # fmt: skip
 VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf")
 EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF, "exp2 scaled": EXP2_SCALED, "__exp2f scaled": FAST_EXP2_SCALED}
+EXP_OF_DIFFERENCE = ExpModel(5.0, 1.225)
+"""exp2f((x - m) * log2e): the product is rounded once more, and log2(e) itself is 0.225 u off."""
 FLAGS = (
     "-use_fast_math", "-ftz=true|false", "-prec-div=true|false", "-prec-sqrt=true|false", "-fmad=true|false",
     "-std=c++14|17|20", "-DNAME[=VALUE]", "-UNAME", "-IFOLDER",
@@ -48,12 +52,17 @@ FLAG = re.compile(
 
 @dataclass(frozen=True)
 class Rounding:
-    """The [accuracy] table: two counts that depend on the sizes, and models that do not."""
+    """The [accuracy] table: two counts that depend on the sizes, and models that do not.
+
+    `read_off`: what the claim leaves out and the text says; `doubts`: where the claim says less than the text does.
+    """
 
     adds: Expression | None
     rescales: Expression | None
     models: Accuracy
     flags: tuple[str, ...]
+    read_off: tuple[Said, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,24 +75,59 @@ class Domain:
 
 
 def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
-    """The [accuracy] table; what it leaves out is the loosest sound model."""
+    """The [accuracy] table; what it leaves out is what the text says plainly, or else the loosest sound model."""
     check_keys(front, ("accuracy",), ACCURACY_KEYS)
+    text = said_in(front.source)
     flags = read_flags(front)
+    if not flags and lookup(front.values, ("accuracy", "flags")) is None and "flags" in text:
+        flags = ("-use_fast_math",)
     settings = settings_of(flags)
     ftz = settings.get("ftz", "false") == "true"
     has_fast_exp = "use_fast_math" in settings
     has_fast_divide = settings.get("prec-div", "true") == "false"
     models = Accuracy(
-        exp=read_exp(front, has_fast_exp),
-        divide=read_divide(front, has_fast_divide),
+        exp=read_exp(front, has_fast_exp, text),
+        divide=read_divide(front, has_fast_divide, text),
         accumulate=cast(Accumulate, read_word(front, ("accuracy", "accumulate"), get_args(Accumulate), "f32")),
-        atomics=cast(Atomics, read_word(front, ("accuracy", "atomics"), get_args(Atomics), "none")),
+        atomics=cast(Atomics, read_word(front, ("accuracy", "atomics"), get_args(Atomics), value_of(text, "atomics"))),
         denominator=cast(Denominator, read_word(front, ("accuracy", "denominator"), get_args(Denominator), "row")),
         shift=read_shift(front),
         shift_slack=read_slack(front),
         ftz=ftz,
     )
-    return Rounding(read_count(front, "adds", names), read_count(front, "rescales", names), models, flags)
+    silent = [said for said in text.values() if lookup(front.values, ("accuracy", said.key)) is None]
+    doubts = [one for said in text.values() if (one := contradiction(front, said))]
+    return Rounding(
+        read_count(front, "adds", names), read_count(front, "rescales", names), models, flags, tuple(silent),
+        tuple(doubts),
+    )  # fmt: skip
+
+
+def value_of(text: Mapping[str, Said], key: str) -> str:
+    """What the text says of `atomics`."""
+    return text[key].value if key in text else "none"
+
+
+def contradiction(front: FrontMatter, said: Said) -> str:
+    """In a line, how the claim says less than the text; empty where it does not."""
+    claimed = lookup(front.values, ("accuracy", said.key))
+    less = {
+        "__expf": ("expf", "exp2 scaled", "__exp2f scaled"),
+        "[5, 1.225]": ("expf",),
+        "fast reciprocal": ("ieee", "reciprocal"),
+        "reciprocal": ("ieee",),
+        "global": ("none",),
+    }
+    is_base_two = said.value in ("exp2 scaled", "__exp2f scaled")
+    if claimed is None or not (claimed in less.get(said.value, ()) or (is_base_two and not is_scaled(claimed))):
+        return ""
+    value = said.value if said.value.startswith("[") else f'"{said.value}"'
+    wanted = f"the claim says {said.key} = {shown(claimed)}; for this line it is {said.key} = {value}"
+    return f"{shown_path(front.path)}:{said.line}: `{one_line(said.text)}`: {wanted}"
+
+
+def is_scaled(claimed: object) -> bool:
+    return claimed in ("exp2 scaled", "__exp2f scaled")
 
 
 def read_count(front: FrontMatter, name: str, names: tuple[str, ...]) -> Expression | None:
@@ -105,10 +149,12 @@ def read_flags(front: FrontMatter) -> tuple[str, ...]:
     return tuple(value)
 
 
-def read_exp(front: FrontMatter, has_fast_exp: bool) -> ExpModel:
-    """`expf`, `__expf`, or the two numbers of a measured model."""
+def read_exp(front: FrontMatter, has_fast_exp: bool, text: Mapping[str, Said]) -> ExpModel:
+    """A word for an exp, or the two numbers of a measured model."""
     key = ("accuracy", "exp")
     value = lookup(front.values, key)
+    if value is None and "exp" in text:
+        return EXP_MODELS.get(text["exp"].value, EXP_OF_DIFFERENCE)
     if value is None:
         return FAST_EXPF if has_fast_exp else EXPF
     if value == "expf" and has_fast_exp:
@@ -125,9 +171,10 @@ def read_exp(front: FrontMatter, has_fast_exp: bool) -> ExpModel:
         raise front.error(key, usage) from None
 
 
-def read_divide(front: FrontMatter, has_fast_divide: bool) -> Divide:
+def read_divide(front: FrontMatter, has_fast_divide: bool, text: Mapping[str, Said]) -> Divide:
     key = ("accuracy", "divide")
-    loosest = "fast reciprocal" if has_fast_divide else "reciprocal"
+    is_fast = "divide" in text and text["divide"].value == "fast reciprocal"
+    loosest = "fast reciprocal" if has_fast_divide or is_fast else "reciprocal"
     found = cast(Divide, read_word(front, key, get_args(Divide), loosest))
     if has_fast_divide and "fast" not in found:
         wanted = 'write "fast" for e / s, "fast reciprocal" for e * (1 / s), or leave it out'

@@ -186,6 +186,8 @@ def show(found: report.Report, screen: Console, is_first_look: bool) -> None:
     screen.print(summary.table(found))
     for line in summary.sizes(found):
         screen.print(line, markup=False, highlight=False, soft_wrap=True)
+    for note in summary.notes(found):
+        screen.print(note, markup=False, highlight=False, soft_wrap=True)
     for trouble in summary.troubles(found):
         click.echo(printable(trouble), err=True)
     screen.print("", summary.verdict(found), sep="\n", markup=False, highlight=False, soft_wrap=True)

@@ -20,6 +20,7 @@ from kfuzz.devices import Device, Probe, Run
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.verdict import SpecialRow
 from kfuzz.trials.defect import Defect, Scene
+from kfuzz.trials.hints import hinted
 from kfuzz.trials.judging import defects_of, is_suspect
 from numpy.typing import NDArray
 
@@ -107,7 +108,11 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
     outcome = device.run(bound.job, probe)
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs)
-    judged = [(run, judge(kernel.op, case.arrays, got, bound.accuracy, kernel.special)) for run, got in answers]
+    verdicts = [judge(kernel.op, case.arrays, got, bound.accuracy, kernel.special) for _, got in answers]
+    judged = [
+        (run, hinted(kernel, case.arrays, got, bound.accuracy, verdict))
+        for (run, got), verdict in zip(answers, verdicts, strict=True)
+    ]
     reasons = dict.fromkeys(reason for _, verdict in judged for reason in verdict.reasons)
     defects: tuple[Defect, ...] = ()
     if is_suspect(outcome, judged):

@@ -79,6 +79,7 @@ def voids(run: Document) -> Iterator[str]:
         if kernel["stopped"] and not kernel["error"]:
             yield f"{name} was not tried to the end: {kernel['stopped']}"
         yield from (f"{name}, not judged: {reason}" for reason in kernel["not_judged"])
+        yield from (f"{name}: {note}" for note in kernel["notes"])
     yield from run["unusable"]
 
 

@@ -20,6 +20,7 @@ from kfuzz.claims.sizes import Axis
 from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.oracle.verdict import Extent, Picture, Worst
+from kfuzz.views.claims import claim_notes
 from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTried, SmallAnswer, WorstElement, WrongPart
 from kfuzz.views.failure import commands, evidence, found_text
 
@@ -92,6 +93,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "stopped": progress.retired,
         "unjudged": result.unjudged,
         "not_judged": sorted(progress.reasons),
+        "notes": list(claim_notes(kernel)),
         "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},
         "source": kernel.source if result.discoveries else None,
         "findings": [_finding(each) for each in result.discoveries],

@@ -10,6 +10,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.sizes import Axis
 from kfuzz.devices.kinds import KINDS
 from kfuzz.oracle.rounding import ExpModel
+from kfuzz.views.claims import claim_notes
 from kfuzz.views.listing import shown_size, shown_values
 from rich.text import Text
 
@@ -73,6 +74,7 @@ def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
         lines.append(("shift", models.shift))
     if models.shift_slack:
         lines.append(("shift_slack", f"{models.shift_slack:g}"))
+    lines += [("", note) for note in claim_notes(kernel)]
     if claimed.flags:
         denormals = "; denormals are flushed" if models.ftz else ""
         lines.append(("flags", " ".join(claimed.flags) + denormals))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kfuzz.campaign.campaign import KernelResult
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.views.claims import claim_notes
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.listing import shown_size
 from kfuzz.views.report import Report
@@ -41,6 +42,12 @@ def troubles(report: Report) -> Iterator[str]:
     for kernel in report.kernels:
         if trouble := kernel.progress.error or kernel.progress.retired or kernel.unjudged:
             yield f"{kernel.kernel.name}: {trouble}"
+
+
+def notes(report: Report) -> Iterator[str]:
+    """What was read off the texts of the kernels because their claims leave it out, and what contradicts a text."""
+    for kernel in report.kernels:
+        yield from (f"{kernel.kernel.name}: {note}" for note in claim_notes(kernel.kernel))
 
 
 def table(report: Report) -> Table:

@@ -13,6 +13,7 @@
 // [accuracy]
 // adds     = "ceil_log2(cols)"  # five halvings in the warp, five between warps; to add the zeros of idle ones is exact
 // rescales = 0
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [values]

@@ -15,6 +15,7 @@
 // [accuracy]
 // adds     = "joins"
 // rescales = "joins"
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [broken]

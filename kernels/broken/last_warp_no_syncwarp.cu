@@ -18,6 +18,7 @@
 // [accuracy]
 // adds     = "elements + states - 1 + halvings"
 // rescales = "elements - 1 + states - 1 + halvings"
+// exp      = "expf"
 //
 // [broken]
 // kind = "race"

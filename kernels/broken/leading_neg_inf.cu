@@ -12,6 +12,7 @@
 // [accuracy]
 // adds     = "cols"
 // rescales = "cols - 1"
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [broken]

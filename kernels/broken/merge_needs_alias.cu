@@ -20,6 +20,7 @@
 // [accuracy]
 // adds     = "1"
 // rescales = "1"
+// exp      = "expf"
 //
 // [broken]
 // kind = "unwritten"

@@ -12,6 +12,7 @@
 // [accuracy]
 // adds     = "ceil_div(cols, 4 * threads) + 3 + ceil_log2(threads)"  # vectors; tail, two in a vector; the tree
 // rescales = "ceil_div(cols, 4 * threads) + 1"  # vectors and tail but the first; then the row's maximum
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [broken]

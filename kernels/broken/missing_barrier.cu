@@ -12,6 +12,7 @@
 // [accuracy]
 // adds     = "ceil_div(cols, threads) + ceil_log2(min(cols, threads))"  # an idle thread's zero changes nothing
 // rescales = "ceil_div(cols, threads)"  # for each element of a share but the first, then to the row's maximum
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [broken]

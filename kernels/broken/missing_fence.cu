@@ -28,6 +28,7 @@
 // adds     = "joins"
 // rescales = "joins"
 // shift    = "running max"
+// exp      = "expf"
 //
 // [broken]
 // kind = "race"

@@ -13,6 +13,7 @@
 // [accuracy]
 // adds     = "cols"
 // rescales = 0
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [broken]

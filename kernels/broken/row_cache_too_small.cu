@@ -12,6 +12,7 @@
 // [accuracy]  # a thread's share, then the halvings that meet more than zeros
 // adds     = "ceil_div(cols, threads) + ceil_log2(min(cols, threads))"
 // rescales = 0
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [values]

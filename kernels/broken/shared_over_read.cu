@@ -18,6 +18,7 @@
 // [accuracy]
 // adds     = "ceil_div(n, threads) - 1 + ceil_log2(min(n, threads))"  # a first state is taken over as it is,
 // rescales = "ceil_div(n, threads) - 1 + ceil_log2(min(n, threads))"  # and an empty one joins without arithmetic
+// exp      = "expf"
 //
 // [broken]
 // kind = "out-of-bounds"

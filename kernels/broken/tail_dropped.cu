@@ -14,6 +14,7 @@
 // [accuracy]  # a thread's vectors, two adds within one, the tail; then the halvings that meet more than zeros
 // adds     = "ceil_div(cols, 4 * threads) + 3 + ceil_log2(min(cols, threads))"
 // rescales = "ceil_div(cols, 4 * threads) + 2"  # vectors, head and tail but the first; then the row's maximum
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [broken]

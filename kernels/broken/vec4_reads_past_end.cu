@@ -14,6 +14,7 @@
 // adds        = "ceil_div(cols, 4 * threads) + 3 + ceil_log2(min(cols, threads))"
 // rescales    = 0
 // shift_slack = 80  # it "subtracts" 0, which is so far from the maximum at most
+// exp         = "expf"
 // divide      = "ieee"
 //
 // [values]

@@ -13,6 +13,7 @@
 // adds       = "cols"
 // rescales   = 0
 // accumulate = "f64"
+// exp        = "expf"
 // divide     = "ieee"
 //
 // [values]

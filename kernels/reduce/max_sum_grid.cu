@@ -22,6 +22,7 @@
 // adds     = "joins"
 // rescales = "joins"
 // shift    = "running max"
+// exp      = "expf"
 //
 // [[launch]]
 // entry  = "reduce_max"

@@ -19,6 +19,7 @@
 // adds     = "ceil_div(n, threads) - 1 + ceil_log2(min(n, threads))"  # a first state is taken over as it is,
 // rescales = "ceil_div(n, threads) - 1 + ceil_log2(min(n, threads))"  # and an empty one joins without arithmetic
 // shift    = "running max"
+// exp      = "expf"
 //
 // [[launch]]
 // entry  = "merge_all"

@@ -22,6 +22,7 @@
 // adds     = "1"
 // rescales = "1"
 // shift    = "running max"
+// exp      = "expf"
 //
 // [[launch]]
 // entry = "safe_merge_pairs"

@@ -14,6 +14,7 @@
 // [accuracy]  # a thread's share, then the halvings that meet more than zeros
 // adds     = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # a share, then halvings; to add 0 is exact
 // rescales = 0
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [values]

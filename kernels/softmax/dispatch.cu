@@ -22,6 +22,7 @@
 // adds     = "cached * (ceil_div(cols, threads) - 1) + (1 - cached) * (vectors + 3) + ceil_log2(min(cols, workers))"
 // rescales = "(1 - cached) * (vectors + 2)"
 // shift    = "running max"
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [[launch]]

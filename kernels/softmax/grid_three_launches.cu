@@ -32,6 +32,7 @@
 // adds     = "joins"
 // rescales = "joins"
 // shift    = "running max"
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [[launch]]

@@ -13,6 +13,7 @@
 // [accuracy]  # a thread's share, then the halvings that meet more than zeros
 // adds   = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"
 // shift  = "zero"
+// exp    = "expf"
 // divide = "ieee"
 //
 // [values]

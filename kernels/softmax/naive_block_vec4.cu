@@ -14,6 +14,7 @@
 // [accuracy]  # a thread's vectors, two adds within one, the tail; then the halvings that meet more than zeros
 // adds   = "ceil_div(cols, 4 * threads) + 3 + ceil_log2(min(cols, threads))"
 // shift  = "zero"
+// exp    = "expf"
 // divide = "ieee"
 //
 // [values]

@@ -15,6 +15,7 @@
 // adds     = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # a zero, at first or idle, changes nothing
 // rescales = "ceil_div(cols, threads)"  # for each element of a share but the first, then to the row's maximum
 // shift    = "running max"
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [[launch]]

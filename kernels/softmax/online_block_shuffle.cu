@@ -16,6 +16,7 @@
 // adds     = "ceil_div(cols, 4 * threads) + 3 + ceil_log2(min(cols, threads))"
 // rescales = "ceil_div(cols, 4 * threads) + 2"  # vectors, head and tail but the first; then the row's maximum
 // shift    = "running max"
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [[launch]]

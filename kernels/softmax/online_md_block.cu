@@ -17,6 +17,7 @@
 // adds     = "joins"
 // rescales = "joins"
 // shift    = "running max"
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [[launch]]

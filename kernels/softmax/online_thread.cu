@@ -14,6 +14,7 @@
 // adds     = "cols - 1"  # the first one is added to 0
 // rescales = "cols - 1"
 // shift    = "running max"
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [[launch]]

@@ -15,6 +15,7 @@
 // adds     = "ceil_div(cols, 32) - 1 + ceil_log2(min(cols, 32))"  # a lane's share, then the halvings that meet others
 // rescales = "ceil_div(cols, 32)"  # for each element of the share but the first, then to the row's maximum
 // shift    = "running max"
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [[launch]]

@@ -14,6 +14,7 @@
 // adds       = "cols - 1"
 // rescales   = 0
 // accumulate = "f64"
+// exp        = "expf"
 // divide     = "ieee"
 //
 // [values]

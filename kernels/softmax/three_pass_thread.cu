@@ -13,6 +13,7 @@
 // [accuracy]
 // adds     = "cols - 1"  # the first one is added to 0
 // rescales = "0"
+// exp      = "expf"
 // divide   = "ieee"
 //
 // [values]

@@ -1,0 +1,106 @@
+"""What the text of a kernel says plainly of its rounding: fast functions, exponents in base 2, atomics on floats.
+
+Knows CUDA's words; never what a claim is, nor what a device makes of them.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kfuzz.devices.cpu.translate import blanked
+from kfuzz.printable import one_line
+
+LOG2_E = r"(?:\w*log2_?e\w*|1\.44269\w*)"
+CALL_OF_EXP2 = re.compile(r"\bexp2f?\s*(?=\()")
+DIFFERENCE_TIMES = re.compile(
+    rf"^\(([^()]|\([^()]*\))*-([^()]|\([^()]*\))*\)\s*\*\s*{LOG2_E}$|^{LOG2_E}\s*\*\s*\(.*-.*\)$", re.IGNORECASE
+)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+FAST_MATH = re.compile(r"\bnvcc\b[^\n]*\s--?use_fast_math\b")
+ATOMIC_ADD = re.compile(r"\batomicAdd(?:_block|_system)?\s*(?=\()")
+LONGEST = 80
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a claim would say (`key` = `value`), the word that says it, and the line where it stands."""
+
+    key: str
+    value: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: `{one_line(self.text)}`"
+
+
+def said_in(source: str) -> dict[str, Said]:
+    """For each key of [accuracy] what the text says, if it says anything plainly."""
+    lines = source.split("\n")
+    found: dict[str, Said] = {}
+    for at, key, value in sorted(facts(source), key=lambda fact: fact[0]):
+        number = source.count("\n", 0, at)
+        text = " ".join(lines[number].split())
+        text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+        if key not in found or looser(key, value, found[key].value):
+            found[key] = Said(key, value, number + 1, text)
+    return found
+
+
+def looser(key: str, value: str, than: str) -> bool:
+    """Whether one value allows what the other does, and more; of two words for a division, say."""
+    order = {"divide": ("reciprocal", "fast reciprocal"), "exp": ("[5, 1.225]", "__expf")}.get(key, ())
+    return value in order and than in order and order.index(value) > order.index(than)
+
+
+def facts(source: str) -> Iterator[tuple[int, str, str]]:
+    """Where a key is spoken of, and what is said of it."""
+    code = blanked(source)
+    for word in re.finditer(r"\b__expf\b", code):
+        yield word.start(), "exp", "__expf"
+    for word in re.finditer(r"\b__fdividef\b|\b__(?:frcp|fdiv)_r[zud]\b", code):
+        yield word.start(), "divide", "fast reciprocal"
+    for word in re.finditer(r"\b__frcp_rn\b", code):
+        yield word.start(), "divide", "reciprocal"
+    yield from base_two(code)
+    with_strings = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source)
+    if re.search(LOG2_E, code, re.IGNORECASE):
+        for word in re.finditer(r"\bex2\.approx\b", with_strings):
+            yield word.start(), "exp", "__exp2f scaled"
+    for call in ATOMIC_ADD.finditer(code):
+        if may_be_global_float(code, argument(code, call.end())):
+            yield call.start(), "atomics", "global"
+    for word in FAST_MATH.finditer(source):
+        yield word.start(), "flags", "-use_fast_math"
+
+
+def base_two(code: str) -> Iterator[tuple[int, str, str]]:
+    """Calls of exp2f whose argument is a multiple of log2(e): of a difference, or a difference of such multiples."""
+    for call in CALL_OF_EXP2.finditer(code):
+        inner = " ".join(argument(code, call.end()).split())
+        if re.search(LOG2_E, inner, re.IGNORECASE):
+            is_of_difference = DIFFERENCE_TIMES.match(inner)
+            yield call.start(), "exp", "[5, 1.225]" if is_of_difference else "exp2 scaled"
+
+
+def argument(code: str, at: int) -> str:
+    """What stands between the parenthesis that opens at a place and the one that closes it."""
+    depth = 0
+    for place in range(at, len(code)):
+        depth += (code[place] == "(") - (code[place] == ")")
+        if depth == 0:
+            return code[at + 1 : place]
+    return code[at + 1 :]
+
+
+def may_be_global_float(code: str, arguments: str) -> bool:
+    """Whether an atomic addition may be one of floats in global memory: not if its cell is declared to be another."""
+    cell = re.match(r"\s*[&*(\s]*(?:\w+\s*(?:->|\.)\s*)*(\w+)", arguments)
+    if cell is None:
+        return True
+    name = re.escape(cell[1])
+    shared = rf"__shared__[^;=(){{}}]*\b{name}\s*[\[;,=]"
+    other = (
+        rf"\b(?:int|unsigned|long|double|half2?|__half2?|__nv_bfloat162?|u?int\d+_t|size_t)\b[\s*&\w]*[\s*&]{name}\b"
+    )
+    return not re.search(shared, code) and not re.search(other, code)

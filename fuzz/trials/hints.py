@@ -1,0 +1,53 @@
+"""What a person could have claimed instead: said beside a verdict, where it would have changed it.
+
+Knows claims and verdicts; never how a job is run.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from kfuzz.claims.kernel import Kernel
+from kfuzz.oracle import Accuracy, Verdict, judge
+from numpy.typing import NDArray
+
+Arrays = Mapping[str, NDArray[Any]]
+
+OF_ROUNDING = ("fast exp", "less accurate than claimed", "wrong elements", "exp of another base", "denominator")
+"""Diagnoses that an exp or a division of another kind would explain; so would an atomic that flushes zero elements."""
+
+
+def hinted(kernel: Kernel, inputs: Arrays, got: Arrays, accuracy: Accuracy, verdict: Verdict) -> Verdict:
+    """A broken verdict with what the claim could have said in its detail; any other as it is."""
+    if verdict.status != "broken":
+        return verdict
+    hints = [keeps] if (keeps := finite_keeps(kernel, inputs, got, accuracy)) else []
+    if verdict.kind == "numeric" and verdict.diagnosis in (*OF_ROUNDING, "all zero", "zero elements"):
+        hints += kernel.rounding.doubts
+    return replace(verdict, detail="; ".join(part for part in (verdict.detail, *hints) if part)) if hints else verdict
+
+
+def finite_keeps(kernel: Kernel, inputs: Arrays, got: Arrays, accuracy: Accuracy) -> str:
+    """`[values] finite = true keeps it`, where only rows with -inf are wrong and all others are right."""
+    if kernel.finite or not has_rows(kernel):
+        return ""
+    masked = np.any([np.isneginf(array.reshape(len(array), -1)).any(axis=1) for array in inputs.values()], axis=0)
+    if not masked.any():
+        return ""
+    if masked.all():
+        return "every row has -inf; [values] finite = true leaves such rows out"
+    rest = judge(
+        kernel.op,
+        {role: array[~masked] for role, array in inputs.items()},
+        {role: array[~masked] for role, array in got.items()},
+        accuracy,
+        kernel.special,
+    )
+    return "only rows with -inf are wrong: [values] finite = true keeps it" if rest.status == "kept" else ""
+
+
+def has_rows(kernel: Kernel) -> bool:
+    """Whether the first dimension of every input and output is the same, so that rows can be judged by themselves."""
+    first = {dimensions[0] for dimensions in (*kernel.roles.inputs.values(), *kernel.roles.outputs.values())}
+    return len(first) == 1
