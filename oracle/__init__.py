@@ -11,6 +11,8 @@ A verdict on any answer, from any place, as plain float32 arrays:
 >>> verdict = oracle.judge("softmax", {"x": x}, {"y": y}, accuracy=oracle.Accuracy(adds=3, rescales=0))
 >>> verdict.status, verdict.worst.index, verdict.extent.pattern
 ('broken', (1, 2), 'tail, 2')
+>>> oracle.judge("softmax", {"x": x[0]}, {"y": y[0]}).check().status  # check raises unless it is kept
+'kept'
 >>> print(oracle.want("softmax", {"x": x}, digits=30)["y"][0, 0])
 0.090030573170380457998022101...
 """

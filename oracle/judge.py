@@ -29,7 +29,7 @@ def judge(
     special: Special | None = None,
     scalars: Mapping[str, float] | None = None,
 ) -> Verdict:
-    """Whether an op's answer is one that a correct kernel with this accuracy may give.
+    """Whether an op's answer is one that a correct kernel with this accuracy may give: `judge(...).check()` asserts it.
 
     `inputs` and `got` map the op's roles to float32 arrays; of an op that is a formula also to float16, float64 and
     uint16 (the bits of bfloat16). `scalars` are the formula's. A broken verdict is certified by ball arithmetic.
@@ -41,6 +41,8 @@ def judge(
     module = find(op)
     given = check_inputs(op, module, inputs)
     answers = check_outputs(op, module, given, got)
+    if not any(array.size for array in answers.values()):
+        return Verdict("not judged", 0.0, 0, ("the answer has no elements",))
     parts: dict[str, list[Part]] = {role: [] for role in module.OUTPUTS}
     for first, asked, answered in slices(given, answers, getattr(module, "BY_ROW", module.VECTOR)):
         enclosures = _enclosed(module, asked, answered, accuracy, special, scalars)

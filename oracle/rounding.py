@@ -170,6 +170,16 @@ class Accuracy:
         for name, choices in {**words, "atomics": Atomics}.items():
             if getattr(self, name) not in get_args(choices):
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(get_args(choices))}")
+        for name, kind, wanted in (
+            ("exp", ExpModel, "an ExpModel, such as EXPF, FAST_EXPF or EXP2_SCALED"),
+            ("order", Order | None, "an Order, or None for any"),
+        ):
+            if not isinstance(getattr(self, name), kind):
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected {wanted}")
+        self._check_shift()
+
+    def _check_shift(self) -> None:
+        """An error where what is said of the shift contradicts itself."""
         if self.exact_shift and self.shift_slack:
             raise ValueError(f"exact_shift with shift_slack={self.shift_slack}: an exact shift has no slack")
         if self.exact_shift and self.exp.base_two:

@@ -4,7 +4,7 @@ Knows no op and no number system.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Status = Literal["kept", "broken", "not judged"]
 AnswerKind = Literal["", "numeric", "special"]
@@ -21,6 +21,17 @@ class Special:
     all_neg_inf: Literal["nan", "zero"] = "nan"
     nan: SpecialRow | None = None
     pos_inf: SpecialRow | None = None
+
+    def __post_init__(self) -> None:
+        words = get_args(SpecialRow)
+        for name, allowed in (("all_neg_inf", ("nan", "zero")), ("nan", (None, *words)), ("pos_inf", (None, *words))):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(str, allowed))}")
+
+
+class AnswerError(AssertionError):
+    """An answer is not kept: it is broken, or nothing of it was judged."""
 
 
 @dataclass(frozen=True)
@@ -82,3 +93,23 @@ class Verdict:
     extent: Extent | None = None
     picture: Picture | None = None
     tier: str = "float64"
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"a verdict is neither true nor false (this one: {self.status}): call verdict.check(), which raises unless "
+            "the answer is kept, or look at verdict.status"
+        )
+
+    def check(self) -> "Verdict":
+        """The verdict itself where it is kept; AnswerError with the reason where it is broken or nothing was judged."""
+        if self.status == "kept":
+            return self
+        if self.status == "not judged":
+            raise AnswerError(f"not judged: {'; '.join(self.reasons)}")
+        worst, said = self.worst, ": ".join(part for part in (self.diagnosis, self.detail) if part)
+        if worst is None:
+            raise AnswerError(f"broken: {said}")
+        where = f"{worst.output}[{', '.join(map(str, worst.index))}]"
+        raise AnswerError(
+            f"broken: {where} is {worst.got:.9g}, wanted {worst.want:.9g} in [{worst.lo:.9g}, {worst.hi:.9g}]; {said}"
+        )

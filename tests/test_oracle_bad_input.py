@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from kfuzz.oracle import Accuracy, ExpModel, OracleError, judge, want
+from kfuzz.oracle import Accuracy, ExpModel, OracleError, Special, judge, op_names, want
+from kfuzz.oracle.find import find
+from kfuzz.oracle.verdict import AnswerError
 
 F4 = np.float32
 X = np.zeros((2, 3), dtype=F4)
@@ -60,6 +62,11 @@ def test_a_wrong_question_is_named(ask: Callable[[], object], message: str) -> N
         (lambda: Accuracy(accumulate="f8"), "accumulate='f8': expected one of f32, f64, compensated, f16, mma"),
         (lambda: Accuracy(denominator="column"), "denominator='column': expected one of row, element"),
         (lambda: Accuracy(exact_shift=True, shift_slack=1), "an exact shift has no slack"),
+        (lambda: Accuracy(exp="__expf"), "exp='__expf': expected an ExpModel, such as EXPF"),
+        (lambda: Accuracy(order="tree"), "order='tree': expected an Order"),
+        (lambda: Special(nan="foo"), "nan='foo': expected one of None, row, ieee, ignore"),
+        (lambda: Special(pos_inf=True), "pos_inf=True: expected one of"),
+        (lambda: Special(all_neg_inf="inf"), "all_neg_inf='inf': expected one of nan, zero"),
         (lambda: Accuracy(shift="max"), "shift='max': expected one of any, running max, zero"),
         (lambda: Accuracy(shift="zero", shift_slack=80), "this shift has no slack"),
         (lambda: Accuracy(shift="zero", rescales=1), "shift='zero' with rescales=1: expected 0"),
@@ -72,3 +79,39 @@ def test_a_claim_that_cannot_be_is_named(make: Callable[[], object], message: st
     with pytest.raises(ValueError, match=r"expected|no slack") as error:
         make()
     assert message in str(error.value)
+
+
+def test_a_verdict_is_no_truth_value_and_says_what_to_do() -> None:
+    """`assert judge(...)` would hold for a broken answer."""
+    verdict = judge("row_sum", {"x": X}, {"y": X.sum(axis=1) + 1})
+    assert verdict.status == "broken"
+    with pytest.raises(TypeError, match=r"neither true nor false \(this one: broken\): call verdict.check\(\)"):
+        bool(verdict)
+
+
+def test_check_is_for_what_is_kept() -> None:
+    right = judge("row_sum", {"x": X}, {"y": X.sum(axis=1)})
+    assert right.check() is right
+    with pytest.raises(AnswerError, match=r"^broken: y\[\d+\] is .*, wanted .* in \[.*\]; "):
+        judge("row_sum", {"x": X}, {"y": X.sum(axis=1) + 1}).check()
+    nothing = {"x": np.full((1, 2), np.nan, "f4")}
+    with pytest.raises(AnswerError, match=r"^not judged: 1 rows with NaN"):
+        judge("row_sum", nothing, {"y": np.zeros(1, "f4")}).check()
+
+
+@pytest.mark.parametrize("op", op_names())
+def test_arrays_of_no_elements_are_an_error_or_not_judged_and_never_a_crash(op: str) -> None:
+    module = find(op)
+    names = sorted({name for shape in module.INPUTS.values() for name in shape})
+    for zero in names:
+        sizes = {name: 0 if name == zero else 2 for name in names}
+        arrays, got = (
+            {role: np.zeros([sizes.get(name, 1) for name in shape], "f4") for role, shape in table.items()}
+            for table in (module.INPUTS, module.OUTPUTS)
+        )
+        try:
+            verdict = judge(op, arrays, got)
+        except OracleError:
+            continue
+        if not any(array.size for array in got.values()):
+            assert (verdict.status, verdict.reasons) == ("not judged", ("the answer has no elements",))

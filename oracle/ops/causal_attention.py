@@ -6,7 +6,7 @@ INPUTS = {"q": "float[heads, rows, d]", "k": "float[heads, keys, d]", "v": "floa
 SCALARS = {"scale": "1 / sqrt(d)"}
 OUTPUTS = {"o": "float[heads, rows, dv]"}
 FORMS = ("divide last", "normalize first")
-WHERE = ("keys >= rows",)
+WHERE = ("keys >= rows", "d >= 1")
 
 
 def formula(N: System, q: Quantity, k: Quantity, v: Quantity, scale: Quantity) -> Quantity:

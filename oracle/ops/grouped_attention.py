@@ -6,7 +6,7 @@ INPUTS = {"q": "float[heads, rows, d]", "k": "float[groups, keys, d]", "v": "flo
 SCALARS = {"scale": "1 / sqrt(d)"}
 OUTPUTS = {"o": "float[heads, rows, dv]"}
 FORMS = ("divide last", "normalize first")
-WHERE = ("keys >= rows", "heads % groups == 0")
+WHERE = ("keys >= rows", "d >= 1", "groups >= 1", "heads % groups == 0")
 
 
 def formula(N: System, q: Quantity, k: Quantity, v: Quantity, scale: Quantity) -> Quantity:

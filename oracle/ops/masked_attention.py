@@ -12,7 +12,7 @@ INPUTS = {
 SCALARS = {"scale": "1 / sqrt(d)"}
 OUTPUTS = {"o": "float[heads, rows, dv]"}
 FORMS = ("divide last", "normalize first")
-WHERE = ("keys >= 1",)
+WHERE = ("keys >= 1", "d >= 1")
 
 
 def formula(N: System, q: Quantity, k: Quantity, v: Quantity, mask: Quantity, scale: Quantity) -> Quantity:
