@@ -23,6 +23,7 @@ from kfuzz.commands.score import score
 from kfuzz.commands.show import show
 from kfuzz.devices import ClaimError, DeviceError, unexpected
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED
+from kfuzz.find.settings import KERNELS, Value, read_settings
 from kfuzz.find.targets import TargetError
 from kfuzz.printable import printable
 
@@ -65,7 +66,8 @@ def _tell(error: Exception, debug: bool) -> None:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="kfuzz", prog_name="kfuzz")
 @click.option("--debug", is_flag=True, help="Where something goes wrong, show the traceback too.")
-def main(debug: bool) -> None:
+@click.pass_context
+def main(ctx: click.Context, debug: bool) -> None:
     """Find the inputs that break a CUDA kernel, prove that they do, shrink them, and keep them.
 
     \b
@@ -75,9 +77,27 @@ def main(debug: bool) -> None:
     kfuzz show --template > mine.cu          a kernel file of your own to start from
     """
     try:
-        Path.cwd()
+        folder = Path.cwd()
     except FileNotFoundError:
         raise TargetError("the folder that this shell is in was removed; go to one that is there") from None
+    ctx.default_map = defaults(folder)
+
+
+def defaults(folder: Path) -> dict[str, dict[str, Value]]:
+    """For each command what [tool.kfuzz] sets of its options; what is typed goes before."""
+    parameters = {name: {_word(one): one.name for one in command.params} for name, command in main.commands.items()}
+    settings = read_settings(folder, {word for words in parameters.values() for word in words})
+    return {
+        name: {str(words[key]): value for key, value in settings.items() if key in words}
+        for name, words in parameters.items()
+    }
+
+
+def _word(parameter: click.Parameter) -> str:
+    """What a person would call it: the long option without its dashes, or what kernels are named by."""
+    if isinstance(parameter, click.Argument):
+        return KERNELS if parameter.name == "targets" else ""
+    return max(parameter.opts, key=len).lstrip("-")
 
 
 for command in (list_kernels, show, doctor, fuzz, minimize, replay, report, explain, score):

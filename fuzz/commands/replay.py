@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-from kfuzz.cases import corpus
+from kfuzz.cases import case_line, corpus
 from kfuzz.cases.case import Record
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import Kernel
@@ -29,15 +29,16 @@ DEFAULT = Path("tests/corpus")
 
 
 @click.command(short_help="Run kept cases again.")
-@click.argument("places", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@click.argument("places", nargs=-1, metavar="[PATH|LINE]...")
 @click.option("--kernel", "targets", multiple=True, metavar="TARGET",
               help="Replay on this kernel alone: a name, a glob, a .cu file or a folder.")  # fmt: skip
 @device_option
 @click.pass_context
-def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...], device: str) -> None:
+def replay(ctx: click.Context, places: tuple[str, ...], targets: tuple[str, ...], device: str) -> None:
     """Run kept cases again, on every kernel that computes the same op and claims such sizes and values.
 
-    PATH is a case file or a folder of them; tests/corpus if left out. The kernels are those in the .cu files below
+    PATH is a case file or a folder of them; tests/corpus if left out. LINE is a small case as a failure prints it:
+    kfuzz-case:... in quotes. The kernels are those in the .cu files below
     this folder, and the one that the case once broke. They are compiled and run as you; a case is data and can do
     nothing.
 
@@ -51,9 +52,9 @@ def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...
 
     Exit code: 0 all kept or fixed, 1 something is broken or flaky, 2 a case file is damaged or nothing could be run.
     """
-    found = list(corpus.entries(places or (DEFAULT,)))
+    found = entries(places)
     if not found:
-        raise TargetError(f"no case file in {', '.join(map(str, places or (DEFAULT,)))}: nothing to replay")
+        raise TargetError(f"no case file in {', '.join(places) or DEFAULT}: nothing to replay")
     kernels = kernels_named(targets) if targets else kernels_below(Path.cwd())
     tell_faults(kernels)
     statuses: Counter[str] = Counter()
@@ -79,6 +80,14 @@ def replay(ctx: click.Context, places: tuple[Path, ...], targets: tuple[str, ...
         ctx.exit(FOUND)
     could_not = statuses["damaged"] or statuses["cannot run"] or kernels.faults or not ran
     ctx.exit(COULD_NOT if could_not else NOTHING_NEW)
+
+
+def entries(places: Sequence[str]) -> list[corpus.Entry]:
+    """The cases in files and folders, and those that are pasted as a line."""
+    lines = [place for place in places if place.startswith(case_line.PREFIX)]
+    paths = [Path(place) for place in places if place not in lines]
+    pasted = [corpus.Entry(Path("(pasted)"), case_line.record_of(line)) for line in lines]
+    return [*(corpus.entries(paths or (DEFAULT,)) if paths or not lines else ()), *pasted]
 
 
 def replays(

@@ -5,7 +5,7 @@ what an option does.
 """
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -47,8 +47,3 @@ def _checked(path: Path, key: str, value: object, known: Collection[str]) -> Val
 def _is_path(folder: Path, target: str) -> bool:
     """Whether a target names files of the project, which are found from any folder below it."""
     return any(folder.glob(target)) if not Path(target).is_absolute() else False
-
-
-def defaults_for(options: Collection[str], settings: Mapping[str, Value]) -> dict[str, Value]:
-    """Those settings that a command has an option for, by the option's parameter."""
-    return {key.replace("-", "_"): value for key, value in settings.items() if key in options}

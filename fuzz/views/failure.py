@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kfuzz.campaign.state import Discovery
-from kfuzz.cases.case import Record
+from kfuzz.cases import case_file, case_line
+from kfuzz.cases.case import CaseError, Record
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import KERNELS
 from kfuzz.oracle.verdict import Extent, Worst
@@ -19,7 +20,7 @@ from kfuzz.trials.replay import Replay
 
 LABEL = 10
 WIDTH = 118
-COMMANDS = ("file", "replay", "minimize")
+COMMANDS = ("file", "replay", "minimize", "paste")
 """Lines to be copied are never broken."""
 Statement = tuple[str, str]
 
@@ -88,6 +89,16 @@ def commands(defect: Defect, case: Path, is_minimized: bool) -> Iterator[Stateme
     yield "replay", f"kfuzz replay {place}"
     if not is_minimized:
         yield "minimize", f"kfuzz minimize {place}"
+    if line := pasted(case):
+        yield "paste", f"kfuzz replay '{line}'" + (f" --kernel {shlex.quote(option)}" if option else "")
+
+
+def pasted(case: Path) -> str | None:
+    """The case as a line, where it is a small one: a log that holds it is enough to run it again."""
+    try:
+        return case_line.line_of(case_file.read(case))
+    except CaseError:  # it was removed meanwhile
+        return None
 
 
 def worst_element(worst: Worst, ratio: float | None) -> Iterator[Statement]:

@@ -1,0 +1,44 @@
+"""A small case as one line of text that can be pasted, so that a log alone is enough to run it again.
+
+Knows the case format; a line is data from strangers, as a file is, and read with the same care.
+"""
+
+import base64
+import binascii
+import json
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+from kfuzz.cases import case_file
+from kfuzz.cases.case import CaseError, Record
+
+PREFIX = "kfuzz-case:"
+LONGEST = 1000
+"""Characters of a line that anybody would paste."""
+LONGEST_MESSAGE = 80
+MOST_BYTES = 1 << 20
+"""Bytes that a line may stand for."""
+
+
+def line_of(record: Record) -> str | None:
+    """The record as one line; None where that would be long."""
+    if record.origin is not None:
+        record = replace(record, origin=replace(record.origin, message=record.origin.message[:LONGEST_MESSAGE]))
+    document, sidecars = case_file.encode(record)
+    plain = json.dumps(json.loads(document), separators=(",", ":")).encode()
+    text = PREFIX + base64.urlsafe_b64encode(zlib.compress(plain, 9)).decode().rstrip("=")
+    return text if not sidecars and len(text) <= LONGEST else None
+
+
+def record_of(line: str) -> Record:
+    """The record that a line stands for; CaseError, in one line, where it is none."""
+    packed = line.removeprefix(PREFIX).strip()
+    try:
+        unpacking = zlib.decompressobj()
+        document = unpacking.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), MOST_BYTES)
+    except (binascii.Error, ValueError, zlib.error):
+        raise CaseError(f"{PREFIX}...: damaged; paste the whole line, in quotes") from None
+    if not unpacking.eof:
+        raise CaseError(f"{PREFIX}...: cut short, or of more than {MOST_BYTES} bytes; paste the whole line, in quotes")
+    return case_file.decode(document, Path(f"{PREFIX}..."))

@@ -1,0 +1,58 @@
+"""[tool.kfuzz]: what a project sets once holds in every folder of it, and a mistake in it is one line."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from kfuzz.commands.group import main
+from kfuzz.find.settings import read_settings
+from kfuzz.find.targets import TargetError
+
+KNOWN = ("max-time", "device", "seed")
+
+
+def project(folder: Path, text: str) -> Path:
+    (folder / "pyproject.toml").write_text(f"[tool.kfuzz]\n{text}\n")
+    return folder
+
+
+def test_settings_hold_below_the_file_and_kernels_are_found_from_there(tmp_path: Path) -> None:
+    project(tmp_path, 'kernels = ["cuda", "softmax/*"]\ndevice = "cpu"')
+    (tmp_path / "cuda").mkdir()
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    assert read_settings(below, KNOWN) == {"kernels": [str(tmp_path / "cuda"), "softmax/*"], "device": "cpu"}
+
+
+def test_a_folder_without_a_file_has_none(tmp_path: Path) -> None:
+    assert read_settings(tmp_path, KNOWN) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("max-tim = 3", "tool.kfuzz.max-tim: no option of that name, did you mean max-time?"),
+        ('kernels = "cuda"', "tool.kfuzz.kernels: a list of names"),
+        ("device = []", r"tool.kfuzz.device=\[\]: a string or a number is wanted"),
+        ("device = ", "cannot be read: Invalid value"),
+    ],
+)
+def test_a_mistake_is_one_line_that_says_where(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(TargetError, match=told) as error:
+        read_settings(project(tmp_path, text), KNOWN)
+    assert "\n" not in str(error.value)
+    assert str(tmp_path) in str(error.value)
+
+
+def test_what_is_typed_goes_before_what_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project(tmp_path, 'kernels = ["softmax/online_warp"]\nmax-cases = 3\ndevice = "cpu"\nseed = 5'))
+    set_once = CliRunner().invoke(main, ["fuzz"])
+    assert (set_once.exit_code, "3 trials" in set_once.output, "seed 5" in set_once.output) == (0, True, True)
+    typed = CliRunner().invoke(main, ["fuzz", "reduce/block_sum", "--max-cases", "2"])
+    assert (typed.exit_code, "2 trials" in typed.output, "reduce/block_sum" in typed.output) == (0, True, True)
+
+
+def test_a_value_of_the_wrong_type_is_a_usage_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project(tmp_path, 'max-cases = "many"'))
+    result = CliRunner().invoke(main, ["fuzz", "softmax/online_warp"])
+    assert (result.exit_code, "max-cases" in result.output) == (2, True)
