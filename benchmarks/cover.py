@@ -19,7 +19,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from kfuzz.campaign.schedule import LARGE_TIMEOUT, attempt_of, probe_of
+from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Origin, Record
 from kfuzz.cases.case_reader import MAX_LITERAL
@@ -30,9 +30,10 @@ from kfuzz.minimizing.minimize import Failure, minimize, pointed, record_of
 from kfuzz.minimizing.subject import subject_of
 from kfuzz.mutating.mutate import as_kernel, mutants
 from kfuzz.scoring.run import scores_in
+from kfuzz.scoring.thin import kills
 from kfuzz.scoring.trials import RUNS, TIMEOUT, Score, ScoreOptions
-from kfuzz.trials.replay import LARGE, launches, replay
-from kfuzz.trials.trial import run_trial, unfit
+from kfuzz.trials.replay import LARGE, replay
+from kfuzz.trials.trial import run_trial
 
 SECONDS, MOST_RUNS = 30.0, 2000
 """For each case that is minimized."""
@@ -137,20 +138,6 @@ def _named(record: Record, score: Score) -> Record:
     assert record.origin is not None
     bucket = f"{record.origin.bucket}, mutant {score.operator} {score.key[:6]}"
     return replace(record, origin=replace(record.origin, bucket=bucket))
-
-
-def kills(record: Record, kernel: Kernel, device: Device) -> bool:
-    """Whether a replay of the case finds an error in the kernel."""
-    assert record.origin is not None
-    if unfit(kernel, record.case):
-        return False
-    timeout = TIMEOUT * (LARGE_TIMEOUT if record.case.elements >= LARGE else 1)
-    for tune, probes in launches(record, kernel, 1, timeout):
-        for probe in probes:
-            alike = probe.check == record.origin.check
-            if alike and run_trial(kernel, record.case, tune, device, probe).errors:
-                return True
-    return False
 
 
 def measure(dead: Sequence[Dead], records: Sequence[Record]) -> list[Dead]:

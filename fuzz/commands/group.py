@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 from kfuzz.cases.case import CaseError
+from kfuzz.commands.cmin import cmin
 from kfuzz.commands.doctor import doctor
 from kfuzz.commands.explain import explain
 from kfuzz.commands.fuzz import fuzz
@@ -100,5 +101,5 @@ def _word(parameter: click.Parameter) -> str:
     return max(parameter.opts, key=len).lstrip("-")
 
 
-for command in (list_kernels, show, doctor, fuzz, minimize, replay, report, explain, score):
+for command in (list_kernels, show, doctor, fuzz, minimize, replay, report, explain, score, cmin):
     main.add_command(command)

@@ -1,0 +1,53 @@
+"""`kfuzz cmin`: a smaller corpus that finds the same. What a case is worth is measured in scoring."""
+
+from contextlib import closing
+from pathlib import Path
+
+import click
+from kfuzz.cases import corpus
+from kfuzz.claims.front_matter import shown_path
+from kfuzz.commands.options import device_option, kernels_named
+from kfuzz.commands.replay import DEFAULT
+from kfuzz.find.device import open_device
+from kfuzz.find.project import kernels_below
+from kfuzz.find.targets import TargetError
+from kfuzz.scoring.thin import idle, worth
+
+
+@click.command(short_help="Drop kept cases that the others make needless.")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=DEFAULT)
+@click.option("--kernel", "targets", multiple=True, metavar="TARGET",
+              help="Measure on this kernel: a name, a glob, a .cu file or a folder; all here if left out.")  # fmt: skip
+@click.option("--delete", is_flag=True, help="Delete what is needless; without it, only say so.")
+@device_option
+def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> None:
+    """Find the kept cases that find nothing which the others do not find, and delete them with --delete.
+
+    What a case finds is measured: a bug of each sort is seeded into the kernels, and every case is replayed on it. A
+    case that finds none of these bugs stays, since it was kept for a bug of another sort.
+
+    \b
+    kfuzz cmin                          what could go from tests/corpus
+    kfuzz cmin tests/corpus --delete    and let it go
+    """
+    entries = [entry for entry in corpus.entries([folder]) if entry.record is not None] if folder.is_dir() else []
+    records = [entry.record for entry in entries if entry.record is not None]
+    if not records:
+        raise TargetError(f"{folder}: no case in it that can be read")
+    kernels = kernels_named(targets) if targets else kernels_below(Path.cwd())
+    kernels = tuple(kernel for kernel in kernels if kernel.broken is None)
+    killers = {}
+    with closing(open_device(device)) as opened:
+        for mutant, cases in worth(records, kernels, opened):
+            killers[mutant.key] = cases
+            click.echo(f"\r{len(killers)} seeded bugs tried, at {mutant.kernel} ", err=True, nl=False)
+    click.echo("", err=True)
+    found = sum(bool(cases) for cases in killers.values())
+    needless = idle(killers, lambda place: records[place].case.elements)
+    for place in sorted(needless):
+        click.echo(shown_path(entries[place].path))
+        if delete:
+            corpus.delete(entries[place].path)
+    word = "deleted" if delete else "needless"
+    click.echo(f"{found} of {len(killers)} seeded bugs are found by {len(records) - len(needless)} cases as by "
+               f"{len(records)}; {len(needless)} {word}")  # fmt: skip

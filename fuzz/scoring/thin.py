@@ -1,0 +1,63 @@
+"""A corpus as small as it gets without losing a kill: which cases find nothing that the others do not find.
+
+What a case is worth is measured on mutants of the kernels that it is for. Knows replays and mutants; never how a
+corpus is stored.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import TypeVar
+
+from kfuzz.campaign.schedule import LARGE_TIMEOUT
+from kfuzz.cases.case import Record
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import ClaimError, Device
+from kfuzz.mutating.mutate import Mutant, as_kernel, mutants
+from kfuzz.scoring.trials import TIMEOUT
+from kfuzz.trials.replay import LARGE, launches
+from kfuzz.trials.trial import run_trial, unfit
+
+T = TypeVar("T")
+
+
+def kills(record: Record, kernel: Kernel, device: Device) -> bool:
+    """Whether a replay of the case, in the manner in which it was found, finds an error in the kernel."""
+    if unfit(kernel, record.case):
+        return False
+    timeout = TIMEOUT * (LARGE_TIMEOUT if record.case.elements >= LARGE else 1)
+    for tune, probes in launches(record, kernel, 1, timeout):
+        for probe in probes:
+            alike = record.origin is None or probe.check == record.origin.check
+            if alike and run_trial(kernel, record.case, tune, device, probe).errors:
+                return True
+    return False
+
+
+def one_of_each(kernel: Kernel) -> tuple[Mutant, ...]:
+    """The first mutant of every operator."""
+    return tuple({mutant.operator: mutant for mutant in reversed(mutants(kernel))}.values())
+
+
+def worth(records: Sequence[Record], kernels: Sequence[Kernel], device: Device) -> Iterator[tuple[Mutant, set[int]]]:
+    """For each mutant the places of the cases that kill it; a mutant that does not compile tells nothing."""
+    for kernel in kernels:
+        mine = [place for place, record in enumerate(records) if record.case.op == kernel.op]
+        for mutant in one_of_each(kernel) if mine else ():
+            seeded = as_kernel(mutant, kernel)
+            try:
+                yield mutant, {place for place in mine if kills(records[place], seeded, device)}
+            except ClaimError:
+                continue
+
+
+def idle(killers: Mapping[T, Set[int]], size: Callable[[int], int]) -> set[int]:
+    """The cases whose kills the others make, too, large ones first; one that kills nothing is kept: nobody knows why.
+
+    `killers` maps each mutant to the cases that kill it.
+    """
+    every = set().union(*killers.values()) if killers else set()
+    gone: set[int] = set()
+    for place in sorted(every, key=lambda one: (-size(one), one)):
+        mine = [cases for cases in killers.values() if place in cases]
+        if all(cases - gone - {place} for cases in mine):
+            gone.add(place)
+    return gone

@@ -1,0 +1,56 @@
+"""A corpus made smaller: no kill is lost, and a case that no mutant speaks of stays."""
+
+from pathlib import Path
+
+import numpy as np
+from click.testing import CliRunner
+from kfuzz.cases import corpus
+from kfuzz.cases.case import Origin, Record, case_of
+from kfuzz.commands.group import main
+from kfuzz.scoring.thin import idle
+
+
+def test_a_case_goes_whose_kills_the_others_make() -> None:
+    assert idle({"a": {0, 1}, "b": {1}, "c": {2}}, lambda place: 0) == {0}
+
+
+def test_of_two_that_do_the_same_the_large_one_goes() -> None:
+    assert idle({"a": {0, 1}}, lambda place: (9, 4)[place]) == {0}
+    assert idle({"a": {0, 1}}, lambda place: (4, 9)[place]) == {1}
+
+
+def test_a_case_that_kills_nothing_stays() -> None:
+    assert idle({"a": {0, 1}, "b": set()}, lambda place: 0) == {0}
+    assert idle({}, lambda place: 0) == set()
+
+
+def test_the_last_killer_of_a_mutant_stays_whatever_goes_before_it() -> None:
+    killers = {"a": {0, 1, 2}, "b": {0, 1}, "c": {1, 2}, "d": {0, 2}}
+    gone = idle(killers, lambda place: 0)
+    assert all(cases - gone for cases in killers.values())
+    assert gone
+
+
+def test_the_command_says_what_could_go_and_deletes_only_when_told(tmp_path: Path) -> None:
+    for count in (3, 40):
+        rows = np.float32([[1.0] * count, [2.0] + [-1.0] * (count - 1)])
+        origin = Origin("reduce/warp_sum_down", f"mine: numeric, {count}", "numeric", "wrong", "cpu", {"threads": 32})
+        corpus.save(tmp_path, Record(case_of("row_sum", {"x": rows[:, :30]}), origin))
+    command = ["cmin", str(tmp_path), "--kernel", "reduce/warp_sum_down", "--device", "cpu"]
+    told = CliRunner().invoke(main, command)
+    assert told.exit_code == 0, told.output
+    assert len(list(tmp_path.glob("*/*.json"))) == 2
+    assert "seeded bugs are found by" in told.output
+    before = told.output.splitlines()[-1].split(";")[0]
+    done = CliRunner().invoke(main, [*command, "--delete"])
+    left = len(list(tmp_path.glob("*/*.json")))
+    again = CliRunner().invoke(main, command).output.splitlines()[-1]
+    assert done.exit_code == 0
+    assert again.split(" are found")[0] == before.split(" are found")[0], "no kill is lost"
+    assert again.endswith("; 0 needless")
+    assert left >= 1
+
+
+def test_a_folder_without_cases_is_one_line(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["cmin", str(tmp_path)])
+    assert (result.exit_code, result.output.count("\n")) == (2, 1)
