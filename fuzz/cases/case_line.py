@@ -14,7 +14,7 @@ from kfuzz.cases import case_file
 from kfuzz.cases.case import CaseError, Record
 
 PREFIX = "kfuzz-case:"
-LONGEST = 1000
+LONGEST = 500
 """Characters of a line that anybody would paste."""
 LONGEST_MESSAGE = 80
 MOST_BYTES = 1 << 20

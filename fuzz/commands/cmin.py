@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from kfuzz.cases import corpus
 from kfuzz.claims.front_matter import shown_path
-from kfuzz.commands.options import device_option, kernels_named
+from kfuzz.commands.options import device_option, kernels_named, tell_faults
 from kfuzz.commands.replay import DEFAULT
 from kfuzz.find.device import open_device
 from kfuzz.find.project import kernels_below
@@ -34,20 +34,21 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
     records = [entry.record for entry in entries if entry.record is not None]
     if not records:
         raise TargetError(f"{folder}: no case in it that can be read")
-    kernels = kernels_named(targets) if targets else kernels_below(Path.cwd())
-    kernels = tuple(kernel for kernel in kernels if kernel.broken is None)
+    found = kernels_named(targets) if targets else kernels_below(Path.cwd())
+    tell_faults(found)
+    kernels = tuple(kernel for kernel in found.usable if kernel.broken is None)
     killers = {}
     with closing(open_device(device)) as opened:
         for mutant, cases in worth(records, kernels, opened):
             killers[mutant.key] = cases
             click.echo(f"\r{len(killers)} seeded bugs tried, at {mutant.kernel} ", err=True, nl=False)
     click.echo("", err=True)
-    found = sum(bool(cases) for cases in killers.values())
+    killed = sum(bool(cases) for cases in killers.values())
     needless = idle(killers, lambda place: records[place].case.elements)
     for place in sorted(needless):
         click.echo(shown_path(entries[place].path))
         if delete:
             corpus.delete(entries[place].path)
     word = "deleted" if delete else "needless"
-    click.echo(f"{found} of {len(killers)} seeded bugs are found by {len(records) - len(needless)} cases as by "
+    click.echo(f"{killed} of {len(killers)} seeded bugs are found by {len(records) - len(needless)} cases as by "
                f"{len(records)}; {len(needless)} {word}")  # fmt: skip

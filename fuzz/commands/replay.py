@@ -82,11 +82,11 @@ def replay(ctx: click.Context, places: tuple[str, ...], targets: tuple[str, ...]
     ctx.exit(COULD_NOT if could_not else NOTHING_NEW)
 
 
-def entries(places: Sequence[str]) -> list[corpus.Entry]:
+def entries(places: Sequence[str]) -> list[corpus.KeptCase]:
     """The cases in files and folders, and those that are pasted as a line."""
     lines = [place for place in places if place.startswith(case_line.PREFIX)]
     paths = [Path(place) for place in places if place not in lines]
-    pasted = [corpus.Entry(Path("(pasted)"), case_line.record_of(line)) for line in lines]
+    pasted = [corpus.KeptCase(Path("(pasted)"), case_line.record_of(line)) for line in lines]
     return [*(corpus.entries(paths or (DEFAULT,)) if paths or not lines else ()), *pasted]
 
 
