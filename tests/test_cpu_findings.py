@@ -1,6 +1,7 @@
 """Every planted bug is found, named and located on the cpu device; correct code beside it is left alone."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -321,8 +322,15 @@ def test_a_block_whose_threads_are_only_slow_is_not_said_to_hang(device: CpuDevi
 
 
 def test_a_job_that_is_too_large_is_told_and_not_judged(device: CpuDevice) -> None:
-    outcome = device.run(job_of(SLOW, ("k",), "k", {"y": "f32[100000000]", "n": 1}, block=1), Probe(check=True))
+    outcome = device.run(job_of(SLOW, ("k",), "k", {"y": "f32[300000000]", "n": 1}, block=1), Probe(check=True))
     assert [(one.kind, one.severity) for one in outcome.findings] == [("out-of-memory", "warning")]
+
+
+def test_a_job_that_is_too_large_to_be_watched_is_run_all_the_same(device: CpuDevice) -> None:
+    job = job_of(SLOW, ("k",), "k", {"y": "f32[1] = 0", "t": "f32[70000000]", "n": 1}, block=1)
+    assert device.run(replace(job, steps=(replace(job.steps[0], args=("y", 1)),)), Probe(check=True)).notes == (
+        "accesses were not checked: more than 256 MB of arrays",
+    )
 
 
 UNSET = """__global__ void k(float *y, const float *x, int n) {

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kfuzz.devices.cpu.translate import blanked
+from kfuzz.devices.cuda_text import blanked
 from kfuzz.printable import one_line
 
 LOG2_E = r"(?:\w*log2_?e\w*|1\.44269\w*)"

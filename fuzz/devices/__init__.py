@@ -110,13 +110,15 @@ class Probe:
 
 @dataclass(frozen=True)
 class Finding:
-    """One defect that a device saw. Lines are lines of the `.cu` file."""
+    """One defect that a device saw. Lines are lines of the `.cu` file, or of the header that `file` names."""
 
     kind: Kind
     message: str
     severity: Severity = "error"
     line: int | None = None
     other_line: int | None = None
+    file: str = ""
+    other_file: str = ""
     array: str | None = None
     index: int | None = None
     thread: tuple[int, int, int] | None = None

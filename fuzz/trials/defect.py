@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kfuzz.claims.front_matter import shown_path
 from kfuzz.devices import Finding
 from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.oracle.verdict import Extent, Picture, Worst
@@ -54,7 +55,17 @@ class Defect:
 
     @property
     def file(self) -> str:
-        """The kernel's file; one of ours by its name, wherever it is installed."""
+        """The header that `line` is in, else the kernel's file; one of ours by its name, wherever it is installed."""
+        return self._shown(self.finding.file if self.finding else "")
+
+    @property
+    def other_file(self) -> str:
+        """The same of the line that this one goes with."""
+        return self._shown(self.finding.other_file if self.finding else "")
+
+    def _shown(self, header: str) -> str:
+        if header:
+            return shown_path(Path(header))
         ours = Path(self.scene.path).is_absolute() and self.scene.path.endswith(f"/{self.scene.kernel}.cu")
         return f"{self.scene.kernel}.cu" if ours else self.scene.path
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Finding, Outcome, Run
+from kfuzz.devices.headers import sources
 from kfuzz.devices.kinds import Kind
 from kfuzz.oracle import Verdict
 from kfuzz.printable import one_line
@@ -58,13 +59,22 @@ def _place(kernel: Kernel, found: Finding) -> list[str]:
     """What tells a finding from others of its kind. A hang has no place: the thread may be anywhere when time is up."""
     if found.kind == "hang":
         return []
-    lines = sorted({line for line in (found.line, found.other_line) if line is not None})
+    both = ((found.file, found.line), (found.other_file, found.other_line))
+    lines = sorted({(file, line) for file, line in both if line is not None})
     if lines:
-        return [" / ".join(_line(kernel.source, line) for line in lines)]
+        return [" / ".join(_line(text_of(kernel, file), line) for file, line in lines)]
     place = [found.array] if found.array else []
     if found.index is not None and found.kind == "out-of-bounds":
         place.append("before it" if found.index < 0 else "beyond it")
     return place
+
+
+def text_of(kernel: Kernel, file: str) -> str:
+    """The text of the kernel file, or of one of its headers; empty where that is gone."""
+    if not file:
+        return kernel.source
+    every = sources(kernel.path, kernel.source, kernel.flags)
+    return next((one.text for one in every if str(one.path) == file), "")
 
 
 def _line(source: str, number: int) -> str:

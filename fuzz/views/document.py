@@ -54,8 +54,8 @@ class SmallAnswer(TypedDict):
 class FindingEntry(TypedDict):
     """One bucket: what is wrong, how it was seen, and where the case that shows it lies.
 
-    `file` and `line` are where it was seen, `other_line` the line that it goes with. `evidence` are the statements of
-    the terminal, each with its label; `commands` those to go on with.
+    `file` and `line` are where it was seen, `other_file` and `other_line` what it goes with. `evidence` are the
+    statements of the terminal, each with its label; `commands` those to go on with.
     """
 
     bucket: str
@@ -73,6 +73,7 @@ class FindingEntry(TypedDict):
     where: str
     file: str
     line: int | None
+    other_file: str
     other_line: int | None
     message: str
     words: str

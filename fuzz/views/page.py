@@ -6,7 +6,7 @@ kernel with its figures. Knows the report and the page's assets; never how anyth
 
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry, SmallAnswer
 
@@ -86,7 +86,9 @@ def voids(run: Document) -> Iterator[str]:
 def _finding(kernel: KernelEntry, one: FindingEntry) -> Json:
     table: Json = {**one}
     taken = ("bucket", "kind", "severity", "known", "message", "where", "words", "detail", "commands")
-    lines = [line for line in (one["line"], one["other_line"]) if line is not None]
+    places = ((one["file"], one["line"]), (one["other_file"], one["other_line"]))
+    own = PurePath(kernel["path"]).name
+    lines = [line for file, line in places if line is not None and PurePath(file).name == own]  # of the text shown
     return {
         **{name: table[name] for name in taken},
         "kernel": kernel["name"],

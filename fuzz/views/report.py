@@ -122,6 +122,7 @@ def _finding(one: Discovery) -> FindingEntry:
         "where": defect.where,
         "file": defect.file,
         "line": defect.line,
+        "other_file": defect.other_file,
         "other_line": defect.finding.other_line if defect.finding else None,
         "message": defect.message,
         "words": defect.scene.words,

@@ -19,6 +19,7 @@ from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import Recipe
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import ClaimError, DeviceError
+from kfuzz.devices.headers import renamed, sources
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import NAMES, open_device
 from kfuzz.trials.replay import replay
@@ -67,15 +68,24 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
         imports="\nfrom kfuzz.cases.recipe import Band, Base, Edit, Recipe" if needs_recipe else "",
     )
     body = [f"{role.upper()} = {text}" for role, text in arrays.items()]
+    files = sources(kernel.path, kernel.source, kernel.flags)
+    names = [f"{number}-{one.path.name}" for number, one in enumerate(files)]
+    carried = "        headers=HEADERS,\n" if files[1:] else ""
     given = ", ".join(f"{role!r}: {role.upper()}" for role in arrays)
     origin = record.origin
     call = (
         f"sys.exit(\n    main(\n        KERNEL,\n        name={origin.kernel!r},\n        arrays={{{given}}},\n"
-        f"        tune={dict(origin.tune)!r},\n        check={origin.check!r},\n        runs={origin.runs!r},\n"
+        f"{carried}        tune={dict(origin.tune)!r},\n        check={origin.check!r},\n"
+        f"        runs={origin.runs!r},\n"
         f"        seed={origin.seed!r},\n        device=sys.argv[1] if sys.argv[1:] else {origin.device or 'auto'!r},\n"
         f"    )\n)\n"
     )
-    text = head + "\n".join([f"KERNEL = {literal(kernel.source)}", "", *body]) + "\n\n" + call
+    told = [f"KERNEL = {literal(renamed(files[0], names))}"]
+    if files[1:]:
+        headers = zip(names[1:], files[1:], strict=True)
+        entries = [f"    {header!r}: {literal(renamed(one, names))},\n" for header, one in headers]
+        told += ["", f"HEADERS = {{\n{''.join(entries)}}}"]
+    text = head + "\n".join([*told, "", *body]) + "\n\n" + call
     if len(text) > MOST_BYTES:
         raise CaseError(f"the case needs {len(text)} bytes as a script; at most {MOST_BYTES} are written")
     return text
@@ -125,11 +135,16 @@ def main(
     runs: int,
     seed: int,
     device: str,
+    headers: Mapping[str, str] | None = None,
 ) -> int:
     """Run the case on the kernel, print what is found, and say by the exit code whether it is still broken."""
     try:
         with tempfile.TemporaryDirectory(prefix="kfuzz-") as folder:
-            return _run(Path(folder), source, name, arrays, Origin(name, "", "", "", device, tune, check, runs, seed))
+            path = Path(folder) / f"{name}.cu"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            for file, text in {path.name: source, **(headers or {})}.items():
+                (path.parent / file).write_text(text, encoding="utf-8")
+            return _run(path, name, arrays, Origin(name, "", "", "", device, tune, check, runs, seed))
     except (CaseError, ClaimError, DeviceError) as error:
         print(error, file=sys.stderr)
         return COULD_NOT
@@ -137,10 +152,7 @@ def main(
         return INTERRUPTED
 
 
-def _run(folder: Path, source: str, name: str, arrays: Mapping[str, Values | Recipe], origin: Origin) -> int:
-    path = folder / f"{name}.cu"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(source, encoding="utf-8")
+def _run(path: Path, name: str, arrays: Mapping[str, Values | Recipe], origin: Origin) -> int:
     kernel = replace(load(path), name=name)
     record = Record(case_of(kernel.op, arrays), origin)
     device = open_device(origin.device)

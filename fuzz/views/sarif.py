@@ -76,7 +76,7 @@ def _result(kernel: KernelEntry, finding: FindingEntry, rule: int) -> Json:
     }
     if finding["other_line"]:
         related = {"id": 1, "message": {"text": "the line that it goes with"}}
-        result["relatedLocations"] = [{**_location(file, finding["other_line"]), **related}]
+        result["relatedLocations"] = [{**_location(finding["other_file"], finding["other_line"]), **related}]
     return result
 
 

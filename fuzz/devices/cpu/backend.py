@@ -31,7 +31,7 @@ from kfuzz.devices.cpu.abi import (
 )
 from kfuzz.devices.cpu.confine import StartedProcessError, confined
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, examined
-from kfuzz.devices.cpu.findings import Lines, sights
+from kfuzz.devices.cpu.findings import Lines, in_file, sights
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.layout import ALIGNED, nbytes
 from kfuzz.devices.processes import adopt_orphans
@@ -153,10 +153,11 @@ def distances(job: Job, seed: int) -> list[int]:
     return found
 
 
-def uninitialised_local(place: tuple[int, str]) -> Finding:
+def uninitialised_local(library: compiler.Library, place: tuple[int, str]) -> Finding:
     """What the compiler has seen: a warning, for it cannot see whether the line is reached, or its result matters."""
-    line, name = place
-    return Finding("uninitialised", f"{name} is used before it has a value", severity="warning", line=line)
+    number, name = place
+    file, line = in_file(library, number)
+    return Finding("uninitialised", f"{name} is used before it has a value", "warning", line=line, file=file)
 
 
 def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int, ...]) -> None:
@@ -205,8 +206,9 @@ class CpuBackend:
         except StartedProcessError:
             message = "the kernel starts processes of its own; they were ended"
             return Outcome(findings=(Finding("trap", message),))
-        unset = bound[flavour].program.loaded.library.uninitialised
-        return replace(outcome, findings=(*outcome.findings, *map(uninitialised_local, unset))) if unset else outcome
+        library = bound[flavour].program.loaded.library
+        unset = tuple(uninitialised_local(library, one) for one in library.uninitialised)
+        return replace(outcome, findings=(*outcome.findings, *unset)) if unset else outcome
 
     def _program(self, job: Job, flavour: Flavour) -> LoadedFlavour:
         key = (flavour, job.path, job.source, job.flags, job.entries)

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kfuzz.devices import ClaimError, DeviceError, Entry, Job, cache
+from kfuzz.devices import ClaimError, DeviceError, Job, cache
 from kfuzz.devices.cpu.options import COMMON, LANGUAGE, LIBRARIES, LINK, RUNTIME, Flags, Flavour, flags, options
-from kfuzz.devices.cpu.translate import Translated, translated
+from kfuzz.devices.cpu.unit import KERNEL_NAME, Unit, in_its_files, unit_of, whole_unit
+from kfuzz.devices.headers import Source
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.printable import printable
 
@@ -28,7 +29,6 @@ HOME = Path(__file__).with_name("cuda_on_cpu")
 INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
 GUARD = "guard variable"
 """How the symbol begins that says whether the constructors of a __shared__ array of a class have run."""
-KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
 UNINITIALISED = re.compile(
     rf"\b{re.escape(KERNEL_NAME)}:(\d+):\d+: warning: (?:variable )?'(.+?)' is "
     r"(?:used uninitialized|uninitialized when used here) \[-Wuninitialized\]"
@@ -41,6 +41,8 @@ class Library:
     """A kernel file as a shared library, and what was noted of it when it was compiled."""
 
     path: Path
+    files: tuple[Source, ...]
+    """The kernel file and its author's headers: `unit.place` tells which of them a line is in."""
     flavour: Flavour
     anchor_offset: int
     shared_arrays: tuple[tuple[str, int, int], ...]
@@ -137,48 +139,32 @@ def library(job: Job, flavour: Flavour) -> Library:
     """The job's kernel file, compiled for a flavour; a ClaimError with the compiler's own words where it does not."""
     compiler = find()
     chosen = flags(job.flags)
-    source = translated(job.source, job.path, tuple(map(str, job.entries)))
-    text = _unit(source, job.entries)
-    parts = [_identity(compiler), _own_digest(), *_options(compiler, flavour, chosen), *LINK, text]
-    if '#include "' in source.text.replace("# include", "#include"):
+    unit = unit_of(job)
+    parts = [
+        _identity(compiler),
+        _own_digest(),
+        *_options(compiler, flavour, chosen),
+        *LINK,
+        unit.text,
+        *unit.texts[1:],
+    ]
+    if not unit.is_closed:
         parts.append(str(job.path.parent.resolve()))
     name = f"cpu/{cache.key(*parts)[:32]}"
     noted = _noted(name)
     if noted is None:
-        noted = _build(compiler, job, flavour, chosen, source, text, name)
+        noted = _build(compiler, job, flavour, chosen, unit, name)
     return Library(
         path=cache.folder() / f"{name}.so",
+        files=unit.files,
         flavour=flavour,
         anchor_offset=noted["anchor"],
         shared_arrays=tuple((one, offset, size) for one, offset, size in noted["shared"]),
-        variables=tuple((one, offset, size, one in source.constants) for one, offset, size in noted["variables"]),
+        variables=tuple((one, offset, size, one in unit.constants) for one, offset, size in noted["variables"]),
         uninitialised=tuple((line, one) for line, one in noted["uninitialised"]),
-        dynamic_shared=source.dynamic_shared,
+        dynamic_shared=unit.dynamic_shared,
         flush_denormals=chosen.flush_denormals,
     )
-
-
-def _unit(source: Translated, entries: tuple[Entry, ...]) -> str:
-    """The translation unit: the kernel file under its own lines, then one line for each entry."""
-    exported = "".join(f"{_exported(number, one)}\n" for number, one in enumerate(entries))
-    return f'#line 1 "{KERNEL_NAME}"\n{source.text}\n#line 1 "{ENTRIES_NAME}"\n{exported}'
-
-
-def _whole(job: Job) -> str:
-    """The translation unit with all of the file in it; empty where there is something that the cpu device lacks."""
-    try:
-        return _unit(translated(job.source, job.path), job.entries)
-    except ClaimError:
-        return ""
-
-
-def _exported(number: int, entry: Entry) -> str:
-    """The line that hands an entry to the runtime."""
-    if isinstance(entry, str):
-        return f"CUDA_ON_CPU_ENTRY({json.dumps(entry)}, {entry})"
-    declared = f"({', '.join(entry.declared)})"
-    words = (str(number), json.dumps(str(entry)), declared, f"({entry.function})", *entry.arguments)
-    return f"CUDA_ON_CPU_CALL({', '.join(words)})"
 
 
 def _noted(name: str) -> Noted | None:
@@ -190,36 +176,31 @@ def _noted(name: str) -> Noted | None:
     return noted if all(_digest(Path(one)) == digest for one, digest in noted["included"]) else None
 
 
-def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, source: Translated, text: str, name: str) -> Noted:
+def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit, name: str) -> Noted:
     """Compile and link; keep the library, and then the notes that make it count."""
     module = _module_object(compiler, flavour)
     header = _precompiled(compiler, flavour, chosen)
     with cache.scratch() as folder:
         made, depends = folder / "made.so", folder / "made.d"
-        unit = folder / KERNEL_NAME  # the name by which the debugger's tables know the lines
 
-        def compiled(front: str, text: str) -> subprocess.CompletedProcess[str]:
-            unit.write_text(text, encoding="utf-8")
+        def compiled(front: str, what: Unit) -> subprocess.CompletedProcess[str]:
             command = [
                 *(compiler, *_options(compiler, flavour, chosen)),
-                *("-include", front, "-I", str(HOME / "include"), "-iquote", str(job.path.parent)),
-                *("-MMD", "-MF", str(depends), *LINK),
-                *("-x", "c++", str(unit), "-x", "none", str(module), "-o", str(made), *LIBRARIES),
+                *("-include", front, "-I", str(HOME / "include"), "-iquote", str(folder)),
+                *("-iquote", str(job.path.parent), "-MMD", "-MF", str(depends), *LINK),
+                *("-x", "c++", str(what.write(folder)), "-x", "none", str(module), "-o", str(made), *LIBRARIES),
             ]
             return subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(folder))
 
-        done = compiled(str(header), text)
+        done = compiled(str(header), unit)
         if done.returncode:
-            without_precompiled = done = compiled("cuda_on_cpu.h", text)
+            without_precompiled = done = compiled("cuda_on_cpu.h", unit)
             if not done.returncode:
                 shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
-            elif (whole := _whole(job)) not in (
-                "",
-                text,
-            ):  # a header may need what nothing else does
+            elif (whole := whole_unit(job)) not in (None, unit):  # a macro may need what nothing else does
                 done = compiled(str(header), whole)
             if done.returncode:
-                raise ClaimError(_complaint(without_precompiled.stderr, job, source))
+                raise ClaimError(_complaint(without_precompiled.stderr, job, unit))
         included = [one for one in _dependencies(depends) if HOME not in one.parents and folder not in one.parents]
         unset = [(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)]
         noted: Noted = {
@@ -260,16 +241,14 @@ def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
     return header
 
 
-def _complaint(words: str, job: Job, source: Translated) -> str:
-    """The compiler's own words, under the name of the kernel file."""
+def _complaint(words: str, job: Job, unit: Unit) -> str:
+    """The compiler's own words, under the names of the kernel file and its headers."""
     for entry in job.entries:
         plain = (entry if isinstance(entry, str) else entry.function).split("<")[0]
-        if re.fullmatch(r"\w+", plain) and plain not in source.kernels:
-            there = ", ".join(source.kernels) or "none"
+        if re.fullmatch(r"\w+", plain) and plain not in unit.kernels:
+            there = ", ".join(unit.kernels) or "none"
             return f"{job.path}: no __global__ function named {plain}; in this file: {there}"
-    text = re.sub(rf"^\S*\b{re.escape(KERNEL_NAME)}:", f"{job.path}:", words, flags=re.MULTILINE)
-    text = text.replace(ENTRIES_NAME, f"{job.path}, {ENTRIES_NAME}")
-    lines = [one for one in text.splitlines() if one.strip()]
+    lines = [one for one in in_its_files(words, unit).splitlines() if one.strip()]
     start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
     return printable("\n".join(lines[start : start + 12]))
 

@@ -308,7 +308,7 @@ def _distinct(found: Iterable[Sight]) -> list[Sight]:
     merged: dict[tuple[object, ...], Sight] = {}
     for one in found:
         f = one.finding
-        lines: tuple[int | None, ...] = (f.line, f.other_line)
+        lines: tuple[tuple[str, int | None], ...] = ((f.file, f.line), (f.other_file, f.other_line))
         if f.kind == "race" and f.severity == "warning":  # which of the two came first says nothing
             lines = tuple(sorted(lines, key=str))
         key = (f.kind, f.severity, lines, f.array if f.line is None else None)

@@ -24,7 +24,8 @@ from kfuzz.devices.cpu.abi import (
     ON_HEAP,
     RawFinding,
 )
-from kfuzz.devices.cpu.compiler import KERNEL_NAME, Library
+from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.unit import KERNEL_NAME, place
 from kfuzz.devices.kinds import Kind, Severity
 
 Doubt = Literal["schedule", "poison"]
@@ -117,7 +118,7 @@ class Lines:
         if not wanted:
             return
         # A return address lies behind its call: one less is inside it. Inlined functions are listed from the
-        # innermost outwards; the first that stands in the kernel file is meant, not __ldg or atomicAdd.
+        # innermost outwards; the first that stands in the author's files is meant, not __ldg or atomicAdd.
         command = ["addr2line", "--addresses", "--inlines", "--exe", str(self._library.path)]
         command += [hex(one - 1) for one in wanted]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -132,7 +133,7 @@ class Lines:
                 self._known[current] = int(number)
 
     def of(self, address: int) -> int | None:
-        """The line of the kernel file; None where it is in none."""
+        """The line of the author's files, by the number that unit.place tells; None where it is in none."""
         self.look_up([address])
         return self._known[address]
 
@@ -153,12 +154,15 @@ def _sight(raw: RawFinding, job: Job, library: Library, lines: Lines) -> Sight:
     other = None if left_behind else raw.other_line or lines.of(raw.other_pc)
     step = job.steps[raw.step] if job.steps else None
     array, index = _place(raw, job, library)
+    (file, line), (other_file, other) = (in_file(library, number) for number in (line, other))
     finding = Finding(
         kind=kind,
         message=_message(seen, raw, job, array, index),
         severity="warning" if seen == "waits_for_more_blocks" and not raw.bytes else severity,
         line=line,
         other_line=other,
+        file=file,
+        other_file=other_file,
         array=array,
         index=index,
         thread=None if left_behind or step is None else _coordinates(raw.thread, step.block),
@@ -170,6 +174,14 @@ def _sight(raw: RawFinding, job: Job, library: Library, lines: Lines) -> Sight:
     if kind == "race":
         race = Race(raw.relation, raw.traits, raw.other_traits, bool(raw.writes), bool(raw.other_writes))
     return Sight(finding, doubt, not left_behind, seen == "partly_uninitialised", race)
+
+
+def in_file(library: Library, number: int | None) -> tuple[str, int | None]:
+    """The header that a line is in, or nothing where it is in the kernel file; and its number there."""
+    if number is None:
+        return "", None
+    path, line = place(library.files, number)
+    return ("" if path == library.files[0].path else str(path)), line
 
 
 def _coordinates(number: int, extent: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -4,19 +4,18 @@ Knows source text alone. Every edit keeps the lines where they are, so that mess
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.cpu.reach import blanked_out, unreached
+from kfuzz.devices.cuda_text import blanked
+from kfuzz.devices.headers import Source, renamed
 
-# Comments, string and character literals: where nothing of CUDA is to be found.
-_OPAQUE = re.compile(
-    r"""//(?:\\\n|[^\n])*|/\*.*?\*/|R"(?P<delimiter>[^()\\\s]{0,16})\(.*?\)(?P=delimiter)"|"""
-    r""""(?:\\.|[^"\\\n])*"|(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'""",
-    re.DOTALL,
-)
+Edit = tuple[int, int, str]
+
 _ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
 _DYNAMIC_SHARED = re.compile(
     rf"\bextern\s+(?:{_ALIGNMENT}|volatile\s+)*(?P<before>[^;\[\]{{}}()]*?)"
@@ -25,8 +24,8 @@ _DYNAMIC_SHARED = re.compile(
 )
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
-_CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(\w+)\s*[\[;={]")
-_KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b(\w+)\s*\(")
+_CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(?P<name>\w+)\s*[\[;={]")
+_KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b(?P<name>\w+)\s*\(")
 
 _UNSUPPORTED = (
     (r"<<<", "launches in the source (<<<...>>>): the claim's [[launch]] says how kernels are launched"),
@@ -54,26 +53,46 @@ _HEADERS = Path(__file__).with_name("cuda_on_cpu") / "include"
 
 @dataclass(frozen=True)
 class Translated:
-    """A source that a host compiler takes, and the names of its `extern __shared__` arrays, constants and kernels."""
+    """Sources that a host compiler takes, and the names of their `extern __shared__` arrays, constants and kernels."""
 
-    text: str
+    texts: tuple[str, ...]
     dynamic_shared: tuple[str, ...]
     constants: tuple[str, ...]
     kernels: tuple[str, ...]
 
 
-def translated(source: str, path: Path, entries: Iterable[str] | None = None) -> Translated:
-    """The source with CUDA's own words replaced; an UnsupportedError where it uses what the cpu device lacks.
+def translated(files: Sequence[Source], names: Sequence[str] = (), entries: Iterable[str] | None = None) -> Translated:
+    """A kernel file and its headers with CUDA's own words replaced; `names` are what the headers are called from then.
 
-    With `entries`, what none of them reaches is left out.
+    With `entries`, what none of them reaches is left out. An UnsupportedError where there is what the cpu device lacks.
     """
-    code = blanked(source)
-    kernels = tuple(dict.fromkeys(found[1] for found in _KERNEL.finditer(code)))
+    whole = [renamed(one, names) for one in files]
+    texts, codes = whole, list(map(blanked, whole))
     if entries is not None:
-        idle = unreached(code, entries)
-        source = blanked_out(source, (one for one in idle if not one.is_macro))
-        code = blanked_out(code, idle)
-    check_supported(code, path)
+        idle = unreached("\n".join(codes), entries)
+        texts = _parted(blanked_out("\n".join(whole), (one for one in idle if not one.is_macro)), whole)
+        codes = _parted(blanked_out("\n".join(codes), idle), whole)
+    for one, code in zip(files, codes, strict=True):
+        check_supported(code, one.path)
+    done = tuple(map(_edited, texts, map(_edits, codes)))
+    every = "\n".join(codes)
+    return Translated(
+        done, _names(_DYNAMIC_SHARED, every), _names(_CONSTANT, every), _names(_KERNEL, blanked("\n".join(whole)))
+    )
+
+
+def _parted(joined: str, lengths_of: Sequence[str]) -> list[str]:
+    """What was joined by single letters, in its parts again."""
+    ends = list(accumulate(len(one) + 1 for one in lengths_of))
+    return [joined[end - len(one) - 1 : end - 1] for one, end in zip(lengths_of, ends, strict=True)]
+
+
+def _names(pattern: re.Pattern[str], code: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(found["name"] for found in pattern.finditer(code)))
+
+
+def _edits(code: str) -> list[Edit]:
+    """What stands for CUDA's own words: from where to where, and the text."""
     edits = [(*one.span(), " " * len(one[0])) for one in _TOOLKIT.finditer(code) if not (_HEADERS / one[1]).exists()]
     for found in _DYNAMIC_SHARED.finditer(code):
         lines = "\n" * found[0].count("\n")
@@ -82,15 +101,7 @@ def translated(source: str, path: Path, entries: Iterable[str] | None = None) ->
     for found in [*_STATIC_SHARED.finditer(code)]:
         if not any(start <= found.start() < end for start, end in taken):
             edits.append((*found.span(), " " * len(found[0])))
-    edits += [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
-    names = tuple(dict.fromkeys(found["name"] for found in _DYNAMIC_SHARED.finditer(code)))
-    constants = tuple(dict.fromkeys(found[1] for found in _CONSTANT.finditer(code)))
-    return Translated(_edited(source, edits), names, constants, kernels)
-
-
-def blanked(source: str) -> str:
-    """The source with comments and literals replaced by spaces, of the same length and with the same lines."""
-    return _OPAQUE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+    return edits + [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
 
 
 def check_supported(code: str, path: Path) -> None:
@@ -118,7 +129,7 @@ def _declared(found: re.Match[str]) -> str:
     return f"{pointer.format(found['name'])} = {place}"
 
 
-def _edited(source: str, edits: list[tuple[int, int, str]]) -> str:
+def _edited(source: str, edits: list[Edit]) -> str:
     for start, end, text in sorted(edits, reverse=True):
         source = source[:start] + text + source[end:]
     return source

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kfuzz.devices import DTYPES, Buffer, DeviceError, Finding, Job, Outcome, Probe
 from kfuzz.devices.gpu import nvcc
+from kfuzz.devices.headers import sources
 from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.devices.layout import nbytes
 
@@ -165,15 +166,22 @@ def _finding(record: Complaint, job: Job, bases: Mapping[str, int]) -> Finding |
 
 def _found(kind: Kind, message: str, text: str, job: Job, severity: Severity = "error") -> Finding:
     """A finding with the lines of the kernel file and the thread that a complaint names."""
-    lines = [int(line) for file, line in PLACE.findall(text) if Path(file).name == job.path.name]
+    files = {
+        job.path.name: "",
+        **{one.path.name: str(one.path) for one in sources(job.path, job.source, job.flags)[1:]},
+    }
+    places = [(files[Path(file).name], int(line)) for file, line in PLACE.findall(text) if Path(file).name in files]
+    (file, line), (other_file, other_line) = [*places, ("", None), ("", None)][:2]
     who = THREAD.search(text)
     numbers = tuple(int(number) for number in who.groups()) if who else (0,) * 6
     return Finding(
         kind,
         message,
         severity,
-        line=lines[0] if lines else None,
-        other_line=lines[1] if len(lines) > 1 else None,
+        line=line,
+        other_line=other_line,
+        file=file,
+        other_file=other_file,
         thread=(numbers[0], numbers[1], numbers[2]) if who else None,
         block=(numbers[3], numbers[4], numbers[5]) if who else None,
     )

@@ -1,0 +1,107 @@
+"""The translation unit of a kernel file: its text, its author's headers and a line for each entry, as g++ gets them.
+
+Lines of all files go by one number, so that whatever knows a line, the debugger's tables or a barrier, tells the file
+as well. Knows text; the compiler it leaves to compiler.py.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.devices import ClaimError, Entry, Job
+from kfuzz.devices.cpu.translate import translated
+from kfuzz.devices.cuda_text import includes
+from kfuzz.devices.headers import Source, sources
+
+KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
+LINES_A_FILE = 1_000_000
+"""The lines of header number 3 begin behind 3,000,000."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is compiled: the text, with headers of which number i is called `header_name(i)`."""
+
+    files: tuple[Source, ...]
+    texts: tuple[str, ...]
+    exports: str
+    dynamic_shared: tuple[str, ...]
+    constants: tuple[str, ...]
+    kernels: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The kernel file under its own lines, then one line for each entry."""
+        return f'#line 1 "{KERNEL_NAME}"\n{self.texts[0]}\n#line 1 "{ENTRIES_NAME}"\n{self.exports}'
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether every include in quotes is known, so that the text stands for all there is."""
+        named = [include for file in self.files for include in includes(file.text) if include.is_quoted]
+        return len(named) == sum(include.is_quoted for file in self.files for include, _ in file.includes)
+
+    def write(self, folder: Path) -> Path:
+        """Write all files into a folder; the one to compile has the name by which the debugger's tables know it."""
+        for number, text in enumerate(self.texts[1:], 1):
+            header = folder / header_name(number)
+            header.parent.mkdir(exist_ok=True)
+            header.write_text(f'#line {number * LINES_A_FILE + 1} "{KERNEL_NAME}"\n{text}', encoding="utf-8")
+        unit = folder / KERNEL_NAME
+        unit.write_text(self.text, encoding="utf-8")
+        return unit
+
+    def place(self, line: int) -> tuple[Path, int]:
+        """The file and the line that a number stands for."""
+        return place(self.files, line)
+
+
+def header_name(number: int) -> str:
+    return f"headers/{number}.h"
+
+
+def place(files: tuple[Source, ...], line: int) -> tuple[Path, int]:
+    """The file and the line that a number stands for; the kernel file where a #line of its author says otherwise."""
+    number, rest = divmod(line, LINES_A_FILE)
+    return (files[number].path, rest) if 0 < number < len(files) else (files[0].path, line)
+
+
+def unit_of(job: Job) -> Unit:
+    """What of a kernel file its entries reach; a ClaimError where they reach what the cpu device lacks."""
+    return _unit(job, tuple(map(str, job.entries)))
+
+
+def whole_unit(job: Job) -> Unit | None:
+    """The same with all of the file in it; None where there is something that the cpu device lacks."""
+    try:
+        return _unit(job, None)
+    except ClaimError:
+        return None
+
+
+def _unit(job: Job, entries: Iterable[str] | None) -> Unit:
+    files = sources(job.path, job.source, job.flags)
+    done = translated(files, [KERNEL_NAME, *map(header_name, range(1, len(files)))], entries)
+    exports = "".join(f"{_exported(number, one)}\n" for number, one in enumerate(job.entries))
+    return Unit(files, done.texts, exports, done.dynamic_shared, done.constants, done.kernels)
+
+
+def _exported(number: int, entry: Entry) -> str:
+    """The line that hands an entry to the runtime."""
+    if isinstance(entry, str):
+        return f"CUDA_ON_CPU_ENTRY({json.dumps(entry)}, {entry})"
+    declared = f"({', '.join(entry.declared)})"
+    words = (str(number), json.dumps(str(entry)), declared, f"({entry.function})", *entry.arguments)
+    return f"CUDA_ON_CPU_CALL({', '.join(words)})"
+
+
+def in_its_files(words: str, unit: Unit) -> str:
+    """A compiler's words under the names of the files that they are about."""
+
+    def named(found: re.Match[str]) -> str:
+        path, line = unit.place(int(found[1]))
+        return f"{path}:{line}"
+
+    text = re.sub(rf"(?:(?<=\s)|^)\S*\b{re.escape(KERNEL_NAME)}:(\d+)", named, words, flags=re.MULTILINE)
+    return text.replace(ENTRIES_NAME, f"{unit.files[0].path}, {ENTRIES_NAME}")

@@ -1,0 +1,36 @@
+"""CUDA C++ as text: comments and literals, in which nothing of the language is to be found, and `#include` lines."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+OPAQUE = re.compile(
+    r"""//(?:\\\n|[^\n])*|/\*.*?\*/|R"(?P<delimiter>[^()\\\s]{0,16})\(.*?\)(?P=delimiter)"|"""
+    r""""(?:\\.|[^"\\\n])*"|(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'""",
+    re.DOTALL,
+)
+"""Comments, string and character literals."""
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Include:
+    """One `#include`: where its directive stands in the text, what it names, and whether in quotes."""
+
+    start: int
+    end: int
+    name: str
+    is_quoted: bool
+
+
+def blanked(source: str) -> str:
+    """The source with comments and literals replaced by spaces, of the same length and with the same lines."""
+    return OPAQUE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+
+
+def includes(source: str) -> Iterator[Include]:
+    """Every `#include` outside of comments."""
+    code = blanked(source)
+    for found in INCLUDE.finditer(source):
+        if "#" in code[found.start() : found.end()]:
+            yield Include(*found.span(), found[2], found[1] == '"')
