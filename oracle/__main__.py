@@ -2,9 +2,10 @@
 
 import argparse
 import sys
+from itertools import chain
 
 import numpy as np
-from kfuzz.oracle.selfcheck import base_two, merged, planted, soundness
+from kfuzz.oracle.selfcheck import base_two, formulas, independent, merged, planted, soundness
 from kfuzz.oracle.selfcheck.soundness import FULL, QUICK, Plan, Tally
 
 CATCHES = 0.92
@@ -17,7 +18,8 @@ def main() -> int:
     parser.add_argument("--full", action="store_true", help="all sizes up to 1e5 and both sizes of the planted bugs")
     full = parser.parse_args().full
     try:
-        failures = _soundness(FULL if full else QUICK) + _planted((1000, 10_000) if full else (1000,), 3 if full else 1)
+        failures = _soundness(FULL if full else QUICK) + _formulas(not full)
+        failures += _planted((1000, 10_000) if full else (1000,), 3 if full else 1)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -50,6 +52,25 @@ def _soundness(plan: Plan) -> list[str]:
         print(_row(tally))
         if not tally.violations:
             failures.append(f"{tally.name}: not violated, so the check cannot fail")
+    return failures
+
+
+@np.errstate(all="ignore")
+def _formulas(quick: bool) -> list[str]:
+    """Simulated kernels of every formula, then kernels that follow none, against the enclosures."""
+    print("\nFormulas: rows inside, and how many times its error each bound is (median and 99th percentile)\n")
+    print(f"{'op, format':34} {'rows':>8} {'elements':>9} {'unjudged':>9} {'median':>8} {'p99':>9} {'violations':>11}")
+    failures, rows, violations = [], 0, 0
+    for found in chain(formulas.all_ops(quick), independent.all_kernels(quick)):
+        outside = found.outside + found.clashes
+        rows, violations = rows + found.rows, violations + outside
+        times, far = (float(np.median(x)) if x else 0.0 for x in (found.factors, found.far))
+        share = found.unjudged / max(found.elements, 1)
+        line = f"{found.name:34} {found.rows:8} {found.elements:9} {share:9.2%} {times:8.3g} {far:9.3g} {outside:11}"
+        print(line, flush=True)
+        if outside:
+            failures.append(f"{found.name}: {outside} violations; {found.first}")
+    print(f"{'all':34} {rows:8} {'':37} {violations:11}")
     return failures
 
 

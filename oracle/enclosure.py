@@ -84,10 +84,13 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
     must_be_nan = np.isnan(enclosure.want)
     lo, slack_lo = _vacuous(enclosure.lo, enclosure.slack_lo, -np.inf)
     hi, slack_hi = _vacuous(enclosure.hi, enclosure.slack_hi, np.inf)
+    is_sharp = not (slack_lo.any() or slack_hi.any())
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         inside = np.where(must_be_nan, np.isnan(got), (got >= lo) & (got <= hi))
-        clearly_out = np.where(must_be_nan, ~inside, ~((got >= lo - slack_lo) & (got <= hi + slack_hi)))
-        clearly_in = np.where(must_be_nan, inside, (got >= lo + slack_lo) & (got <= hi - slack_hi))
+        clearly_out, clearly_in = ~inside, inside
+        if not is_sharp:
+            clearly_out = np.where(must_be_nan, ~inside, ~((got >= lo - slack_lo) & (got <= hi + slack_hi)))
+            clearly_in = np.where(must_be_nan, inside, (got >= lo + slack_lo) & (got <= hi - slack_hi))
         above = got >= enclosure.want
         above |= lo == 0  # where 0 is allowed there is no bound below; the one above gives the scale
         bound = np.where(above, hi - enclosure.want, enclosure.want - lo)
@@ -105,6 +108,8 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
 def _vacuous(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles, Doubles]:
     """A bound, and how far it may be off, where one that overflowed bounds nothing."""
     over = np.isnan(bound) | (bound == end)
+    if not over.any():
+        return bound, slack
     return np.where(over, end, bound), np.where(over, 0.0, slack)
 
 

@@ -333,6 +333,9 @@ class Question:
         """The union of the forms, element by element; what a claim is silent of is not judged."""
         parts = [self._parts(band, made[name], name) for band, made in zip(self.bands, self.made, strict=True)]
         lo, hi, nan = united(parts)
+        lost = np.isnan(lo) | np.isnan(hi)  # float64 itself overflowed on the way: nothing is known
+        if lost.any():
+            lo, hi, nan = np.where(lost, -np.inf, lo), np.where(lost, np.inf, hi), nan | lost
         want = self._want(name)
         judged, reasons, must = self._judged(name, lo.shape)
         if must.any():

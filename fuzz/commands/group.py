@@ -17,6 +17,7 @@ from kfuzz.commands.explain import explain
 from kfuzz.commands.fuzz import fuzz
 from kfuzz.commands.list import list_kernels
 from kfuzz.commands.minimize import minimize
+from kfuzz.commands.op import op
 from kfuzz.commands.options import silence
 from kfuzz.commands.replay import replay
 from kfuzz.commands.report import report
@@ -101,5 +102,5 @@ def _word(parameter: click.Parameter) -> str:
     return max(parameter.opts, key=len).lstrip("-")
 
 
-for command in (list_kernels, show, doctor, fuzz, minimize, replay, report, explain, score, cmin):
+for command in (list_kernels, show, doctor, fuzz, minimize, replay, report, explain, score, cmin, op):
     main.add_command(command)

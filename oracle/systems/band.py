@@ -148,6 +148,10 @@ class Bands:
             nan = a.nan | b.nan
             if a is b and not np.any(a.nan):
                 return *squared(a.lo, a.hi), nan
+            if a.lo.size and b.lo.size and np.min(a.lo) >= 0 and np.min(b.lo) >= 0:
+                lo, hi = a.lo * b.lo, a.hi * b.hi
+                if self.E.is_finite(hi).all() and self.E.is_finite(lo).all():
+                    return lo, hi, nan
             ends = corners(a, b, self.is_point(a), self.is_point(b))
             if all(self.E.is_finite(end).all() for end in ends):
                 return least_of(ends), most_of(ends), nan
@@ -186,7 +190,7 @@ class Bands:
             must = is_zero(a) & is_zero(b)
             if np.any(must):
                 lo, hi = hollow(lo, hi, must)
-        lost: Any = max(k, 1) * self.tiny
+        lost: Any = self.tiny if self.ftz else max(k, 1) * self.tiny  # what is flushed is so once
         if self.claim.divide != "ieee":
             if "reciprocal" in self.claim.divide:  # 1 / b underflows, and is then multiplied
                 size = magnitude(a)

@@ -257,7 +257,7 @@ def two_pass(N: "Bands", x: Quantity, mean: Quantity, name: str) -> Quantity:
         away = np.maximum(np.abs(mean.hi - middle), np.abs(mean.lo - middle)) + wrong
         near = np.maximum(np.maximum(mean.lo - middle, middle - mean.hi) - wrong, 0.0)
         grown = sums.growth(N, name, n, products=1)
-        up = N.E.grow(grown.each + 2 * N.u * (1 + N.u))  # a rounded difference is off by u, squared by 2 u
+        up = N.E.grow(grown.most + 2 * N.u * (1 + N.u))  # a rounded difference is off by u, squared by 2 u
         lo = np.maximum((least + n * near * near) / up - grown.lost, 0.0) * (1 - 2.0**-45)
         hi = ((most + n * away * away) * up + grown.lost) * (1 + 2.0**-45)
         over = (hi >= sums.accumulator(N, name).max * (1 - 2.0**-20)) & ~odd
@@ -416,7 +416,7 @@ def _drift(
     if extra is not None:  # the same exponents stand above and below in an online sum: part of e itself
         r = r + p * np.minimum(extra, 1.0) * (1 + 2.0**-10)
     drift = drifted(r)
-    numerator = N.E.grow(above.each + k * N.u) - 1
+    numerator = N.E.grow(above.most + k * N.u) - 1
     left = 1 - r.sum(axis=-1, keepdims=True)
     weigh = (p + r) @ size_v
     size = np.where(
@@ -425,7 +425,7 @@ def _drift(
     own = drift + (numerator + u_kept) * size
     if u_kept:
         own = np.maximum(own, drifted(r + u_kept * p) + numerator * size)
-    grown = N.E.grow(below.each)
+    grown = N.E.grow(below.most)
     total = own * grown + (grown - 1) * (np.abs(o + centre) + drift)
     casts = (above.is_cast + below.is_cast) * cast
     total = total + casts * (np.abs(o + centre) + total)

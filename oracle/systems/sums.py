@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from kfuzz.oracle import base_two, exp_sum
-from kfuzz.oracle.rounding import Accuracy, compensated
+from kfuzz.oracle.rounding import Accuracy, adds_in_order, compensated
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.formats import F16, F32, F64, FORMATS, TF32, Format, Reals
 from kfuzz.oracle.systems.value import Quantity
@@ -29,24 +29,34 @@ the block's own sum once more."""
 
 @dataclass(frozen=True)
 class Growth:
-    """What a sum may do to each of its terms: e^-g to e^g, g = `each`; `lost` is what underflow takes from all."""
+    """What a sum may do to each of its terms: e^-g to e^g, g = `each`; `lost` is what underflow takes from all.
 
-    each: float
+    Under a named order, `each` is an array: the terms' own counts.
+    """
+
+    each: Any
     lost: float
     is_cast: bool
+
+    @property
+    def most(self) -> float:
+        return float(np.max(self.each, initial=0.0))
 
 
 def growth(N: "Bands", name: str, terms: int, products: int = 0, has_exps: bool = False) -> Growth:
     """The counts of one named sum as a growth."""
     claim = N.claim.for_sum(name)
+    adds: Any
     adds, rescales = (float(min(count, 2**40)) for count in claim.most(terms))
     rescales = rescales if has_exps else 0.0
+    adds = adds if claim.order is None or has_exps else adds_in_order(claim.order, terms)
     u, lost = N.u, products * terms * N.tiny
+    each: Any
     match claim.accumulate:
         case "f64" if N.f is not F64:
             each, unit = adds * F64.u, F64.u
         case "compensated":
-            each, unit = compensated(adds) * u, u
+            each, unit = compensated(np.asarray(adds)) * u, u
         case "f16":
             each, unit = (adds + 1 + products) * F16.u * (1 + F16.u), F16.u
             lost += 2 * terms * F16.tiny
@@ -60,7 +70,9 @@ def growth(N: "Bands", name: str, terms: int, products: int = 0, has_exps: bool 
     each += rescales * (a0 * u * (1 + a0 * u) + unit)  # R15: the exp in the working format, the product where sums are
     lost += 2 * rescales * terms * (N.tiny + a0 * N.tiny)
     lost += steps(claim) * terms * N.f.min_normal
-    lost *= math.exp(min(each, 700.0)) * (1 + 2.0**-40)  # what underflows early is rounded with the rest
+    lost *= math.exp(min(float(np.max(each, initial=0.0)), 700.0)) * (
+        1 + 2.0**-40
+    )  # what underflows early is rounded with the rest
     return Growth(each * (1 + 4 * u), lost, claim.accumulate == "f64" and N.f is not F64)
 
 
@@ -92,7 +104,7 @@ def total(N: "Bands", a: Quantity, name: str, axis: int = -1, products: int = 0)
         lost = lost * a.terms.lift * (a.terms.lift if N.claim.for_sum(name).rescales != 0 else 1.0)
     if terms == 1 and not products and a.terms is None and N.claim.accumulate != "f16":
         grown, lost = Growth(0.0, 0.0, grown.is_cast), 0.0  # to add zeros to one term changes nothing
-    g: Any = grown.each
+    g: Any = grown.each if np.ndim(grown.each) == 0 or axis == -1 else grown.most
     if a.terms is not None and N.claim.for_sum(name).rescales != 0:
         g = grown.each + N.u * (1 + 2.0**-10) * a.terms.reach  # every exponent of an online sum is rounded (R10)
     with np.errstate(all="ignore"):
@@ -245,7 +257,7 @@ def matmul(N: "Bands", a: Quantity, b: Quantity, name: str) -> Quantity:
             B = B + rb
         g = N.E.grow(grown.each) - 1 + own
         size, _ = N.E.product(A, B)
-        radius = size * g
+        radius = size * g if np.ndim(g) == 0 else N.E.product(A * g, B)[0]
         if ra is not None:
             radius = radius + N.E.product(ra, B)[0]
         if rb is not None:
@@ -337,7 +349,7 @@ def running(N: "Bands", a: Quantity, name: str, exclusive: bool) -> Quantity:
     if claim.adds is None and claim.accumulate == "f32":
         per_term = np.expm1(place * N.u * (1 + 4 * N.u)) * (1 + 2.0**-40)
     else:
-        per_term = np.where(place > 0, np.expm1(grown.each) * (1 + 2.0**-40), 0.0)
+        per_term = np.where(place > 0, np.expm1(grown.most) * (1 + 2.0**-40), 0.0)
     odd = np.logical_or.accumulate(_odd(N, a), axis=-1)
     with np.errstate(all="ignore"):
         lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if odd.any() else (a.lo, a.hi)

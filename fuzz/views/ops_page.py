@@ -1,0 +1,57 @@
+"""docs/ops.md: every op that is a formula, its forms, scalars and special values, from the files themselves."""
+
+import inspect
+
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.op import op_names
+
+HEAD = """# The ops
+
+Every op that kernels may claim. A formula is judged in f32, f16, bf16 and f64; the others in f32. What a formula is,
+and how to write one, stands in [formulas.md](formulas.md). This page is written by `python -m kfuzz.views.ops_page > docs/ops.md`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD]
+    for name in op_names():
+        op = find(name)
+        parts.append(_formula(op) if isinstance(op, FormulaOp) else _by_hand(name))
+    return "\n".join(parts)
+
+
+def _formula(op: FormulaOp) -> str:
+    source = inspect.getsource(op.calls)
+    about = inspect.getdoc(op.source) or ""
+    rows = [f"| {role} | {_role(op, role)} |" for role in (*op.roles, *op.outputs)]
+    lines = [f"## {op.name}", "", about, "", "| role | array |", "|---|---|", *rows, ""]
+    if op.scalars:
+        lines += ["Scalars: " + ", ".join(f"`{k} = {v}`" for k, v in op.scalars.items()) + ".", ""]
+    if op.forms:
+        lines += ["Forms: " + ", ".join(f"`{form}`" for form in op.forms) + ".", ""]
+    if op.where:
+        lines += ["Sizes: " + ", ".join(f"`{rule}`" for rule in op.where) + ".", ""]
+    return "\n".join([*lines, *("    " + line if line else "" for line in source.rstrip().split("\n")), ""])
+
+
+def _role(op: FormulaOp, role: str) -> str:
+    given = op.roles.get(role)
+    known = given or op.outputs[role]
+    kind = "float" if known.is_float else "int"
+    below = f" < {known.below}" if known.below else ""
+    return f"`{kind}[{', '.join(known.dimensions)}]{below}`" + ("" if given else ", the answer")
+
+
+def _by_hand(name: str) -> str:
+    op = find(name)
+    arrows = [f"`{role}[{', '.join(dims)}]`" for role, dims in op.INPUTS.items()]
+    answers = [f"`{role}[{', '.join(dims)}]`" for role, dims in op.OUTPUTS.items()]
+    about = inspect.getdoc(op) or ""
+    arrays = f"Inputs {', '.join(arrows)}; answers {', '.join(answers)}. Its bounds are derived by hand."
+    return f"## {name}\n\n{about}\n\n{arrays}\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,208 @@
+"""Ops that are formulas, as a user meets them: verdicts in every format, forms, scalars, integers, ops of one's own."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from kfuzz import oracle
+from kfuzz.commands.group import main
+from kfuzz.oracle import Accuracy, OracleError, Special, judge, want
+from kfuzz.oracle.find import find, load
+from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.selfcheck.formulas import check, formula_ops
+from kfuzz.oracle.selfcheck.independent import KERNELS
+from kfuzz.oracle.systems.formats import BFLOAT16, F16, FORMATS, Format, stored, values
+from kfuzz.views.ops_page import page
+from numpy.typing import NDArray
+
+Numbers = NDArray[Any]
+RNG = np.random.default_rng(5)
+ROW = np.zeros((1, 3), "f4")
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def layer_norm(x: Numbers, w: Numbers | float, b: Numbers | float, eps: float = 1e-5, ddof: int = 0) -> Numbers:
+    mean = x.mean(axis=1, keepdims=True)
+    return (x - mean) / np.sqrt(x.var(axis=1, keepdims=True, ddof=ddof) + eps) * w + b
+
+
+def normal(*shape: int) -> Numbers:
+    return RNG.standard_normal(shape)
+
+
+@pytest.mark.parametrize("name", ["f32", "f16", "bf16", "f64"])
+def test_a_right_answer_is_kept_in_every_format_and_a_wrong_one_broken(name: str) -> None:
+    form = FORMATS[name]
+    x, w, b = (stored(a, form) for a in (normal(5, 64) + 3, normal(64), normal(64)))
+    inputs = {"x": x, "w": w, "b": b}
+    plain = [values(a) for a in (x, w, b)]
+    right, wrong = (stored(layer_norm(*plain, ddof=ddof), form) for ddof in (0, 1))
+    claim = Accuracy(adds=10, form="two pass")
+    assert judge("layer_norm", inputs, {"y": right}, claim).status == "kept"
+    verdict = judge("layer_norm", inputs, {"y": wrong}, claim)
+    assert (verdict.status, verdict.tier) == ("broken", "arb")
+
+
+def test_scalars_are_given_by_name_and_default_to_the_ops_own() -> None:
+    x, w, b = normal(3, 8).astype("f4"), np.ones(8, "f4"), np.zeros(8, "f4")
+    y = layer_norm(x.astype("f8"), w, b, eps=0.1).astype("f4")
+    inputs = {"x": x, "w": w, "b": b}
+    assert judge("layer_norm", inputs, {"y": y}, scalars={"eps": 0.1}).status == "kept"
+    assert judge("layer_norm", inputs, {"y": y}).status == "broken"
+    with pytest.raises(OracleError, match="scalars has epsilon: expected eps"):
+        judge("layer_norm", inputs, {"y": y}, scalars={"epsilon": 1})
+
+
+def test_any_form_that_is_not_claimed_away_is_right() -> None:
+    x, labels = (normal(40, 9) * 30 + 200).astype("f4"), RNG.integers(0, 9, 40)
+    e = np.exp(x.astype("f8") - x.max(axis=1, keepdims=True))
+    lse = (x.max(axis=1).astype("f4") + np.log(e.sum(axis=1)).astype("f4")).astype("f4")
+    by_lse = lse - x[np.arange(40), labels]
+    inputs = {"x": x, "labels": labels}
+    claim = {"adds": 5, "rescales": 0}
+    assert judge("cross_entropy", inputs, {"loss": by_lse}, Accuracy(**claim)).status == "kept"
+    assert judge("cross_entropy", inputs, {"loss": by_lse}, Accuracy(**claim, form="lse - x")).status == "kept"
+    assert (
+        judge("cross_entropy", inputs, {"loss": by_lse}, Accuracy(**claim, form="log s - (x - m)")).status == "broken"
+    )
+
+
+def test_a_form_that_the_op_lacks_is_named() -> None:
+    x = np.zeros((1, 3), "f4")
+    with pytest.raises(OracleError, match="form='three pass': expected two pass or welford or moments"):
+        judge("variance", {"x": x}, {"y": x[:, 0]}, Accuracy(form="three pass"))
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: judge("cross_entropy", {"x": ROW, "labels": np.array([3])}, {"loss": ROW[0, :1]}),
+         "cross_entropy: inputs['labels'] has 3..3: expected 0..2"),
+        (lambda: judge("causal_attention", {"q": np.zeros((1, 4, 2), "f4"), "k": np.zeros((1, 3, 2), "f4"),
+                                            "v": np.zeros((1, 3, 2), "f4")}, {"o": np.zeros((1, 4, 2), "f4")}),
+         "expected keys >= rows"),
+        (lambda: load(Path("/nowhere/op.py")), "op='/nowhere/op.py': no such file"),
+    ],
+)  # fmt: skip
+def test_a_wrong_question_about_a_formula_is_named(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises(OracleError) as error:
+        ask()
+    assert message in str(error.value)
+
+
+def attention(q: Numbers, k: Numbers, v: Numbers, scale: float) -> Numbers:
+    s = np.einsum("hid,hjd->hij", q, k) * scale
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    return np.einsum("hij,hjd->hid", e / e.sum(axis=-1, keepdims=True), v)
+
+
+def test_attention_by_numpy_is_kept_and_by_another_scale_is_not() -> None:
+    q, k, v = (normal(2, n, 16).astype("f4") for n in (5, 40, 40))
+    inputs = {"q": q, "k": k, "v": v}
+    for scale, status in ((0.25, "kept"), (0.2505, "broken")):
+        o = attention(*(a.astype("f8") for a in (q, k, v)), scale).astype("f4")
+        assert judge("attention", inputs, {"o": o}, Accuracy(adds={"qk": 16, "*": 40}, rescales=3)).status == status
+
+
+def test_a_row_that_sees_no_key_is_nan_or_zero_as_the_claim_has_it() -> None:
+    q, k, v = (normal(1, n, 4).astype("f4") for n in (2, 3, 3))
+    mask = np.array([[0, 0, 0], [-np.inf] * 3], "f4")
+    inputs = {"q": q, "k": k, "v": v, "mask": mask}
+    o = attention(*(a.astype("f8") for a in (q, k, v)), 0.5).astype("f4")
+    for fill, policy, status in (
+        (np.nan, "nan", "kept"),
+        (0, "zero", "kept"),
+        (0, "nan", "broken"),
+        (np.nan, "zero", "broken"),
+    ):
+        o[0, 1] = fill
+        assert judge("masked_attention", inputs, {"o": o}, special=Special(all_neg_inf=policy)).status == status
+
+
+def test_shared_values_are_found_where_no_element_is_wrong_by_itself() -> None:
+    x = (normal(1, 400) + 50).astype("f4")
+    inputs = {"x": x, "w": np.ones(400, "f4"), "b": np.zeros(400, "f4")}
+    y = layer_norm(x.astype("f8"), 1, 0).astype("f4")
+    y[0, ::2] += np.float32(1e-5)  # two means
+    loose = Accuracy(form="two pass")
+    assert judge("layer_norm", inputs, {"y": y}, loose).status == "broken"
+    assert judge("layer_norm", inputs, {"y": y}, Accuracy(form="two pass", shared=())).status == "kept"
+
+
+@pytest.mark.parametrize("op", formula_ops(), ids=lambda op: op.name)
+def test_mpmath_lies_in_every_enclosure(op: FormulaOp) -> None:
+    inputs: dict[str, Any] = op.random_inputs(op.small_sizes(3), RNG)
+    inputs = {k: a.astype("f4") if op.roles[k].is_float else a for k, a in inputs.items()}
+    exact = want(op.name, inputs, digits=30)
+    for name, enclosure in op.enclose(inputs, Accuracy(), Special(nan="ieee", pos_inf="ieee")).items():
+        slow = exact[name].astype(np.float64)
+        known = enclosure.judged & np.isfinite(slow)
+        room = 2.0**-50 * np.abs(slow)
+        assert ((enclosure.lo <= slow + room) & (slow - room <= enclosure.hi))[known].all()
+        assert known.any()
+
+
+@pytest.mark.parametrize("name", ["softmax", "rms_norm", "attention"])
+@pytest.mark.parametrize("form", [F16, BFLOAT16], ids=["f16", "bf16"])
+def test_simulated_kernels_in_16_bits_are_inside(name: str, form: Format) -> None:
+    op = find(name)
+    assert isinstance(op, FormulaOp)
+    with np.errstate(all="ignore"):
+        found = check(op, form, quick=True)
+    assert found.rows > 500
+    assert (found.outside, found.clashes) == (0, 0)
+
+
+def test_every_independent_kernel_names_an_op() -> None:
+    assert {op for op, _, _ in KERNELS.values()} <= set(oracle.op_names())
+
+
+def test_the_template_is_an_op_that_may_judge(tmp_path: Path) -> None:
+    runner = CliRunner()
+    template = runner.invoke(main, ["op", "--template"])
+    file = tmp_path / "my_op.py"
+    file.write_text(template.output)
+    done = runner.invoke(main, ["op", str(file)])
+    assert done.exit_code == 0, done.output
+    assert "may judge kernels" in done.output
+    x = np.array([[1, 2]], "f4")
+    y = (1.5 * x.astype("f8") / (1 + np.exp(-x.astype("f8")))).astype("f4")
+    assert judge(str(file), {"x": x}, {"y": y}).status == "kept"
+    assert judge(str(file), {"x": x}, {"y": x}).status == "broken"
+
+
+def test_an_op_whose_shift_does_not_cancel_may_not_judge(tmp_path: Path) -> None:
+    file = tmp_path / "no_op.py"
+    file.write_text('INPUTS = {"x": "float[rows, cols]"}\nOUTPUTS = {"y": "float[rows, cols]"}\n'
+                    "def formula(N, x):\n    return N.exp(x - N.shift(x))\n")  # fmt: skip
+    done = CliRunner().invoke(main, ["op", str(file)])
+    assert done.exit_code == 1
+    assert "FAILED the shift cancels" in done.output
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("INPUTS = {}", "no function 'formula(N, ...)'"),
+        ("def formula(N, x): return x", "INPUTS is missing"),
+        ('INPUTS = {"x": "float"}\nOUTPUTS = {"y": "float[n]"}\ndef formula(N, x): return x',
+         "INPUTS['x'] = 'float': no role"),
+        ('INPUTS = {"x": "float[n]"}\nOUTPUTS = {"y": "float[n]"}\ndef formula(N, z): return z',
+         "formula takes N, z: expected N, x"),
+        ("import nothing_at_all", "ModuleNotFoundError"),
+    ],
+)  # fmt: skip
+def test_an_op_that_is_none_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "some.py"
+    file.write_text(text)
+    done = CliRunner().invoke(main, ["op", str(file)])
+    assert done.exit_code == 2
+    assert message in done.output
+    assert done.output.count("\n") == 1
+
+
+def test_the_page_of_ops_is_what_the_ops_say() -> None:
+    assert (ROOT / "docs" / "ops.md").read_text(encoding="utf-8") == page()
