@@ -23,7 +23,7 @@ AGREE = 2.0**-30
 
 
 @dataclass(frozen=True)
-class Check:
+class Asked:
     """One line of the test: what was asked, whether it held, and the numbers."""
 
     name: str
@@ -31,7 +31,7 @@ class Check:
     found: str
 
 
-def admit(op: FormulaOp) -> Iterator[Check]:
+def admit(op: FormulaOp) -> Iterator[Asked]:
     """Every check in turn."""
     yield _agreement(op)
     yield from _invariance(op)
@@ -46,7 +46,7 @@ def _inputs(op: FormulaOp, n: int, form: Format = F32) -> Inputs:
     return {k: stored(np.asarray(a, dtype="f8"), form) if op.roles[k].is_float else a for k, a in made.items()}
 
 
-def _agreement(op: FormulaOp) -> Check:
+def _agreement(op: FormulaOp) -> Asked:
     """Two number systems must agree before a reference counts."""
     inputs = {k: a.astype(np.float32) if op.roles[k].is_float else a for k, a in _small(op).items()}
     with np.errstate(all="ignore"):
@@ -59,7 +59,7 @@ def _agreement(op: FormulaOp) -> Check:
         same = (both == other) | (np.isnan(both) & np.isnan(other))
         off = np.where(same, 0.0, np.abs(both - other) / max(size, 1e-300))
         worst = max(worst, float(np.max(np.where(np.isnan(off), np.inf, off), initial=0.0)))
-    return Check("mpmath and float64 agree", worst <= AGREE, f"to {worst:.1e} of the largest")
+    return Asked("mpmath and float64 agree", worst <= AGREE, f"to {worst:.1e} of the largest")
 
 
 def _small(op: FormulaOp) -> Inputs:
@@ -74,7 +74,7 @@ class _Shifted(Exact):
         return self.add(super().shift(a, axis), self.number(1.0))
 
 
-def _invariance(op: FormulaOp) -> Iterator[Check]:
+def _invariance(op: FormulaOp) -> Iterator[Asked]:
     """The answer is the same by another shift, for every form that has one (R10)."""
     inputs = _small(op)
     sizes = op.sizes_of(inputs)
@@ -87,18 +87,18 @@ def _invariance(op: FormulaOp) -> Iterator[Check]:
         if not getattr(N, "shifts", 0):
             continue
         off = max(float(np.nanmax(np.abs(other[k].x - own[k].x) / np.maximum(np.abs(own[k].x), 1e-9))) for k in own)
-        yield Check(f"the shift cancels{f' in {form!r}' if form else ''}", off <= AGREE, f"to {off:.1e}")
+        yield Asked(f"the shift cancels{f' in {form!r}' if form else ''}", off <= AGREE, f"to {off:.1e}")
 
 
-def _simulations(op: FormulaOp, form: Format) -> Check:
+def _simulations(op: FormulaOp, form: Format) -> Asked:
     with np.errstate(all="ignore"):
         found = check(op, form, quick=True)
     said = f"{found.rows} rows, {found.outside + found.clashes} outside"
     tight = f", bound {np.median(found.factors):.3g} x the error" if found.factors else ""
-    return Check(f"simulated kernels in {form.name} are inside", not found.outside + found.clashes, said + tight)
+    return Asked(f"simulated kernels in {form.name} are inside", not found.outside + found.clashes, said + tight)
 
 
-def _broken(op: FormulaOp, wrong: str) -> Check:
+def _broken(op: FormulaOp, wrong: str) -> Asked:
     """A wrong answer is outside: unless it is right, as zeros are for an input of zeros."""
     caught = asked = 0
     for n in (3, 17):
@@ -116,7 +116,7 @@ def _broken(op: FormulaOp, wrong: str) -> Check:
                     np.isnan(enclosure.want), np.isnan(got), (got >= enclosure.lo) & (got <= enclosure.hi)
                 )
             caught += bool((~inside & enclosure.judged).any())
-    return Check(f"{wrong} are broken" if wrong != "the input copied" else f"{wrong} is broken", caught == asked,
+    return Asked(f"{wrong} are broken" if wrong != "the input copied" else f"{wrong} is broken", caught == asked,
                  f"{caught} of {asked}")  # fmt: skip
 
 
@@ -130,4 +130,4 @@ def _answer(op: FormulaOp, wrong: str, inputs: Inputs, name: str, sizes: dict[st
     return values(inputs[like[0]]) if like else None
 
 
-__all__ = ["Check", "admit", "shaped"]
+__all__ = ["Asked", "admit", "shaped"]

@@ -9,7 +9,7 @@ from kfuzz.oracle.op import op_names
 HEAD = """# The ops
 
 Every op that kernels may claim. A formula is judged in f32, f16, bf16 and f64; the others in f32. What a formula is,
-and how to write one, stands in [formulas.md](formulas.md). This page is written by `python -m kfuzz.views.ops_page > docs/ops.md`.
+and how to write one, stands in [formulas.md](formulas.md). `python -m kfuzz.views.ops_page > docs/ops.md` writes this.
 """
 
 
