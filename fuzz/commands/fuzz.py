@@ -6,6 +6,7 @@ Knows options, streams and exit codes; the search itself is in campaign, what is
 import os
 import secrets
 import sys
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +18,8 @@ from kfuzz.campaign.campaign import Options, run_campaign
 from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
-from kfuzz.claims.kernel import kernel_files
+from kfuzz.claiming.slack import slack_of, told
+from kfuzz.claims.kernel import Kernel, kernel_files
 from kfuzz.commands.options import console, device_option, duration, kernels_named, tell_faults
 from kfuzz.devices import DeviceError
 from kfuzz.exit_codes import COULD_NOT, NOTHING_NEW
@@ -36,6 +38,7 @@ from kfuzz.views.sarif import as_sarif
 from rich.console import Console
 
 DEFAULT_SECONDS = 60.0
+MOST_ADVICE = 4
 DEFAULT_CORPUS = Path("tests/corpus")
 TRY_NEXT = "broken/leading_neg_inf"
 SERVICES = ("auto", "none", "github", "gitlab")
@@ -125,6 +128,8 @@ def fuzz(
     found = campaign(kernels, device_named(device), sanitize, options, screen)
     try:
         show(found, screen, is_first_look=not targets)
+        if targets and found.exit_code == NOTHING_NEW:
+            advise(kernels.usable, device_named(device), screen)
     finally:  # also where nobody reads what is shown
         for path, render in (
             (json_file, report.as_json),
@@ -137,6 +142,17 @@ def fuzz(
                 report.write(path, render(found))
         tell(service, report.document(found))
     ctx.exit(found.exit_code)
+
+
+def advise(kernels: tuple[Kernel, ...], device: str, screen: Console) -> None:
+    """How much tighter the silent claims among a person's own kernels could be."""
+    silent = [kernel for kernel in kernels if kernel.rounding.adds is None][:MOST_ADVICE]
+    if not silent:
+        return
+    with closing(open_device(device)) as opened:
+        for kernel in silent:
+            if slack := slack_of(kernel, opened):
+                screen.print(told(kernel, slack), markup=False, highlight=False, soft_wrap=True)
 
 
 def tell(service: str, found: Document) -> None:

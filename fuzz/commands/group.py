@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 from kfuzz.cases.case import CaseError
+from kfuzz.commands.claim import claim
 from kfuzz.commands.cmin import cmin
 from kfuzz.commands.doctor import doctor
 from kfuzz.commands.explain import explain
@@ -102,5 +103,5 @@ def _word(parameter: click.Parameter) -> str:
     return max(parameter.opts, key=len).lstrip("-")
 
 
-for command in (list_kernels, show, doctor, fuzz, minimize, replay, report, explain, score, cmin, op):
+for command in (list_kernels, show, claim, doctor, fuzz, minimize, replay, report, explain, score, cmin, op):
     main.add_command(command)

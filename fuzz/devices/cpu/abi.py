@@ -206,6 +206,12 @@ class LoadedLibrary:
             self.entries[raw.contents.name.decode()] = LoadedEntry(raw, raw.contents.signature.decode())
             raw = raw.contents.next
 
+    def function(self, name: str, takes: Sequence[type]) -> "ctypes._FuncPointer":
+        """A function of the library that gives nothing back."""
+        found = self._handle[name]
+        found.argtypes, found.restype = list(takes), None
+        return found
+
     def unload(self) -> None:
         """Give the library's memory back; it is not used again."""
         self.entries.clear()

@@ -124,6 +124,11 @@ class LaidOut:
         printed = (raw.printed or b"").decode(errors="replace")
         return CpuRun(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed)
 
+    def addresses(self) -> dict[str, int]:
+        """Where the outputs lay in the last run, and still lie."""
+        buffers = zip(self._buffers, self.job.buffers, strict=False)
+        return {buffer.name: int(raw.address) for raw, buffer in buffers if buffer.is_output}
+
     def _outputs(self) -> dict[str, NDArray[np.generic]]:
         """The outputs' content. Where a run leaves the same bits as the one before, it is the same array."""
         outputs = {}

@@ -139,7 +139,7 @@ def library(job: Job, flavour: Flavour) -> Library:
     """The job's kernel file, compiled for a flavour; a ClaimError with the compiler's own words where it does not."""
     compiler = find()
     chosen = flags(job.flags)
-    unit = unit_of(job)
+    unit = unit_of(job, flavour)
     parts = [
         _identity(compiler),
         _own_digest(),
@@ -197,7 +197,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
             without_precompiled = done = compiled("cuda_on_cpu.h", unit)
             if not done.returncode:
                 shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
-            elif (whole := whole_unit(job)) not in (None, unit):  # a macro may need what nothing else does
+            elif (whole := whole_unit(job, flavour)) not in (None, unit):  # a macro may need what nothing else does
                 done = compiled(str(header), whole)
             if done.returncode:
                 raise ClaimError(_complaint(without_precompiled.stderr, job, unit))

@@ -9,7 +9,7 @@ from typing import Literal
 
 from kfuzz.devices.flags import settings_of
 
-Flavour = Literal["fast", "check"]
+Flavour = Literal["fast", "check", "count"]
 
 LANGUAGE = ("-std=c++17",)
 COMMON = (
@@ -41,6 +41,7 @@ _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
         "-fno-plt",  # the hooks are called at every access
         "-fsanitize=bounds,alignment,integer-divide-by-zero",
     ),
+    "count": ("-O1", "-DCUDA_ON_CPU_COUNT"),
 }
 _HOOKS = ("tsan-instrument-func-entry-exit=0", "tsan-distinguish-volatile=1")
 LINK = (

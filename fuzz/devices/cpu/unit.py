@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.devices import ClaimError, Entry, Job
+from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.cpu.translate import translated
 from kfuzz.devices.cuda_text import includes
 from kfuzz.devices.headers import Source, sources
 
 KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
+COUNT_FROM_HERE = '#include "cuda_on_cpu/count_from_here.h"'
 LINES_A_FILE = 1_000_000
 """The lines of header number 3 begin behind 3,000,000."""
 
@@ -30,11 +32,12 @@ class Unit:
     dynamic_shared: tuple[str, ...]
     constants: tuple[str, ...]
     kernels: tuple[str, ...]
+    front: str = ""
 
     @property
     def text(self) -> str:
         """The kernel file under its own lines, then one line for each entry."""
-        return f'#line 1 "{KERNEL_NAME}"\n{self.texts[0]}\n#line 1 "{ENTRIES_NAME}"\n{self.exports}'
+        return f'{self.front}#line 1 "{KERNEL_NAME}"\n{self.texts[0]}\n#line 1 "{ENTRIES_NAME}"\n{self.exports}'
 
     @property
     def is_closed(self) -> bool:
@@ -67,24 +70,30 @@ def place(files: tuple[Source, ...], line: int) -> tuple[Path, int]:
     return (files[number].path, rest) if 0 < number < len(files) else (files[0].path, line)
 
 
-def unit_of(job: Job) -> Unit:
+def unit_of(job: Job, flavour: Flavour) -> Unit:
     """What of a kernel file its entries reach; a ClaimError where they reach what the cpu device lacks."""
-    return _unit(job, tuple(map(str, job.entries)))
+    return _unit(job, tuple(map(str, job.entries)), flavour)
 
 
-def whole_unit(job: Job) -> Unit | None:
+def whole_unit(job: Job, flavour: Flavour) -> Unit | None:
     """The same with all of the file in it; None where there is something that the cpu device lacks."""
     try:
-        return _unit(job, None)
+        return _unit(job, None, flavour)
     except ClaimError:
         return None
 
 
-def _unit(job: Job, entries: Iterable[str] | None) -> Unit:
+def _unit(job: Job, entries: Iterable[str] | None, flavour: Flavour) -> Unit:
     files = sources(job.path, job.source, job.flags)
     done = translated(files, [KERNEL_NAME, *map(header_name, range(1, len(files)))], entries)
     exports = "".join(f"{_exported(number, one)}\n" for number, one in enumerate(job.entries))
-    return Unit(files, done.texts, exports, done.dynamic_shared, done.constants, done.kernels)
+    front = f"{_toolkit_includes(done.texts)}{COUNT_FROM_HERE}\n" if flavour == "count" else ""
+    return Unit(files, done.texts, exports, done.dynamic_shared, done.constants, done.kernels, front)
+
+
+def _toolkit_includes(texts: Iterable[str]) -> str:
+    """The headers of others that the files include: read first, so that float means float in them."""
+    return "".join(f"{line}\n" for text in texts for line in re.findall(r"^\s*#\s*include\s*<.*", text, re.MULTILINE))
 
 
 def _exported(number: int, entry: Entry) -> str:

@@ -46,7 +46,8 @@ namespace details {
 // A shuffle of anything of up to 32 bytes, which cooperative groups have and __shfl_sync has not.
 template <class T>
 T shuffle(unsigned int mask, T value, int source, int line) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32, "groups shuffle trivial values of up to 32 bytes");
+  static_assert(cuda_on_cpu::is_trivial<T> && sizeof(T) <= 32, "groups shuffle trivial values of up to 32 bytes");
+  if constexpr (!std::is_trivially_copyable_v<T>) return cuda_on_cpu::shuffle(mask, value, source, line);
   uint64_t pieces[(sizeof(T) + 7) / 8] = {};
   __builtin_memcpy(pieces, static_cast<const void *>(&value), sizeof value);
   for (uint64_t &piece : pieces) piece = cuda_on_cpu::shuffle(mask, piece, source, line);
@@ -163,7 +164,7 @@ namespace details {
 // The values of a large tile combined: each warp's own by `in_warp`, then the warps' in their order, by everyone.
 template <unsigned int Size, class Parent, class T, class InWarp, class Operator>
 T over_warps(const thread_block_tile<Size, Parent, true> &group, T value, InWarp in_warp, Operator combine, int line) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= tile_memory::value_bytes,
+  static_assert(cuda_on_cpu::is_trivial<T> && sizeof(T) <= tile_memory::value_bytes,
                 "tiles larger than a warp combine trivial values of up to 32 bytes");
   unsigned int first = group.meta_group_rank() * (Size / 32), warps = (thread_block::size() + 31) / 32;
   value = in_warp(value);

@@ -31,3 +31,6 @@
 #include "cuda_on_cpu/arithmetic.h"
 #include "cuda_on_cpu/math_functions.h"
 #include "cuda_on_cpu/entry.h"
+#ifdef CUDA_ON_CPU_COUNT
+#include "cuda_on_cpu/counted.h"
+#endif

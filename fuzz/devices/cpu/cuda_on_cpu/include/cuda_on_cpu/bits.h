@@ -4,6 +4,10 @@
 
 namespace cuda_on_cpu {
 
+// What warps may pass on; numbers that count (counted.h) are, too, though not as bytes.
+template <class T>
+constexpr bool is_trivial = std::is_trivially_copyable_v<T>;
+
 template <class T>
 inline uint64_t to_bits(T value) {
   static_assert(sizeof(T) <= 8 && (sizeof(T) & (sizeof(T) - 1)) == 0, "warp collectives take values of 1, 2, 4 or 8 bytes");

@@ -10,7 +10,8 @@ namespace details {
 // A shuffle of any trivial value, in words.
 template <class T>
 T shuffle(unsigned int mask, const T &value, int source, int line) {
-  static_assert(std::is_trivially_copyable_v<T>, "cub shuffles trivial values");
+  static_assert(cuda_on_cpu::is_trivial<T>, "cub shuffles trivial values");
+  if constexpr (!std::is_trivially_copyable_v<T>) return cuda_on_cpu::shuffle(mask, value, source, line);
   unsigned int words[(sizeof(T) + 3) / 4] = {};
   __builtin_memcpy(words, static_cast<const void *>(&value), sizeof value);
   for (unsigned int &word : words) word = __shfl_sync(mask, word, source, 32, line);

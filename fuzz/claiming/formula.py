@@ -1,0 +1,121 @@
+"""A formula through counts: the smallest that is no less than any of them, in the names that a claim has.
+
+Sums of a few terms such as `ceil_div(cols, threads)` and `ceil_log2(min(cols, threads))`, and a number. Knows integers
+and expressions; never what was counted.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from kfuzz.claims import expression
+from numpy.typing import NDArray
+
+Sizes = Mapping[str, int]
+Numbers = NDArray[np.int64]
+
+MULTIPLES = (2, 4, 8)
+"""Of a width: elements that a thread takes at once."""
+MOST_TERMS = 4
+BEAM = 200
+"""So many of the best sums are made longer by a term."""
+TERM_COSTS = 0.02
+"""A term more has to bring a formula nearer to the counts by as much, on average and relative to them."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """Sizes, by all names that a formula may use, and what was counted there."""
+
+    sizes: Sizes
+    count: int
+
+
+@dataclass(frozen=True)
+class Formula:
+    """An expression, and by how much it is above the counts on average, relative to them; 0 where it is exact."""
+
+    text: str
+    excess: float
+
+    def __call__(self, sizes: Sizes) -> int:
+        return expression.number(self.text, sizes)(sizes)
+
+
+def fitted(points: Sequence[Point], axes: Iterable[str], others: Iterable[str], numbers: Iterable[int]) -> Formula:
+    """The simplest formula that is at least the count at every point, and nowhere far above.
+
+    `axes` grow; `others` (tune and let) and `numbers` of the text are widths in which work may be divided.
+    """
+    counts = np.array([point.count for point in points])
+    if counts.min() == counts.max():
+        return Formula(str(counts[0]), 0.0)
+    terms = valued(points, candidates(tuple(axes), tuple(others), tuple(numbers)))
+    names, columns = list(terms), np.array(list(terms.values()))
+    chosen = min(searched(columns, counts), key=lambda found: (found[0], sum(len(names[i]) for i in found[1])))
+    cost, which = chosen
+    rest = int((counts - columns[list(which)].sum(axis=0)).max())
+    tail = f" + {rest}" if rest > 0 else f" - {-rest}" if rest else ""
+    return Formula(" + ".join(names[i] for i in which) + tail, cost - TERM_COSTS * len(which))
+
+
+def searched(columns: Numbers, counts: Numbers) -> Iterator[tuple[float, tuple[int, ...]]]:
+    """Sums of columns with their costs: a beam of the best, each made longer by one."""
+    beam: list[tuple[int, ...]] = [()]
+    for length in range(1, MOST_TERMS + 1):
+        longer = sorted({tuple(sorted((*one, i))) for one in beam for i in range(len(columns)) if i not in one})
+        costs = np.concatenate(
+            [costs_of(columns[np.array(part)].sum(axis=1), counts) for part in in_parts(longer, 20_000)]
+        )
+        best = np.argsort(costs, kind="stable")[:BEAM]
+        beam = [longer[i] for i in best]
+        yield from ((float(costs[i]) + TERM_COSTS * length, longer[i]) for i in best)
+
+
+def in_parts(items: list[tuple[int, ...]], most: int) -> Iterator[list[tuple[int, ...]]]:
+    yield from (items[start : start + most] for start in range(0, len(items), most))
+
+
+def costs_of(sums: Numbers, counts: Numbers) -> NDArray[np.float64]:
+    """How far above the counts each sum lies on average, once a number has lifted it above all of them."""
+    above = sums - counts
+    lifted = above - above.min(axis=1, keepdims=True)
+    found: NDArray[np.float64] = (lifted / (counts + 1.0)).mean(axis=1)
+    return found
+
+
+def valued(points: Sequence[Point], texts: Iterable[str]) -> dict[str, Numbers]:
+    """The values of each candidate that varies; of those that differ by a number alone, the first."""
+    found: dict[bytes, str] = {}
+    values: dict[str, Numbers] = {}
+    for text in texts:
+        term = expression.number(text, points[0].sizes)
+        try:
+            column = np.array([term(point.sizes) for point in points], np.int64)
+        except expression.ExpressionError:
+            continue
+        column_key = (column - column[0]).tobytes()
+        if column.min() < column.max() and column_key not in found:
+            found[column_key] = text
+            values[text] = column
+    return values
+
+
+def candidates(axes: tuple[str, ...], others: tuple[str, ...], numbers: tuple[int, ...]) -> Iterator[str]:
+    """The terms that loops and trees make, the simplest first."""
+    plain = [*others, *map(str, sorted(set(numbers)))]
+    products = [f"{one} * {other}" for one, other in combinations(others, 2)]
+    widths = [*plain, *(f"{times} * {name}" for name in others for times in MULTIPLES), *products]
+    widths += [f"{times} * {product}" for product in products for times in MULTIPLES]
+    yield from axes
+    for axis in axes:
+        yield from (f"ceil_div({axis}, {width})" for width in widths)
+        yield f"ceil_log2({axis})"
+        yield from (f"ceil_log2(min({axis}, {width}))" for width in (*others, "32"))
+        yield from (f"min({axis}, {name})" for name in others)
+    for name in others:
+        yield from (name, f"ceil_log2({name})", f"ceil_div({name}, 32)", f"ceil_log2(ceil_div({name}, 32))")
+    for one in others:
+        yield from (f"ceil_div({one}, {other})" for other in others if other != one)
+        yield from (f"ceil_log2(min({one}, {other}))" for other in others if other < one)

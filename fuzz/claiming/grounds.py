@@ -1,0 +1,121 @@
+"""At which sizes and launches a kernel's roundings are counted, and on which values.
+
+Knows claims; never what is counted.
+"""
+
+import random
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import prod
+
+import numpy as np
+from kfuzz.claims.kernel import Kernel
+from kfuzz.search.edges import named
+from kfuzz.search.plan import shapes
+from kfuzz.search.sizes import row_axis
+from numpy.typing import NDArray
+
+SIZES = (1, 2, 3, 5, 8, 31, 32, 33, 64, 100, 129, 300, 513, 1025, 2049, 5003)
+"""Of the axis along which a kernel adds, beside the edges that its text names."""
+FEW = (1, 5)
+"""Of the others."""
+MOST_TUNES = 6
+DRAWN, LARGEST = 100, 20_000
+"""So many sizes and launches beside these are drawn, up to so large: a formula has to hold between them, too."""
+MOST_ELEMENTS, MOST_THREADS = 1 << 16, 1 << 15
+SEED = 20
+ROWS = 3
+"""Rows of a case, where there are rows: three orders of values; at each of four alignments where it reads vectors."""
+VECTORS = re.compile(r"\b(?:float|double|int|uint)[234]\b")
+
+Ground = tuple[dict[str, int], dict[str, int]]
+"""Axes and tune."""
+
+
+def grounds(kernel: Kernel) -> Iterator[Ground]:
+    """Sizes and launches to count at: each axis in turn, for some values of tune; then any."""
+    seen = set()
+    for axes, tune in (*systematic(kernel), *drawn(kernel)):
+        key = (*axes.items(), *tune.items())
+        if key not in seen and not kernel.where.broken({**axes, **tune}) and not is_too_much(kernel, axes, tune):
+            seen.add(key)
+            yield axes, tune
+
+
+def systematic(kernel: Kernel) -> Iterator[Ground]:
+    """Every edge of each axis beside few of the others; of rows, which do not depend on each other, always as many."""
+    edges = sorted({*SIZES, *(n + step for n in named(kernel) if n <= max(SIZES) for step in (0, 1))})
+    summed = summed_axes(kernel)
+    for tune, axis in product(some_tunes(kernel), summed):
+        for size, few in product(edges, FEW if len(kernel.axes) > 2 else FEW[:1]):
+            if size in kernel.axes[axis]:
+                yield (
+                    {**{name: nearest(kernel, name, few) for name in summed}, **rows_beside(kernel, size), axis: size},
+                    tune,
+                )
+
+
+def drawn(kernel: Kernel) -> Iterator[Ground]:
+    """Any sizes and any launch, drawn once and for all; small sizes as often as large ones."""
+    draw = random.Random(SEED)  # noqa: S311  drawn for coverage, nothing is kept secret
+    summed = summed_axes(kernel)
+    for number in range(DRAWN):
+        tune = {name: draw.choice(values) for name, values in kernel.tune.items()}
+        axes = {name: nearest(kernel, name, draw.randint(1, 40)) for name in summed}
+        axis = summed[number % len(summed)]
+        most = min(kernel.axes[axis].hi, LARGEST)
+        axes[axis] = nearest(kernel, axis, int(most ** draw.random()))
+        yield {**axes, **rows_beside(kernel, axes[axis])}, tune
+
+
+def summed_axes(kernel: Kernel) -> list[str]:
+    """The axes along which a kernel may add; its only one if there is no other."""
+    rows = row_axis(kernel)
+    return [name for name in kernel.axes if name != rows] or list(kernel.axes)
+
+
+def rows_beside(kernel: Kernel, size: int) -> dict[str, int]:
+    """How many rows there are of so many columns, by the name of their axis, where there is one."""
+    rows = row_axis(kernel)
+    if rows is None or len(kernel.axes) == 1:
+        return {}
+    many = ROWS * (4 if VECTORS.search(kernel.source) else 1)
+    return {rows: nearest(kernel, rows, max(1, min(many, MOST_ELEMENTS // max(1, size))))}
+
+
+def some_tunes(kernel: Kernel) -> list[dict[str, int]]:
+    """All combinations of tune values; of many the first, the last, and some drawn once and for all."""
+    every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
+    if len(every) <= MOST_TUNES:
+        return every
+    draw = random.Random(SEED)  # noqa: S311  drawn for coverage, nothing is kept secret
+    return [every[0], every[-1], *draw.sample(every[1:-1], MOST_TUNES - 2)]
+
+
+def nearest(kernel: Kernel, name: str, size: int) -> int:
+    """The size of the axis that is nearest to this one."""
+    axis = kernel.axes[name]
+    return next((one for one in range(size, size + 4096) if one in axis), axis.lo)
+
+
+def is_too_much(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> bool:
+    job = kernel.bind(inputs_of(kernel, axes), tune).job
+    threads = max(prod(step.grid) * prod(step.block) for step in job.steps) if job.steps else 0
+    return sum(prod(buffer.shape) for buffer in job.buffers) > MOST_ELEMENTS or threads > MOST_THREADS
+
+
+def inputs_of(kernel: Kernel, axes: Mapping[str, int]) -> dict[str, NDArray[np.float32]]:
+    """Values of one size and sign, none like another: ascending rows, descending ones, and shuffled ones in turn.
+
+    An online kernel rescales at each step of an ascending row; one that goes through it from its end, of the other.
+    """
+    draw = np.random.default_rng(SEED)
+    return {role: ordered(draw, shape) for role, shape in shapes(kernel, axes).items()}
+
+
+def ordered(draw: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    rows = np.sort(draw.uniform(1, 2, shape).astype(np.float32).reshape(-1, shape[-1]), axis=-1)
+    rows[1::3] = rows[1::3, ::-1]
+    rows[2::3] = draw.permuted(rows[2::3], axis=-1)
+    return rows.reshape(shape)

@@ -1,0 +1,91 @@
+"""Tries a claim on the cpu device until there is one that the kernel keeps, and what it says of special values.
+
+Knows campaigns and claims as text; never how rounding is counted.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from kfuzz.campaign.campaign import KernelResult, Options, run_campaign
+from kfuzz.cases.case import case_of
+from kfuzz.claiming.grounds import grounds, inputs_of
+from kfuzz.claiming.propose import Rounding, flags_of, rounding_of
+from kfuzz.claiming.text import Tables, with_tables
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Probe
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.trials.trial import run_trial
+
+FEW = 40
+"""Trials that show whether a claim of values is worth trying at length: rows of -inf are among the first."""
+RANGE = "[-80, 80]"
+"""Where nothing is subtracted: exp(80) is 5.5e34, so that thousands of such terms do not overflow."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A claim: the kernel with it, and what there is to say of how it came about.
+
+    `broken`: what was found though, in the words of the search; empty where the claim was kept in `trials` trials.
+    """
+
+    kernel: Kernel
+    remark: str
+    trials: int
+    broken: tuple[str, ...]
+
+
+def proposed(kernel: Kernel, seed: int = 0, cases: int = 150) -> Proposal:
+    """The tightest claim of its rounding that the kernel keeps; ClaimError where it cannot be run."""
+    bare = with_tables(kernel, {"accuracy": flags_of(kernel), "values": {}})
+    rounding = rounding_of(bare)
+    best = min(firsts(bare, rounding, seed), key=lambda one: len(errors_of(one[1])))[0]
+    result = tried(with_tables(bare, best), seed, cases)
+    if not errors_of(result):
+        spoken = with_words(bare, best, seed)
+        again = tried(with_tables(bare, spoken), seed, cases) if spoken != best else result
+        result = again if not errors_of(again) else result
+    return Proposal(result.kernel, rounding.remark, result.progress.trials, errors_of(result))
+
+
+def firsts(kernel: Kernel, rounding: Rounding, seed: int) -> Iterator[tuple[Tables, KernelResult]]:
+    """Claims of values from the strongest on, each with what a few trials found; none after one that is kept."""
+    limits = {"range": RANGE} if rounding.is_unshifted else {}
+    for words in ({}, {"all_neg_inf": '"zero"'}, {"finite": "true"}):
+        tables = {"accuracy": rounding.statements, "values": {**words, **limits}}
+        result = tried(with_tables(kernel, tables), seed, FEW)
+        yield tables, result
+        if not errors_of(result):
+            return
+
+
+def tried(kernel: Kernel, seed: int, cases: int) -> KernelResult:
+    """What so many trials find; nothing is kept."""
+    return run_campaign((kernel,), CpuDevice, Options(seed=seed, max_cases=cases)).kernels[0]
+
+
+def errors_of(result: KernelResult) -> tuple[str, ...]:
+    """The buckets of errors, and the claim's own mistake if there is one."""
+    found = tuple(one.defect.bucket for one in result.discoveries if one.is_error)
+    return (*found, result.progress.error) if result.progress.error else found
+
+
+def with_words(kernel: Kernel, tables: Tables, seed: int) -> Tables:
+    """The tables with a word for NaN and for +inf where the op claims neither: the first that a few trials keep."""
+    for key, value in (("nan", np.nan), ("pos_inf", np.inf)):
+        for word in words_for(with_tables(kernel, tables), key, value):
+            spoken = {**tables, "values": {**tables["values"], key: f'"{word}"'}}
+            if not errors_of(tried(with_tables(kernel, spoken), seed, FEW)):
+                tables = spoken
+                break
+    return tables
+
+
+def words_for(kernel: Kernel, key: str, value: float) -> tuple[str, ...]:
+    """With which words for a special value one case that has it would be kept; none where the op speaks of it."""
+    axes, tune = next(grounds(kernel))
+    inputs = inputs_of(kernel, axes)
+    next(iter(inputs.values())).flat[0] = value
+    with CpuDevice() as device:
+        return run_trial(kernel, case_of(kernel.op, inputs), tune, device, Probe()).silences.get(key, ())

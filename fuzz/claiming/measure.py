@@ -1,0 +1,111 @@
+"""How often a kernel rounds, counted at many sizes: what its structure is, as runs of the count flavour show it.
+
+Knows claims and the counter; never what is made of the counts.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from kfuzz.claiming.grounds import grounds, inputs_of
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, Counter, Counts
+from numpy.typing import NDArray
+
+SEEDS = (1, 2)
+"""Two places for each array: one as badly aligned as is claimed, one that is well aligned."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was counted at some sizes, as the largest over all elements, orders of values and alignments."""
+
+    axes: Mapping[str, int]
+    tune: Mapping[str, int]
+    sizes: Mapping[str, int]
+    launches: tuple[int, ...]
+    adds: int
+    wide_adds: int
+    rescales: int
+    flags: int
+    divisors: int
+    """The largest number of different values by which the elements of one row were divided."""
+    has_exp: bool
+    is_unshifted: bool
+    """Every exp is of a number from which nothing was subtracted."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The samples of a kernel; `trouble` says why there are none, or why they cannot be trusted."""
+
+    samples: tuple[Sample, ...]
+    trouble: str = ""
+
+    @property
+    def flags(self) -> int:
+        return int(np.bitwise_or.reduce([0, *(sample.flags for sample in self.samples)]))
+
+
+def measured(kernel: Kernel, counter: Counter) -> Measured:
+    """Count at all chosen sizes and launches; ClaimError where the kernel does not compile to be counted."""
+    samples: list[Sample] = []
+    for axes, tune in grounds(kernel):
+        sample = sampled(kernel, axes, tune, counter)
+        if isinstance(sample, str):
+            return Measured(tuple(samples), sample)
+        samples.append(sample)
+    return Measured(tuple(samples))
+
+
+def sampled(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], counter: Counter) -> Sample | str:
+    """What is counted at these sizes; in words, why nothing is."""
+    counts: list[Counts] = []
+    for seed in SEEDS:
+        bound = kernel.bind(inputs_of(kernel, axes), tune)
+        counted = counter.count(bound.job, seed)
+        if counted is None:
+            return "the kernel does not come to its end while it is counted"
+        if counted.lost:
+            return "numbers are moved as bits (memcpy, int4, atomicCAS), and what they went through is lost"
+        if counted.crowded:
+            return "there is too much to count at once"
+        counts.append(counted)
+    trails = [trail for one in counts for trail in one.outputs.values()]
+    flags = int(np.bitwise_or.reduce([int(np.bitwise_or.reduce(trail["flags"], axis=None)) for trail in trails]))
+    most = {name: max(int(trail[name].max()) for trail in trails) for name in ("adds", "wide_adds", "rescales")}
+    return Sample(
+        axes=axes,
+        tune=tune,
+        sizes=kernel.sizes(axes, tune),
+        launches=chosen(kernel, kernel.sizes(axes, tune)),
+        **most,
+        flags=flags & (QUOTIENT | PRODUCT | FAST),
+        divisors=max(map(most_divisors, trails)),
+        has_exp=any(one.exps for one in counts),
+        is_unshifted=all(one.exps and one.exps == one.unshifted for one in counts),
+    )
+
+
+def chosen(kernel: Kernel, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """Which of the claim's launches are made at these sizes."""
+    return tuple(i for i, one in enumerate(kernel.launches) if one.when is None or one.when(sizes))
+
+
+def most_divisors(trail: NDArray[np.void]) -> int:
+    """By how many different values the elements of one row were divided."""
+    rows = trail["divisor"].reshape(-1, trail.shape[-1])
+    return max(len(set(row.tolist()) - {0}) for row in rows)
+
+
+def split(samples: Sequence[Sample]) -> dict[tuple[int, ...], list[Sample]]:
+    """The samples by which of the kernel's launches they took."""
+    found: dict[tuple[int, ...], list[Sample]] = {}
+    for sample in samples:
+        found.setdefault(sample.launches, []).append(sample)
+    return found
+
+
+def launches_at(kernel: Kernel, sample: Sample, axis: str, size: int) -> tuple[int, ...]:
+    """Which launches are made where one axis of a sample has another size."""
+    return chosen(kernel, kernel.sizes({**sample.axes, axis: size}, sample.tune))

@@ -1,0 +1,149 @@
+"""What a kernel may claim of its rounding: the table [accuracy], from what was counted and from the text.
+
+Knows claims and counts; never whether a claim is kept.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kfuzz.claiming.formula import Formula, Point, fitted
+from kfuzz.claiming.measure import Measured, Sample, launches_at, measured, split
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import ClaimError
+from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, Counter
+from kfuzz.search.edges import numbers
+
+LARGEST = 1 << 20
+"""Numbers of the text that are larger are no widths."""
+
+Statements = Mapping[str, str]
+"""Keys of a table and their values, as TOML writes them."""
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """The statements of [accuracy], and in a sentence what they rest on. `is_unshifted`: exp(x) of x itself."""
+
+    statements: Statements
+    remark: str
+    is_unshifted: bool = False
+
+
+def rounding_of(kernel: Kernel) -> Rounding:
+    """What is measured of the rounding, or why it cannot be."""
+    counter = Counter()
+    try:
+        found = measured(kernel, counter)
+    except ClaimError:  # whether it compiles as it is, its trials will say
+        found = Measured((), "it does not compile with numbers that count for float")
+    finally:
+        counter.close()
+    if found.trouble or not found.samples:
+        why = found.trouble or "no size is small enough"
+        return Rounding(from_text(kernel), f"adds and rescales are left out, for they cannot be counted: {why}")
+    if not any(one.adds or one.wide_adds or one.has_exp for one in found.samples):
+        return Rounding({}, "nothing is added, and no exp is taken: there is nothing to claim")
+    is_unshifted = kernel.op == "softmax" and all(one.is_unshifted for one in found.samples)
+    statements = {**counts(kernel, found, is_unshifted), **from_text(kernel), **division(kernel, found)}
+    return Rounding(statements, said(found), is_unshifted)
+
+
+def said(found: Measured) -> str:
+    """Where it was counted."""
+    largest = {name: max(sample.axes[name] for sample in found.samples) for name in found.samples[0].axes}
+    sizes = " ".join(f"{name}={size}" for name, size in largest.items())
+    return f"counted in {len(found.samples)} launches of sizes up to {sizes}; no more than the formulas say in any"
+
+
+def counts(kernel: Kernel, found: Measured, is_unshifted: bool) -> dict[str, str]:
+    """`adds`, `rescales`, the type of the sum, and whether anything is subtracted below an exp."""
+    is_wide = any(one.wide_adds for one in found.samples) and not any(one.adds for one in found.samples)
+    told = {"adds": formula(kernel, found.samples, lambda one: one.adds + one.wide_adds)}
+    if any(one.has_exp for one in found.samples) and not is_unshifted:
+        told["rescales"] = formula(kernel, found.samples, lambda one: one.rescales)
+    told |= {"shift": "zero"} if is_unshifted else {}
+    told |= {"accumulate": "f64"} if is_wide else {}
+    return {name: f'"{said}"' for name, said in told.items()}
+
+
+def flags_of(kernel: Kernel) -> dict[str, str]:
+    """The compiler flags that are claimed: they are the author's, and no measure of anything."""
+    return {"flags": json.dumps(list(kernel.flags))} if kernel.flags else {}
+
+
+def from_text(kernel: Kernel) -> dict[str, str]:
+    """What the text says plainly where the claim is silent: fast exps, atomics, flags."""
+    said = {one.key: one.value for one in kernel.rounding.read_off}
+    told = {key: value if value.startswith("[") else json.dumps(value) for key, value in said.items() if key != "flags"}
+    return {**told, **({"flags": json.dumps([said["flags"]])} if "flags" in said else {}), **flags_of(kernel)}
+
+
+def division(kernel: Kernel, found: Measured) -> dict[str, str]:
+    """How the answers of a softmax came to be divided, and whether each row by one sum."""
+    if kernel.op != "softmax":
+        return {}
+    is_fast, is_product = (bool(found.flags & flag) for flag in (FAST, PRODUCT))
+    words = {
+        (False, False): "ieee",
+        (False, True): "reciprocal",
+        (True, False): "fast",
+        (True, True): "fast reciprocal",
+    }
+    told = {"divide": f'"{words[is_fast, is_product]}"'} if found.flags & (PRODUCT | QUOTIENT) else {}
+    return {**told, "denominator": '"element"'} if any(one.divisors > 1 for one in found.samples) else told
+
+
+def formula(kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int]) -> str:
+    """One formula for all launches; the larger of several where a kernel chooses its launch by size."""
+    variants = split(samples)
+    found = [for_variant(kernel, some, count, len(variants) > 1) for some in variants.values()]
+    texts = list(dict.fromkeys(one.text for one in found))
+    text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
+    return f"max(0, {text})" if is_negative(kernel, text) else text
+
+
+def is_negative(kernel: Kernel, text: str) -> bool:
+    """Whether a formula is below 0 at the least sizes that are claimed."""
+    least = {name: axis.lo for name, axis in kernel.axes.items()}
+    every = ({**least, **tune} for tune in kernel.tunes(least))
+    return any(Formula(text, 0.0)(kernel.sizes(least, sizes)) < 0 for sizes in every)
+
+
+def for_variant(kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int], is_one_of: bool) -> Formula:
+    """The formula of one choice of launches, in which an axis counts only as far as that choice goes."""
+    others = [*kernel.tune, *lets_of_launches(kernel)]
+    widths = [number for number in numbers(kernel.source) if 2 <= number <= LARGEST]
+    points = [Point(sample.sizes, count(sample)) for sample in samples]
+    found = fitted(points, kernel.axes, others, {32, *widths})
+    if not is_one_of:
+        return found
+    text, begins = found.text, []
+    for axis, (least, most) in reach(kernel, samples[0]).items():
+        if most < kernel.axes[axis].hi:
+            text = re.sub(rf"\b{axis}\b", f"min({axis}, {most})", text)
+        if least > kernel.axes[axis].lo:
+            begins.append(f"min(1, {axis} / {least}) * ")  # 0 below the least, for / rounds down
+    return replace(found, text=f"{''.join(begins)}({text})" if begins else text)
+
+
+def lets_of_launches(kernel: Kernel) -> list[str]:
+    """The derived sizes that launches and arrays are made of; those of the claim's own counts are no measure."""
+    made = [size for array in kernel.arrays.values() for size in array.shape]
+    made += [size for one in kernel.launches for size in (*one.grid, *one.block, one.shared)]
+    names = set().union(*(size.names for size in made), *(one.args for one in kernel.launches))
+    while more := set().union(*(kernel.let[name].names for name in names & kernel.let.keys())) - names:
+        names |= more
+    return [name for name in kernel.let if name in names]
+
+
+def reach(kernel: Kernel, sample: Sample) -> dict[str, tuple[int, int]]:
+    """From which size of each axis to which the launches of a sample are the ones that are made."""
+    literals = {number for one in kernel.launches if one.when for number in one.when.literals}
+    found = {}
+    for name, axis in kernel.axes.items():
+        named = {axis.lo, axis.hi, sample.axes[name], *(number + step for number in literals for step in (-1, 0, 1))}
+        fits = [size for size in named if size in axis and launches_at(kernel, sample, name, size) == sample.launches]
+        found[name] = min(fits), max(fits)
+    return found

@@ -1,0 +1,56 @@
+"""A kernel file with other tables [accuracy] and [values] in its claim; all else stays as its author wrote it.
+
+Knows the lines of a front matter; never what a key means.
+"""
+
+import re
+from collections.abc import Mapping
+
+from kfuzz.claims import front_matter
+from kfuzz.claims.front_matter import CLOSES, OPENS
+from kfuzz.claims.kernel import Kernel, read
+
+Tables = Mapping[str, Mapping[str, str]]
+"""By name: keys, and values as TOML writes them."""
+
+HEADER = re.compile(r"\s*\[\[?\s*(\w+)")
+
+
+def with_tables(kernel: Kernel, tables: Tables) -> Kernel:
+    """The kernel with these tables in the place of those that its claim has; an empty one is left out."""
+    source = kernel.source.replace(commented(kernel.front.toml), commented(toml_with(kernel.front.toml, tables)), 1)
+    return read(front_matter.parse(kernel.path, source))
+
+
+def claim_of(kernel: Kernel) -> str:
+    """The front matter as it stands in the file, fences and all."""
+    return f"{OPENS}\n{commented(kernel.front.toml)}\n{CLOSES}"
+
+
+def toml_with(toml: str, tables: Tables) -> str:
+    """The claim's text with tables replaced: they stand in front of the first launch."""
+    kept: list[str] = []
+    table = ""
+    for line in toml.split("\n"):
+        if header := HEADER.match(line):
+            table = header[1]
+        if table not in tables:
+            kept.append(line)
+    written = [
+        line for name, statements in tables.items() if statements for line in (*table_lines(name, statements), "")
+    ]
+    launch = next((i for i, line in enumerate(kept) if HEADER.match(line) and "launch" in line), len(kept))
+    before = kept[:launch]
+    while before and not before[-1].strip():
+        before.pop()
+    return "\n".join([*before, "", *written, *kept[launch:]])
+
+
+def table_lines(name: str, statements: Mapping[str, str]) -> list[str]:
+    width = max(map(len, statements))
+    return [f"[{name}]", *(f"{key:<{width}} = {value}" for key, value in statements.items())]
+
+
+def commented(toml: str) -> str:
+    """TOML as it stands in a kernel file."""
+    return "\n".join(f"// {line}".rstrip() for line in toml.split("\n"))

@@ -1,0 +1,512 @@
+// Numbers that know how they came about. In the count flavour a kernel's float and double are these: as large as the
+// plain ones, with a trail kept beside memory, by address. A trail says how many additions and how many products with
+// an exp lie on the way of any one term into the value, and by what it was divided.
+//
+// What a trail does not follow is bits that are moved as something else than numbers (memcpy, int4): where memory that
+// had a trail holds other bits than were written, that is tallied as lost, and nothing may be read off the counts.
+#pragma once
+#include "math_functions.h"
+#include "vectors.h"
+#include "warp.h"
+
+namespace cuda_on_cpu {
+
+enum TrailFlag : uint32_t {
+  is_constant = 1,     // made of literals alone
+  is_exponential = 2,  // an exp, or a product of exps
+  is_difference = 4,   // something was added or subtracted on the way
+  is_reciprocal = 8,   // 1 / divisor
+  is_quotient = 16,    // a / divisor
+  is_product = 32,     // a * (1 / divisor)
+  is_fast = 64,        // by __fdividef
+};
+
+struct Trail {
+  uint32_t adds, wide_adds, rescales;  // wide: in double
+  uint32_t divisor;                    // the bits of the last one
+  uint32_t flags;
+};
+
+// What was seen of a run beside its values.
+struct Tally {
+  uint32_t lost;       // values whose trail was lost
+  uint32_t crowded;    // the tables are full
+  uint32_t exps;       // of something that is no literal
+  uint32_t unshifted;  // those from whose argument nothing was subtracted
+};
+
+static Tally tally;
+
+inline uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+// Trails by number: equal ones are one. Number 0 is of a value that was loaded, 1 of a constant.
+constexpr uint32_t most_trails = 1u << 20, trail_slots = 2 * most_trails;
+static Trail trails[most_trails] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, is_constant}};
+static uint32_t trail_count = 2, trail_slot[trail_slots];
+
+inline uint64_t scramble(uint64_t key) {
+  key = (key ^ key >> 32) * 0x9E3779B97F4A7C15u;
+  return (key ^ key >> 29) * 0xBF58476D1CE4E5B9u >> 20;
+}
+
+inline uint32_t number_of(const Trail &t) {
+  if (!(t.adds | t.wide_adds | t.rescales | t.divisor) && t.flags <= is_constant) return t.flags;
+  uint64_t key = t.adds | uint64_t{t.rescales} << 32;
+  uint64_t at = scramble(key ^ scramble(t.wide_adds | uint64_t{t.divisor} << 32) ^ t.flags);
+  for (;; at++) {
+    uint32_t &slot = trail_slot[at % trail_slots];
+    if (!slot) {
+      if (trail_count == most_trails) {
+        tally.crowded++;
+        return 0;
+      }
+      trails[trail_count] = t;
+      return slot = trail_count++;
+    }
+    if (!memcmp(&trails[slot], &t, sizeof t)) return slot;
+  }
+}
+
+// The trail of each number in memory, by its address; what was noted in earlier runs counts no more.
+struct Noted {
+  uintptr_t address;
+  uint32_t run, trail, bits;
+};
+constexpr uint64_t most_noted = 1u << 21;
+static Noted noted[most_noted];
+static uint32_t noted_run = 1;
+static uint64_t noted_count;
+
+inline Noted *find(const volatile void *p) {
+  auto address = reinterpret_cast<uintptr_t>(p);
+  for (uint64_t at = (address >> 2) + scramble(address >> 14);; at++) {  // neighbours lie side by side, pages anywhere
+    Noted &one = noted[at % most_noted];
+    if (one.run != noted_run || one.address == address) return &one;
+  }
+}
+
+template <class T>
+inline uint32_t hash_bits(T value) {
+  uint64_t bits = to_bits(value);
+  return static_cast<uint32_t>(bits ^ bits >> 32);
+}
+
+template <class T>
+inline void note(const volatile void *p, T value, uint32_t trail) {
+  Noted *one = find(p);
+  if (one->run != noted_run && ++noted_count > most_noted / 2) {
+    tally.crowded++;
+    return;
+  }
+  *one = {reinterpret_cast<uintptr_t>(p), noted_run, trail, hash_bits(value)};
+}
+
+// What lies on the stack of the thread that asks, or near it.
+inline bool is_local(const volatile void *p) {
+  constexpr ptrdiff_t stack = 512 << 10;
+  char here;
+  ptrdiff_t away = reinterpret_cast<intptr_t>(p) - reinterpret_cast<intptr_t>(&here);
+  return away < stack && away > -stack;
+}
+
+// A number that nobody has noted was loaded, if it lies in an array; a local one was put there as bits.
+template <class T>
+inline uint32_t trail_at(const volatile void *p, T value) {
+  const Noted *one = find(p);
+  bool is_noted = one->run == noted_run;
+  if (is_noted && one->bits == hash_bits(value)) return one->trail;
+  if (is_noted || is_local(p)) tally.lost++;
+  return 0;
+}
+
+template <class T>
+struct Counted {
+  T value;
+
+  Counted() = default;
+  template <class A, class = std::enable_if_t<std::is_arithmetic_v<A>>>
+  constexpr Counted(A a) : value(static_cast<T>(a)) {
+    if (!__builtin_is_constant_evaluated()) note(this, value, is_constant);
+  }
+  constexpr Counted(T a, uint32_t trail) : value(a) { note(this, value, trail); }
+  constexpr Counted(const Counted &a) : value(a.value) {
+    if (!__builtin_is_constant_evaluated()) note(this, value, a.trail());
+  }
+  Counted(const volatile Counted &a) : value(a.value) { note(this, value, a.trail()); }
+  template <class A>
+  Counted(const Counted<A> &a) : value(static_cast<T>(a.value)) {
+    note(this, value, a.trail());
+  }
+  constexpr Counted &operator=(const Counted &a) {
+    value = a.value;
+    if (!__builtin_is_constant_evaluated()) note(this, value, a.trail());
+    return *this;
+  }
+  void operator=(const Counted &a) volatile {
+    value = a.value;
+    note(this, a.value, a.trail());
+  }
+  void operator=(const volatile Counted &a) volatile { *this = Counted(a); }
+  template <class A>
+  explicit operator A() const {
+    return static_cast<A>(value);
+  }
+  uint32_t trail() const { return trail_at(this, value); }
+  uint32_t trail() const volatile { return trail_at(this, static_cast<T>(value)); }
+  Counted operator-() const { return {-value, trail()}; }
+  Counted operator+() const { return *this; }
+  bool operator!() const { return !value; }
+  Counted &operator++() { return *this = *this + 1; }
+  Counted &operator--() { return *this = *this - 1; }
+  Counted operator++(int) {
+    Counted old = *this;
+    ++*this;
+    return old;
+  }
+};
+
+template <class T>
+struct CountedOf {
+  using type = Counted<T>;
+};
+template <class T>
+struct CountedOf<Counted<T>> {
+  using type = Counted<T>;
+};
+template <class T>
+struct PlainOf {
+  using type = T;
+};
+template <class T>
+struct PlainOf<Counted<T>> {
+  using type = T;
+};
+template <class T>
+constexpr bool is_counted = !std::is_same_v<T, typename PlainOf<T>::type>;
+template <class A, class B>
+using Common = std::common_type_t<typename PlainOf<A>::type, typename PlainOf<B>::type>;
+// One of the two is counted, and the other counted or a plain number.
+template <class A, class B>
+constexpr bool are_numbers = (is_counted<A> || is_counted<B>) && std::is_arithmetic_v<Common<A, B>>;
+template <class A, class B>
+using Both = std::enable_if_t<are_numbers<A, B>, Counted<Common<A, B>>>;
+
+// To add 0 is exact; any other addition rounds, for each term of either side.
+template <class T>
+Counted<T> sum_of(const Counted<T> &a, const Counted<T> &b, T value) {
+  Trail s = trails[a.trail()], t = trails[b.trail()];
+  uint32_t flags = s.flags & t.flags & is_constant ? is_constant : is_difference;
+  if (a.value == 0 || b.value == 0) {
+    Trail &left = a.value == 0 ? t : s;
+    left.flags = (left.flags & ~(is_constant | 0u)) | flags;
+    return {value, number_of(left)};
+  }
+  if (flags == is_constant) return {value, is_constant};
+  Trail made = {larger(s.adds, t.adds), larger(s.wide_adds, t.wide_adds), larger(s.rescales, t.rescales), 0, flags};
+  (sizeof(T) == 8 ? made.wide_adds : made.adds)++;
+  return {value, number_of(made)};
+}
+
+template <class T>
+Counted<T> product_of(const Counted<T> &a, const Counted<T> &b, T value) {
+  Trail s = trails[a.trail()], t = trails[b.trail()];
+  if (s.flags & is_constant) return {value, number_of(t)};
+  if (t.flags & is_constant) return {value, number_of(s)};
+  bool by_reciprocal = (s.flags ^ t.flags) & is_reciprocal;
+  if (by_reciprocal) {
+    const Trail &inverse = s.flags & is_reciprocal ? s : t;
+    uint32_t flags = is_product | (inverse.flags & is_fast);
+    return {value, number_of({larger(s.adds, t.adds), larger(s.wide_adds, t.wide_adds), larger(s.rescales, t.rescales),
+                              inverse.divisor, flags})};
+  }
+  if (a.value == 0 || b.value == 0) return {value, 0};
+  uint32_t exps = (s.flags | t.flags) & is_exponential ? 1 : 0;
+  uint32_t flags = (s.flags & t.flags & is_exponential) | ((s.flags | t.flags) & is_difference);
+  return {value, number_of({s.adds + t.adds, s.wide_adds + t.wide_adds, s.rescales + t.rescales + exps, 0, flags})};
+}
+
+template <class T>
+Counted<T> quotient_of(const Counted<T> &a, const Counted<T> &b, T value, uint32_t fast = 0) {
+  Trail s = trails[a.trail()], t = trails[b.trail()];
+  if (t.flags & is_constant) return {value, number_of(s)};
+  t.divisor = hash_bits(b.value) | 1u;  // never 0, which means none
+  t.flags = (s.flags & is_constant ? is_reciprocal : is_quotient) | fast;
+  t.adds = larger(s.adds, t.adds);
+  t.wide_adds = larger(s.wide_adds, t.wide_adds);
+  t.rescales = larger(s.rescales, t.rescales);
+  return {value, number_of(t)};
+}
+
+template <class T>
+Counted<T> exp_of(const Counted<T> &a, T value) {
+  uint32_t flags = trails[a.trail()].flags;
+  if (flags & is_constant) return {value, is_constant};
+  tally.exps++;
+  if (!(flags & is_difference) && a.value - a.value == 0) tally.unshifted++;
+  return {value, number_of({0, 0, 0, 0, is_exponential})};
+}
+
+// A function that leaves what its argument counts as it is.
+template <class T>
+Counted<T> same_of(const Counted<T> &a, T value) {
+  Trail t = trails[a.trail()];
+  t.flags &= is_constant | is_difference;
+  return {value, number_of(t)};
+}
+
+#define CUDA_ON_CPU_COUNTED(symbol, result)                                    \
+  template <class A, class B>                                                  \
+  Both<A, B> operator symbol(A a, B b) {                                       \
+    using T = Common<A, B>;                                                    \
+    Counted<T> x = a, y = b;                                                   \
+    return result(x, y, static_cast<T>(x.value symbol y.value));               \
+  }                                                                            \
+  template <class A, class B>                                                  \
+  std::enable_if_t<are_numbers<Counted<A>, B>, Counted<A> &> operator symbol##=(Counted<A> &a, B b) { \
+    return a = Counted<A>(a symbol b);                                         \
+  }                                                                            \
+  template <class A, class B>                                                  \
+  std::enable_if_t<are_numbers<Counted<A>, B>> operator symbol##=(volatile Counted<A> &a, B b) { \
+    a = Counted<A>(Counted<A>(a) symbol b);                                    \
+  }
+template <class T>
+Counted<T> difference_of(const Counted<T> &a, const Counted<T> &b, T value) {
+  return sum_of(a, b, value);
+}
+CUDA_ON_CPU_COUNTED(+, sum_of)
+CUDA_ON_CPU_COUNTED(-, difference_of)
+CUDA_ON_CPU_COUNTED(*, product_of)
+CUDA_ON_CPU_COUNTED(/, quotient_of)
+#undef CUDA_ON_CPU_COUNTED
+
+#define CUDA_ON_CPU_COMPARED(symbol)                                             \
+  template <class A, class B>                                                    \
+  std::enable_if_t<are_numbers<A, B>, bool> operator symbol(A a, B b) {          \
+    using T = Common<A, B>;                                                      \
+    return static_cast<T>(a) symbol static_cast<T>(b);                           \
+  }
+CUDA_ON_CPU_COMPARED(<)
+CUDA_ON_CPU_COMPARED(>)
+CUDA_ON_CPU_COMPARED(<=)
+CUDA_ON_CPU_COMPARED(>=)
+CUDA_ON_CPU_COMPARED(==)
+CUDA_ON_CPU_COMPARED(!=)
+#undef CUDA_ON_CPU_COMPARED
+
+// A warp collective moves 64 bits: a number goes through it by its place among the last that did.
+struct Moved {
+  double value;
+  uint32_t trail;
+};
+constexpr uint32_t most_moved = 1u << 16;
+constexpr uint64_t moved_mark = uint64_t{0xC0F4ED} << 40;
+static Moved moved[most_moved];
+static uint32_t next_moved;
+
+template <class T>
+uint64_t sent(const Counted<T> &a) {
+  uint32_t at = next_moved++ % most_moved;
+  moved[at] = {static_cast<double>(a.value), a.trail()};
+  return moved_mark | at;
+}
+template <class T>
+Counted<T> received(uint64_t bits) {
+  if (bits >> 40 != moved_mark >> 40) return {from_bits<T>(bits), 0};  // of a lane that took no part
+  const Moved &one = moved[bits % most_moved];
+  return {static_cast<T>(one.value), one.trail};
+}
+template <>
+inline uint64_t to_bits(Counted<float> a) { return sent(a); }
+template <>
+inline uint64_t to_bits(Counted<double> a) { return sent(a); }
+template <>
+inline Counted<float> from_bits(uint64_t bits) { return received<float>(bits); }
+template <>
+inline Counted<double> from_bits(uint64_t bits) { return received<double>(bits); }
+
+// Bits that are taken for an integer and back (atomicCAS, atomicMax) keep the largest trail of a value of these bits.
+static Noted as_integer[1u << 12];
+template <class T>
+uint64_t as_bits(const Counted<T> &a) {
+  uint32_t number = a.trail(), bits = hash_bits(a.value);
+  Noted &one = as_integer[scramble(bits) % (1u << 12)];
+  if (one.run == noted_run && one.bits == bits) {
+    Trail s = trails[one.trail], t = trails[number];
+    t = {larger(s.adds, t.adds), larger(s.wide_adds, t.wide_adds), larger(s.rescales, t.rescales), 0, t.flags};
+    number = number_of(t);
+  } else if (one.run == noted_run && trails[one.trail].adds) {
+    tally.lost++;
+  }
+  one = {0, noted_run, number, bits};
+  return to_bits(a.value);
+}
+template <class T>
+Counted<T> of_bits(uint64_t bits) {
+  T value = from_bits<T>(bits);
+  const Noted &one = as_integer[scramble(hash_bits(value)) % (1u << 12)];
+  bool is_known = one.run == noted_run && one.bits == hash_bits(value);
+  return {value, is_known ? one.trail : is_constant + 0u};
+}
+
+using counted_float = Counted<float>;
+using counted_double = Counted<double>;
+template <>
+constexpr bool is_trivial<counted_float> = true;
+template <>
+constexpr bool is_trivial<counted_double> = true;
+
+template <>
+inline counted_float max_number(counted_float a, counted_float b) {
+  float most = max_number<float>(a.value, b.value);
+  return {most, to_bits(most) == to_bits(a.value) ? a.trail() : b.trail()};
+}
+template <>
+inline counted_float min_number(counted_float a, counted_float b) {
+  float least = min_number<float>(a.value, b.value);
+  return {least, to_bits(least) == to_bits(a.value) ? a.trail() : b.trail()};
+}
+
+template <class T>
+Counted<T> fast_exp(Counted<T> a) { return exp_of(a, static_cast<T>(fast_exp(static_cast<float>(a.value)))); }
+template <class T>
+Counted<T> fast_exp10(Counted<T> a) { return exp_of(a, static_cast<T>(fast_exp10(static_cast<float>(a.value)))); }
+template <class T>
+Counted<T> exp10_of(Counted<T> a) { return exp_of(a, static_cast<T>(exp10_of(static_cast<float>(a.value)))); }
+template <class A, class B>
+std::enable_if_t<are_numbers<A, B>, counted_float> fast_divide(A a, B b) {
+  counted_float x = a, y = b;
+  return quotient_of(x, y, fast_divide(x.value, y.value), is_fast);
+}
+
+}  // namespace cuda_on_cpu
+
+#define CUDA_ON_CPU_COUNTED_FUNCTION(name, result, T)                                          \
+  static inline cuda_on_cpu::Counted<T> name(cuda_on_cpu::Counted<T> a) {                      \
+    return cuda_on_cpu::result(a, static_cast<T>(name(a.value)));                              \
+  }
+#define CUDA_ON_CPU_COUNTED_FUNCTIONS(name, result)        \
+  CUDA_ON_CPU_COUNTED_FUNCTION(name##f, result, float)     \
+  CUDA_ON_CPU_COUNTED_FUNCTION(name, result, double)       \
+  CUDA_ON_CPU_COUNTED_FUNCTION(name, result, float)
+#ifdef expf  // -use_fast_math
+static inline cuda_on_cpu::Counted<double> exp(cuda_on_cpu::Counted<double> a) {
+  return cuda_on_cpu::exp_of(a, exp(a.value));
+}
+#else
+CUDA_ON_CPU_COUNTED_FUNCTIONS(exp, exp_of)
+#endif
+CUDA_ON_CPU_COUNTED_FUNCTIONS(exp2, exp_of)
+#ifndef logf
+CUDA_ON_CPU_COUNTED_FUNCTIONS(log, same_of)
+#endif
+CUDA_ON_CPU_COUNTED_FUNCTIONS(log2, same_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(sqrt, same_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(fabs, same_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(floor, same_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(ceil, same_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(trunc, same_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(round, same_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(rint, same_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(tanh, same_of)
+#undef CUDA_ON_CPU_COUNTED_FUNCTIONS
+#undef CUDA_ON_CPU_COUNTED_FUNCTION
+
+#define CUDA_ON_CPU_COUNTED_TEST(name)                                    \
+  template <class T>                                                      \
+  static inline bool name(cuda_on_cpu::Counted<T> a) {                    \
+    return std::name(a.value);                                            \
+  }
+CUDA_ON_CPU_COUNTED_TEST(isnan)
+CUDA_ON_CPU_COUNTED_TEST(isinf)
+CUDA_ON_CPU_COUNTED_TEST(isfinite)
+CUDA_ON_CPU_COUNTED_TEST(signbit)
+#undef CUDA_ON_CPU_COUNTED_TEST
+
+#define CUDA_ON_CPU_COUNTED_ROUNDED(letter, T)                                                                       \
+  static inline cuda_on_cpu::Counted<T> __##letter##add_rn(cuda_on_cpu::Counted<T> a, cuda_on_cpu::Counted<T> b) { return a + b; } \
+  static inline cuda_on_cpu::Counted<T> __##letter##sub_rn(cuda_on_cpu::Counted<T> a, cuda_on_cpu::Counted<T> b) { return a - b; } \
+  static inline cuda_on_cpu::Counted<T> __##letter##mul_rn(cuda_on_cpu::Counted<T> a, cuda_on_cpu::Counted<T> b) { return a * b; } \
+  static inline cuda_on_cpu::Counted<T> __##letter##div_rn(cuda_on_cpu::Counted<T> a, cuda_on_cpu::Counted<T> b) { return a / b; } \
+  static inline cuda_on_cpu::Counted<T> __##letter##rcp_rn(cuda_on_cpu::Counted<T> a) { return T(1) / a; }
+CUDA_ON_CPU_COUNTED_ROUNDED(f, float)
+CUDA_ON_CPU_COUNTED_ROUNDED(d, double)
+#undef CUDA_ON_CPU_COUNTED_ROUNDED
+
+namespace cuda_on_cpu {
+
+template <class T>
+Counted<T> fused(Counted<T> a, Counted<T> b, Counted<T> c) {
+  Counted<T> product = product_of(a, b, a.value * b.value);
+  return sum_of(product, c, static_cast<T>(std::fma(a.value, b.value, c.value)));
+}
+
+}  // namespace cuda_on_cpu
+
+static inline cuda_on_cpu::counted_float fmaf(cuda_on_cpu::counted_float a, cuda_on_cpu::counted_float b,
+                                              cuda_on_cpu::counted_float c) {
+  return cuda_on_cpu::fused(a, b, c);
+}
+static inline cuda_on_cpu::counted_double fma(cuda_on_cpu::counted_double a, cuda_on_cpu::counted_double b,
+                                              cuda_on_cpu::counted_double c) {
+  return cuda_on_cpu::fused(a, b, c);
+}
+static inline cuda_on_cpu::counted_float __fmaf_rn(cuda_on_cpu::counted_float a, cuda_on_cpu::counted_float b,
+                                                   cuda_on_cpu::counted_float c) {
+  return cuda_on_cpu::fused(a, b, c);
+}
+template <class A, class B>
+static inline cuda_on_cpu::Both<A, B> max(A a, B b) {
+  return a > b ? cuda_on_cpu::Both<A, B>(a) : cuda_on_cpu::Both<A, B>(b);
+}
+template <class A, class B>
+static inline cuda_on_cpu::Both<A, B> min(A a, B b) {
+  return a < b ? cuda_on_cpu::Both<A, B>(a) : cuda_on_cpu::Both<A, B>(b);
+}
+template <class A, class B>
+static inline cuda_on_cpu::Both<A, B> fmax(A a, B b) {
+  return max(a, b);
+}
+
+#define CUDA_ON_CPU_COUNTED_ATOMIC(name, now)                                                              \
+  template <class T, class B>                                                                              \
+  static inline cuda_on_cpu::Counted<T> name(cuda_on_cpu::Counted<T> *p, B value) {                        \
+    cuda_on_cpu::Counted<T> old = *p;                                                                      \
+    *p = now;                                                                                              \
+    return old;                                                                                            \
+  }
+CUDA_ON_CPU_COUNTED_ATOMIC(atomicAdd, old + value)
+CUDA_ON_CPU_COUNTED_ATOMIC(atomicAdd_block, old + value)
+CUDA_ON_CPU_COUNTED_ATOMIC(atomicAdd_system, old + value)
+CUDA_ON_CPU_COUNTED_ATOMIC(atomicExch, value)
+#undef CUDA_ON_CPU_COUNTED_ATOMIC
+
+namespace cuda_on_cpu {
+CUDA_ON_CPU_VECTOR(counted_float, counted_float, 8, 16)
+CUDA_ON_CPU_VECTOR(counted_double, counted_double, 16, 16)
+
+inline int counted_float_as_int(counted_float a) { return static_cast<int>(as_bits(a)); }
+inline unsigned int counted_float_as_uint(counted_float a) { return static_cast<unsigned int>(as_bits(a)); }
+inline counted_float counted_int_as_float(int bits) { return of_bits<float>(static_cast<unsigned int>(bits)); }
+inline counted_float counted_uint_as_float(unsigned int bits) { return of_bits<float>(bits); }
+inline long long counted_double_as_longlong(counted_double a) { return static_cast<long long>(as_bits(a)); }
+inline counted_double counted_longlong_as_double(long long bits) { return of_bits<double>(static_cast<uint64_t>(bits)); }
+}  // namespace cuda_on_cpu
+
+template <>
+struct std::numeric_limits<cuda_on_cpu::counted_float> : std::numeric_limits<float> {};
+template <>
+struct std::numeric_limits<cuda_on_cpu::counted_double> : std::numeric_limits<double> {};
+
+// From Python, around a run: forget what was noted; the trails of so many numbers in a row; what was tallied.
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_count_begin() {
+  cuda_on_cpu::noted_run++;
+  cuda_on_cpu::noted_count = 0;
+  cuda_on_cpu::tally = {};
+}
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_trails_of(const char *first, uint64_t count, uint64_t step, cuda_on_cpu::Trail *out) {
+  for (uint64_t i = 0; i < count; i++) {
+    const cuda_on_cpu::Noted *one = cuda_on_cpu::find(first + i * step);
+    out[i] = one->run == cuda_on_cpu::noted_run ? cuda_on_cpu::trails[one->trail] : cuda_on_cpu::Trail{};
+  }
+}
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_tally(cuda_on_cpu::Tally *out) { *out = cuda_on_cpu::tally; }

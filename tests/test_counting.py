@@ -1,0 +1,194 @@
+"""What a kernel rounds, counted by running it: additions and rescalings on a term's way, and how it was divided."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from kfuzz.claims.front_matter import parse
+from kfuzz.claims.kernel import KERNELS, Kernel, load, read
+from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, RECIPROCAL, Counter, Counts
+
+HEAD = """\
+// /// kernel
+// op     = "{op}"
+// axes   = {{ rows = "1..64", cols = "1..4096" }}
+// arrays = {{ x = "f32[rows, cols] -> x", y = "{out} <- y" }}
+//
+// [[launch]]
+// entry  = "kernel"
+// grid   = "rows"
+// block  = "{block}"
+// shared = "4 * 32"
+// args   = ["y", "x", "cols"]
+// ///
+{before}
+__global__ void kernel(float *y, const float *x, int cols) {{
+  x += blockIdx.x * cols;
+  {body}
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def counter() -> Iterator[Counter]:
+    one = Counter()
+    yield one
+    one.close()
+
+
+def kernel_of(body: str, op: str = "row_sum", block: int = 1, before: str = "") -> Kernel:
+    out = "f32[rows]" if op == "row_sum" else "f32[rows, cols]"
+    return read(parse(KERNELS / "mine.cu", HEAD.format(op=op, out=out, block=block, body=body, before=before)))
+
+
+def counted(counter: Counter, kernel: Kernel, cols: int, values: str = "any") -> Counts:
+    x = np.random.default_rng(1).uniform(1, 2, (2, cols)).astype(np.float32)
+    x = {"any": x, "ascending": np.sort(x, axis=1), "descending": -np.sort(-x, axis=1)}[values]
+    found = counter.count(kernel.bind({"x": x}, {}).job)
+    assert found is not None
+    return found
+
+
+def most(counts: Counts, name: str) -> int:
+    return max(int(trail[name].max()) for trail in counts.outputs.values())
+
+
+def flags(counts: Counts) -> int:
+    return int(np.bitwise_or.reduce(counts.outputs["y"]["flags"], axis=None))
+
+
+SUM = "float s = 0; for (int i = 0; i < cols; i++) s += x[i]; y[blockIdx.x] = s;"
+
+
+@pytest.mark.parametrize(
+    ("body", "adds"),
+    [
+        (SUM, 99),  # the first is to a zero
+        ("float s = 1e-9f; for (int i = 0; i < cols; i++) s += x[i]; y[blockIdx.x] = s;", 100),
+        ("float a = 0, b = 0; for (int i = 0; i < cols; i += 2) a += x[i], b += x[i + 1]; y[blockIdx.x] = a + b;", 50),
+        ("volatile float s = 0; for (int i = 0; i < cols; i++) s = s + x[i]; y[blockIdx.x] = s;", 99),
+        ("float s = 0; for (int i = 0; i < cols; i++) s = fmaf(x[i], 1.0f, s); y[blockIdx.x] = s;", 99),
+        ("float s = 0; for (int i = 0; i < cols; i++) s = __fadd_rn(s, x[i]); y[blockIdx.x] = s;", 99),
+        ("y[blockIdx.x] = 0; for (int i = 0; i < cols; i++) atomicAdd(&y[blockIdx.x], x[i]);", 99),
+        ("float m = x[0]; for (int i = 1; i < cols; i++) m = fmaxf(m, x[i]); y[blockIdx.x] = m + m;", 1),
+        ("struct P { float a[2]; } p = {{0, 0}}; for (int i = 0; i < cols; i++) p.a[i % 2] += x[i];"
+         "P q = p; y[blockIdx.x] = q.a[0] + q.a[1];", 50),
+    ],
+)  # fmt: skip
+def test_additions_are_counted_along_the_way_of_a_term(counter: Counter, body: str, adds: int) -> None:
+    counts = counted(counter, kernel_of(body), 100)
+    assert (most(counts, "adds"), most(counts, "wide_adds"), counts.lost) == (adds, 0, 0)
+
+
+def test_additions_in_double_are_counted_apart(counter: Counter) -> None:
+    counts = counted(counter, kernel_of(SUM.replace("float s", "double s")), 100)
+    assert (most(counts, "adds"), most(counts, "wide_adds")) == (0, 99)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "s += __shfl_xor_sync(~0u, s, mask)",
+        "s += __shfl_down_sync(~0u, s, mask)",
+        "s += tile.shfl_xor(s, mask)",
+        "if (mask == 16) s = cooperative_groups::reduce(tile, s, cooperative_groups::plus<float>())",
+    ],
+)
+def test_a_tree_of_shuffles_adds_its_height(counter: Counter, step: str) -> None:
+    before = "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
+    tile = "auto tile = cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());"
+    body = f"{tile} float s = x[threadIdx.x]; for (int mask = 16; mask; mask /= 2) {step};"
+    counts = counted(counter, kernel_of(f"{body} if (threadIdx.x == 0) y[blockIdx.x] = s;", "row_sum", 32, before), 32)
+    assert most(counts, "adds") == 5
+
+
+def test_a_tree_in_shared_memory_adds_its_height(counter: Counter) -> None:
+    body = (
+        "extern __shared__ float shared[]; int i = threadIdx.x; shared[i] = x[i]; __syncthreads();"
+        "for (int half = 16; half; half /= 2) { if (i < half) shared[i] += shared[i + half]; __syncthreads(); }"
+        "if (i == 0) y[blockIdx.x] = shared[0];"
+    )
+    assert most(counted(counter, kernel_of(body, "row_sum", 32), 32), "adds") == 5
+
+
+def test_vectors_of_four_are_four_numbers(counter: Counter) -> None:
+    body = "float4 v = *reinterpret_cast<const float4 *>(x); y[blockIdx.x] = (v.x + v.y) + (v.z + v.w);"
+    assert most(counted(counter, kernel_of(body), 4), "adds") == 2
+
+
+ONLINE = (
+    "float m = -INFINITY, s = 0; for (int i = 0; i < cols; i++) {"
+    "  if (x[i] > m) { s = s * expf(m - x[i]) + 1; m = x[i]; } else s += expf(x[i] - m); }"
+    "for (int i = 0; i < cols; i++) y[blockIdx.x * cols + i] = expf(x[i] - m) / s;"
+)
+
+
+@pytest.mark.parametrize(("values", "rescales"), [("ascending", 49), ("descending", 0)])
+def test_rescalings_are_counted_where_the_maximum_rises(counter: Counter, values: str, rescales: int) -> None:
+    counts = counted(counter, kernel_of(ONLINE, "softmax"), 50, values)
+    assert (most(counts, "adds"), most(counts, "rescales")) == (49, rescales)
+
+
+@pytest.mark.parametrize(
+    ("divided", "expected"),
+    [
+        ("e / s", QUOTIENT),
+        ("e * (1 / s)", PRODUCT),
+        ("__fdividef(e, s)", QUOTIENT | FAST),
+        ("e * __frcp_rn(s)", PRODUCT),
+        ("e * __fdividef(1.0f, s)", PRODUCT | FAST),
+    ],
+)
+def test_how_an_answer_was_divided_is_seen(counter: Counter, divided: str, expected: int) -> None:
+    body = ONLINE.replace("expf(x[i] - m) / s;", f"({{ float e = expf(x[i] - m); {divided}; }});")
+    found = flags(counted(counter, kernel_of(body, "softmax"), 9))
+    assert found & (QUOTIENT | PRODUCT | FAST | RECIPROCAL) == expected
+
+
+def test_rows_that_are_divided_by_sums_of_their_own_are_seen(counter: Counter) -> None:
+    own = "float s = 0; for (int j = 0; j < cols; j++) s += expf(x[(i + j) % cols] - m);"
+    body = f"float m = 2; for (int i = 0; i < cols; i++) {{ {own} y[blockIdx.x * cols + i] = expf(x[i] - m) / s; }}"
+    assert len(set(counted(counter, kernel_of(body, "softmax"), 40).outputs["y"]["divisor"][0].tolist())) > 1
+    shared = counted(counter, kernel_of(ONLINE, "softmax"), 40).outputs["y"]["divisor"]
+    assert [len(set(row.tolist())) for row in shared] == [1, 1]
+
+
+def test_an_exp_of_what_nothing_was_subtracted_from_is_seen(counter: Counter) -> None:
+    assert counted(counter, kernel_of(ONLINE, "softmax"), 9).unshifted == 0
+    assert counted(counter, kernel_of(ONLINE.replace("x[i] - m", "x[i]"), "softmax"), 9).unshifted > 0
+
+
+def test_numbers_that_are_swapped_as_integers_keep_their_trails(counter: Counter) -> None:
+    add = """
+__device__ void add(float *p, float v) {
+  int *bits = reinterpret_cast<int *>(p), seen = *bits, old;
+  do { old = seen; seen = atomicCAS(bits, old, __float_as_int(__int_as_float(old) + v)); } while (seen != old);
+}
+"""
+    body = "y[blockIdx.x] = 0; for (int i = 0; i < cols; i++) add(&y[blockIdx.x], x[i]); y[blockIdx.x] += 1e-9f;"
+    counts = counted(counter, kernel_of(body, before=add), 20)
+    assert counts.lost or most(counts, "adds") == 20
+
+
+def test_numbers_that_are_moved_as_bits_are_told_to_be_lost(counter: Counter) -> None:
+    body = "float s = 1, t = 0; for (int i = 0; i < cols; i++) { s += x[i]; memcpy(&t, &s, 4); } y[blockIdx.x] = t + 1;"
+    assert counted(counter, kernel_of(body), 9).lost > 0
+    assert counted(counter, kernel_of(body.replace("memcpy(&t, &s, 4)", "t = s")), 9).lost == 0
+
+
+@pytest.mark.parametrize("name", ["softmax/online_block", "reduce/block_sum", "softmax/thread_f64_sum", "sgemm/tiled"])
+def test_our_own_claims_are_what_is_counted(counter: Counter, name: str) -> None:
+    kernel = load(KERNELS / f"{name}.cu")
+    axes = {
+        axis: size for axis, size in {"rows": 3, "cols": 200, "m": 5, "n": 6, "k": 70}.items() if axis in kernel.axes
+    }
+    tune = {parameter: values[1] for parameter, values in kernel.tune.items()}
+    draw = np.random.default_rng(1)
+    reads = [array for array in kernel.arrays.values() if array.reads]
+    shapes = {str(array.reads): tuple(size(axes) for size in array.shape) for array in reads}
+    inputs = {role: np.sort(draw.uniform(1, 2, shape).astype(np.float32)) for role, shape in shapes.items()}
+    bound = kernel.bind(inputs, tune)
+    counts = counter.count(bound.job)
+    assert counts is not None
+    assert most(counts, "adds") + most(counts, "wide_adds") == bound.accuracy.adds
+    assert most(counts, "rescales") == (bound.accuracy.rescales or 0)
