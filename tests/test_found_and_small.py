@@ -25,6 +25,7 @@ LARGER = {
     "index_overflow": 2 * 65537,  # the second row begins beyond 16 bits
     "row_cache_too_small": 1025,  # one more than fit
     "sgemm_last_tile_only": 3 * 66,  # two tiles along k
+    "sgemm_stale_padding": 3 * 66,  # a tile of 32, and one that is not full
     "last_warp_no_syncwarp": 64,
     "missing_fence": 33,  # two blocks of 32
 }

@@ -209,6 +209,24 @@ def test_zero_meets_infinity_in_a_product() -> None:
     assert sum(meet(one["a"], one["b"]) for one in cases) >= 300 / 50
 
 
+def test_an_infinity_meets_what_a_ragged_last_tile_would_be_filled_up_with() -> None:
+    """In at least 1 of 100 attempts an infinite product has its infinity where the last tile may keep old numbers.
+
+    That is in the 32 - k % 32 rows of B before the last tile of 32, of a k beyond 32; of 300 attempts none had one.
+    """
+
+    def shows(a: np.ndarray, b: np.ndarray) -> bool:
+        k = a.shape[1]
+        if k <= 32 or k % 32 == 0:
+            return False
+        kept = np.isinf(b[k - 32 : k - k % 32]).any(axis=0)
+        with np.errstate(all="ignore"):
+            return bool(np.isinf(a.astype("f8") @ b[:, kept].astype("f8")).any())
+
+    cases = [attempt_of(TILED, 0, index).case.arrays for index in range(300)]
+    assert sum(shows(one["a"], one["b"]) for one in cases) >= 300 / 100
+
+
 @pytest.mark.slow
 def test_many_different_rows_share_a_launch() -> None:
     counts = [attempt.case.axes["rows"] for attempt in planned(VEC4, 400)]

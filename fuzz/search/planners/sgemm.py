@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, mix
+from kfuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Recipe, bits_of, mix
 from kfuzz.claims.kernel import Shape
 from kfuzz.search.choose import Choose, one_of, seldom
 from kfuzz.search.edges import columns
@@ -28,19 +28,47 @@ def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict
     elif seldom(choose, 2):  # one k counts more than all the others
         where = one_of(choose, columns(k, ground.widths) or (0,))
         bands_a = [a._replace(edits=(Edit(where, where, bits_of(1e4)),))]
-    if seldom(choose, 4):
-        bits = one_of(choose, (POS_INF, NEG_INF, NAN, 0))
-        side, length, rows = ((bands_a, k, m), (bands_b, n, k))[choose(0, 1)]
-        where = one_of(choose, columns(length, ground.widths) or (0,))
-        first = side[0]
-        odd = first._replace(edits=(*first.edits, Edit(where, where, bits)))
-        others = max(0, min(rows, MOST_BANDS) - len(side))
-        plain = [band._replace(base=band.base._replace(seed=mix(seed, i))) for i, band in enumerate(side[:1] * others)]
-        side[:] = [odd, *side[1:], *plain]
-        if side is bands_b and choose(0, 1):  # 0 times infinity is NaN, which who leaves out zeros never finds
-            first = bands_a[0]
-            bands_a[0] = first._replace(edits=(*first.edits, Edit(0, 0, 0)))
+    if seldom(choose, 3):
+        bits, side = one_of(choose, SPECIAL), choose(0, 2)
+        places = special_places(ground, (m, n, k), mix(seed, 0), 1 if bits in (0, NAN) else PLACES)
+        if side != 1:
+            bands_a = with_special(bands_a, m, [(row, step) for step, row, _ in places], bits, seed)
+        if side != 0:
+            bands_b = with_special(bands_b, k, [(step, col) for step, _, col in places], bits, seed)
+        if side and choose(0, 1):  # 0 times infinity is NaN, which who leaves out zeros never finds
+            step = places[0][0]
+            bands_a[0] = bands_a[0]._replace(edits=(*bands_a[0].edits, Edit(step, step, 0))[-MAX_EDITS:])
     return {"a": Recipe(m, k, tuple(bands_a)), "b": Recipe(k, n, tuple(bands_b))}
+
+
+def special_places(ground: Ground, sizes: tuple[int, int, int], bits: int, count: int) -> list[tuple[int, int, int]]:
+    """So many (step along k, row of a, column of b), no two in one row or column where there are enough of them.
+
+    Each step is where a tile of some width ends or begins, or where the last one, which may be ragged, would still show
+    what the tile before it held: 0 in the padding of one matrix times an infinity left in the other is NaN.
+    """
+    m, n, k = sizes
+    widths = [width for width in ground.widths if width < k] or [1]
+    found = []
+    for number in range(count):
+        own = mix(bits, number)
+        width, any_step = widths[own % len(widths)], (own >> 16) % max(k, 1)
+        steps = (k - 1, k - width, k - k % width - 1, k - k % width, any_step)
+        step = min(max(steps[(own >> 8) % len(steps)], 0), max(k - 1, 0))
+        found.append((step, (number + (own >> 32)) % max(m, 1), (number + (own >> 48)) % max(n, 1)))
+    return found
+
+
+def with_special(bands: list[Band], rows: int, places: list[tuple[int, int]], bits: int, seed: int) -> list[Band]:
+    """The bands of a matrix, one for each of its rows as far as there may be so many, with special values at places."""
+    size = max(1, min(rows, MOST_BANDS))
+    made = [bands[row % len(bands)] for row in range(size)]
+    if len(bands) == 1:
+        made = [band._replace(base=band.base._replace(seed=mix(seed, row))) for row, band in enumerate(made)]
+    for row, col in places:
+        band = made[row % size]
+        made[row % size] = band._replace(edits=(*band.edits, Edit(col, col, bits))[-MAX_EDITS:])
+    return made
 
 
 def _pattern(kind: str, offset: float = 0.0, scale: float = 1.0) -> Base:
@@ -61,3 +89,6 @@ PRODUCTS: tuple[tuple[Base, Base], ...] = (
 )
 """Pairs of patterns: exact ones first, so that any difference shows; then cancelling, large, denormal ones."""
 PLAIN = 2
+SPECIAL = (POS_INF, NEG_INF, POS_INF, NAN, NEG_INF, 0)
+"""Infinities most of all: NaN spreads through every product, also of those who go wrong."""
+PLACES = 4
