@@ -25,6 +25,7 @@ from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.formats import F32, F64, Format, Reals, values
+from kfuzz.oracle.systems.named import Named
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Special
 
@@ -50,6 +51,15 @@ def read_role(op: str, name: str, text: object) -> Role:
         raise OracleError(f"{op}: {name} = {text!r}: no role; {USAGE}")
     dimensions = tuple(part.strip() for part in found[2].split(",") if part.strip())
     return Role(found[1] == "float", dimensions, found[3])
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a formula's sums, of what it may keep narrow, and of its functions."""
+
+    sums: tuple[str, ...]
+    kept: tuple[str, ...]
+    functions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -191,6 +201,21 @@ class FormulaOp:
             found: Diagnosis = own(inputs, output, got, enclosure, wrong, worst)
             return found
         return diagnosis.diagnose(self, inputs, output, got, enclosure, wrong, worst)
+
+    @cached_property
+    def names(self) -> "Names":
+        """What a claim may speak of by name, over all forms."""
+        sizes = self.small_sizes(3)
+        inputs, scalars = self.random_inputs(sizes, np.random.default_rng(2)), self.scalars_of(sizes, {})
+        sums: dict[str, None] = {}
+        kept: dict[str, None] = {}
+        functions: dict[str, None] = {}
+        for form in self.forms or ("",):
+            N = Named(sizes, form, self.indices(sizes))
+            with np.errstate(all="ignore"):
+                self.run(N, inputs, sizes, scalars)
+            sums, kept, functions = sums | N.sums, kept | N.kept, functions | N.functions
+        return Names(tuple(sums), tuple(kept), tuple(functions))
 
     # -- which dimensions fall apart
 

@@ -71,7 +71,7 @@ GRID = 'grid  = "rows"'
 
 MISTAKES = [
     # (id, what is changed, the line of the complaint, what it says)
-    ("unknown-op", ('"softmax"\n// axes', '"softmaxx"\n// axes'), 4, 'op = "softmaxx": unknown op; the oracle has max'),
+    ("unknown-op", ('"softmax"\n// axes', '"softmaxx"\n// axes'), 4, 'op = "softmaxx": unknown op; the oracle'),
     ("op-no-string", ('"softmax"\n// axes', "3\n// axes"), 4, "op = 3: unknown op"),
     ("missing-op", ('// op     = "softmax"\n', ""), 3, 'op: missing; write for example op = "softmax"'),
     ("missing-axes", ('// axes   = { rows = "1..65535", cols = "1..4096" }\n', ""), 3, "axes: missing"),
@@ -165,7 +165,7 @@ MISTAKES = [
     ("exp-fast", (ADDS, 'exp = "expf"\n// flags = ["-use_fast_math"]'), 11, "every expf is compiled as __expf"),
     ("divide", (ADDS, 'divide = "exact"'), 11, "one of ieee, reciprocal, fast, fast reciprocal is wanted"),
     ("divide-fast", (ADDS, 'divide = "ieee"\n// flags = ["-prec-div=false"]'), 11, "make every division a fast"),
-    ("accumulate", (ADDS, 'accumulate = "double"'), 11, "one of f32, f64, compensated is wanted"),
+    ("accumulate", (ADDS, 'accumulate = "double"'), 11, "one of f32, f64, compensated, f16, mma is wanted"),
     ("denominator", (ADDS, 'denominator = "block"'), 11, "one of row, element is wanted"),
     ("shift", (ADDS, 'shift = "max"'), 11, "one of any, running max, zero is wanted"),
     ("shift-slack", (ADDS, 'shift = "zero"\n// shift_slack = 80'), 11, 'with "zero" there is no shift_slack'),

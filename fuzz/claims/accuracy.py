@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from kfuzz.claims.expression import Expression
+from kfuzz.claims.formula_claims import FORMULA_KEYS, Counts, read_counts, read_formula
 from kfuzz.claims.front_matter import FrontMatter, lookup, shown, shown_path
-from kfuzz.claims.reading import check_keys, read_number, read_word
+from kfuzz.claims.reading import check_keys, read_word
 from kfuzz.claims.text import Said, said_in
 from kfuzz.devices.flags import settings_of
 from kfuzz.oracle.enclosure import FLT_MAX
@@ -34,6 +35,7 @@ from kfuzz.printable import one_line
 
 ACCURACY_KEYS = (
     "adds", "rescales", "exp", "divide", "accumulate", "atomics", "denominator", "shift", "shift_slack", "flags",
+    *FORMULA_KEYS,
 )  # fmt: skip
 VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf")
 EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF, "exp2 scaled": EXP2_SCALED, "__exp2f scaled": FAST_EXP2_SCALED}
@@ -57,8 +59,8 @@ class Rounding:
     `read_off`: what the claim leaves out and the text says; `doubts`: where the claim says less than the text does.
     """
 
-    adds: Expression | None
-    rescales: Expression | None
+    adds: Counts
+    rescales: Counts
     models: Accuracy
     flags: tuple[str, ...]
     read_off: tuple[Said, ...] = ()
@@ -94,11 +96,12 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
         shift=read_shift(front),
         shift_slack=read_slack(front),
         ftz=ftz,
+        **read_formula(front),
     )
     silent = [said for said in text.values() if lookup(front.values, ("accuracy", said.key)) is None]
     doubts = [one for said in text.values() if (one := contradiction(front, said))]
     return Rounding(
-        read_count(front, "adds", names), read_count(front, "rescales", names), models, flags, tuple(silent),
+        read_counts(front, "adds", names), read_counts(front, "rescales", names), models, flags, tuple(silent),
         tuple(doubts),
     )  # fmt: skip
 
@@ -128,11 +131,6 @@ def contradiction(front: FrontMatter, said: Said) -> str:
 
 def is_scaled(claimed: object) -> bool:
     return claimed in ("exp2 scaled", "__exp2f scaled")
-
-
-def read_count(front: FrontMatter, name: str, names: tuple[str, ...]) -> Expression | None:
-    key = ("accuracy", name)
-    return None if lookup(front.values, key) is None else read_number(front, key, names)
 
 
 def read_flags(front: FrontMatter) -> tuple[str, ...]:
@@ -245,6 +243,15 @@ def accuracy_for(rounding: Rounding, sizes: Mapping[str, int]) -> Accuracy:
     """The claim's accuracy with its counts worked out for these sizes."""
     return replace(
         rounding.models,
-        adds=None if rounding.adds is None else rounding.adds(sizes),
-        rescales=None if rounding.rescales is None else rounding.rescales(sizes),
+        adds=worked_out(rounding.adds, sizes),
+        rescales=worked_out(rounding.rescales, sizes),
     )
+
+
+def worked_out(counts: Counts, sizes: Mapping[str, int]) -> int | dict[str, int | None] | None:
+    """Counts at these sizes."""
+    if counts is None:
+        return None
+    if isinstance(counts, Expression):
+        return counts(sizes)
+    return {name: count(sizes) for name, count in counts.items()}

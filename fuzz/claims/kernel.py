@@ -17,6 +17,7 @@ from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding,
 from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.expression import Expression, show_sizes
+from kfuzz.claims.formula_claims import each_count
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.launches import Launch, read_launches
 from kfuzz.claims.reading import Sizes, at, check_keys, evaluate
@@ -134,10 +135,10 @@ class Kernel:
 
     def accuracy(self, sizes: Sizes) -> Accuracy:
         """What is claimed of the rounding at these sizes (axes, tune and let, as `sizes` gives them)."""
-        for name, count in (("adds", self.rounding.adds), ("rescales", self.rounding.rescales)):
-            key = ("accuracy", name)
-            if count is not None and evaluate(self.front, key, count, sizes) < 0:
-                raise self.front.error(key, f"{count(sizes)} {at(sizes)}; a count is 0 or more")
+        for name, counts in (("adds", self.rounding.adds), ("rescales", self.rounding.rescales)):
+            for place, count in each_count(name, counts):
+                if evaluate(self.front, place, count, sizes) < 0:
+                    raise self.front.error(place, f"{count(sizes)} {at(sizes)}; a count is 0 or more")
         return accuracy_for(self.rounding, sizes)
 
     def bind(self, inputs: Arrays, tune: Sizes) -> Bound:

@@ -17,7 +17,8 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import check_keys, read_number, required, table
 from kfuzz.devices.kinds import KINDS, Kind, Severity
 from kfuzz.devices.limits import INT_MAX
-from kfuzz.oracle.op import op_names
+from kfuzz.oracle.find import load
+from kfuzz.oracle.op import OracleError, op_names
 
 KEYS = ("op", "axes", "tune", "where", "let", "arrays", "align", "launch", "accuracy", "values", "broken")
 
@@ -61,6 +62,13 @@ class Broken:
 
 def read_op(front: FrontMatter) -> str:
     op = required(front, ("op",), 'op = "softmax"')
+    if isinstance(op, str) and op.endswith(".py"):  # a formula of one's own, beside the kernel
+        path = (front.path.parent / op).resolve()
+        try:
+            load(path)
+        except OracleError as error:
+            raise front.error(("op",), str(error)) from None
+        return str(path)
     if op not in op_names():
         raise front.error(("op",), f"unknown op; the oracle has {', '.join(op_names())}")
     return str(op)

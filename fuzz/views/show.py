@@ -6,6 +6,7 @@ Knows how to say a claim in words; never whether it holds.
 from collections.abc import Iterator
 
 from kfuzz.claims.expression import Expression
+from kfuzz.claims.formula_claims import Counts
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.sizes import Axis
 from kfuzz.devices.kinds import KINDS
@@ -81,8 +82,13 @@ def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
     return lines
 
 
-def count(claimed: Expression | None, silent: str) -> str:
-    return f"at most {claimed.text}" if claimed else f"left out: {silent}"
+def count(claimed: Counts, silent: str) -> str:
+    """One count, or those of a formula's sums by name."""
+    if claimed is None:
+        return f"left out: {silent}"
+    if isinstance(claimed, Expression):
+        return f"at most {claimed.text}"
+    return ", ".join(f"{name}: at most {each.text}" for name, each in claimed.items())
 
 
 def exp_model(model: ExpModel) -> str:

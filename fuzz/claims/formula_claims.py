@@ -1,0 +1,130 @@
+"""What a claim may say of an op that is a formula: form, named sums, narrow values, operands, models, shared values.
+
+Every name must stand in the formula. Knows the formula's names; never what a bound is.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from kfuzz.claims.expression import Expression
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from kfuzz.claims.reading import read_number, table
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.rounding import FunctionModel, Narrow
+
+FORMULA_KEYS = ("form", "keep", "operand", "shared", "functions")
+Counts = Expression | Mapping[str, Expression] | None
+"""One count for every sum, or a count for each by name."""
+
+MODELS: dict[str, dict[str, FunctionModel]] = {
+    "log": {"logf": FunctionModel(3.0), "__logf": FunctionModel(7.0, 2.0**-21)},
+    "rsqrt": {"rsqrtf": FunctionModel(5.0), "1 / sqrtf": FunctionModel(3.0)},
+    "sqrt": {"sqrtf": FunctionModel(1.0), "sqrt.approx": FunctionModel(3.0)},
+    "tanh": {"tanhf": FunctionModel(5.0), "tanh.approx": FunctionModel(8192.0)},
+    "erf": {"erff": FunctionModel(5.0)},
+}
+"""Documented errors: k ulp of the CUDA C Programming Guide is 2 k + 1 units of u; __logf's 2^-21.41 near 1 is absolute;
+PTX gives tanh.approx 2^-11, and sqrt.approx 1 ulp."""
+
+
+def formula_of(front: FrontMatter) -> FormulaOp | None:
+    """The op of a claim, where it is a formula."""
+    name = str(lookup(front.values, ("op",)))
+    op = find(str((front.path.parent / name).resolve()) if name.endswith(".py") else name)
+    return op if isinstance(op, FormulaOp) else None
+
+
+def read_formula(front: FrontMatter) -> dict[str, Any]:
+    """The fields of an Accuracy that only a formula has; an error where the op is none."""
+    op = formula_of(front)
+    said = [key for key in FORMULA_KEYS if lookup(front.values, ("accuracy", key)) is not None]
+    if op is None:
+        if said:
+            raise front.error(("accuracy", said[0]), "this op is no formula, and has no such statement")
+        return {}
+    return {
+        "form": _word(front, ("accuracy", "form"), op.forms),
+        "operand": _word(front, ("accuracy", "operand"), get_args(Narrow)),
+        "keep": _table(front, ("accuracy", "keep"), op.names.kept, get_args(Narrow)),
+        "functions": _models(front, op.names.functions),
+        "shared": _names(front, ("accuracy", "shared"), op.names.sums),
+    }
+
+
+def read_counts(front: FrontMatter, name: str, names: tuple[str, ...]) -> Counts:
+    """One expression, or of a formula a table of them by the names of its sums; "*" stands for the rest."""
+    key = ("accuracy", name)
+    value = lookup(front.values, key)
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        return read_number(front, key, names)
+    op = formula_of(front)
+    if op is None:
+        raise front.error(key, "this op is no formula, and has one sum: a single count is wanted")
+    _known(front, key, value, (*op.names.sums, "*"), "sum")
+    return {which: read_number(front, (*key, which), names) for which in value}
+
+
+def each_count(name: str, counts: Counts) -> Iterator[tuple[KeyPath, Expression]]:
+    """Every count with the key under which it stands."""
+    if isinstance(counts, Expression):
+        yield ("accuracy", name), counts
+    elif counts is not None:
+        yield from ((("accuracy", name, which), count) for which, count in counts.items())
+
+
+def _word(front: FrontMatter, key: KeyPath, allowed: tuple[str, ...]) -> str | None:
+    value = lookup(front.values, key)
+    if value is None or value in allowed:
+        return None if value is None else str(value)
+    raise front.error(key, f"one of {', '.join(allowed) or 'nothing'} is wanted")
+
+
+def _known(front: FrontMatter, key: KeyPath, given: Mapping[str, object], known: tuple[str, ...], what: str) -> None:
+    for name in given:
+        if name not in known:
+            raise front.error(
+                (*key, name), f"the formula has no {what} of this name; it has {', '.join(known) or 'none'}"
+            )
+
+
+def _table(front: FrontMatter, key: KeyPath, known: tuple[str, ...], words: tuple[str, ...]) -> dict[str, str]:
+    given = table(front, key)
+    _known(front, key, given, known, "value")
+    for name, word in given.items():
+        if word not in words:
+            raise front.error((*key, name), f"one of {', '.join(words)} is wanted")
+    return {name: str(word) for name, word in given.items()}
+
+
+def _models(front: FrontMatter, known: tuple[str, ...]) -> dict[str, FunctionModel]:
+    """`functions = { log = "__logf", tanh = [187, 0] }`: a name, or a measured error in u and an absolute one."""
+    key = ("accuracy", "functions")
+    given = table(front, key)
+    _known(front, key, given, known, "function")
+    found = {}
+    for name, value in given.items():
+        names = MODELS.get(name, {})
+        if isinstance(value, str) and value in names:
+            found[name] = names[value]
+            continue
+        numbers = value if isinstance(value, list) else []
+        try:
+            found[name] = FunctionModel(*(float(number) for number in numbers if type(number) in (int, float)))
+        except (TypeError, ValueError):
+            wanted = ", ".join(f'"{word}"' for word in names)
+            usage = f"{wanted} or [units, absolute] is wanted: an error of units 2^-24, at least 1, and an absolute one"
+            raise front.error((*key, name), usage) from None
+    return found
+
+
+def _names(front: FrontMatter, key: KeyPath, known: tuple[str, ...]) -> tuple[str, ...] | None:
+    value = lookup(front.values, key)
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise front.error(key, 'a list of names is wanted, such as ["mean", "var"]')
+    _known(front, key, dict.fromkeys(value), known, "sum")
+    return tuple(value)

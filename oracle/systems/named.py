@@ -1,0 +1,51 @@
+"""The names that a formula uses: of its sums, of what it may keep narrow, and of its functions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.formats import Reals
+from kfuzz.oracle.systems.value import Quantity
+
+
+class Named(Exact):
+    """The exact answer, with a note of every name that is asked for."""
+
+    def __init__(self, sizes: Mapping[str, int], form: str, index: Mapping[str, Reals]) -> None:
+        super().__init__(sizes, form, index=index)
+        self.sums: dict[str, None] = {}
+        self.kept: dict[str, None] = {}
+        self.functions: dict[str, None] = {}
+
+    def _of(self, name: str, a: Quantity) -> Quantity:
+        self.functions[name] = None
+        return super()._of(name, a)
+
+    def rsqrt(self, a: Quantity) -> Quantity:
+        self.functions["rsqrt"] = None
+        return super().div(self.number(1.0), super()._of("sqrt", a))
+
+    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
+        self.sums[sum] = None
+        return super().sum(a, sum, axis)
+
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul") -> Quantity:
+        self.sums[sum] = None
+        return super().matmul(a, b, sum)
+
+    def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
+        self.sums[sum] = None
+        return super().running_sum(a, sum, exclusive)
+
+    def mean_var(self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0) -> Any:  # noqa: ANN401
+        self.sums |= dict.fromkeys(sums)
+        mean = self.value(x.x.mean(axis=-1, keepdims=True))
+        return mean, self.value(x.x.var(axis=-1, keepdims=True))
+
+    def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
+        self.sums |= dict.fromkeys(sums)
+        return self.value((e.x @ v.x) / e.x.sum(axis=-1, keepdims=True))
+
+    def keep(self, a: Quantity, name: str) -> Quantity:
+        self.kept[name] = None
+        return a

@@ -1,0 +1,122 @@
+"""Claims of ops that are formulas: forms, named sums, models, ops of one's own; and such kernels on the cpu."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kfuzz.cases.case import case_of
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.devices import ClaimError, Probe
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.trials.trial import run_trial
+
+LAYER_NORM = """// layer_norm, one thread a row, in two passes.
+//
+// /// kernel
+// op     = "layer_norm"
+// axes   = {{ rows = "1..1000", cols = "1..1000" }}
+// arrays = {{ x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y" }}
+//
+// [accuracy]
+{accuracy}
+//
+// [[launch]]
+// entry = "layer_norm"
+// grid  = "ceil_div(rows, 32)"
+// block = "32"
+// args  = ["x", "w", "b", "y", "rows", "cols"]
+// ///
+
+extern "C" __global__ void layer_norm(const float* x, const float* w, const float* b, float* y, int rows, int cols) {{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    float sum = 0.0f, squares = 0.0f;
+    for (int col = 0; col < cols; col++) sum += x[row * cols + col];
+    float mean = sum / cols;
+    for (int col = 0; col < cols; col++) {{
+        float off = x[row * cols + col] - mean;
+        squares += off * off;
+    }}
+    float scale = rsqrtf(squares / {divisor} + 1e-5f);
+    for (int col = 0; col < cols; col++) y[row * cols + col] = (x[row * cols + col] - mean) * scale * w[col] + b[col];
+}}
+"""
+GOOD = '// adds = { mean = "cols", var = "cols" }\n// form = "two pass"\n// functions = { rsqrt = "rsqrtf" }'
+
+
+def kernel_of(folder: Path, accuracy: str = GOOD, divisor: str = "cols") -> Kernel:
+    file = folder / "layer_norm.cu"
+    file.write_text(LAYER_NORM.format(accuracy=accuracy, divisor=divisor))
+    return load(file)
+
+
+def test_a_claim_speaks_of_a_formulas_own_names(tmp_path: Path) -> None:
+    kernel = kernel_of(tmp_path, GOOD + '\n// shared = ["mean"]\n// operand = "tf32"')
+    claimed = kernel.accuracy({"rows": 3, "cols": 40})
+    assert claimed.adds == {"mean": 40, "var": 40}
+    assert (claimed.form, claimed.shared, claimed.operand) == ("two pass", ("mean",), "tf32")
+    assert claimed.functions["rsqrt"].a0 == 5
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "message"),
+    [
+        ('// form = "three pass"', "one of two pass, welford, moments is wanted"),
+        ('// adds = { sum = "cols" }', "the formula has no sum of this name; it has mean, var, *"),
+        ('// adds = { mean = "-1" }', "a count is 0 or more"),
+        ('// keep = { e = "f16" }', "the formula has no value of this name; it has none"),
+        ('// functions = { tanh = "tanhf" }', "the formula has no function of this name; it has rsqrt"),
+        ('// functions = { rsqrt = "fast" }', '"rsqrtf", "1 / sqrtf" or [units, absolute] is wanted'),
+        ('// shared = "mean"', 'a list of names is wanted, such as ["mean", "var"]'),
+        ('// operand = "f8"', "one of f16, bf16, tf32 is wanted"),
+    ],
+)
+def test_a_name_that_the_formula_lacks_is_a_mistake_of_the_claim(tmp_path: Path, accuracy: str, message: str) -> None:
+    with pytest.raises(ClaimError) as error:
+        kernel_of(tmp_path, accuracy)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("divisor", "is_right"), [("cols", True), ("(cols - 1)", False)])
+def test_a_layer_norm_is_judged_on_the_cpu(tmp_path: Path, divisor: str, is_right: bool) -> None:
+    rng = np.random.default_rng(1)
+    x, w, b = (rng.standard_normal(shape).astype("f4") for shape in ((5, 33), 33, 33))
+    kernel = kernel_of(tmp_path, divisor=divisor)
+    with CpuDevice() as device:
+        trial = run_trial(kernel, case_of("layer_norm", {"x": x, "w": w, "b": b}), {}, device, Probe(runs=2))
+    assert trial.elements == 5 * 33
+    assert (not trial.errors) == is_right, trial.errors
+
+
+def test_an_op_of_ones_own_is_claimed_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "twice.py").write_text(
+        'INPUTS = {"x": "float[rows, cols]"}\nOUTPUTS = {"y": "float[rows, cols]"}\n'
+        "def formula(N, x):\n    return x + x\n"
+    )
+    text = """// Twice x.
+//
+// /// kernel
+// op     = "./twice.py"
+// axes   = { rows = "1..100", cols = "1..100" }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+//
+// [[launch]]
+// entry = "twice"
+// grid  = "rows"
+// block = "32"
+// args  = ["x", "y", "cols"]
+// ///
+
+extern "C" __global__ void twice(const float* x, float* y, int cols) {
+    for (int col = threadIdx.x; col < cols; col += 32) y[blockIdx.x * cols + col] = 2.0f * x[blockIdx.x * cols + col];
+}
+"""
+    (tmp_path / "twice.cu").write_text(text)
+    kernel = load(tmp_path / "twice.cu")
+    case = case_of(kernel.op, {"x": np.random.default_rng(2).standard_normal((3, 7)).astype("f4")})
+    with CpuDevice() as device:
+        assert not run_trial(kernel, case, {}, device, Probe(runs=2)).defects
+    (tmp_path / "twice.cu").write_text(text.replace("./twice.py", "./thrice.py"))
+    with pytest.raises(ClaimError, match="no such file"):
+        load(tmp_path / "twice.cu")
