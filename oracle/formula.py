@@ -369,7 +369,7 @@ class Question:
         judged = judged & ~open_
         notes = {reason: count for band in self.bands for reason, count in band.notes.items()}
         reasons += tuple(f"{count} {reason}" for reason, count in notes.items())
-        if (open_ & ~notes_explain(notes)).any():
+        if open_.any() and not notes_explain(notes):
             reasons += (f"{int(open_.sum())} {ANYTHING}",)
         only_nan = lo > hi
         with np.errstate(invalid="ignore"):
