@@ -7,4 +7,6 @@ FOUND = 1
 COULD_NOT = 2
 """It could not be done, or nothing was tested: what is to be put right was said in a line."""
 INTERRUPTED = 130
-"""Ctrl-C, or whoever read the output has gone; what was found is kept."""
+"""Ctrl-C, or the terminal has gone; what was found is kept."""
+READER_GONE = 141
+"""Whoever read the output has gone (`| head`), as a shell says it of any program; what was found is kept."""

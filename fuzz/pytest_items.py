@@ -4,7 +4,6 @@ Knows pytest's items and how to report a failure of ours; imported only where th
 """
 
 import os
-import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 DEVICE = pytest.StashKey[Device]()
 KERNELS = pytest.StashKey[Kernels]()
-SEED = pytest.StashKey[int]()
 NAME = pytest.StashKey[str]()
 
 
@@ -158,7 +156,7 @@ class FuzzItem(Item):
         seconds = None if cases else share_of_time(self.session)
         device = visible_device(self.config)
         folder = self.config.rootpath / str(self.config.getini("kfuzz_corpus"))
-        options = Options(seed=seed_of(self.config), max_cases=cases, max_time=seconds, corpus=folder)
+        options = Options(seed=self.config.getoption("--kfuzz-seed"), max_cases=cases, max_time=seconds, corpus=folder)
         started = datetime.now(UTC)
         result = run_campaign([self.kernel], partial(open_device, device), options)
         last_run.note(result, device)
@@ -242,12 +240,6 @@ def device_of(config: pytest.Config) -> Device:
         config.stash[DEVICE] = device = open_device(visible_device(config))
         config.add_cleanup(device.close)
     return config.stash[DEVICE]
-
-
-def seed_of(config: pytest.Config) -> int:
-    """The seed of this run."""
-    given = config.getoption("--kfuzz-seed")
-    return config.stash.setdefault(SEED, secrets.randbelow(1 << 32) if given is None else given)
 
 
 def visible_device(config: pytest.Config) -> str:

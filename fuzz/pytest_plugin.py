@@ -7,16 +7,26 @@ pytest_items.
 
 import importlib
 import re
+import secrets
 from pathlib import Path
 from types import ModuleType
+from typing import Protocol
 
 import pytest
 
 CASE = re.compile(rb'"schema"\s*:\s*"kfuzz-case/')
-CLAIM = re.compile(rb"^\s*(?://|/\*+|\*)?\s*///[ \t]*kernel\s*$", re.MULTILINE)
+CLAIM = re.compile(rb"^[ \t]*(?://|/\*+|\*)?[ \t]*///[ \t]*kernel[ \t]*(?:\*/)?[ \t\r]*$", re.MULTILINE)
+"""As front_matter.MEANT has it."""
 MOST_BYTES = 16 << 20
 WINDOW = 4096
 """Bytes at either end of a JSON file in which its schema stands: first as we write it, last if keys are sorted."""
+
+
+class Node(Protocol):
+    """A worker of xdist, as far as we know it."""
+
+    config: pytest.Config
+    workerinput: dict[str, object]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,6 +40,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     kernels = "kernels to replay on and to fuzz, as globs from rootdir; every .cu file with a claim if left out"
     parser.addini("kfuzz_kernels", kernels, type="linelist", default=[])
     parser.addini("kfuzz_corpus", "folder for cases that --kfuzz finds", default="tests/corpus")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the seed where none is given, once: it is told, and the workers of xdist have the same."""
+    if config.getoption("--kfuzz") and config.getoption("--kfuzz-seed") is None:
+        handed: dict[str, int] = getattr(config, "workerinput", {})
+        config.option.kfuzz_seed = handed.get("kfuzz_seed", secrets.randbelow(1 << 32))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Node) -> None:
+    """Hand the seed to a worker of xdist."""
+    node.workerinput["kfuzz_seed"] = node.config.getoption("--kfuzz-seed")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -58,7 +81,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
         return None
     cases, device = config.getoption("--kfuzz-cases"), config.getoption("--kfuzz-device")
     how_long = f"{cases} cases of each kernel" if cases else f"for {config.getoption('--kfuzz-time')}"
-    return f"kfuzz: fuzzing {how_long}, device {device}"
+    return f"kfuzz: fuzzing {how_long}, device {device}, --kfuzz-seed {config.getoption('--kfuzz-seed')}"
 
 
 def is_case(path: Path) -> bool:

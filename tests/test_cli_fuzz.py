@@ -16,6 +16,7 @@ from kfuzz.cases import case_file
 from kfuzz.cases.case import Case, Origin, Record, case_of
 from kfuzz.claims.kernel import KERNELS
 from kfuzz.commands.group import main
+from kfuzz.find.targets import find
 
 ROOT = Path(__file__).resolve().parent.parent
 LEADING = (KERNELS / "broken" / "leading_neg_inf.cu").read_text()
@@ -180,10 +181,36 @@ def test_a_kernel_of_which_nothing_was_judged_is_not_green(folder: Path) -> None
         done = kfuzz("fuzz", *targets, "--max-cases", "6", "--jobs", "1", "--junit", "j.xml")
         assert done.exit_code == 2
         assert "huge: no answer of its " in done.stderr
-        assert "trials was judged: too large for the cpu device" in done.stderr
+        assert "too large for the cpu device" in done.stderr
         error = cases(folder / "j.xml")["huge"].find("error")
         assert error is not None
         assert error.get("type") == "not judged"
+
+
+def test_a_document_on_standard_output_stands_there_alone(folder: Path) -> None:
+    asked = ("fuzz", "mine.cu", "--max-cases", "30", "--seed", "1", "--jobs", "1")
+    done = kfuzz(*asked, "--json", "-")
+    assert json.loads(done.stdout)["exit_code"] == done.exit_code == 1
+    assert "BROKEN  mine: special" in done.stderr
+    assert ET.fromstring(kfuzz(*asked, "--junit", "-").stdout.encode()).tag == "testsuites"  # noqa: S314  our own
+    twice = kfuzz(*asked, "--json", "-", "--junit", "-")
+    assert (twice.exit_code, "standard output (-) takes one document" in twice.stderr) == (2, True)
+    assert not (folder / "-").exists()
+
+
+def test_the_name_of_a_folder_of_ours_stands_for_what_is_in_it(folder: Path) -> None:
+    assert find("softmax") == find("softmax/") == find("softmax/*")
+    assert len(find("softmax")) > 9
+    (folder / "softmax").mkdir()
+    (folder / "softmax" / "own.cu").write_text(MINE)
+    assert find("softmax") == (Path("softmax/own.cu"),)  # what lies here comes first
+
+
+def test_what_an_option_does_not_do_here_is_said(folder: Path) -> None:
+    (folder / "mine.cu").write_text(FIXED)
+    done = kfuzz("fuzz", "mine.cu", "--max-cases", "3", "--jobs", "1", "--sanitize")
+    assert done.exit_code == 0
+    assert "--sanitize does nothing on the cpu" in done.stderr
 
 
 def test_two_kernels_of_one_stem_are_named_by_their_folders(folder: Path) -> None:

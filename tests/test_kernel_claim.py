@@ -263,6 +263,23 @@ def test_a_file_that_is_not_there_or_no_text_is_one_line(tmp_path: Path) -> None
         load(tmp_path / "bytes.cu")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("// /// kernel", "///kernel"), ("// /// kernel", "// ///kernel"), ("// /// kernel", "/// kernel"),
+        ("// /// kernel", "//  ///  kernel"), ("// /// kernel", "/* /// kernel"), ("// ///\n", "/// */\n"),
+        ("// ///\n", "///\n"), ("// ///\n", "*/\n"),
+    ],
+)  # fmt: skip
+def test_a_fence_that_was_meant_is_named(tmp_path: Path, old: str, new: str) -> None:
+    """Such a file was none at all to whoever asked for the kernels of a folder."""
+    at = GOOD.rindex(old) if old.endswith("\n") else GOOD.index(old)
+    said = complaint(tmp_path, GOOD[:at] + new + GOOD[at + len(old) :])
+    assert "did you mean '// ///" in said
+    assert "not in /* */" in said
+    assert len(kernels_below(tmp_path).faults) == 1
+
+
 def test_our_folder_of_broken_kernels_holds_only_those_that_say_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(ClaimError, match="missing in our folder of broken kernels"):
         read(parse(KERNELS / "broken" / "new.cu", GOOD))

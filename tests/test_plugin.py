@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -100,6 +101,16 @@ def test_fuzzing_is_one_item_for_each_kernel_and_finds_the_bug(tmp_path: Path) -
     assert {case.get("classname") for case in tree.iter("testcase")} == {"mine.cu", "right.cu"}
 
 
+def test_the_seed_is_drawn_once_and_told(tmp_path: Path) -> None:
+    (tmp_path / "one.cu").write_text(FIXED)
+    (tmp_path / "other.cu").write_text(FIXED)
+    done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "2", "-n", "2", "--junitxml", "junit.xml")
+    told = re.search(r"--kfuzz-seed (\d+)", done.stdout)
+    assert told is not None
+    tree = ET.parse(tmp_path / "junit.xml")  # noqa: S314  our own file
+    assert {one.get("value") for one in tree.iter("property") if one.get("name") == "kfuzz_seed"} == {told[1]}
+
+
 def test_two_kernels_of_one_name_are_named_by_their_folders(tmp_path: Path) -> None:
     """The cases of one would take the place of the other's."""
     for place in (tmp_path / "one", tmp_path / "other"):
@@ -159,7 +170,7 @@ def test_a_kernel_of_which_nothing_was_judged_is_no_passing_test(tmp_path: Path)
     (tmp_path / "mine.cu").write_text(huge)
     done = run(tmp_path, "--kfuzz", "--kfuzz-time", "3s")
     assert done.returncode == 1
-    assert "was judged: too large for the cpu device" in done.stdout
+    assert "too large for the cpu device" in done.stdout
 
 
 def test_workers_share_the_items(tmp_path: Path) -> None:

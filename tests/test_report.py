@@ -16,12 +16,13 @@ from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError, Record, case_of
 from kfuzz.claims.kernel import KERNELS, discover
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.oracle.verdict import Extent
+from kfuzz.oracle.verdict import Extent, Worst
 from kfuzz.printable import printable
+from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.replay import Replay
 from kfuzz.views import report, summary
 from kfuzz.views.document import Document, FindingEntry, KernelEntry
-from kfuzz.views.failure import discovery_text, extent_text, option_for, replay_texts
+from kfuzz.views.failure import discovery_text, extent_text, failure_text, option_for, replay_texts
 from kfuzz.views.junit import as_junit
 from kfuzz.views.live import Board, KernelLine, LineView, TableView, board_table, view_of
 from kfuzz.views.report import Report
@@ -322,7 +323,9 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(result: Result) -> N
         view(GaveUp("b", "did not end\nmore"))
     lines = stream.getvalue().splitlines()
     assert [line[:9] for line in lines] == ["[ 10.0 s]", "[ 20.0 s]", "[ 24.0 s]", "[ 24.0 s]"]
-    assert lines[0].endswith("11 trials (1/s), 55 rows (6/s), worst error 0.25 of its bound, 0 findings, 50 s left")
+    assert lines[0].endswith(
+        "11 trials (1/s), 55 rows (6/s), worst kept error 0.25 of its bound, 0 findings, 50 s left"
+    )
     assert "error: a: special, NaN (trial " in lines[2]
     assert lines[3].endswith("b: did not end")
 
@@ -339,6 +342,35 @@ def test_on_a_terminal_it_is_a_table_that_goes_away(result: Result) -> None:
     text = printed(board_table(shown, 1))
     assert text.splitlines()[1].startswith("a ")
     assert "and 1 more" in text
+
+
+def test_the_table_holds_80_columns_and_keeps_its_figures(result: Result) -> None:
+    shown = board(Clock())
+    shown.kernels = {name: KernelLine(123_456, 12_345_678, 0.99) for name in ("softmax/online_block_shuffle", "mine")}
+    shown.kernels["mine"].found = [f"race, `shared[{place}] = value;`" for place in range(12)]
+    stream = io.StringIO()
+    Console(file=stream, width=80).print(board_table(shown, 9))
+    lines = stream.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == ["kernel", "trials", "rows", "worst", "kept", "findings"]
+    assert lines[1].split()[:4] == ["mine", "123456", "12345678", "0.99"]
+    assert "12: race, `s" in lines[1]
+
+
+def wrong(worst: Worst, ratio: float | None) -> str:
+    scene = Scene("mine", "mine.cu", "row_max rows=1", 1, {"rows": 1}, {}, False)
+    defect = Defect(scene, "numeric", "error", "mine: numeric", "mine: numeric", "so", worst=worst,
+                    extent=Extent(1, 1, (0,), "the whole row"), ratio=ratio)  # fmt: skip
+    return failure_text(defect, ("again", "always"))
+
+
+def test_an_error_that_its_bound_does_not_explain_says_what_does() -> None:
+    exact = Worst("y", (0,), 1.0, 2.0, 2.0, 2.0, "3f800000", "40000000")
+    assert "error     exact: any difference is wrong" in wrong(exact, 0.0)
+    wide = replace(exact, lo=0.5, hi=2.5)
+    assert "error     0.42 x the bound, alone; not all of the row fit one shared denominator" in wrong(wide, 0.42)
+    assert "error     7 x the bound" in wrong(wide, 7.0)
+    assert "x the bound" not in wrong(wide, None)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import ast
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -46,6 +48,14 @@ def test_it_prints_the_finding_and_ends_with_1(tmp_path: Path) -> None:
     assert "x[0, 0] is nan" in done.stdout or "y[0, 0] is nan" in done.stdout
     assert "always (" in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["repro.py"]
+
+
+def test_it_says_how_kfuzz_was_installed_here(tmp_path: Path) -> None:
+    """No index has a package of that name."""
+    said = re.search(r"^    (python -m pip install (.+))$", repro.script(LEADING, record(), "repro.py"), re.MULTILINE)
+    assert said is not None
+    (place,) = shlex.split(said[2])
+    assert (Path(place) / "pyproject.toml").is_file() or place.endswith(".whl")
 
 
 def test_it_ends_with_0_once_the_kernel_in_it_is_right(tmp_path: Path) -> None:

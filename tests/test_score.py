@@ -1,5 +1,7 @@
 """The score: what becomes of a mutant, what a run keeps, and that neither can be wrong in silence."""
 
+import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +13,10 @@ from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.commands.group import main
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import Mutant, mutants
-from kfuzz.scoring.figures import accused, figures, idle_operators, told
+from kfuzz.scoring.figures import accused, as_json, figures, idle_operators, told
 from kfuzz.scoring.run import FILE, HowFar, ScoreReport, run_score
 from kfuzz.scoring.survivors import Reason, ReasonError, belied, reasons, standing
-from kfuzz.scoring.trials import Control, Score, ScoreOptions, control_of, score_of
+from kfuzz.scoring.trials import Control, Fate, Score, ScoreOptions, control_of, score_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("score")]  # what they share is made once
 
@@ -140,7 +142,31 @@ def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: ScoreReport
     assert len(whole.scores) == len({mutant.operator for mutant in mutants(KERNEL)})
     assert whole.controls[KERNEL.name].trials == FEW.max_cases
     assert figures(whole.scores.values(), ()).rate > 0.9
-    assert any("killed" in line for line in told(whole, ()))
+    lines = list(told(whole, ()))
+    assert lines[0] == f"{len(whole.scores)} bugs were seeded into 1 kernel, one at a time"
+    assert any(
+        re.match(r"of the \d+ others \d+ were found \(\d+\.\d%\), half of these within \d+", line) for line in lines
+    )
+
+
+def test_the_document_of_a_score_has_every_bug(whole: ScoreReport) -> None:
+    found = json.loads(as_json(whole, ()))
+    assert found["schema"] == "kfuzz-score-report/1"
+    assert (found["seed"], found["max_cases"], found["interrupted"]) == (FEW.seed, FEW.max_cases, False)
+    assert {one["key"] for one in found["bugs"]} == whole.scores.keys()
+    assert sum(found["counts"].values()) == len(found["bugs"])
+    assert found["found"] == sum(one["status"] in ("killed", "warned") for one in found["bugs"])
+    assert [one["name"] for one in found["kernels"]] == [KERNEL.name]
+
+
+@pytest.mark.parametrize("statuses", [(), ("stillborn",), ("survived",), ("survived", "stillborn")])
+def test_where_nothing_was_found_no_figure_is_made_up(statuses: tuple[Fate, ...]) -> None:
+    """After Ctrl-C it said `0.0 %, half of them within 0 trials`."""
+    scores = {str(place): made_up(status=status, key=str(place)) for place, status in enumerate(statuses)}
+    lines = list(told(ScoreReport(FEW, {}, scores, interrupted=True), ()))
+    assert lines[0].startswith("interrupted: ")
+    assert not any("0.0%" in line or "within 0" in line or "of 0" in line for line in lines)
+    assert any("nothing can be said" in line or "none was found" in line for line in lines)
 
 
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, whole: ScoreReport) -> None:
@@ -246,8 +272,11 @@ def test_the_command_scores_a_kernel_and_says_how_it_went(tmp_path: Path) -> Non
     asked = ["score", "reduce/warp_max_down", "--max-cases", "2", "--out", str(tmp_path)]
     result = CliRunner().invoke(main, asked)
     assert result.exit_code == 0, result.output
-    assert "that are not equivalent were killed" in result.output
-    assert "1 unmutated kernels, 2 trials: 0 accused" in result.output
+    assert "bugs were seeded into 1 kernel, one at a time" in result.output
+    assert "the kernel without a seeded bug: not accused, in 2 trials" in result.output
+    piped = CliRunner().invoke(main, [*asked, "--json", "-"])
+    assert "bugs were seeded" in piped.stderr
+    assert json.loads(piped.stdout)["max_cases"] == 2
 
 
 def test_a_kernel_that_is_wrong_on_purpose_is_not_mutated() -> None:

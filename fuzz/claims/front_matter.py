@@ -21,6 +21,9 @@ HOW = (
     "a kernel file carries its claim in comments between '// /// kernel' and '// ///'; "
     "'kfuzz show --template' prints one to start from"
 )
+MEANT = re.compile(r"\s*(?://|/\*+|\*)?\s*///\s*kernel\s*(?:\*/)?\s*$")
+MEANT_CLOSED = re.compile(r"\s*(?:(?://|\*)?\s*///|(?:///\s*)?\*/)\s*$")
+PLAIN = "a claim stands in // comments, with one space after the slashes, not in /* */"
 WIDEST = 72
 MOST_LINES, MOST_LETTERS = 400, 1 << 16
 """More than any claim needs, and few enough that finding the line of a mistake takes no time."""
@@ -83,12 +86,18 @@ def parse(path: Path, source: str) -> FrontMatter:
     lines = [line.rstrip() for line in source.split("\n")]
     fences = [number for number, line in enumerate(lines) if line == OPENS]
     if not fences:
+        near = next((number for number, line in enumerate(lines) if MEANT.match(line)), None)
+        if near is not None:
+            raise ClaimError(f"{where}:{near + 1}: {shown(lines[near])}: did you mean '{OPENS}'? {PLAIN}")
         raise ClaimError(f"{where}:1: no front matter: {HOW}")
     start = fences[0] + 1
     if len(fences) > 1:
         raise ClaimError(f"{where}:{fences[1] + 1}: a second '{OPENS}'; a file is one kernel with one claim")
     end = next((number for number in range(start, len(lines)) if lines[number] == CLOSES), None)
     if end is None:
+        near = next((number for number in range(start, len(lines)) if MEANT_CLOSED.match(lines[number])), None)
+        if near is not None:
+            raise ClaimError(f"{where}:{near + 1}: {shown(lines[near])}: did you mean '{CLOSES}'? {PLAIN}")
         raise ClaimError(f"{where}:{start}: '{OPENS}' is never closed; end the front matter with a line '{CLOSES}'")
     if end - start > MOST_LINES:
         raise ClaimError(f"{where}:{start}: front matter of {end - start} lines; at most {MOST_LINES}")
@@ -111,6 +120,11 @@ def parse(path: Path, source: str) -> FrontMatter:
         raise ClaimError(f"{where}:{start}: keys and lists nested more than {MOST_DEPTH} deep; no claim needs so many")
     prose = "\n".join(line[2:].removeprefix(" ") for line in lines[: start - 1] if line.startswith("//")).strip()
     return FrontMatter(path, source, prose, start + 1, toml, values)
+
+
+def has_claim(text: str) -> bool:
+    """Whether a text carries a claim, or what was meant for one."""
+    return any(MEANT.match(line) for line in text.splitlines())
 
 
 def is_deep(values: dict[str, object]) -> bool:

@@ -71,8 +71,7 @@ def packages() -> Iterator[Check]:
         try:
             yield Check(name, metadata.version(name))
         except metadata.PackageNotFoundError:
-            wanted = "kfuzz[gpu]" if name == "pycuda" else name
-            yield Check(name, "", f"not installed: {sys.executable} -m pip install '{wanted}'")
+            yield Check(name, "", f"not installed: {sys.executable} -m pip install {name}")
 
 
 def required() -> tuple[str, ...]:

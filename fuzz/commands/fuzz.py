@@ -22,7 +22,7 @@ from kfuzz.claiming.slack import slack_of, told
 from kfuzz.claims.kernel import Kernel, kernel_files
 from kfuzz.commands.options import console, device_option, duration, kernels_named, tell_faults
 from kfuzz.devices import DeviceError
-from kfuzz.exit_codes import COULD_NOT, NOTHING_NEW
+from kfuzz.exit_codes import COULD_NOT, NOTHING_NEW, READER_GONE
 from kfuzz.find.changed import changed_since
 from kfuzz.find.device import device_named, open_device
 from kfuzz.find.project import Kernels, read_all
@@ -42,7 +42,7 @@ MOST_ADVICE = 4
 DEFAULT_CORPUS = Path("tests/corpus")
 TRY_NEXT = "broken/leading_neg_inf"
 SERVICES = ("auto", "none", "github", "gitlab")
-FILE = click.Path(dir_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -63,8 +63,8 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
               help="Where failing cases are kept, one file for each way to fail.")  # fmt: skip
 @click.option("--out", type=FOLDER, help="Keep the state of the search here; given again, it goes on.")
 @click.option("--baseline", type=FILE, help="A former --json report: what stands in it is not new, and no failure.")
-@click.option("--json", "json_file", type=FILE, help="Write the report here.")
-@click.option("--junit", "junit_file", type=FILE, help="Write the report as JUnit XML here.")
+@click.option("--json", "json_file", type=FILE, help="Write the report here; - is standard output.")
+@click.option("--junit", "junit_file", type=FILE, help="Write the report as JUnit XML here; - is standard output.")
 @click.option("--html", "html_file", type=FILE, help="Write the report here as a page for a browser.")
 @click.option("--sarif", "sarif_file", type=FILE, help="Write the findings here as SARIF 2.1.0, for code hosts.")
 @click.option("--format", "service", type=click.Choice(SERVICES), default="auto",
@@ -114,6 +114,11 @@ def fuzz(
     if not kernels.usable:
         click.echo(f"no kernel differs from {since}: nothing to do")
         ctx.exit(COULD_NOT if kernels.faults else NOTHING_NEW)
+    piped = [path for path in (json_file, junit_file, html_file, sarif_file) if path == report.STDOUT]
+    if len(piped) > 1:
+        raise click.UsageError("standard output (-) takes one document")
+    if sanitize and device_named(device) == "cpu":
+        click.echo("--sanitize does nothing on the cpu, which looks at each access of some trials without it", err=True)
     options = Options(
         seed=chosen_seed(seed, out),
         max_cases=max_cases,
@@ -124,7 +129,7 @@ def fuzz(
         known=corpus.read_baseline(baseline) if baseline else frozenset(),
     )
     corpus.check_writable(folder)
-    screen = console()
+    screen = console(to_stderr=bool(piped))
     found = campaign(kernels, device_named(device), sanitize, options, screen)
     try:
         show(found, screen, is_first_look=not targets)
@@ -140,8 +145,8 @@ def fuzz(
         ):
             if path:
                 report.write(path, render(found))
-        tell(service, report.document(found))
-    ctx.exit(found.exit_code)
+        tell(service, report.document(found), to_stderr=bool(piped))
+    ctx.exit(READER_GONE if screen.is_abandoned else found.exit_code)
 
 
 def advise(kernels: tuple[Kernel, ...], device: str, screen: Console) -> None:
@@ -155,12 +160,12 @@ def advise(kernels: tuple[Kernel, ...], device: str, screen: Console) -> None:
                 screen.print(told(kernel, slack), markup=False, highlight=False, soft_wrap=True)
 
 
-def tell(service: str, found: Document) -> None:
+def tell(service: str, found: Document, to_stderr: bool) -> None:
     """Tell a CI service what was found, where and how it looks for it."""
     if service == "auto" and os.environ.get("GITHUB_ACTIONS") == "true":
         service = "github"
     if service == "github":
-        click.echo(as_annotations(found), nl=False)
+        click.echo(as_annotations(found), nl=False, err=to_stderr)
         if place := os.environ.get("GITHUB_STEP_SUMMARY"):
             with Path(place).open("a", encoding="utf-8") as file:
                 file.write(as_summary(found))

@@ -19,13 +19,13 @@ from kfuzz.commands.fuzz import fuzz
 from kfuzz.commands.list import list_kernels
 from kfuzz.commands.minimize import minimize
 from kfuzz.commands.op import op
-from kfuzz.commands.options import silence
+from kfuzz.commands.options import ReaderGone, silence
 from kfuzz.commands.replay import replay
 from kfuzz.commands.report import report
 from kfuzz.commands.score import score
 from kfuzz.commands.show import show
 from kfuzz.devices import ClaimError, DeviceError, unexpected
-from kfuzz.exit_codes import COULD_NOT, INTERRUPTED
+from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, READER_GONE
 from kfuzz.find.settings import KERNELS, Value, read_settings
 from kfuzz.find.targets import TargetError
 from kfuzz.printable import printable
@@ -49,10 +49,10 @@ class Commands(click.Group):
         except OSError as error:
             if error.errno in UNREAD:
                 silence(sys.stdout)
-                ctx.exit(INTERRUPTED)
+                ctx.exit(READER_GONE if error.errno == errno.EPIPE else INTERRUPTED)
             _tell(error if error.errno in FULL else unexpected(error), ctx.params["debug"])
-        except KeyboardInterrupt:
-            ctx.exit(INTERRUPTED)
+        except KeyboardInterrupt as error:
+            ctx.exit(READER_GONE if isinstance(error, ReaderGone) else INTERRUPTED)
         except Exception as error:  # a bug of ours: never the exit code of a kernel's
             _tell(unexpected(error), ctx.params["debug"])
         return ctx.exit(COULD_NOT)

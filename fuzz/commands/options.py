@@ -37,14 +37,20 @@ device_option = click.option(
 )
 
 
+class ReaderGone(KeyboardInterrupt):
+    """Whoever read what is printed has gone: what runs ends as by Ctrl-C, and keeps what it has."""
+
+
 class Screen(Console):
-    """A console that takes the end of its reader (`| head`) for Ctrl-C: rich's own hook for that is a method."""
+    """A console that notices the end of its reader (`| head`): rich's own hook for that is a method."""
+
+    is_abandoned = False
 
     def on_broken_pipe(self) -> None:
         """Print no more, here or at exit, and end what runs."""
-        self.quiet = True
+        self.quiet = self.is_abandoned = True
         silence(self.file)
-        raise KeyboardInterrupt
+        raise ReaderGone
 
 
 def silence(stream: IO[str]) -> None:
@@ -52,7 +58,7 @@ def silence(stream: IO[str]) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def console(to_stderr: bool = False) -> Console:
+def console(to_stderr: bool = False) -> Screen:
     """A console as wide as the terminal; lines are never broken where it is none."""
     is_terminal = (sys.stderr if to_stderr else sys.stdout).isatty()
     return Screen(stderr=to_stderr) if is_terminal else Screen(stderr=to_stderr, width=WIDE)

@@ -8,10 +8,11 @@ from kfuzz.commands.options import console, kernels_named, tell_faults
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
 from kfuzz.find.targets import TargetError
-from kfuzz.scoring.figures import accused, told
+from kfuzz.scoring.figures import accused, as_json, told
 from kfuzz.scoring.run import HowFar, run_score
 from kfuzz.scoring.survivors import reasons
 from kfuzz.scoring.trials import ScoreOptions
+from kfuzz.views.report import STDOUT, write
 
 LINE_EVERY = 15.0
 
@@ -52,6 +53,8 @@ class Telling:
 @click.option("--seed", type=int, default=0, show_default=True, help="Which bugs and which cases; the same for a seed.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="Keep what is done here; given again, it goes on.")  # fmt: skip
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+              help="Write what became of each seeded bug here; - is standard output.")  # fmt: skip
 @click.pass_context
 def score(
     ctx: click.Context,
@@ -61,6 +64,7 @@ def score(
     per_operator: int,
     seed: int,
     out: Path | None,
+    json_file: Path | None,
 ) -> None:
     """Seed bugs into correct kernels, one at a time, and count which of them the search finds.
 
@@ -83,7 +87,9 @@ def score(
     with Telling() as telling:
         report = run_score(kernels, CpuDevice, ScoreOptions(seed, max_cases, per_operator), jobs, out, telling)
     for line in told(report, reasons()):
-        click.echo(line)
+        click.echo(line, err=json_file == STDOUT)
+    if json_file:
+        write(json_file, as_json(report, reasons()))
     if report.interrupted:
         ctx.exit(INTERRUPTED)
     if accused(report):

@@ -14,7 +14,7 @@ MOST_HEADERS = 1000
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """A kernel file or a header: its text, and which of its includes is which of the sources."""
 
     path: Path
@@ -22,10 +22,10 @@ class Source:
     includes: tuple[tuple[Include, int], ...] = ()
 
 
-def sources(path: Path, text: str, flags: Sequence[str]) -> tuple[Source, ...]:
+def sources(path: Path, text: str, flags: Sequence[str]) -> tuple[SourceFile, ...]:
     """The kernel file, number 0, and all headers of its author that it includes, in the order of their first use."""
     folders = [Path(flag.removeprefix("-I")) for flag in flags if flag.startswith("-I")]
-    found, numbers, at = [Source(path, text)], {path.resolve(): 0}, 0
+    found, numbers, at = [SourceFile(path, text)], {path.resolve(): 0}, 0
     while at < len(found):
         one = found[at]
         named: list[tuple[Include, int]] = []
@@ -36,10 +36,10 @@ def sources(path: Path, text: str, flags: Sequence[str]) -> tuple[Source, ...]:
             full = place.resolve()
             if full not in numbers and (content := _content(place)) is not None:
                 numbers[full] = len(found)
-                found.append(Source(place, content))
+                found.append(SourceFile(place, content))
             if full in numbers:
                 named.append((include, numbers[full]))
-        found[at] = Source(one.path, one.text, tuple(named))
+        found[at] = SourceFile(one.path, one.text, tuple(named))
         at += 1
     return tuple(found)
 
@@ -57,7 +57,7 @@ def _content(place: Path) -> str | None:
         return None
 
 
-def renamed(source: Source, names: Sequence[str]) -> str:
+def renamed(source: SourceFile, names: Sequence[str]) -> str:
     """The text with each include that is known under another name; its lines stay where they are."""
     text = source.text
     for include, number in reversed(source.includes):

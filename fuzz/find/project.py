@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kfuzz.cases.case import Record
-from kfuzz.claims.front_matter import MOST_BYTES, OPENS
+from kfuzz.claims import front_matter
+from kfuzz.claims.front_matter import MOST_BYTES
 from kfuzz.claims.kernel import Kernel, kernel_files, load, name_of
 from kfuzz.devices import ClaimError
 
@@ -70,7 +71,7 @@ def has_claim(path: Path) -> bool:
         if not path.is_file() or path.stat().st_size > MOST_BYTES:  # a pipe would never be read to its end
             return False
         text = path.read_text(encoding="utf-8-sig", errors="replace")
-        return any(line.rstrip() == OPENS for line in text.splitlines())
+        return front_matter.has_claim(text)
     except OSError:
         return False
 

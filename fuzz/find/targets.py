@@ -16,14 +16,15 @@ class TargetError(ValueError):
 
 
 def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
-    """The files that `softmax/online_block`, `softmax/*`, `mine.cu` or a folder stand for."""
+    """The files that `softmax/online_block`, `softmax/*` or `softmax` for short, `mine.cu` or a folder stand for."""
     path = Path(target)
     if path.suffix == ".cu" and path.is_file():
         return (path,)
     if path.is_dir() and (found := files_below(path)):
         return found
     known = {path.relative_to(folder).with_suffix("").as_posix(): path for path in kernel_files(folder)}
-    found = tuple(path for name, path in known.items() if fnmatchcase(name, target.removesuffix(".cu")))
+    folder_too = (target.removesuffix(".cu"), f"{target.rstrip('/')}/*")
+    found = tuple(path for name, path in known.items() if any(fnmatchcase(name, one) for one in folder_too))
     if not found and "/" not in target:
         found = tuple(path for name, path in known.items() if fnmatchcase(name.rpartition("/")[2], target))
     if not found and path.is_dir():

@@ -3,9 +3,10 @@
 Knows scores and reasons; never how a mutant is run.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 
 from kfuzz.mutating.mutate import operators
@@ -87,24 +88,67 @@ def idle_operators(report: ScoreReport, known: tuple[Reason, ...]) -> dict[str, 
     return found
 
 
-def told(report: ScoreReport, known: tuple[Reason, ...]) -> Iterator[str]:
-    """The score in lines, for a terminal."""
+def sentences(report: ScoreReport, known: tuple[Reason, ...]) -> Iterator[str]:
+    """How many bugs were seeded, how many of them were found, and how soon."""
     total = figures(report.scores.values(), known)
-    counts = ", ".join(f"{count} {name}" for name, count in total.counts.most_common())
-    yield f"{len(report.scores)} mutants in {len(by_kernel(report, known))} kernels: {counts}"
-    yield (
-        f"{total.killed} of {total.compiled - total.equivalent} that are not equivalent were killed: "
-        f"{total.rate:.1%}, half of them within {total.median:g} trials"
-    )
-    warned = [score for score in report.scores.values() if score.status == "warned"]
-    same = sum(score.identical for score in warned)
-    yield (
-        f"{total.counts['killed']} of these by an error, {len(warned)} by a warning alone; of the latter {same} gave "
-        "their kernel's own answers to the bit, all through"
-    )
+    counts, kernels = total.counts, len(by_kernel(report, known))
+    if not total.compiled:
+        yield f"{len(report.scores)} bugs were seeded, none of which compiles: nothing can be said"
+        return
+    yield f"{len(report.scores)} bugs were seeded into {kernels} kernel{'s' * (kernels != 1)}, one at a time"
+    if counts["stillborn"]:
+        yield f"{counts['stillborn']} of them do not compile"
+    if total.equivalent:
+        yield f"{total.equivalent} change no answer, by a reason that was reviewed and borne out"
+    left = total.compiled - total.equivalent
+    if not total.killed:
+        yield f"of the {left} others none was found"
+        return
+    soon = f"half of these within {total.median:g} trial{'s' * (total.median != 1)}"
+    yield f"of the {left} others {total.killed} were found ({total.rate:.1%}), {soon}"
+    if counts["warned"]:
+        warned = [score for score in report.scores.values() if score.status == "warned"]
+        same = sum(score.identical for score in warned)
+        yield f"{counts['warned']} of these by a warning alone, {same} of which answer as their kernel does, to the bit"
+    reasons = {name: counts[name] for name in ("within the claim", "out of reach", "unexplained") if counts[name]}
+    if reasons:
+        yield f"{sum(reasons.values())} were not found: {', '.join(f'{n} {name}' for name, n in reasons.items())}"
+
+
+def as_json(report: ScoreReport, known: tuple[Reason, ...]) -> str:
+    """The score as one JSON document, kfuzz-score-report/1: counts, then each seeded bug with what became of it."""
+    total = figures(report.scores.values(), known)
+    document = {
+        "schema": "kfuzz-score-report/1",
+        **asdict(report.options),
+        "interrupted": report.interrupted,
+        "counts": dict(sorted(total.counts.items())),
+        "found": total.killed,
+        "to_be_found": total.compiled - total.equivalent,
+        "median_trials": total.median if total.killed else None,
+        "kernels": [
+            {"name": one.kernel, "trials": one.trials, "accused": list(one.defects)}
+            for one in sorted(report.controls.values(), key=lambda control: control.kernel)
+        ],
+        "bugs": [
+            {**asdict(one), "standing": standing(one, known), "reason": reason.why if reason else None}
+            for one in sorted(report.scores.values(), key=lambda score: (score.kernel, score.line, score.key))
+            for reason in [reason_for(one, known)]
+        ],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def told(report: ScoreReport, known: tuple[Reason, ...]) -> Iterator[str]:
+    """The score in sentences, for a terminal."""
+    if report.interrupted:
+        yield "interrupted: what follows is of the bugs that were tried by then"
+    yield from sentences(report, known)
     trials = sum(control.trials for control in report.controls.values())
     bad = accused(report)
-    yield f"{len(report.controls)} unmutated kernels, {trials} trials: {len(bad)} accused"
+    right = f"the kernel{'s' * (len(report.controls) != 1)} without a seeded bug"
+    said = f"{len(bad)} of {len(report.controls)} accused" if bad else "not accused"
+    yield f"{right}: {said}, in {trials} trials"
     for control in bad:
         yield from (f"  {defect}" for defect in control.defects)
     for score in survivors(report):

@@ -12,13 +12,13 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle import Accuracy, Verdict, judge
 from numpy.typing import NDArray
 
-Arrays = Mapping[str, NDArray[Any]]
+ByRole = Mapping[str, NDArray[Any]]
 
 OF_ROUNDING = ("fast exp", "less accurate than claimed", "wrong elements", "exp of another base", "denominator")
 """Diagnoses that an exp or a division of another kind would explain; so would an atomic that flushes zero elements."""
 
 
-def hinted(kernel: Kernel, inputs: Arrays, got: Arrays, accuracy: Accuracy, verdict: Verdict) -> Verdict:
+def hinted(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy, verdict: Verdict) -> Verdict:
     """A broken verdict with what the claim could have said in its detail; any other as it is."""
     if verdict.status != "broken":
         return verdict
@@ -28,7 +28,7 @@ def hinted(kernel: Kernel, inputs: Arrays, got: Arrays, accuracy: Accuracy, verd
     return replace(verdict, detail="; ".join(part for part in (verdict.detail, *hints) if part)) if hints else verdict
 
 
-def finite_keeps(kernel: Kernel, inputs: Arrays, got: Arrays, accuracy: Accuracy) -> str:
+def finite_keeps(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy) -> str:
     """`[values] finite = true keeps it`, where only rows with -inf are wrong and all others are right."""
     if kernel.finite or not has_rows(kernel):
         return ""

@@ -69,7 +69,8 @@ def evidence(defect: Defect) -> Iterator[Statement]:
     if worst is None or extent is None:
         yield "seen", defect.message
     else:
-        yield from worst_element(worst, defect.ratio)
+        yield from worst_element(worst)
+        yield from how_wrong(defect, worst)
         yield "extent", extent_text(extent, len(worst.index))
         if defect.diagnosis or defect.detail:
             yield "diagnosis", ": ".join(part for part in (defect.diagnosis, defect.detail) if part)
@@ -101,13 +102,23 @@ def pasted(case: Path) -> str | None:
         return None
 
 
-def worst_element(worst: Worst, ratio: float | None) -> Iterator[Statement]:
+def worst_element(worst: Worst) -> Iterator[Statement]:
     """Index, got and want in decimal and hex, the enclosure, and how far outside it lies."""
     where = f"{worst.output}[{', '.join(map(str, worst.index))}]"
     yield "worst", f"{where} is {worst.got:.9g} (0x{worst.got_bits})"
     yield "want", f"{worst.want:.9g} (0x{worst.want_bits}), in [{worst.lo:.9g}, {worst.hi:.9g}]"
-    if ratio is not None:
-        yield "error", f"{ratio:.3g} x the bound"
+
+
+def how_wrong(defect: Defect, worst: Worst) -> Iterator[Statement]:
+    """How far outside the worst element lies, in units of its bound; nothing where that is no number."""
+    if defect.ratio is None:
+        return
+    if worst.lo == worst.hi:
+        yield "error", "exact: any difference is wrong"
+    elif defect.ratio > 1:
+        yield "error", f"{defect.ratio:.3g} x the bound"
+    else:
+        yield "error", f"{defect.ratio:.3g} x the bound, alone; not all of the row fit one shared denominator"
 
 
 def extent_text(extent: Extent, rank: int) -> str:

@@ -84,7 +84,7 @@ class Board:
         seconds = max(self.seconds, 1e-3)
         rates = f"{self.trials} trials ({self.trials / seconds:.0f}/s), {rows} rows ({rows / seconds:.0f}/s)"
         found = f"{len(self.found)} finding{'s' * (len(self.found) != 1)}"
-        return f"{rates}, worst error {ratio:.2f} of its bound, {found}, {self.left()}"
+        return f"{rates}, worst kept error {ratio:.2f} of its bound, {found}, {self.left()}"
 
 
 def max_ratio(lines: Iterable[KernelLine]) -> float:
@@ -175,15 +175,17 @@ def event_line(event: Found | GaveUp) -> str:
 
 def board_table(board: Board, most: int) -> Table:
     """The kernels with findings first, then those that come nearest to their bound."""
-    found = Table("kernel", box=None, pad_edge=False)
-    for heading in ("trials", "rows", "worst error"):
-        found.add_column(heading, justify="right")
-    found.add_column("findings", no_wrap=True, overflow="ellipsis")
+    found = Table(box=None, pad_edge=False, expand=True)
+    found.add_column("kernel", no_wrap=True)
+    for heading in ("trials", "rows", "worst kept"):
+        found.add_column(heading, justify="right", no_wrap=True)
+    found.add_column("findings", no_wrap=True, overflow="ellipsis", ratio=1)
     order = sorted(board.kernels.items(), key=lambda item: (not item[1].found, -item[1].ratio, item[0]))
     for name, line in order[: max(most, 1)]:
-        told = "; ".join(line.found) or line.over.split("\n")[0]
+        count = f"{len(line.found)}: " if len(line.found) > 1 else ""
+        told = count + "; ".join(line.found) if line.found else line.over.split("\n")[0]
         style = "red" if line.found else "bold" if name == board.current else ""
-        found.add_row(name, str(line.trials), str(line.rows), f"{line.ratio:.2f}", told, style=style)
+        found.add_row(name, str(line.trials), str(line.rows), f"{line.ratio:.2f}", Text(told), style=style)
     if len(order) > max(most, 1):
         found.add_row(f"and {len(order) - max(most, 1)} more")
     return found

@@ -11,6 +11,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
+import click
 from kfuzz.campaign.campaign import KernelResult, Result
 from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic
@@ -171,9 +172,15 @@ def _number(value: T) -> T | str:
     return str(value) if value is not None and not isfinite(value) else value
 
 
+STDOUT = Path("-")
+
+
 def write(path: Path, text: str) -> None:
     """Write a rendering of the report, whole or not at all; where a link leads, and into a pipe as it is."""
     try:
+        if path == STDOUT:
+            click.echo(text, nl=False)
+            return
         if path.exists() and not path.is_file():  # /dev/stdout, say, which nothing may take the place of
             path.write_text(text, encoding="utf-8")
             return

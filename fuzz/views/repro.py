@@ -6,12 +6,17 @@ Knows how to write such a file, and what it calls when it is run.
 """
 
 import base64
+import json
+import shlex
 import sys
 import tempfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import numpy as np
 from kfuzz.cases.case import CaseError, Origin, Record, Values, case_of
@@ -25,6 +30,7 @@ from kfuzz.find.device import NAMES, open_device
 from kfuzz.trials.replay import replay
 from kfuzz.views.failure import replay_texts
 
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
 MOST_BYTES = 8 << 20
 A_LINE = 8
 """Values of an array on one line."""
@@ -37,7 +43,7 @@ HEAD = '''#!/usr/bin/env python3
 
 The kernel's text and the bits of its input, as kfuzz found them. To run it:
 
-    pip install kfuzz
+    {install}
     python {name} [{devices}]
 
 Exit code 1 while the kernel is broken, 0 when its answer is right, 2 when it cannot be run here.
@@ -63,6 +69,7 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
         bucket=in_docstring(record.origin.bucket),
         message=in_docstring(record.origin.message),
         name=name,
+        install=install_line(),
         devices="|".join(NAMES),
         calls=", ".join(calls),
         imports="\nfrom kfuzz.cases.recipe import Band, Base, Edit, Recipe" if needs_recipe else "",
@@ -89,6 +96,17 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     if len(text) > MOST_BYTES:
         raise CaseError(f"the case needs {len(text)} bytes as a script; at most {MOST_BYTES} are written")
     return text
+
+
+def install_line() -> str:
+    """The command that installs kfuzz from where it was installed here: no index has it."""
+    try:
+        told = metadata.distribution("kfuzz").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        told = None
+    url = json.loads(told)["url"] if told else str(CHECKOUT)
+    place = url2pathname(urlsplit(url).path) if url.startswith("file:") else url
+    return f"python -m pip install {shlex.quote(in_docstring(place))}"
 
 
 def in_docstring(text: str) -> str:
@@ -162,6 +180,8 @@ def _run(path: Path, name: str, arrays: Mapping[str, Values | Recipe], origin: O
         device.close()
     if found.status == "not claimed":
         raise CaseError(f"{name} does not claim this case: {found.reason}")
+    if found.status in ("cannot run", "skipped"):
+        raise CaseError(found.reason)
     here = (replace(defect, scene=replace(defect.scene, path=f"{name}.cu")) for defect in found.defects)
     for text in replay_texts(replace(found, defects=tuple(here)), record, None):
         print(text, end="\n\n")

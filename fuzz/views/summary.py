@@ -53,7 +53,7 @@ def notes(report: Report) -> Iterator[str]:
 def table(report: Report) -> Table:
     """One line for each kernel."""
     found = Table("kernel", box=None, pad_edge=False)
-    for heading in ("trials", "rows", "worst error"):
+    for heading in ("trials", "rows", "worst kept error"):
         found.add_column(heading, justify="right")
     found.add_column("findings")
     for kernel in report.kernels:

@@ -14,7 +14,7 @@ from kfuzz.devices.cpu.reach import blanked_out, unreached
 from kfuzz.devices.cuda_text import blanked
 from kfuzz.devices.headers import Source, renamed
 
-Edit = tuple[int, int, str]
+TextEdit = tuple[int, int, str]
 
 _ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
 _DYNAMIC_SHARED = re.compile(
@@ -91,7 +91,7 @@ def _names(pattern: re.Pattern[str], code: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found["name"] for found in pattern.finditer(code)))
 
 
-def _edits(code: str) -> list[Edit]:
+def _edits(code: str) -> list[TextEdit]:
     """What stands for CUDA's own words: from where to where, and the text."""
     edits = [(*one.span(), " " * len(one[0])) for one in _TOOLKIT.finditer(code) if not (_HEADERS / one[1]).exists()]
     for found in _DYNAMIC_SHARED.finditer(code):
@@ -129,7 +129,7 @@ def _declared(found: re.Match[str]) -> str:
     return f"{pointer.format(found['name'])} = {place}"
 
 
-def _edited(source: str, edits: list[Edit]) -> str:
+def _edited(source: str, edits: list[TextEdit]) -> str:
     for start, end, text in sorted(edits, reverse=True):
         source = source[:start] + text + source[end:]
     return source
