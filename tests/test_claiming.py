@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kfuzz.claiming.formula import Formula, Point, fitted
+from kfuzz.claiming.formula import CountFormula, Point, fitted
 from kfuzz.claiming.text import claim_of, with_tables
 from kfuzz.claims import expression
 from kfuzz.claims.kernel import KERNELS, load
@@ -21,7 +21,7 @@ SIZES = [
 ]
 
 
-def through(text: str) -> Formula:
+def through(text: str) -> CountFormula:
     """What is fitted through the values of a formula."""
     wanted = expression.number(text, ("cols", "threads"))
     return fitted([Point(sizes, wanted(sizes)) for sizes in SIZES], ["cols"], ["threads"], [32])

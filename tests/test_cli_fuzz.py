@@ -155,8 +155,8 @@ def test_minimize_and_replay_go_by_the_files_that_are_well(folder: Path) -> None
     (folder / "mine.cu").write_text(FIXED)
     done = kfuzz("replay", "tests", "again.json")
     assert done.exit_code == 2
-    assert done.stderr.count("softmix") == done.stdout.count("worse.cu:40") == 1
-    assert "worse  (as above)" in done.stdout
+    assert done.stderr.count("softmix") == 1
+    assert done.stdout.count("worse  (as above)") == done.stdout.count("  worse  (") - 1 == 2
     assert "3 fixed, 3 cannot run" in done.stdout
 
 

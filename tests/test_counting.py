@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import KERNELS, Kernel, load, read
-from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, RECIPROCAL, Counter, Counts
+from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, RECIPROCAL, Counter, RunCounts
 
 HEAD = """\
 // /// kernel
@@ -41,7 +41,7 @@ def kernel_of(body: str, op: str = "row_sum", block: int = 1, before: str = "") 
     return read(parse(KERNELS / "mine.cu", HEAD.format(op=op, out=out, block=block, body=body, before=before)))
 
 
-def counted(counter: Counter, kernel: Kernel, cols: int, values: str = "any") -> Counts:
+def counted(counter: Counter, kernel: Kernel, cols: int, values: str = "any") -> RunCounts:
     x = np.random.default_rng(1).uniform(1, 2, (2, cols)).astype(np.float32)
     x = {"any": x, "ascending": np.sort(x, axis=1), "descending": -np.sort(-x, axis=1)}[values]
     found = counter.count(kernel.bind({"x": x}, {}).job)
@@ -49,11 +49,11 @@ def counted(counter: Counter, kernel: Kernel, cols: int, values: str = "any") ->
     return found
 
 
-def most(counts: Counts, name: str) -> int:
+def most(counts: RunCounts, name: str) -> int:
     return max(int(trail[name].max()) for trail in counts.outputs.values())
 
 
-def flags(counts: Counts) -> int:
+def flags(counts: RunCounts) -> int:
     return int(np.bitwise_or.reduce(counts.outputs["y"]["flags"], axis=None))
 
 

@@ -12,7 +12,7 @@ from kfuzz.devices.cpu import compiler
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.cpu.translate import translated
 from kfuzz.devices.cuda_text import blanked
-from kfuzz.devices.headers import Source
+from kfuzz.devices.headers import SourceFile
 from planted_jobs import floats, job_of
 
 pytestmark = pytest.mark.slow
@@ -155,7 +155,7 @@ def test_many_libraries_in_one_process(folder: Path, libraries_loaded: int) -> N
 
 def test_translation_keeps_every_line_where_it_is() -> None:
     text = 'a // extern __shared__ float x[];\nextern\n__shared__\n  float s[];\n/* two\nlines */ "str\\"ing" b\n'
-    done = translated([Source(Path("k.cu"), text)])
+    done = translated([SourceFile(Path("k.cu"), text)])
     assert done.texts[0].count("\n") == text.count("\n")
     assert done.dynamic_shared == ("s",)
     assert len(blanked(text)) == len(text)

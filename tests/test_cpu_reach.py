@@ -10,7 +10,7 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.cpu.reach import unreached
 from kfuzz.devices.cpu.translate import translated
 from kfuzz.devices.cuda_text import blanked
-from kfuzz.devices.headers import Source
+from kfuzz.devices.headers import SourceFile
 from planted_jobs import floats, job_of
 
 DOUBLES = "__global__ void k(float *y, const float *x) { y[threadIdx.x] = 2.0f * x[threadIdx.x]; }\n"
@@ -70,7 +70,7 @@ def test_a_header_may_need_what_nothing_else_in_the_file_does(tmp_path: Path) ->
 
 def test_lines_stay_where_they_are_and_brackets_that_do_not_match_keep_everything() -> None:
     text = "\n".join(BESIDE.values()) + "\n" + DOUBLES
-    assert translated([Source(Path("k.cu"), text)], entries=("k",)).texts[0].count("\n") == text.count("\n")
+    assert translated([SourceFile(Path("k.cu"), text)], entries=("k",)).texts[0].count("\n") == text.count("\n")
     halves = "#if X\nvoid f(int a) {\n#else\nvoid f(float a) {\n#endif\n}\n" + DOUBLES
     assert unreached(blanked(halves), ("k",)) == []
 

@@ -4,15 +4,15 @@ Sums of a few terms such as `ceil_div(cols, threads)` and `ceil_log2(min(cols, t
 and expressions; never what was counted.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from kfuzz.claims import expression
+from kfuzz.claims.reading import Sizes
 from numpy.typing import NDArray
 
-Sizes = Mapping[str, int]
 Numbers = NDArray[np.int64]
 
 MULTIPLES = (2, 4, 8)
@@ -33,7 +33,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Formula:
+class CountFormula:
     """An expression, and by how much it is above the counts on average, relative to them; 0 where it is exact."""
 
     text: str
@@ -43,21 +43,21 @@ class Formula:
         return expression.number(self.text, sizes)(sizes)
 
 
-def fitted(points: Sequence[Point], axes: Iterable[str], others: Iterable[str], numbers: Iterable[int]) -> Formula:
+def fitted(points: Sequence[Point], axes: Iterable[str], others: Iterable[str], numbers: Iterable[int]) -> CountFormula:
     """The simplest formula that is at least the count at every point, and nowhere far above.
 
     `axes` grow; `others` (tune and let) and `numbers` of the text are widths in which work may be divided.
     """
     counts = np.array([point.count for point in points])
     if counts.min() == counts.max():
-        return Formula(str(counts[0]), 0.0)
+        return CountFormula(str(counts[0]), 0.0)
     terms = valued(points, candidates(tuple(axes), tuple(others), tuple(numbers)))
     names, columns = list(terms), np.array(list(terms.values()))
     chosen = min(searched(columns, counts), key=lambda found: (found[0], sum(len(names[i]) for i in found[1])))
     cost, which = chosen
     rest = int((counts - columns[list(which)].sum(axis=0)).max())
     tail = f" + {rest}" if rest > 0 else f" - {-rest}" if rest else ""
-    return Formula(" + ".join(names[i] for i in which) + tail, cost - TERM_COSTS * len(which))
+    return CountFormula(" + ".join(names[i] for i in which) + tail, cost - TERM_COSTS * len(which))
 
 
 def searched(columns: Numbers, counts: Numbers) -> Iterator[tuple[float, tuple[int, ...]]]:

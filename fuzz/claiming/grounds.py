@@ -29,11 +29,11 @@ ROWS = 3
 """Rows of a case, where there are rows: three orders of values; at each of four alignments where it reads vectors."""
 VECTORS = re.compile(r"\b(?:float|double|int|uint)[234]\b")
 
-Ground = tuple[dict[str, int], dict[str, int]]
+SizesAndTune = tuple[dict[str, int], dict[str, int]]
 """Axes and tune."""
 
 
-def grounds(kernel: Kernel) -> Iterator[Ground]:
+def grounds(kernel: Kernel) -> Iterator[SizesAndTune]:
     """Sizes and launches to count at: each axis in turn, for some values of tune; then any."""
     seen = set()
     for axes, tune in (*systematic(kernel), *drawn(kernel)):
@@ -43,7 +43,7 @@ def grounds(kernel: Kernel) -> Iterator[Ground]:
             yield axes, tune
 
 
-def systematic(kernel: Kernel) -> Iterator[Ground]:
+def systematic(kernel: Kernel) -> Iterator[SizesAndTune]:
     """Every edge of each axis beside few of the others; of rows, which do not depend on each other, always as many."""
     edges = sorted({*SIZES, *(n + step for n in named(kernel) if n <= max(SIZES) for step in (0, 1))})
     summed = summed_axes(kernel)
@@ -56,7 +56,7 @@ def systematic(kernel: Kernel) -> Iterator[Ground]:
                 )
 
 
-def drawn(kernel: Kernel) -> Iterator[Ground]:
+def drawn(kernel: Kernel) -> Iterator[SizesAndTune]:
     """Any sizes and any launch, drawn once and for all; small sizes as often as large ones."""
     draw = random.Random(SEED)  # noqa: S311  drawn for coverage, nothing is kept secret
     summed = summed_axes(kernel)

@@ -10,7 +10,7 @@ import numpy as np
 from kfuzz.campaign.campaign import KernelResult, Options, run_campaign
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.grounds import grounds, inputs_of
-from kfuzz.claiming.propose import Rounding, flags_of, rounding_of
+from kfuzz.claiming.propose import ProposedRounding, flags_of, rounding_of
 from kfuzz.claiming.text import Tables, with_tables
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe
@@ -49,7 +49,7 @@ def proposed(kernel: Kernel, seed: int = 0, cases: int = 150) -> Proposal:
     return Proposal(result.kernel, rounding.remark, result.progress.trials, errors_of(result))
 
 
-def firsts(kernel: Kernel, rounding: Rounding, seed: int) -> Iterator[tuple[Tables, KernelResult]]:
+def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tuple[Tables, KernelResult]]:
     """Claims of values from the strongest on, each with what a few trials found; none after one that is kept."""
     limits = {"range": RANGE} if rounding.is_unshifted else {}
     for words in ({}, {"all_neg_inf": '"zero"'}, {"finite": "true"}):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from kfuzz.claiming.grounds import grounds, inputs_of
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, Counter, Counts
+from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, Counter, RunCounts
 from numpy.typing import NDArray
 
 SEEDS = (1, 2)
@@ -36,7 +36,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCounts:
     """The samples of a kernel; `trouble` says why there are none, or why they cannot be trusted."""
 
     samples: tuple[Sample, ...]
@@ -47,20 +47,20 @@ class Measured:
         return int(np.bitwise_or.reduce([0, *(sample.flags for sample in self.samples)]))
 
 
-def measured(kernel: Kernel, counter: Counter) -> Measured:
+def measured(kernel: Kernel, counter: Counter) -> MeasuredCounts:
     """Count at all chosen sizes and launches; ClaimError where the kernel does not compile to be counted."""
     samples: list[Sample] = []
     for axes, tune in grounds(kernel):
         sample = sampled(kernel, axes, tune, counter)
         if isinstance(sample, str):
-            return Measured(tuple(samples), sample)
+            return MeasuredCounts(tuple(samples), sample)
         samples.append(sample)
-    return Measured(tuple(samples))
+    return MeasuredCounts(tuple(samples))
 
 
 def sampled(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], counter: Counter) -> Sample | str:
     """What is counted at these sizes; in words, why nothing is."""
-    counts: list[Counts] = []
+    counts: list[RunCounts] = []
     for seed in SEEDS:
         bound = kernel.bind(inputs_of(kernel, axes), tune)
         counted = counter.count(bound.job, seed)

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kfuzz.claiming.formula import Formula, Point, fitted
-from kfuzz.claiming.measure import Measured, Sample, launches_at, measured, split
+from kfuzz.claiming.formula import CountFormula, Point, fitted
+from kfuzz.claiming.measure import MeasuredCounts, Sample, launches_at, measured, split
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError
 from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, Counter
@@ -23,7 +23,7 @@ Statements = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Rounding:
+class ProposedRounding:
     """The statements of [accuracy], and in a sentence what they rest on. `is_unshifted`: exp(x) of x itself."""
 
     statements: Statements
@@ -31,33 +31,33 @@ class Rounding:
     is_unshifted: bool = False
 
 
-def rounding_of(kernel: Kernel) -> Rounding:
+def rounding_of(kernel: Kernel) -> ProposedRounding:
     """What is measured of the rounding, or why it cannot be."""
     counter = Counter()
     try:
         found = measured(kernel, counter)
     except ClaimError:  # whether it compiles as it is, its trials will say
-        found = Measured((), "it does not compile with numbers that count for float")
+        found = MeasuredCounts((), "it does not compile with numbers that count for float")
     finally:
         counter.close()
     if found.trouble or not found.samples:
         why = found.trouble or "no size is small enough"
-        return Rounding(from_text(kernel), f"adds and rescales are left out, for they cannot be counted: {why}")
+        return ProposedRounding(from_text(kernel), f"adds and rescales are left out, for they cannot be counted: {why}")
     if not any(one.adds or one.wide_adds or one.has_exp for one in found.samples):
-        return Rounding({}, "nothing is added, and no exp is taken: there is nothing to claim")
+        return ProposedRounding({}, "nothing is added, and no exp is taken: there is nothing to claim")
     is_unshifted = kernel.op == "softmax" and all(one.is_unshifted for one in found.samples)
     statements = {**counts(kernel, found, is_unshifted), **from_text(kernel), **division(kernel, found)}
-    return Rounding(statements, said(found), is_unshifted)
+    return ProposedRounding(statements, said(found), is_unshifted)
 
 
-def said(found: Measured) -> str:
+def said(found: MeasuredCounts) -> str:
     """Where it was counted."""
     largest = {name: max(sample.axes[name] for sample in found.samples) for name in found.samples[0].axes}
     sizes = " ".join(f"{name}={size}" for name, size in largest.items())
     return f"counted in {len(found.samples)} launches of sizes up to {sizes}; no more than the formulas say in any"
 
 
-def counts(kernel: Kernel, found: Measured, is_unshifted: bool) -> dict[str, str]:
+def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[str, str]:
     """`adds`, `rescales`, the type of the sum, and whether anything is subtracted below an exp."""
     is_wide = any(one.wide_adds for one in found.samples) and not any(one.adds for one in found.samples)
     told = {"adds": formula(kernel, found.samples, lambda one: one.adds + one.wide_adds)}
@@ -80,7 +80,7 @@ def from_text(kernel: Kernel) -> dict[str, str]:
     return {**told, **({"flags": json.dumps([said["flags"]])} if "flags" in said else {}), **flags_of(kernel)}
 
 
-def division(kernel: Kernel, found: Measured) -> dict[str, str]:
+def division(kernel: Kernel, found: MeasuredCounts) -> dict[str, str]:
     """How the answers of a softmax came to be divided, and whether each row by one sum."""
     if kernel.op != "softmax":
         return {}
@@ -108,10 +108,12 @@ def is_negative(kernel: Kernel, text: str) -> bool:
     """Whether a formula is below 0 at the least sizes that are claimed."""
     least = {name: axis.lo for name, axis in kernel.axes.items()}
     every = ({**least, **tune} for tune in kernel.tunes(least))
-    return any(Formula(text, 0.0)(kernel.sizes(least, sizes)) < 0 for sizes in every)
+    return any(CountFormula(text, 0.0)(kernel.sizes(least, sizes)) < 0 for sizes in every)
 
 
-def for_variant(kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int], is_one_of: bool) -> Formula:
+def for_variant(
+    kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int], is_one_of: bool
+) -> CountFormula:
     """The formula of one choice of launches, in which an axis counts only as far as that choice goes."""
     others = [*kernel.tune, *lets_of_launches(kernel)]
     widths = [number for number in numbers(kernel.source) if 2 <= number <= LARGEST]

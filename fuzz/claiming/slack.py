@@ -14,6 +14,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device, Probe
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.find import find
+from kfuzz.oracle.op import Floats
 from kfuzz.search.sizes import row_axis
 from numpy.typing import NDArray
 
@@ -23,7 +24,6 @@ FEW = 4
 TRIED = 4
 """Inputs of these sizes."""
 
-Floats = NDArray[np.float32]
 Answers = Mapping[str, NDArray[np.generic]]
 
 

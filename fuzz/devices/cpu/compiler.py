@@ -18,7 +18,7 @@ from typing import Any
 from kfuzz.devices import ClaimError, DeviceError, Job, cache
 from kfuzz.devices.cpu.options import COMMON, LANGUAGE, LIBRARIES, LINK, RUNTIME, Flags, Flavour, flags, options
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Unit, in_its_files, unit_of, whole_unit
-from kfuzz.devices.headers import Source
+from kfuzz.devices.headers import SourceFile
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.printable import printable
 
@@ -41,7 +41,7 @@ class Library:
     """A kernel file as a shared library, and what was noted of it when it was compiled."""
 
     path: Path
-    files: tuple[Source, ...]
+    files: tuple[SourceFile, ...]
     """The kernel file and its author's headers: `unit.place` tells which of them a line is in."""
     flavour: Flavour
     anchor_offset: int

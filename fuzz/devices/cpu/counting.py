@@ -1,4 +1,4 @@
-"""Counts what rounds: a kernel run on numbers that know how many additions lie on a term's way into them.
+"""RunCounts what rounds: a kernel run on numbers that know how many additions lie on a term's way into them.
 
 The same file in a third flavour, in which float and double are classes (include/cuda_on_cpu/counted.h). Knows trails
 and how to ask a library for them; what a claim makes of them, it leaves to others.
@@ -30,7 +30,7 @@ RECIPROCAL, QUOTIENT, PRODUCT, FAST = 8, 16, 32, 64
 
 
 @dataclass(frozen=True)
-class Counts:
+class RunCounts:
     """What one run counted: for each output, an array of its shape with a trail for each element; and the tally.
 
     `lost`: trails that could not be followed, since memory was written as something else than numbers. `crowded`: the
@@ -51,14 +51,14 @@ class Counter:
         compiler.find()
         self._worker = Worker(MODULE, grace=GRACE, slack=SLACK)
 
-    def count(self, job: Job, seed: int = 0, timeout: float = 10.0) -> Counts | None:
+    def count(self, job: Job, seed: int = 0, timeout: float = 10.0) -> RunCounts | None:
         """What a run of the job counts; None where it does not come to its end. Raises what a device may raise."""
         outcome = self._worker.run(job, Probe(runs=2, seed=seed, timeout=timeout))
         if not outcome.runs:
             return None
         outputs = dict(outcome.runs[0].outputs)
         tallied = outputs.pop(TALLY).tolist()
-        return Counts({name: array.view(TRAIL)[..., 0] for name, array in outputs.items()}, *tallied)
+        return RunCounts({name: array.view(TRAIL)[..., 0] for name, array in outputs.items()}, *tallied)
 
     def close(self) -> None:
         """End the worker. A closed counter is not used again."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from kfuzz.devices import UnsupportedError
 from kfuzz.devices.cpu.reach import blanked_out, unreached
 from kfuzz.devices.cuda_text import blanked
-from kfuzz.devices.headers import Source, renamed
+from kfuzz.devices.headers import SourceFile, renamed
 
 TextEdit = tuple[int, int, str]
 
@@ -61,7 +61,9 @@ class Translated:
     kernels: tuple[str, ...]
 
 
-def translated(files: Sequence[Source], names: Sequence[str] = (), entries: Iterable[str] | None = None) -> Translated:
+def translated(
+    files: Sequence[SourceFile], names: Sequence[str] = (), entries: Iterable[str] | None = None
+) -> Translated:
     """A kernel file and its headers with CUDA's own words replaced; `names` are what the headers are called from then.
 
     With `entries`, what none of them reaches is left out. An UnsupportedError where there is what the cpu device lacks.

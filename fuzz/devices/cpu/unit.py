@@ -14,7 +14,7 @@ from kfuzz.devices import ClaimError, Entry, Job
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.cpu.translate import translated
 from kfuzz.devices.cuda_text import includes
-from kfuzz.devices.headers import Source, sources
+from kfuzz.devices.headers import SourceFile, sources
 
 KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
 COUNT_FROM_HERE = '#include "cuda_on_cpu/count_from_here.h"'
@@ -26,7 +26,7 @@ LINES_A_FILE = 1_000_000
 class Unit:
     """What is compiled: the text, with headers of which number i is called `header_name(i)`."""
 
-    files: tuple[Source, ...]
+    files: tuple[SourceFile, ...]
     texts: tuple[str, ...]
     exports: str
     dynamic_shared: tuple[str, ...]
@@ -64,7 +64,7 @@ def header_name(number: int) -> str:
     return f"headers/{number}.h"
 
 
-def place(files: tuple[Source, ...], line: int) -> tuple[Path, int]:
+def place(files: tuple[SourceFile, ...], line: int) -> tuple[Path, int]:
     """The file and the line that a number stands for; the kernel file where a #line of its author says otherwise."""
     number, rest = divmod(line, LINES_A_FILE)
     return (files[number].path, rest) if 0 < number < len(files) else (files[0].path, line)
