@@ -12,12 +12,13 @@ test: .venv/ready                 ## the tests
 quick: .venv/ready                ## the tests that a change usually breaks, in a minute
 	$(PYTEST) -m "not slow and not soak and not gpu"
 
-check: .venv/ready                ## lint and types
+check: .venv/ready                ## lint, types, and that no two things have one name
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	rm -rf .venv/types && mkdir -p .venv/types/kfuzz
 	ln -s $(CURDIR)/fuzz/* $(CURDIR)/oracle .venv/types/kfuzz/
 	MYPYPATH=.venv/types $(BIN)/mypy
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/test_names.py
 
 soak: .venv/ready                 ## the long proofs
 	$(BIN)/python -m kfuzz.oracle --full

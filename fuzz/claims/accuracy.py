@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from kfuzz.claims.expression import Expression
-from kfuzz.claims.formula_claims import FORMULA_KEYS, Counts, read_counts, read_formula
+from kfuzz.claims.formula_claims import FORMULA_KEYS, ClaimedCounts, read_counts, read_formula
 from kfuzz.claims.front_matter import FrontMatter, lookup, shown, shown_path
 from kfuzz.claims.reading import check_keys, read_word
 from kfuzz.claims.text import Said, said_in
@@ -59,8 +59,8 @@ class Rounding:
     `read_off`: what the claim leaves out and the text says; `doubts`: where the claim says less than the text does.
     """
 
-    adds: Counts
-    rescales: Counts
+    adds: ClaimedCounts
+    rescales: ClaimedCounts
     models: Accuracy
     flags: tuple[str, ...]
     read_off: tuple[Said, ...] = ()
@@ -248,8 +248,8 @@ def accuracy_for(rounding: Rounding, sizes: Mapping[str, int]) -> Accuracy:
     )
 
 
-def worked_out(counts: Counts, sizes: Mapping[str, int]) -> int | dict[str, int | None] | None:
-    """Counts at these sizes."""
+def worked_out(counts: ClaimedCounts, sizes: Mapping[str, int]) -> int | dict[str, int | None] | None:
+    """ClaimedCounts at these sizes."""
     if counts is None:
         return None
     if isinstance(counts, Expression):

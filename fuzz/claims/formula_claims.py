@@ -14,7 +14,7 @@ from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.rounding import FunctionModel, Narrow
 
 FORMULA_KEYS = ("form", "keep", "operand", "shared", "functions")
-Counts = Expression | Mapping[str, Expression] | None
+ClaimedCounts = Expression | Mapping[str, Expression] | None
 """One count for every sum, or a count for each by name."""
 
 MODELS: dict[str, dict[str, FunctionModel]] = {
@@ -52,7 +52,7 @@ def read_formula(front: FrontMatter) -> dict[str, Any]:
     }
 
 
-def read_counts(front: FrontMatter, name: str, names: tuple[str, ...]) -> Counts:
+def read_counts(front: FrontMatter, name: str, names: tuple[str, ...]) -> ClaimedCounts:
     """One expression, or of a formula a table of them by the names of its sums; "*" stands for the rest."""
     key = ("accuracy", name)
     value = lookup(front.values, key)
@@ -67,7 +67,7 @@ def read_counts(front: FrontMatter, name: str, names: tuple[str, ...]) -> Counts
     return {which: read_number(front, (*key, which), names) for which in value}
 
 
-def each_count(name: str, counts: Counts) -> Iterator[tuple[KeyPath, Expression]]:
+def each_count(name: str, counts: ClaimedCounts) -> Iterator[tuple[KeyPath, Expression]]:
     """Every count with the key under which it stands."""
     if isinstance(counts, Expression):
         yield ("accuracy", name), counts

@@ -6,7 +6,7 @@ Knows how to say a claim in words; never whether it holds.
 from collections.abc import Iterator
 
 from kfuzz.claims.expression import Expression
-from kfuzz.claims.formula_claims import Counts
+from kfuzz.claims.formula_claims import ClaimedCounts
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.sizes import Axis
 from kfuzz.devices.kinds import KINDS
@@ -82,7 +82,7 @@ def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
     return lines
 
 
-def count(claimed: Counts, silent: str) -> str:
+def count(claimed: ClaimedCounts, silent: str) -> str:
     """One count, or those of a formula's sums by name."""
     if claimed is None:
         return f"left out: {silent}"
