@@ -403,7 +403,6 @@ UNSUPPORTED = {
     'asm volatile("bar.sync 0;");': "inline PTX",
     "nvcuda::wmma::fill_fragment(y, 0.0f);": "tensor core",
     "cudaTextureObject_t t = 0;": "textures",
-    "cooperative_groups::this_grid().sync();": "grid.sync",
     "other<<<1, 1>>>(y);": "launches in the source",
     "__pipeline_commit();": "asynchronous copies",
 }

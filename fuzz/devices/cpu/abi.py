@@ -143,6 +143,7 @@ class RawRun(Structure):
         ("preempt_one_in", c_uint32),
         ("late_writes", c_uint32),
         ("assume", c_uint32),
+        ("missing_lane", c_uint32),
         ("flush_denormals", c_uint32),
         ("timeout_ms", c_uint32),
         ("findings", POINTER(RawFinding)),

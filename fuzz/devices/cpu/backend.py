@@ -112,7 +112,7 @@ class LaidOut:
             self._buffers[i].fill = manner.poison
         raw.schedule, raw.poison, raw.seed = manner.schedule, manner.poison, manner.seed
         raw.preempt_one_in = manner.preempt_one_in if program.flavour == "check" else 0
-        raw.late_writes, raw.assume = manner.late_writes, manner.assume
+        raw.late_writes, raw.assume, raw.missing_lane = manner.late_writes, manner.assume, manner.missing_lane
         raw.timeout_ms = max(1, int(seconds * 1000))
         began = time.process_time()  # as the runtime counts: what others take of the processor is not this run's
         with confined():

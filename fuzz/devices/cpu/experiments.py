@@ -6,11 +6,13 @@ Knows schedules, poisons and what a difference between runs means. How a kernel 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from kfuzz.devices import Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.comparing import differing, may_be_unwritten, unwritten
-from kfuzz.devices.cpu.abi import FINISHED, FORWARD, REVERSE, SHUFFLED, TIMED_OUT, TOO_LARGE
+from kfuzz.devices.cpu.abi import FINISHED, FORWARD, REVERSE, SHUFFLED, STOPPED, TIMED_OUT, TOO_LARGE
 from kfuzz.devices.cpu.findings import Doubt, Sight
+from kfuzz.devices.cpu.missing_order import Again, with_missing_order
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.kinds import Kind
 from kfuzz.devices.layout import POISONS, nbytes
@@ -19,6 +21,9 @@ from kfuzz.printable import printable
 SCHEDULES = {FORWARD: "forward", REVERSE: "reverse", SHUFFLED: "shuffled"}
 FINE, COARSE = 8, 64
 """Threads change over before one access in so many: a lost update shows at either in most runs."""
+
+MISSING_LANES = (0, 0x3F800000, 0x7E967699, 0xFE967699)
+"""What a lane gives that takes no part in a shuffle: 0, 1, 1e38 and -1e38 as float32."""
 
 READS_OF_NOTHING: frozenset[Kind] = frozenset({"uninitialised", "out-of-bounds", "inactive-lane"})
 
@@ -36,6 +41,8 @@ class Manner:
     preempt_one_in: int = 0
     late_writes: bool = False
     assume: int = 0
+    """What is taken for granted of the order of accesses, to find out what a race is for want of (abi.h)."""
+    missing_lane: int = 0
 
     def label(self) -> str:
         """In words, for people."""
@@ -97,10 +104,12 @@ def manners(probe: Probe) -> list[Manner]:
     chosen = []
     for number in range(count):
         poison = POISONS[(first + number) % len(POISONS)]
+        lane = MISSING_LANES[(first + number) % len(MISSING_LANES)]
         if number < len(fixed):
-            chosen.append(Manner(fixed[number], poison, probe.seed))
+            chosen.append(Manner(fixed[number], poison, probe.seed, missing_lane=lane))
         else:
-            chosen.append(Manner(SHUFFLED, poison, probe.seed * 1000 + number, FINE if probe.check else 0))
+            turns = FINE if probe.check else 0
+            chosen.append(Manner(SHUFFLED, poison, probe.seed * 1000 + number, turns, missing_lane=lane))
     return chosen
 
 
@@ -128,7 +137,7 @@ def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Ou
     whole = [one for one in passes if one.run is not None]
     if trial.flavour == "fast" and any(not one.precise or _stopped(one) for one in seen):
         seen = _explained(trial, passes, seen)
-    findings = _settled(trial, whole, seen)
+    findings = _settled(trial, whole, with_missing_order(seen, job.source, partial(_again, trial, passes)))
     runs = tuple(one.run for one in whole if one.run is not None)
     if len(runs) > 1:
         findings += unwritten(job, runs, [one.manner.poison for one in whole])
@@ -137,11 +146,12 @@ def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Ou
 
 
 def _passes(trial: Examination, chosen: Iterable[Manner]) -> list[CpuRun]:
-    """The runs up to the first that does not come to its end."""
+    """The runs up to the first that does not come to its end; where each access is checked, what stops one is told, and
+    another order may show more."""
     passes = []
     for manner in chosen:
         passes.append(trial.run(manner))
-        if passes[-1].status != FINISHED:
+        if passes[-1].status != FINISHED and not (passes[-1].status == STOPPED and trial.flavour == "check"):
             break
     return passes
 
@@ -208,6 +218,16 @@ def _explained(trial: Examination, passes: list[CpuRun], seen: list[Sight]) -> l
     return _distinct([*(one for one in seen if one.finding.kind not in explained), *closer])
 
 
+def _again(trial: Examination, passes: list[CpuRun], sight: Sight) -> Again | None:
+    """How the run that showed this is made again, with every access checked."""
+    shown = next((one for one in passes if any(other.finding == sight.finding for other in one.sights)), None)
+    if shown is None or trial.flavour == "fast":
+        return None
+    return lambda assume: (
+        trial.run(replace(shown.manner, assume=assume), "check").sights if trial.seconds > 0 else [sight]
+    )
+
+
 def _checked(trial: Examination, manner: Manner) -> list[Sight]:
     """What a run shows that has every access checked, in what is left of the time: to need more of it is no hang."""
     return [one for one in trial.run(manner, "check").sights if one.finding.kind != "hang"]
@@ -219,6 +239,8 @@ def _settled(trial: Examination, whole: list[CpuRun], seen: list[Sight]) -> list
     odd = [one for one in whole[1:] if _difference(trial.job, whole[0], one)][:1]
     if whole and (odd or any(one.doubt for one in seen)):
         causes = {"poison": _by_poison(trial, [*whole[:2], *odd]), "schedule": _by_schedule(trial, whole[0], odd)}
+        if any(one.doubt == "lane" for one in seen):
+            causes["lane"] = _by_lane(trial, whole[:2])
         if trial.flavour == "fast" and any(causes.values()):
             seen = _distinct([*seen, *_culprits(trial, whole, causes)])
     findings = [_weighed(one, causes) for one in seen if not (one.is_partial and not causes.get("poison"))]
@@ -231,12 +253,18 @@ def _settled(trial: Examination, whole: list[CpuRun], seen: list[Sight]) -> list
 
 
 def _weighed(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
-    """A doubtful sight is an error where an experiment made it visible; else it stays a warning, and says so."""
+    """A doubtful sight is an error where an experiment made it visible; else it is as grave as it was, and says so."""
     if sight.doubt is None:
         return sight.finding
-    if causes.get(sight.doubt):
+    cause = causes.get(sight.doubt)
+    if sight.doubt == "schedule":
+        shown = f"; {cause.message}" if cause else " (no order of threads that was tried changes the result)"
+        return replace(sight.finding, message=sight.finding.message + shown)
+    if cause and cause.severity == "error":
         return replace(sight.finding, severity="error")
-    what = "order of threads" if sight.doubt == "schedule" else "content of uninitialised memory"
+    if cause:
+        return replace(sight.finding, message=f"{sight.finding.message} ({cause.message})")
+    what = "value of such a lane" if sight.doubt == "lane" else "content of uninitialised memory"
     return replace(sight.finding, message=f"{sight.finding.message} (no {what} that was tried changes the result)")
 
 
@@ -269,6 +297,22 @@ def _by_poison(trial: Examination, bases: list[CpuRun]) -> Finding | None:
                     f"as that memory holds {base.manner.poison:08x} or {poison:08x}"
                 )
                 return Finding("uninitialised", message, array=output, index=index)
+    return None
+
+
+def _by_lane(trial: Examination, bases: list[CpuRun]) -> Finding | None:
+    """The finding that the result depends on what an absent lane gives: an error unless a NaN alone shows it.
+
+    PTX leaves the value open; hardware gives 0, or what the lane held last.
+    """
+    for value, severity in [*((one, "error") for one in MISSING_LANES), (POISONS[0], "warning")]:
+        for base in bases:
+            if value == base.manner.missing_lane or trial.seconds <= 0:
+                continue
+            if different := _difference(trial.job, base, trial.run(replace(base.manner, missing_lane=value))):
+                output, index, _, _ = different
+                only = "only a NaN from such a lane shows" if severity == "warning" else "what such a lane gives shows"
+                return Finding("inactive-lane", f"{only} in {output}[{index}]", severity, array=output, index=index)  # type: ignore[arg-type]  # one of the two literals
     return None
 
 

@@ -28,7 +28,7 @@ from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.unit import KERNEL_NAME, place
 from kfuzz.devices.kinds import Kind, Severity
 
-Doubt = Literal["schedule", "poison"]
+Doubt = Literal["schedule", "poison", "lane"]
 
 WORD = 4
 
@@ -55,7 +55,7 @@ SEEN: dict[str, Seen] = {
     "divergent_barrier": Seen("divergent-barrier"),
     # No defect on hardware since Volta, which waits for the others alone.
     "barrier_after_exit": Seen("divergent-barrier", "warning"),
-    "inactive_lane": Seen("inactive-lane", "warning", "poison"),
+    "inactive_lane": Seen("inactive-lane", "warning", "lane"),
     "mask_without_caller": Seen("inactive-lane"),
     "lanes_never_meet": Seen("divergent-barrier"),
     "misaligned": Seen("misaligned"),

@@ -10,6 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from kfuzz.devices import UnsupportedError
+from kfuzz.devices.cpu.ptx import statements
 from kfuzz.devices.cpu.reach import blanked_out, unreached
 from kfuzz.devices.cuda_text import blanked
 from kfuzz.devices.headers import SourceFile, renamed
@@ -33,13 +34,15 @@ _UNSUPPORTED = (
     (r"\bwmma\s*::|\bmma_sync\b", "tensor core instructions (wmma)"),
     (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
     (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
-    (r"\bthis_grid\s*\(|\bgrid_group\b|\bgrid\s*\.\s*sync\s*\(", "barriers across the grid (grid.sync)"),
     (r"\bthis_cluster\s*\(|\bcluster_group\b|\b__cluster_dims__\b", "thread block clusters"),
     (r"\bcudaLaunch\w*\s*\(|\bcudaGraph\w*\s*\(", "launches through the runtime API"),
     (r"\bmemcpy_async\b|\b__pipeline_\w+|\bcuda\s*::\s*(?:pipeline|barrier)\b", "asynchronous copies and barriers"),
     (r"\bthrust\s*::", "thrust"),
     (r"\bcub\s*::\s*(?!(?:BlockReduce|WarpReduce|Sum|Max|Min|BLOCK_REDUCE_\w+)\b)\w+", "this part of cub"),
-    (r"\bcuda\s*::", "libcu++ (cuda::)"),
+    (
+        r"\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*)\b)",
+        "this part of libcu++ (cuda::)",
+    ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
 )
 _TOOLKIT = re.compile(
@@ -74,9 +77,12 @@ def translated(
         idle = unreached("\n".join(codes), entries)
         texts = _parted(blanked_out("\n".join(whole), (one for one in idle if not one.is_macro)), whole)
         codes = _parted(blanked_out("\n".join(codes), idle), whole)
+    ptx = [list(statements(text, code)) for text, code in zip(texts, codes, strict=True)]
+    codes = [_without(code, found) for code, found in zip(codes, ptx, strict=True)]
     for one, code in zip(files, codes, strict=True):
         check_supported(code, one.path)
-    done = tuple(map(_edited, texts, map(_edits, codes)))
+    edits = ([*found, *_edits(code)] for code, found in zip(codes, ptx, strict=True))
+    done = tuple(map(_edited, texts, edits))
     every = "\n".join(codes)
     return Translated(
         done, _names(_DYNAMIC_SHARED, every), _names(_CONSTANT, every), _names(_KERNEL, blanked("\n".join(whole)))
@@ -87,6 +93,12 @@ def _parted(joined: str, lengths_of: Sequence[str]) -> list[str]:
     """What was joined by single letters, in its parts again."""
     ends = list(accumulate(len(one) + 1 for one in lengths_of))
     return [joined[end - len(one) - 1 : end - 1] for one, end in zip(lengths_of, ends, strict=True)]
+
+
+def _without(code: str, parts: Iterable[Edit]) -> str:
+    for start, end, _ in parts:
+        code = code[:start] + re.sub(r"[^\n]", " ", code[start:end]) + code[end:]
+    return code
 
 
 def _names(pattern: re.Pattern[str], code: str) -> tuple[str, ...]:

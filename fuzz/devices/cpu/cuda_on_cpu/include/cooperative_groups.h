@@ -1,4 +1,4 @@
-// Cooperative groups: the block, tiles of it, and coalesced groups.
+// Cooperative groups: the grid, the block, tiles of it, and coalesced groups.
 #pragma once
 #include "cuda_on_cpu.h"
 
@@ -208,6 +208,24 @@ static inline auto tiled_partition(const thread_block_tile<Outer, Parent> &outer
   else
     return Tile();
 }
+
+// All blocks of a cooperative launch.
+class grid_group {
+ public:
+  static bool is_valid() { return true; }
+  static unsigned long long size() { return num_blocks() * thread_block::size(); }
+  static unsigned long long num_threads() { return size(); }
+  static unsigned long long num_blocks() { return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z; }
+  static unsigned long long block_rank() {
+    return (static_cast<unsigned long long>(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  }
+  static unsigned long long thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  static dim3 group_dim() { return gridDim; }
+  static dim3 dim_blocks() { return gridDim; }
+  static void sync(CUDA_ON_CPU_LINE) { cuda_on_cpu_grid_barrier(line); }
+};
+
+static inline grid_group this_grid() { return {}; }
 
 // Groups of which only the running program knows what they are: a whole block, or lanes of a warp.
 class thread_group {

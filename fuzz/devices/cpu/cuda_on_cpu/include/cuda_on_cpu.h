@@ -28,6 +28,7 @@
 #include "cuda_on_cpu/warp.h"
 #include "cuda_on_cpu/atomic.h"
 #include "cuda_on_cpu/memory.h"
+#include "cuda_on_cpu/ptx.h"
 #include "cuda_on_cpu/arithmetic.h"
 #include "cuda_on_cpu/math_functions.h"
 #include "cuda_on_cpu/entry.h"

@@ -155,12 +155,13 @@ struct Run {
   uint64_t thread_local_anchor_offset;
   uint32_t buffer_count, step_count, shared_array_count, variable_count;
   Schedule schedule;
-  uint32_t poison;  // what uninitialised shared memory and guard zones hold, and what a missing lane gives
+  uint32_t poison;  // what uninitialised shared memory and guard zones hold
   uint64_t seed;
   uint32_t check;              // the library was built with the access hooks
   uint32_t preempt_one_in;     // 0, or: check only, switch threads before one access in so many
   uint32_t late_writes;        // check only: a read sees nothing of a write that it races with (late_writes.h)
   uint32_t assume;             // check only: Assume
+  uint32_t missing_lane;       // what a lane gives that takes no part in a shuffle
   uint32_t flush_denormals;    // -ftz=true
   uint32_t timeout_ms;         // of processor time
   Finding *findings;

@@ -220,7 +220,7 @@ void run_grid(const Step &the_step, const BlockOrder &blocks, Index *index) {
     }
     only_polls = block.polls != 0;
     save();
-    (block.at_grid_barrier ? at_barrier : waiting).push(number);
+    (block.at_grid_barrier == block.live ? at_barrier : waiting).push(number);
     look_whether_anything_comes_on();
   }
   enter_shared_of(0);

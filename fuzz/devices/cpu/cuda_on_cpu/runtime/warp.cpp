@@ -1,7 +1,7 @@
 // Warp collectives: shuffles, votes, matches, reductions and __syncwarp.
 //
 // A lane posts what it brings and waits; when the last live lane of the mask has come, the results of all are
-// computed at once. A lane that reads from one that takes no part gets the run's poison.
+// computed at once. A lane that reads from one that takes no part gets what the run gives in its place.
 //
 // Which lanes have converged (__activemask, coalesced_threads) CUDA leaves open: here all that come to the same line
 // before nothing else in the block can go on. So a branch that some lanes never enter has a group of those that do.
@@ -90,7 +90,7 @@ void shuffle(const Meeting &m, Lanes &lane, int first_thread) {
     if (m.arrived >> source & 1) {
       lane.result[l] = lane.value[source];
     } else {
-      lane.result[l] = run->poison | static_cast<uint64_t>(run->poison) << 32;
+      lane.result[l] = run->missing_lane | static_cast<uint64_t>(run->missing_lane) << 32;
       report_inactive_lane(first_thread + l, source, m.mask);
     }
   }

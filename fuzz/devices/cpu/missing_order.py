@@ -1,0 +1,93 @@
+"""Says which order a race is for want of, by experiment: the run again, with more taken for granted.
+
+Knows what orders accesses on a GPU. How a run is made again is passed in.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from kfuzz.devices.cpu.abi import (
+    ATOMICS_ACQUIRE,
+    ATOMICS_RELEASE,
+    IN_ONE_WARP,
+    IN_OTHER_BLOCKS,
+    IS_ATOMIC,
+    IS_OF_BLOCK_SCOPE,
+    SCOPES_REACH,
+)
+from kfuzz.devices.cpu.findings import Race, Sight
+
+MOST = 3
+"""Races of one job that are looked into; the others are told in general words."""
+
+_SYNCHRONISES = re.compile(r"atomic|fence|\bcuda\s*::")
+_GRANTED = (
+    (SCOPES_REACH, "an atomic or a fence of block scope meets a block other than its own: it needs device scope"),
+    (ATOMICS_RELEASE, "needs a __threadfence() between {first} and the atomic that tells of it"),
+    (ATOMICS_ACQUIRE, "needs a __threadfence() between the atomic that learns of it and {second}"),
+    (
+        ATOMICS_RELEASE | ATOMICS_ACQUIRE,
+        "needs a __threadfence() before the atomic that tells of it and one behind the atomic that learns of it",
+    ),
+    (
+        SCOPES_REACH | ATOMICS_RELEASE | ATOMICS_ACQUIRE,
+        "needs fences of device scope around the atomics that tell of it",
+    ),
+)
+
+Again = Callable[[int], Iterable[Sight]]
+"""What the same run shows when this much is assumed (abi.h's Assume)."""
+
+
+def with_missing_order(seen: list[Sight], source: str, again: Callable[[Sight], Again | None]) -> list[Sight]:
+    """The same sights, where the races say what is missing; one that only a wider scope orders is an error for sure."""
+    told, tried = [], 0
+    for sight in seen:
+        if sight.race is None or sight.finding.line is None:
+            told.append(sight)
+            continue
+        granted = None
+        if _SYNCHRONISES.search(source) and tried < MOST and (run := again(sight)):
+            tried += 1
+            granted = _granted(sight, run)
+        told.append(_in_words(sight, sight.race, granted))
+    return told
+
+
+def _granted(sight: Sight, again: Again) -> tuple[int, str] | None:
+    """The least that has to be taken for granted for the race to be none."""
+    everything, _ = _GRANTED[-1]
+    if _is_seen(sight, again(everything)):
+        return None
+    return next((one for one in _GRANTED[:-1] if not _is_seen(sight, again(one[0]))), _GRANTED[-1])
+
+
+def _is_seen(sight: Sight, among: Iterable[Sight]) -> bool:
+    lines = {sight.finding.line, sight.finding.other_line}
+    return any(one.race is not None and {one.finding.line, one.finding.other_line} == lines for one in among)
+
+
+def _in_words(sight: Sight, race: Race, granted: tuple[int, str] | None) -> Sight:
+    finding = sight.finding
+    first, second = f"line {finding.other_line}", f"line {finding.line}"
+    if granted:
+        words = granted[1].format(first=first, second=second)
+    elif finding.severity == "warning":  # it is said already
+        return sight
+    else:
+        words = _general(race, first, second)
+    sure = granted is not None and granted[0] == SCOPES_REACH
+    severity = "error" if sure else finding.severity
+    return replace(sight, finding=replace(finding, severity=severity, message=f"{finding.message}; {words}"))
+
+
+def _general(race: Race, first: str, second: str) -> str:
+    if race.relation == IN_OTHER_BLOCKS:
+        if race.traits & race.other_traits & IS_ATOMIC and (race.traits | race.other_traits) & IS_OF_BLOCK_SCOPE:
+            return "an atomic of block scope meets a block other than its own: it needs device scope"
+        return "no barrier orders blocks: needs atomics with fences, or a launch for each of the two"
+    where = f"between {first} and {second}" if first != second else f"between two turns of {first}"
+    if race.relation == IN_ONE_WARP:
+        return f"needs __syncwarp() {where}: the lanes of a warp do not go in step (warp-synchronous code)"
+    return f"needs __syncthreads() {where}" + (", or an atomic" if first == second else "")

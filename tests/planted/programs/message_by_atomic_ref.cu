@@ -1,0 +1,26 @@
+// A message by cuda::atomic_ref. With the bug, it is told in relaxed order.
+// finds: race
+// grid: 2
+// y: i32[1]
+// data: i32[1]
+// flag: i32[1] = 0
+#include <cuda/atomic>
+
+__global__ void k(int *y, int *data, int *flag) {
+    if (threadIdx.x != 0) {
+        return;
+    }
+    cuda::atomic_ref<int, cuda::thread_scope_device> told(*flag);
+    if (blockIdx.x == 0) {
+        data[0] = 42;
+#ifdef BUG
+        told.store(1, cuda::memory_order_relaxed);
+#else
+        told.store(1, cuda::memory_order_release);
+#endif
+    } else {
+        while (told.load(cuda::memory_order_acquire) == 0) {
+        }
+        y[0] = data[0];
+    }
+}

@@ -1,0 +1,40 @@
+"""Pairs of programs, with a bug and without, under the checker: the one is an error, the other is left alone."""
+
+from collections.abc import Iterator
+
+import pytest
+from kfuzz.devices import Finding, Probe
+from kfuzz.devices.cpu.device import CpuDevice
+from planted_programs import NAMES, Program, job, program
+
+EVERY = [(threads, seed) for threads in (64, 256, 1024) for seed in range(3)]
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[CpuDevice]:
+    with CpuDevice() as one:
+        yield one
+
+
+def findings(device: CpuDevice, one: Program, has_bug: bool, threads: int, seed: int) -> list[Finding]:
+    """What is told of a program, but that atomics come in any order."""
+    timeout = 1.0 if has_bug and one.finds == "hang" else 20.0
+    outcome = device.run(job(one, has_bug, threads, seed), Probe(check=True, runs=3, seed=seed, timeout=timeout))
+    return [found for found in outcome.findings if found.kind != "nondeterministic"]
+
+
+def test_there_are_enough_programs() -> None:
+    assert 2 * len(NAMES) >= 80
+
+
+@pytest.mark.parametrize(
+    ("threads", "seed"), [(64, 0), *(pytest.param(*one, marks=pytest.mark.soak) for one in EVERY if one != (64, 0))]
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_program_with_a_bug_has_an_error_and_one_without_has_nothing(
+    device: CpuDevice, name: str, threads: int, seed: int
+) -> None:
+    one = program(name)
+    assert findings(device, one, False, threads, seed) == []
+    found = findings(device, one, True, threads, seed)
+    assert one.finds in {each.kind for each in found if each.severity == "error"}, found
