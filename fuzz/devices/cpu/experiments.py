@@ -321,7 +321,7 @@ def _by_schedule(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding
 
     With the odd run's order it is complete: two runs that differ in poison and order differ by one of the two.
     """
-    known = [replace(one.manner, poison=base.manner.poison) for one in odd]
+    known = [replace(one.manner, poison=base.manner.poison, missing_lane=base.manner.missing_lane) for one in odd]
     for manner in [*known, *_other_orders(trial, base.manner)]:
         if trial.seconds <= 0:
             break

@@ -158,6 +158,7 @@ bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool s
     if (!(shared && reader->when < ordering.own_start)) check_against_reader(*reader, s, mask, shared);
   if (!same_moment(cell.write, t)) note_before_write(word);
   cell.write = merged(cell.write, t);
+  cell.settled = 0;
   cell.set_initialised(cell.initialised() | mask);
   return true;
 }

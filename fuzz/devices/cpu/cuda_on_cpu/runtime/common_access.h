@@ -27,17 +27,32 @@ static inline Trace trace_of_word(uint32_t me, uintptr_t pc) {
   return {ordering.now, who_is(me, place), how_is(place, Trace::whole)};
 }
 
-// Of concurrent readers two are enough, of two warps or two blocks where there are such.
-static inline bool has_enough_readers(const Cell &cell, uint32_t me) {
+// A barrier has ordered the last write before all that the block does, and two readers of two warps are remembered: until
+// the clock ticks, or somebody writes, another read changes nothing. (The eight bits are the same again after 255 ticks:
+// then a reader may be forgotten.)
+static inline bool is_settled(const Cell &cell) {
+  return cell.settled == static_cast<uint8_t>(ordering.now) && cell.state == Cell::all;
+}
+
+static inline bool are_of_two_warps(const Cell &cell) {
+  return cell.read.when >= ordering.alone_interval && cell.other_read.when >= ordering.alone_interval &&
+         !same_warp(static_cast<int>(cell.read.thread()), static_cast<int>(cell.other_read.thread()));
+}
+
+static inline bool are_other_lanes_of_my_warp(const Cell &cell, uint32_t me) {
   uint32_t first = cell.read.thread(), second = cell.other_read.thread();
-  if (cell.read.when < ordering.alone_interval || cell.other_read.when < ordering.alone_interval || first == second) return false;
-  return (first ^ second) >= warp_lanes || ((first ^ me) < warp_lanes && first != me && second != me);
+  return cell.read.when >= ordering.alone_interval && cell.other_read.when >= ordering.alone_interval && (first ^ me) < warp_lanes &&
+         first != second && first != me && second != me;
 }
 
 static inline bool read_word(Cell &cell, uint32_t me, uint32_t all_before, bool shared, uintptr_t pc) {
   if (cell.state != Cell::all || !is_plainly_ordered(cell.write, me, all_before)) return false;
   if (shared && cell.write.when < all_before) return false;  // left by an earlier block
-  if (has_enough_readers(cell, me)) return true;
+  if (are_of_two_warps(cell)) {
+    if (cell.write.when < ordering.alone_interval) cell.settled = static_cast<uint8_t>(ordering.now);
+    return true;
+  }
+  if (are_other_lanes_of_my_warp(cell, me)) return true;
   Trace now = trace_of_word(me, pc);
   if (cell.read.when == now.when && cell.read.thread() == me && cell.read.how == now.how) return true;
   if (!is_plainly_ordered(cell.read, me, all_before)) {
@@ -54,6 +69,18 @@ static inline bool write_word(Cell &cell, uint32_t me, uint32_t all_before, uint
   if (!is_plainly_ordered(cell.read, me, all_before) || !is_plainly_ordered(cell.other_read, me, all_before)) return false;
   cell.write = trace_of_word(me, pc);
   cell.state = Cell::all;
+  cell.settled = 0;
+  return true;
+}
+
+template <uint32_t size>
+static inline bool is_settled_read(uintptr_t address) {
+  bool shared;
+  const Region *region = common_region_of(address, shared);
+  if (!region) return false;
+  const Cell *cell = region->cell(address);
+  for (uint32_t i = 0; i < size / 4; i++)
+    if (!is_settled(cell[i])) return false;
   return true;
 }
 

@@ -4,7 +4,7 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint32_t max_residents = 1024;
+constexpr uint32_t max_residents = 4352;  // more than a card holds
 
 // The order of the blocks, a bijection of [0, count): position -> block.
 struct BlockOrder {

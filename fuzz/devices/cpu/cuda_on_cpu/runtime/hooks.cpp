@@ -35,13 +35,19 @@ __attribute__((noinline)) void access_after_turn(const void *p, uint32_t bytes, 
 // A plain access of whole words. A misfit in the second word of two must still be told as an access of both. All that
 // is called here is called last: then nothing has to be saved on the way that is nearly always taken.
 template <uint32_t size, bool writes>
+__attribute__((noinline)) void unsettled_access(const void *p, uintptr_t pc) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  if (common_access<size, writes>(address, pc)) return;
+  checker_access(reinterpret_cast<uintptr_t>(p), size, writes ? Access::write : Access::read, pc);
+}
+
+template <uint32_t size, bool writes>
 inline void plain_access(const void *p, uintptr_t pc) {
-  constexpr Access kind = writes ? Access::write : Access::read;
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
   if (__builtin_expect(address % size, 0)) return report_misaligned(address, size, pc);
-  if (turn_is_over()) return access_after_turn(p, size, kind, pc);
+  if (turn_is_over()) return access_after_turn(p, size, writes ? Access::write : Access::read, pc);
   checker.last_pc = pc;
-  if (!common_access<size, writes>(address, pc)) checker_access(reinterpret_cast<uintptr_t>(p), size, kind, pc);
+  if (writes || !is_settled_read<size>(address)) unsettled_access<size, writes>(p, pc);
 }
 
 template <uint32_t size, bool writes>

@@ -11,6 +11,12 @@ Ordering ordering = {1, 1, 1, 1, 1, 1, nullptr};
 
 namespace {
 
+// Never to a multiple of 256: Cell::settled has the lower bits of a moment, or 0.
+uint32_t tick() {
+  if (!(++ordering.now & 0xff)) ++ordering.now;
+  return ordering.now;
+}
+
 // Which block ran from which moment on.
 struct Shift {
   uint32_t from, started;  // when it had started: tells two blocks apart
@@ -36,7 +42,7 @@ void forget_what_is_known(BlockOrdering &own) {
 
 // More happened than can be kept: all of it counts as ordered.
 void lose_track() {
-  ordering.all_before = ++ordering.now;
+  ordering.all_before = tick();
   ordering.track++;
   forget_knowledge();
   forget_messages();
@@ -83,7 +89,7 @@ Knowledge all_known(int t) {
   for (uint32_t lane = 0; own.partial_warps >> warp & 1 && lane < warp_lanes; lane++)
     if (own.lane_start[t][lane] > own.interval_start)
       known = with(known, agent(own.number, warp * warp_lanes + lane), own.lane_start[t][lane]);
-  return with(known, agent(own.number, static_cast<uint32_t>(t)), ++ordering.now);
+  return with(known, agent(own.number, static_cast<uint32_t>(t)), tick());
 }
 
 void make_room() {
@@ -136,7 +142,7 @@ bool prepare_ordering() { return map_knowledge(); }
 void order_from_start() { ordering = {1, 1, 1, 1, 1, ordering.track + 1, ordering.own}; }
 
 void order_launch() {
-  ordering.all_before = ++ordering.now;
+  ordering.all_before = tick();
   shift_count = blocks_started = 0;
   forget_messages();
   forget_knowledge();
@@ -145,7 +151,7 @@ void order_launch() {
 void order_block(BlockOrdering &starting) {
   ordering.own = &starting;
   starting.number = blocks_started++;
-  starting.start = starting.interval_start = ++ordering.now;
+  starting.start = starting.interval_start = tick();
   forget_what_is_known(starting);
   memset(starting.warp_start, 0, sizeof starting.warp_start);
   for (; starting.partial_warps; starting.partial_warps &= starting.partial_warps - 1)
@@ -157,7 +163,7 @@ void order_block(BlockOrdering &starting) {
 void order_resumed(BlockOrdering &resumed) {
   ordering.own = &resumed;
   if (resumed.track != ordering.track) forget_what_is_known(resumed);
-  ++ordering.now;
+  tick();
   begin_shift(resumed);
   set_alone(ordering.now);
 }
@@ -166,7 +172,7 @@ void order_resumed(BlockOrdering &resumed) {
 // other blocks after it: CUDA's own samples have all threads fence, then a barrier, then one thread take the ticket.
 void order_barrier() {
   BlockOrdering &own = *ordering.own;
-  own.interval_start = ++ordering.now;
+  own.interval_start = tick();
   if (own.interval_start > ordering.alone_from) ordering.alone_interval = own.interval_start;
   if (!own.uses_fences) return;
   make_room();
@@ -178,11 +184,11 @@ void order_barrier() {
   }
 }
 
-void order_grid_barrier() { ordering.all_before = ++ordering.now; }
+void order_grid_barrier() { ordering.all_before = tick(); }
 
 void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) {
   BlockOrdering &own = *ordering.own;
-  uint32_t warp = static_cast<uint32_t>(first_thread) / warp_lanes, now = ++ordering.now;
+  uint32_t warp = static_cast<uint32_t>(first_thread) / warp_lanes, now = tick();
   Knowledge known = nothing;
   if (own.uses_fences) {
     make_room();

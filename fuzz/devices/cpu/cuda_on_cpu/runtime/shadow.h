@@ -34,8 +34,8 @@ static inline uint16_t how_is(uint64_t pc, uint32_t bytes_and_flags) {
 // Two concurrent readers are kept, of two warps or two blocks where there are such: whoever writes next is not both.
 struct Cell {
   Trace write, read, other_read;
-  uint8_t state;  // 4 bits: addressable bytes; 4: initialised ones
-  uint8_t unused;
+  uint8_t state;    // 4 bits: addressable bytes; 4: initialised ones
+  uint8_t settled;  // the lower bits of the moment at which nothing more can be learned from a read of the word; or 0
 
   static constexpr uint8_t all = 0xff;
   uint32_t addressable() const { return state & 15u; }

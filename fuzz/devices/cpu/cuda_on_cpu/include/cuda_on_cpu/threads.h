@@ -9,8 +9,9 @@ extern const CUDA_ON_CPU_HIDDEN struct CudaOnCpuPlace {
   int rank;
 } cuda_on_cpu_place __asm__("cuda_on_cpu_thread");
 extern const CUDA_ON_CPU_HIDDEN uint3 blockIdx __asm__("cuda_on_cpu_block");
-extern const CUDA_ON_CPU_HIDDEN dim3 blockDim __asm__("cuda_on_cpu_block_dim");
-extern const CUDA_ON_CPU_HIDDEN dim3 gridDim __asm__("cuda_on_cpu_grid_dim");
+// No dim3, which has constructors: g++ then takes no extern const of it for a constant, and tells of every look at it.
+extern const CUDA_ON_CPU_HIDDEN uint3 blockDim __asm__("cuda_on_cpu_block_dim");
+extern const CUDA_ON_CPU_HIDDEN uint3 gridDim __asm__("cuda_on_cpu_grid_dim");
 static constexpr int warpSize = 32;
 
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_barrier(int line);
