@@ -18,6 +18,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
 from kfuzz.search.plan import BUDGET
 from kfuzz.trials.defect import Defect
+from kfuzz.trials.locating import located
 from kfuzz.trials.trial import run_trial
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
@@ -129,16 +130,16 @@ def _trial(
         seconds={"generation": planned, **trial.seconds},
         reasons=tuple(re.sub(r"\d+ ", "", reason) for reason in (trial.reasons if trial.rows else trial.notes)),
         silences=trial.silences,
-        seen=tuple(_seen(trial.case, defect, known) for defect in trial.defects),
+        seen=tuple(_seen(kernel, trial.case, defect, known, device, probe) for defect in trial.defects),
     )
     return end, any(defect.kind == "hang" for defect in trial.defects)
 
 
-def _seen(case: Case, defect: Defect, known: dict[str, int]) -> Shown:
+def _seen(kernel: Kernel, case: Case, defect: Defect, known: dict[str, int], device: Device, probe: Probe) -> Shown:
     if case.elements >= known.get(defect.bucket, case.elements + 1):
         return Shown(defect, None)
     known[defect.bucket] = case.elements
-    return Shown(defect, case)
+    return Shown(located(defect, kernel, case, device, probe), case)
 
 
 def alone(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block]) -> Ends:

@@ -100,12 +100,14 @@ class Probe:
     `runs`: how many times it runs; each run has its own schedule and poison, drawn from `seed`. Of one run another
     follows where it leaves in doubt whether every element is written.
     `timeout`: seconds, after which the job is a `hang`.
+    `watch`: an array and the index of an element in it: who has stored it is all that is asked; the job runs once.
     """
 
     check: bool = False
     runs: int = 3
     seed: int = 0
     timeout: float = 10.0
+    watch: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -138,11 +140,16 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that was seen of a job. `runs` is empty where it never came to an end."""
+    """All that was seen of a job. `runs` is empty where it never came to an end.
+
+    `stored`: the header, or nothing for the kernel file, and the line that stored the element that was to be watched;
+    None where the device cannot tell.
+    """
 
     runs: tuple[Run, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    stored: tuple[str, int] | None = None
 
 
 class ClaimError(Exception):

@@ -21,6 +21,7 @@ from kfuzz.minimizing import passes
 from kfuzz.minimizing.subject import Candidates, Subject, subject_of
 from kfuzz.search.choose import seed_of
 from kfuzz.trials.defect import Defect
+from kfuzz.trials.locating import located
 from kfuzz.trials.replay import launches
 from kfuzz.trials.trial import Trial, run_trial, unfit
 
@@ -140,9 +141,17 @@ def minimize(
         if failure.defect.kind == "hang" and showing(search.smallest.subject, failure, device, SURELY) is None:
             search.smallest = failure  # it only was slow
         failing, again = steadiness(search.smallest, device)
+        search.smallest = replace(search.smallest, defect=_placed(search.smallest, device))
     except KeyboardInterrupt:
         stop = "interrupted"
     return Minimized(search.smallest, stop, search.tried, time.monotonic() - began, failing, again)
+
+
+def _placed(failure: Failure, device: Device) -> Defect:
+    """The failure's defect with the line that it is about, where one can be told."""
+    subject = failure.subject
+    probe = Probe(subject.check, failure.runs, subject.seed)
+    return located(failure.defect, subject.kernel, subject.case, device, probe)
 
 
 def _to_fixpoint(search: _Search, every: Iterable[Pass]) -> None:

@@ -33,7 +33,7 @@ class Defect:
     `bucket` is the same for what is taken for the same bug: kernel, kind, diagnosis or the text of the line, and the
     shape of the error. `fault` is the coarser part of it: without the shape, which changes when a case is made smaller,
     and the same for an error and a warning. `ratio`: how many times the bound the worst element is off, where both it
-    and the right answer are numbers.
+    and the right answer are numbers. `line` is of the kernel file, or of the header that `header` names.
     """
 
     scene: Scene
@@ -45,6 +45,7 @@ class Defect:
     diagnosis: str = ""
     detail: str = ""
     region: str = ""
+    header: str = ""
     line: int | None = None
     run: str = ""
     finding: Finding | None = None
@@ -56,7 +57,7 @@ class Defect:
     @property
     def file(self) -> str:
         """The header that `line` is in, else the kernel's file; one of ours by its name, wherever it is installed."""
-        return self._shown(self.finding.file if self.finding else "")
+        return self._shown(self.header)
 
     @property
     def other_file(self) -> str:

@@ -48,6 +48,7 @@ def _of_device(kernel: Kernel, scene: Scene, findings: Iterable[Finding]) -> lis
                 bucket=", ".join([f"{kernel.name}: {kind}", *place]),
                 fault=", ".join([f"{kernel.name}: {found.kind}", *place]),
                 message=found.message,
+                header=found.file,
                 line=found.line,
                 finding=found,
             )

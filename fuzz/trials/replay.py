@@ -13,6 +13,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
 from kfuzz.search.choose import seed_of
 from kfuzz.trials.defect import Defect
+from kfuzz.trials.locating import located
 from kfuzz.trials.trial import Trial, run_trial, unfit
 
 ReplayStatus = Literal["kept", "fixed", "flaky", "broken", "not claimed", "skipped", "cannot run"]
@@ -29,7 +30,8 @@ class Replay:
 
     `fixed`: the kernel that it once broke now keeps it. `flaky`: `broken_runs` of `runs` trials that differ
     in schedule, poison and alignment alone were broken. `skipped`: the device lacks what the kernel uses. `cannot
-    run`: its claim or source is at fault. `reason` says why a case is not claimed, or not run.
+    run`: its claim or source is at fault. `reason` says why a case is not claimed, or not run. `notes`: what the
+    broken trials showed beside their defects, such as what the kernel printed.
     """
 
     kernel: str
@@ -39,6 +41,7 @@ class Replay:
     defects: tuple[Defect, ...]
     tune: Mapping[str, int]
     reason: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def replay(record: Record, kernel: Kernel, device: Device, tries: int = TRIES, timeout: float = 10.0) -> Replay:
@@ -65,7 +68,7 @@ def _replayed(record: Record, kernel: Kernel, device: Device, tries: int, timeou
             if hangs := any(defect.kind == "hang" for defect in trials[-1].defects):
                 break  # it has cost a time-out, and that is enough
         total += len(trials)
-        found = _told(kernel, tune, trials)
+        found = _told(kernel, tune, trials, device)
         worst = max(worst, found, key=lambda one: ORDER.index(one.status))
         if hangs:
             break
@@ -74,11 +77,13 @@ def _replayed(record: Record, kernel: Kernel, device: Device, tries: int, timeou
     return worst
 
 
-def _told(kernel: Kernel, tune: Mapping[str, int], trials: Sequence[Trial]) -> Replay:
+def _told(kernel: Kernel, tune: Mapping[str, int], trials: Sequence[Trial], device: Device) -> Replay:
     broken = [trial for trial in trials if trial.errors]
     status: ReplayStatus = "kept" if not broken else "broken" if len(broken) == len(trials) else "flaky"
-    defects = {defect.bucket: defect for trial in trials for defect in trial.errors}
-    return Replay(kernel.name, status, len(trials), len(broken), tuple(defects.values()), tune)
+    every = {defect.bucket: (defect, trial) for trial in trials for defect in trial.errors}
+    defects = tuple(located(defect, kernel, trial.case, device, trial.probe) for defect, trial in every.values())
+    notes = tuple(dict.fromkeys(note for trial in broken for note in trial.notes))
+    return Replay(kernel.name, status, len(trials), len(broken), defects, tune, notes=notes)
 
 
 def launches(

@@ -20,6 +20,8 @@ from kfuzz.trials.replay import Replay
 
 LABEL = 10
 WIDTH = 118
+MOST_LINES = 40
+"""Of what a kernel has printed."""
 COMMANDS = ("file", "replay", "minimize", "paste")
 """Lines to be copied are never broken."""
 Statement = tuple[str, str]
@@ -56,6 +58,16 @@ def replay_texts(found: Replay, record: Record, case: Path | None) -> Iterator[s
     is_minimized = record.origin is not None and record.origin.minimized
     for defect in found.defects:
         yield failure_text(defect, ("again", runs_text(found.broken_runs, found.runs)), case, is_minimized)
+    for note in found.notes:
+        yield note_text(note)
+
+
+def note_text(note: str) -> str:
+    """What was seen beside the defects, line by line, as far as a person reads on."""
+    lines = note.rstrip().splitlines()
+    left = [f"and {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
+    shown = [*lines[:MOST_LINES], *left]
+    return "\n".join(f"  {'note' if row == 0 else '':<{LABEL}}{line}" for row, line in enumerate(shown))
 
 
 def runs_text(broken: int, runs: int) -> str:

@@ -146,6 +146,8 @@ class RawRun(Structure):
         ("missing_lane", c_uint32),
         ("flush_denormals", c_uint32),
         ("timeout_ms", c_uint32),
+        ("watched_buffer", c_int32),
+        ("watched_offset", c_uint64),
         ("findings", POINTER(RawFinding)),
         ("finding_capacity", c_uint32),
         ("finding_count", c_uint32),
@@ -154,6 +156,7 @@ class RawRun(Structure):
         ("blocks_done", c_uint64),
         ("block_ms", c_uint64),
         ("thread_steps", c_uint64),
+        ("watched_pc", c_uint64),
         ("printed", c_char_p),
     ]
 

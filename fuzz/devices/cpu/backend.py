@@ -17,6 +17,7 @@ from kfuzz.devices.cpu import compiler
 from kfuzz.devices.cpu.abi import (
     FINDING_CAPACITY,
     FINISHED,
+    FORWARD,
     HAS_CONTENT,
     IS_INITIALISED,
     IS_OUTPUT,
@@ -33,7 +34,7 @@ from kfuzz.devices.cpu.confine import StartedProcessError, confined
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, examined
 from kfuzz.devices.cpu.findings import Lines, in_file, sights
 from kfuzz.devices.cpu.options import Flavour
-from kfuzz.devices.layout import ALIGNED, nbytes
+from kfuzz.devices.layout import ALIGNED, POISONS, nbytes
 from kfuzz.devices.processes import adopt_orphans
 from numpy.typing import NDArray
 
@@ -89,6 +90,7 @@ class LaidOut:
         self._left: dict[str, NDArray[np.generic]] = {}
         library = program.loaded.library
         self._run = RawRun(
+            watched_buffer=-1,
             module=ctypes.pointer(program.loaded.module),
             buffers=self._buffers,
             steps=self._steps,
@@ -128,6 +130,17 @@ class LaidOut:
         """Where the outputs lay in the last run, and still lie."""
         buffers = zip(self._buffers, self.job.buffers, strict=False)
         return {buffer.name: int(raw.address) for raw, buffer in buffers if buffer.is_output}
+
+    def stored(self, runtime: Runtime, watch: tuple[str, int], seconds: float) -> tuple[str, int] | None:
+        """Where the element that is watched is stored, in a run in the usual order."""
+        name, index = watch
+        number = next(i for i, buffer in enumerate(self.job.buffers) if buffer.name == name)
+        self._run.watched_buffer = number
+        self._run.watched_offset = index * DTYPES[self.job.buffers[number].element].itemsize
+        self.run(runtime, Manner(FORWARD, POISONS[0]), seconds)
+        library = self.program.loaded.library
+        file, line = in_file(library, self.program.lines.of(self._run.watched_pc))
+        return None if line is None else (file, line)
 
     def _outputs(self) -> dict[str, NDArray[np.generic]]:
         """The outputs' content. Where a run leaves the same bits as the one before, it is the same array."""
@@ -203,10 +216,12 @@ class CpuBackend:
                 bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
             return bound[flavour].run(self._runtime, manner, seconds)
 
-        flavour: Flavour = "check" if probe.check else "fast"
+        flavour: Flavour = "check" if probe.check or probe.watch else "fast"
         bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
         begin("running")
         try:
+            if probe.watch:
+                return Outcome(stored=bound["check"].stored(self._runtime, probe.watch, probe.timeout))
             outcome = examined(job, probe, run, self._waiters)
         except StartedProcessError:
             message = "the kernel starts processes of its own; they were ended"

@@ -164,6 +164,8 @@ struct Run {
   uint32_t missing_lane;       // what a lane gives that takes no part in a shuffle
   uint32_t flush_denormals;    // -ftz=true
   uint32_t timeout_ms;         // of processor time
+  int32_t watched_buffer;      // check only: -1, or the buffer of which one byte is asked who has stored it
+  uint64_t watched_offset;
   Finding *findings;
   uint32_t finding_capacity;
   // out
@@ -173,6 +175,7 @@ struct Run {
   uint64_t blocks_done;        // of that step
   uint64_t block_ms;           // for how long nothing had come on in the block when time was up
   uint64_t thread_steps;
+  uint64_t watched_pc;         // relative to the library; 0: nobody, or nobody knows
   const char *printed;
 };
 

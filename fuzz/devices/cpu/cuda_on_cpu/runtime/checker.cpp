@@ -263,6 +263,12 @@ void checker_passed_grid_barrier() {
 void checker_synced_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) { order_warp(first_thread, lanes, all_lanes); }
 uintptr_t checker_last_pc() { return checker.last_pc; }
 
+uint64_t checker_stored_by(uintptr_t address) {
+  if (!memory_map.buffers.holds(address)) return 0;
+  const Trace &write = memory_map.buffers.cell(address)->write;
+  return write.when ? write.pc() : 0;
+}
+
 void checker_fence(Scope scope) { order_fence(block.current, run->assume & scopes_reach ? Scope::device : scope); }
 
 // Shared memory is its block's alone, whatever an atomic's scope, and other blocks have theirs at the same address.

@@ -33,5 +33,7 @@ void checker_fence(Scope scope);
 // An atomicCAS by the current thread: what it has read there before was a guess (held_races.h).
 void checker_swaps(uintptr_t address, uint32_t bytes);
 uintptr_t checker_last_pc();
+// The instruction that has stored a byte of a buffer, relative to the library; 0 where none has since the run began.
+uint64_t checker_stored_by(uintptr_t address);
 
 }  // namespace cuda_on_cpu

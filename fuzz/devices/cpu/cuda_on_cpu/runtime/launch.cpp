@@ -79,6 +79,7 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   if (!prepare_memory()) return false;
   run = the_run;
   run->finding_count = 0;
+  run->watched_pc = 0;
   run->status = Status::finished;
   run->step = 0;
   run->blocks_done = run->thread_steps = 0;
@@ -106,6 +107,8 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   leave_kernels();
   enter_shared_of(0);
   checker_finish();
+  if (run->check && run->watched_buffer >= 0)
+    run->watched_pc = checker_stored_by(reinterpret_cast<uintptr_t>(run->buffers[run->watched_buffer].address) + run->watched_offset);
   stop_timer();
   write_float_control(float_control);
   run->printed = printed();

@@ -1,0 +1,32 @@
+"""Where a wrong answer was stored: the line of the kernel that wrote the worst element, asked of the device.
+
+Knows kernels and devices; never what is wrong with an answer.
+"""
+
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+from kfuzz.cases.case import Case
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import ClaimError, Device, DeviceError, Probe
+from kfuzz.trials.defect import Defect
+
+
+def located(defect: Defect, kernel: Kernel, case: Case, device: Device, probe: Probe) -> Defect:
+    """The defect with the line that stored its worst element; as it is where it has a line, or nobody can tell."""
+    worst, extent = defect.worst, defect.extent
+    if worst is None or extent is None or defect.line is not None:
+        return defect
+    job = kernel.bind(case.arrays, defect.scene.tune).job
+    names = [name for name, array in kernel.arrays.items() if array.writes == worst.output]
+    buffer = next(one for one in job.buffers if one.name in names)
+    if prod(buffer.shape) != extent.elements:
+        return defect
+    index = (0,) * len(buffer.shape) + worst.index  # an array of one row may be a vector, and a vector one row
+    element = int(np.ravel_multi_index(index[len(index) - len(buffer.shape) :], buffer.shape)) if buffer.shape else 0
+    try:
+        stored = device.run(job, replace(probe, watch=(buffer.name, element))).stored
+    except (ClaimError, DeviceError):  # the defect is there all the same
+        return defect
+    return replace(defect, header=stored[0], line=stored[1]) if stored else defect
