@@ -95,7 +95,7 @@ def _parted(joined: str, lengths_of: Sequence[str]) -> list[str]:
     return [joined[end - len(one) - 1 : end - 1] for one, end in zip(lengths_of, ends, strict=True)]
 
 
-def _without(code: str, parts: Iterable[Edit]) -> str:
+def _without(code: str, parts: Iterable[TextEdit]) -> str:
     for start, end, _ in parts:
         code = code[:start] + re.sub(r"[^\n]", " ", code[start:end]) + code[end:]
     return code
