@@ -120,3 +120,57 @@ extern "C" __global__ void twice(const float* x, float* y, int cols) {
     (tmp_path / "twice.cu").write_text(text.replace("./twice.py", "./thrice.py"))
     with pytest.raises(ClaimError, match="no such file"):
         load(tmp_path / "twice.cu")
+
+
+CROSS_ENTROPY = """// cross_entropy in double, one thread a row.
+//
+// /// kernel
+// op     = "cross_entropy"
+// axes   = { rows = "1..1000", cols = "1..1000" }
+// arrays = { x = "f64[rows, cols] -> x", labels = "i32[rows] -> labels", loss = "f64[rows] <- loss" }
+//
+// [[launch]]
+// entry = "cross_entropy"
+// grid  = "rows"
+// block = "1"
+// args  = ["x", "labels", "loss", "cols"]
+// ///
+
+extern "C" __global__ void cross_entropy(const double* x, const int* labels, double* loss, int cols) {
+    const double* row = x + (size_t)blockIdx.x * cols;
+    double top = row[0], sum = 0.0;
+    for (int col = 1; col < cols; col++) top = fmax(top, row[col]);
+    for (int col = 0; col < cols; col++) sum += exp(row[col] - top);
+    loss[blockIdx.x] = log(sum) - (row[labels[blockIdx.x]] - top) WRONG;
+}
+"""
+
+
+@pytest.mark.parametrize(("wrong", "is_right"), [("", True), (" + 1e-12", False)])
+def test_doubles_and_labels_are_judged_as_the_kernel_holds_them(tmp_path: Path, wrong: str, is_right: bool) -> None:
+    (tmp_path / "ce.cu").write_text(CROSS_ENTROPY.replace(" WRONG", wrong))
+    kernel = load(tmp_path / "ce.cu")
+    rng = np.random.default_rng(3)
+    labels = np.array([3, -11, 0, np.nan], "f4")
+    case = case_of("cross_entropy", {"x": rng.standard_normal((4, 9)).astype("f4"), "labels": labels})
+    assert kernel.stored(case.arrays)["labels"].tolist() == [3, 2, 0, 0]
+    with CpuDevice() as device:
+        trial = run_trial(kernel, case, {}, device, Probe(runs=2))
+    assert trial.elements == 4
+    assert (not trial.errors) == is_right, trial.errors
+
+
+def test_a_claims_scalars_take_the_place_of_the_ops_own(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    x, w, b = (rng.standard_normal(shape).astype("f4") for shape in ((5, 33), 33, 33))
+    file = tmp_path / "layer_norm.cu"
+    text = LAYER_NORM.format(accuracy=GOOD, divisor="cols").replace("1e-5f", "0.25f")
+    for scalars, is_right in (("{ eps = 0.25 }", True), ("{ eps = 0.26 }", False)):
+        file.write_text(text.replace("// [accuracy]", f"// scalars = {scalars}\n//\n// [accuracy]"))
+        kernel = load(file)
+        with CpuDevice() as device:
+            trial = run_trial(kernel, case_of("layer_norm", {"x": x, "w": w, "b": b}), {}, device, Probe(runs=2))
+        assert (not trial.errors) == is_right
+    file.write_text(text.replace("// [accuracy]", "// scalars = { epsilon = 1 }\n//\n// [accuracy]"))
+    with pytest.raises(ClaimError, match="the formula has no scalar of this name; it has eps"):
+        load(file)

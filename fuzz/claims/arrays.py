@@ -23,6 +23,7 @@ ALIGNMENT = 256
 
 ARRAY = re.compile(r"(\w+)\s*\[(.*)\]\s*(?:=\s*([^\s<>]+?))?\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?")
 ROOM = re.compile(r"(.+?)\s+of\s+(.+)", re.DOTALL)
+FLOATS = ("f32", "f16", "bf16", "f64")
 USAGE = (
     '"f32[shape] -> input", "f32[shape] <- output", "f32[shape] -> x <- y", "u32[1]" for scratch; '
     'what the host fills is "u32[1] = 0" or "f32[shape] = -inf <- output"'
@@ -78,8 +79,6 @@ def read_array(front: FrontMatter, key: KeyPath, names: Iterable[str]) -> Array:
         if reads or not writes:
             raise front.error(key, "'of' is for an output that is the beginning of a longer array: [1 of blocks] <- y")
     shape = tuple(checked(front, key, size, names, expression.number) for size in sizes)
-    if (reads or writes) and element != "f32":
-        raise front.error(key, "the oracle judges float32: an array with a role is f32")
     if reads and fill is not None:
         raise front.error(key, "an input holds what the case says; leave out '= ...' or the role")
     known = cast(Element, element)
@@ -96,6 +95,7 @@ def read_fill(front: FrontMatter, key: KeyPath, text: str | None, element: Eleme
 def check_roles(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array], axes: Mapping[str, Axis]) -> None:
     """Each role of the op has one array of its rank, and the inputs' shapes give every axis its size."""
     check_each_role_has_one_array(front, roles, arrays)
+    check_elements(front, roles, arrays)
     for name, array in arrays.items():
         check_rank(front, ("arrays", name), array, roles)
     shapes = {name: array.shape for name, array in arrays.items() if array.reads}
@@ -124,6 +124,17 @@ def check_each_role_has_one_array(front: FrontMatter, roles: Roles, arrays: Mapp
         for role in known:
             if f"{arrow} {role}" not in taken:
                 raise front.error(("arrays",), f"no array has the role '{arrow} {role}'; {roles}")
+
+
+def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]) -> None:
+    """What the oracle judges: float32, and of a formula any float and, for integers, i32."""
+    for name, array in arrays.items():
+        role = array.reads or array.writes
+        if role is None:
+            continue
+        allowed = ("f32",) if not roles.is_formula else ("i32",) if role in roles.integers else FLOATS
+        if array.element not in allowed:
+            raise front.error(("arrays", name), f"'{role}' of {roles.op} is {' or '.join(allowed)}")
 
 
 def check_rank(front: FrontMatter, key: KeyPath, array: Array, roles: Roles) -> None:

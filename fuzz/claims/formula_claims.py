@@ -3,8 +3,9 @@
 Every name must stand in the formula. Knows the formula's names; never what a bound is.
 """
 
+import math
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
@@ -50,6 +51,20 @@ def read_formula(front: FrontMatter) -> dict[str, Any]:
         "functions": _models(front, op.names.functions),
         "shared": _names(front, ("accuracy", "shared"), op.names.sums),
     }
+
+
+def read_scalars(front: FrontMatter) -> dict[str, float]:
+    """`scalars = { eps = 1e-5 }`: constants of the kernel, in the place of the op's own."""
+    key = ("scalars",)
+    given = table(front, key)
+    op = formula_of(front)
+    _known(front, key, given, tuple(op.scalars) if op else (), "scalar")
+    found = {}
+    for name, value in given.items():
+        if type(value) not in (int, float) or not math.isfinite(cast(float, value)):
+            raise front.error((*key, name), "a finite number is wanted")
+        found[name] = float(cast(float, value))
+    return found
 
 
 def read_counts(front: FrontMatter, name: str, names: tuple[str, ...]) -> ClaimedCounts:

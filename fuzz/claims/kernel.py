@@ -17,7 +17,7 @@ from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding,
 from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.expression import Expression, show_sizes
-from kfuzz.claims.formula_claims import each_count
+from kfuzz.claims.formula_claims import each_count, read_scalars
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.launches import Launch, read_launches
 from kfuzz.claims.reading import Sizes, at, check_keys, evaluate
@@ -27,6 +27,7 @@ from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.claims.where import Where, read_where
 from kfuzz.devices import Buffer, Entry, Job, Step
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.systems.formats import FORMATS, stored
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
 from numpy.typing import NDArray
@@ -62,6 +63,7 @@ class Kernel:
     values: Domain
     broken: Broken | None
     front: FrontMatter = field(repr=False)
+    scalars: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def path(self) -> Path:
@@ -141,6 +143,25 @@ class Kernel:
                     raise self.front.error(place, f"{count(sizes)} {at(sizes)}; a count is 0 or more")
         return accuracy_for(self.rounding, sizes)
 
+    def stored(self, inputs: Arrays) -> dict[str, NDArray[np.generic]]:
+        """A case's numbers as this kernel holds them: rounded to its elements; integers modulo what they stay below."""
+        elements = {str(array.reads): array.element for array in self.arrays.values() if array.reads}
+        sizes = {
+            d: n for role, dims in self.roles.inputs.items() for d, n in zip(dims, inputs[role].shape, strict=False)
+        }
+        found: dict[str, NDArray[np.generic]] = {}
+        for role, given in inputs.items():
+            if given.dtype != np.float32:
+                raise TypeError(f"{role}: dtype={given.dtype}; the inputs of a case are float32")
+            if role in self.roles.integers:
+                most = max(sizes.get(self.roles.integers[role], 100), 1)
+                found[role] = whole_numbers(given, most)
+            else:
+                found[role] = (
+                    given if elements[role] == "f32" else stored(given.astype(np.float64), FORMATS[elements[role]])
+                )
+        return found
+
     def bind(self, inputs: Arrays, tune: Sizes) -> Bound:
         """This kernel on these inputs, ready to run; ClaimError where the claim leads to no launch."""
         if tune.keys() != self.tune.keys() or any(tune[name] not in self.tune[name] for name in tune):
@@ -200,12 +221,19 @@ def read(front: FrontMatter) -> Kernel:
         values=read_values(front),
         broken=claim.read_broken(front, is_exhibit=name_of(front.path).startswith("broken/")),
         front=front,
+        scalars=read_scalars(front),
     )
     for corner, choice in corners(kernel):
         sizes = kernel.sizes(corner, choice)
         steps_of(kernel, sizes, shapes_of(kernel, sizes))
         kernel.accuracy(sizes)
     return kernel
+
+
+def whole_numbers(given: NDArray[np.generic], most: int) -> NDArray[np.int32]:
+    """Any numbers as integers from 0 to below `most`."""
+    numbers = np.nan_to_num(given.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    return np.asarray(np.mod(np.rint(np.abs(numbers)), most), dtype=np.int32)
 
 
 def kernel_files(folder: Path = KERNELS) -> tuple[Path, ...]:
@@ -272,10 +300,7 @@ def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str
 def buffer_of(kernel: Kernel, name: str, shape: Shape, inputs: Arrays, sizes: Sizes) -> Buffer:
     array, content = kernel.arrays[name], None
     if array.reads:
-        given = inputs[array.reads]
-        if given.dtype != np.float32:
-            raise TypeError(f"{array.reads}: dtype={given.dtype}; the inputs of an op are float32")
-        content = np.ascontiguousarray(given).reshape(shape)
+        content = np.ascontiguousarray(kernel.stored(inputs)[array.reads]).reshape(shape)
     fill = array.fill.bits if array.fill else None
     whole = (evaluate(kernel.front, ("arrays", name), array.room, sizes), *shape[1:]) if array.room else shape
     return Buffer(name, array.element, whole, content, fill, array.writes is not None, shape if array.room else None)

@@ -3,7 +3,8 @@
 Knows what an op module of the oracle says of its arrays; never its mathematics.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 
 from kfuzz.oracle.find import find
@@ -15,6 +16,7 @@ Dimensions = tuple[str, ...]
 class Roles:
     """Role -> names of its dimensions, as in sgemm: a (m, k), b (k, n), c (m, n); "1" is always one.
 
+    `integers`: roles of whole numbers, each with the dimension that it stays below, if any.
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
     """
 
@@ -22,6 +24,8 @@ class Roles:
     inputs: dict[str, Dimensions]
     outputs: dict[str, Dimensions]
     takes_vector: bool
+    is_formula: bool = False
+    integers: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         arrows = [f"-> {role}" for role in self.inputs] + [f"<- {role}" for role in self.outputs]
@@ -37,4 +41,7 @@ class Roles:
 def roles_of(op: str) -> Roles:
     """The roles of a known op."""
     module = find(op)
-    return Roles(op, dict(module.INPUTS), dict(module.OUTPUTS), module.VECTOR)
+    whole = getattr(module, "INTEGERS", ())
+    below = getattr(module, "BELOW", {})
+    integers = {role: below.get(role, "") for role in whole}
+    return Roles(op, dict(module.INPUTS), dict(module.OUTPUTS), module.VECTOR, hasattr(module, "calls"), integers)

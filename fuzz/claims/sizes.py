@@ -20,7 +20,7 @@ from kfuzz.devices.limits import INT_MAX
 from kfuzz.oracle.find import load
 from kfuzz.oracle.op import OracleError, op_names
 
-KEYS = ("op", "axes", "tune", "where", "let", "arrays", "align", "launch", "accuracy", "values", "broken")
+KEYS = ("op", "axes", "tune", "where", "let", "arrays", "align", "launch", "accuracy", "values", "scalars", "broken")
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")

@@ -30,7 +30,7 @@ def hinted(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy, verd
 
 def finite_keeps(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy) -> str:
     """`[values] finite = true keeps it`, where only rows with -inf are wrong and all others are right."""
-    if kernel.finite or not has_rows(kernel):
+    if kernel.finite or not has_rows(kernel) or any(array.dtype != np.float32 for array in inputs.values()):
         return ""
     masked = np.any([np.isneginf(array.reshape(len(array), -1)).any(axis=1) for array in inputs.values()], axis=0)
     if not masked.any():
@@ -43,6 +43,7 @@ def finite_keeps(kernel: Kernel, inputs: ByRole, got: ByRole, accuracy: Accuracy
         {role: array[~masked] for role, array in got.items()},
         accuracy,
         kernel.special,
+        kernel.scalars,
     )
     return "only rows with -inf are wrong: [values] finite = true keeps it" if rest.status == "kept" else ""
 

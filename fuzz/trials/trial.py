@@ -108,9 +108,10 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
     outcome = device.run(bound.job, probe)
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs)
-    verdicts = [judge(kernel.op, case.arrays, got, bound.accuracy, kernel.special) for _, got in answers]
+    given = kernel.stored(case.arrays)
+    verdicts = [judge(kernel.op, given, got, bound.accuracy, kernel.special, kernel.scalars) for _, got in answers]
     judged = [
-        (run, hinted(kernel, case.arrays, got, bound.accuracy, verdict))
+        (run, hinted(kernel, given, got, bound.accuracy, verdict))
         for (run, got), verdict in zip(answers, verdicts, strict=True)
     ]
     reasons = dict.fromkeys(reason for _, verdict in judged for reason in verdict.reasons)
@@ -164,6 +165,7 @@ def _silences(
     for name, key in SILENCES.items():
         if any(reason.endswith(f"the claim does not speak of {name}") for reason in reasons):
             claims = {word: replace(kernel.special, **{key: word}) for word in get_args(SpecialRow)}
-            verdicts = {w: judge(kernel.op, case.arrays, got, accuracy, said) for w, said in claims.items()}
+            given = kernel.stored(case.arrays)
+            verdicts = {w: judge(kernel.op, given, got, accuracy, said, kernel.scalars) for w, said in claims.items()}
             found[key] = tuple(word for word, verdict in verdicts.items() if verdict.status == "kept")
     return found
