@@ -1,6 +1,7 @@
 """atomicAdd on floats in global memory flushes denormals: the oracle allows it, and both devices do it."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ PLANTED = Path(__file__).parent / "planted" / "atomic_row_sum.cu"
 
 @pytest.fixture(scope="module", params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 def device(request: pytest.FixtureRequest) -> Iterator[Device]:
-    with CpuDevice() if request.param == "cpu" else GpuDevice() as one:
+    with closing(CpuDevice() if request.param == "cpu" else GpuDevice()) as one:
         yield one
 
 
@@ -66,6 +67,7 @@ def test_a_product_and_an_exponential_may_be_flushed_too() -> None:
     assert judge("merge_all", states, got, Accuracy(rescales=0)).status == "broken"
 
 
+@pytest.mark.slow
 def test_a_sum_by_atomics_is_flushed_and_kept_on_every_device(device: Device) -> None:
     kernel = load(PLANTED)
     x = np.array([[6.8e-41, -3.4e-41, 0], [2.0**-126, -1.5 * 2.0**-126, 0], [1, 2, 3]], "f4")
@@ -89,7 +91,7 @@ def test_what_flushes_is_the_addition_of_floats_in_global_memory_alone(device: D
 
 @pytest.mark.gpu
 def test_narrow_types_are_seen_to_do_what_the_page_says() -> None:
-    with GpuDevice() as gpu:
+    with closing(GpuDevice()) as gpu:
         for kind in LEAST_NORMAL:
             if "half" in kind or "bfloat" in kind:
                 for how in ("Atom", "Red"):

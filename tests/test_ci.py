@@ -85,6 +85,7 @@ def ran(name: str, project: Path, **inputs: str) -> subprocess.CompletedProcess[
     )
 
 
+@pytest.mark.slow
 def test_the_action_fuzzes_what_a_change_touches_and_reports_it(project: Path) -> None:
     assert "no kernel differs" in ran("Fuzz", project).stdout
     wrong = GOOD.read_text().replace("offset /= 2", "offset /= 4")
@@ -115,6 +116,7 @@ def test_every_step_of_the_action_is_run_here_or_is_the_installation() -> None:
     assert not re.search(r"run:.*\$\{\{", (ROOT / "action.yml").read_text()), "inputs reach a shell as data alone"
 
 
+@pytest.mark.slow
 def test_gitlab_gets_its_file(project: Path) -> None:
     command = ["fuzz", "broken/leading_neg_inf", "--device", "cpu", "--max-cases", "20", "--format", "gitlab"]
     assert CliRunner().invoke(main, command).exit_code == 1

@@ -78,6 +78,7 @@ def claimed(folder: Path, source: str, *options: str) -> Result:
     return CliRunner().invoke(main, ["claim", str(path), "--max-cases", "40", *options])
 
 
+@pytest.mark.slow
 def test_a_silent_claim_is_completed_and_kept(tmp_path: Path) -> None:
     source = template("row_sum")
     assert 'adds = "ceil_' in source
@@ -92,12 +93,14 @@ def test_a_silent_claim_is_completed_and_kept(tmp_path: Path) -> None:
     assert again.rounding.adds.text == load(KERNELS / "reduce" / "warp_sum_down.cu").rounding.adds.text  # type: ignore[union-attr]  # it has one
 
 
+@pytest.mark.slow
 def test_a_kernel_that_is_wrong_whatever_it_claims_is_told(tmp_path: Path) -> None:
     result = claimed(tmp_path, template("row_sum").replace("value +=", "value = 2 * value +"))
     assert result.exit_code == 1, result.output
     assert "not kept" in result.stderr
 
 
+@pytest.mark.slow
 def test_what_cannot_be_counted_is_left_out_with_the_reason(tmp_path: Path) -> None:
     source = template("row_sum")
     moved = source.replace("value +=", "float moved; memcpy(&moved, &value, 4); value = moved +")

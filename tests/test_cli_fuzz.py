@@ -160,6 +160,7 @@ def test_minimize_and_replay_go_by_the_files_that_are_well(folder: Path) -> None
     assert "3 fixed, 3 cannot run" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_kernel_that_this_device_cannot_run_is_skipped(folder: Path) -> None:
     (folder / "mine.cu").write_text(FIXED)
     (folder / "ptx.cu").write_text(FIXED.replace("const float value", 'asm("");\n        const float value'))

@@ -44,6 +44,7 @@ def test_a_mistake_is_one_line_that_says_where(tmp_path: Path, text: str, told: 
     assert str(tmp_path) in str(error.value)
 
 
+@pytest.mark.slow
 def test_what_is_typed_goes_before_what_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project(tmp_path, 'kernels = ["softmax/online_warp"]\nmax-cases = 3\ndevice = "cpu"\nseed = 5'))
     set_once = CliRunner().invoke(main, ["fuzz"])

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Origin, Record, case_of
@@ -31,6 +32,7 @@ def test_the_last_killer_of_a_mutant_stays_whatever_goes_before_it() -> None:
     assert gone
 
 
+@pytest.mark.slow
 def test_the_command_says_what_could_go_and_deletes_only_when_told(tmp_path: Path) -> None:
     for count in (3, 40):
         rows = np.float32([[1.0] * count, [2.0] + [-1.0] * (count - 1)])

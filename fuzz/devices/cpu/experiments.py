@@ -159,7 +159,7 @@ def _passes(trial: Examination, chosen: Iterable[Manner]) -> list[CpuRun]:
 def _unchecked(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Outcome:
     """What a job shows whose arrays are too large for each access to be checked."""
     outcome = examined(job, replace(probe, check=False), run_once, waiters)
-    return replace(outcome, notes=(*outcome.notes, "accesses were not checked: more than 256 MB of arrays"))
+    return replace(outcome, notes=(*outcome.notes, "accesses were not checked: the arrays are too large for that"))
 
 
 def _too_large(job: Job) -> Outcome:
