@@ -20,11 +20,19 @@ STRUCTS: dict[str, type[ctypes.Structure]] = {
     "Buffer": abi.RawBuffer,
     "Argument": abi.RawArgument,
     "Step": abi.RawStep,
+    "Launched": abi.RawLaunched,
     "Finding": abi.RawFinding,
     "Run": abi.RawRun,
 }
 ENUMS: dict[str, dict[str, int]] = {
-    "BufferFlags": {"has_content": abi.HAS_CONTENT, "is_output": abi.IS_OUTPUT, "is_initialised": abi.IS_INITIALISED},
+    "BufferFlags": {
+        "has_content": abi.HAS_CONTENT,
+        "is_output": abi.IS_OUTPUT,
+        "is_initialised": abi.IS_INITIALISED,
+        "is_allocated_by_host": abi.BY_HOST,
+        "is_host_visible_memory": abi.HOST_VISIBLE,
+        "is_freed": abi.FREED,
+    },
     "Schedule": {"forward": abi.FORWARD, "reverse": abi.REVERSE, "shuffled": abi.SHUFFLED},
     "Kind": {name: number for number, name in enumerate(NAMES)},
     "Place": {
@@ -57,6 +65,7 @@ ENUMS: dict[str, dict[str, int]] = {
         "stopped": abi.STOPPED,
         "timed_out": abi.TIMED_OUT,
         "too_large": abi.TOO_LARGE,
+        "refused": abi.REFUSED,
     },
 }
 

@@ -26,7 +26,10 @@ Values = dict[str, Any]
 
 def whole(block: Block) -> Values:
     """The claim of a block: the first of the page, with the block's own keys in their place."""
-    return tomllib.loads(FIRST.text) | tomllib.loads(block.text)
+    own = tomllib.loads(block.text)
+    return {
+        name: value for name, value in tomllib.loads(FIRST.text).items() if name != "launch" or "host" not in own
+    } | own
 
 
 def as_toml(value: object) -> str:
@@ -40,12 +43,13 @@ def as_toml(value: object) -> str:
 
 def functions(values: Values) -> Iterator[str]:
     """A __global__ function for each launch, with the parameters that its args want."""
-    for launch in values["launch"]:
+    for launch in values.get("launch") or [values["host"]]:
         function, _, written = launch.get("call", launch.get("entry")).partition("(")
         name, _, parameter = function.partition("<")
         given = written.rstrip(")").split(",") if written else map(str, launch["args"])
         takes = ", ".join(parameter_for(one, values) for one in given)
-        yield f"{'template <int> ' if parameter else ''}__global__ void {name}({takes}) {{}}"
+        kind = "" if "host" in values else "__global__ "
+        yield f"{'template <int> ' if parameter else ''}{kind}void {name}({takes}) {{}}"
 
 
 def parameter_for(argument: str, values: Values) -> str:

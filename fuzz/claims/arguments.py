@@ -40,11 +40,12 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Written:
-    """A launch's function and arguments, as the claim writes them."""
+    """A launch's function and arguments, as the claim writes them; or those of a function of the host."""
 
     function: str
     texts: tuple[str, ...]
     is_call: bool
+    on_host: bool = False
 
 
 def read_written(front: FrontMatter, key: KeyPath, arrays: ClaimedArrays, names: Iterable[str]) -> Written:
@@ -106,9 +107,13 @@ def uses(texts: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
 
 def are_plain(written: Written, parameters: Parameters, arrays: ClaimedArrays) -> bool:
     """Whether all are arrays for pointers and sizes for integers of 32 or 64 bits: handed over as they are."""
-    return not written.is_call and all(
-        parameter.is_pointer if text in arrays else is_plain_size(text, parameter)
-        for text, parameter in zip(written.texts, parameters, strict=True)
+    return (
+        not written.is_call
+        and not written.on_host
+        and all(
+            parameter.is_pointer if text in arrays else is_plain_size(text, parameter)
+            for text, parameter in zip(written.texts, parameters, strict=True)
+        )
     )
 
 
@@ -131,7 +136,8 @@ def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays
 
     def declared(name: str) -> str:
         if name in arrays:
-            return f"{C_TYPES[arrays[name].element] if written.is_call else 'void'} *{name}"
+            is_typed = written.is_call or written.on_host
+            return f"{C_TYPES[arrays[name].element] if is_typed else 'void'} *{name}"
         return f"{'long long' if widths.get(name) == LONG else 'int'} {name}"
 
     return Arguments(written.texts, tuple(map(declared, uses(written.texts, (*arrays, *names)))))

@@ -62,6 +62,8 @@ class Kernel:
     rounding: Rounding
     values: Domain
     broken: Broken | None
+    home: Sizes
+    """The shape that a host function was written for; empty where nobody says."""
     front: FrontMatter = field(repr=False)
     scalars: Mapping[str, float] = field(default_factory=dict)
 
@@ -220,6 +222,7 @@ def read(front: FrontMatter) -> Kernel:
         rounding=read_rounding(front, names),
         values=read_values(front),
         broken=claim.read_broken(front, is_exhibit=name_of(front.path).startswith("broken/")),
+        home=claim.read_home(front, axes),
         front=front,
         scalars=read_scalars(front),
     )

@@ -5,7 +5,7 @@ Knows how a launch is written; never how one is run, nor the limits of a card.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from kfuzz.claims import expression
@@ -23,10 +23,11 @@ from kfuzz.claims.arguments import (
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import Sizes, check_keys, checked, read_number, required, table
-from kfuzz.claims.signature import Parameters, entries_of, split_commas
+from kfuzz.claims.signature import Parameters, entries_of, host_functions_of, split_commas
 from kfuzz.claims.where import Where
 from kfuzz.devices import Call, Entry
 
+HOST_KEYS = ("entry", "args", "call", "home")
 KEYS = ("entry", "args", "call", "grid", "block", "shared", "when")
 EXAMPLE = '[[launch]], then entry = "name", grid = "rows", block = 256, args = ["y", "x", "rows", "cols"]'
 Functions = Mapping[str, Parameters]
@@ -48,6 +49,7 @@ class Launch:
     args: tuple[str, ...]
     when: Expression | None = None
     made: Arguments | None = None
+    on_host: bool = False
     widths: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -58,7 +60,7 @@ class Launch:
     def entry_for(self, sizes: Sizes) -> Entry:
         """The entry with each `{name}` replaced by its value."""
         function = re.sub(r"\{(\w+)\}", lambda hole: str(sizes[hole[1]]), self.entry)
-        return Call(function, self.made.texts, self.made.declared) if self.made else function
+        return Call(function, self.made.texts, self.made.declared, self.on_host) if self.made else function
 
     def entries(self, choices: Choices, where: Where) -> tuple[Entry, ...]:
         """The entry for every value of the names in it, as far as the conditions on these alone hold."""
@@ -70,6 +72,10 @@ class Launch:
 def read_launches(
     front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays, choices: Choices
 ) -> tuple[Launch, ...]:
+    if table(front, ("host",)):
+        launches: tuple[Launch, ...] = (read_host(front, names, arrays, choices),)
+        check_taken(front, arrays, launches)
+        return launches
     written = required(front, ("launch",), EXAMPLE)
     if not isinstance(written, list) or not all(isinstance(item, dict) for item in written):
         raise front.error(("launch",), "a launch stands under [[launch]], in double brackets")
@@ -77,10 +83,38 @@ def read_launches(
     launches = tuple(
         read_launch(front, ("launch", index), names, arrays, choices, functions) for index, _ in enumerate(written)
     )
+    check_taken(front, arrays, launches)
+    return launches
+
+
+def check_taken(front: FrontMatter, arrays: ClaimedArrays, launches: tuple[Launch, ...]) -> None:
+    """Every array is handed to somebody."""
     for name in arrays:
         if not any(name in launch.args for launch in launches):
             raise front.error(("arrays", name), f"no launch takes '{name}' in its args")
-    return launches
+
+
+def read_host(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays, choices: Choices) -> Launch:
+    """The [host] table: a function of the file that launches what it needs itself."""
+    key: KeyPath = ("host",)
+    check_keys(front, key, HOST_KEYS)
+    if "launch" in front.values:
+        raise front.error(key, "the host launches what it needs; leave out [[launch]], or [host]")
+    written = replace(read_written(front, key, arrays, names), on_host=True)
+    said = "call" if written.is_call else "entry"
+    parameters = read_function(front, (*key, said), written, host_functions_of(front.source), choices)
+    check_args(front, (*key, "call" if written.is_call else "args"), written, parameters, arrays)
+    one = expression.number("1", ())
+    return Launch(
+        entry=written.function,
+        grid=(one,),
+        block=(one,),
+        shared=expression.number("0", ()),
+        args=uses(written.texts, (*arrays, *names)),
+        made=arguments_of(written, parameters, arrays, names),
+        on_host=True,
+        widths=widths_of(written, parameters),
+    )
 
 
 def read_launch(
@@ -135,6 +169,7 @@ def read_function(
             raise front.error(key, found)
     name = re.match(r"(?:\w+::)*(\w+)\s*(?:<.*>)?$", written.function.strip())
     if not name or name[1] not in functions:
-        found = f"no such __global__ function in the source; it has {', '.join(functions) or 'none'}"
+        what = "function with a body" if written.on_host else "__global__ function"
+        found = f"no such {what} in the source; it has {', '.join(functions) or 'none'}"
         raise front.error(key, found)
     return functions[name[1]]

@@ -19,6 +19,10 @@ INTEGERS = BYTES.keys() - {"bool", "half", "__half", "__nv_bfloat16", "float", "
 
 FLOAT = re.compile(r"(?:float|double|half|__half|__nv_bfloat16)[1-4]?$")
 COMMENTS_AND_STRINGS = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+HOST_FUNCTION = re.compile(r"(?<=[\s*&>])(\w+)\s*\(")
+BODY = re.compile(r"\s*(?:noexcept\s*)?\{")
+GLOBAL = re.compile(r"\b(?:__global__|__device__(?!\s+__host__))\b")
+NO_NAMES = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof"})
 ATTRIBUTES = re.compile(r"__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__attribute__\s*\(\(.*?\)\)")
 
 
@@ -47,6 +51,25 @@ def entries_of(source: str) -> dict[str, Parameters]:
             inside = declaration[named.end() : closing(declaration, named.end() - 1)]
             found[named[1]] = tuple(parameter(text) for text in split_commas(inside) if text not in ("", "void"))
     return found
+
+
+def host_functions_of(source: str) -> dict[str, Parameters]:
+    """Every function of the source that has a body and is no kernel's, by name; of overloads the first."""
+    code = COMMENTS_AND_STRINGS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+    found: dict[str, Parameters] = {}
+    for named in HOST_FUNCTION.finditer(code):
+        end = closing(code, named.end() - 1)
+        if named[1] in NO_NAMES or not BODY.match(code, end + 1) or GLOBAL.search(head_of(code, named.start(1))):
+            continue
+        inside = code[named.end() : end]
+        parameters = (parameter(text.partition("=")[0].strip()) for text in split_commas(inside))
+        found.setdefault(named[1], tuple(one for one in parameters if one.text not in ("", "void")))
+    return found
+
+
+def head_of(code: str, end: int) -> str:
+    """What stands before a name, back to the statement before."""
+    return code[max(code.rfind(mark, 0, end) for mark in ";{}") + 1 : end]
 
 
 def closing(text: str, opened: int) -> int:

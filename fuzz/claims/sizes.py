@@ -20,7 +20,9 @@ from kfuzz.devices.limits import INT_MAX
 from kfuzz.oracle.find import load
 from kfuzz.oracle.op import OracleError, op_names
 
-KEYS = ("op", "axes", "tune", "where", "let", "arrays", "align", "launch", "accuracy", "values", "scalars", "broken")
+KEYS = (
+    "op", "axes", "tune", "where", "let", "arrays", "align", "launch", "host", "accuracy", "values", "scalars", "broken",
+)  # fmt: skip
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
@@ -175,6 +177,20 @@ def read_let(front: FrontMatter, names: Iterable[str]) -> dict[str, Expression]:
     except CycleError as error:
         circle = error.args[1]
         raise front.error(("let", circle[0]), f"goes in a circle: {' needs '.join(reversed(circle))}") from None
+
+
+def read_home(front: FrontMatter, axes: Mapping[str, Axis]) -> dict[str, int]:
+    """host.home, the shape that the function was written for: a size for every axis."""
+    key: KeyPath = ("host", "home")
+    value = lookup(front.values, key)
+    if value is None:
+        return {}
+    if not isinstance(value, dict) or value.keys() != axes.keys():
+        raise front.error(key, f"a size for each axis is wanted, of {', '.join(axes)}")
+    for name, size in value.items():
+        if type(size) is not int or size not in axes[name]:
+            raise front.error((*key, name), f"a size of the axis is wanted: {axes[name]}")
+    return {name: value[name] for name in axes}
 
 
 def read_broken(front: FrontMatter, is_exhibit: bool) -> Broken | None:

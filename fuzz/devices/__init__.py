@@ -52,11 +52,13 @@ class Call:
     """A `__global__` function whose arguments the compiler makes: `softmax<128>(Load{x}, Store{y}, rows, 1.0f)`.
 
     `declared` are the names in the arguments, `float *x`, `int rows`, in the order in which a step gives their values.
+    `on_host`: it is a host function, which is called once, and launches.
     """
 
     function: str
     arguments: tuple[str, ...]
     declared: tuple[str, ...]
+    on_host: bool = False
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(self.arguments)})"
@@ -64,6 +66,11 @@ class Call:
 
 Entry = str | Call
 """What a step launches: a `__global__` function by its C++ name, or one with its arguments."""
+
+
+def is_host(entry: Entry) -> bool:
+    """Whether it is a function of the host."""
+    return isinstance(entry, Call) and entry.on_host
 
 
 @dataclass(frozen=True)
@@ -144,12 +151,14 @@ class Outcome:
 
     `stored`: the header, or nothing for the kernel file, and the line that stored the element that was to be watched;
     None where the device cannot tell.
+    `refusal`: a host function did not take the arguments, and said so in these words. That is no defect.
     """
 
     runs: tuple[Run, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = field(default=())
     stored: tuple[str, int] | None = None
+    refusal: str = ""
 
 
 class ClaimError(Exception):

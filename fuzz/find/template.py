@@ -38,6 +38,11 @@ REFERENCE = f"""
 //           converted to what the parameter is: int, size_t, float, ...
 // call      instead of entry and args, one line of C++: "softmax<128>(Load{{x}}, Store{{y}}, rows, 1.0f / cols)"
 //
+// [host]      in place of [[launch]]: a function of the file that launches what it needs, with <<<>>>
+// entry     the function; arrays are pointers to device memory
+// args      as of a launch; call as well
+// home      the sizes that it was written for: {{ rows = 16, cols = 1024 }}; they are tried again and again
+//
 // [accuracy]
 // adds        on the way of one term into its sum lie at most so many additions: "ceil_div(cols, threads) + 10" for a
 //             thread that adds up its share of a row, and a tree over 1024 threads. To add to a 0 that starts a sum is

@@ -26,6 +26,7 @@ EVEN_ONCE_IN, SQUARE_ONCE_IN, VECTORS_ONCE_IN = 4, 6, 3
 """Trials of a matrix in which no axis is small; in the others hardly any has two tiles along each axis."""
 VARIANT_TRIES = 6
 ANOTHER_LAUNCH_ONCE_IN = 2
+HOME_ONCE_IN = 8
 TURNS = (2, 3, 4)
 
 
@@ -45,6 +46,8 @@ class Ground:
 
 def size_of(kernel: Kernel, choose: Choose, budget: int, work: int) -> tuple[Ground, dict[str, int]]:
     """Launch parameters and sizes that the claim admits, within about so many elements and so much work."""
+    if kernel.home and seldom(choose, HOME_ONCE_IN):
+        return ground_of(kernel, drawn(kernel, choose)), dict(kernel.home)
     if len(kernel.axes) == 1 and seldom(choose, 2) and (found := _round_again(kernel, choose, budget)):
         return found
     ground = ground_of(kernel, drawn(kernel, choose))
@@ -80,6 +83,8 @@ def _round_again(kernel: Kernel, choose: Choose, budget: int) -> tuple[Ground, d
     A kernel with an axis of rows gets there by the widths of its launch, and sees dozens of rows in each trial.
     """
     ((name, axis),) = kernel.axes.items()
+    if not loops(kernel):
+        return None
     every, first, wanted = loops(kernel), choose(0, len(loops(kernel)) - 1), one_of(choose, TURNS)
     for loop in (*every[first:], *every[:first]):
         for _ in range(VARIANT_TRIES):

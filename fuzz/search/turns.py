@@ -23,9 +23,9 @@ class Loop:
 
 
 def loops(kernel: Kernel) -> tuple[Loop, ...]:
-    """Every launch with each of its arrays of more than one element, those of one shape once."""
+    """Every launch with each of its arrays of more than one element, those of one shape once; no host function's."""
     found: dict[tuple[object, ...], Loop] = {}
-    for launch in kernel.launches:
+    for launch in (one for one in kernel.launches if not one.on_host):
         for name in (arg for arg in launch.args if arg in kernel.arrays):
             shape = kernel.arrays[name].shape
             if any(size.names for size in shape):

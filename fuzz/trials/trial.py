@@ -115,6 +115,7 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
         for (run, got), verdict in zip(answers, verdicts, strict=True)
     ]
     reasons = dict.fromkeys(reason for _, verdict in judged for reason in verdict.reasons)
+    refusals = (f"refused: {outcome.refusal}",) if outcome.refusal else ()
     defects: tuple[Defect, ...] = ()
     if is_suspect(outcome, judged):
         scene = Scene(
@@ -133,7 +134,7 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
         ratio=max((verdict.ratio for _, verdict in judged if verdict.status == "kept"), default=0.0),
         rows=_rows(kernel, case) if judged else 0,
         elements=sum(verdict.judged for _, verdict in judged[:1]),
-        reasons=tuple(reasons),
+        reasons=(*reasons, *refusals),
         silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons else {},
         notes=outcome.notes,
         seconds={"device": ran - began, "oracle": ended - ran},

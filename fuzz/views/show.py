@@ -5,7 +5,7 @@ Knows how to say a claim in words; never whether it holds.
 
 from collections.abc import Iterator
 
-from kfuzz.claims.expression import Expression
+from kfuzz.claims.expression import Expression, show_sizes
 from kfuzz.claims.formula_claims import ClaimedCounts
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.sizes import Axis
@@ -28,6 +28,9 @@ def sections(kernel: Kernel) -> Iterator[Section]:
     if kernel.align < 256:
         yield "align", [("", f"bases may be aligned to no more than {kernel.align} bytes")]
     for number, launch in enumerate(kernel.launches, 1):
+        if launch.on_host:
+            yield "host", [("entry", launch.entry), ("args", launch.shown_args), *home_line(kernel)]
+            continue
         lines = [
             ("entry", launch.entry),
             ("grid", ", ".join(size.text for size in launch.grid)),
@@ -43,6 +46,11 @@ def sections(kernel: Kernel) -> Iterator[Section]:
     if kernel.broken:
         kind = kernel.broken.kind
         yield "broken", [("kind", f"{kind}: {KINDS[kind].words}"), ("why", kernel.broken.why)]
+
+
+def home_line(kernel: Kernel) -> list[tuple[str, str]]:
+    """The shape that it was written for, where the claim says it."""
+    return [("home", show_sizes(kernel.home, kernel.home))] if kernel.home else []
 
 
 def sizes_of(axis: Axis) -> str:

@@ -15,12 +15,15 @@ from kfuzz.devices.cpu.compiler import GUARD, Library
 
 FORWARD, REVERSE, SHUFFLED = range(3)
 HAS_CONTENT, IS_OUTPUT, IS_INITIALISED = 1, 2, 4
-FINISHED, STOPPED, TIMED_OUT, TOO_LARGE = range(4)
+BY_HOST, HOST_VISIBLE, FREED = 8, 16, 32
+FINISHED, STOPPED, TIMED_OUT, TOO_LARGE, REFUSED = range(5)
 NOWHERE, IN_BUFFER, IN_STATIC_SHARED, IN_DYNAMIC_SHARED, IN_GLOBAL_VARIABLE, ON_HEAP = range(6)
 IN_ONE_BLOCK, IN_OTHER_BLOCKS, IN_ONE_WARP = range(3)
 IS_ATOMIC, IS_VOLATILE, IS_OF_BLOCK_SCOPE = 1, 2, 4
 SCOPES_REACH, ATOMICS_RELEASE, ATOMICS_ACQUIRE, VOLATILE_IS_ATOMIC, WARPS_IN_STEP = 1, 2, 4, 8, 16
 FINDING_CAPACITY = 64
+MOST_ALLOCATIONS, MOST_LAUNCHES = 256, 4096
+"""Of host functions, in one run: abi.h's max_buffers, and how many launches are written down."""
 
 
 class RawEntry(Structure):
@@ -71,6 +74,8 @@ class RawBuffer(Structure):
         ("flags", c_uint32),
         ("distance", c_uint32),
         ("address", c_void_p),
+        ("line", c_uint32),
+        ("freed_line", c_uint32),
     ]
 
 
@@ -90,6 +95,21 @@ class RawStep(Structure):
         ("grid", c_uint32 * 3),
         ("block", c_uint32 * 3),
         ("shared", c_uint32),
+        ("on_host", c_uint32),
+        ("context", c_void_p),
+    ]
+
+
+class RawLaunched(Structure):
+    """A launch by a host function."""
+
+    _fields_ = [
+        ("line", c_uint32),
+        ("grid", c_uint32 * 3),
+        ("block", c_uint32 * 3),
+        ("shared", c_uint64),
+        ("refused", c_uint32),
+        ("is_seen", c_uint32),
     ]
 
 
@@ -119,6 +139,7 @@ class RawFinding(Structure):
         ("other_block", c_uint64),
         ("count", c_uint64),
         ("detail", c_uint64),
+        ("launched", c_uint32),
     ]
 
 
@@ -158,6 +179,12 @@ class RawRun(Structure):
         ("thread_steps", c_uint64),
         ("watched_pc", c_uint64),
         ("printed", c_char_p),
+        ("job_buffer_count", c_uint32),
+        ("buffer_capacity", c_uint32),
+        ("launched", POINTER(RawLaunched)),
+        ("launched_capacity", c_uint32),
+        ("launched_count", c_uint32),
+        ("refusal", c_char_p),
     ]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
 from kfuzz.devices.cpu import compiler
 from kfuzz.devices.cpu.abi import (
     FINDING_CAPACITY,
@@ -21,9 +21,12 @@ from kfuzz.devices.cpu.abi import (
     HAS_CONTENT,
     IS_INITIALISED,
     IS_OUTPUT,
+    MOST_ALLOCATIONS,
+    MOST_LAUNCHES,
     LoadedLibrary,
     RawBuffer,
     RawFinding,
+    RawLaunched,
     RawRun,
     RawStep,
     Runtime,
@@ -63,7 +66,9 @@ class LaidOut:
         self.job, self.program = job, program
         self._contents: list[NDArray[np.generic]] = []
         numbers = {buffer.name: i for i, buffer in enumerate(job.buffers)}
-        self._buffers = (RawBuffer * max(1, len(job.buffers)))()
+        with_host = any(is_host(step.entry) for step in job.steps)
+        self._buffers = (RawBuffer * (MOST_ALLOCATIONS if with_host else max(1, len(job.buffers))))()
+        self._launched = (RawLaunched * (MOST_LAUNCHES if with_host else 1))()
         for raw, buffer, distance in zip(self._buffers, job.buffers, distances(job, seed), strict=False):
             raw.bytes, raw.distance = nbytes(buffer), distance
             raw.flags = IS_OUTPUT if buffer.is_output else 0
@@ -86,6 +91,7 @@ class LaidOut:
             self._args.append(args)
             raw_step.entry, raw_step.args, raw_step.arg_count = entry.raw, args, len(values)
             raw_step.grid[:], raw_step.block[:], raw_step.shared = step.grid, step.block, step.shared
+            raw_step.on_host = is_host(step.entry)
         self._findings = (RawFinding * FINDING_CAPACITY)()
         self._left: dict[str, NDArray[np.generic]] = {}
         library = program.loaded.library
@@ -105,6 +111,10 @@ class LaidOut:
             flush_denormals=library.flush_denormals,
             findings=self._findings,
             finding_capacity=FINDING_CAPACITY,
+            job_buffer_count=len(job.buffers),
+            buffer_capacity=len(self._buffers),
+            launched=self._launched,
+            launched_capacity=len(self._launched),
         )
 
     def run(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:
@@ -121,10 +131,11 @@ class LaidOut:
             runtime.run(raw)
         took = time.process_time() - began
         seen = self._findings[: raw.finding_count]
-        found = sights(seen, job, program.loaded.library, program.lines) if seen else []
+        found = sights(seen, job, program.loaded.library, program.lines, raw) if seen else []
         run = Run(manner.label(), self._outputs(), took) if raw.status == FINISHED else None
         printed = (raw.printed or b"").decode(errors="replace")
-        return CpuRun(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed)
+        refusal = (raw.refusal or b"").decode(errors="replace")
+        return CpuRun(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed, refusal)
 
     def addresses(self) -> dict[str, int]:
         """Where the outputs lay in the last run, and still lie."""

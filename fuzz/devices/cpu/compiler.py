@@ -10,13 +10,24 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kfuzz.devices import ClaimError, DeviceError, Job, cache
-from kfuzz.devices.cpu.options import COMMON, LANGUAGE, LIBRARIES, LINK, RUNTIME, Flags, Flavour, flags, options
+from kfuzz.devices import ClaimError, DeviceError, Job, cache, is_host
+from kfuzz.devices.cpu.options import (
+    COMMON,
+    HOST_LIBRARIES,
+    LANGUAGE,
+    LIBRARIES,
+    LINK,
+    RUNTIME,
+    Flags,
+    Flavour,
+    flags,
+    options,
+)
 from kfuzz.devices.cpu.unit import KERNEL_NAME, Unit, in_its_files, unit_of, whole_unit
 from kfuzz.devices.headers import SourceFile
 from kfuzz.devices.limits import STATIC_SHARED_MAX
@@ -26,6 +37,10 @@ Noted = dict[str, Any]
 """As JSON: where the static __shared__ arrays lie, and the digests of the files that the kernel file includes."""
 
 HOME = Path(__file__).with_name("cuda_on_cpu")
+OF_LIBRARIES = (HOME / "runtime" / "module.cpp", HOME / "host" / "library.cpp")
+FRONTS = ("cuda_on_cpu.h", "cuda_on_cpu_host.h")
+"""In front of every kernel file; the second where host functions are compiled, too."""
+INCLUDES = ("-I", str(HOME / "include"), "-I", str(HOME / "host" / "include"))
 INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
 GUARD = "guard variable"
 """How the symbol begins that says whether the constructors of a __shared__ array of a class have run."""
@@ -91,23 +106,28 @@ def runtime() -> Path:
     """The runtime as a shared library that kernel libraries resolve against."""
     compiler = find()
     name = f"cpu/runtime-{cache.key(_identity(compiler), _own_digest())[:32]}.so"
-    sources = [str(one) for one in sorted((HOME / "runtime").glob("*.cpp")) if one.name != "module.cpp"]
+    found = sorted(one for room in ("runtime", "host") for one in (HOME / room).glob("*.cpp"))
+    sources = [str(one) for one in found if one not in OF_LIBRARIES]
     return _kept(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
 
 
-def _module_object(compiler: str, flavour: Flavour) -> Path:
-    name = f"cpu/module-{flavour}-{cache.key(_identity(compiler), _own_digest())[:32]}.o"
-    source = str(HOME / "runtime" / "module.cpp")
+def _objects(compiler: str, flavour: Flavour, with_host: bool) -> list[str]:
+    """What every kernel library has a copy of."""
+    return [str(_object(compiler, flavour, one)) for one in OF_LIBRARIES[: 2 if with_host else 1]]
+
+
+def _object(compiler: str, flavour: Flavour, source: Path) -> Path:
+    name = f"cpu/{source.stem}-{flavour}-{cache.key(_identity(compiler), _own_digest())[:32]}.o"
     checks = ["-DCUDA_ON_CPU_CHECK"] if flavour == "check" else []
-    return _kept(name, lambda made: _compile_own(compiler, made, *checks, "-c", source))
+    return _kept(name, lambda made: _compile_own(compiler, made, *checks, "-c", str(source)))
 
 
 def _red_zone(compiler: str) -> list[str]:
     return ["-mno-red-zone"] if "x86_64" in _identity(compiler) else []
 
 
-def _options(compiler: str, flavour: Flavour, chosen: Flags) -> list[str]:
-    return [*options("clang" in _identity(compiler), flavour, chosen), *_thread_local(compiler)]
+def _options(compiler: str, flavour: Flavour, chosen: Flags, with_host: bool) -> list[str]:
+    return [*options("clang" in _identity(compiler), flavour, chosen, with_host), *_thread_local(compiler)]
 
 
 def _thread_local(compiler: str) -> list[str]:
@@ -143,7 +163,7 @@ def library(job: Job, flavour: Flavour) -> Library:
     parts = [
         _identity(compiler),
         _own_digest(),
-        *_options(compiler, flavour, chosen),
+        *_options(compiler, flavour, chosen, any(map(is_host, job.entries))),
         *LINK,
         unit.text,
         *unit.texts[1:],
@@ -178,23 +198,26 @@ def _noted(name: str) -> Noted | None:
 
 def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit, name: str) -> Noted:
     """Compile and link; keep the library, and then the notes that make it count."""
-    module = _module_object(compiler, flavour)
-    header = _precompiled(compiler, flavour, chosen)
+    with_host = any(map(is_host, job.entries))
+    objects = _objects(compiler, flavour, with_host)
+    header = _precompiled(compiler, flavour, chosen, with_host)
     with cache.scratch() as folder:
         made, depends = folder / "made.so", folder / "made.d"
+        empty = _empty_files(folder, unit.missing)
 
         def compiled(front: str, what: Unit) -> subprocess.CompletedProcess[str]:
             command = [
-                *(compiler, *_options(compiler, flavour, chosen)),
-                *("-include", front, "-I", str(HOME / "include"), "-iquote", str(folder)),
-                *("-iquote", str(job.path.parent), "-MMD", "-MF", str(depends), *LINK),
-                *("-x", "c++", str(what.write(folder)), "-x", "none", str(module), "-o", str(made), *LIBRARIES),
+                *(compiler, *_options(compiler, flavour, chosen, with_host)),
+                *("-include", front, *INCLUDES, "-iquote", str(folder)),
+                *("-iquote", str(job.path.parent), "-idirafter", str(empty), "-MMD", "-MF", str(depends), *LINK),
+                *("-x", "c++", str(what.write(folder)), "-x", "none", *objects, "-o", str(made)),
+                *(HOST_LIBRARIES if with_host else LIBRARIES),
             ]
             return subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(folder))
 
         done = compiled(str(header), unit)
         if done.returncode:
-            without_precompiled = done = compiled("cuda_on_cpu.h", unit)
+            without_precompiled = done = compiled(FRONTS[with_host], unit)
             if not done.returncode:
                 shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
             elif (whole := whole_unit(job, flavour)) not in (None, unit):  # a macro may need what nothing else does
@@ -214,23 +237,35 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
     return noted
 
 
+def _empty_files(folder: Path, names: Iterable[str]) -> Path:
+    """A folder of empty files with these names, where the compiler looks last of all."""
+    empty = folder / "empty"
+    empty.mkdir()
+    for name in names:
+        file = (empty / name).resolve()
+        if file.is_relative_to(folder.resolve()):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+    return empty
+
+
 def _environment(folder: Path) -> dict[str, str]:
     """For a compiler that speaks English, and leaves its scratch files in this folder when it is killed."""
     return {**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)}
 
 
-def _precompiled(compiler: str, flavour: Flavour, chosen: Flags) -> Path:
+def _precompiled(compiler: str, flavour: Flavour, chosen: Flags, with_host: bool) -> Path:
     """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits."""
-    chosen_options = _options(compiler, flavour, chosen)
+    chosen_options = _options(compiler, flavour, chosen, with_host)
     folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), *chosen_options)[:32]}"
     header = cache.folder() / folder / "front.h"
     if not (header.parent / "front.h.gch").exists():
         with cache.scratch() as scratch:
             header.parent.mkdir(parents=True, exist_ok=True)
             text, made = scratch / "front.h", scratch / "front.h.gch"
-            text.write_text('#include "cuda_on_cpu.h"\n', encoding="utf-8")
+            text.write_text(f'#include "{FRONTS[with_host]}"\n', encoding="utf-8")
             text.replace(header)
-            command = [compiler, *chosen_options, "-I", str(HOME / "include"), "-x", "c++-header"]
+            command = [compiler, *chosen_options, *INCLUDES, "-x", "c++-header"]
             command += [str(header), "-o", str(made)]
             done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(scratch))
             if done.returncode == 0:  # else a flag of the claim is at fault, and compiling the kernel will say so
@@ -245,7 +280,7 @@ def _complaint(words: str, job: Job, unit: Unit) -> str:
     """The compiler's own words, under the names of the kernel file and its headers."""
     for entry in job.entries:
         plain = (entry if isinstance(entry, str) else entry.function).split("<")[0]
-        if re.fullmatch(r"\w+", plain) and plain not in unit.kernels:
+        if not is_host(entry) and re.fullmatch(r"\w+", plain) and plain not in unit.kernels:
             there = ", ".join(unit.kernels) or "none"
             return f"{job.path}: no __global__ function named {plain}; in this file: {there}"
     lines = [one for one in in_its_files(words, unit).splitlines() if one.strip()]

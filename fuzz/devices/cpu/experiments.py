@@ -10,7 +10,7 @@ from functools import partial
 
 from kfuzz.devices import Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.comparing import differing, may_be_unwritten, unwritten
-from kfuzz.devices.cpu.abi import FINISHED, FORWARD, REVERSE, SHUFFLED, STOPPED, TIMED_OUT, TOO_LARGE
+from kfuzz.devices.cpu.abi import FINISHED, FORWARD, REFUSED, REVERSE, SHUFFLED, STOPPED, TIMED_OUT, TOO_LARGE
 from kfuzz.devices.cpu.findings import Doubt, Sight
 from kfuzz.devices.cpu.missing_order import Again, with_missing_order
 from kfuzz.devices.cpu.options import Flavour
@@ -25,6 +25,7 @@ FINE, COARSE = 8, 64
 MISSING_LANES = (0, 0x3F800000, 0x7E967699, 0xFE967699)
 """What a lane gives that takes no part in a shuffle: 0, 1, 1e38 and -1e38 as float32."""
 
+LEAVES_TRACES: frozenset[Kind] = frozenset({"out-of-bounds", "use-after-free"})
 READS_OF_NOTHING: frozenset[Kind] = frozenset({"uninitialised", "out-of-bounds", "inactive-lane"})
 
 
@@ -64,6 +65,8 @@ class CpuRun:
     block_seconds: float
     """For how long nothing in the block had come on when time was up."""
     printed: str
+    refusal: str = ""
+    """Why a host function did not take its arguments."""
 
 
 RunOnce = Callable[[Flavour, Manner, float], CpuRun]
@@ -127,6 +130,8 @@ def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Ou
         passes += _passes(trial, chosen[probe.runs :])
     if passes[-1].status == TOO_LARGE:
         return _unchecked(job, probe, run_once, waiters) if probe.check else _too_large(job)
+    if passes[-1].status == REFUSED:
+        return _refused(passes)
     if passes[-1].status == TIMED_OUT:
         if passes[-1].block_seconds < probe.timeout / 2:
             return _too_slow(passes)
@@ -168,6 +173,12 @@ def _too_large(job: Job) -> Outcome:
         f"too large for the cpu device: {need} bytes of arrays; it holds 1 GB, and 256 MB where it checks accesses"
     )
     return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
+
+
+def _refused(passes: list[CpuRun]) -> Outcome:
+    """A host function that does not take its arguments has no answer to be judged; what was seen before is certain."""
+    certain = [sight for one in passes for sight in one.sights if sight.doubt is None]
+    return Outcome(findings=tuple(one.finding for one in _distinct(certain)), refusal=passes[-1].refusal)
 
 
 def _too_slow(passes: list[CpuRun]) -> Outcome:
@@ -358,5 +369,5 @@ def _distinct(found: Iterable[Sight]) -> list[Sight]:
         key = (f.kind, f.severity, lines, f.array if f.line is None else None)
         merged.setdefault(key, one)
     seen = list(merged.values())
-    caught = any(one.precise and one.finding.kind == "out-of-bounds" for one in seen)
-    return [one for one in seen if not (caught and not one.precise and one.finding.kind == "out-of-bounds")]
+    caught = {one.finding.kind for one in seen if one.precise} & LEAVES_TRACES
+    return [one for one in seen if one.precise or one.finding.kind not in caught]

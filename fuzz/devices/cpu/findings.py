@@ -4,14 +4,16 @@ Knows the runtime's kinds, and how to ask for the line of an instruction. It dec
 sight is a defect, experiments.py finds out.
 """
 
+import re
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from signal import Signals
 from typing import Literal, NamedTuple
 
-from kfuzz.devices import DTYPES, Finding, Job
+from kfuzz.devices import DTYPES, Finding, Job, is_host
 from kfuzz.devices.cpu.abi import (
+    FREED,
     IN_BUFFER,
     IN_DYNAMIC_SHARED,
     IN_GLOBAL_VARIABLE,
@@ -22,7 +24,10 @@ from kfuzz.devices.cpu.abi import (
     IS_OF_BLOCK_SCOPE,
     IS_VOLATILE,
     ON_HEAP,
+    RawBuffer,
     RawFinding,
+    RawLaunched,
+    RawRun,
 )
 from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.unit import KERNEL_NAME, place
@@ -76,9 +81,17 @@ SEEN: dict[str, Seen] = {
     "constant_written": Seen("illegal-address"),
     "waits_for_more_blocks": Seen("hang"),
     "grid_never_meets": Seen("hang"),
+    "host_access": Seen("illegal-address"),
+    "host_fault": Seen("trap"),
+    "copy_outside": Seen("out-of-bounds"),
+    "refusal_unseen": Seen("launch-refused"),
+    "refusal_seen": Seen("launch-refused", "warning"),
 }
 """What the runtime may see, in the order of abi.h's Kind, where 0 is nothing."""
 NAMES = ("none", *SEEN)
+ALLOCATED = re.compile(r"\b(?:cudaMalloc\w*|cudaHostAlloc)\s*\(\s*(?:\(\s*void\s*\*\*\s*\)\s*)?&?\s*([\w.>\[\]-]+)")
+LEFT_BEHIND = frozenset({"guard_overwritten", "input_changed"})
+OF_HOST = frozenset({"host_access", "host_fault", "copy_outside", "refusal_unseen", "refusal_seen"})
 
 
 @dataclass(frozen=True)
@@ -138,26 +151,91 @@ class Lines:
         return self._known[address]
 
 
-def sights(raw: Iterable[RawFinding], job: Job, library: Library, lines: Lines) -> list[Sight]:
+def sights(raw: Iterable[RawFinding], job: Job, library: Library, lines: Lines, run: RawRun) -> list[Sight]:
     """What a run saw, in words."""
-    raw = list(raw)
-    with_code = [one for one in raw if NAMES[one.kind] not in ("guard_overwritten", "input_changed")]
+    raw, scene = list(raw), scene_of(job, library, run)
+    with_code = [one for one in raw if NAMES[one.kind] not in LEFT_BEHIND]
     lines.look_up([address for one in with_code for address in (one.pc, one.other_pc)])
-    return [_sight(one, job, library, lines) for one in raw]
+    return [_sight(one, scene, lines) for one in raw]
 
 
-def _sight(raw: RawFinding, job: Job, library: Library, lines: Lines) -> Sight:
+@dataclass(frozen=True)
+class ArrayInRun:
+    """An array of the job, or one that a host function has allocated, and may have freed."""
+
+    name: str
+    element_bytes: int
+    shown: str
+    is_freed: bool = False
+
+
+@dataclass(frozen=True)
+class LaunchShape:
+    """The blocks and threads of a launch, and its line where the host launches."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    line: int | None = None
+    shared: int = 0
+    refused: int = 0
+
+
+@dataclass(frozen=True)
+class RunScene:
+    """What there was in a run, so that numbers can be named."""
+
+    library: Library
+    arrays: tuple[ArrayInRun, ...]
+    launches: tuple[LaunchShape, ...]
+    by_host: bool
+    steps: int
+
+    def launch(self, raw: RawFinding) -> LaunchShape:
+        number = raw.launched if self.by_host else raw.step
+        return self.launches[number] if number < len(self.launches) else LaunchShape((1, 1, 1), (1, 1, 1))
+
+
+def scene_of(job: Job, library: Library, run: RawRun) -> RunScene:
+    """The arrays and launches of a run."""
+    arrays = [
+        ArrayInRun(one.name, DTYPES[one.element].itemsize, f"{one.element}[{', '.join(map(str, one.shape))}]")
+        for one in job.buffers
+    ]
+    lines = job.source.split("\n")
+    arrays += [_allocated(run.buffers[number], lines) for number in range(len(job.buffers), run.buffer_count)]
+    by_host = any(is_host(step.entry) for step in job.steps)
+    launches = [LaunchShape(step.grid, step.block) for step in job.steps]
+    if by_host:
+        launches = [_launched(run.launched[number]) for number in range(run.launched_count)]
+    return RunScene(library, tuple(arrays), tuple(launches), by_host, len(job.steps))
+
+
+def _allocated(raw: RawBuffer, lines: list[str]) -> ArrayInRun:
+    """An array under the name that it has where it is allocated."""
+    text = lines[raw.line - 1] if 0 < raw.line <= len(lines) else ""
+    named = ALLOCATED.search(text)
+    freed = f" and line {raw.freed_line} frees" if raw.flags & FREED else ""
+    shown = f"the {raw.bytes} bytes that line {raw.line} allocates{freed}"
+    return ArrayInRun(named[1] if named else f"memory of line {raw.line}", WORD, shown, bool(raw.flags & FREED))
+
+
+def _launched(raw: RawLaunched) -> LaunchShape:
+    (gx, gy, gz), (bx, by, bz) = raw.grid, raw.block
+    return LaunchShape((gx, gy, gz), (bx, by, bz), raw.line, raw.shared, raw.refused)
+
+
+def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
     seen = NAMES[raw.kind]
     kind, severity, doubt = SEEN[seen]
-    left_behind = seen in ("guard_overwritten", "input_changed")
+    left_behind, of_host = seen in LEFT_BEHIND, seen in OF_HOST
     line = None if left_behind else raw.line or lines.of(raw.pc)
     other = None if left_behind else raw.other_line or lines.of(raw.other_pc)
-    step = job.steps[raw.step] if job.steps else None
-    array, index = _place(raw, job, library)
-    (file, line), (other_file, other) = (in_file(library, number) for number in (line, other))
+    launch, array, index = scene.launch(raw), *_place(raw, scene)
+    is_freed = raw.place == IN_BUFFER and scene.arrays[raw.place_number].is_freed
+    (file, line), (other_file, other) = (in_file(scene.library, number) for number in (line, other))
     finding = Finding(
-        kind=kind,
-        message=_message(seen, raw, job, array, index),
+        kind="use-after-free" if is_freed and kind == "out-of-bounds" else kind,
+        message=_message(seen, raw, scene, array, index),
         severity="warning" if seen == "waits_for_more_blocks" and not raw.bytes else severity,
         line=line,
         other_line=other,
@@ -165,9 +243,9 @@ def _sight(raw: RawFinding, job: Job, library: Library, lines: Lines) -> Sight:
         other_file=other_file,
         array=array,
         index=index,
-        thread=None if left_behind or step is None else _coordinates(raw.thread, step.block),
-        block=None if left_behind or step is None else _coordinates(raw.block, step.grid),
-        step=None if left_behind and len(job.steps) > 1 else raw.step,
+        thread=None if left_behind or of_host else _coordinates(raw.thread, launch.block),
+        block=None if left_behind or of_host else _coordinates(raw.block, launch.grid),
+        step=None if left_behind and scene.steps > 1 else raw.step,
         count=raw.count,
     )
     race = None
@@ -188,38 +266,38 @@ def _coordinates(number: int, extent: tuple[int, int, int]) -> tuple[int, int, i
     return number % extent[0], number // extent[0] % extent[1], number // extent[0] // extent[1]
 
 
-def _place(raw: RawFinding, job: Job, library: Library) -> tuple[str | None, int | None]:
+def _place(raw: RawFinding, scene: RunScene) -> tuple[str | None, int | None]:
     """The array, and the index in its elements (of shared arrays, whose type is not known: in accesses' width)."""
     if raw.place == IN_BUFFER:
-        buffer = job.buffers[raw.place_number]
-        return buffer.name, raw.offset // DTYPES[buffer.element].itemsize
+        array = scene.arrays[raw.place_number]
+        return array.name, raw.offset // array.element_bytes
     if raw.place == IN_STATIC_SHARED:
-        return library.shared_arrays[raw.place_number][0], raw.offset // (raw.bytes or WORD)
+        return scene.library.shared_arrays[raw.place_number][0], raw.offset // (raw.bytes or WORD)
     if raw.place == IN_GLOBAL_VARIABLE:
-        return library.variables[raw.place_number][0], raw.offset // (raw.bytes or WORD)
+        return scene.library.variables[raw.place_number][0], raw.offset // (raw.bytes or WORD)
     if raw.place == ON_HEAP:
         return f"an array of {raw.place_number} bytes from malloc", raw.offset // (raw.bytes or WORD)
     if raw.place == IN_DYNAMIC_SHARED:
-        names = library.dynamic_shared
+        names = scene.library.dynamic_shared
         return names[0] if len(names) == 1 else "dynamic shared memory", raw.offset // (raw.bytes or WORD)
     return None, None
 
 
-def _message(seen: str, raw: RawFinding, job: Job, array: str | None, index: int | None) -> str:
-    step = job.steps[raw.step] if job.steps else None
-    block = step.block if step else (1, 1, 1)
-    me, other = (f"thread {_shown(_coordinates(one, block))}" for one in (raw.thread, raw.other_thread))
+def _message(seen: str, raw: RawFinding, scene: RunScene, array: str | None, index: int | None) -> str:
+    if seen in OF_HOST:
+        return _of_host(seen, raw, scene, array, index)
+    launch = scene.launch(raw)
+    me, other = (f"thread {_shown(_coordinates(one, launch.block))}" for one in (raw.thread, raw.other_thread))
     where = f"{array}[{index}]" if array is not None else f"address 0x{raw.address:x}"
     mask = f"mask {raw.detail:#010x}"
     if seen in _RACES:
-        grid = step.grid if step else (1, 1, 1)
-        return f"{me} {_does(raw.writes, raw.traits)} {where}, which {_other(raw, other, grid)}{_RACES[seen]}"
+        return f"{me} {_does(raw.writes, raw.traits)} {where}, which {_other(raw, other, launch.grid)}{_RACES[seen]}"
     there = "in a barrier of the block" if raw.bytes else "in another warp collective"
     signal = f"signal {raw.detail}" if seen != "signal" else Signals(raw.detail).name
     holder = "an H200 holds no more of them at once" if raw.bytes else "the cpu device holds no more: not judged"
     return {
-        "out_of_bounds": f"{me} {_DOES[bool(raw.writes)]} {raw.bytes} bytes at {where}, {_outside(raw, job)}",
-        "guard_overwritten": f"something was written at {where}, {_outside(raw, job)}",
+        "out_of_bounds": f"{me} {_DOES[bool(raw.writes)]} {raw.bytes} bytes at {where}, {_outside(raw, scene)}",
+        "guard_overwritten": f"something was written at {where}, {_outside(raw, scene)}",
         "input_changed": f"the input {array} was changed, first at {where}",
         "uninitialised": f"{me} reads {where}, which nobody has written",
         "partly_uninitialised": f"{me} reads {raw.bytes} bytes at {where}, of which nobody has written all",
@@ -246,6 +324,33 @@ def _message(seen: str, raw: RawFinding, job: Job, array: str | None, index: int
         "grid_never_meets": f"{raw.detail} blocks wait in grid.sync() for "
         + (f"one that cannot start: {holder}" if raw.writes else "others that have ended without it"),
     }[seen]
+
+
+REFUSALS = (
+    "",
+    "an empty grid",
+    "a grid of more than 2^31-1 x 65535 x 65535 blocks",
+    "a block of no threads",
+    "a block of more than 1024 threads, or 64 along z",
+    "more dynamic shared memory than the kernel is allowed: 48 KB, or what cudaFuncSetAttribute says",
+)
+"""In the order of abi.h's Refused."""
+
+
+def _of_host(seen: str, raw: RawFinding, scene: RunScene, array: str | None, index: int | None) -> str:
+    """What the host did, in words."""
+    does = _DOES[bool(raw.writes)]
+    if seen == "host_access":
+        return f"the host {does} {array}[{index}], which is device memory" if array else "the host uses device memory"
+    if seen == "host_fault":
+        return f"the host function ends by {Signals(raw.detail).name}"
+    if seen == "copy_outside":
+        return f"the host {does} {raw.bytes} bytes from {array}[{index}] on, of which {raw.detail} are left"
+    one = scene.launch(raw)
+    grid, block = ("x".join(map(str, size)) for size in (one.grid, one.block))
+    told = f"the launch is refused, as on a GPU: {REFUSALS[one.refused]} (grid {grid}, block {block}"
+    told += f", {one.shared} bytes of shared memory)" if one.shared else ")"
+    return told + ("; nobody asks for the error" if seen == "refusal_unseen" else "; the host asks, and goes on")
 
 
 _RACES = {
@@ -284,8 +389,7 @@ def _signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-def _outside(raw: RawFinding, job: Job) -> str:
+def _outside(raw: RawFinding, scene: RunScene) -> str:
     if raw.place != IN_BUFFER:
         return f"{raw.offset} bytes from its start, outside the array"
-    buffer = job.buffers[raw.place_number]
-    return f"outside {buffer.element}[{', '.join(map(str, buffer.shape))}]"
+    return f"outside {scene.arrays[raw.place_number].shown}"

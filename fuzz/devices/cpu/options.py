@@ -17,8 +17,6 @@ COMMON = (
     "-fvisibility=hidden",
     "-fno-math-errno",  # sqrtf is an instruction, as it is on a GPU
     "-ffp-contract=off",  # no fused multiply-add behind the source's back: fma where it says fma
-    "-fno-exceptions",
-    "-fno-rtti",
     "-fno-stack-protector",
     "-fstack-clash-protection",  # a frame larger than the guard below a stack must still hit the guard
     "-fno-strict-aliasing",  # nvcc has none either, and kernels cast float * to float4 *
@@ -27,6 +25,8 @@ COMMON = (
     "-g1",  # lines, for findings
     "-Wuninitialized",  # becomes a finding; what else there is a warning of, nobody is told
 )
+_DEVICE_ALONE = ("-fno-exceptions", "-fno-rtti")
+_WITH_HOST = ("-fno-builtin-printf",)  # g++ would make puts of it, which host/library.cpp does not see
 _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
     "fast": ("-O2", "-fsanitize=alignment"),
     "check": (
@@ -53,7 +53,8 @@ LINK = (
     "-Wl,--no-relax",
 )
 LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' own: the runtime is in their place
-RUNTIME = ("-O3", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
+HOST_LIBRARIES = ("-nodefaultlibs", "-lstdc++", "-lm", "-lc", "-lgcc_s", "-lgcc")
+RUNTIME = (*_DEVICE_ALONE, "-O3", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra")
 _PASSED = re.compile(r"-[DUI]|--?std=")
 
 
@@ -73,9 +74,10 @@ def flags(job_flags: tuple[str, ...]) -> Flags:
     return Flags((*passed, *fast), settings.get("ftz") == "true")
 
 
-def options(clang: bool, flavour: Flavour, chosen: Flags) -> list[str]:
+def options(clang: bool, flavour: Flavour, chosen: Flags, with_host: bool = False) -> list[str]:
     """All that decides how a kernel file is compiled, in the words of this compiler."""
     hooks: list[str] = []
     if flavour == "check":
         hooks = [word for one in _HOOKS for word in (("-mllvm", f"-{one}") if clang else (f"--param={one}",))]
-    return [*LANGUAGE, *COMMON, *_FLAVOURS[flavour], *hooks, *chosen.passed]
+    own = [*COMMON, *_DEVICE_ALONE] if not with_host else [*COMMON, *_WITH_HOST]
+    return [*LANGUAGE, *own, *_FLAVOURS[flavour], *hooks, *chosen.passed]

@@ -10,12 +10,11 @@ from itertools import accumulate
 from pathlib import Path
 
 from kfuzz.devices import UnsupportedError
+from kfuzz.devices.cpu.launches import TextEdit, launches
 from kfuzz.devices.cpu.ptx import statements
 from kfuzz.devices.cpu.reach import blanked_out, unreached
 from kfuzz.devices.cuda_text import blanked
 from kfuzz.devices.headers import SourceFile, renamed
-
-TextEdit = tuple[int, int, str]
 
 _ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
 _DYNAMIC_SHARED = re.compile(
@@ -35,7 +34,7 @@ _UNSUPPORTED = (
     (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
     (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
     (r"\bthis_cluster\s*\(|\bcluster_group\b|\b__cluster_dims__\b", "thread block clusters"),
-    (r"\bcudaLaunch\w*\s*\(|\bcudaGraph\w*\s*\(", "launches through the runtime API"),
+    (r"\bcudaLaunch(?!HostFunc)\w*\s*\(|\bcudaGraph\w*\s*\(", "launches through the runtime API"),
     (r"\bmemcpy_async\b|\b__pipeline_\w+|\bcuda\s*::\s*(?:pipeline|barrier)\b", "asynchronous copies and barriers"),
     (r"\bthrust\s*::", "thrust"),
     (r"\bcub\s*::\s*(?!(?:BlockReduce|WarpReduce|Sum|Max|Min|BLOCK_REDUCE_\w+)\b)\w+", "this part of cub"),
@@ -65,11 +64,15 @@ class Translated:
 
 
 def translated(
-    files: Sequence[SourceFile], names: Sequence[str] = (), entries: Iterable[str] | None = None
+    files: Sequence[SourceFile],
+    names: Sequence[str] = (),
+    entries: Iterable[str] | None = None,
+    with_host: bool = False,
 ) -> Translated:
     """A kernel file and its headers with CUDA's own words replaced; `names` are what the headers are called from then.
 
-    With `entries`, what none of them reaches is left out. An UnsupportedError where there is what the cpu device lacks.
+    With `entries`, what none of them reaches is left out. With the host's functions, launches are translated, too.
+    An UnsupportedError where there is what the cpu device lacks.
     """
     whole = [renamed(one, names) for one in files]
     texts, codes = whole, list(map(blanked, whole))
@@ -80,8 +83,11 @@ def translated(
     ptx = [list(statements(text, code)) for text, code in zip(texts, codes, strict=True)]
     codes = [_without(code, found) for code, found in zip(codes, ptx, strict=True)]
     for one, code in zip(files, codes, strict=True):
-        check_supported(code, one.path)
-    edits = ([*found, *_edits(code)] for code, found in zip(codes, ptx, strict=True))
+        check_supported(code.replace("<<<", "   ") if with_host else code, one.path)
+    edits = [[*found, *_edits(code)] for code, found in zip(codes, ptx, strict=True)]
+    if with_host:
+        for file, code, text, some in zip(files, codes, texts, edits, strict=True):
+            some.extend(launches(code, text, file.path))
     done = tuple(map(_edited, texts, edits))
     every = "\n".join(codes)
     return Translated(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kfuzz.devices import ClaimError, Entry, Job
+from kfuzz.devices import ClaimError, Entry, Job, is_host
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.cpu.translate import translated
 from kfuzz.devices.cuda_text import includes
@@ -44,6 +44,13 @@ class Unit:
         """Whether every include in quotes is known, so that the text stands for all there is."""
         named = [include for file in self.files for include in includes(file.text) if include.is_quoted]
         return len(named) == sum(include.is_quoted for file in self.files for include, _ in file.includes)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What is included in quotes and is nowhere near: the compiler may have it, or nobody needs it."""
+        known = {include.name for file in self.files for include, _ in file.includes}
+        named = (include.name for file in self.files for include in includes(file.text) if include.is_quoted)
+        return tuple(dict.fromkeys(name for name in named if name not in known))
 
     def write(self, folder: Path) -> Path:
         """Write all files into a folder; the one to compile has the name by which the debugger's tables know it."""
@@ -85,7 +92,8 @@ def whole_unit(job: Job, flavour: Flavour) -> Unit | None:
 
 def _unit(job: Job, entries: Iterable[str] | None, flavour: Flavour) -> Unit:
     files = sources(job.path, job.source, job.flags)
-    done = translated(files, [KERNEL_NAME, *map(header_name, range(1, len(files)))], entries)
+    names = [KERNEL_NAME, *map(header_name, range(1, len(files)))]
+    done = translated(files, names, entries, any(map(is_host, job.entries)))
     exports = "".join(f"{_exported(number, one)}\n" for number, one in enumerate(job.entries))
     front = f"{_toolkit_includes(done.texts)}{COUNT_FROM_HERE}\n" if flavour == "count" else ""
     return Unit(files, done.texts, exports, done.dynamic_shared, done.constants, done.kernels, front)
@@ -101,6 +109,8 @@ def _exported(number: int, entry: Entry) -> str:
     if isinstance(entry, str):
         return f"CUDA_ON_CPU_ENTRY({json.dumps(entry)}, {entry})"
     declared = f"({', '.join(entry.declared)})"
+    if entry.on_host:
+        return f"CUDA_ON_CPU_HOST_CALL({number}, {json.dumps(str(entry))}, {declared}, {entry})"
     words = (str(number), json.dumps(str(entry)), declared, f"({entry.function})", *entry.arguments)
     return f"CUDA_ON_CPU_CALL({', '.join(words)})"
 

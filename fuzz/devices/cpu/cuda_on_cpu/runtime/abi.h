@@ -49,7 +49,14 @@ struct Variable {
   uint64_t is_constant;
 };
 
-enum BufferFlags : uint32_t { has_content = 1, is_output = 2, is_initialised = 4 };  // 4: `fill` is no poison
+enum BufferFlags : uint32_t {
+  has_content = 1,
+  is_output = 2,
+  is_initialised = 4,  // `fill` is no poison
+  is_allocated_by_host = 8,
+  is_host_visible_memory = 16,  // managed or pinned
+  is_freed = 32,
+};
 
 struct Buffer {
   const void *content;  // copied in before the run; null: filled with `fill`
@@ -59,6 +66,7 @@ struct Buffer {
   uint32_t flags;
   uint32_t distance;  // of its address from a multiple of 256
   char *address;      // out: where it lay
+  uint32_t line, freed_line;  // out, of what a host function allocates
 };
 
 struct Argument {
@@ -72,6 +80,20 @@ struct Step {
   uint32_t arg_count;
   uint32_t grid[3], block[3];
   uint32_t shared;
+  uint32_t on_host;  // a host function, which is called once, and launches
+  void *context;     // of a launch by the host: all that `invoke` is given, instead of `args`
+};
+
+// Why a launch was refused, as a GPU does.
+enum class Refused : uint32_t { no, empty_grid, large_grid, empty_block, large_block, shared_memory };
+
+// A launch by a host function.
+struct Launched {
+  uint32_t line;
+  uint32_t grid[3], block[3];
+  uint64_t shared;
+  Refused refused;
+  uint32_t is_seen;  // somebody asked for the error
 };
 
 enum Schedule : uint32_t { forward, reverse, shuffled };
@@ -107,6 +129,11 @@ enum class Kind : uint32_t {
   constant_written,
   waits_for_more_blocks,
   grid_never_meets,
+  host_access,     // the host touches device memory
+  host_fault,      // the host function ends by a signal: `detail`
+  copy_outside,    // a copy or memset by the host, `bytes` long, where the array has only `detail` left
+  refusal_unseen,  // a launch that was refused, and nobody asked
+  refusal_seen,
 };
 
 // How near to each other two threads are; which of two accesses is what.
@@ -142,9 +169,10 @@ struct Finding {
   uint64_t other_block;
   uint64_t count;
   uint64_t detail;  // signal number, mask, index: by kind
+  uint32_t launched;  // which of the host's launches
 };
 
-enum class Status : uint32_t { finished, stopped, timed_out, too_large };
+enum class Status : uint32_t { finished, stopped, timed_out, too_large, refused };
 
 struct Run {
   const Module *module;
@@ -177,6 +205,11 @@ struct Run {
   uint64_t thread_steps;
   uint64_t watched_pc;         // relative to the library; 0: nobody, or nobody knows
   const char *printed;
+  // Of host functions: what they launched and allocated, behind the job's own buffers, and why they refused.
+  uint32_t job_buffer_count, buffer_capacity;
+  Launched *launched;
+  uint32_t launched_capacity, launched_count;
+  const char *refusal;
 };
 
 }  // namespace cuda_on_cpu

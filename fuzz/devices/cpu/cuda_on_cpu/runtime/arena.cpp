@@ -71,6 +71,47 @@ bool place_buffers(Run &run) {
   return true;
 }
 
+// What the host may see lies in the last quarter.
+constexpr uint64_t visible_from = capacity / 4 * 3;
+
+static uint64_t end_of(const Run &run, uint64_t from, uint64_t to) {
+  uint64_t end = from + guard_zone_bytes;
+  for (uint32_t i = 0; i < run.buffer_count; i++) {
+    const Buffer &b = run.buffers[i];
+    uint64_t start = static_cast<uint64_t>(b.address - arena), behind = start + b.bytes + 2 * guard_zone_bytes;
+    if (start >= from && start < to && behind > end) end = behind;
+  }
+  return end;
+}
+
+static uint64_t bytes_of_all(const Run &run) {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < run.buffer_count; i++) all += run.buffers[i].bytes + 2 * guard_zone_bytes;
+  return all;
+}
+
+uint64_t arena_left(const Run &run) {
+  uint64_t used = run.check ? bytes_of_all(run) : end_of(run, 0, visible_from), room = run.check ? checked_capacity : visible_from;
+  return used + 2 * guard_zone_bytes < room ? room - used - 2 * guard_zone_bytes : 0;
+}
+
+bool place_one_more(const Run &run, Buffer &b) {
+  bool visible = b.flags & is_host_visible_memory;
+  uint64_t from = visible ? visible_from : 0, to = visible ? capacity : visible_from;
+  uint64_t behind = end_of(run, from, to), gap = behind < to ? (to - behind) / 16 : 0;
+  uint64_t offset = align_up(behind + (!run.check ? 0 : gap < apart ? gap : apart));
+  if (b.bytes > arena_left(run) || b.bytes > to || offset + b.bytes + 2 * guard_zone_bytes > to) return false;
+  b.address = arena + offset;
+  paint_zone(b.address - guard_zone_bytes, run.poison);
+  fill(b.address, b.bytes, b.fill, b.element_bytes);
+  paint_zone(b.address + b.bytes, run.poison);
+  return true;
+}
+
+void allow_device_memory(bool allowed) {
+  mprotect(arena, visible_from, allowed ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
 static void report_guard(Run &run, uint32_t number, int64_t offset) {
   if (Finding *f = report(Kind::guard_overwritten, number + 1, 0, static_cast<uint64_t>(offset < 0))) {
     f->place = Place::buffer;
@@ -81,9 +122,20 @@ static void report_guard(Run &run, uint32_t number, int64_t offset) {
   }
 }
 
+// The first byte of freed memory that has changed, or -1.
+static int64_t change_since_freed(const Buffer &b, uint32_t poison) {
+  for (uint64_t i = 0; i < b.bytes; i++)
+    if (b.address[i] != reinterpret_cast<const char *>(&poison)[i % sizeof poison]) return static_cast<int64_t>(i);
+  return -1;
+}
+
 void check_guards(Run &run) {
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
+    if (b.flags & is_freed) {
+      int64_t at = change_since_freed(b, run.poison);
+      if (at >= 0) report_guard(run, i, at);
+    }
     const char *before = b.address - guard_zone_bytes, *after = b.address + b.bytes;
     int64_t changed = last_change(before, run.poison);
     if (changed >= 0) report_guard(run, i, changed - static_cast<int64_t>(guard_zone_bytes));

@@ -12,6 +12,12 @@ uint64_t arena_bytes();  // of addresses: their shadow is eight times as large
 // Copies or fills every buffer and its guard zones; false when they do not fit.
 bool place_buffers(Run &run);
 
+// One more behind them, for a host function; host-visible memory lies in a part of its own. False where it does not fit.
+bool place_one_more(const Run &run, Buffer &buffer);
+uint64_t arena_left(const Run &run);
+// Whether the memory of the device can be reached, but for what the host may see.
+void allow_device_memory(bool allowed);
+
 // After the run: overwritten guard zones and changed inputs become findings.
 void check_guards(Run &run);
 void check_inputs(Run &run);

@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 
+#include "../host/host.h"
 #include "block.h"
 #include "common_access.h"
 #include "heap.h"
@@ -240,6 +241,16 @@ void checker_finish() {
   checker.until_turn = 1;
 }
 
+void checker_pauses(bool pauses) {
+  if (!run->check) return;
+  if (pauses) end_of_read();
+  checker.active = !pauses;
+  if (pauses)
+    checker.until_turn = 1;
+  else
+    draw_turn();
+}
+
 void checker_starts_launch(uint32_t bytes) {
   order_launch();
   map_dynamic_shared(bytes);
@@ -327,10 +338,12 @@ void checker_swaps(uintptr_t address, uint32_t bytes) {
 }
 
 void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc) {
+  if (in_host()) return;
   end_misaligned(report(Kind::misaligned, pc - memory_map.library_start, 0), address, alignment);
 }
 
 void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line) {
+  if (in_host()) return;
   end_misaligned(report(Kind::misaligned, 0, line), address, alignment);
 }
 

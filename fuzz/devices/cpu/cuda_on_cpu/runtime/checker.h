@@ -12,6 +12,8 @@ namespace cuda_on_cpu {
 // Before the first launch of a run: what memory there is.
 bool checker_prepare(const Run &run, uintptr_t library_start, uintptr_t library_end);
 void checker_finish();
+// While the host runs, nothing is looked at.
+void checker_pauses(bool pauses);
 void checker_starts_launch(uint32_t dynamic_shared_bytes);
 void checker_ends_launch();
 
@@ -25,8 +27,9 @@ void checker_synced_warp(int first_thread, uint32_t lanes, uint32_t all_lanes);
 
 // From the hooks; common_access.h has the short way for what is nearly always the case.
 enum class Access { read, write, volatile_read, volatile_write };
-[[noreturn]] void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc);
-[[noreturn]] void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line);
+// The host's processor does not mind: these end a thread of a kernel alone.
+void report_misaligned(uintptr_t address, uint32_t alignment, uintptr_t pc);
+void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t line);
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);
 void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength, uintptr_t pc);
 void checker_fence(Scope scope);

@@ -3,6 +3,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "../host/host.h"
+
 #include "abi.h"
 #include "report.h"
 
@@ -25,13 +27,18 @@ const char *printed() { return print_buffer; }
 
 using namespace cuda_on_cpu;
 
+CUDA_ON_CPU_API int cuda_on_cpu_vprintf(const char *format, va_list values) {
+  int room = print_capacity - print_used;
+  int length = vsnprintf(print_buffer + print_used, static_cast<size_t>(room), format, values);
+  if (length > 0) print_used += length < room ? length : room - 1;
+  return length;
+}
+
 CUDA_ON_CPU_API int cuda_on_cpu_printf(const char *format, ...) {
   va_list values;
   va_start(values, format);
-  int room = print_capacity - print_used;
-  int length = vsnprintf(print_buffer + print_used, static_cast<size_t>(room), format, values);
+  int length = cuda_on_cpu_vprintf(format, values);
   va_end(values);
-  if (length > 0) print_used += length < room ? length : room - 1;
   return length;
 }
 
@@ -41,6 +48,11 @@ CUDA_ON_CPU_API void cuda_on_cpu_trap(int line) {
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_assertion_failed(const char *expression, int line) {
+  if (in_host()) {
+    char words[256];
+    snprintf(words, sizeof words, "line %d: assertion failed: %s", line, expression);
+    host_refuses(words);
+  }
   report(Kind::assertion, 0, static_cast<uint32_t>(line));
   cuda_on_cpu_printf("assertion failed: %s\n", expression);
   stop_run(Status::stopped);

@@ -2,10 +2,14 @@
 
 #include <sys/mman.h>
 
+#include <cstdlib>
+
+#include "../host/host.h"
 #include "block.h"
 #include "guard_zone.h"
 #include "memory_map.h"
 #include "report.h"
+#include "signals.h"
 
 namespace cuda_on_cpu {
 
@@ -102,4 +106,21 @@ CUDA_ON_CPU_API void cuda_on_cpu_free(void *memory, int line) {
   }
   a->freed_at = reinterpret_cast<uintptr_t>(__builtin_return_address(0)) - memory_map.library_start + 1;
   if (run->check) unmark(memory_map.heap, address, a->bytes);
+}
+
+// From module.cpp and host/library.cpp: what a kernel means by malloc and new, and what the host does. While a library is
+// being loaded nobody runs, and its own constructors are the host's.
+CUDA_ON_CPU_API bool cuda_on_cpu_is_on_host() { return in_host() || !is_in_kernels(); }
+CUDA_ON_CPU_API bool cuda_on_cpu_is_on_device_heap(const void *memory) {
+  return reinterpret_cast<uintptr_t>(memory) - heap_start() < capacity;
+}
+CUDA_ON_CPU_API void *cuda_on_cpu_host_malloc(size_t bytes) { return malloc(bytes); }
+CUDA_ON_CPU_API void *cuda_on_cpu_new(size_t bytes) {
+  return cuda_on_cpu_is_on_host() ? malloc(bytes) : cuda_on_cpu_malloc(bytes);
+}
+CUDA_ON_CPU_API void cuda_on_cpu_delete(void *memory, int line) {
+  if (cuda_on_cpu_is_on_host() && !cuda_on_cpu_is_on_device_heap(memory))
+    free(memory);
+  else
+    cuda_on_cpu_free(memory, line);
 }

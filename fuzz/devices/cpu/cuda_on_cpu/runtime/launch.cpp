@@ -1,6 +1,7 @@
 // One run of a job: buffers placed, every step launched, guard zones and inputs looked at.
 #include <setjmp.h>
 
+#include "../host/host.h"
 #include "arena.h"
 #include "block.h"
 #include "checker.h"
@@ -8,6 +9,7 @@
 #include "device_functions.h"
 #include "grid.h"
 #include "heap.h"
+#include "launch.h"
 #include "library_image.h"
 #include "report.h"
 #include "shared_memory.h"
@@ -29,21 +31,24 @@ void stop_run(Status status) {
   siglongjmp(way_out, 1);
 }
 
-static void bind_arguments() {
-  for (uint32_t i = 0; i < step->arg_count; i++) {
-    const Argument &a = step->args[i];
-    arg_values[i] = a.buffer >= 0 ? reinterpret_cast<uint64_t>(run->buffers[a.buffer].address)
-                                  : static_cast<uint64_t>(a.value);
-    kernel_args[i] = &arg_values[i];
+void bind_arguments(const Step &the_step, void **args, uint64_t *values) {
+  for (uint32_t i = 0; i < the_step.arg_count; i++) {
+    const Argument &a = the_step.args[i];
+    values[i] = a.buffer >= 0 ? reinterpret_cast<uint64_t>(run->buffers[a.buffer].address) : static_cast<uint64_t>(a.value);
+    args[i] = &values[i];
   }
 }
 
-static void launch() {
+void launch(const Step &the_step) {
+  step = &the_step;
   const Module &module = *run->module;
   current_place = module.thread;
   *module.block_dim = {step->block[0], step->block[1], step->block[2]};
   *module.grid_dim = {step->grid[0], step->grid[1], step->grid[2]};
-  bind_arguments();
+  if (step->context)
+    kernel_args[0] = step->context;
+  else
+    bind_arguments(*step, kernel_args, arg_values);
   prepare_threads(*step);
   if (run->check)
     checker_starts_launch(step->shared);
@@ -59,8 +64,11 @@ static void launch() {
 static void launch_all() {
   if (run->flush_denormals) write_float_control(read_float_control() | flush_bits);
   for (run->step = 0; run->step < run->step_count; run->step++) {
-    step = &run->steps[run->step];
-    launch();
+    const Step &next = run->steps[run->step];
+    if (next.on_host)
+      call_host(next);
+    else
+      launch(next);
   }
   run->step = run->step_count - 1;
 }
@@ -82,6 +90,9 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   run->watched_pc = 0;
   run->status = Status::finished;
   run->step = 0;
+  run->launched_count = 0;
+  run->refusal = nullptr;
+  run->buffer_count = run->job_buffer_count;
   run->blocks_done = run->thread_steps = 0;
   block.current = 0;
   block.number = 0;
@@ -105,6 +116,7 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
     launch_all();
   }
   leave_kernels();
+  leave_host();
   enter_shared_of(0);
   checker_finish();
   if (run->check && run->watched_buffer >= 0)

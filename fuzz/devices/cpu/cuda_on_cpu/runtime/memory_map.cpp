@@ -101,6 +101,15 @@ void mark_buffers() {
 
 }  // namespace
 
+void mark_array(const Buffer &b) {
+  mark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
+  marked_buffers[marked_buffer_count++] = b;
+}
+
+void unmark_array(const Buffer &b) { unmark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes); }
+
+void host_has_written(uintptr_t address, uintptr_t bytes) { set_initialised(buffers, address, bytes, true); }
+
 bool map_memory(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
   Region &dynamic = of_resident[0].dynamic_array;
   if (!buffers.cells && !map_shadow(buffers, arena_start(), arena_bytes())) return false;

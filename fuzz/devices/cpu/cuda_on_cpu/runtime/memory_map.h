@@ -18,6 +18,10 @@ void map_dynamic_shared(uint32_t bytes);
 bool map_shared_shadow_of(uint32_t resident, char *static_arrays, char *dynamic_array, uint32_t dynamic_bytes);
 void enter_shared_shadow_of(uint32_t resident);
 void unmap_shared_shadow_of(uint32_t resident);
+// What a host function allocates, frees and writes meanwhile.
+void mark_array(const Buffer &buffer);
+void unmark_array(const Buffer &buffer);
+void host_has_written(uintptr_t address, uintptr_t bytes);
 void forget_memory();                          // all of it, with what is remembered of accesses
 void forget_library_memory(const Module &module);  // it is being unloaded
 

@@ -65,12 +65,12 @@ INSTEAD_OF("memset", void *, checked_set, void *to, int value, size_t bytes) {
 }
 #endif
 
-// `new` and `delete` of kernels: the device heap's.
-CUDA_ON_CPU_API void *cuda_on_cpu_malloc(uint64_t bytes);
-CUDA_ON_CPU_API void cuda_on_cpu_free(void *memory, int line);
-INSTEAD_OF("_Znwm", void *, device_new, size_t bytes) { return cuda_on_cpu_malloc(bytes); }
-INSTEAD_OF("_Znam", void *, device_new_array, size_t bytes) { return cuda_on_cpu_malloc(bytes); }
-INSTEAD_OF("_ZdlPv", void, device_delete, void *p) { cuda_on_cpu_free(p, 0); }
-INSTEAD_OF("_ZdaPv", void, device_delete_array, void *p) { cuda_on_cpu_free(p, 0); }
-INSTEAD_OF("_ZdlPvm", void, device_delete_sized, void *p, size_t) { cuda_on_cpu_free(p, 0); }
-INSTEAD_OF("_ZdaPvm", void, device_delete_array_sized, void *p, size_t) { cuda_on_cpu_free(p, 0); }
+// `new` and `delete` of kernels are the device heap's, of host functions the C library's.
+CUDA_ON_CPU_API void *cuda_on_cpu_new(size_t bytes);
+CUDA_ON_CPU_API void cuda_on_cpu_delete(void *memory, int line);
+INSTEAD_OF("_Znwm", void *, device_new, size_t bytes) { return cuda_on_cpu_new(bytes); }
+INSTEAD_OF("_Znam", void *, device_new_array, size_t bytes) { return cuda_on_cpu_new(bytes); }
+INSTEAD_OF("_ZdlPv", void, device_delete, void *p) { cuda_on_cpu_delete(p, 0); }
+INSTEAD_OF("_ZdaPv", void, device_delete_array, void *p) { cuda_on_cpu_delete(p, 0); }
+INSTEAD_OF("_ZdlPvm", void, device_delete_sized, void *p, size_t) { cuda_on_cpu_delete(p, 0); }
+INSTEAD_OF("_ZdaPvm", void, device_delete_array_sized, void *p, size_t) { cuda_on_cpu_delete(p, 0); }

@@ -6,6 +6,8 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
+#include "../host/host.h"
+#include "arena.h"
 #include "block.h"
 #include "checker.h"
 #include "memory_map.h"
@@ -40,6 +42,15 @@ static void look_whether_it_comes_on() {
   arrived_seen = block.arrived;
 }
 
+// Of a page fault: bit 1 of the error code that the processor gives.
+static bool is_write(void *context) {
+#if defined(__x86_64__)
+  return static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+  return context && false;
+#endif
+}
+
 static uintptr_t program_counter(void *context) {
   auto *c = static_cast<ucontext_t *>(context);
 #if defined(__x86_64__)
@@ -56,10 +67,27 @@ static uint64_t place_in_library(uintptr_t pc) {
   return pc ? pc - start + 1 : 0;  // reports subtract one, as for return addresses
 }
 
+// A host function may have called a library, which faults: then where it was called from is the nearest address on the
+// stack that lies in ours.
+static uint64_t place_of_caller(void *context) {
+#if defined(__x86_64__)
+  auto *stack = reinterpret_cast<const uintptr_t *>(static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RSP]);
+#else
+  auto *stack = reinterpret_cast<const uintptr_t *>(static_cast<ucontext_t *>(context)->uc_mcontext.sp);
+#endif
+  constexpr int deepest = 256;
+  uintptr_t start = library_start(*run->module), end = library_end(*run->module);
+  for (int i = 0; i < deepest; i++)
+    if (stack[i] >= start && stack[i] < end) return stack[i] - start;
+  return 0;
+}
+
 static Kind kind_of(int number, uintptr_t address) {
   if (number == SIGPROF) return Kind::hang;
+  bool faults = number == SIGSEGV || number == SIGBUS;
+  if (in_host()) return faults && address - arena_start() < arena_bytes() ? Kind::host_access : Kind::host_fault;
   if (number == SIGFPE) return Kind::divide_error;
-  if (number == SIGSEGV || number == SIGBUS)
+  if (faults)
     return is_stack_guard(address) ? Kind::stack_overflow : Kind::illegal_address;
   return Kind::signal;
 }
@@ -78,12 +106,14 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   in_kernels = false;
   uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
   uint64_t place = place_in_library(program_counter(context));
+  if (in_host() && !place) place = place_of_caller(context);
   // In the runtime, and no access was checked: then it is in the barrier or collective that the thread came to last.
   uint32_t line = place ? 0 : static_cast<uint32_t>(threads.line[block.current]);
   if (Finding *f = report(kind_of(number, address), place, line)) {
     f->address = address;
     f->detail = static_cast<uint64_t>(number);
-    if (f->kind == Kind::illegal_address) locate(address, *f);
+    if (f->kind == Kind::illegal_address || f->kind == Kind::host_access) locate(address, *f);
+    f->writes = f->kind == Kind::host_access && is_write(context);
   }
   run->block_ms = still_looks * look_ms;
   stop_run(number == SIGPROF ? Status::timed_out : Status::stopped);
@@ -104,6 +134,7 @@ bool install_signal_handlers() {
 
 void enter_kernels() { in_kernels = true; }
 void leave_kernels() { in_kernels = false; }
+bool is_in_kernels() { return in_kernels; }
 
 void start_timer(uint32_t milliseconds) {
   if (!milliseconds) return;

@@ -7,6 +7,7 @@ namespace cuda_on_cpu {
 bool install_signal_handlers();
 void enter_kernels();
 void leave_kernels();
+bool is_in_kernels();
 void start_timer(uint32_t milliseconds);  // of processor time: a busy machine makes no kernel hang
 void stop_timer();
 void note_block_start();

@@ -13,7 +13,7 @@
 #ifdef CUDA_ON_CPU_CHECK
 // All that a kernel calls becomes part of it, as with nvcc. Without that g++ would hand `*p` of a struct type to a
 // function without a word to the access hooks: it tells them of assignments alone.
-#define __global__ __attribute__((flatten))
+#define __global__ __attribute__((flatten, noinline))
 #else
 #define __global__
 #endif

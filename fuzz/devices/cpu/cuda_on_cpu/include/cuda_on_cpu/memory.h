@@ -48,15 +48,19 @@ using ::cuda_on_cpu_malloc;
 using ::cuda_on_cpu_printf;
 }  // namespace std
 
+#ifndef CUDA_ON_CPU_HOST  // else host/library.cpp tells a kernel's calls from the host's
 #undef printf
 #undef malloc
 #undef free
 #define printf cuda_on_cpu_printf
 #define malloc(bytes) cuda_on_cpu_malloc(bytes)
 #define free(memory) cuda_on_cpu_free(memory, __builtin_LINE())
+#endif
 
 static inline long long clock64() { return 0; }
+#ifndef CUDA_ON_CPU_HOST
 #define clock() static_cast<clock_t>(clock64())
+#endif
 
 static inline void __nanosleep(unsigned int) { cuda_on_cpu_poll(); }
 static inline size_t __cvta_generic_to_shared(const void *p) { return reinterpret_cast<size_t>(p); }

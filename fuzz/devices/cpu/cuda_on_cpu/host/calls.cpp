@@ -1,0 +1,157 @@
+// Calling a host function, and what it may see meanwhile.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+
+#include "../runtime/arena.h"
+#include "../runtime/block.h"
+#include "../runtime/checker.h"
+#include "../runtime/launch.h"
+#include "../runtime/report.h"
+#include "host.h"
+
+namespace cuda_on_cpu {
+
+namespace {
+
+bool running_host;
+cudaError_t last_error;
+char refusal[1024];
+int silenced[2] = {-1, -1};  // what standard output and error were
+
+// What a host function prints is its own affair: this process speaks to its caller over other pipes.
+void silence() {
+  fflush(stdout);
+  int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  for (int i : {0, 1}) {
+    silenced[i] = dup(i + 1);
+    if (nowhere >= 0) dup2(nowhere, i + 1);
+  }
+  if (nowhere >= 0) close(nowhere);
+}
+
+void speak() {
+  fflush(stdout);
+  for (int i : {0, 1}) {
+    if (silenced[i] < 0) continue;
+    dup2(silenced[i], i + 1);
+    close(silenced[i]);
+    silenced[i] = -1;
+  }
+}
+
+void enter_host(bool enter) {
+  running_host = enter;
+  checker_pauses(enter);
+  allow_device_memory(!enter);
+}
+
+}  // namespace
+
+bool in_host() { return running_host; }
+
+void call_host(const Step &step) {
+  void *args[max_args];
+  uint64_t values[max_args];
+  bind_arguments(step, args, values);
+  last_error = cudaSuccess;
+  forget_launches();
+  forget_handles();
+  silence();
+  enter_host(true);
+  step.entry->invoke(args);
+  enter_host(false);
+  speak();
+  report_unseen_refusals();
+}
+
+void leave_host() {
+  if (running_host) enter_host(false);
+  speak();
+}
+
+// A host function that does not want these arguments: no defect. Nothing of its own runs after this.
+void host_refuses(const char *why) {
+  snprintf(refusal, sizeof refusal, "%s", why);
+  run->refusal = refusal;
+  stop_run(Status::refused);
+}
+
+Within::Within() : was_in_host_(running_host) {
+  if (was_in_host_) enter_host(false);
+}
+
+Within::~Within() {
+  if (was_in_host_) enter_host(true);
+}
+
+cudaError_t returns(cudaError_t error) {
+  if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+  return error;
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+CUDA_ON_CPU_API cudaError_t cudaGetLastError() {
+  cudaError_t error = last_error;
+  last_error = cudaSuccess;
+  refusals_are_seen();
+  return error;
+}
+
+CUDA_ON_CPU_API cudaError_t cudaPeekAtLastError() {
+  refusals_are_seen();
+  return last_error;
+}
+
+CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why) { host_refuses(why); }
+
+CUDA_ON_CPU_API void cuda_on_cpu_host_exits(int code) {
+  char words[64];
+  snprintf(words, sizeof words, "it calls exit(%d)", code);
+  host_refuses(words);
+}
+
+struct ErrorWords {
+  cudaError_t error;
+  const char *name, *words;
+};
+
+static const ErrorWords error_words[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+};
+
+static const ErrorWords &words_of(cudaError_t error) {
+  static const ErrorWords unknown = {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"};
+  for (const ErrorWords &one : error_words)
+    if (one.error == error) return one;
+  return unknown;
+}
+
+CUDA_ON_CPU_API const char *cudaGetErrorString(cudaError_t error) { return words_of(error).words; }
+CUDA_ON_CPU_API const char *cudaGetErrorName(cudaError_t error) { return words_of(error).name; }

@@ -1,0 +1,47 @@
+// Host functions under the cpu device: what they may touch, what they have launched, and how they end.
+//
+// While a host function runs, device memory is out of its reach, as on a machine with a GPU: a page fault says where it
+// was touched. The functions of the CUDA runtime API, and kernels, are given it for as long as they need it.
+#pragma once
+#include "../runtime/abi.h"
+#include "include/cuda_on_cpu_host/api.h"
+
+namespace cuda_on_cpu {
+
+// A step that is a host function: called once.
+void call_host(const Step &step);
+// After a run, however it ended.
+void leave_host();
+bool in_host();
+
+// Within a scope: device memory is there for the runtime itself.
+class Within {
+ public:
+  Within();
+  ~Within();
+  Within(const Within &) = delete;
+
+ private:
+  bool was_in_host_;
+};
+
+// Every function of the API that can fail ends by this: the error stays until somebody asks for it.
+cudaError_t returns(cudaError_t error);
+
+// The buffer that an address lies in; null where it is none of the device's.
+Buffer *device_array_at(const void *address);
+bool is_device_memory(const void *address);
+
+// From calls.cpp, for all that ends a host function early.
+[[noreturn]] void host_refuses(const char *why);
+
+// From order.cpp.
+void forget_handles();
+
+// From launches.cpp.
+void forget_launches();
+void report_unseen_refusals();
+void refusals_are_seen();
+uint64_t dynamic_shared_allowed(const void *kernel);
+
+}  // namespace cuda_on_cpu

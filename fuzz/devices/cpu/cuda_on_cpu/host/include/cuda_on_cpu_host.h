@@ -1,0 +1,15 @@
+// CUDA C++ with host code: what a file sees when its host functions are compiled for the cpu device, too.
+#pragma once
+#include <exception>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#define CUDA_ON_CPU_HOST 1
+#include "cuda_on_cpu.h"
+#include <assert.h>  // as nvcc has it
+
+#include "cuda_on_cpu_host/api.h"
+#include "cuda_on_cpu_host/api_templates.h"
+#include "cuda_on_cpu_host/launching.h"
+#include "cuda_on_cpu_host/host_call.h"

@@ -1,0 +1,239 @@
+// The CUDA runtime API, as C declares it: types, constants and functions, which are in ../../*.cpp.
+//
+// Names and values are CUDA's own (cuda_runtime_api.h, driver_types.h); what is not here does not compile.
+#pragma once
+#include "../../../include/cuda_on_cpu/language.h"
+#include "../../../include/cuda_on_cpu/vectors.h"
+
+#include <stddef.h>
+
+typedef enum cudaError {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInitializationError = 3,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidPitchValue = 12,
+  cudaErrorInvalidSymbol = 13,
+  cudaErrorInvalidDevicePointer = 17,
+  cudaErrorInvalidMemcpyDirection = 21,
+  cudaErrorInvalidDeviceFunction = 98,
+  cudaErrorNoDevice = 100,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchOutOfResources = 701,
+  cudaErrorAssert = 710,
+  cudaErrorMisalignedAddress = 716,
+  cudaErrorLaunchFailure = 719,
+  cudaErrorCooperativeLaunchTooLarge = 720,
+  cudaErrorNotSupported = 801,
+  cudaErrorUnknown = 999,
+} cudaError_t;
+
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
+enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
+enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+  cudaFuncAttributeClusterDimMustBeSet = 10,
+  cudaFuncAttributeNonPortableClusterSizeAllowed = 14
+};
+enum cudaSharedCarveout { cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxShared = 100, cudaSharedmemCarveoutMaxL1 = 0 };
+enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
+enum cudaMemoryAdvise {
+  cudaMemAdviseSetReadMostly = 1,
+  cudaMemAdviseUnsetReadMostly,
+  cudaMemAdviseSetPreferredLocation,
+  cudaMemAdviseUnsetPreferredLocation,
+  cudaMemAdviseSetAccessedBy,
+  cudaMemAdviseUnsetAccessedBy
+};
+
+// Macros, as they are in CUDA: a literal 0 is a stream, too.
+#define cudaHostAllocDefault 0
+#define cudaHostAllocPortable 1
+#define cudaHostAllocMapped 2
+#define cudaHostAllocWriteCombined 4
+#define cudaHostRegisterDefault 0
+#define cudaMemAttachGlobal 1
+#define cudaMemAttachHost 2
+#define cudaStreamDefault 0
+#define cudaStreamNonBlocking 1
+#define cudaEventDefault 0
+#define cudaEventBlockingSync 1
+#define cudaEventDisableTiming 2
+#define cudaDeviceScheduleAuto 0
+#define cudaDeviceScheduleSpin 1
+#define cudaDeviceScheduleYield 2
+#define cudaDeviceScheduleBlockingSync 4
+#define cudaDeviceMapHost 8
+#define cudaOccupancyDefault 0
+#define cudaCpuDeviceId (-1)
+#define cudaInvalidDeviceId (-2)
+
+typedef struct CudaOnCpuStream *cudaStream_t;
+typedef struct CudaOnCpuEvent *cudaEvent_t;
+#define cudaStreamLegacy ((cudaStream_t)0x1)
+#define cudaStreamPerThread ((cudaStream_t)0x2)
+typedef void (*cudaHostFn_t)(void *data);
+typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
+
+enum cudaDeviceAttr {
+  cudaDevAttrMaxThreadsPerBlock = 1,
+  cudaDevAttrMaxBlockDimX = 2,
+  cudaDevAttrMaxBlockDimY = 3,
+  cudaDevAttrMaxBlockDimZ = 4,
+  cudaDevAttrMaxGridDimX = 5,
+  cudaDevAttrMaxGridDimY = 6,
+  cudaDevAttrMaxGridDimZ = 7,
+  cudaDevAttrMaxSharedMemoryPerBlock = 8,
+  cudaDevAttrTotalConstantMemory = 9,
+  cudaDevAttrWarpSize = 10,
+  cudaDevAttrMaxRegistersPerBlock = 12,
+  cudaDevAttrClockRate = 13,
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrIntegrated = 18,
+  cudaDevAttrCanMapHostMemory = 19,
+  cudaDevAttrConcurrentKernels = 31,
+  cudaDevAttrMemoryClockRate = 36,
+  cudaDevAttrGlobalMemoryBusWidth = 37,
+  cudaDevAttrL2CacheSize = 38,
+  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrUnifiedAddressing = 41,
+  cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+  cudaDevAttrManagedMemory = 83,
+  cudaDevAttrConcurrentManagedAccess = 89,
+  cudaDevAttrCooperativeLaunch = 95,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+  cudaDevAttrMemoryPoolsSupported = 115
+};
+
+struct cudaDeviceProp {
+  char name[256];
+  size_t totalGlobalMem, sharedMemPerBlock;
+  int regsPerBlock, warpSize;
+  size_t memPitch;
+  int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate;
+  size_t totalConstMem;
+  int major, minor, multiProcessorCount, integrated, canMapHostMemory, computeMode, concurrentKernels;
+  int memoryClockRate, memoryBusWidth, l2CacheSize, maxThreadsPerMultiProcessor, asyncEngineCount, unifiedAddressing;
+  size_t sharedMemPerMultiprocessor;
+  int regsPerMultiprocessor, managedMemory, concurrentManagedAccess, cooperativeLaunch;
+  size_t sharedMemPerBlockOptin;
+  int maxBlocksPerMultiProcessor, pciBusID, pciDeviceID, pciDomainID, kernelExecTimeoutEnabled, deviceOverlap, ECCEnabled;
+  int globalL1CacheSupported, localL1CacheSupported;
+};
+
+struct cudaFuncAttributes {
+  size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+  int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes, preferredShmemCarveout;
+};
+
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void *devicePointer, *hostPointer;
+};
+
+struct cudaExtent {
+  size_t width, height, depth;
+};
+struct cudaPitchedPtr {
+  void *ptr;
+  size_t pitch, xsize, ysize;
+};
+
+#define CUDA_ON_CPU_RUNTIME CUDA_ON_CPU_IMPORT cudaError_t
+
+CUDA_ON_CPU_RUNTIME cudaGetLastError();
+CUDA_ON_CPU_RUNTIME cudaPeekAtLastError();
+CUDA_ON_CPU_IMPORT const char *cudaGetErrorString(cudaError_t error);
+CUDA_ON_CPU_IMPORT const char *cudaGetErrorName(cudaError_t error);
+
+// Memory. The line is the caller's: what is allocated is named by it. cuda_on_cpu_* are behind templates (below).
+enum CudaOnCpuMemory { cuda_on_cpu_device_memory, cuda_on_cpu_managed_memory, cuda_on_cpu_pinned_memory };
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_allocate(void **to, size_t bytes, CudaOnCpuMemory kind, int line);
+CUDA_ON_CPU_RUNTIME cudaFree(void *memory, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaFreeHost(void *memory, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaFreeAsync(void *memory, cudaStream_t stream, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream = 0,
+                                    CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                                 cudaMemcpyKind kind, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                      size_t height, cudaMemcpyKind kind, cudaStream_t stream = 0, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemset(void *to, int value, size_t bytes, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream = 0, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_to_symbol(void *symbol, size_t room, const void *from, size_t bytes, size_t offset, int line);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_from_symbol(void *to, const void *symbol, size_t room, size_t bytes, size_t offset, int line);
+CUDA_ON_CPU_RUNTIME cudaMemGetInfo(size_t *free_bytes, size_t *all);
+CUDA_ON_CPU_RUNTIME cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory);
+CUDA_ON_CPU_RUNTIME cudaHostRegister(void *memory, size_t bytes, unsigned int flags);
+CUDA_ON_CPU_RUNTIME cudaHostUnregister(void *memory);
+CUDA_ON_CPU_RUNTIME cudaMemPrefetchAsync(const void *memory, size_t bytes, int device, cudaStream_t stream = 0);
+CUDA_ON_CPU_RUNTIME cudaMemAdvise(const void *memory, size_t bytes, cudaMemoryAdvise advice, int device);
+
+// Order.
+CUDA_ON_CPU_RUNTIME cudaDeviceSynchronize();
+CUDA_ON_CPU_RUNTIME cudaThreadSynchronize();
+CUDA_ON_CPU_RUNTIME cudaStreamCreate(cudaStream_t *stream);
+CUDA_ON_CPU_RUNTIME cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
+CUDA_ON_CPU_RUNTIME cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority);
+CUDA_ON_CPU_RUNTIME cudaStreamDestroy(cudaStream_t stream);
+CUDA_ON_CPU_RUNTIME cudaStreamSynchronize(cudaStream_t stream);
+CUDA_ON_CPU_RUNTIME cudaStreamQuery(cudaStream_t stream);
+CUDA_ON_CPU_RUNTIME cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
+CUDA_ON_CPU_RUNTIME cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t called, void *data, unsigned int flags);
+CUDA_ON_CPU_RUNTIME cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t called, void *data);
+CUDA_ON_CPU_RUNTIME cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+CUDA_ON_CPU_RUNTIME cudaEventCreate(cudaEvent_t *event);
+CUDA_ON_CPU_RUNTIME cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
+CUDA_ON_CPU_RUNTIME cudaEventDestroy(cudaEvent_t event);
+CUDA_ON_CPU_RUNTIME cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0);
+CUDA_ON_CPU_RUNTIME cudaEventQuery(cudaEvent_t event);
+CUDA_ON_CPU_RUNTIME cudaEventSynchronize(cudaEvent_t event);
+CUDA_ON_CPU_RUNTIME cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);
+
+// The device.
+CUDA_ON_CPU_RUNTIME cudaGetDeviceCount(int *count);
+CUDA_ON_CPU_RUNTIME cudaGetDevice(int *device);
+CUDA_ON_CPU_RUNTIME cudaSetDevice(int device);
+CUDA_ON_CPU_RUNTIME cudaSetDeviceFlags(unsigned int flags);
+CUDA_ON_CPU_RUNTIME cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+CUDA_ON_CPU_RUNTIME cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+CUDA_ON_CPU_RUNTIME cudaDeviceReset();
+CUDA_ON_CPU_RUNTIME cudaThreadExit();
+CUDA_ON_CPU_RUNTIME cudaDeviceSetCacheConfig(cudaFuncCache config);
+CUDA_ON_CPU_RUNTIME cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
+CUDA_ON_CPU_RUNTIME cudaDeviceSetLimit(cudaLimit limit, size_t value);
+CUDA_ON_CPU_RUNTIME cudaDeviceGetLimit(size_t *value, cudaLimit limit);
+CUDA_ON_CPU_RUNTIME cudaDeviceCanAccessPeer(int *can, int device, int peer);
+CUDA_ON_CPU_RUNTIME cudaDriverGetVersion(int *version);
+CUDA_ON_CPU_RUNTIME cudaRuntimeGetVersion(int *version);
+CUDA_ON_CPU_RUNTIME cudaProfilerStart();
+CUDA_ON_CPU_RUNTIME cudaProfilerStop();
+
+// One kernel: by its address, which is that of one instance of a template.
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_get_attributes(cudaFuncAttributes *attributes, const void *kernel);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_blocks_per_multiprocessor(int *blocks, const void *kernel, int block, size_t shared);
+
+// A launch: `invoke` is called by every thread with `context`. `kernel` is null where the text does not say which it is.
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
+                                                void (*invoke)(void **), void *context, int line);

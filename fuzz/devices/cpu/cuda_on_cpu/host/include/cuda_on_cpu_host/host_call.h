@@ -1,0 +1,19 @@
+// Handing a host function to the runtime, as entry.h does it with a kernel: it is called once, and may refuse.
+#pragma once
+#include "../../../include/cuda_on_cpu/entry.h"
+#include "api.h"
+
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_refuses(const char *why);
+
+// What a host function throws is how it refuses: nothing else of it gets out.
+#define CUDA_ON_CPU_HOST_CALL(number, name, declared, ...)         \
+  static void cuda_on_cpu_host_call_##number declared {            \
+    try {                                                          \
+      __VA_ARGS__;                                                 \
+    } catch (const std::exception &error) {                        \
+      cuda_on_cpu_host_refuses(error.what());                      \
+    } catch (...) {                                                \
+      cuda_on_cpu_host_refuses("an exception that is no std::exception"); \
+    }                                                              \
+  }                                                                \
+  CUDA_ON_CPU_ENTRY(name, cuda_on_cpu_host_call_##number)

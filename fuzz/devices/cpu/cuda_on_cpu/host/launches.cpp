@@ -1,0 +1,130 @@
+// Launches from a host function: taken or refused as a GPU does, and written down.
+#include "../runtime/launch.h"
+
+#include "../runtime/block.h"
+#include "../runtime/report.h"
+#include "host.h"
+
+namespace cuda_on_cpu {
+
+namespace {
+
+constexpr uint64_t plain_dynamic_shared = 48 << 10, most_dynamic_shared = 227 << 10;
+constexpr uint32_t most_threads = 1024, most_z = 64, most_grid_yz = 65535, most_grid_x = 0x7fffffff;
+
+// What a kernel instance has been allowed beyond the plain limit.
+struct Allowance {
+  const void *kernel;
+  uint64_t dynamic_shared;
+};
+constexpr uint32_t most_allowances = 256;
+Allowance allowances[most_allowances];
+uint32_t allowance_count;
+
+uint32_t first_unseen;  // the launches before this one had their errors asked for
+
+Allowance *allowance_of(const void *kernel) {
+  for (uint32_t i = 0; i < allowance_count; i++)
+    if (allowances[i].kernel == kernel) return &allowances[i];
+  return nullptr;
+}
+
+Refused why_refused(dim3 grid, dim3 block, size_t shared, const void *kernel) {
+  uint64_t threads = uint64_t{block.x} * block.y * block.z;
+  if (!grid.x || !grid.y || !grid.z) return Refused::empty_grid;
+  if (grid.x > most_grid_x || grid.y > most_grid_yz || grid.z > most_grid_yz) return Refused::large_grid;
+  if (!threads) return Refused::empty_block;
+  if (threads > most_threads || block.x > most_threads || block.y > most_threads || block.z > most_z)
+    return Refused::large_block;
+  if (shared > dynamic_shared_allowed(kernel)) return Refused::shared_memory;
+  return Refused::no;
+}
+
+Launched &written_down() {
+  if (run->launched_count < run->launched_capacity) run->launched_count++;
+  return run->launched[run->launched_count - 1];
+}
+
+}  // namespace
+
+void forget_launches() {
+  allowance_count = 0;
+  first_unseen = run->launched_count;
+}
+
+void refusals_are_seen() {
+  for (uint32_t i = first_unseen; i < run->launched_count; i++) run->launched[i].is_seen = 1;
+  first_unseen = run->launched_count;
+}
+
+void report_unseen_refusals() {
+  for (uint32_t i = 0; i < run->launched_count; i++) {
+    Launched &one = run->launched[i];
+    if (one.refused == Refused::no) continue;
+    if (Finding *f = report(one.is_seen ? Kind::refusal_seen : Kind::refusal_unseen, 0, one.line)) f->launched = i;
+  }
+}
+
+// Where a launch does not say which instance it is of, any allowance counts.
+uint64_t dynamic_shared_allowed(const void *kernel) {
+  uint64_t most = plain_dynamic_shared;
+  for (uint32_t i = 0; i < allowance_count; i++)
+    if (!kernel || allowances[i].kernel == kernel)
+      if (allowances[i].dynamic_shared > most) most = allowances[i].dynamic_shared;
+  return most;
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+CUDA_ON_CPU_API void cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t, const void *kernel,
+                                             void (*invoke)(void **), void *context, int line) {
+  Launched &launched = written_down();
+  launched = {static_cast<uint32_t>(line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared,
+              why_refused(grid, block, shared, kernel), 0};
+  if (launched.refused != Refused::no) {
+    returns(launched.refused == Refused::shared_memory ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration);
+    return;
+  }
+  Entry entry = {"", invoke, "", nullptr};
+  Step step = {};
+  step.entry = &entry;
+  step.context = context;
+  for (int i = 0; i < 3; i++) step.grid[i] = launched.grid[i], step.block[i] = launched.block[i];
+  step.shared = static_cast<uint32_t>(shared);
+  Within runtime;
+  launch(step);
+}
+
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  if (value < 0 || static_cast<uint64_t>(value) > most_dynamic_shared) return returns(cudaErrorInvalidValue);
+  Allowance *known = allowance_of(kernel);
+  if (!known && allowance_count == most_allowances) return returns(cudaErrorInvalidValue);
+  if (!known) known = &allowances[allowance_count++];
+  *known = {kernel, static_cast<uint64_t>(value)};
+  return cudaSuccess;
+}
+
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_get_attributes(cudaFuncAttributes *attributes, const void *kernel) {
+  *attributes = {};
+  attributes->maxThreadsPerBlock = most_threads;
+  attributes->numRegs = 32;
+  attributes->ptxVersion = attributes->binaryVersion = 90;
+  attributes->maxDynamicSharedSizeBytes = static_cast<int>(dynamic_shared_allowed(kernel));
+  return cudaSuccess;
+}
+
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_blocks_per_multiprocessor(int *blocks, const void *kernel, int block, size_t shared) {
+  constexpr int resident_threads = 2048, resident_blocks = 32;
+  constexpr size_t all_shared = 228 << 10, reserved = 1 << 10;
+  *blocks = 0;
+  if (block < 1 || block > static_cast<int>(most_threads)) return returns(cudaErrorInvalidValue);
+  if (shared > dynamic_shared_allowed(kernel)) return cudaSuccess;
+  int by_threads = resident_threads / ((block + 31) / 32 * 32);
+  int by_shared = static_cast<int>(all_shared / (shared + reserved));
+  *blocks = by_threads < resident_blocks ? by_threads : resident_blocks;
+  if (by_shared < *blocks) *blocks = by_shared;
+  return cudaSuccess;
+}

@@ -1,0 +1,189 @@
+// Device memory for host functions: allocated behind the arrays of the job, copied to and from, and freed.
+#include <cstdlib>
+#include <cstring>
+
+#include "../runtime/arena.h"
+#include "../runtime/block.h"
+#include "../runtime/guard_zone.h"
+#include "../runtime/memory_map.h"
+#include "../runtime/report.h"
+#include "host.h"
+
+namespace cuda_on_cpu {
+
+static uint64_t offset_in(const Buffer &b, const void *address) {
+  return static_cast<uint64_t>(static_cast<const char *>(address) - b.address);
+}
+
+Buffer *device_array_at(const void *address) {
+  auto *at = static_cast<const char *>(address);
+  for (uint32_t i = run->buffer_count; i-- > 0;) {
+    Buffer &b = run->buffers[i];
+    if (at >= b.address && (at < b.address + b.bytes || (at == b.address && !b.bytes))) return &b;
+  }
+  return nullptr;
+}
+
+bool is_device_memory(const void *address) {
+  return reinterpret_cast<uintptr_t>(address) - arena_start() < arena_bytes();
+}
+
+static bool is_host_visible(const Buffer *b) { return b && b->flags & is_host_visible_memory; }
+
+// What of a copy or a memset lies outside the array in which it begins: told, and left out.
+static size_t inside(const void *address, size_t bytes, bool writes, int line) {
+  Buffer *b = device_array_at(address);
+  size_t room = b && !(b->flags & is_freed) ? b->bytes - offset_in(*b, address) : 0;
+  if (bytes <= room) return bytes;
+  if (Finding *f = report(Kind::copy_outside, 0, static_cast<uint32_t>(line))) {
+    locate(reinterpret_cast<uintptr_t>(address), *f);
+    f->bytes = static_cast<uint32_t>(bytes);
+    f->writes = writes;
+    f->detail = room;
+  }
+  return room;
+}
+
+static cudaError_t copied(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, int line) {
+  if (!bytes) return cudaSuccess;
+  bool to_device = is_device_memory(to), from_device = is_device_memory(from);
+  bool to_either = is_host_visible(device_array_at(to)), from_either = is_host_visible(device_array_at(from));
+  bool wants_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  bool wants_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  if (kind != cudaMemcpyDefault && ((to_device != wants_to && !to_either) || (from_device != wants_from && !from_either)))
+    return returns(cudaErrorInvalidValue);
+  size_t part = bytes;
+  if (to_device) part = inside(to, part, true, line);
+  if (from_device) part = inside(from, part, false, line);
+  if (!from_device && !to_device) {
+    memmove(to, from, part);
+  } else {
+    allow_device_memory(true);  // the host's own memory stays in reach: a wrong host pointer faults where it is used
+    memmove(to, from, part);
+    allow_device_memory(!in_host());
+  }
+  if (to_device && run->check) host_has_written(reinterpret_cast<uintptr_t>(to), part);
+  return cudaSuccess;
+}
+
+static cudaError_t set(void *to, int value, size_t bytes, int line) {
+  if (!bytes) return cudaSuccess;
+  if (!is_device_memory(to)) return returns(cudaErrorInvalidValue);
+  bytes = inside(to, bytes, true, line);
+  Within runtime;
+  memset(to, value, bytes);
+  if (run->check) host_has_written(reinterpret_cast<uintptr_t>(to), bytes);
+  return cudaSuccess;
+}
+
+static cudaError_t freed(void *memory, int line) {
+  if (!memory) return cudaSuccess;
+  Buffer *b = device_array_at(memory);
+  if (!b || !(b->flags & is_allocated_by_host) || b->flags & is_freed || b->address != memory)
+    return returns(cudaErrorInvalidValue);
+  Within runtime;
+  b->flags |= is_freed;
+  b->freed_line = static_cast<uint32_t>(line);
+  fill(b->address, b->bytes, run->poison, sizeof run->poison);
+  if (run->check) unmark_array(*b);
+  return cudaSuccess;
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, CudaOnCpuMemory kind, int line) {
+  *to = nullptr;
+  if (!bytes) return cudaSuccess;
+  if (run->buffer_count == run->buffer_capacity) return returns(cudaErrorMemoryAllocation);
+  Within runtime;
+  Buffer &b = run->buffers[run->buffer_count];
+  b = {};
+  b.bytes = bytes;
+  b.fill = run->poison;
+  b.element_bytes = sizeof run->poison;
+  b.line = static_cast<uint32_t>(line);
+  b.flags = is_allocated_by_host;
+  if (kind != cuda_on_cpu_device_memory) b.flags |= is_host_visible_memory | is_initialised;
+  if (!place_one_more(*run, b)) return returns(cudaErrorMemoryAllocation);
+  run->buffer_count++;
+  if (run->check) mark_array(b);
+  *to = b.address;
+  return cudaSuccess;
+}
+
+CUDA_ON_CPU_API cudaError_t cudaFree(void *memory, int line) { return freed(memory, line); }
+CUDA_ON_CPU_API cudaError_t cudaFreeHost(void *memory, int line) { return freed(memory, line); }
+CUDA_ON_CPU_API cudaError_t cudaFreeAsync(void *memory, cudaStream_t, int line) { return freed(memory, line); }
+
+CUDA_ON_CPU_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, int line) {
+  return copied(to, from, bytes, kind, line);
+}
+CUDA_ON_CPU_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t, int line) {
+  return copied(to, from, bytes, kind, line);
+}
+CUDA_ON_CPU_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                         size_t height, cudaMemcpyKind kind, int line) {
+  if (width > to_pitch || width > from_pitch) return returns(cudaErrorInvalidPitchValue);
+  for (size_t row = 0; row < height; row++) {
+    cudaError_t error = copied(static_cast<char *>(to) + row * to_pitch, static_cast<const char *>(from) + row * from_pitch,
+                               width, kind, line);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                              size_t height, cudaMemcpyKind kind, cudaStream_t, int line) {
+  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind, line);
+}
+CUDA_ON_CPU_API cudaError_t cudaMemset(void *to, int value, size_t bytes, int line) { return set(to, value, bytes, line); }
+CUDA_ON_CPU_API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t, int line) {
+  return set(to, value, bytes, line);
+}
+CUDA_ON_CPU_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height, int line) {
+  if (width > pitch) return returns(cudaErrorInvalidPitchValue);
+  for (size_t row = 0; row < height; row++) {
+    cudaError_t error = set(static_cast<char *>(to) + row * pitch, value, width, line);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+// Symbols are variables of the library, which the host could reach, too: the copy is all that there is to do.
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_to_symbol(void *symbol, size_t room, const void *from, size_t bytes, size_t offset, int) {
+  if (offset > room || bytes > room - offset) return returns(cudaErrorInvalidValue);
+  Within runtime;
+  memmove(static_cast<char *>(symbol) + offset, from, bytes);
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_from_symbol(void *to, const void *symbol, size_t room, size_t bytes, size_t offset, int) {
+  if (offset > room || bytes > room - offset) return returns(cudaErrorInvalidValue);
+  Within runtime;
+  memmove(to, static_cast<const char *>(symbol) + offset, bytes);
+  return cudaSuccess;
+}
+
+CUDA_ON_CPU_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all) {
+  *all = arena_bytes();
+  *free_bytes = arena_left(*run);
+  return cudaSuccess;
+}
+
+CUDA_ON_CPU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory) {
+  *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, const_cast<void *>(memory)};
+  const Buffer *b = device_array_at(memory);
+  if (!b) return cudaSuccess;
+  attributes->type = is_host_visible(b) ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
+  attributes->device = 0;
+  attributes->devicePointer = const_cast<void *>(memory);
+  if (!is_host_visible(b)) attributes->hostPointer = nullptr;
+  return cudaSuccess;
+}
+
+CUDA_ON_CPU_API cudaError_t cudaHostRegister(void *, size_t, unsigned int flags) {
+  return flags & cudaHostAllocMapped ? returns(cudaErrorNotSupported) : cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaMemAdvise(const void *, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }

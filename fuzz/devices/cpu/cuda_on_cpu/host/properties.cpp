@@ -1,0 +1,130 @@
+// The device that host functions are shown: one card of compute capability 9.0, with the limits that launches are held to.
+#include <cstring>
+
+#include "../runtime/arena.h"
+#include "host.h"
+
+using namespace cuda_on_cpu;
+
+namespace {
+
+struct Attribute {
+  cudaDeviceAttr attribute;
+  int value;
+};
+
+constexpr int kilobyte = 1024;
+const Attribute attributes[] = {
+    {cudaDevAttrMaxThreadsPerBlock, 1024},
+    {cudaDevAttrMaxBlockDimX, 1024},
+    {cudaDevAttrMaxBlockDimY, 1024},
+    {cudaDevAttrMaxBlockDimZ, 64},
+    {cudaDevAttrMaxGridDimX, 0x7fffffff},
+    {cudaDevAttrMaxGridDimY, 65535},
+    {cudaDevAttrMaxGridDimZ, 65535},
+    {cudaDevAttrMaxSharedMemoryPerBlock, 48 * kilobyte},
+    {cudaDevAttrTotalConstantMemory, 64 * kilobyte},
+    {cudaDevAttrWarpSize, 32},
+    {cudaDevAttrMaxRegistersPerBlock, 65536},
+    {cudaDevAttrClockRate, 1500000},
+    {cudaDevAttrMultiProcessorCount, 4},  // few, so that a grid of so many blocks has blocks that go round again
+    {cudaDevAttrIntegrated, 0},
+    {cudaDevAttrCanMapHostMemory, 1},
+    {cudaDevAttrConcurrentKernels, 1},
+    {cudaDevAttrMemoryClockRate, 2000000},
+    {cudaDevAttrGlobalMemoryBusWidth, 5120},
+    {cudaDevAttrL2CacheSize, 4096 * kilobyte},
+    {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+    {cudaDevAttrUnifiedAddressing, 1},
+    {cudaDevAttrComputeCapabilityMajor, 9},
+    {cudaDevAttrComputeCapabilityMinor, 0},
+    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 * kilobyte},
+    {cudaDevAttrMaxRegistersPerMultiprocessor, 65536},
+    {cudaDevAttrManagedMemory, 1},
+    {cudaDevAttrConcurrentManagedAccess, 1},
+    {cudaDevAttrCooperativeLaunch, 0},
+    {cudaDevAttrMaxSharedMemoryPerBlockOptin, 227 * kilobyte},
+    {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
+    {cudaDevAttrMemoryPoolsSupported, 1},
+};
+
+int value_of(cudaDeviceAttr attribute) {
+  for (const Attribute &one : attributes)
+    if (one.attribute == attribute) return one.value;
+  return -1;
+}
+
+cudaError_t first_device(int device) { return device ? returns(cudaErrorInvalidDevice) : cudaSuccess; }
+
+}  // namespace
+
+CUDA_ON_CPU_API cudaError_t cudaGetDeviceCount(int *count) {
+  *count = 1;
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaGetDevice(int *device) {
+  *device = 0;
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaSetDevice(int device) { return first_device(device); }
+CUDA_ON_CPU_API cudaError_t cudaSetDeviceFlags(unsigned int) { return cudaSuccess; }
+
+CUDA_ON_CPU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
+  if (device) return returns(cudaErrorInvalidDevice);
+  *p = {};
+  strcpy(p->name, "kfuzz cpu device");
+  p->totalGlobalMem = arena_bytes();
+  p->sharedMemPerBlock = static_cast<size_t>(value_of(cudaDevAttrMaxSharedMemoryPerBlock));
+  p->sharedMemPerBlockOptin = static_cast<size_t>(value_of(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  p->sharedMemPerMultiprocessor = static_cast<size_t>(value_of(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+  p->regsPerBlock = p->regsPerMultiprocessor = value_of(cudaDevAttrMaxRegistersPerBlock);
+  p->warpSize = value_of(cudaDevAttrWarpSize);
+  p->memPitch = 0x7fffffff;
+  p->maxThreadsPerBlock = value_of(cudaDevAttrMaxThreadsPerBlock);
+  p->maxThreadsDim[0] = value_of(cudaDevAttrMaxBlockDimX);
+  p->maxThreadsDim[1] = value_of(cudaDevAttrMaxBlockDimY);
+  p->maxThreadsDim[2] = value_of(cudaDevAttrMaxBlockDimZ);
+  p->maxGridSize[0] = value_of(cudaDevAttrMaxGridDimX);
+  p->maxGridSize[1] = value_of(cudaDevAttrMaxGridDimY);
+  p->maxGridSize[2] = value_of(cudaDevAttrMaxGridDimZ);
+  p->clockRate = value_of(cudaDevAttrClockRate);
+  p->totalConstMem = static_cast<size_t>(value_of(cudaDevAttrTotalConstantMemory));
+  p->major = value_of(cudaDevAttrComputeCapabilityMajor);
+  p->minor = value_of(cudaDevAttrComputeCapabilityMinor);
+  p->multiProcessorCount = value_of(cudaDevAttrMultiProcessorCount);
+  p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = 1;
+  p->memoryClockRate = value_of(cudaDevAttrMemoryClockRate);
+  p->memoryBusWidth = value_of(cudaDevAttrGlobalMemoryBusWidth);
+  p->l2CacheSize = value_of(cudaDevAttrL2CacheSize);
+  p->maxThreadsPerMultiProcessor = value_of(cudaDevAttrMaxThreadsPerMultiProcessor);
+  p->maxBlocksPerMultiProcessor = value_of(cudaDevAttrMaxBlocksPerMultiprocessor);
+  p->asyncEngineCount = 1;
+  p->globalL1CacheSupported = p->localL1CacheSupported = 1;
+  return cudaSuccess;
+}
+
+CUDA_ON_CPU_API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
+  *value = value_of(attribute);
+  return *value < 0 ? returns(cudaErrorInvalidValue) : first_device(device);
+}
+
+CUDA_ON_CPU_API cudaError_t cudaDeviceReset() { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaThreadExit() { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit) {
+  *value = 8 << 20;
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
+  *can = 0;
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaDriverGetVersion(int *version) {
+  *version = 13000;
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
+CUDA_ON_CPU_API cudaError_t cudaProfilerStart() { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaProfilerStop() { return cudaSuccess; }

@@ -1,0 +1,13 @@
+// Launching: by a step of the job, or from a host function (host/launches.cpp).
+#pragma once
+#include "abi.h"
+
+namespace cuda_on_cpu {
+
+// Runs a kernel to its end, or stops the run.
+void launch(const Step &step);
+
+// The values that a step passes, and pointers to them as cuLaunchKernel takes them.
+void bind_arguments(const Step &step, void **args, uint64_t *values);
+
+}  // namespace cuda_on_cpu
