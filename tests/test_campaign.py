@@ -244,7 +244,7 @@ def test_a_campaign_of_another_seed_is_not_resumed(tmp_path: Path, scan: Kernel)
     ("damage", "words"),
     [
         (lambda text: text[:40], "not JSON"),
-        (lambda text: text.replace("kfuzz-campaign/3", "kfuzz-campaign/9"), "schema: 'kfuzz-campaign/9'"),
+        (lambda text: text.replace("kfuzz-campaign/4", "kfuzz-campaign/9"), "schema: 'kfuzz-campaign/9'"),
         (lambda text: text.replace('"next"', '"after"'), "'next': not the state of a campaign"),
     ],
 )

@@ -15,7 +15,7 @@ from typing import Literal
 
 from kfuzz.campaign.children import MakeDevice
 from kfuzz.campaign.crew import BlockEnd, Orders, Shown, TrialEnd, alone, together
-from kfuzz.campaign.schedule import Block, quotas, rounds
+from kfuzz.campaign.schedule import WHOLE, Block, Shard, quotas, rounds
 from kfuzz.campaign.state import RATIO_STEPS, Discovery, Progress, read_state, write_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Case, CaseError, Origin, Record
@@ -34,7 +34,8 @@ class Options:
     """What a campaign is asked for. Without `max_cases` and `max_time` it goes on until it is interrupted.
 
     `corpus`: where cases that fail are kept. `out`: where the campaign keeps its state, to be resumed from.
-    `known`: buckets that are no news (a baseline).
+    `known`: buckets that are no news (a baseline). `shard`: which part of the campaign this is, of whose
+    parts together `max_cases` are the cases.
     """
 
     seed: int = 0
@@ -47,6 +48,7 @@ class Options:
     corpus: Path | None = None
     out: Path | None = None
     known: frozenset[str] = frozenset()
+    shard: Shard = WHOLE
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,7 @@ class Result:
     stop_reason: StopReason
     kernels: tuple[KernelResult, ...]
     seconds: float
+    shard: Shard = WHOLE
 
     @property
     def trials(self) -> int:
@@ -157,7 +160,9 @@ def run_campaign(
     began = time.monotonic()
     campaign = _Campaign(tuple(kernels), options, listen)
     deadline = None if options.max_time is None else began + options.max_time
-    orders = Orders(campaign.kernels, options.seed, options.runs, options.timeout, options.budget, deadline)
+    orders = Orders(
+        campaign.kernels, options.seed, options.runs, options.timeout, options.budget, deadline, options.shard
+    )
     blocks = campaign.blocks()
     ends = (
         alone(orders, make_device, blocks) if options.jobs == 1 else together(orders, make_device, blocks, options.jobs)
@@ -180,7 +185,7 @@ def run_campaign(
         ends.close()
         campaign.save()
     results = tuple(map(KernelResult, campaign.kernels, campaign.progress))
-    return Result(options.seed, stop, results, time.monotonic() - began)
+    return Result(options.seed, stop, results, time.monotonic() - began, options.shard)
 
 
 @dataclass
@@ -194,7 +199,7 @@ class _Campaign:
     saved: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
-        self.progress = read_state(self.options.out, self.options.seed, self.kernels)
+        self.progress = read_state(self.options.out, self.options.seed, self.kernels, self.options.shard)
         self.given = quotas(len(self.kernels), self.options.max_cases)
 
     def blocks(self) -> Iterator[Block]:
@@ -241,8 +246,10 @@ class _Campaign:
             self.save()
 
     def end(self, item: BlockEnd) -> None:
-        """Note why a block came to an early end."""
+        """Note that a block has come to its end, or why to an early one."""
         progress = self.progress[item.block.kernel]
+        if not item.why:
+            progress.next = max(progress.next, item.block.last)  # its last trials may be another shard's
         if item.why == "claim":
             progress.error = item.message
         if item.why in ("claim", "hang", "unsupported") and not progress.retired:
@@ -250,7 +257,7 @@ class _Campaign:
 
     def save(self) -> None:
         self.saved = time.monotonic()
-        write_state(self.options.out, self.options.seed, self.kernels, self.progress)
+        write_state(self.options.out, self.options.seed, self.kernels, self.progress, self.options.shard)
 
     def _retire(self, kernel: Kernel, progress: Progress, why: str) -> None:
         progress.retired = why
@@ -276,6 +283,7 @@ class _Campaign:
         discovery = Discovery(
             defect=defect,
             first_trial=trial.index if old is None else old.first_trial,
+            smallest_trial=trial.index,
             count=1 if old is None else old.count + 1,
             is_known=is_known,
             path=path,

@@ -12,7 +12,7 @@ from multiprocessing.connection import wait
 from typing import Literal
 
 from kfuzz.campaign.children import Child, MakeDevice
-from kfuzz.campaign.schedule import Block, attempt_of, is_large, probe_of
+from kfuzz.campaign.schedule import WHOLE, Block, Shard, attempt_of, is_large, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
@@ -37,6 +37,7 @@ class Orders:
     timeout: float = 3.0
     budget: int = BUDGET
     deadline: float | None = None
+    shard: Shard = WHOLE
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ _Hand = Child[Block, End]
 def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int]) -> Ends:
     """The trials of a block, then its own end. `known`, kept up to date: elements of each bucket's smallest case."""
     kernel = orders.kernels[block.kernel]
-    for index in range(block.first, block.last):
+    for index in (index for index in range(block.first, block.last) if orders.shard.has(kernel, index)):
         left = inf if orders.deadline is None else orders.deadline - time.monotonic()
         if left <= 0:
             yield BlockEnd(block, "time")

@@ -40,6 +40,24 @@ class Block:
     last: int
 
 
+@dataclass(frozen=True)
+class Shard:
+    """One of `count` parts of a campaign, from 1 on: each trial is in one, and they cost alike."""
+
+    place: int = 1
+    count: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.place}/{self.count}"
+
+    def has(self, kernel: Kernel, index: int) -> bool:
+        """Whether a trial is of this part: drawn, for large and checked trials come by number."""
+        return self.count == 1 or seed_of("shard", kernel.name, index) % self.count == self.place - 1
+
+
+WHOLE = Shard()
+
+
 def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> Attempt:
     """The input of a kernel's trial number `index`."""
     most, work = min(budget, FIRST_BUDGET << min(index // TRIALS_A_DOUBLING, 32)), WORK
@@ -75,6 +93,15 @@ def quotas(kernels: int, max_cases: int | None) -> list[int | None]:
     if max_cases is None:
         return [None] * kernels
     return [max_cases // kernels + (place < max_cases % kernels) for place in range(kernels)]
+
+
+def due(kernels: Sequence[Kernel], given: Sequence[int | None], shard: Shard) -> int | None:
+    """How many trials a shard has; None is without end."""
+    if None in given:
+        return None
+    return sum(
+        shard.has(kernel, index) for kernel, most in zip(kernels, given, strict=True) for index in range(most or 0)
+    )
 
 
 def rounds(given: Sequence[int | None]) -> Iterator[list[Block]]:

@@ -12,6 +12,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from kfuzz.campaign.schedule import WHOLE, Shard
 from kfuzz.cases import atomic
 from kfuzz.cases.case import CaseError
 from kfuzz.cases.case_reader import Reader, read_bytes
@@ -23,20 +24,21 @@ from kfuzz.trials.defect import Defect, Scene
 
 RATIO_STEPS = 20
 """Steps from 0 to the bound itself in which trials are counted by their largest error."""
-SCHEMA = "kfuzz-campaign/3"
+SCHEMA = "kfuzz-campaign/4"
 STATE = "state.json"
 MAX_STATE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """A bucket that a campaign has seen: the defect as its smallest case shows it, when it came first and how often.
+    """A bucket that a campaign has seen: the defect as its smallest case shows it, when either came, and how often.
 
     `path` is where that case is kept, None where it is not.
     """
 
     defect: Defect
     first_trial: int
+    smallest_trial: int
     count: int
     is_known: bool
     path: Path | None
@@ -77,12 +79,14 @@ class Progress:
         return any(one.is_error and one.defect.fault == fault for one in self.discoveries.values())
 
 
-def write_state(out: Path | None, seed: int, kernels: Sequence[Kernel], progress: Sequence[Progress]) -> None:
+def write_state(
+    out: Path | None, seed: int, kernels: Sequence[Kernel], progress: Sequence[Progress], shard: Shard = WHOLE
+) -> None:
     """Write the state of a campaign, whole or not at all."""
     if out is None:
         return
     told = {kernel.name: _encoded(kernel, one) for kernel, one in zip(kernels, progress, strict=True)}
-    document = {"schema": SCHEMA, "seed": seed, "kernels": told}
+    document = {"schema": SCHEMA, "seed": seed, "shard": str(shard), "kernels": told}
     text = json.dumps(document, indent=1) + "\n"
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -91,7 +95,7 @@ def write_state(out: Path | None, seed: int, kernels: Sequence[Kernel], progress
         raise CaseError(f"{out}: cannot be written: {error.strerror}; a campaign keeps its state there") from None
 
 
-def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel]) -> list[Progress]:
+def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel], shard: Shard = WHOLE) -> list[Progress]:
     """The progress of these kernels: as the state in `out` has it, or none yet."""
     if out is None or not (out / STATE).exists():
         return [Progress() for _ in kernels]
@@ -101,6 +105,8 @@ def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel]) -> list[P
         reader.fail("schema", f"{document.get('schema')!r}; {SCHEMA!r} is expected, or an empty folder")
     if document.get("seed") != seed:
         reader.fail("seed", f"{document.get('seed')}, and this campaign has {seed}; give that seed or another folder")
+    if document.get("shard") != str(shard):
+        reader.fail("shard", f"{document.get('shard')}, and this campaign has {shard}; give another folder")
     told = reader.table("kernels", document.get("kernels"))
     return [_decoded(reader, kernel, told.get(kernel.name)) for kernel in kernels]
 

@@ -15,12 +15,13 @@ from pathlib import Path
 import click
 from kfuzz.campaign import last_run
 from kfuzz.campaign.campaign import Options, run_campaign
+from kfuzz.campaign.schedule import WHOLE, Shard, due, quotas
 from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
 from kfuzz.claiming.slack import slack_of, told
 from kfuzz.claims.kernel import Kernel, kernel_files
-from kfuzz.commands.options import console, device_option, duration, kernels_named, tell_faults
+from kfuzz.commands.options import console, device_option, duration, kernels_named, shard, tell_faults
 from kfuzz.devices import DeviceError
 from kfuzz.exit_codes import COULD_NOT, NOTHING_NEW, READER_GONE
 from kfuzz.find.changed import changed_since
@@ -54,6 +55,8 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 )
 @click.option("--max-cases", type=click.IntRange(1), help="Stop after so many cases; a seed then has one result.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Which cases are tried; any, and shown, if left out.")
+@click.option("--shard", "part", type=shard, metavar="I/N", default="1/1",
+              help="Try only part I of N of the cases; all parts need one --seed. See kfuzz merge.")  # fmt: skip
 @click.option(
     "--jobs",
     type=click.IntRange(1, 256),
@@ -79,6 +82,7 @@ def fuzz(
     max_time: float | None,
     max_cases: int | None,
     seed: int | None,
+    part: Shard,
     jobs: int | None,
     folder: Path,
     out: Path | None,
@@ -105,6 +109,8 @@ def fuzz(
     Exit code: 0 nothing new is broken, 1 something is, 2 it could not be done, 130 interrupted; what was found is
     kept in every case.
     """
+    if part.count > 1 and seed is None:
+        raise click.UsageError(f"--shard {part} is a part of the cases of one seed: give all parts the same --seed")
     kernels = kernels_named(targets) if targets else read_all(kernel_files())
     if not targets:
         kernels = replace(kernels, usable=tuple(each for each in kernels.usable if each.broken is None))
@@ -127,6 +133,7 @@ def fuzz(
         corpus=folder,
         out=out,
         known=corpus.read_baseline(baseline) if baseline else frozenset(),
+        shard=part,
     )
     corpus.check_writable(folder)
     screen = console(to_stderr=bool(piped))
@@ -185,8 +192,10 @@ def campaign(kernels: Kernels, device: str, sanitize: bool, options: Options, sc
     chosen = kernels.usable
     count = f"{len(chosen)} kernels" if len(chosen) != 1 else chosen[0].name
     jobs = f"{options.jobs} jobs, " if options.jobs > 1 else ""
-    screen.print(f"fuzzing {count} on the {device} ({jobs}seed {options.seed})", markup=False, highlight=False)
-    board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, options.max_cases)
+    part = f", part {options.shard}" if options.shard != WHOLE else ""
+    screen.print(f"fuzzing {count} on the {device} ({jobs}seed {options.seed}{part})", markup=False, highlight=False)
+    most = due(chosen, quotas(len(chosen), options.max_cases), options.shard)
+    board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, most)
     started = datetime.now(UTC)
     try:
         with view_of(board, screen) as view:

@@ -17,6 +17,7 @@ from kfuzz.commands.doctor import doctor
 from kfuzz.commands.explain import explain
 from kfuzz.commands.fuzz import fuzz
 from kfuzz.commands.list import list_kernels
+from kfuzz.commands.merge import merge
 from kfuzz.commands.minimize import minimize
 from kfuzz.commands.op import op
 from kfuzz.commands.options import ReaderGone, silence
@@ -103,5 +104,5 @@ def _word(parameter: click.Parameter) -> str:
     return max(parameter.opts, key=len).lstrip("-")
 
 
-for command in (list_kernels, show, claim, doctor, fuzz, minimize, replay, report, explain, score, cmin, op):
+for command in (list_kernels, show, claim, doctor, fuzz, minimize, replay, report, merge, explain, score, cmin, op):
     main.add_command(command)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import IO
 
 import click
+from kfuzz.campaign.schedule import Shard
 from kfuzz.devices import ClaimError
 from kfuzz.find.device import NAMES
 from kfuzz.find.project import Kernels, read_all
@@ -27,6 +28,14 @@ def duration(text: str) -> float:
     if not found or float(found[1]) <= 0:
         raise click.BadParameter(f"{text!r} is no duration; write 60, 60s, 5m or 1h")
     return float(found[1]) * UNITS[found[2]]
+
+
+def shard(text: str) -> Shard:
+    """One of several parts, written 3/16."""
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text.strip())
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise click.BadParameter(f"{text!r} is no part; write 1/16 to 16/16")
+    return Shard(int(found[1]), int(found[2]))
 
 
 device_option = click.option(

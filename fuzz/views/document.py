@@ -64,9 +64,11 @@ class FindingEntry(TypedDict):
     severity: Severity
     known: bool
     first_trial: int
+    smallest_trial: int
     count: int
     case: str | None
     minimized: bool
+    elements: int
     axes: dict[str, int]
     tune: dict[str, int]
     check: bool
@@ -126,6 +128,7 @@ class Document(TypedDict):
     schema: Literal["kfuzz-report/1"]
     command: list[str]
     seed: int
+    shard: str
     device: str
     started: str
     seconds: float

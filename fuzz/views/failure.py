@@ -22,6 +22,7 @@ LABEL = 10
 WIDTH = 118
 MOST_LINES = 40
 """Of what a kernel has printed."""
+FOUND = "found"
 COMMANDS = ("file", "replay", "minimize", "paste")
 """Lines to be copied are never broken."""
 Statement = tuple[str, str]
@@ -44,13 +45,13 @@ def failure_text(
 
 def discovery_text(one: Discovery) -> str:
     """The block for what a campaign has found."""
-    return failure_text(one.defect, found_text(one), one.path, one.is_minimized, one.is_known)
+    return failure_text(one.defect, found_text(one.first_trial, one.count), one.path, one.is_minimized, one.is_known)
 
 
-def found_text(one: Discovery) -> Statement:
+def found_text(first_trial: int, count: int) -> Statement:
     """When a campaign found it, and how often."""
-    times = f", {one.count} times in all" if one.count > 1 else ""
-    return "found", f"in trial {one.first_trial} of this kernel{times}"
+    times = f", {count} times in all" if count > 1 else ""
+    return FOUND, f"in trial {first_trial} of this kernel{times}"
 
 
 def replay_texts(found: Replay, record: Record, case: Path | None) -> Iterator[str]:

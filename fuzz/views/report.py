@@ -56,7 +56,12 @@ class Report:
 
 def as_json(report: Report) -> str:
     """The document as text; NaN and infinities, for which JSON has no number, are "nan", "inf" and "-inf"."""
-    return json.dumps(document(report), indent=1, allow_nan=False) + "\n"
+    return as_text(document(report))
+
+
+def as_text(found: Document) -> str:
+    """A document as it stands in a file."""
+    return json.dumps(found, indent=1, allow_nan=False) + "\n"
 
 
 def document(report: Report) -> Document:
@@ -66,6 +71,7 @@ def document(report: Report) -> Document:
         "schema": "kfuzz-report/1",
         "command": list(report.command),
         "seed": result.seed,
+        "shard": str(result.shard),
         "device": report.device,
         "started": report.started.astimezone(UTC).isoformat(timespec="seconds"),
         "seconds": round(result.seconds, 3),
@@ -114,9 +120,11 @@ def _finding(one: Discovery) -> FindingEntry:
         "severity": defect.severity,
         "known": one.is_known,
         "first_trial": one.first_trial,
+        "smallest_trial": one.smallest_trial,
         "count": one.count,
         "case": shown_path(one.path) if one.path else None,
         "minimized": one.is_minimized,
+        "elements": defect.scene.elements,
         "axes": dict(defect.scene.axes),
         "tune": dict(defect.scene.tune),
         "check": defect.scene.check,
@@ -131,7 +139,7 @@ def _finding(one: Discovery) -> FindingEntry:
         "worst": {**_element(defect.worst), "ratio": _number(defect.ratio)} if defect.worst else None,
         "extent": _extent(defect.extent) if defect.extent else None,
         "picture": _picture(defect.picture) if defect.picture else None,
-        "evidence": [list(pair) for pair in (*evidence(defect), found_text(one))],
+        "evidence": [list(pair) for pair in (*evidence(defect), found_text(one.first_trial, one.count))],
         "commands": [list(pair) for pair in (commands(defect, one.path, one.is_minimized) if one.path else ())],
     }
 

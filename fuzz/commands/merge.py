@@ -1,0 +1,74 @@
+"""`kfuzz merge`: the reports of a campaign's parts as one, and their cases in one folder. Views add them up."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+from kfuzz.cases import case_file, corpus
+from kfuzz.cases.case import CaseError
+from kfuzz.claims.front_matter import shown_path
+from kfuzz.commands.fuzz import FOLDER
+from kfuzz.exit_codes import COULD_NOT
+from kfuzz.printable import printable
+from kfuzz.views import report_file
+from kfuzz.views.document import Document, FindingEntry
+from kfuzz.views.merged import merged, missing
+from kfuzz.views.page import errors_of, verdict
+from kfuzz.views.report import as_text, write
+
+
+@click.command(short_help="Make one report of those of a campaign's parts.")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN.json...", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=Path("merged.json"),
+              show_default=True, help="Where the report is written.")  # fmt: skip
+@click.option("--corpus", "folder", type=FOLDER, help="Keep the cases of the findings here, too.")
+@click.pass_context
+def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path | None) -> None:
+    """Make one report of those that kfuzz fuzz --shard --json has written: what one machine would have found.
+
+    Also of reports on different kernels. A case is looked for where its report says, and beside the report.
+
+    \b
+    kfuzz fuzz . --seed 7 --max-cases 9000 --shard 1/3 --json 1.json     on one machine, and 2/3, 3/3 on others
+    kfuzz merge 1.json 2.json 3.json -o run.json       one report
+    kfuzz report run.json                              as a page
+
+    Exit code: as that of the whole campaign; 2 also where a part is missing.
+    """
+    parts = [report_file.read(path) for path in runs]
+    for part, path in zip(parts, runs, strict=True):
+        for finding in (finding for kernel in part["kernels"] for finding in kernel["findings"]):
+            move_case(finding, path.parent, folder)
+    found = merged(parts, ("kfuzz", *sys.argv[1:]))
+    if absent := missing(parts):
+        found["exit_code"] = found["exit_code"] or COULD_NOT
+        click.echo(f"missing: part{'s' * (len(absent) > 1)} {', '.join(absent)}", err=True)
+    write(output, as_text(found))
+    for line in told(found):
+        click.echo(printable(line))
+    click.echo(f"{output}")
+    ctx.exit(found["exit_code"])
+
+
+def move_case(finding: FindingEntry, beside: Path, folder: Path | None) -> None:
+    """Let a finding name its case where it lies now, in the folder where there is one."""
+    if finding["case"] is None:
+        return
+    said = finding["case"]
+    place = next((path for path in (beside / said, Path(said)) if path.is_file()), None)
+    if place is None:
+        raise CaseError(f"{said}: not there, and not below {beside}: copy the cases of a report with it")
+    if folder is not None:
+        place = corpus.save(folder, case_file.read(place))
+    finding["case"] = shown_path(place)
+    old, new = shlex.quote(said), shlex.quote(finding["case"])
+    finding["commands"] = [
+        [label, finding["case"] if label == "file" else text.replace(old, new)] for label, text in finding["commands"]
+    ]
+
+
+def told(found: Document) -> list[str]:
+    """What it comes to, and a line for each error that is new."""
+    lines = [f"BROKEN  {one['bucket']}" for kernel in found["kernels"] for one in errors_of(kernel)]
+    return [*lines, f"{verdict(found['kernels'])} ({found['trials']} trials, seed {found['seed']})"]

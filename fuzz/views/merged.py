@@ -1,0 +1,149 @@
+"""One report from those of a campaign's parts, as if nobody had divided it; or from campaigns of different kernels.
+
+Knows reports; never how anything was found, nor where files lie.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import TypeVar
+
+from kfuzz.cases.case import CaseError
+from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
+from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTried
+from kfuzz.views.failure import FOUND as FOUND_LABEL
+from kfuzz.views.failure import found_text
+
+T = TypeVar("T")
+WARNING = " (warning)"
+"""What a bucket says where what it names is no more than a warning."""
+
+
+def merged(parts: Sequence[Document], command: Sequence[str]) -> Document:
+    """The report of all parts together; CaseError where they do not belong to one campaign."""
+    check_seeds(parts)
+    kernels = [_kernel(same) for same in _by_name(kernel for part in parts for kernel in part["kernels"])]
+    is_interrupted = any(part["exit_code"] == INTERRUPTED for part in parts)
+    unusable = list(dict.fromkeys(fault for part in parts for fault in part["unusable"]))
+    return {
+        "schema": "kfuzz-report/1",
+        "command": list(command),
+        "seed": parts[0]["seed"],
+        "shard": "1/1",
+        "device": ", ".join(dict.fromkeys(part["device"] for part in parts)),
+        "started": min(part["started"] for part in parts),
+        "seconds": max(part["seconds"] for part in parts),
+        "stop_reason": _stop_reason([part["stop_reason"] for part in parts]),
+        "exit_code": INTERRUPTED if is_interrupted else _exit_code(kernels, unusable),
+        "trials": sum(part["trials"] for part in parts),
+        "rows": sum(part["rows"] for part in parts),
+        "kernels": kernels,
+        "unusable": unusable,
+    }
+
+
+def check_seeds(parts: Sequence[Document]) -> None:
+    """Raise a CaseError where a trial could be in two parts."""
+    counts, seeds = ({read(part) for part in parts} for read in (_count, lambda part: part["seed"]))
+    if len(counts) > 1:
+        raise CaseError(f"parts of different campaigns: {', '.join(sorted(part['shard'] for part in parts))}")
+    if counts != {1}:
+        if len(seeds) > 1:
+            raise CaseError(f"parts of different campaigns: seeds {', '.join(map(str, sorted(seeds)))}")
+        places = [part["shard"] for part in parts]
+        for place in places:
+            if places.count(place) > 1:
+                raise CaseError(f"part {place} stands there twice")
+        return
+    names = [kernel["name"] for part in parts for kernel in part["kernels"]]
+    for name in names:
+        if names.count(name) > 1:
+            raise CaseError(f"{name} is in two reports, and neither is a part of a campaign (--shard)")
+
+
+def missing(parts: Sequence[Document]) -> list[str]:
+    """The parts of the campaign that are not among these."""
+    count = _count(parts[0])
+    return sorted({f"{place}/{count}" for place in range(1, count + 1)} - {part["shard"] for part in parts})
+
+
+def _count(part: Document) -> int:
+    return int(part["shard"].partition("/")[2])
+
+
+def _by_name(kernels: Iterable[KernelEntry]) -> list[list[KernelEntry]]:
+    """The entries of each kernel, in the order in which kernels come first."""
+    found: dict[str, list[KernelEntry]] = {}
+    for kernel in kernels:
+        found.setdefault(kernel["name"], []).append(kernel)
+    return list(found.values())
+
+
+def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
+    def first(read: Callable[[KernelEntry], T]) -> T:
+        return next(filter(None, map(read, same)), read(same[0]))
+
+    is_judged = any(not one["unjudged"] and one["trials"] for one in same)
+    return {
+        **same[0],
+        "trials": sum(one["trials"] for one in same),
+        "rows": sum(one["rows"] for one in same),
+        "sizes": {name: _size([one["sizes"][name] for one in same]) for name in same[0]["sizes"]},
+        "worst_ratio": max(one["worst_ratio"] for one in same),
+        "ratios": [sum(counts) for counts in zip(*(one["ratios"] for one in same), strict=True)],
+        "error": first(lambda one: one["error"]),
+        "stopped": first(lambda one: one["stopped"]),
+        "unjudged": "" if is_judged else first(lambda one: one["unjudged"]),
+        "not_judged": sorted({reason for one in same for reason in one["not_judged"]}),
+        "seconds": _added([one["seconds"] for one in same]),
+        "source": first(lambda one: one["source"]),
+        "findings": _findings([finding for one in same for finding in one["findings"]]),
+    }
+
+
+def _size(same: Sequence[SizesTried]) -> SizesTried:
+    tried = [one["largest_tried"] for one in same if one["largest_tried"] is not None]
+    return {**same[0], "largest_tried": max(tried, default=None)}
+
+
+def _added(same: Sequence[dict[str, float]]) -> dict[str, float]:
+    parts = sorted({part for one in same for part in one})
+    return {part: round(sum(one.get(part, 0.0) for one in same), 3) for part in parts}
+
+
+def _findings(every: list[FindingEntry]) -> list[FindingEntry]:
+    """Each bucket once, as its smallest case shows it; no warning of what is an error in another part."""
+    errors = {one["bucket"] for one in every if _is_error(one)}
+    told = [one for one in every if _is_error(one) or one["bucket"].replace(WARNING, "", 1) not in errors]
+    by_bucket = groupby(sorted(told, key=lambda one: one["bucket"]), key=lambda one: one["bucket"])
+    found = [_finding(list(same)) for _, same in by_bucket]
+    return sorted(found, key=lambda o: (not _is_error(o), o["known"], o["first_trial"], o["bucket"]))
+
+
+def _finding(same: Sequence[FindingEntry]) -> FindingEntry:
+    smallest = min(same, key=lambda one: (one["elements"], one["smallest_trial"]))
+    first, count = min(one["first_trial"] for one in same), sum(one["count"] for one in same)
+    again = list(found_text(first, count))
+    return {
+        **smallest,
+        "known": any(one["known"] for one in same),
+        "first_trial": first,
+        "count": count,
+        "evidence": [again if pair[0] == FOUND_LABEL else pair for pair in smallest["evidence"]],
+    }
+
+
+def _is_error(one: FindingEntry) -> bool:
+    return one["severity"] == "error"
+
+
+def _stop_reason(reasons: Sequence[str]) -> str:
+    """What ended the campaign: what ended each part, or the first of these that ended any."""
+    return next((why for why in ("interrupted", "max-time", "max-cases") if why in reasons), reasons[0])
+
+
+def _exit_code(kernels: Sequence[KernelEntry], unusable: Sequence[str]) -> int:
+    if any(_is_error(one) and not one["known"] for kernel in kernels for one in kernel["findings"]):
+        return FOUND
+    could_not = any(kernel["error"] or kernel["unjudged"] for kernel in kernels)
+    is_idle = not any(kernel["rows"] or any(map(_is_error, kernel["findings"])) for kernel in kernels)
+    return COULD_NOT if unusable or could_not or is_idle else NOTHING_NEW
