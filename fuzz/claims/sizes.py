@@ -21,8 +21,20 @@ from kfuzz.oracle.find import load
 from kfuzz.oracle.op import OracleError, op_names
 
 KEYS = (
-    "op", "axes", "tune", "where", "let", "arrays", "align", "launch", "host", "accuracy", "values", "scalars", "broken",
-)  # fmt: skip
+    "op",
+    "axes",
+    "tune",
+    "where",
+    "let",
+    "arrays",
+    "align",
+    "launch",
+    "host",
+    "accuracy",
+    "values",
+    "scalars",
+    "broken",
+)
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
