@@ -5,8 +5,12 @@ import sys
 from itertools import chain
 
 import numpy as np
-from kfuzz.oracle.selfcheck import base_two, formulas, independent, merged, planted, soundness
+from kfuzz.oracle.selfcheck import base_two, formulas, independent, merged, planted, planted_formulas, soundness
+from kfuzz.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS
 from kfuzz.oracle.selfcheck.soundness import FULL, QUICK, Plan, Tally
+
+FORMULAS_CATCH = 0.9
+"""The share of the rows with a planted bug in a formula that declared claims and the joint test must catch."""
 
 CATCHES = 0.92
 """The share of active planted bugs that the default criteria must catch."""
@@ -20,6 +24,7 @@ def main() -> int:
     try:
         failures = _soundness(FULL if full else QUICK) + _formulas(not full)
         failures += _planted((1000, 10_000) if full else (1000,), 3 if full else 1)
+        failures += _planted_in_formulas((33, 130, 257) if full else (33,))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -71,6 +76,27 @@ def _formulas(quick: bool) -> list[str]:
         if outside:
             failures.append(f"{found.name}: {outside} violations; {found.first}")
     print(f"{'all':34} {rows:8} {'':37} {violations:11}")
+    return failures
+
+
+def _planted_in_formulas(sizes: tuple[int, ...]) -> list[str]:
+    """Wrong formulas beside the tolerances in use; no right row may be accused."""
+    print("\nPlanted bugs in formulas: shares of the rows on which they show\n")
+    print(
+        f"{'op, format':24} {'active':>6} " + " ".join(f"{name:>12}" for name in CRITERIA_OF_FORMULAS) + "  right rows"
+    )
+    failures, active, caught, accused, right = [], 0, 0, dict.fromkeys(CRITERIA_OF_FORMULAS, 0), 0
+    for share in planted_formulas.shares(sizes):
+        shown = " ".join(f"{n / max(share.active, 1):12.0%}" for n in share.caught.values())
+        print(f"{share.name:24} {share.active:6} {shown} {share.right:11}", flush=True)
+        active, caught, right = active + share.active, caught + share.caught["and joint"], right + share.right
+        accused = {name: n + share.accused[name] for name, n in accused.items()}
+    said = ", ".join(f"{name} {n}" for name, n in accused.items())
+    print(f"\nright rows accused, of {right}: {said}\n")
+    if any(accused[name] for name in ("any order", "declared", "and joint")):
+        failures.append("a right kernel of a formula is accused")
+    if caught < FORMULAS_CATCH * active:
+        failures.append(f"planted bugs in formulas: {caught / active:.1%} are caught, not {FORMULAS_CATCH:.0%}")
     return failures
 
 

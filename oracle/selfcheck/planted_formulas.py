@@ -1,0 +1,197 @@
+"""Does a formula's verdict see planted bugs? Wrong formulas, simulated as kernels, beside the tolerances in use.
+
+A bug is active on a row where its answer differs in bits from the right kernel's; only active rows count.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from kfuzz.oracle.enclosure import Enclosure, Mask
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp, Given, shaped
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.selfcheck.formulas import CLAIMED, depth
+from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
+from kfuzz.oracle.systems.formats import F32, FORMATS, Format, stored, values
+from kfuzz.oracle.systems.simulated import KernelManner, Simulated
+from numpy.typing import NDArray
+
+WrongFormula = Callable[..., Any]
+CLOSE = {"f32": (1.3e-6, 1e-5), "f16": (1e-3, 1e-5), "bf16": (1.6e-2, 1e-5)}
+"""torch.testing.assert_close's own tolerances, relative and absolute."""
+
+CRITERIA_OF_FORMULAS = ("assert_close", "1e-3", "1e-2", "any order", "declared", "and joint")
+
+
+def _norm(N: Any, x: Any, w: Any, b: Any, moments: Any, eps: Any) -> Any:  # noqa: ANN401  a formula's own words
+    mean, var = moments
+    return (x - mean) * N.rsqrt(var + eps) * w + b
+
+
+def _outside_the_root(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:  # noqa: ANN401
+    mean, var = N.mean_var(x)
+    return (x - mean) / (N.sqrt(var) + eps) * w + b
+
+
+def _sample_variance(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:  # noqa: ANN401
+    return _norm(N, x, w, b, N.mean_var(x, correction=1), eps)
+
+
+def _mean_kept(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:  # noqa: ANN401
+    return x * N.rsqrt(N.mean_var(x)[1] + eps) * w + b
+
+
+def _last_dropped(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:  # noqa: ANN401
+    return _norm(N, x, w, b, N.mean_var(x[:, :-1]), eps)
+
+
+def _scores(N: Any, q: Any, k: Any, scale: Any) -> Any:  # noqa: ANN401
+    return N.matmul(q, k.T) * scale
+
+
+def _attend(N: Any, s: Any, v: Any) -> Any:  # noqa: ANN401
+    e = N.exp(s - N.shift(s))
+    return N.average(e, v)
+
+
+def _seen(N: Any, by: int) -> Any:  # noqa: ANN401
+    return N.index("keys") <= N.index("rows", axis=-2) + (N.size("keys") - N.size("rows") + by)
+
+
+PLANTED: dict[str, dict[str, WrongFormula]] = {
+    "layer_norm": {
+        "eps outside the root": _outside_the_root, "n - 1 for n": _sample_variance, "mean not subtracted": _mean_kept,
+        "last element not counted": _last_dropped,
+        "eps ten times too large": lambda N, x, w, b, eps: _norm(N, x, w, b, N.mean_var(x), eps * 10.0),
+        "gain left out": lambda N, x, w, b, eps: _norm(N, x, N.number(1.0), b, N.mean_var(x), eps),
+    },
+    "rms_norm": {
+        "eps outside the root": lambda N, x, w, eps: x / (N.sqrt(N.dot(x, x) / N.size("cols")) + eps) * w,
+        "eps left out": lambda N, x, w, eps: x * N.rsqrt(N.dot(x, x) / N.size("cols")) * w,
+        "n - 1 for n": lambda N, x, w, eps: x * N.rsqrt(N.dot(x, x) / float(max(N.size("cols") - 1, 1)) + eps) * w,
+        "last element not counted": lambda N, x, w, eps: (
+            x * N.rsqrt(N.dot(x[:, :-1], x[:, :-1]) / N.size("cols") + eps) * w
+        ),
+    },
+    "log_softmax": {
+        "base 2": lambda N, x: (x - N.shift(x)) - N.log(N.sum(N.exp(x - N.shift(x)))) * 1.4426950408889634,
+        "last element not counted": lambda N, x: (x - N.shift(x)) - N.log(N.sum(N.exp((x - N.shift(x))[:, :-1]))),
+        "off by 1e-5": lambda N, x: (x - N.shift(x)) - N.log(N.sum(N.exp(x - N.shift(x)))) * (1 + 1e-5),
+    },
+    "softmax_backward": {
+        "sum of g": lambda N, y, g: y * (g - N.sum(g)), "y left out": lambda N, y, g: g - N.dot(y, g),
+        "last element not counted": lambda N, y, g: y * (g - N.dot(y[:, :-1], g[:, :-1])),
+    },
+    "gelu": {
+        "the tanh form": lambda N, x: 0.5 * x * (1.0 + N.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))),
+        "1.702 for sqrt(8 / pi)": lambda N, x: x * N.sigmoid(x * 1.702),
+        "a root of 0.7071": lambda N, x: 0.5 * x * (1.0 + N.erf(x * 0.7071)),
+    },
+    "silu": {"relu's side": lambda N, x: N.maximum(x, 0.0), "1.01 x": lambda N, x: x * N.sigmoid(x * 1.01)},
+    "prefix_sum": {"exclusive": lambda N, x: N.running_sum(x, exclusive=True)},
+    "sgemm": {
+        "last product dropped": lambda N, a, b: N.matmul(a[:, :-1], b[:-1]),
+        "off by 1e-5": lambda N, a, b: N.matmul(a, b) * (1 + 1e-5),
+    },
+    "causal_attention": {
+        "mask off by one": lambda N, q, k, v, scale: _attend(
+            N, N.where(_seen(N, -1) | (N.index("keys") == 0), _scores(N, q, k, scale), -np.inf), v
+        ),
+        "mask left out": lambda N, q, k, v, scale: _attend(N, _scores(N, q, k, scale), v),
+        "scale off by 1e-3": lambda N, q, k, v, scale: _attend(
+            N, N.where(_seen(N, 0), _scores(N, q, k, scale * 1.001), -np.inf), v
+        ),
+        "scale twice": lambda N, q, k, v, scale: _attend(
+            N, N.where(_seen(N, 0), _scores(N, q, k, scale) * scale, -np.inf), v
+        ),
+    },
+}  # fmt: skip
+
+
+@dataclass
+class PlantedShare:
+    """One op in one format: rows on which a bug shows, those that each criterion finds, and right rows accused."""
+
+    name: str
+    active: int = 0
+    caught: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CRITERIA_OF_FORMULAS, 0))
+    right: int = 0
+    accused: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CRITERIA_OF_FORMULAS, 0))
+
+
+def shares(sizes: tuple[int, ...] = (33, 257)) -> Iterator[PlantedShare]:
+    """Every op with planted bugs, in three formats."""
+    for name, bugs in PLANTED.items():
+        op = find(name)
+        assert isinstance(op, FormulaOp)
+        for form in (F32, FORMATS["f16"], FORMATS["bf16"]):
+            yield _share(op, bugs, form, sizes)
+
+
+@np.errstate(all="ignore")
+def _share(op: FormulaOp, bugs: dict[str, WrongFormula], form: Format, sizes: tuple[int, ...]) -> PlantedShare:
+    found = PlantedShare(f"{op.name} {form.name}")
+    for n in sizes:
+        made = inputs_for(op, n, 5, form.name == "f16")
+        arrays = {k: stored(np.asarray(a, dtype="f8"), form) if op.roles[k].is_float else a for k, a in made.items()}
+        first = op.forms[0] if op.forms else ""
+        claim = Accuracy(adds=depth("strided", n), rescales=0, divide="ieee", form=first or None)
+        formats = dict.fromkeys(op.outputs, form)
+        (role,) = op.outputs
+        tight, loose = (op.enclose(arrays, c, CLAIMED, {}, formats)[role] for c in (claim, Accuracy(rescales=0)))
+        right = _simulated(op, op.calls, arrays, claim, form, first)
+        _count(found.accused, right, tight, loose, form, np.ones(_rows(right), dtype=np.bool_))
+        found.right += _rows(right)
+        for bug in bugs.values():
+            got = _simulated(op, bug, arrays, claim, form, first)
+            differs = (got != right) & ~(np.isnan(got) & np.isnan(right))
+            active = differs.reshape(_rows(got), -1).any(axis=1)
+            found.active += int(active.sum())
+            _count(found.caught, got, tight, loose, form, active)
+    return found
+
+
+def _rows(x: NDArray[Any]) -> int:
+    return x.size // x.shape[-1]
+
+
+def _simulated(
+    op: FormulaOp, calls: WrongFormula, arrays: Inputs, claim: Accuracy, form: Format, first: str
+) -> NDArray[np.float64]:
+    sizes = op.sizes_of(arrays)
+    N = Simulated(claim, KernelManner("strided", "any", seed=3), sizes, F32, first, op.indices(sizes))
+    given = {k: N.input(values(a)) if op.roles[k].is_float else a for k, a in arrays.items()}
+    scalars = {k: N.number(v) for k, v in Given.of(op.scalars_of(sizes, {})).items()}
+    (role,) = op.outputs
+    made = shaped(calls(N, **given, **scalars).x, op.outputs[role], sizes)
+    return np.asarray(values(stored(np.asarray(made), form)))
+
+
+def _count(
+    tally: dict[str, int], got: NDArray[np.float64], tight: Enclosure, loose: Enclosure, form: Format, rows: Mask
+) -> None:
+    """Add up, for every criterion, the rows among these that it calls wrong."""
+    flat = got.reshape(_rows(got), -1)
+    want = tight.want.reshape(flat.shape)
+    for name, (rtol, atol) in {"assert_close": CLOSE[form.name], "1e-3": (1e-3, 1e-3), "1e-2": (1e-2, 1e-2)}.items():
+        close = np.isclose(flat, want, rtol=rtol, atol=atol, equal_nan=True).all(axis=1)
+        tally[name] += int((~close & rows).sum())
+    outside = {name: _outside(flat, held) for name, held in (("any order", loose), ("declared", tight))}
+    for name, mask in outside.items():
+        tally[name] += int((mask & rows).sum())
+    joint = outside["declared"].copy()
+    if tight.joint is not None:
+        for clash in tight.joint(got):
+            place = int(np.ravel_multi_index(clash.index[:-1], got.shape[:-1]))
+            joint[place] |= rows[place] and not joint[place] and clash.certified()
+    tally["and joint"] += int((joint & rows).sum())
+
+
+def _outside(flat: NDArray[np.float64], held: Enclosure) -> Mask:
+    lo, hi, want, judged = (part.reshape(flat.shape) for part in (held.lo, held.hi, held.want, held.judged))
+    inside = np.where(np.isnan(want), np.isnan(flat), (flat >= lo) & (flat <= hi))
+    if held.may_be_nan is not None:
+        inside |= held.may_be_nan.reshape(flat.shape) & np.isnan(flat)
+    return np.asarray((~inside & judged).any(axis=1))
