@@ -154,7 +154,7 @@ def _share(op: FormulaOp, bugs: dict[str, WrongFormula], form: Format, sizes: tu
 
 
 def _rows(x: NDArray[Any]) -> int:
-    return x.size // x.shape[-1]
+    return int(x.size // x.shape[-1])
 
 
 def _simulated(
