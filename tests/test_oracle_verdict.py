@@ -283,3 +283,86 @@ def test_a_single_denominator_is_asked_of_a_row_unless_the_claim_says_otherwise(
     y[0, ::2] *= np.float32(1 + 2e-5)  # two sums, each inside the loose enclosure
     assert judge("softmax", {"x": x}, {"y": y}).status == "broken"
     assert judge("softmax", {"x": x}, {"y": y}, Accuracy(denominator="element")).status == "kept"
+
+
+def shifted(x: Floats, shift: float) -> Floats:
+    """Softmax in float32 with this subtracted in the place of the maximum."""
+    with np.errstate(all="ignore"):
+        e = np.exp((x - np.float32(shift)).astype(np.float64)).astype(np.float32)
+        return np.asarray(e / e.sum(axis=1, keepdims=True, dtype=np.float64).astype(np.float32))
+
+
+LOW = softmax_row(40, scale=1.0) - np.float32(95)
+SPREAD = np.sort(softmax_row(40, scale=15.0))
+ROWS = np.concatenate([softmax_row(300, seed, 0.1) for seed in range(6)])
+
+
+@pytest.mark.parametrize(
+    ("label", "x", "bug", "words"),
+    [
+        (
+            "shift is not the maximum",
+            LOW,
+            lambda x: shifted(x, 0),
+            "0 was subtracted, nothing, or a maximum that starts",
+        ),
+        ("shift is not the maximum", SPREAD, lambda x: shifted(x, x[0, 0]), "the first element"),
+        ("shift is not the maximum", WIDE, lambda x: shifted(x, x[0, 31]), "the maximum of the first 32"),
+        ("another row's sum", ROWS, lambda x: exact(x) * _sums(x) / np.roll(_sums(x), 1), "the sum of row"),
+        ("another row's sum", ROWS, lambda x: exact(x) * _sums(x) / _sums(x)[0], "the sum of row 0"),
+        ("sum per block", softmax_row(), lambda x: _per_block(x, 128), "each part, of 128 elements"),
+        ("sum per block", softmax_row(64), lambda x: _per_block(x, 32), "each part, of 32 elements"),
+        ("0/0", LOW - np.float32(20), lambda x: shifted(x, 0), "0 was subtracted, nothing, or a maximum that starts"),
+        ("overflow", 2 * WIDE, lambda x: shifted(x, x[0, 31]), "the maximum of the first 32"),
+    ],
+)
+def test_a_defect_is_named_where_the_answer_rebuilt_with_it_fits(
+    label: str, x: Floats, bug: Callable[[Floats], Floats], words: str
+) -> None:
+    with np.errstate(all="ignore"):
+        verdict = judge("softmax", {"x": x}, {"y": bug(x).astype(np.float32)}, CLAIM)
+    assert (verdict.status, verdict.diagnosis) == ("broken", label)
+    assert words in verdict.detail
+
+
+def _sums(x: Floats) -> NDArray[np.float64]:
+    return np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True)
+
+
+def _per_block(x: Floats, width: int) -> NDArray[np.float64]:
+    parts = [exact(x[:, start : start + width]) for start in range(0, x.shape[1], width)]
+    return np.concatenate(parts, axis=1)
+
+
+@pytest.mark.parametrize(
+    ("not_named", "x", "y"),
+    [
+        ("0/0", row(-200, -201), row(NAN, 1)),  # a shift of 0 would leave no number at all
+        ("0/0", row(-85, -86), row(NAN, NAN)),  # no exp of these underflows
+        ("overflow", row(87, 80), row(NAN, NAN)),
+        ("sum of 0", row(-1, 0), row(NAN, INF)),  # 0.37 / 0 is infinite, too
+    ],
+)
+def test_a_special_value_is_not_explained_by_what_gives_another(not_named: str, x: Floats, y: Floats) -> None:
+    assert judge("softmax", {"x": x}, {"y": y}).diagnosis != not_named
+
+
+def test_a_sum_that_is_off_by_what_any_element_might_be_is_not_a_dropped_one() -> None:
+    """Of 5000 elements within a factor of 2 one is always as large as an excess of a 4000th, to rounding."""
+    x = softmax_row(5000, scale=0.2)
+    assert diagnosis(x, with_sum(x, lambda p: p * (1 - 1 / 4000))) == "denominator"
+    spike = softmax_row(5000, scale=0.2)
+    spike[0, 1234] += 3
+    dropped = with_sum(spike, lambda p: np.delete(p, 1234, axis=1))
+    assert diagnosis(spike, dropped) == "dropped element"
+
+
+@pytest.mark.parametrize(
+    ("label", "y"),
+    [("another row's sum", [15.5, 15.5]), ("sum per block", [6.25, 15.5]), ("wrong sum", [6.5, 15.5])],
+)
+def test_a_sum_of_another_row_or_of_a_block_is_named(label: str, y: list[float]) -> None:
+    x = np.zeros((2, 64), "f4")
+    x[0, :3], x[0, 40:43], x[1, 0] = (1, 2, 3.25), (5, 7, 11), 15.5
+    verdict = judge("row_sum", {"x": x}, {"y": np.array(y, "f4")})
+    assert verdict.diagnosis == label

@@ -7,6 +7,15 @@ elements (factors of their own).
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from kfuzz.oracle.diagnosis.rebuilt import (
+    ROUNDED,
+    SPLITS,
+    block_sums,
+    class_of,
+    other_rows_sum,
+    other_shift,
+    overflowed,
+)
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask, tree_sum
 from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.op import Diagnosis, Floats
@@ -21,9 +30,6 @@ NEAR = 8.0
 
 OVERFLOWS = 80.0
 """From about here on exp of an element itself overflows, or underflows, and so does not count in the sum."""
-
-SPLITS = (32, 64, 128, 256, 512, 1024)
-"""The shares of work (threads, or elements a tile) that a forgotten rescale is looked for in."""
 
 
 def diagnose_row(
@@ -40,19 +46,21 @@ def diagnose(x: Floats, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: 
     if np.isnan(want).all():
         return _finite_where_nan(y)
     if not np.isfinite(y).all():
-        return _not_finite(row, y)
+        return _not_finite(x, number, y)
     if (want == 0).all():
         return Diagnosis("all -inf row not zero", f"element {worst[1]} is {y[worst[1]]:g}")
     if (y == 0).all():
         return Diagnosis("all zero", "every element is 0")
     if (y == row).all():
         return Diagnosis("copied input", "the output is the input")
-    wrong = wrong[number]
+    shift = other_shift(x, number, y)
+    if shift is not None:
+        return shift
     for tolerance, least in ((_exact, 8 * U), (_tolerance, 16 * U)):
         factor = _common_factor(row, y, want, tolerance)
         if factor is not None and abs(factor - 1) > least:
-            return _denominator(row, want, factor, enclosure, number)
-    return _elements(row, y, want, wrong)
+            return _denominator(x, want, factor, enclosure, number)
+    return block_sums(y, row) or _elements(row, y, want, wrong[number])
 
 
 def _finite_where_nan(y: Doubles) -> Diagnosis:
@@ -61,18 +69,18 @@ def _finite_where_nan(y: Doubles) -> Diagnosis:
     return Diagnosis("number where NaN belongs", f"{int(np.isfinite(y).sum())} of {len(y)} elements are numbers")
 
 
-def _not_finite(row: Doubles, y: Doubles) -> Diagnosis:
-    bad, top = ~np.isfinite(y), float(row.max())
-    if np.isposinf(y[row.argmax()]):
+def _not_finite(x: Floats, number: int, y: Doubles) -> Diagnosis:
+    row, bad = x[number].astype(np.float64), ~np.isfinite(y)
+    with np.errstate(all="ignore"):
+        of_nothing = np.exp(row - row.max()).astype(np.float32) / np.float32(0)
+    if np.isposinf(y[row.argmax()]) and (class_of(of_nothing.astype(np.float64)) == class_of(y)).all():
         return Diagnosis("sum of 0", "the largest element is divided by 0: it is missing from the sum")
-    least = row.argmin()  # of an infinite sum it is 0, but where it overflows itself
-    if top > OVERFLOWS and bad[row.argmax()] and (not bad[least] or row[least] > OVERFLOWS):
-        return Diagnosis("overflow", f"exp overflowed: the maximum {top:g} was not subtracted")
+    found = overflowed(x, number, y)
+    if found is not None:
+        return found
     if np.isneginf(row).any():
         where = "leading" if np.isneginf(row[0]) else "masked"
         return Diagnosis("-inf - -inf", f"a row with {where} -inf has {int(bad.sum())} elements that are no numbers")
-    if top < -OVERFLOWS:
-        return Diagnosis("0/0", f"every exp underflowed: the shift was far above the maximum {top:g}")
     return Diagnosis("not finite", f"{int(bad.sum())} of {len(y)} elements are NaN or inf")
 
 
@@ -97,22 +105,45 @@ def _common_factor(row: Doubles, y: Doubles, want: Doubles, tolerance: Callable[
     return float(np.exp((low + high) / 2)) if low <= high else None
 
 
-def _denominator(row: Doubles, want: Doubles, factor: float, enclosure: Enclosure, number: int) -> Diagnosis:
+def _denominator(x: Floats, want: Doubles, factor: float, enclosure: Enclosure, number: int) -> Diagnosis:
     """Which mistake in the sum explains 1 / factor, the computed sum over the exact one."""
-    excess = 1 / factor - 1
     largest = int(want.argmax())
     width = (enclosure.hi[number, largest] - enclosure.lo[number, largest]) / want[largest]
-    close = min(float(width), 1e-3) + 16 * U
+    most = min(float(width), 1e-3) + 16 * U
+    row, excess = x[number].astype(np.float64), 1 / factor - 1
+    for close in sorted({min(ROUNDED, most), most}):
+        found = (
+            _multiple(factor, close)
+            or other_rows_sum(x, number, factor, close)
+            or _single_element(want, excess, close)
+            or _padding_or_rescale(row, want, excess, close)
+        )
+        if found is not None:
+            return found
+    return Diagnosis("denominator", f"the sum is off by a factor of {1 + excess:.9g}")
+
+
+def _multiple(factor: float, close: float) -> Diagnosis | None:
     for times in range(2, 33):
         if abs(1 / factor / times - 1) <= close:
             return Diagnosis(f"denominator x{times}", f"the sum is {times} times too large")
         if abs(factor / times - 1) <= close:
             return Diagnosis(f"denominator /{times}", f"the sum is {times} times too small")
+    return None
+
+
+def _single_element(want: Doubles, excess: float, close: float) -> Diagnosis | None:
+    """An element that is missing from the sum, or is in it twice; not where one of them would fit any excess."""
+    room = close * (1 + abs(excess))
     for sign, label in ((-1, "dropped element"), (1, "counted twice")):
-        fits = np.flatnonzero(np.abs(want - sign * excess) <= close * (1 + abs(excess)))
-        if len(fits) and abs(excess) > 2 * close:
-            return Diagnosis(label, f"the sum is off by {sign} times {_which(fits, len(row))}")
-    return _padding_or_rescale(row, want, excess, close)
+        fits = np.flatnonzero(np.abs(want - sign * excess) <= room)
+        alike = np.count_nonzero((want > abs(excess) / 2) & (want < abs(excess) * 2))
+        by_chance = alike * room / abs(excess)  # so many of them fit an excess that has nothing to do with them
+        at_end = len(fits) and (0 in fits or len(want) - 1 in fits)
+        is_one_value = len(fits) and np.ptp(want[fits]) <= 4 * U * want[fits].max()
+        if len(fits) and abs(excess) > 2 * close and (at_end or is_one_value or by_chance < 1 / 4):
+            return Diagnosis(label, f"the sum is off by {sign} times {_which(fits, len(want))}")
+    return None
 
 
 def _which(fits: NDArray[np.intp], n: int) -> str:
@@ -122,7 +153,7 @@ def _which(fits: NDArray[np.intp], n: int) -> str:
     return place if len(fits) == 1 else f"{place} ({len(fits)} elements are as large)"
 
 
-def _padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: float) -> Diagnosis:
+def _padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: float) -> Diagnosis | None:
     top = float(row.max())
     share = np.exp(-top) / tree_sum(np.exp(row - top)) if top > -700 else np.inf
     times = excess / share
@@ -142,7 +173,7 @@ def _padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: float
                 missing = shares * np.expm1(top - tops)  # what a partial sum adds when it is not scaled down
             if (np.abs(missing - excess) <= close * (1 + abs(excess))).any() and excess > 2 * close:
                 return Diagnosis("missing rescale", f"one partial sum ({label} {width}) was not scaled to the maximum")
-    return Diagnosis("denominator", f"the sum is off by a factor of {1 + excess:.9g}")
+    return None
 
 
 def _elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> Diagnosis:

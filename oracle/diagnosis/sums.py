@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+from kfuzz.oracle.diagnosis.rebuilt import SPLITS
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.op import Diagnosis, Floats
 from kfuzz.oracle.rounding import U
@@ -27,7 +28,8 @@ def diagnose(
         return _maximum(y, want, terms)
     if y == 0:
         return Diagnosis("all zero" if (got == 0).all() else "zero elements", f"0 where {want:.9g} belongs")
-    return _sum(y, want, terms, float(enclosure.hi[worst] - enclosure.lo[worst]))
+    others = np.delete(enclosure.want, worst[0]) if enclosure.want.ndim == 1 else np.empty(0)
+    return _sum(y, want, terms, others, float(enclosure.hi[worst] - enclosure.lo[worst]))
 
 
 def diagnose_maximum(
@@ -67,9 +69,11 @@ def _maximum(y: float, want: float, terms: Doubles) -> Diagnosis:
     return Diagnosis("wrong max", f"{y:.9g} where {want:.9g} belongs")
 
 
-def _sum(y: float, want: float, terms: Doubles, width: float) -> Diagnosis:
+def _sum(y: float, want: float, terms: Doubles, others: Doubles, width: float) -> Diagnosis:
     close = width + 4 * U * abs(want)
     off = y - want
+    if others.size and (np.abs(y - others) <= min(close, 8 * U * abs(y))).any():
+        return Diagnosis("another row's sum", f"{y:.9g} is what another row adds up to")
     for times in range(2, 33):
         if want and abs(y - times * want) <= times * close:
             return Diagnosis(f"sum x{times}", f"the sum is {times} times too large")
@@ -78,4 +82,14 @@ def _sum(y: float, want: float, terms: Doubles, width: float) -> Diagnosis:
         if len(fits) and abs(off) > 2 * close:
             chosen = len(terms) - 1 if len(terms) - 1 in fits else int(fits[0])
             return Diagnosis(label, f"the sum is off by {sign} times element {chosen}")
-    return Diagnosis("wrong sum", f"off by {off:.9g}")
+    return _of_a_block(y, terms, close) or Diagnosis("wrong sum", f"off by {off:.9g}")
+
+
+def _of_a_block(y: float, terms: Doubles, close: float) -> Diagnosis | None:
+    """The sum of one part of the row alone."""
+    place = np.arange(len(terms))
+    for width in (size for size in SPLITS if size < len(terms)):
+        for words, group in ((f"a part of {width}", place // width), (f"every {width}th element", place % width)):
+            if (np.abs(np.bincount(group, terms) - y) <= close).any():
+                return Diagnosis("sum per block", f"{y:.9g} is the sum of {words} alone")
+    return None
