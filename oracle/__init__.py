@@ -19,14 +19,17 @@ A verdict on any answer, from any place, as plain float32 arrays:
 
 from kfuzz.oracle.judge import judge
 from kfuzz.oracle.op import OracleError, op_names
-from kfuzz.oracle.rounding import EXPF, FAST_EXPF, Accuracy, ExpModel, Order
-from kfuzz.oracle.verdict import Special, Verdict
+from kfuzz.oracle.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF, Accuracy, ExpModel, Order
+from kfuzz.oracle.verdict import AnswerError, Special, Verdict
 from kfuzz.oracle.want import want
 
 __all__ = [
+    "EXP2_SCALED",
     "EXPF",
+    "FAST_EXP2_SCALED",
     "FAST_EXPF",
     "Accuracy",
+    "AnswerError",
     "ExpModel",
     "OracleError",
     "Order",
