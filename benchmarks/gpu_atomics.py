@@ -4,6 +4,7 @@ Prints the table of docs/numerics.md#atomics. Without `cpu` on a GPU; with it wh
 """
 
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,7 +92,7 @@ def row(one: Seen) -> str:
 def main() -> None:
     """Print the table for the device at hand."""
     on_cpu = sys.argv[1:] == ["cpu"]
-    with CpuDevice() if on_cpu else GpuDevice() as device:
+    with closing(CpuDevice() if on_cpu else GpuDevice()) as device:
         print("| type | operation | memory | flushed | -0.75 becomes | what it gives back |\n|---|---|---|---|---|---|")
         for kind, how, place in (*ADDITIONS, *OTHERS):
             if not on_cpu or kind in ON_THE_CPU:

@@ -29,7 +29,8 @@ def emitted(text: str) -> Iterator[str]:
         elif isinstance(node, ast.AnnAssign) and node.value and re.search(r"\bKind\b", ast.unparse(node.annotation)):
             values = node.value.values if isinstance(node.value, ast.Dict) else [node.value]
             found = [inner for value in values for inner in [value, *getattr(value, "elts", [])[:1]]]
-        for expression in found:
+        for one in found:
+            expression = one.body if isinstance(one, ast.IfExp) else one
             if isinstance(expression, ast.Constant) and isinstance(expression.value, str):
                 yield expression.value
 
