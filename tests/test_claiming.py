@@ -8,10 +8,12 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kfuzz.claiming.formula import CountFormula, Point, fitted
+from kfuzz.claiming.guess import claims, function_of, guessed
 from kfuzz.claiming.text import claim_of, with_tables
 from kfuzz.claims import expression
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.commands.group import main
+from kfuzz.devices import ClaimError
 from kfuzz.find.template import template
 
 SIZES = [
@@ -70,6 +72,15 @@ def test_other_tables_take_the_place_of_those_that_are_there() -> None:
     silent = with_tables(made, {"accuracy": {}, "values": {}})
     assert "[accuracy]" not in claim_of(silent)
     assert silent.rounding.adds is None
+
+
+def test_tables_are_put_into_a_claim_however_its_lines_end(tmp_path: Path) -> None:
+    """Blank lines of a claim may be `//` or `// `, and a table may be missing."""
+    source = (KERNELS / "reduce" / "block_max.cu").read_text()
+    (tmp_path / "mine.cu").write_text(re.sub(r"^//$", "// ", source, flags=re.MULTILINE))
+    made = with_tables(load(tmp_path / "mine.cu"), {"accuracy": {"adds": "7"}})
+    assert made.rounding.adds is not None
+    assert made.source.count("adds") == 1
 
 
 def claimed(folder: Path, source: str, *options: str) -> Result:
@@ -133,3 +144,54 @@ def test_a_claim_without_adds_is_told_how_much_tighter_it_could_be(tmp_path: Pat
 
 def test_a_claim_with_adds_is_told_nothing(tmp_path: Path) -> None:
     assert "adds" not in fuzzed(tmp_path, (KERNELS / "reduce" / "block_sum.cu").read_text())
+
+
+def bare(path: Path) -> str:
+    """A kernel of ours without its claim."""
+    return re.sub(r"// /// kernel\n.*?// ///\n", "", path.read_text(), flags=re.DOTALL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "launch"),
+    [
+        ("softmax/online_thread", "ceil_div(rows, threads)"),
+        ("softmax/naive_block", "rows"),
+        ("reduce/block_sum", "rows"),
+        ("reduce/warp_sum_down", "ceil_div(rows, threads / 32)"),
+        ("reduce/merge_all", "1"),
+        ("sgemm/tiled", "ceil_div(n, 32)"),
+        ("transpose/naive", "ceil_div(cols, 32)"),
+    ],
+)
+def test_arrays_and_launch_of_a_file_without_a_claim_are_guessed(tmp_path: Path, name: str, launch: str) -> None:
+    author = load(KERNELS / f"{name}.cu")
+    kernel = guessed(tmp_path / "mine.cu", bare(author.path), author.op)
+    assert kernel.launches[0].grid[0].text == launch
+    assert {array.reads for array in kernel.arrays.values()} == {array.reads for array in author.arrays.values()}
+    assert {array.writes for array in kernel.arrays.values()} == {array.writes for array in author.arrays.values()}
+
+
+def test_a_launch_that_stands_in_the_text_is_the_first_guess(tmp_path: Path) -> None:
+    host = "#define WIDE 96\nvoid go(float *y, const float *x, int r, int c) {{ {}<<<r, WIDE>>>(y, x, r, c); }}\n"
+    function = "softmax_three_pass_thread"
+    source = bare(KERNELS / "softmax" / "three_pass_thread.cu")
+    assert f"void {function}(" in source
+    text = source + host.format(function).replace("<<<r,", "<<<rows,")
+    first = next(claims("softmax", function_of("mine.cu", text), text))
+    assert 'grid   = "rows"\nblock  = "96"' in first
+
+
+@pytest.mark.slow
+def test_a_wrong_kernel_without_a_claim_is_given_none(tmp_path: Path) -> None:
+    source = bare(KERNELS / "softmax" / "three_pass_thread.cu").replace("+= expf(", "+= 2 * expf(")
+    with pytest.raises(ClaimError, match="no guess of how softmax_three_pass_thread computes softmax is kept"):
+        guessed(tmp_path / "mine.cu", source, None)
+
+
+def test_several_kernels_and_an_unknown_op_are_told(tmp_path: Path) -> None:
+    two = bare(KERNELS / "reduce" / "max_sum_grid.cu")
+    with pytest.raises(ClaimError, match=r"2 kernels \(reduce_max, reduce_blocks\); how they work together"):
+        guessed(tmp_path / "mine.cu", two, "max_sum")
+    with pytest.raises(ClaimError, match="what it computes is not known: say --op"):
+        guessed(tmp_path / "mine.cu", "__global__ void f(float *y) {}", None)

@@ -18,8 +18,11 @@ HEADER = re.compile(r"\s*\[\[?\s*(\w+)")
 
 def with_tables(kernel: Kernel, tables: Tables) -> Kernel:
     """The kernel with these tables in the place of those that its claim has; an empty one is left out."""
-    source = kernel.source.replace(commented(kernel.front.toml), commented(toml_with(kernel.front.toml, tables)), 1)
-    return read(front_matter.parse(kernel.path, source))
+    lines = kernel.source.split("\n")
+    first = kernel.front.first - 1
+    after = first + kernel.front.toml.count("\n") + 1
+    made = [*lines[:first], commented(toml_with(kernel.front.toml, tables)), *lines[after:]]
+    return read(front_matter.parse(kernel.path, "\n".join(made)))
 
 
 def claim_of(kernel: Kernel) -> str:

@@ -1,35 +1,42 @@
 """`kfuzz claim`: what a kernel may claim of its rounding, measured and tried. How, stands in claiming."""
 
 import click
+from kfuzz.claiming.guess import guessed
 from kfuzz.claiming.keep import proposed
 from kfuzz.claiming.text import claim_of
 from kfuzz.claims.kernel import load
 from kfuzz.commands.options import console
 from kfuzz.exit_codes import FOUND
+from kfuzz.find.project import has_claim
 from kfuzz.find.targets import find_one
 
 
 @click.command(short_help="Propose what a kernel may claim, measured from its runs.")
 @click.argument("target", metavar="KERNEL")
+@click.option("--op", help="What a file without a claim computes; told by its names if left out.")
 @click.option("--max-cases", type=click.IntRange(1), default=150, show_default=True, help="Trials of the proposal.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which cases are tried.")
 @click.pass_context
-def claim(ctx: click.Context, target: str, max_cases: int, seed: int) -> None:
+def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed: int) -> None:
     """Propose a claim that the kernel keeps, as tight as its structure allows.
 
-    KERNEL is a .cu file, or a name of ours. Its claim says what it computes, on which arrays, and how it is launched
-    (kfuzz show --template prints one to start from); how it rounds, and what it does with -inf and NaN, is what this
-    command is for. Every addition and every product with an exp is counted while the kernel runs, at many sizes; the
-    formula through the counts is printed, with the rest of the claim, to be read and put into the file.
+    KERNEL is a .cu file, or a name of ours. Every addition and every product with an exp is counted while the kernel
+    runs, at many sizes; the formula through the counts is printed, with what the kernel was seen to do with -inf, NaN
+    and +inf, and with the rest of its claim, to be read and put into the file.
+
+    Where the file has no claim, what it computes, its arrays and its launch are guessed from its text, and the first
+    guess that is kept is taken. That is for files of one kernel; how several work together has to be written.
 
     \b
     kfuzz claim mine.cu
+    kfuzz claim mine.cu --op row_sum
 
     Exit code: 0 the kernel keeps the proposal, 1 it is broken whatever it claims, 2 it cannot be run.
     """
-    kernel = load(find_one(target))
+    path = find_one(target)
     screen = console(to_stderr=True)
     with screen.status("counting, then trying"):
+        kernel = load(path) if has_claim(path) else guessed(path, path.read_text(encoding="utf-8-sig"), op)
         found = proposed(kernel, seed, max_cases)
     click.echo(claim_of(found.kernel))
     click.echo(f"{found.remark}", err=True)
