@@ -59,8 +59,9 @@ class CaseFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Read the file; what is wrong with it is one error; what is wrong with a kernel, its own item tells."""
         try:
+            usable = project_kernels(self.config).usable  # before the case, which may be of a formula that one claims
             record = case_file.read(self.path)
-            kernels = kernels_for(record, project_kernels(self.config).usable)
+            kernels = kernels_for(record, usable)
         except (CaseError, ClaimError) as error:
             raise self.CollectError(str(error)) from None
         reasons = {kernel.name: unfit(kernel, record.case) for kernel in kernels}

@@ -7,12 +7,21 @@ from pathlib import Path
 from kfuzz.oracle.formula import FormulaOp, from_module
 from kfuzz.oracle.op import Op, OracleError, module_of
 
+_loaded: set[str] = set()
+
+
+def is_loaded(name: str) -> bool:
+    """Whether this is the path of a formula that has been loaded already: a case may be of one, and load none."""
+    return name in _loaded
+
 
 @cache
 def find(name: str) -> Op:
-    """The op of that name; a name that ends in .py is the path of a formula of one's own."""
+    """The op of that name; a name that ends in .py is the path of a formula of one's own, whose file is run."""
     if name.endswith(".py"):
-        return load(Path(name))
+        formula = load(Path(name))
+        _loaded.add(name)
+        return formula
     module = module_of(name)
     found: Op = from_module(name, module) if hasattr(module, "formula") else module
     return found

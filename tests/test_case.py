@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kfuzz.cases import atomic, case_file
+from kfuzz.cases import atomic, case_file, corpus
 from kfuzz.cases.case import Case, CaseError, Origin, Record, case_of
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL
 from kfuzz.cases.recipe import MAX_BANDS, Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.minimizing.subject import subject_of
+from kfuzz.oracle.find import find
 
 ORIGIN = Origin(
     "softmax/online", "softmax/online numeric", "numeric", "row 0 is off", "cpu", {"threads": 32}, True, 3, 7
@@ -161,7 +162,7 @@ DAMAGE = {
     "unknown key": (("more",), 1, "'more': unknown key"),
     "no op": (("op",), None, "'op' is missing"),
     "op is a number": (("op",), 3, "op: 3; a text"),
-    "unknown op": (("op",), "cumsum", "op='cumsum': unknown"),
+    "unknown op": (("op",), "cumsum", "op: 'cumsum': unknown"),
     "arrays is a list": (("arrays",), [], "arrays: []; an object is expected"),
     "axes disagree": (("axes", "cols"), 7, "axes: {'cols': 7, 'rows': 3}; the shapes of the arrays say"),
     "negative size": ((*X, "shape"), [-1, 2], "arrays.x.shape: -1; an integer from 0"),
@@ -387,3 +388,33 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
         atomic.write(path, None)  # type: ignore[arg-type]  # what fails in the middle of a write
     assert path.read_bytes() == b"old"
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_case_of_a_formula_that_no_kernel_claims_runs_nothing(tmp_path: Path) -> None:
+    """A case file is data: the Python file that it names is not even opened."""
+    code = tmp_path / "op.py"
+    code.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    document = {
+        "schema": "kfuzz-case/1",
+        "arrays": {"x": {"bits": ["00000000"], "shape": [1, 1]}},
+        "axes": {"cols": 1, "rows": 1},
+        "op": str(code),
+    }
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(CaseError, match=r"op: .*: unknown; .*, or a formula that a kernel claims"):
+        case_file.read(path)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_case_of_a_formula_that_a_kernel_claims_is_kept_and_read(tmp_path: Path) -> None:
+    code = tmp_path / "twice.py"
+    code.write_text(
+        'INPUTS = {"x": "float[rows, cols]"}\nOUTPUTS = {"y": "float[rows, cols]"}\n'
+        "def formula(N, x):\n    return x + x\n"
+    )
+    find(str(code))  # as reading the claim does
+    record = Record(case_of(str(code), {"x": np.ones((2, 3), np.float32)}))
+    path = corpus.save(tmp_path / "corpus", record)
+    assert path.parent == tmp_path / "corpus" / "twice"
+    assert case_file.read(path) == record

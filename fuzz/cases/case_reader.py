@@ -30,6 +30,8 @@ from kfuzz.cases.recipe import (
     Recipe,
 )
 from kfuzz.devices.limits import INT_MAX
+from kfuzz.oracle.find import is_loaded
+from kfuzz.oracle.op import op_names
 from kfuzz.printable import one_line
 
 SCHEMA = "kfuzz-case/1"
@@ -116,6 +118,10 @@ class Reader:
             self.fail("schema", f"{_brief(schema)}; this version reads {SCHEMA!r}")
         self.keys("", document, {"schema", "arrays", "axes", "op"}, {"origin"})
         op = self.text("op", document["op"])
+        if op not in op_names() and not is_loaded(op):  # a case is data: the code of an op is what a claim names
+            self.fail(
+                "op", f"{_brief(op)}: unknown; an op of the oracle is expected, or a formula that a kernel claims"
+            )
         entries = self.table("arrays", document["arrays"])
         shapes = {role: self.shape(f"arrays.{role}", entry) for role, entry in entries.items()}
         total = sum(map(prod, shapes.values()))

@@ -39,7 +39,8 @@ def save(folder: Path, record: Record) -> Path:
 
     Safe beside other writers and against a kill at any moment: the new file is there before the old one goes.
     """
-    return save_in(folder / record.case.op, record)
+    op = record.case.op
+    return save_in(folder / (Path(op).stem if op.endswith(".py") else op), record)
 
 
 def save_in(place: Path, record: Record) -> Path:

@@ -17,7 +17,7 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import check_keys, read_number, required, table
 from kfuzz.devices.kinds import KINDS, Kind, Severity
 from kfuzz.devices.limits import INT_MAX
-from kfuzz.oracle.find import load
+from kfuzz.oracle.find import find
 from kfuzz.oracle.op import OracleError, op_names
 
 KEYS = (
@@ -79,7 +79,7 @@ def read_op(front: FrontMatter) -> str:
     if isinstance(op, str) and op.endswith(".py"):  # a formula of one's own, beside the kernel
         path = (front.path.parent / op).resolve()
         try:
-            load(path)
+            find(str(path))
         except OracleError as error:
             raise front.error(("op",), str(error)) from None
         return str(path)

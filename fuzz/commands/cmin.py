@@ -30,11 +30,11 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
     kfuzz cmin                          what could go from tests/corpus
     kfuzz cmin tests/corpus --delete    and let it go
     """
+    found = kernels_named(targets) if targets else kernels_below(Path.cwd())  # a case may be of a formula of theirs
     entries = [entry for entry in corpus.entries([folder]) if entry.record is not None] if folder.is_dir() else []
     records = [entry.record for entry in entries if entry.record is not None]
     if not records:
         raise TargetError(f"{folder}: no case in it that can be read")
-    found = kernels_named(targets) if targets else kernels_below(Path.cwd())
     tell_faults(found)
     kernels = tuple(kernel for kernel in found.usable if kernel.broken is None)
     killers = {}

@@ -13,7 +13,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.options import console, device_option, duration, kernels_named, tell_faults
 from kfuzz.exit_codes import INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import open_device
-from kfuzz.find.project import kernels_below, kernels_for
+from kfuzz.find.project import Kernels, kernels_below, kernels_for
 from kfuzz.find.targets import TargetError
 from kfuzz.minimizing.minimize import Failure, Minimized, failure_of, record_of
 from kfuzz.minimizing.minimize import minimize as make_smaller
@@ -55,8 +55,9 @@ def minimize(
 
     Ctrl-C keeps the smallest so far. Exit code: 0 done, 2 the case does not fail or cannot be run, 130 interrupted.
     """
+    known = kernels_named([target]) if target else kernels_below(Path.cwd())  # a case may be of a formula of theirs
     record = case_file.read(path)
-    kernel = kernel_of(record, path, target)
+    kernel = kernel_of(record, path, target, known)
     screen = console()
     with closing(open_device(device)) as opened:
         failure = failure_of(record, kernel, opened)
@@ -77,20 +78,19 @@ def minimize(
     ctx.exit(INTERRUPTED if found.stop == "interrupted" else NOTHING_NEW)
 
 
-def kernel_of(record: Record, path: Path, target: str | None) -> Kernel:
+def kernel_of(record: Record, path: Path, target: str | None, known: Kernels) -> Kernel:
     """The kernel that was named, or else the one that the case once broke."""
     if target:
-        found = kernels_named([target]).usable
-        if len(found) > 1:
-            raise TargetError(f"--kernel {target} stands for {', '.join(one.name for one in found)}: name one of them")
-        return found[0]
+        if len(known.usable) > 1:
+            names = ", ".join(one.name for one in known.usable)
+            raise TargetError(f"--kernel {target} stands for {names}: name one of them")
+        return known.usable[0]
     if record.origin is None:
         raise TargetError(f"{path} does not say which kernel it breaks: name one with --kernel")
     wanted = record.origin.kernel
-    kernels = kernels_below(Path.cwd())
-    fitting = [one for one in kernels_for(record, kernels.usable) if one.name == wanted]
+    fitting = [one for one in kernels_for(record, known.usable) if one.name == wanted]
     if not fitting:
-        tell_faults(kernels)  # one of them may be it
+        tell_faults(known)  # one of them may be it
         raise TargetError(f"{path}: no kernel named {one_line(wanted)} is found here: give its file with --kernel")
     return fitting[0]
 

@@ -52,10 +52,10 @@ def replay(ctx: click.Context, places: tuple[str, ...], targets: tuple[str, ...]
 
     Exit code: 0 all kept or fixed, 1 something is broken or flaky, 2 a case file is damaged or nothing could be run.
     """
+    kernels = kernels_named(targets) if targets else kernels_below(Path.cwd())  # a case may be of a formula of theirs
     found = entries(places)
     if not found:
         raise TargetError(f"no case file in {', '.join(places) or DEFAULT}: nothing to replay")
-    kernels = kernels_named(targets) if targets else kernels_below(Path.cwd())
     tell_faults(kernels)
     statuses: Counter[str] = Counter()
     idle: dict[str, Replay] = {}
