@@ -20,7 +20,9 @@ HOSTILE = "</script><b>\x1b[31m]]>\x00|`a`\n::error::%0A\"'<!--"
 def finding(**changes: object) -> FindingEntry:
     found: FindingEntry = {
         "bucket": "mine: race, `return shared[0];`", "kind": "race", "diagnosis": "", "severity": "error",
-        "known": False, "first_trial": 3, "count": 14, "case": None, "minimized": False, "axes": {"rows": 1},
+        "known": False, "first_trial": 3, "smallest_trial": 3, "count": 14, "case": None, "minimized": False,
+        "elements": 5,
+        "axes": {"rows": 1},
         "tune": {}, "check": True, "where": "mine.cu:3", "file": "mine.cu", "line": 3,
         "other_file": "mine.cu", "other_line": 5,
         "message": "thread 1 reads shared[0]", "words": "softmax rows=1 cols=5", "detail": "", "worst": None,

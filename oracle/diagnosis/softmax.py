@@ -75,13 +75,15 @@ def _not_finite(x: Floats, number: int, y: Doubles) -> Diagnosis:
         of_nothing = np.exp(row - row.max()).astype(np.float32) / np.float32(0)
     if np.isposinf(y[row.argmax()]) and (class_of(of_nothing.astype(np.float64)) == class_of(y)).all():
         return Diagnosis("sum of 0", "the largest element is divided by 0: it is missing from the sum")
-    found = overflowed(x, number, y)
+    leads = bool(np.isneginf(row[0]))
+    found = None if leads and np.isnan(y).all() else overflowed(x[number : number + 1], 0, y)
     if found is not None:
         return found
-    if np.isneginf(row).any():
-        where = "leading" if np.isneginf(row[0]) else "masked"
+    if np.isneginf(row).any():  # before another row's maximum: it is the simpler mistake, and gives the same NaNs
+        where = "leading" if leads else "masked"
         return Diagnosis("-inf - -inf", f"a row with {where} -inf has {int(bad.sum())} elements that are no numbers")
-    return Diagnosis("not finite", f"{int(bad.sum())} of {len(y)} elements are NaN or inf")
+    told = f"{int(bad.sum())} of {len(y)} elements are NaN or inf"
+    return overflowed(x, number, y) or Diagnosis("not finite", told)
 
 
 def _tolerance(d: Doubles) -> Doubles:
