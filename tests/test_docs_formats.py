@@ -11,6 +11,7 @@ from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe
 from kfuzz.commands.group import main
+from kfuzz.devices.vast import LEAST, zeros
 from pages import ROOT
 
 PAGE = (ROOT / "docs" / "formats.md").read_text()
@@ -62,10 +63,10 @@ def disagreements(fields: list[str], documents: list[object]) -> tuple[list[str]
 
 
 def cases() -> list[object]:
-    """A case of each of the three forms."""
+    """A case of each of the four forms."""
     edits = (Edit(0, -1, 0x3F800000, "add", 2),)
     bounded = Recipe(70, 100, (Band(Base("normal", 0, 0x3F800000, 7), edits),), (0xC2A00000, 0x42A00000))
-    arrays = (np.float32([[1, 2]]), bounded, np.zeros((70, 100), np.float32))
+    arrays = (np.float32([[1, 2]]), bounded, np.zeros((70, 100), np.float32), zeros((LEAST, 1)))
     records = [Record(case_of("softmax", {"x": array}), ORIGIN) for array in arrays]
     return [json.loads(case_file.encode(record)[0]) for record in records]
 

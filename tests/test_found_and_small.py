@@ -27,6 +27,8 @@ LARGER = {
     "sgemm_last_tile_only": 3 * 66,  # two tiles along k
     "sgemm_stale_padding": 3 * 66,  # a tile of 32, and one that is not full
     "last_warp_no_syncwarp": 64,
+    "int_overflow": 1 << 32,  # zeros, of which there have to be more than 2^31
+    "int_overflow_transpose": 1 << 32,
     "missing_fence": 33,  # two blocks of 32
 }
 ONE_ROW = {"leading_neg_inf", "missing_barrier", "max_starts_at_zero", "exp_clamped", "tail_dropped", "reads_next_row"}

@@ -41,8 +41,8 @@ def device() -> Iterator[CpuDevice]:
 
 
 def trials(kernel: Kernel, device: CpuDevice, timeout: float = 10.0) -> Iterator[Trial]:
-    """Trials without end: in turns for outputs and for accesses, and two early ones beyond what 16 bits can count."""
-    large: Mapping[int, Large] = {4: "elements", 5: "rows"}
+    """Trials without end: in turns for outputs and accesses; early ones beyond what 16 bits can count, and 32."""
+    large: Mapping[int, Large] = {4: "elements", 5: "rows", 6: "overflow"}
     number = 0
     while True:
         attempt = plan(kernel, seeded(seed_of("numeric", kernel.name, number)), large=large.get(number))

@@ -313,5 +313,6 @@ class _Campaign:
             check=defect.scene.check,
             runs=self.options.runs,
             seed=trial.probe.seed,
+            minimized=case.is_vast,  # zeros, and no more of them than it takes
         )
         return corpus.save(self.options.corpus, Record(case, origin))

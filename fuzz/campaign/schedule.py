@@ -24,7 +24,15 @@ EVERY_RUN_FIRST, EVERY_RUN_IN = 32, 4
 """The first trials of a kernel, and one in so many of the others, are run as often as is asked for; the rest twice,
 in another order with another poison each time: what depends on either shows in the next trials if not in this one."""
 LARGE_EVERY = 1024
-LARGE: dict[int, Large] = {60: "elements", 100: "columns", 150: "rows", 200: "turns", 247: "turns", 280: "columns"}
+LARGE: dict[int, Large] = {
+    60: "elements",
+    100: "columns",
+    150: "rows",
+    200: "turns",
+    247: "turns",
+    264: "overflow",
+    280: "columns",
+}
 """Sizes that ordinary trials do not reach: seldom, since so many rows take as long as a hundred other trials."""
 LARGE_TIMEOUT = 4
 BLOCKS = (2, 4, 8, 16, 32)

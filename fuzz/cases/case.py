@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
 from kfuzz.claims.roles import Roles, roles_of
+from kfuzz.devices.vast import is_vast, zeros
 from kfuzz.oracle import op_names
 from numpy.typing import NDArray
 
@@ -40,6 +41,11 @@ class Case:
         return sum(array.size for array in self.arrays.values())
 
     @property
+    def is_vast(self) -> bool:
+        """Whether an array has so many elements that it is never filled, and holds nothing but zeros."""
+        return any(map(is_vast, self.arrays.values()))
+
+    @property
     def digest(self) -> str:
         """sha256 over op, roles, shapes and bits, in hex."""
         total = hashlib.sha256(self.op.encode())
@@ -54,6 +60,11 @@ class Case:
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Sent to another process, arrays that are never filled are their shapes: they have 8 GB each."""
+        arrays = {role: array.shape if is_vast(array) else array for role, array in self.arrays.items()}
+        return _received, (self.op, self.axes, arrays, self.recipes)
 
     def __str__(self) -> str:
         """The case in words: `softmax rows=1 cols=5; x: -inf x2, 0 x3`."""
@@ -95,6 +106,13 @@ class Record:
     origin: Origin | None = None
 
 
+def _received(
+    op: str, axes: Mapping[str, int], arrays: Mapping[str, Values | tuple[int, ...]], recipes: Mapping[str, Recipe]
+) -> Case:
+    whole = {role: zeros(array) if isinstance(array, tuple) else array for role, array in arrays.items()}
+    return Case(op, axes, whole, recipes)
+
+
 def case_of(op: str, arrays: Mapping[str, Values | Recipe]) -> Case:
     """The case with these arrays, each checked against the op's dimensions; a vector counts as one row."""
     if op not in op_names() and not op.endswith(".py"):
@@ -111,7 +129,7 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe]) -> Case:
             values = source.values
             recipes[role] = source
         else:
-            values = np.array(source, order="C")
+            values = source if is_vast(source) else np.array(source, order="C")
         shaped[role] = _shaped(op, role, values, wanted, roles)
         _bind(op, role, shaped[role].shape, wanted, axes)
     return Case(op, axes, shaped, recipes)
@@ -121,7 +139,7 @@ def _shaped(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: 
     """The array in the op's rank: a vector gains the row it is, a recipe of one row or column loses it."""
     if values.dtype != np.float32:
         raise CaseError(f"{role} of {op}: dtype={values.dtype}; float32 is expected")
-    if values.size > MAX_ELEMENTS:
+    if values.size > MAX_ELEMENTS and not is_vast(values):
         raise CaseError(f"{role} of {op}: {values.size} elements; at most {MAX_ELEMENTS} are allowed")
     shape: tuple[int, ...] = values.shape
     if len(wanted) == 2 and len(shape) == 1 and roles.takes_vector:
@@ -144,6 +162,7 @@ def _bind(op: str, role: str, shape: tuple[int, ...], wanted: tuple[str, ...], a
 
 def bytes_of(array: Values) -> memoryview:
     """The bits of an array in C order, little-endian on every machine; no copy where the machine is so itself."""
+    array = array[(slice(0, 1),) * array.ndim] if is_vast(array) else array  # all of it is this one
     return np.ascontiguousarray(array).view(np.uint32).astype("<u4", copy=False).reshape(-1).view(np.uint8).data
 
 
@@ -151,6 +170,8 @@ def in_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
     """An array as runs of equal bits, "-inf x2, 0 x3", equal rows in one; None where it would be long."""
     if array.size == 0:
         return "empty"
+    if is_vast(array):
+        return f"{_word(array.flat[0])} everywhere"
     rows = array.view(np.uint32).reshape(-1, array.shape[-1])
     if len(rows) > 1 and (rows == rows[0, 0]).all():
         return f"{_word(array.flat[0])} everywhere"

@@ -30,6 +30,7 @@ from kfuzz.cases.recipe import (
     Recipe,
 )
 from kfuzz.devices.limits import INT_MAX
+from kfuzz.devices.vast import LEAST, zeros
 from kfuzz.oracle.find import is_loaded
 from kfuzz.oracle.op import op_names
 from kfuzz.printable import one_line
@@ -124,7 +125,7 @@ class Reader:
             )
         entries = self.table("arrays", document["arrays"])
         shapes = {role: self.shape(f"arrays.{role}", entry) for role, entry in entries.items()}
-        total = sum(map(prod, shapes.values()))
+        total = sum(prod(shape) for role, shape in shapes.items() if "everywhere" not in self.table("", entries[role]))
         if total > MAX_ELEMENTS:
             self.fail("arrays", f"{total} elements in all; at most {MAX_ELEMENTS} are read")
         arrays = {role: self.array(f"arrays.{role}", entry, shapes[role]) for role, entry in entries.items()}
@@ -188,14 +189,20 @@ class Reader:
     def array(self, key: str, value: object, shape: tuple[int, ...]) -> Values | Recipe:
         entry = self.table(key, value)
         forms: dict[str, Callable[[str, dict[str, object], tuple[int, ...]], Values | Recipe]] = {
-            "bits": self.literal, "recipe": self.recipe, "npy": self.sidecar,
+            "bits": self.literal, "recipe": self.recipe, "npy": self.sidecar, "everywhere": self.vast,
         }  # fmt: skip
         given = sorted(forms.keys() & entry.keys())
         if len(given) != 1:
             found = " and ".join(given) or "none"
-            self.fail(key, f"{found} given; exactly one of bits, recipe and npy is expected")
+            self.fail(key, f"{found} given; exactly one of bits, recipe, npy and everywhere is expected")
         self.keys(key, entry, {"shape", given[0], *(("sha256",) if given[0] == "recipe" else ())}, {"show"})
         return forms[given[0]](key, entry, shape)
+
+    def vast(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
+        """An array of so many elements that it is never filled: zeros."""
+        if self.bits(f"{key}.everywhere", entry["everywhere"]) or prod(shape) < LEAST:
+            self.fail(f"{key}.everywhere", f"00000000 is expected, and a shape of at least {LEAST} elements")
+        return zeros(shape)
 
     def literal(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
         values = self.items(f"{key}.bits", entry["bits"], MAX_LITERAL)

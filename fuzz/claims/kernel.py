@@ -26,6 +26,7 @@ from kfuzz.claims.sizes import Axis, Broken
 from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.claims.where import Where, read_where
 from kfuzz.devices import Buffer, Entry, Job, Step
+from kfuzz.devices.vast import is_vast
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.systems.formats import FORMATS, stored
 from kfuzz.oracle.verdict import Special
@@ -155,7 +156,9 @@ class Kernel:
         for role, given in inputs.items():
             if given.dtype != np.float32:
                 raise TypeError(f"{role}: dtype={given.dtype}; the inputs of a case are float32")
-            if role in self.roles.integers:
+            if is_vast(given):
+                found[role] = given  # zeros of any type
+            elif role in self.roles.integers:
                 most = max(sizes.get(self.roles.integers[role], 100), 1)
                 found[role] = whole_numbers(given, most)
             else:
@@ -302,9 +305,11 @@ def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str
 
 def buffer_of(kernel: Kernel, name: str, shape: Shape, inputs: Arrays, sizes: Sizes) -> Buffer:
     array, content = kernel.arrays[name], None
-    if array.reads:
-        content = np.ascontiguousarray(kernel.stored(inputs)[array.reads]).reshape(shape)
     fill = array.fill.bits if array.fill else None
+    if array.reads and is_vast(inputs[array.reads]):
+        fill = 0
+    elif array.reads:
+        content = np.ascontiguousarray(kernel.stored(inputs)[array.reads]).reshape(shape)
     whole = (evaluate(kernel.front, ("arrays", name), array.room, sizes), *shape[1:]) if array.room else shape
     return Buffer(name, array.element, whole, content, fill, array.writes is not None, shape if array.room else None)
 

@@ -97,6 +97,8 @@ class Job:
     steps: tuple[Step, ...]
     entries: tuple[Entry, ...]
     """Every entry that the kernel's launches name, whatever the sizes: what is compiled together."""
+    blocks: tuple[int, ...] = ()
+    """Of a job whose arrays are too large to be filled: the blocks that run, by number (fuzz/devices/vast.py)."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from kfuzz.search.edges import numbers
 from kfuzz.search.sizes import Ground, array_elements, drawn, elements, ground_of, row_axis, threads
 from kfuzz.search.turns import of_any
 
-Large = Literal["rows", "elements", "columns", "turns"]
+Large = Literal["rows", "elements", "columns", "turns", "overflow"]
 MANY = 1 << 16
 LONGEST = 1 << 18
 """Columns of the longest rows that are tried."""
@@ -32,7 +32,7 @@ def large_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dic
     """Launch parameters and sizes; None where the claim has nothing of the kind, or only what takes too long.
 
     `rows`, `elements`: more than 16 bits can count, where the claim has so many. `columns`: the same of one row's
-    elements. `turns`: so many that each block of a full grid takes a second share.
+    elements. `turns`: so many that each block of a full grid takes a second share. `overflow` is search/vast.py's.
     """
     found = _wanted(kernel, what, choose)
     if found is None:
@@ -43,17 +43,19 @@ def large_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dic
 
 
 def _wanted(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
+    if what == "overflow":  # for kernels that are tried beyond 2^31 elements this is never asked
+        return None
     if what == "columns":
         return _long_rows(kernel, choose)
     if what == "turns":
         return _second_share(kernel, choose)
     if what == "rows" and len(kernel.axes) == 1 and (found := _second_share(kernel, choose)):
         return found  # more elements than 16 bits can count are tried as such
-    tune = _most_blocks(kernel) if what == "rows" else {name: min(values) for name, values in kernel.tune.items()}
+    tune = most_blocks(kernel) if what == "rows" else {name: min(values) for name, values in kernel.tune.items()}
     return ground_of(kernel, tune), _many(kernel, what, choose)
 
 
-def _most_blocks(kernel: Kernel) -> dict[str, int]:
+def most_blocks(kernel: Kernel) -> dict[str, int]:
     """The launch that gives many rows the most blocks, and of these the one of the fewest threads."""
     row = row_axis(kernel) or next(iter(kernel.axes))
     axes = {name: min(axis.hi, MANY) if name == row else axis.lo for name, axis in kernel.axes.items()}

@@ -13,6 +13,7 @@ from functools import cache
 from kfuzz.cases.case import Case, case_of
 from kfuzz.cases.recipe import Band, Recipe, bits_of
 from kfuzz.claims.kernel import Kernel, Shape
+from kfuzz.devices.vast import zeros
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.search import planners
 from kfuzz.search.choose import Choose
@@ -20,6 +21,7 @@ from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.large import Large, large_size
 from kfuzz.search.rows import rows_recipe, two
 from kfuzz.search.sizes import WORK, Ground, allowed, size_of
+from kfuzz.search.vast import vast_size
 
 BUDGET = 1 << 16
 """Elements of one trial's inputs and outputs, unless more are asked for."""
@@ -37,6 +39,9 @@ class Attempt:
 
 def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK, large: Large | None = None) -> Attempt:
     """A case that the claim admits, of the size that `kfuzz.search.sizes` chooses, or `kfuzz.search.large`."""
+    if large == "overflow" and (vast := vast_size(kernel, choose)):
+        arrays = {role: zeros(shape) for role, shape in shapes(kernel, vast[0]).items()}
+        return Attempt(case_of(kernel.op, arrays), vast[1])
     ground, axes = (large and large_size(kernel, large, choose)) or size_of(kernel, choose, budget, work)
     ground, axes = allowed(ground, axes, choose)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), ground.tune)

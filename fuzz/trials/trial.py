@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from math import prod
 from typing import get_args
 
 import numpy as np
@@ -17,8 +18,10 @@ from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
 from kfuzz.devices import Device, Probe, Run
+from kfuzz.devices.vast import INT_COUNTS, is_vast, sampled
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.verdict import SpecialRow
+from kfuzz.search.vast import is_by_block
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.hints import hinted
 from kfuzz.trials.judging import defects_of, is_suspect
@@ -26,6 +29,8 @@ from numpy.typing import NDArray
 
 SILENCES = {"NaN": "nan", "+inf": "pos_inf"}
 """What a claim may be silent of, and the key under which it would speak."""
+
+BEYOND = "more than 2^31 elements: a few blocks run, and what they access is looked at, not their answers"
 
 Outputs = Mapping[str, NDArray[np.generic]]
 
@@ -90,7 +95,8 @@ def unfit(kernel: Kernel, case: Case) -> str:
             return f"{name}={size}; it claims {kernel.axes[name]}"
     if not kernel.admits(axes):
         return f"{show_sizes(axes, axes)}; it claims {' and '.join(one.text for one in kernel.where.conditions)}"
-    for role, array in case.arrays.items():
+    for role, whole in case.arrays.items():
+        array = np.zeros(1, np.float32) if is_vast(whole) else whole
         finite = array[np.isfinite(array)]
         if kernel.finite and np.isinf(array).any():
             return f"{role} has infinities; it claims finite values"
@@ -105,16 +111,19 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
     """Run a case and judge each distinct answer once; raises only what the device and the claim may raise."""
     bound = kernel.bind(case.arrays, tune)
     began = time.perf_counter()
-    outcome = device.run(bound.job, probe)
+    job, beyond = bound.job, dict[str, None]()
+    if max(prod(buffer.shape) for buffer in job.buffers) > INT_COUNTS and is_by_block(kernel):
+        job, beyond = replace(job, blocks=sampled(job.steps[0].grid, probe.seed)), dict.fromkeys([BEYOND])
+    outcome = device.run(job, probe)
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs)
-    given = kernel.stored(case.arrays)
+    given = kernel.stored(case.arrays) if answers else {}
     verdicts = [judge(kernel.op, given, got, bound.accuracy, kernel.special, kernel.scalars) for _, got in answers]
     judged = [
         (run, hinted(kernel, given, got, bound.accuracy, verdict))
         for (run, got), verdict in zip(answers, verdicts, strict=True)
     ]
-    reasons = dict.fromkeys(reason for _, verdict in judged for reason in verdict.reasons)
+    reasons = beyond | dict.fromkeys(reason for _, verdict in judged for reason in verdict.reasons)
     refusals = (f"refused: {outcome.refusal}",) if outcome.refusal else ()
     defects: tuple[Defect, ...] = ()
     if is_suspect(outcome, judged):
@@ -135,7 +144,7 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
         rows=_rows(kernel, case) if judged else 0,
         elements=sum(verdict.judged for _, verdict in judged[:1]),
         reasons=(*reasons, *refusals),
-        silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons else {},
+        silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons and answers else {},
         notes=outcome.notes,
         seconds={"device": ran - began, "oracle": ended - ran},
     )

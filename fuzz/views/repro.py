@@ -25,6 +25,7 @@ from kfuzz.cases.recipe import Recipe
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.devices.headers import renamed, sources
+from kfuzz.devices.vast import is_vast
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import NAMES, open_device
 from kfuzz.trials.replay import replay
@@ -125,6 +126,8 @@ def literal(source: str) -> str:
 def array_text(role: str, record: Record) -> str:
     """A Python expression for the array: its bits in hex, its recipe, or its bytes packed."""
     array, recipe = record.case.arrays[role], record.case.recipes.get(role)
+    if is_vast(array):
+        return f"np.broadcast_to(np.float32(0.0), {array.shape!r})"
     if array.size <= MAX_LITERAL:
         bits = [f"0x{bits:08x}," for bits in array.view(np.uint32).ravel().tolist()]
         lines = ["        " + " ".join(bits[first : first + A_LINE]) for first in range(0, len(bits), A_LINE)]

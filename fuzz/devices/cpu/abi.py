@@ -169,6 +169,8 @@ class RawRun(Structure):
         ("timeout_ms", c_uint32),
         ("watched_buffer", c_int32),
         ("watched_offset", c_uint64),
+        ("only_blocks", POINTER(c_uint64)),
+        ("only_block_count", c_uint32),
         ("findings", POINTER(RawFinding)),
         ("finding_capacity", c_uint32),
         ("finding_count", c_uint32),

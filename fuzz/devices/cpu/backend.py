@@ -4,6 +4,7 @@ Knows ctypes and memory. Which runs there are, and what they mean, experiments.p
 """
 
 import ctypes
+import math
 import random
 import resource
 import time
@@ -39,6 +40,7 @@ from kfuzz.devices.cpu.findings import Lines, in_file, sights
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.layout import ALIGNED, POISONS, nbytes
 from kfuzz.devices.processes import adopt_orphans
+from kfuzz.devices.vast import INT_COUNTS
 from numpy.typing import NDArray
 
 MEMORY_LIMIT = 40 << 30
@@ -46,6 +48,8 @@ MEMORY_LIMIT = 40 << 30
 
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
 KEPT_LIBRARIES = 64
+MOST_SECONDS = 2.0
+"""For a job whose arrays are not filled: what is written meanwhile is memory."""
 SPENT_AFTER = 2000
 """Libraries loaded, after which the process is replaced: unloading gives back most of what loading took."""
 
@@ -115,6 +119,8 @@ class LaidOut:
             buffer_capacity=len(self._buffers),
             launched=self._launched,
             launched_capacity=len(self._launched),
+            only_blocks=(ctypes.c_uint64 * max(1, len(job.blocks)))(*job.blocks),
+            only_block_count=len(job.blocks),
         )
 
     def run(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:
@@ -132,7 +138,7 @@ class LaidOut:
         took = time.process_time() - began
         seen = self._findings[: raw.finding_count]
         found = sights(seen, job, program.loaded.library, program.lines, raw) if seen else []
-        run = Run(manner.label(), self._outputs(), took) if raw.status == FINISHED else None
+        run = Run(manner.label(), self._outputs(), took) if raw.status == FINISHED and not job.blocks else None
         printed = (raw.printed or b"").decode(errors="replace")
         refusal = (raw.refusal or b"").decode(errors="replace")
         return CpuRun(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed, refusal)
@@ -141,6 +147,30 @@ class LaidOut:
         """Where the outputs lay in the last run, and still lie."""
         buffers = zip(self._buffers, self.job.buffers, strict=False)
         return {buffer.name: int(raw.address) for raw, buffer in buffers if buffer.is_output}
+
+    def overflowed(self, runtime: Runtime, seconds: float) -> Outcome:
+        """What a few blocks access outside of arrays that are too large to be filled: run once, and not for long."""
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+        try:
+            done = self.run(runtime, Manner(FORWARD, 0), min(seconds, MOST_SECONDS))
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, before)
+        lost = [(one.finding, raw) for one, raw in zip(done.sights, self._findings, strict=False)]
+        far = [(found, raw.address) for found, raw in lost if found.kind == "illegal-address"]
+        return Outcome(findings=tuple(self._told(found, address) for found, address in far))
+
+    def _told(self, found: Finding, address: int) -> Finding:
+        """The finding with the array that the address is nearest to, and whether 32 bits were too few for an index."""
+        for raw, buffer in zip(self._buffers, self.job.buffers, strict=False):
+            index, size = (address - int(raw.address)) // DTYPES[buffer.element].itemsize, math.prod(buffer.shape)
+            meant = index + (1 << 32)
+            if size > INT_COUNTS and index < 0 <= meant < size:
+                who, _, _ = found.message.partition(" accesses")
+                words = f"{who} accesses {buffer.name}[{index}], which is {meant} in an int of 32 bits"
+                return replace(found, message=words, array=buffer.name, index=index)
+        return found
 
     def stored(self, runtime: Runtime, watch: tuple[str, int], seconds: float) -> tuple[str, int] | None:
         """Where the element that is watched is stored, in a run in the usual order."""
@@ -207,7 +237,7 @@ class CpuBackend:
         self.is_spent = False
         allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
         limit = MEMORY_LIMIT if allowed == resource.RLIM_INFINITY else min(MEMORY_LIMIT, allowed)
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_AS, (limit, allowed))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         adopt_orphans()
         self._runtime = Runtime(compiler.runtime())
@@ -227,10 +257,12 @@ class CpuBackend:
                 bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
             return bound[flavour].run(self._runtime, manner, seconds)
 
-        flavour: Flavour = "check" if probe.check or probe.watch else "fast"
+        flavour: Flavour = "check" if (probe.check or probe.watch) and not job.blocks else "fast"
         bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
         begin("running")
         try:
+            if job.blocks:
+                return bound[flavour].overflowed(self._runtime, probe.timeout)
             if probe.watch:
                 return Outcome(stored=bound["check"].stored(self._runtime, probe.watch, probe.timeout))
             outcome = examined(job, probe, run, self._waiters)

@@ -63,8 +63,8 @@ class GpuDevice:
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; one that ends its context is run again in a new process before it is accused."""
-        if probe.watch:
-            return Outcome()  # a card does not say who has stored what
+        if probe.watch or job.blocks:
+            return Outcome()  # a card does not say who has stored what, and cannot leave out blocks
         if any(map(is_host, job.entries)):
             raise ClaimError(f"{job.path}: [host] functions run on the cpu device; take --device cpu")
         outcome = self._worker.run(job, probe)

@@ -194,6 +194,8 @@ struct Run {
   uint32_t timeout_ms;         // of processor time
   int32_t watched_buffer;      // check only: -1, or the buffer of which one byte is asked who has stored it
   uint64_t watched_offset;
+  const uint64_t *only_blocks;  // these alone run, and no buffer is filled: they are too large (vast.h)
+  uint32_t only_block_count;
   Finding *findings;
   uint32_t finding_capacity;
   // out

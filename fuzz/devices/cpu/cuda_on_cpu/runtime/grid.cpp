@@ -169,7 +169,7 @@ uint64_t greatest_common_divisor(uint64_t a, uint64_t b) { return b ? greatest_c
 
 }  // namespace
 
-BlockOrder::BlockOrder(uint64_t blocks) : count(blocks), factor(1), shift(0) {
+BlockOrder::BlockOrder(uint64_t blocks) : count(run->only_block_count ? run->only_block_count : blocks), factor(1), shift(0) {
   if (run->schedule != shuffled || blocks < 2) return;
   factor = random_bits() % blocks | 1;
   while (greatest_common_divisor(factor, blocks) != 1) factor++;
@@ -177,6 +177,7 @@ BlockOrder::BlockOrder(uint64_t blocks) : count(blocks), factor(1), shift(0) {
 }
 
 uint64_t BlockOrder::at(uint64_t position) const {
+  if (run->only_block_count) return run->only_blocks[position];
   if (run->schedule == reverse) return count - 1 - position;
   return static_cast<uint64_t>((static_cast<unsigned __int128>(position) * factor + shift) % count);
 }

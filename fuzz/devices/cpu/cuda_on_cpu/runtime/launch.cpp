@@ -15,6 +15,7 @@
 #include "shared_memory.h"
 #include "signals.h"
 #include "stacks.h"
+#include "vast.h"
 
 namespace cuda_on_cpu {
 
@@ -104,8 +105,9 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   take_back_stacks();
   unmap_shared_of_residents();
   enter_shared_of(0);
-  if (!place_buffers(*run) || static_shared_bytes() + shared_red_zone > static_shared_capacity) {
+  if (!(is_vast(*run) ? place_vast_buffers(*run) : place_buffers(*run)) || static_shared_bytes() + shared_red_zone > static_shared_capacity) {
     run->status = Status::too_large;
+    give_back_vast_buffers();
     return true;
   }
   if (run->check && !checker_prepare(*run, library_start(*run->module), library_end(*run->module))) return false;
@@ -124,7 +126,11 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   stop_timer();
   write_float_control(float_control);
   run->printed = printed();
-  check_guards(*run);
-  check_inputs(*run);
+  if (is_vast(*run)) {
+    give_back_vast_buffers();
+  } else {
+    check_guards(*run);
+    check_inputs(*run);
+  }
   return true;
 }

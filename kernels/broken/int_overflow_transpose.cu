@@ -1,0 +1,29 @@
+// Y = X transposed, one thread an element, with the place in Y in an int.
+//
+// Where an element comes from is computed in 64 bits; where it goes to, col * rows + row, in 32. Both are right up to
+// 2^31 elements, which are 8 GB an array.
+//
+// /// kernel
+// op     = "transpose"
+// axes   = { rows = "1..524280", cols = "1..524280" }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[cols, rows] <- y" }
+//
+// [broken]
+// kind = "illegal-address"
+// why  = "col * rows + row is held in an int: from 2^31 elements on it is negative"
+//
+// [[launch]]
+// entry = "transpose_int_place"
+// grid  = "ceil_div(cols, 32), ceil_div(rows, 8)"
+// block = "32, 8"
+// args  = ["y", "x", "rows", "cols"]
+// ///
+
+__global__ void transpose_int_place(float *y, const float *x, int rows, int cols) {
+    // x is [rows, cols], y is [cols, rows]; a thread an element
+    const int col = blockIdx.x * 32 + threadIdx.x;
+    const int row = blockIdx.y * 8 + threadIdx.y;
+    if (row < rows && col < cols) {
+        y[col * rows + row] = x[static_cast<long long>(row) * cols + col];  // BUG: an int is too small for the place in y
+    }
+}
