@@ -18,7 +18,7 @@ from pages import ROOT, anchors, blocks, commands, inline_commands, is_shown, li
 PAGES = [pytest.param(page, id=page.relative_to(ROOT).as_posix()) for page in pages()]
 WITH_SESSION = [param for param in PAGES if blocks(param.values[0].read_text(), "console")]
 WITH_PYTHON = [param for param in PAGES if blocks(param.values[0].read_text(), "python")]
-OTHERS = {"cd", ".", "git", "sed", "cp", "ls", "ruff", "mypy", "flock"}
+OTHERS = {"cd", "dask", "env", ".", "git", "sed", "cp", "ls", "ruff", "mypy", "flock"}
 """Programs that are not ours: a page may use them, and is believed."""
 ENVIRONMENT = {
     **os.environ,

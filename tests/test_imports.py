@@ -1,4 +1,4 @@
-"""Who may import whom: the oracle knows no search, one file imports pycuda; neither files nor rooms form circles."""
+"""Who may import whom: the oracle no search, one file pycuda and one Dask; neither files nor rooms form circles."""
 
 import ast
 from collections.abc import Iterator
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ONLY_PYCUDA = "kfuzz.devices.gpu.card"
+ONLY = {"pycuda": "kfuzz.devices.gpu.card", "distributed": "kfuzz.campaign.cluster"}
+"""Who wants these, which not everybody has, asks the one file that imports them."""
 NOT_FOR_THE_ORACLE = ("pycuda", "hypothesis", "pytest", "click", "rich")
 PACKAGES = {"fuzz": "kfuzz", "oracle": "kfuzz.oracle"}
 
@@ -52,9 +53,9 @@ def wrong_arrows(root: Path) -> list[str]:
             package = imported.split(".")[0]
             of_the_search = package == "kfuzz" and imported != "kfuzz" and not is_oracle(imported)
             in_oracle = is_oracle(name) and (package in NOT_FOR_THE_ORACLE or of_the_search)
-            of_pycuda = package == "pycuda" and name != ONLY_PYCUDA
+            of_another = package in ONLY and name != ONLY[package]
             by_folder = package in ("tests", "kernels", "benchmarks", "fuzz", "oracle")
-            if in_oracle or of_pycuda or by_folder or imported.startswith("."):
+            if in_oracle or of_another or by_folder or imported.startswith("."):
                 found.append(f"{name} -> {imported}")
     return found
 
@@ -123,6 +124,7 @@ def test_kernels_hold_no_python() -> None:
         ("oracle/ops/softmax.py", "def late():\n    import pycuda.driver", "kfuzz.oracle.ops.softmax -> pycuda.driver"),
         ("oracle/op.py", "from hypothesis import given", "kfuzz.oracle.op -> hypothesis"),
         ("fuzz/devices/cpu/a.py", "import pycuda.driver as cuda", "kfuzz.devices.cpu.a -> pycuda.driver"),
+        ("fuzz/campaign/crew.py", "import distributed", "kfuzz.campaign.crew -> distributed"),
         ("fuzz/claims/a.py", "from tests.test_kernels import x", "kfuzz.claims.a -> tests.test_kernels"),
         ("fuzz/claims/a.py", "from fuzz.claims import x", "kfuzz.claims.a -> fuzz.claims"),
         ("fuzz/claims/a.py", "from . import claim", "kfuzz.claims.a -> ."),
@@ -138,8 +140,9 @@ def written(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def test_pycuda_is_allowed_in_its_one_file(tmp_path: Path) -> None:
+def test_what_not_everybody_has_is_allowed_in_its_one_file(tmp_path: Path) -> None:
     written(tmp_path / "fuzz/devices/gpu/card.py", "import pycuda.driver")
+    written(tmp_path / "fuzz/campaign/cluster.py", "import distributed")
     assert wrong_arrows(tmp_path) == []
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from kfuzz.campaign.children import MakeDevice
-from kfuzz.campaign.crew import BlockEnd, Orders, Shown, TrialEnd, alone, together
+from kfuzz.campaign.crew import BlockEnd, Orders, Shown, TrialEnd, alone, elsewhere, together
+from kfuzz.campaign.errand import Spread
 from kfuzz.campaign.schedule import WHOLE, Block, Shard, quotas, rounds
 from kfuzz.campaign.state import RATIO_STEPS, Discovery, Progress, read_state, write_state
 from kfuzz.cases import corpus
@@ -154,9 +155,16 @@ def ignore(_: Event) -> None:
 
 
 def run_campaign(
-    kernels: Sequence[Kernel], make_device: MakeDevice, options: Options, listen: Listen = ignore
+    kernels: Sequence[Kernel],
+    make_device: MakeDevice,
+    options: Options,
+    listen: Listen = ignore,
+    spread: Spread | None = None,
 ) -> Result:
-    """Search until time or trials run out; Ctrl-C ends it and loses nothing. Raises DeviceError and CaseError."""
+    """Search until time or trials run out; Ctrl-C ends it and loses nothing. Raises DeviceError and CaseError.
+
+    With `spread` other machines do the trials; what they find is kept and told here.
+    """
     began = time.monotonic()
     campaign = _Campaign(tuple(kernels), options, listen)
     deadline = None if options.max_time is None else began + options.max_time
@@ -164,9 +172,12 @@ def run_campaign(
         campaign.kernels, options.seed, options.runs, options.timeout, options.budget, deadline, options.shard
     )
     blocks = campaign.blocks()
-    ends = (
-        alone(orders, make_device, blocks) if options.jobs == 1 else together(orders, make_device, blocks, options.jobs)
-    )
+    if spread is not None:
+        ends = elsewhere(orders, make_device, blocks, spread)
+    elif options.jobs > 1:
+        ends = together(orders, make_device, blocks, options.jobs)
+    else:
+        ends = alone(orders, make_device, blocks)
     stop: StopReason = "max-cases"
     try:
         for item in ends:
@@ -186,6 +197,33 @@ def run_campaign(
         campaign.save()
     results = tuple(map(KernelResult, campaign.kernels, campaign.progress))
     return Result(options.seed, stop, results, time.monotonic() - began, options.shard)
+
+
+@dataclass(frozen=True)
+class _Sighting:
+    """What became of a defect: whether its bucket is new, and why its case could not be kept."""
+
+    bucket: str
+    is_new: bool = False
+    trouble: CaseError | None = None
+
+
+def _count(progress: Progress, trial: TrialEnd) -> None:
+    """Add up what a trial adds."""
+    progress.next = trial.index + 1
+    progress.trials += 1
+    progress.rows += trial.rows
+    progress.elements += trial.elements
+    for name, size in trial.axes.items():
+        progress.largest[name] = max(size, progress.largest.get(name, 0))
+    progress.worst_ratio = max(progress.worst_ratio, trial.ratio)
+    if trial.rows:
+        progress.ratios[min(int(trial.ratio * RATIO_STEPS), RATIO_STEPS - 1)] += 1
+    progress.reasons.update(trial.reasons)
+    for key, words in trial.silences.items():
+        progress.silences[key] = [word for word in progress.silences.get(key, words) if word in words]
+    for part, took in trial.seconds.items():
+        progress.seconds[part] = progress.seconds.get(part, 0.0) + took
 
 
 @dataclass
@@ -217,33 +255,31 @@ class _Campaign:
         return all(most is not None and progress.next >= most for progress, most in done)
 
     def take(self, trial: TrialEnd) -> None:
-        """Count a trial and keep what it found."""
-        kernel, progress = self.kernels[trial.kernel], self.progress[trial.kernel]
+        """Count a trial and keep what it found: cases first, then the state, and then it is told.
+
+        All of a trial is counted at once, or nothing of it, whatever interrupts: it is then run again.
+        """
+        kernel, progress = self.kernels[trial.kernel], self.progress[trial.kernel].copy()
         if progress.retired:
             return
-        for seen in trial.seen:
-            self._see(progress, trial, seen)
-        progress.next = trial.index + 1
-        progress.trials += 1
-        progress.rows += trial.rows
-        progress.elements += trial.elements
-        for name, size in trial.axes.items():
-            progress.largest[name] = max(size, progress.largest.get(name, 0))
-        progress.worst_ratio = max(progress.worst_ratio, trial.ratio)
-        if trial.rows:
-            progress.ratios[min(int(trial.ratio * RATIO_STEPS), RATIO_STEPS - 1)] += 1
-        progress.reasons.update(trial.reasons)
-        for key, words in trial.silences.items():
-            progress.silences[key] = [word for word in progress.silences.get(key, words) if word in words]
-        for part, took in trial.seconds.items():
-            progress.seconds[part] = progress.seconds.get(part, 0.0) + took
+        found = [self._see(progress, trial, seen) for seen in trial.seen]
+        _count(progress, trial)
+        self.progress[trial.kernel] = progress
+        try:
+            if any(one.is_new for one in found) or time.monotonic() - self.saved > SAVE_SECONDS:
+                self.save()
+        finally:  # a case is kept, whatever becomes of the state
+            for one in found:
+                if one.is_new or one.trouble:
+                    self.listen(Found(progress.discoveries[one.bucket]))
+        for one in found:
+            if one.trouble:
+                raise one.trouble
         total = sum(one.trials for one in self.progress)
         seconds = dict(trial.seconds)
         self.listen(Tried(kernel.name, trial.index, trial.rows, trial.elements, trial.ratio, total, seconds))
         if sum(one.is_error for one in progress.discoveries.values()) >= MOST_BUCKETS:
             self._retire(kernel, progress, f"{MOST_BUCKETS} different errors are enough")
-        if time.monotonic() - self.saved > SAVE_SECONDS:
-            self.save()
 
     def end(self, item: BlockEnd) -> None:
         """Note that a block has come to its end, or why to an early one."""
@@ -263,16 +299,16 @@ class _Campaign:
         progress.retired = why
         self.listen(GaveUp(kernel.name, why))
 
-    def _see(self, progress: Progress, trial: TrialEnd, seen: Shown) -> None:
-        """Keep a new bucket, or a smaller case of an old one; on disk first, then told."""
+    def _see(self, progress: Progress, trial: TrialEnd, seen: Shown) -> _Sighting:
+        """Note a defect, and keep its case where its bucket is new or had a larger one."""
         defect, old = seen.defect, progress.discoveries.get(seen.defect.bucket)
         if defect.severity == "warning" and progress.is_error(defect.fault):
-            return
+            return _Sighting(defect.bucket)
         if old is not None and (seen.case is None or seen.case.elements >= old.defect.scene.elements):
             progress.discoveries[defect.bucket] = replace(old, count=old.count + 1)
-            return
+            return _Sighting(defect.bucket)
         if seen.case is None:  # a resumed process of the crew knows more than this one: cannot be
-            return
+            return _Sighting(defect.bucket)
         is_known = defect.bucket in self.options.known
         path, trouble = None, None
         if defect.severity == "error" and not is_known:
@@ -280,7 +316,7 @@ class _Campaign:
                 path = self._keep(trial, defect, seen.case)
             except CaseError as error:  # what cannot be kept is told all the same
                 trouble = error
-        discovery = Discovery(
+        progress.discoveries[defect.bucket] = Discovery(
             defect=defect,
             first_trial=trial.index if old is None else old.first_trial,
             smallest_trial=trial.index,
@@ -289,15 +325,7 @@ class _Campaign:
             path=path,
             is_minimized=path is not None and corpus.is_minimized(path),
         )
-        progress.discoveries[defect.bucket] = discovery
-        if trouble:
-            self.listen(Found(discovery))
-            raise trouble
-        if old is None:
-            try:
-                self.save()
-            finally:  # its case is kept, whatever becomes of the state
-                self.listen(Found(discovery))
+        return _Sighting(defect.bucket, old is None, trouble)
 
     def _keep(self, trial: TrialEnd, defect: Defect, case: Case) -> Path | None:
         """Keep the case of an error in the corpus, where there is one; the path of what stays there."""

@@ -5,13 +5,17 @@ Knows schedules, trials and processes; never what a campaign makes of a trial.
 
 import re
 import time
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 from multiprocessing.connection import wait
 from typing import Literal
 
 from kfuzz.campaign.children import Child, MakeDevice
+from kfuzz.campaign.errand import Errand, Spread, errand
 from kfuzz.campaign.schedule import WHOLE, Block, Shard, attempt_of, is_large, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
@@ -165,6 +169,32 @@ def together(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block], j
     finally:
         for hand in crew:
             hand.close()
+
+
+def elsewhere(orders: Orders, make_device: MakeDevice, blocks: Iterable[Block], spread: Spread) -> Ends:
+    """All trials, run on other machines; in the order of the blocks, a block at a time."""
+    given: deque[Block] = deque()
+
+    def errands() -> Iterator[Errand]:
+        for block in blocks:
+            given.append(block)
+            kernel = orders.kernels[block.kernel]
+            theirs = replace(orders, kernels=(kernel,), deadline=None)  # their clock is another
+            name = f"{kernel.name} {block.first}-{block.last - 1}"
+            yield errand(name, kernel, make_device, partial(run_one, theirs), replace(block, kernel=0))
+
+    with closing(spread(errands(), orders.deadline)) as found:
+        for ends in found:
+            block = given.popleft()
+            for end in ends:
+                yield replace(end, block=block) if isinstance(end, BlockEnd) else replace(end, kernel=block.kernel)
+    if given:
+        yield BlockEnd(given[0], "time")
+
+
+def run_one(orders: Orders, device: Device, block: Block) -> Ends:
+    """`run_block` by somebody who knows of no other block: what it finds is the same, whoever is asked, and when."""
+    return run_block(orders, device, block, {})
 
 
 def _in_order(crew: Sequence[_Hand], blocks: Iterator[Block]) -> Ends:

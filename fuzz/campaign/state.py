@@ -7,6 +7,7 @@ anew. Knows the state's format; never how a trial is run.
 import hashlib
 import json
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, field, fields
 from math import isfinite
 from pathlib import Path
@@ -73,6 +74,10 @@ class Progress:
     seconds: dict[str, float] = field(default_factory=dict)
     largest: dict[str, int] = field(default_factory=dict)
     discoveries: dict[str, Discovery] = field(default_factory=dict)
+
+    def copy(self) -> "Progress":
+        """The same, of which a change is no change of this one."""
+        return Progress(**{item.name: copy(getattr(self, item.name)) for item in fields(Progress)})
 
     def is_error(self, fault: str) -> bool:
         """Whether an error of this fault was seen: warnings of it say no more."""

@@ -22,10 +22,11 @@ from kfuzz.cases.case import CaseError
 from kfuzz.claiming.slack import slack_of, told
 from kfuzz.claims.kernel import Kernel, kernel_files
 from kfuzz.commands.options import console, device_option, duration, kernels_named, shard, tell_faults
+from kfuzz.commands.workplace import Workplace, cluster_option, workplace_for
 from kfuzz.devices import DeviceError
 from kfuzz.exit_codes import COULD_NOT, NOTHING_NEW, READER_GONE
 from kfuzz.find.changed import changed_since
-from kfuzz.find.device import device_named, open_device
+from kfuzz.find.device import open_device
 from kfuzz.find.project import Kernels, read_all
 from kfuzz.printable import printable
 from kfuzz.views import report, summary
@@ -62,6 +63,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
     type=click.IntRange(1, 256),
     help="Processes at work; if left out, one on the gpu, and one a processor on the cpu.",
 )
+@cluster_option
 @click.option("--corpus", "folder", type=FOLDER, default=DEFAULT_CORPUS, show_default=True,
               help="Where failing cases are kept, one file for each way to fail.")  # fmt: skip
 @click.option("--out", type=FOLDER, help="Keep the state of the search here; given again, it goes on.")
@@ -84,6 +86,7 @@ def fuzz(
     seed: int | None,
     part: Shard,
     jobs: int | None,
+    cluster: str | None,
     folder: Path,
     out: Path | None,
     baseline: Path | None,
@@ -123,13 +126,14 @@ def fuzz(
     piped = [path for path in (json_file, junit_file, html_file, sarif_file) if path == report.STDOUT]
     if len(piped) > 1:
         raise click.UsageError("standard output (-) takes one document")
-    if sanitize and device_named(device) == "cpu":
+    place = ctx.with_resource(workplace_for(device, jobs, cluster))
+    if sanitize and place.device == "cpu":
         click.echo("--sanitize does nothing on the cpu, which looks at each access of some trials without it", err=True)
     options = Options(
         seed=chosen_seed(seed, out),
         max_cases=max_cases,
         max_time=DEFAULT_SECONDS if max_time is None and max_cases is None else max_time,
-        jobs=jobs or (len(os.sched_getaffinity(0)) if device_named(device) == "cpu" else 1),
+        jobs=place.jobs,
         corpus=folder,
         out=out,
         known=corpus.read_baseline(baseline) if baseline else frozenset(),
@@ -137,11 +141,11 @@ def fuzz(
     )
     corpus.check_writable(folder)
     screen = console(to_stderr=bool(piped))
-    found = campaign(kernels, device_named(device), sanitize, options, screen)
+    found = campaign(kernels, place, sanitize, options, screen)
     try:
         show(found, screen, is_first_look=not targets)
-        if targets and found.exit_code == NOTHING_NEW:
-            advise(kernels.usable, device_named(device), screen)
+        if targets and cluster is None and found.exit_code == NOTHING_NEW:
+            advise(kernels.usable, place.device, screen)
     finally:  # also where nobody reads what is shown
         for path, render in (
             (json_file, report.as_json),
@@ -187,25 +191,25 @@ def chosen_seed(seed: int | None, out: Path | None) -> int:
     return secrets.randbelow(1 << 32) if seed is None else seed
 
 
-def campaign(kernels: Kernels, device: str, sanitize: bool, options: Options, screen: Console) -> report.Report:
+def campaign(kernels: Kernels, place: Workplace, sanitize: bool, options: Options, screen: Console) -> report.Report:
     """Run it while it is shown; where it cannot go on, show what it has found before saying why."""
     chosen = kernels.usable
     count = f"{len(chosen)} kernels" if len(chosen) != 1 else chosen[0].name
     jobs = f"{options.jobs} jobs, " if options.jobs > 1 else ""
     part = f", part {options.shard}" if options.shard != WHOLE else ""
-    screen.print(f"fuzzing {count} on the {device} ({jobs}seed {options.seed}{part})", markup=False, highlight=False)
+    screen.print(f"fuzzing {count} on the {place} ({jobs}seed {options.seed}{part})", markup=False, highlight=False)
     most = due(chosen, quotas(len(chosen), options.max_cases), options.shard)
     board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, most)
     started = datetime.now(UTC)
     try:
         with view_of(board, screen) as view:
-            result = run_campaign(chosen, partial(open_device, device, sanitize), options, view)
+            result = run_campaign(chosen, partial(open_device, place.device, sanitize), options, view, place.spread)
     except (CaseError, DeviceError):
         for one in board.found:
             screen.print(discovery_text(one), "", sep="\n", markup=False, highlight=False)
         raise
-    last_run.note(result, device)
-    return report.Report(result, ("kfuzz", *sys.argv[1:]), device, started, kernels.faults)
+    last_run.note(result, place.device)
+    return report.Report(result, ("kfuzz", *sys.argv[1:]), place.device, started, kernels.faults)
 
 
 def show(found: report.Report, screen: Console, is_first_look: bool) -> None:

@@ -1,0 +1,136 @@
+"""Errands on a Dask cluster that somebody else operates, of which we know the address of its scheduler.
+
+An errand whose worker is lost is done again by another. The one file that imports Dask.
+"""
+
+import logging
+import pickle
+import re
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from typing import Any
+
+from distributed import Client, Future, KilledWorker, get_worker
+from kfuzz.campaign.errand import Errand, check
+from kfuzz.devices import Device, DeviceError
+
+CONNECT_SECONDS = 10.0
+ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://.+:\d+")
+AHEAD = 2
+"""Errands given out for each thread of the cluster: one at work, and one that it goes on with."""
+LOOK_SECONDS = 0.2
+MOST_LOSSES = 10
+"""So often may one errand go down with its workers; the next time it is to blame."""
+GPU = "GPU"
+"""The resource that a worker with a card declares: `dask worker ... --resources GPU=1`."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A connection to a scheduler. Workers may come and go while it is used."""
+
+    client: Client
+    address: str
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+
+    @property
+    def threads(self) -> int:
+        """How many errands it can do at once, as of now."""
+        return sum(self.client.nthreads().values())
+
+    @property
+    def has_gpu(self) -> bool:
+        """Whether a worker declares one."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        return any(worker["resources"].get(GPU, 0) for worker in workers.values())
+
+
+def connect(address: str) -> Cluster:
+    """The cluster of this scheduler; DeviceError where none answers."""
+    if not ADDRESS.fullmatch(address):
+        raise DeviceError(f"--cluster {address}: no address of a scheduler; write tcp://HOST:8786")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are our affair, and are made good
+    try:
+        return Cluster(Client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="kfuzz"), address)
+    except (OSError, ValueError) as error:
+        raise DeviceError(f"--cluster {address}: no Dask scheduler answers there: {error}") from None
+
+
+def spread(
+    cluster: Cluster, device: str, errands: Iterator[Errand], until: float | None
+) -> Generator[Sequence[Any], None, None]:
+    """What comes of each errand, in their order; ends early when time is up, and leaves nothing behind."""
+    resources = {GPU: 1} if device == "gpu" else None
+    out: deque[_Out] = deque()
+    try:
+        while True:
+            while len(out) < AHEAD * max(1, cluster.threads) and (errand := next(errands, None)) is not None:
+                out.append(_Out(cluster.client, errand, resources))
+            if not out or (found := out[0].wait(until)) is None:
+                return
+            out.popleft()
+            yield found
+    finally:
+        for one in out:
+            one.future.cancel()
+
+
+class _Out:
+    """An errand that was given out, and how often its workers were lost."""
+
+    def __init__(self, client: Client, errand: Errand, resources: dict[str, int] | None) -> None:
+        self.client, self.errand, self.resources = client, errand, resources
+        self.losses = 0
+        self.future = self._submit()
+
+    def _submit(self) -> Future:
+        key = f"{self.errand.name} {uuid.uuid4().hex[:8]}"
+        return self.client.submit(do, self.errand, key=key, pure=False, resources=self.resources)
+
+    def wait(self, until: float | None) -> Sequence[Any] | None:
+        """What came of it; None when time is up."""
+        while until is None or time.monotonic() < until:
+            try:
+                found: Sequence[Any] = self.future.result(timeout=LOOK_SECONDS)
+            except TimeoutError:
+                continue
+            except KilledWorker:  # several were lost with it in turn, which Dask takes for its fault
+                self.losses += 1
+                if self.losses > MOST_LOSSES:
+                    raise DeviceError(f"{self.errand.name}: lost with each worker that it was given to") from None
+                self.future = self._submit()
+            except CancelledError:
+                raise DeviceError("the cluster's scheduler is gone: start it again, and give --out to go on") from None
+            else:
+                return found
+        return None
+
+
+_own = threading.local()
+
+
+def do(errand: Errand) -> list[Any]:
+    """Do an errand; runs on a worker. Each of its threads keeps one device open."""
+    check(errand, get_worker().address)
+    return list(errand.work(_device(errand), errand.task))
+
+
+def _device(errand: Errand) -> Device:
+    """The device of this thread, opened when it is first asked for."""
+    wanted = pickle.dumps(errand.make_device)
+    if getattr(_own, "wanted", None) != wanted:
+        if (before := getattr(_own, "device", None)) is not None:
+            before.close()
+        _own.device, _own.wanted = errand.make_device(), wanted
+    device: Device = _own.device
+    return device

@@ -1,0 +1,75 @@
+"""An errand: a job that can be done on another machine, and what it needs to find there.
+
+Its work is a pure function of the job, so that one whose machine is lost is done again on another. Knows kernels and
+their headers; never who goes, nor what a job is.
+"""
+
+import functools
+import hashlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kfuzz import oracle
+from kfuzz.campaign.children import MakeDevice, Work
+from kfuzz.claims.kernel import HOME, Kernel
+from kfuzz.devices import DeviceError
+from kfuzz.devices.headers import sources
+
+OURS = ("*.py", "*.cpp", "*.h", "*.cuh")
+
+
+@dataclass(frozen=True)
+class Errand:
+    """`work` on `task`, on a device of `make_device`; `name` is for people.
+
+    `version` is that of this very code, and `headers` are those of the kernel, which are not sent, with their hashes.
+    """
+
+    name: str
+    make_device: MakeDevice
+    work: Work[Any, Any]
+    task: Any
+    version: str
+    headers: tuple[tuple[str, str], ...]
+
+
+Spread = Callable[[Iterator[Errand], float | None], Generator[Sequence[Any], None, None]]
+"""Has errands done elsewhere: what came of each, in their order, until a time of `time.monotonic`."""
+
+
+def errand(name: str, kernel: Kernel, make_device: MakeDevice, work: Work[Any, Any], task: object) -> Errand:
+    """The errand of a job that concerns one kernel."""
+    headers = sources(kernel.path, kernel.source, kernel.flags)[1:]
+    known = tuple((str(one.path), _hash(one.text.encode())) for one in headers)
+    return Errand(name, make_device, work, task, version(), known)
+
+
+def check(errand: Errand, machine: str) -> None:
+    """Raise a DeviceError where this machine would do something else than the one that the errand comes from."""
+    if errand.version != version():
+        raise DeviceError(f"{machine} has another kfuzz than this machine: install the same one on both")
+    for path, known in errand.headers:
+        if not Path(path).is_file() or _hash(Path(path).read_text(encoding="utf-8-sig").encode()) != known:
+            raise DeviceError(f"{machine}: {path} is not there as it is here; a kernel's headers are not sent with it")
+
+
+@functools.cache
+def version() -> str:
+    """A hash of the code of this package: who has the same finds the same."""
+    folders = {"": HOME, "oracle/": Path(oracle.__file__).parent}  # which lies within the other where it is installed
+    files = {
+        place + path.relative_to(folder).as_posix(): path
+        for place, folder in folders.items()
+        for pattern in OURS
+        for path in folder.rglob(pattern)
+    }
+    return _hash(*(part for name in sorted(files) for part in (name.encode(), files[name].read_bytes())))
+
+
+def _hash(*parts: bytes) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()

@@ -1,0 +1,161 @@
+"""Campaigns on a Dask cluster: the same findings for any number of workers, whoever is lost, and in the same order."""
+
+import contextlib
+import json
+import random
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cluster import TestCluster, cluster_of, fuzzing
+from kfuzz.campaign.children import Work
+from kfuzz.campaign.errand import check, errand, version
+from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.devices import Device, DeviceError
+from test_shards import settled
+
+pytest.importorskip("distributed", reason="no distributed here: pip install 'kfuzz[cluster]'")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
+
+ASKED = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "--seed", "3", "--max-cases", "240",
+         "--device", "cpu", "--json", "run.json")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestCluster]:
+    with cluster_of(tmp_path_factory.mktemp("cluster"), 2) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one process of this machine finds."""
+    folder = tmp_path_factory.mktemp("here")
+    fuzzed(folder, *ASKED, "--jobs", "1")
+    return folder
+
+
+def fuzzed(folder: Path, *arguments: str) -> str:
+    """What a campaign says that is left alone."""
+    with fuzzing(folder, *arguments) as process:
+        said, trouble = process.communicate()
+    assert (process.returncode, trouble) == (1, "")
+    return said
+
+
+def kept(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in (folder / "tests").rglob("*.json")}
+
+
+def report(folder: Path) -> object:
+    return settled(json.loads((folder / "run.json").read_text()))
+
+
+def found(said: str) -> list[str]:
+    """The findings in the order in which they were told, without the seconds."""
+    return [line.partition("] ")[2] for line in said.splitlines() if "] error: " in line]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_any_number_of_workers_finds_the_same(workers: int, here: Path, tmp_path: Path) -> None:
+    with cluster_of(tmp_path / "cluster", workers) as made:
+        said = fuzzed(tmp_path, *ASKED, "--cluster", made.address)
+    assert f"on the cpu of {made.address} (seed 3)" in said
+    assert len(found(said)) == len(set(found(said))) >= 3
+    assert report(tmp_path) == report(here)
+    assert kept(tmp_path) == kept(here) != {}
+
+
+def killed_at_moments(made: TestCluster, moments: int, folder: Path, seed: int) -> list[str]:
+    """What a campaign tells while workers are lost, each after so many more lines or a moment later."""
+    chance = random.Random(seed)  # noqa: S311  moments, not secrets
+    lost = 0
+    with fuzzing(folder, *ASKED, "--cluster", made.address) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]
+        while process.poll() is None and lost < moments:
+            made.lose()
+            lost += 1
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(chance.uniform(0.0, 2.0))
+        rest, trouble = process.communicate()
+    assert (process.returncode, trouble) == (1, "")
+    return found("".join(lines) + rest)
+
+
+@pytest.mark.parametrize("moments", [3, pytest.param(50, marks=pytest.mark.soak)])
+def test_workers_that_are_lost_change_nothing(moments: int, here: Path, tmp_path: Path) -> None:
+    with cluster_of(tmp_path / "cluster", 2) as made:
+        told = killed_at_moments(made, moments, tmp_path, seed=moments)
+    assert len(told) == len(set(told)) >= 3
+    assert report(tmp_path) == report(here)
+    assert kept(tmp_path) == kept(here)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_campaign_that_is_ended_is_gone_on_with(
+    number: signal.Signals, cluster: TestCluster, here: Path, tmp_path: Path
+) -> None:
+    asked = (*ASKED, "--cluster", cluster.address, "--out", "out")
+    with fuzzing(tmp_path, *asked) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "] error: " in line:
+                break
+        process.send_signal(number)
+        process.stdout.read()
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    fuzzed(tmp_path, *asked)
+    assert report(tmp_path) == report(here)
+    assert kept(tmp_path) == kept(here)
+
+
+def test_time_ends_a_campaign_there_too(cluster: TestCluster, tmp_path: Path) -> None:
+    asked = ("reduce/warp_max_down", "--device", "cpu", "--max-time", "4s", "--cluster", cluster.address, "--json", "r")
+    with fuzzing(tmp_path, *asked) as process:
+        _, trouble = process.communicate()
+    assert trouble == ""
+    assert json.loads((tmp_path / "r").read_text())["stop_reason"] == "max-time"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--cluster", "tcp://127.0.0.1:9"), "--cluster tcp://127.0.0.1:9: no Dask scheduler answers there"),
+        (("--cluster", "nowhere"), "--cluster nowhere: no address of a scheduler; write tcp://HOST:8786"),
+        (("--cluster", "HERE", "--device", "gpu"), "no worker has a GPU to give"),
+        (("--cluster", "HERE", "--jobs", "2"), "--jobs is of this machine"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    arguments: tuple[str, ...], said: str, cluster: TestCluster, tmp_path: Path
+) -> None:
+    asked = [cluster.address if word == "HERE" else word for word in arguments]
+    with fuzzing(tmp_path, "reduce/warp_max_down", *asked) as process:
+        _, trouble = process.communicate()
+    assert (process.returncode, said in trouble) == (2, True), trouble
+    assert "Traceback" not in trouble
+
+
+def nothing(device: Device, task: object) -> list[object]:
+    del device, task
+    return []
+
+
+def test_who_has_other_code_or_headers_does_no_errand(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    text = (KERNELS / "transpose" / "naive.cu").read_text()
+    path.write_text(text.replace("__global__", '#include "part.h"\n__global__', 1))
+    (tmp_path / "part.h").write_text("// as it was\n")
+    work: Work[object, object] = nothing
+    made = errand("mine 0-1", load(path), object, work, None)  # type: ignore[arg-type]  # never opened
+    check(made, "here")
+    (tmp_path / "part.h").write_text("// as it is now\n")
+    with pytest.raises(DeviceError, match=r"there: .*part.h is not there as it is here"):
+        check(made, "there")
+    other = errand("other", load(KERNELS / "transpose" / "naive.cu"), object, work, None)  # type: ignore[arg-type]  # as above
+    object.__setattr__(other, "version", "0" + version()[1:])
+    with pytest.raises(DeviceError, match="there has another kfuzz than this machine"):
+        check(other, "there")
