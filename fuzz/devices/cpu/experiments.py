@@ -142,7 +142,9 @@ def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Ou
     whole = [one for one in passes if one.run is not None]
     if trial.flavour == "fast" and any(not one.precise or _stopped(one) for one in seen):
         seen = _explained(trial, passes, seen)
-    findings = _settled(trial, whole, with_missing_order(seen, job.source, partial(_again, trial, passes)))
+    if trial.flavour == "check":
+        seen = with_missing_order(seen, job.source, partial(_again, trial, passes))
+    findings = _settled(trial, whole, seen)
     runs = tuple(one.run for one in whole if one.run is not None)
     if len(runs) > 1:
         findings += unwritten(job, runs, [one.manner.poison for one in whole])
@@ -229,10 +231,10 @@ def _explained(trial: Examination, passes: list[CpuRun], seen: list[Sight]) -> l
     return _distinct([*(one for one in seen if one.finding.kind not in explained), *closer])
 
 
-def _again(trial: Examination, passes: list[CpuRun], sight: Sight) -> Again | None:
-    """How the run that showed this is made again, with every access checked."""
-    shown = next((one for one in passes if any(other.finding == sight.finding for other in one.sights)), None)
-    if shown is None or trial.flavour == "fast":
+def _again(trial: Examination, checked: list[CpuRun], sight: Sight) -> Again | None:
+    """How the run that showed this is made again; each access was checked in it."""
+    shown = next((one for one in checked if any(other.finding == sight.finding for other in one.sights)), None)
+    if shown is None:
         return None
     return lambda assume: (
         trial.run(replace(shown.manner, assume=assume), "check").sights if trial.seconds > 0 else [sight]
@@ -281,11 +283,12 @@ def _weighed(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
 
 def _culprits(trial: Examination, whole: list[CpuRun], causes: dict[Doubt, Finding | None]) -> Iterator[Sight]:
     """What the check flavour sees that can cause a dependence: only that which the experiment has confirmed."""
-    for one in whole[:2]:
-        for sight in _checked(trial, replace(one.manner, preempt_one_in=0)):
-            certain = sight.finding.severity == "error" and sight.precise
-            if certain or (sight.doubt is not None and causes[sight.doubt]):
-                yield sight
+    runs = [trial.run(replace(one.manner, preempt_one_in=0), "check") for one in whole[:2]]
+    shown = [sight for one in runs for sight in one.sights if sight.finding.kind != "hang"]
+    for sight in with_missing_order(shown, trial.job.source, partial(_again, trial, runs)):
+        certain = sight.finding.severity == "error" and sight.precise
+        if certain or (sight.doubt is not None and causes.get(sight.doubt)):
+            yield sight
 
 
 def _difference(job: Job, left: CpuRun, right: CpuRun) -> tuple[str, int, int, int] | None:

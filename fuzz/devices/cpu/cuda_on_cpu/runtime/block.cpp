@@ -139,7 +139,8 @@ void begin_block(uint64_t number) {
 
 void run_block() {
   block.has_left = false;
-  block.polls = block.polls_in_all = 0;
+  block.polls_in_all = 0;
+  if (only_polls()) block.polls -= static_cast<uint32_t>(block.live);  // one look each
   while (block.live) {
     if (!nobody_can_run()) run_next(main_context);
     if (block.has_left) return;
@@ -167,12 +168,14 @@ void release_from_grid_barrier() {
     if (threads.state[order[i]] == State::at_grid_barrier) ring.push_back(order[i]);
 }
 
+constexpr uint32_t patience = 4, patience_of_block = 1 << 15;
+
+bool only_polls() { return block.polls > 4 * patience * static_cast<uint32_t>(block.live); }
+
 // Every so often the others of its block run, and when all of them do nothing but poll, other blocks.
 void poll() {
-  constexpr uint32_t patience = 4, patience_of_block = 1 << 15;
   block.polls++;
-  bool block_polls = block.polls > 4 * patience * static_cast<uint32_t>(block.live);
-  if ((block_polls || ++block.polls_in_all > patience_of_block) && has_other_blocks()) return leave_block();
+  if ((only_polls() || ++block.polls_in_all > patience_of_block) && has_other_blocks()) return leave_block();
   if (block.polls % patience == 0) yield();
 }
 

@@ -143,6 +143,7 @@ static inline void yield() {
 
 // The current thread looks at memory again and again, most likely until another one has written there.
 void poll();
+bool only_polls();  // nothing else has happened in the block for a while
 
 // The block steps back behind the other blocks of its launch.
 void leave_block();

@@ -213,12 +213,10 @@ void take_turn() {
   end_of_read();
   draw_turn();
   if (!run->preempt_one_in) return;
-  if (has_other_blocks() && random_bits() >> 32 < (uint64_t{1} << 32) / blocks_change_once_in) {
-    block.polls = 0;
+  if (has_other_blocks() && random_bits() >> 32 < (uint64_t{1} << 32) / blocks_change_once_in)
     leave_block();
-  } else {
+  else
     yield();
-  }
 }
 
 bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {

@@ -54,7 +54,7 @@ Queue waiting, at_barrier;
 uint32_t unused[max_residents], unused_count, used_count;  // the last one used first: its memory is in the caches
 uint32_t loaded;  // whose state the globals hold
 uint32_t limit;
-bool limited_by_card, only_polls, starts_next;
+bool limited_by_card, last_only_polls, starts_next;
 uint64_t next_position, blocks_in_all, progress_seen, in_vain;
 const Step *step;
 Index *block_index;
@@ -136,7 +136,7 @@ uint32_t card_limit() {
 bool can_start() {
   uint32_t resident = waiting.count + at_barrier.count;
   if (next_position == blocks_in_all || resident >= limit) return false;
-  if (waiting.count && !only_polls && resident >= residents_by_turns) return false;
+  if (waiting.count && !last_only_polls && resident >= residents_by_turns) return false;
   if (!has_stacks_for(uint64_t{resident + 1} * static_cast<uint64_t>(block.size)) || !prepare_resident(next_unused())) {
     if (resident) limit = resident, limited_by_card = false;
     return !resident;
@@ -157,7 +157,7 @@ void pass_grid_barrier() {
 }
 
 void look_whether_anything_comes_on() {
-  if (progress != progress_seen || !only_polls) in_vain = 0;
+  if (progress != progress_seen || !last_only_polls) in_vain = 0;
   progress_seen = progress;
   if (++in_vain > uint64_t{rounds_in_vain} * (waiting.count + 1) && next_position < blocks_in_all) {
     report_waits_for_more_blocks(waiting.count + at_barrier.count, limited_by_card);
@@ -191,7 +191,7 @@ void run_grid(const Step &the_step, const BlockOrder &blocks, Index *index) {
   limit = has_place_for_residents() ? card_limit() : 1;
   limited_by_card = limit > 1 && limit <= max_residents;
   if (limit > max_residents) limit = max_residents;
-  only_polls = starts_next = true;
+  last_only_polls = starts_next = true;
   next_position = in_vain = 0;
   blocks_in_all = blocks.count;
   for (run->blocks_done = 0; run->blocks_done < blocks.count;) {
@@ -219,7 +219,7 @@ void run_grid(const Step &the_step, const BlockOrder &blocks, Index *index) {
       unused[unused_count++] = number;
       continue;
     }
-    only_polls = block.polls != 0;
+    last_only_polls = only_polls();
     save();
     (block.at_grid_barrier == block.live ? at_barrier : waiting).push(number);
     look_whether_anything_comes_on();

@@ -53,12 +53,19 @@ uint32_t traits_of(const Trace &t) {
   return (t.is_atomic() ? is_atomic : 0u) | (t.is_volatile() ? is_volatile : 0u) | (t.is_of_block_scope() ? is_of_block_scope : 0u);
 }
 
+// Of all that meet in the same two places, those furthest apart are told: what orders them orders the others.
+int breadth(uint32_t relation) { return relation == in_one_warp ? 0 : relation == in_one_block ? 1 : 2; }
+
 void tell(Kind kind, const Held &h) {
   const Meeting &m = h.met;
   Finding *f = report(kind, m.pc, 0, m.before.pc());
-  if (!f) return;
+  if (!f) {
+    f = reported(kind, m.pc, m.before.pc());
+    if (!f || breadth(f->relation) >= breadth(relation_of(h))) return;
+  }
   locate(m.address, *f);
   f->thread = h.thread;
+  f->step = run->step;
   f->other_thread = m.before.thread();
   f->block = h.block;
   f->other_block = h.before_block;

@@ -52,6 +52,14 @@ Finding *report(Kind kind, uint64_t pc, uint32_t line, uint64_t other_pc, uint32
   return &f;
 }
 
+Finding *reported(Kind kind, uint64_t pc, uint64_t other_pc) {
+  for (uint32_t i = 0; i < run->finding_count; i++) {
+    Finding &f = run->findings[i];
+    if (f.kind == kind && f.pc == pc && !f.line && f.other_pc == other_pc) return &f;
+  }
+  return nullptr;
+}
+
 void report_barrier_after_exit(int line, int exited, int first_exited) {
   if (Finding *f = report(Kind::barrier_after_exit, 0, static_cast<uint32_t>(line))) {
     f->detail = static_cast<uint64_t>(exited);

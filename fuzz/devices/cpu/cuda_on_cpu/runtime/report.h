@@ -16,6 +16,9 @@ void forget_damage();  // before a run
 // A finding of the current thread; null when it only added to the count of an earlier one (or there is no room).
 Finding *report(Kind kind, uint64_t pc, uint32_t line, uint64_t other_pc = 0, uint32_t other_line = 0);
 
+// The finding that another report of the same two places was added to; null when there was no room for it.
+Finding *reported(Kind kind, uint64_t pc, uint64_t other_pc);
+
 void report_barrier_after_exit(int line, int exited, int first_exited);
 void report_divergent_barrier(int line, int other_line);
 void report_inactive_lane(int thread, int source_lane, uint32_t mask);
