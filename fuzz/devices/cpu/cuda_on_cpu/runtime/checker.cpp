@@ -159,7 +159,6 @@ bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool s
     if (!(shared && reader->when < ordering.own_start)) check_against_reader(*reader, s, mask, shared);
   if (!same_moment(cell.write, t)) note_before_write(word);
   cell.write = merged(cell.write, t);
-  cell.settled = 0;
   cell.set_initialised(cell.initialised() | mask);
   return true;
 }
@@ -170,6 +169,7 @@ void check_cells(const Region &region, const Seen &s, bool shared) {
     uint32_t mask = 15;
     if (word < s.address) mask &= 15u << (s.address - word);
     if (word + 4 > end) mask &= 15u >> (word + 4 - end);
+    if (s.writes) *region.settled_at(word) = 0;
     if (!check_cell(*region.cell(word), word, s, mask, shared)) return;
   }
 }

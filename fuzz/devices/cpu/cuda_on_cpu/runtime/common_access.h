@@ -27,13 +27,6 @@ static inline Trace trace_of_word(uint32_t me, uintptr_t pc) {
   return {ordering.now, who_is(me, place), how_is(place, Trace::whole)};
 }
 
-// A barrier has ordered the last write before all that the block does, and two readers of two warps are remembered: until
-// the clock ticks, or somebody writes, another read changes nothing. (The eight bits are the same again after 255 ticks:
-// then a reader may be forgotten.)
-static inline bool is_settled(const Cell &cell) {
-  return cell.settled == static_cast<uint8_t>(ordering.now) && cell.state == Cell::all;
-}
-
 static inline bool are_of_two_warps(const Cell &cell) {
   return cell.read.when >= ordering.alone_interval && cell.other_read.when >= ordering.alone_interval &&
          !same_warp(static_cast<int>(cell.read.thread()), static_cast<int>(cell.other_read.thread()));
@@ -45,14 +38,19 @@ static inline bool are_other_lanes_of_my_warp(const Cell &cell, uint32_t me) {
          first != second && first != me && second != me;
 }
 
-static inline bool read_word(Cell &cell, uint32_t me, uint32_t all_before, bool shared, uintptr_t pc) {
+static inline uint16_t settled_by(uint32_t warp) { return static_cast<uint16_t>((ordering.now & 0xff) | warp << 8); }
+
+static inline bool read_word(Cell &cell, uint16_t &settled, uint32_t me, uint32_t all_before, bool shared, uintptr_t pc) {
   if (cell.state != Cell::all || !is_plainly_ordered(cell.write, me, all_before)) return false;
   if (shared && cell.write.when < all_before) return false;  // left by an earlier block
-  if (are_of_two_warps(cell)) {
-    if (cell.write.when < ordering.alone_interval) cell.settled = static_cast<uint8_t>(ordering.now);
+  // Where a barrier has ordered the last write before all that the block does, and two readers are remembered, of two
+  // warps or of this one, another read (by this one) changes nothing until the clock ticks or somebody writes. (The eight
+  // bits are the same again after 255 ticks: then a reader may be forgotten.)
+  bool of_two_warps = are_of_two_warps(cell);
+  if (of_two_warps || are_other_lanes_of_my_warp(cell, me)) {
+    if (cell.write.when < ordering.alone_interval) settled = settled_by(of_two_warps ? 0 : 1 + me / warp_lanes);
     return true;
   }
-  if (are_other_lanes_of_my_warp(cell, me)) return true;
   Trace now = trace_of_word(me, pc);
   if (cell.read.when == now.when && cell.read.thread() == me && cell.read.how == now.how) return true;
   if (!is_plainly_ordered(cell.read, me, all_before)) {
@@ -64,23 +62,23 @@ static inline bool read_word(Cell &cell, uint32_t me, uint32_t all_before, bool 
   return true;
 }
 
-static inline bool write_word(Cell &cell, uint32_t me, uint32_t all_before, uintptr_t pc) {
+static inline bool write_word(Cell &cell, uint16_t &settled, uint32_t me, uint32_t all_before, uintptr_t pc) {
   if (cell.addressable() != 15 || !is_plainly_ordered(cell.write, me, all_before)) return false;
   if (!is_plainly_ordered(cell.read, me, all_before) || !is_plainly_ordered(cell.other_read, me, all_before)) return false;
   cell.write = trace_of_word(me, pc);
   cell.state = Cell::all;
-  cell.settled = 0;
+  settled = 0;
   return true;
 }
 
 template <uint32_t size>
-static inline bool is_settled_read(uintptr_t address) {
+static inline bool is_settled(uintptr_t address) {
   bool shared;
   const Region *region = common_region_of(address, shared);
   if (!region) return false;
-  const Cell *cell = region->cell(address);
+  const uint16_t *settled = region->settled_at(address);
   for (uint32_t i = 0; i < size / 4; i++)
-    if (!is_settled(cell[i])) return false;
+    if (settled[i] != settled_by(0) && settled[i] != settled_by(1 + static_cast<uint32_t>(block.current) / warp_lanes)) return false;
   return true;
 }
 
@@ -92,8 +90,10 @@ static inline bool common_access(uintptr_t &address, uintptr_t pc) {
   if (!region) return false;
   uint32_t me = static_cast<uint32_t>(block.current), all_before = shared ? ordering.own_start : ordering.all_before;
   Cell *cell = region->cell(address);
-  for (uint32_t i = 0; i < size / 4; i++, cell++, address += 4)
-    if (!(writes ? write_word(*cell, me, all_before, pc) : read_word(*cell, me, all_before, shared, pc))) return false;
+  uint16_t *settled = region->settled_at(address);
+  for (uint32_t i = 0; i < size / 4; i++, cell++, settled++, address += 4)
+    if (!(writes ? write_word(*cell, *settled, me, all_before, pc) : read_word(*cell, *settled, me, all_before, shared, pc)))
+      return false;
   return true;
 }
 

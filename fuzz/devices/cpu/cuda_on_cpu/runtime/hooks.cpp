@@ -47,7 +47,7 @@ inline void plain_access(const void *p, uintptr_t pc) {
   if (__builtin_expect(address % size, 0)) return report_misaligned(address, size, pc);
   if (turn_is_over()) return access_after_turn(p, size, writes ? Access::write : Access::read, pc);
   checker.last_pc = pc;
-  if (writes || !is_settled_read<size>(address)) unsettled_access<size, writes>(p, pc);
+  if (writes || !is_settled<size>(address)) unsettled_access<size, writes>(p, pc);
 }
 
 template <uint32_t size, bool writes>

@@ -11,7 +11,7 @@ Ordering ordering = {1, 1, 1, 1, 1, 1, nullptr};
 
 namespace {
 
-// Never to a multiple of 256: Cell::settled has the lower bits of a moment, or 0.
+// Never to a multiple of 256: Region::settled has the lower bits of a moment, or 0.
 uint32_t tick() {
   if (!(++ordering.now & 0xff)) ++ordering.now;
   return ordering.now;

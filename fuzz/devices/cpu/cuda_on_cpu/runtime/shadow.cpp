@@ -8,14 +8,16 @@ namespace cuda_on_cpu {
 
 constexpr uintptr_t granule = 4;
 
-static uintptr_t shadow_bytes(uintptr_t bytes) { return (bytes / granule + 2) * sizeof(Cell); }
+static uintptr_t words(uintptr_t bytes) { return bytes / granule + 2; }
+static uintptr_t shadow_bytes(uintptr_t bytes) { return words(bytes) * (sizeof(Cell) + sizeof(uint16_t)); }
 
 bool map_shadow(Region &region, uintptr_t start, uintptr_t bytes) {
-  region = {start & ~(granule - 1), bytes + (start & (granule - 1)), nullptr};
+  region = {start & ~(granule - 1), bytes + (start & (granule - 1)), nullptr, nullptr};
   void *memory = mmap(nullptr, shadow_bytes(region.bytes), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   region.cells = static_cast<Cell *>(memory);
+  region.settled = reinterpret_cast<uint16_t *>(region.cells + words(region.bytes));
   return true;
 }
 

@@ -34,8 +34,8 @@ static inline uint16_t how_is(uint64_t pc, uint32_t bytes_and_flags) {
 // Two concurrent readers are kept, of two warps or two blocks where there are such: whoever writes next is not both.
 struct Cell {
   Trace write, read, other_read;
-  uint8_t state;    // 4 bits: addressable bytes; 4: initialised ones
-  uint8_t settled;  // the lower bits of the moment at which nothing more can be learned from a read of the word; or 0
+  uint8_t state;  // 4 bits: addressable bytes; 4: initialised ones
+  uint8_t unused;
 
   static constexpr uint8_t all = 0xff;
   uint32_t addressable() const { return state & 15u; }
@@ -45,10 +45,16 @@ struct Cell {
 static_assert(sizeof(Cell) == 32, "a cell is half a cache line");
 
 // A range of memory with shadow. Its arrays lie inside it with unaddressable bytes between them.
+//
+// Of each word it is also noted, beside the cells and so small that it stays in the nearest cache, at which moment nothing
+// more could be learned from reading it: the lower eight bits of the clock (0: never), and in the upper ones 0, or by which
+// warp, counted from 1. That is nearly always enough to know.
 struct Region {
   uintptr_t start, bytes;
   Cell *cells;
+  uint16_t *settled;
   Cell *cell(uintptr_t address) const { return cells + ((address - start) >> 2); }
+  uint16_t *settled_at(uintptr_t address) const { return settled + ((address - start) >> 2); }
   bool holds(uintptr_t address) const { return address - start < bytes; }
 };
 
