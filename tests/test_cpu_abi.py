@@ -20,6 +20,7 @@ STRUCTS: dict[str, type[ctypes.Structure]] = {
     "Buffer": abi.RawBuffer,
     "Argument": abi.RawArgument,
     "Step": abi.RawStep,
+    "Given": abi.RawGiven,
     "Launched": abi.RawLaunched,
     "Finding": abi.RawFinding,
     "Run": abi.RawRun,

@@ -56,6 +56,8 @@ def parameter_for(argument: str, values: Values) -> str:
     """A parameter that takes the argument."""
     if argument in values["arrays"]:
         return f"{C_TYPES[values['arrays'][argument].partition('[')[0]]} *"
+    if "nullopt" in argument:
+        return "std::optional<torch::Tensor>"
     return "const int *" if argument == "nullptr" else "float" if "." in argument else "int"
 
 

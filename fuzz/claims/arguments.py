@@ -23,7 +23,7 @@ ClaimedArrays = Mapping[str, Array]
 LITERAL = re.compile(
     r"[+-]?(?:0[xX][0-9a-fA-F]+|\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU])"
     r"|[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?[fF]?"
-    r"|[+-]?(?:INFINITY|NAN)|true|false|nullptr"
+    r"|[+-]?(?:INFINITY|NAN)|true|false|nullptr|(?:std|c10|at|torch)::nullopt"
 )
 NAME = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
 C_TYPES = {"f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16", "i32": "int", "u32": "unsigned"}
@@ -36,6 +36,7 @@ class Arguments:
 
     texts: tuple[str, ...]
     declared: tuple[str, ...]
+    tensors: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,24 @@ def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays
             return f"{C_TYPES[arrays[name].element] if is_typed else 'void'} *{name}"
         return f"{'long long' if widths.get(name) == LONG else 'int'} {name}"
 
-    return Arguments(written.texts, tuple(map(declared, uses(written.texts, (*arrays, *names)))))
+    used = uses(written.texts, (*arrays, *names))
+    if not (written.on_host and takes_tensors(parameters)):
+        return Arguments(written.texts, tuple(map(declared, used)))
+    ranks = {name: len(arrays[name].shape) for name in used if name in arrays}
+    apart = [part for name in used for part in in_parts(declared(name), name, ranks.get(name))]
+    return Arguments(written.texts, tuple(apart), tuple(ranks.items()))
+
+
+def takes_tensors(parameters: Parameters) -> bool:
+    """Whether it is a function of torch's tensors."""
+    return any("Tensor" in parameter.text for parameter in parameters)
+
+
+def in_parts(declared: str, name: str, rank: int | None) -> list[str]:
+    """What is handed over for a name: of a tensor of some rank the array, and its sizes."""
+    if rank is None:
+        return [declared]
+    return [f"{declared}_data", *(f"long long {name}_size_{number}" for number in range(rank))]
 
 
 def check_args(

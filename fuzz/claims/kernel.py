@@ -177,6 +177,7 @@ class Kernel:
         sizes = self.sizes(axes, tune)
         shapes = shapes_of(self, sizes)
         buffers = [buffer_of(self, name, shape, inputs, sizes) for name, shape in shapes.items()]
+        buffers.sort(key=lambda buffer: buffer.is_returned)  # those come of themselves, behind what is placed
         job = Job(
             kernel=self.name,
             path=self.path,
@@ -311,7 +312,8 @@ def buffer_of(kernel: Kernel, name: str, shape: Shape, inputs: Arrays, sizes: Si
     elif array.reads:
         content = np.ascontiguousarray(kernel.stored(inputs)[array.reads]).reshape(shape)
     whole = (evaluate(kernel.front, ("arrays", name), array.room, sizes), *shape[1:]) if array.room else shape
-    return Buffer(name, array.element, whole, content, fill, array.writes is not None, shape if array.room else None)
+    part, is_returned = shape if array.room else None, any(name in launch.returns for launch in kernel.launches)
+    return Buffer(name, array.element, whole, content, fill, array.writes is not None, part, is_returned)
 
 
 def steps_of(kernel: Kernel, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple[Step, ...]:
@@ -322,9 +324,9 @@ def steps_of(kernel: Kernel, sizes: Sizes, shapes: Mapping[str, Shape]) -> tuple
         if is_chosen(kernel.front, ("launch", index), launch, sizes)
     ]
     for name, array in kernel.arrays.items():
-        if array.writes and prod(shapes[name]) and not any(name in launch.args for _, launch in chosen):
+        if array.writes and prod(shapes[name]) and not any(name in (*one.args, *one.returns) for _, one in chosen):
             raise kernel.front.error(("arrays", name), f"no launch takes '{name}' {at(sizes)}")
-    return tuple(step_of(kernel.front, key, launch, kernel.arrays, sizes) for key, launch in chosen)
+    return tuple(step_of(kernel.front, key, launch, kernel.arrays, sizes, shapes) for key, launch in chosen)
 
 
 def corners(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:

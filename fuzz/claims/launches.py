@@ -50,6 +50,8 @@ class Launch:
     when: Expression | None = None
     made: Arguments | None = None
     on_host: bool = False
+    returns: tuple[str, ...] = ()
+    """The outputs that a function of tensors returns, in this order."""
     widths: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -60,7 +62,9 @@ class Launch:
     def entry_for(self, sizes: Sizes) -> Entry:
         """The entry with each `{name}` replaced by its value."""
         function = re.sub(r"\{(\w+)\}", lambda hole: str(sizes[hole[1]]), self.entry)
-        return Call(function, self.made.texts, self.made.declared, self.on_host) if self.made else function
+        if self.made is None:
+            return function
+        return Call(function, self.made.texts, self.made.declared, self.on_host, self.made.tensors)
 
     def entries(self, choices: Choices, where: Where) -> tuple[Entry, ...]:
         """The entry for every value of the names in it, as far as the conditions on these alone hold."""
@@ -73,9 +77,9 @@ def read_launches(
     front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays, choices: Choices
 ) -> tuple[Launch, ...]:
     if table(front, ("host",)):
-        launches: tuple[Launch, ...] = (read_host(front, names, arrays, choices),)
-        check_taken(front, arrays, launches)
-        return launches
+        host = read_host(front, names, arrays, choices)
+        check_taken(front, {name: array for name, array in arrays.items() if name not in host.returns}, (host,))
+        return (host,)
     written = required(front, ("launch",), EXAMPLE)
     if not isinstance(written, list) or not all(isinstance(item, dict) for item in written):
         raise front.error(("launch",), "a launch stands under [[launch]], in double brackets")
@@ -105,14 +109,18 @@ def read_host(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays,
     parameters = read_function(front, (*key, said), written, host_functions_of(front.source), choices)
     check_args(front, (*key, "call" if written.is_call else "args"), written, parameters, arrays)
     one = expression.number("1", ())
+    used = uses(written.texts, (*arrays, *names))
+    made = arguments_of(written, parameters, arrays, names)
+    left = (name for name, array in arrays.items() if array.writes and name not in used)
     return Launch(
         entry=written.function,
         grid=(one,),
         block=(one,),
         shared=expression.number("0", ()),
-        args=uses(written.texts, (*arrays, *names)),
-        made=arguments_of(written, parameters, arrays, names),
+        args=used,
+        made=made,
         on_host=True,
+        returns=tuple(left) if made.tensors else (),
         widths=widths_of(written, parameters),
     )
 

@@ -3,6 +3,7 @@
 Knows the limits of a launch; never what it computes.
 """
 
+from collections.abc import Mapping
 from math import prod
 
 from kfuzz.claims.arguments import ClaimedArrays
@@ -22,8 +23,15 @@ def is_chosen(front: FrontMatter, key: KeyPath, launch: Launch, sizes: Sizes) ->
     return launch.when is None or bool(evaluate(front, (*key, "when"), launch.when, sizes))
 
 
-def step_of(front: FrontMatter, key: KeyPath, launch: Launch, arrays: ClaimedArrays, sizes: Sizes) -> Step:
-    """The launch at these sizes."""
+def step_of(
+    front: FrontMatter,
+    key: KeyPath,
+    launch: Launch,
+    arrays: ClaimedArrays,
+    sizes: Sizes,
+    shapes: Mapping[str, tuple[int, ...]],
+) -> Step:
+    """The launch at these sizes; of a tensor it is handed the array and its shape."""
     block = sides_of(front, (*key, "block"), launch.block, BLOCK_MAX, sizes)
     if prod(block) > THREADS_MAX:
         found = f"{prod(block)} threads {at(sizes)}; a block has at most {THREADS_MAX}"
@@ -41,8 +49,18 @@ def step_of(front: FrontMatter, key: KeyPath, launch: Launch, arrays: ClaimedArr
         grid=sides_of(front, (*key, "grid"), launch.grid, GRID_MAX, sizes),
         block=block,
         shared=shared,
-        args=tuple(arg if arg in arrays else sizes[arg] for arg in launch.args),
+        args=tuple(one for arg in launch.args for one in handed(arg, launch, arrays, sizes, shapes)),
     )
+
+
+def handed(
+    arg: str, launch: Launch, arrays: ClaimedArrays, sizes: Sizes, shapes: Mapping[str, tuple[int, ...]]
+) -> tuple[str | int, ...]:
+    """What is handed over for one name."""
+    if arg not in arrays:
+        return (sizes[arg],)
+    is_tensor = launch.made is not None and arg in dict(launch.made.tensors)
+    return (arg, *shapes[arg]) if is_tensor else (arg,)
 
 
 def sides_of(

@@ -17,7 +17,7 @@ DIFFERENCE_TIMES = re.compile(
 )
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 FAST_MATH = re.compile(r"\bnvcc\b[^\n]*\s--?use_fast_math\b")
-ATOMIC_ADD = re.compile(r"\batomicAdd(?:_block|_system)?\s*(?=\()")
+ATOMIC_ADD = re.compile(r"\b(?:gpuA|a)tomicAdd(?:_block|_system|NoReturn)?\s*(?=\()")
 LONGEST = 80
 
 

@@ -30,7 +30,8 @@ class Buffer:
     """One array of a job. Without content or fill it is poisoned before the first launch.
 
     `fill` is the bits that every element holds at first. An in-place array has content and is an output. Where an
-    output is only the beginning of the array, `part` is its shape.
+    output is only the beginning of the array, `part` is its shape. One that `is_returned` comes from a host
+    function: nobody places it.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Buffer:
     fill: int | None = None
     is_output: bool = False
     part: tuple[int, ...] | None = None
+    is_returned: bool = False
 
     @property
     def answer(self) -> tuple[int, ...]:
@@ -52,13 +54,15 @@ class Call:
     """A `__global__` function whose arguments the compiler makes: `softmax<128>(Load{x}, Store{y}, rows, 1.0f)`.
 
     `declared` are the names in the arguments, `float *x`, `int rows`, in the order in which a step gives their values.
-    `on_host`: it is a host function, which is called once, and launches.
+    `on_host`: it is a host function, which is called once, and launches. `tensors`: names that stand for tensors of so
+    many dimensions, for each of which a step gives the array and its sizes.
     """
 
     function: str
     arguments: tuple[str, ...]
     declared: tuple[str, ...]
     on_host: bool = False
+    tensors: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(self.arguments)})"

@@ -22,7 +22,8 @@ IN_ONE_BLOCK, IN_OTHER_BLOCKS, IN_ONE_WARP = range(3)
 IS_ATOMIC, IS_VOLATILE, IS_OF_BLOCK_SCOPE = 1, 2, 4
 SCOPES_REACH, ATOMICS_RELEASE, ATOMICS_ACQUIRE, VOLATILE_IS_ATOMIC, WARPS_IN_STEP = 1, 2, 4, 8, 16
 FINDING_CAPACITY = 64
-MOST_ALLOCATIONS, MOST_LAUNCHES = 256, 4096
+MOST_GIVEN, MOST_RANK = 32, 8
+MOST_ALLOCATIONS, MOST_LAUNCHES = 1024, 4096
 """Of host functions, in one run: abi.h's max_buffers, and how many launches are written down."""
 
 
@@ -98,6 +99,12 @@ class RawStep(Structure):
         ("on_host", c_uint32),
         ("context", c_void_p),
     ]
+
+
+class RawGiven(Structure):
+    """A tensor that a host function returns."""
+
+    _fields_ = [("data", c_void_p), ("type", c_uint32), ("rank", c_uint32), ("sizes", c_int64 * MOST_RANK)]
 
 
 class RawLaunched(Structure):
@@ -187,6 +194,8 @@ class RawRun(Structure):
         ("launched_capacity", c_uint32),
         ("launched_count", c_uint32),
         ("refusal", c_char_p),
+        ("given", POINTER(RawGiven)),
+        ("given_count", c_uint32),
     ]
 
 

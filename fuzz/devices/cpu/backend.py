@@ -9,7 +9,7 @@ import random
 import resource
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -23,10 +23,12 @@ from kfuzz.devices.cpu.abi import (
     IS_INITIALISED,
     IS_OUTPUT,
     MOST_ALLOCATIONS,
+    MOST_GIVEN,
     MOST_LAUNCHES,
     LoadedLibrary,
     RawBuffer,
     RawFinding,
+    RawGiven,
     RawLaunched,
     RawRun,
     RawStep,
@@ -36,7 +38,7 @@ from kfuzz.devices.cpu.abi import (
 )
 from kfuzz.devices.cpu.confine import StartedProcessError, confined
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, examined
-from kfuzz.devices.cpu.findings import Lines, in_file, sights
+from kfuzz.devices.cpu.findings import Lines, Sight, in_file, sights
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.layout import ALIGNED, POISONS, nbytes
 from kfuzz.devices.processes import adopt_orphans
@@ -47,6 +49,8 @@ MEMORY_LIMIT = 40 << 30
 """Bytes of addresses for the whole process: more than stacks, arrays and their shadow take when all are in use."""
 
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
+ELEMENTS: dict[int, str] = {3: "i32", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
+"""The element types of arrays, in torch's numbers."""
 KEPT_LIBRARIES = 64
 MOST_SECONDS = 2.0
 """For a job whose arrays are not filled: what is written meanwhile is memory."""
@@ -69,11 +73,14 @@ class LaidOut:
     def __init__(self, job: Job, program: LoadedFlavour, seed: int) -> None:
         self.job, self.program = job, program
         self._contents: list[NDArray[np.generic]] = []
-        numbers = {buffer.name: i for i, buffer in enumerate(job.buffers)}
+        self._placed = placed = [buffer for buffer in job.buffers if not buffer.is_returned]
+        self._returned = [buffer for buffer in job.buffers if buffer.is_returned]
+        numbers = {buffer.name: i for i, buffer in enumerate(placed)}
         with_host = any(is_host(step.entry) for step in job.steps)
-        self._buffers = (RawBuffer * (MOST_ALLOCATIONS if with_host else max(1, len(job.buffers))))()
+        self._buffers = (RawBuffer * (MOST_ALLOCATIONS if with_host else max(1, len(placed))))()
+        self._given = (RawGiven * (MOST_GIVEN if with_host else 1))()
         self._launched = (RawLaunched * (MOST_LAUNCHES if with_host else 1))()
-        for raw, buffer, distance in zip(self._buffers, job.buffers, distances(job, seed), strict=False):
+        for raw, buffer, distance in zip(self._buffers, placed, distances(job, seed), strict=False):
             raw.bytes, raw.distance = nbytes(buffer), distance
             raw.flags = IS_OUTPUT if buffer.is_output else 0
             raw.element_bytes = 4
@@ -84,7 +91,7 @@ class LaidOut:
             elif buffer.fill is not None:
                 raw.fill, raw.element_bytes = buffer.fill, DTYPES[buffer.element].itemsize
                 raw.flags |= IS_INITIALISED
-        self._poisoned = [i for i, one in enumerate(job.buffers) if one.content is None and one.fill is None]
+        self._poisoned = [i for i, one in enumerate(placed) if one.content is None and one.fill is None]
         self._args = []
         self._steps = (RawStep * max(1, len(job.steps)))()
         for raw_step, step in zip(self._steps, job.steps, strict=False):
@@ -107,7 +114,7 @@ class LaidOut:
             shared_arrays=program.loaded.shared,
             variables=program.loaded.variables,
             thread_local_anchor_offset=library.anchor_offset,
-            buffer_count=len(job.buffers),
+            buffer_count=len(placed),
             step_count=len(job.steps),
             shared_array_count=len(library.shared_arrays),
             variable_count=len(library.variables),
@@ -115,7 +122,8 @@ class LaidOut:
             flush_denormals=library.flush_denormals,
             findings=self._findings,
             finding_capacity=FINDING_CAPACITY,
-            job_buffer_count=len(job.buffers),
+            given=self._given,
+            job_buffer_count=len(placed),
             buffer_capacity=len(self._buffers),
             launched=self._launched,
             launched_capacity=len(self._launched),
@@ -138,14 +146,17 @@ class LaidOut:
         took = time.process_time() - began
         seen = self._findings[: raw.finding_count]
         found = sights(seen, job, program.loaded.library, program.lines, raw) if seen else []
-        run = Run(manner.label(), self._outputs(), took) if raw.status == FINISHED and not job.blocks else None
+        if raw.status == FINISHED:
+            found += self._misfits()
+        fits = raw.status == FINISHED and not job.blocks and all(one.finding.kind != "wrong-shape" for one in found)
+        run = Run(manner.label(), self._outputs(), took) if fits else None
         printed = (raw.printed or b"").decode(errors="replace")
         refusal = (raw.refusal or b"").decode(errors="replace")
         return CpuRun(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed, refusal)
 
     def addresses(self) -> dict[str, int]:
         """Where the outputs lay in the last run, and still lie."""
-        buffers = zip(self._buffers, self.job.buffers, strict=False)
+        buffers = zip(self._buffers, self._placed, strict=False)
         return {buffer.name: int(raw.address) for raw, buffer in buffers if buffer.is_output}
 
     def overflowed(self, runtime: Runtime, seconds: float) -> Outcome:
@@ -175,9 +186,11 @@ class LaidOut:
     def stored(self, runtime: Runtime, watch: tuple[str, int], seconds: float) -> tuple[str, int] | None:
         """Where the element that is watched is stored, in a run in the usual order."""
         name, index = watch
-        number = next(i for i, buffer in enumerate(self.job.buffers) if buffer.name == name)
+        number = next((i for i, buffer in enumerate(self._placed) if buffer.name == name), None)
+        if number is None:
+            return None
         self._run.watched_buffer = number
-        self._run.watched_offset = index * DTYPES[self.job.buffers[number].element].itemsize
+        self._run.watched_offset = index * DTYPES[self._placed[number].element].itemsize
         self.run(runtime, Manner(FORWARD, POISONS[0]), seconds)
         library = self.program.loaded.library
         file, line = in_file(library, self.program.lines.of(self._run.watched_pc))
@@ -186,15 +199,30 @@ class LaidOut:
     def _outputs(self) -> dict[str, NDArray[np.generic]]:
         """The outputs' content. Where a run leaves the same bits as the one before, it is the same array."""
         outputs = {}
-        for raw, buffer in zip(self._buffers, self.job.buffers, strict=False):
-            if not buffer.is_output:
-                continue
+        left = [(one, raw.address) for one, raw in zip(self._placed, self._buffers, strict=False) if one.is_output]
+        given = self._given[: self._run.given_count]
+        left += [(buffer, raw.data) for buffer, raw in zip(self._returned, given, strict=False)]
+        for buffer, address in left:
             array = self._left.get(buffer.name)
-            if array is None or not are_equal(array.ctypes.data, raw.address, array.nbytes):
+            if array is None or not are_equal(array.ctypes.data, address, array.nbytes):
                 array = self._left[buffer.name] = np.empty(buffer.answer, DTYPES[buffer.element])
-                ctypes.memmove(array.ctypes.data, raw.address, array.nbytes)
+                ctypes.memmove(array.ctypes.data, address, array.nbytes)
             outputs[buffer.name] = array
         return outputs
+
+    def _misfits(self) -> Iterator[Sight]:
+        """What a host function returned that is no array of the claim's."""
+        given = self._given[: self._run.given_count]
+        if len(given) != len(self._returned):
+            wanted = ", ".join(one.name for one in self._returned) or "nothing"
+            raise ClaimError(f"{self.job.path}: it returns {len(given)} tensors; the claim wants {wanted}")
+        for buffer, raw in zip(self._returned, given, strict=True):
+            sizes = tuple(raw.sizes[: raw.rank])
+            element = ELEMENTS.get(raw.type, f"type {raw.type} of torch")
+            if element != buffer.element or math.prod(sizes) != math.prod(buffer.answer):
+                wanted = f"{buffer.element}[{', '.join(map(str, buffer.answer))}]"
+                message = f"{buffer.name} is returned as {element}[{', '.join(map(str, sizes))}], not {wanted}"
+                yield Sight(Finding("wrong-shape", message, array=buffer.name), None, True)
 
 
 def distances(job: Job, seed: int) -> list[int]:

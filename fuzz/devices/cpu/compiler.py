@@ -38,8 +38,8 @@ Noted = dict[str, Any]
 
 HOME = Path(__file__).with_name("cuda_on_cpu")
 OF_LIBRARIES = (HOME / "runtime" / "module.cpp", HOME / "host" / "library.cpp")
-FRONTS = ("cuda_on_cpu.h", "cuda_on_cpu_host.h")
-"""In front of every kernel file; the second where host functions are compiled, too."""
+FRONTS = ("cuda_on_cpu.h", "cuda_on_cpu_host.h", "cuda_on_cpu_torch.h")
+"""In front of every kernel file; the second where host functions are compiled, too, the third where these use torch."""
 INCLUDES = ("-I", str(HOME / "include"), "-I", str(HOME / "host" / "include"))
 INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
 GUARD = "guard variable"
@@ -111,9 +111,23 @@ def runtime() -> Path:
     return _kept(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
 
 
-def _objects(compiler: str, flavour: Flavour, with_host: bool) -> list[str]:
+def _objects(compiler: str, flavour: Flavour, front: int) -> list[str]:
     """What every kernel library has a copy of."""
-    return [str(_object(compiler, flavour, one)) for one in OF_LIBRARIES[: 2 if with_host else 1]]
+    made = [_object(compiler, flavour, one) for one in OF_LIBRARIES[: 2 if front else 1]]
+    if front == len(FRONTS) - 1:
+        made += [_torch_object(compiler, one) for one in sorted((HOME / "host" / "torch").glob("*.cpp"))]
+    return list(map(str, made))
+
+
+def _torch_object(compiler: str, source: Path) -> Path:
+    """A part of torch's shim, in which no access is looked at."""
+    name = f"cpu/torch-{source.stem}-{cache.key(_identity(compiler), _own_digest())[:32]}.o"
+    return _kept(name, lambda made: _compile_own(compiler, made, "-fexceptions", "-frtti", "-c", str(source)))
+
+
+def _front(job: Job, unit: Unit) -> int:
+    """Which of FRONTS stands before the kernel file."""
+    return (1 + unit.uses_torch) if any(map(is_host, job.entries)) else 0
 
 
 def _object(compiler: str, flavour: Flavour, source: Path) -> Path:
@@ -163,7 +177,7 @@ def library(job: Job, flavour: Flavour) -> Library:
     parts = [
         _identity(compiler),
         _own_digest(),
-        *_options(compiler, flavour, chosen, any(map(is_host, job.entries))),
+        *_options(compiler, flavour, chosen, bool(_front(job, unit))),
         *LINK,
         unit.text,
         *unit.texts[1:],
@@ -198,9 +212,9 @@ def _noted(name: str) -> Noted | None:
 
 def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit, name: str) -> Noted:
     """Compile and link; keep the library, and then the notes that make it count."""
-    with_host = any(map(is_host, job.entries))
-    objects = _objects(compiler, flavour, with_host)
-    header = _precompiled(compiler, flavour, chosen, with_host)
+    before, with_host = _front(job, unit), bool(_front(job, unit))
+    objects = _objects(compiler, flavour, before)
+    header = _precompiled(compiler, flavour, chosen, before)
     with cache.scratch() as folder:
         made, depends = folder / "made.so", folder / "made.d"
         empty = _empty_files(folder, unit.missing)
@@ -217,7 +231,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
 
         done = compiled(str(header), unit)
         if done.returncode:
-            without_precompiled = done = compiled(FRONTS[with_host], unit)
+            without_precompiled = done = compiled(FRONTS[before], unit)
             if not done.returncode:
                 shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
             elif (whole := whole_unit(job, flavour)) not in (None, unit):  # a macro may need what nothing else does
@@ -254,16 +268,16 @@ def _environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)}
 
 
-def _precompiled(compiler: str, flavour: Flavour, chosen: Flags, with_host: bool) -> Path:
+def _precompiled(compiler: str, flavour: Flavour, chosen: Flags, front: int) -> Path:
     """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits."""
-    chosen_options = _options(compiler, flavour, chosen, with_host)
-    folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), *chosen_options)[:32]}"
+    chosen_options = _options(compiler, flavour, chosen, bool(front))
+    folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), FRONTS[front], *chosen_options)[:32]}"
     header = cache.folder() / folder / "front.h"
     if not (header.parent / "front.h.gch").exists():
         with cache.scratch() as scratch:
             header.parent.mkdir(parents=True, exist_ok=True)
             text, made = scratch / "front.h", scratch / "front.h.gch"
-            text.write_text(f'#include "{FRONTS[with_host]}"\n', encoding="utf-8")
+            text.write_text(f'#include "{FRONTS[front]}"\n', encoding="utf-8")
             text.replace(header)
             command = [compiler, *chosen_options, *INCLUDES, "-x", "c++-header"]
             command += [str(header), "-o", str(made)]

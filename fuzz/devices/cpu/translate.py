@@ -39,7 +39,7 @@ _UNSUPPORTED = (
     (r"\bthrust\s*::", "thrust"),
     (r"\bcub\s*::\s*(?!(?:BlockReduce|WarpReduce|Sum|Max|Min|BLOCK_REDUCE_\w+)\b)\w+", "this part of cub"),
     (
-        r"\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*)\b)",
+        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*)\b)",
         "this part of libcu++ (cuda::)",
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),

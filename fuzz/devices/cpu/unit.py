@@ -18,6 +18,7 @@ from kfuzz.devices.headers import SourceFile, sources
 
 KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
 COUNT_FROM_HERE = '#include "cuda_on_cpu/count_from_here.h"'
+TORCH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|pybind11)/", re.MULTILINE)
 LINES_A_FILE = 1_000_000
 """The lines of header number 3 begin behind 3,000,000."""
 
@@ -44,6 +45,11 @@ class Unit:
         """Whether every include in quotes is known, so that the text stands for all there is."""
         named = [include for file in self.files for include in includes(file.text) if include.is_quoted]
         return len(named) == sum(include.is_quoted for file in self.files for include, _ in file.includes)
+
+    @property
+    def uses_torch(self) -> bool:
+        """Whether it includes a header of torch's."""
+        return any(TORCH.search(file.text) for file in self.files)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -109,10 +115,19 @@ def _exported(number: int, entry: Entry) -> str:
     if isinstance(entry, str):
         return f"CUDA_ON_CPU_ENTRY({json.dumps(entry)}, {entry})"
     declared = f"({', '.join(entry.declared)})"
+    if entry.tensors:
+        made = "".join(_tensor(name, rank) for name, rank in entry.tensors)
+        return f"CUDA_ON_CPU_TORCH_CALL({number}, {json.dumps(str(entry))}, {declared}, {made}, {entry})"
     if entry.on_host:
         return f"CUDA_ON_CPU_HOST_CALL({number}, {json.dumps(str(entry))}, {declared}, {entry})"
     words = (str(number), json.dumps(str(entry)), declared, f"({entry.function})", *entry.arguments)
     return f"CUDA_ON_CPU_CALL({', '.join(words)})"
+
+
+def _tensor(name: str, rank: int) -> str:
+    """The statement that makes a tensor of an array and its sizes."""
+    parts = ", ".join([f"{name}_data", *(f"{name}_size_{number}" for number in range(rank))])
+    return f"::at::Tensor {name} = ::kfuzz_torch::tensor({parts}); "
 
 
 def in_its_files(words: str, unit: Unit) -> str:

@@ -10,6 +10,7 @@
 #include "../runtime/block.h"
 #include "../runtime/checker.h"
 #include "../runtime/launch.h"
+#include "../runtime/memory_map.h"
 #include "../runtime/report.h"
 #include "host.h"
 
@@ -18,6 +19,7 @@ namespace cuda_on_cpu {
 namespace {
 
 bool running_host;
+int reaches;  // operations of torch's that are under way: they reach device memory, and are not looked at
 cudaError_t last_error;
 char refusal[1024];
 int silenced[2] = {-1, -1};  // what standard output and error were
@@ -46,18 +48,20 @@ void speak() {
 void enter_host(bool enter) {
   running_host = enter;
   checker_pauses(enter);
-  allow_device_memory(!enter);
+  host_reaches(!enter || reaches);
 }
 
 }  // namespace
 
 bool in_host() { return running_host; }
+void host_reaches(bool reaches_now) { allow_device_memory(reaches_now || reaches || !running_host); }
 
 void call_host(const Step &step) {
   void *args[max_args];
   uint64_t values[max_args];
   bind_arguments(step, args, values);
   last_error = cudaSuccess;
+  reaches = 0;
   forget_launches();
   forget_handles();
   silence();
@@ -69,6 +73,7 @@ void call_host(const Step &step) {
 }
 
 void leave_host() {
+  reaches = 0;
   if (running_host) enter_host(false);
   speak();
 }
@@ -110,6 +115,22 @@ CUDA_ON_CPU_API cudaError_t cudaPeekAtLastError() {
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why) { host_refuses(why); }
+
+CUDA_ON_CPU_API void cuda_on_cpu_host_reaches(int more) {
+  reaches += more;
+  host_reaches(reaches);
+}
+
+CUDA_ON_CPU_API void cuda_on_cpu_host_wrote(void *data, size_t bytes) {
+  if (run->check && is_device_memory(data)) host_has_written(reinterpret_cast<uintptr_t>(data), bytes);
+}
+
+CUDA_ON_CPU_API void cuda_on_cpu_host_gives(const void *data, int type, int rank, const int64_t *sizes) {
+  if (run->given_count == max_given || rank > static_cast<int>(max_rank)) host_refuses("kfuzz: too many results");
+  Given &given = run->given[run->given_count++];
+  given = {data, static_cast<uint32_t>(type), static_cast<uint32_t>(rank), {}};
+  for (int i = 0; i < rank; i++) given.sizes[i] = sizes[i];
+}
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_exits(int code) {
   char words[64];

@@ -14,6 +14,9 @@ void call_host(const Step &step);
 void leave_host();
 bool in_host();
 
+// Whether the host may touch device memory for now: a copy of the API's own, or an operation of torch's.
+void host_reaches(bool reaches_now);
+
 // Within a scope: device memory is there for the runtime itself.
 class Within {
  public:

@@ -58,9 +58,9 @@ static cudaError_t copied(void *to, const void *from, size_t bytes, cudaMemcpyKi
   if (!from_device && !to_device) {
     memmove(to, from, part);
   } else {
-    allow_device_memory(true);  // the host's own memory stays in reach: a wrong host pointer faults where it is used
+    host_reaches(true);  // the host's own memory stays in reach: a wrong host pointer faults where it is used
     memmove(to, from, part);
-    allow_device_memory(!in_host());
+    host_reaches(false);
   }
   if (to_device && run->check) host_has_written(reinterpret_cast<uintptr_t>(to), part);
   return cudaSuccess;

@@ -8,7 +8,7 @@
 
 namespace cuda_on_cpu {
 
-constexpr uint32_t max_buffers = 256, max_args = 256;
+constexpr uint32_t max_buffers = 1024, max_args = 256;
 
 struct Index {
   uint32_t x, y, z;
@@ -86,6 +86,14 @@ struct Step {
 
 // Why a launch was refused, as a GPU does.
 enum class Refused : uint32_t { no, empty_grid, large_grid, empty_block, large_block, shared_memory };
+
+// A tensor that a host function returns: its type in torch's numbers.
+constexpr uint32_t max_rank = 8, max_given = 32;
+struct Given {
+  const void *data;
+  uint32_t type, rank;
+  int64_t sizes[8];  // max_rank
+};
 
 // A launch by a host function.
 struct Launched {
@@ -212,6 +220,8 @@ struct Run {
   Launched *launched;
   uint32_t launched_capacity, launched_count;
   const char *refusal;
+  Given *given;
+  uint32_t given_count;
 };
 
 }  // namespace cuda_on_cpu

@@ -17,3 +17,6 @@ CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_refuses(const char *why);
     }                                                              \
   }                                                                \
   CUDA_ON_CPU_ENTRY(name, cuda_on_cpu_host_call_##number)
+// Of a function of tensors: `tensors` makes them of what is declared.
+#define CUDA_ON_CPU_TORCH_CALL(number, name, declared, tensors, ...) \
+  CUDA_ON_CPU_HOST_CALL(number, name, declared, tensors ::kfuzz_torch::give_what([&] { return __VA_ARGS__; }))

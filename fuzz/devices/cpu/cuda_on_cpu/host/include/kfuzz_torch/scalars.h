@@ -1,0 +1,132 @@
+// The element types of tensors, and their names.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <ostream>
+
+namespace c10 {
+
+enum class ScalarType : int8_t { Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf, ComplexFloat, ComplexDouble, Bool, QInt8, QUInt8, QInt32, BFloat16, Undefined };
+
+// IEEE binary16 in 16 bits: every operation is float's, rounded to nearest even, as torch has it.
+struct alignas(2) Half {
+  unsigned short x;
+
+  Half() = default;
+  __host__ __device__ Half(float value) : x(rounded(value)) {}
+  __host__ __device__ operator float() const { return widened(x); }
+
+ private:
+  static unsigned short rounded(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint32_t sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
+    if (size > 0x7f800000u) return static_cast<unsigned short>(sign | 0x7e00u);
+    if (size >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);  // halfway to 2^16, or beyond
+    if (size < 0x38800000u) {  // subnormal: adding 2^-1 leaves multiples of 2^-24 in the lower bits, rounded
+      float shifted;
+      memcpy(&shifted, &size, sizeof shifted);
+      shifted += 0.5f;
+      memcpy(&bits, &shifted, sizeof bits);
+      return static_cast<unsigned short>(sign | (bits - 0x3f000000u));
+    }
+    uint32_t odd = size >> 13 & 1u;
+    return static_cast<unsigned short>(sign | ((size + 0xc8000fffu + odd) >> 13));
+  }
+  static float widened(unsigned short half) {
+    uint32_t sign = (half & 0x8000u) << 16, size = half & 0x7fffu, bits;
+    if (size >= 0x7c00u) {
+      bits = sign | 0x7f800000u | (size & 0x3ffu) << 13;
+    } else if (size >= 0x400u) {
+      bits = sign | ((size << 13) + 0x38000000u);
+    } else {
+      float value = static_cast<float>(size) * 0x1p-24f;
+      memcpy(&bits, &value, sizeof bits);
+      bits |= sign;
+    }
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+};
+
+struct alignas(2) BFloat16 {
+  unsigned short x;
+
+  BFloat16() = default;
+  __host__ __device__ BFloat16(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    x = static_cast<unsigned short>(value != value ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+  }
+  __host__ __device__ operator float() const {
+    uint32_t bits = static_cast<uint32_t>(x) << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+};
+
+#define KFUZZ_TORCH_ARITHMETIC(type, sign)                                                         \
+  __host__ __device__ inline type operator sign(type a, type b) {                                  \
+    return type(static_cast<float>(a) sign static_cast<float>(b));                                 \
+  }                                                                                                \
+  __host__ __device__ inline type &operator sign##=(type &a, type b) { return a = a sign b; }      \
+  __host__ __device__ inline float operator sign(type a, float b) { return static_cast<float>(a) sign b; } \
+  __host__ __device__ inline float operator sign(float a, type b) { return a sign static_cast<float>(b); } \
+  __host__ __device__ inline double operator sign(type a, double b) { return static_cast<float>(a) sign b; } \
+  __host__ __device__ inline double operator sign(double a, type b) { return a sign static_cast<float>(b); } \
+  __host__ __device__ inline type operator sign(type a, int b) { return a sign type(static_cast<float>(b)); } \
+  __host__ __device__ inline type operator sign(int a, type b) { return type(static_cast<float>(a)) sign b; }
+#define KFUZZ_TORCH_TYPE(type)        \
+  KFUZZ_TORCH_ARITHMETIC(type, +)     \
+  KFUZZ_TORCH_ARITHMETIC(type, -)     \
+  KFUZZ_TORCH_ARITHMETIC(type, *)     \
+  KFUZZ_TORCH_ARITHMETIC(type, /)     \
+  __host__ __device__ inline type operator-(type a) { return type(-static_cast<float>(a)); }
+KFUZZ_TORCH_TYPE(Half)
+KFUZZ_TORCH_TYPE(BFloat16)
+
+template <class T>
+struct CppTypeToScalarType;
+#define KFUZZ_TORCH_NAMED(type, name)                            \
+  template <>                                                    \
+  struct CppTypeToScalarType<type> {                             \
+    static constexpr ScalarType value = ScalarType::name;        \
+  };
+KFUZZ_TORCH_NAMED(uint8_t, Byte)
+KFUZZ_TORCH_NAMED(int8_t, Char)
+KFUZZ_TORCH_NAMED(int16_t, Short)
+KFUZZ_TORCH_NAMED(int, Int)
+KFUZZ_TORCH_NAMED(long, Long)
+KFUZZ_TORCH_NAMED(long long, Long)
+KFUZZ_TORCH_NAMED(Half, Half)
+KFUZZ_TORCH_NAMED(float, Float)
+KFUZZ_TORCH_NAMED(double, Double)
+KFUZZ_TORCH_NAMED(bool, Bool)
+KFUZZ_TORCH_NAMED(BFloat16, BFloat16)
+
+inline const char *toString(ScalarType type) {
+  static const char *const names[] = {"Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double", "ComplexHalf",
+                                      "ComplexFloat", "ComplexDouble", "Bool", "QInt8", "QUInt8", "QInt32", "BFloat16", "Undefined"};
+  return names[static_cast<int>(type)];
+}
+inline std::ostream &operator<<(std::ostream &out, ScalarType type) { return out << toString(type); }
+inline size_t elementSize(ScalarType type) {
+  static const unsigned char bytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 0};
+  return bytes[static_cast<int>(type)];
+}
+inline bool isFloatingType(ScalarType type) {
+  return type == ScalarType::Half || type == ScalarType::Float || type == ScalarType::Double || type == ScalarType::BFloat16;
+}
+inline bool isIntegralType(ScalarType type, bool with_bool = false) {
+  return type <= ScalarType::Long || (with_bool && type == ScalarType::Bool);
+}
+
+constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte, kChar = ScalarType::Char, kInt8 = ScalarType::Char;
+constexpr ScalarType kShort = ScalarType::Short, kInt16 = ScalarType::Short, kInt = ScalarType::Int, kInt32 = ScalarType::Int;
+constexpr ScalarType kLong = ScalarType::Long, kInt64 = ScalarType::Long, kHalf = ScalarType::Half, kFloat16 = ScalarType::Half;
+constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = ScalarType::Float, kDouble = ScalarType::Double;
+constexpr ScalarType kFloat64 = ScalarType::Double, kBool = ScalarType::Bool, kBFloat16 = ScalarType::BFloat16;
+
+}  // namespace c10

@@ -1,0 +1,254 @@
+// What tensors compute on the host's side: element by element in double, rounded once.
+#include <cmath>
+
+#include "storage.h"
+
+namespace at {
+
+namespace {
+
+template <class T>
+double loaded(const char *at) {
+  T value;
+  memcpy(&value, at, sizeof value);
+  return static_cast<double>(value);
+}
+
+double load(const char *at, ScalarType type) {
+  switch (type) {
+    case ScalarType::Byte: return loaded<uint8_t>(at);
+    case ScalarType::Char: return loaded<int8_t>(at);
+    case ScalarType::Short: return loaded<int16_t>(at);
+    case ScalarType::Int: return loaded<int32_t>(at);
+    case ScalarType::Long: return loaded<int64_t>(at);
+    case ScalarType::Half: return loaded<Half>(at);
+    case ScalarType::Float: return loaded<float>(at);
+    case ScalarType::Double: return loaded<double>(at);
+    case ScalarType::Bool: return loaded<uint8_t>(at) != 0;
+    case ScalarType::BFloat16: return loaded<BFloat16>(at);
+    default: throw Error(c10::str("kfuzz computes nothing in ", type));
+  }
+}
+
+template <class T>
+void stored(char *at, T value) {
+  memcpy(at, &value, sizeof value);
+}
+
+void store(char *at, ScalarType type, double value) {
+  switch (type) {
+    case ScalarType::Byte: return stored(at, static_cast<uint8_t>(static_cast<int64_t>(value)));
+    case ScalarType::Char: return stored(at, static_cast<int8_t>(value));
+    case ScalarType::Short: return stored(at, static_cast<int16_t>(value));
+    case ScalarType::Int: return stored(at, static_cast<int32_t>(value));
+    case ScalarType::Long: return stored(at, static_cast<int64_t>(value));
+    case ScalarType::Half: return stored(at, Half(static_cast<float>(value)));
+    case ScalarType::Float: return stored(at, static_cast<float>(value));
+    case ScalarType::Double: return stored(at, value);
+    case ScalarType::Bool: return stored(at, static_cast<uint8_t>(value != 0));
+    case ScalarType::BFloat16: return stored(at, BFloat16(static_cast<float>(value)));
+    default: throw Error(c10::str("kfuzz computes nothing in ", type));
+  }
+}
+
+// The byte of element number i, in the order of rows, of a tensor with any strides.
+int64_t place(const Tensor &x, int64_t i) {
+  int64_t offset = 0;
+  for (int64_t d = x.dim(); d-- > 0;) {
+    offset += i % x.size(d) * x.stride(d);
+    i /= x.size(d);
+  }
+  return offset * static_cast<int64_t>(x.element_size());
+}
+
+template <class Made>
+void fill_by(const Tensor &to, Made made) {
+  Reach reach;
+  char *data = static_cast<char *>(to.data_ptr());
+  for (int64_t i = 0; i < to.numel(); i++) store(data + place(to, i), to.scalar_type(), made(i));
+  if (to.is_contiguous()) return has_written(to);
+  for (int64_t i = 0; i < to.numel(); i++) {
+    Tensor one = to;
+    for (int64_t d = 0, rest = i; d < to.dim(); d++) {
+      int64_t behind = 1;
+      for (int64_t e = d + 1; e < to.dim(); e++) behind *= to.size(e);
+      one = one.narrow(d, rest / behind, 1);
+      rest %= behind;
+    }
+    has_written(one);
+  }
+}
+
+double at_index(const Tensor &x, int64_t i) {
+  return load(static_cast<const char *>(x.data_ptr()) + place(x, i), x.scalar_type());
+}
+
+ScalarType common(const Tensor &a, const Tensor &b) {
+  if (a.scalar_type() != b.scalar_type())
+    throw Error(c10::str("kfuzz does not promote types: ", a.scalar_type(), " and ", b.scalar_type()));
+  return a.scalar_type();
+}
+
+std::vector<int64_t> joined(const Tensor &a, const Tensor &b) {
+  std::vector<int64_t> sizes(static_cast<size_t>(std::max(a.dim(), b.dim())), 1);
+  for (const Tensor *x : {&a, &b})
+    for (int64_t d = 0; d < x->dim(); d++) {
+      int64_t &size = sizes[sizes.size() - static_cast<size_t>(x->dim() - d)];
+      if (x->size(d) == 1 || x->size(d) == size) continue;
+      if (size != 1) throw Error(c10::str("the sizes ", a.sizes(), " and ", b.sizes(), " do not go together"));
+      size = x->size(d);
+    }
+  return sizes;
+}
+
+template <class Operation>
+Tensor combined(const Tensor &a, const Tensor &b, int line, Operation operation) {
+  ScalarType type = common(a, b);
+  if (a.device() != b.device() && a.dim() && b.dim()) throw Error("Expected all tensors to be on the same device");
+  std::vector<int64_t> sizes = joined(a, b);
+  Tensor left = a.expand(sizes), right = b.expand(sizes), made = empty(sizes, a.options().dtype(type), line);
+  fill_by(made, [&](int64_t i) { return operation(at_index(left, i), at_index(right, i)); });
+  return made;
+}
+
+template <class Operation>
+Tensor mapped(const Tensor &x, int line, Operation operation) {
+  Tensor made = empty(x.sizes(), x.options(), line);
+  fill_by(made, [&](int64_t i) { return operation(at_index(x, i)); });
+  return made;
+}
+
+template <class Operation>
+Tensor folded(const Tensor &x, int line, Operation operation) {
+  if (!x.numel()) throw Error("a reduction of no elements");
+  Tensor made = empty({}, x.options(), line);
+  fill_by(made, [&](int64_t) {
+    double value = at_index(x, 0);
+    for (int64_t i = 1; i < x.numel(); i++) value = operation(value, at_index(x, i));
+    return value;
+  });
+  return made;
+}
+
+}  // namespace
+
+double Tensor::number() const {
+  if (numel() != 1) throw Error(c10::str("a Tensor with ", numel(), " elements cannot be converted to Scalar"));
+  Reach reach;
+  return at_index(*this, 0);
+}
+
+Tensor Tensor::clone(int line) const {
+  Tensor made = empty(sizes(), options(), line);
+  fill_by(made, [&](int64_t i) { return at_index(*this, i); });
+  if (is_contiguous()) {  // bits, not numbers: a NaN keeps its payload
+    Reach reach;
+    if (nbytes()) memcpy(made.data_ptr(), data_ptr(), nbytes());
+  }
+  return made;
+}
+
+Tensor Tensor::contiguous(MemoryFormat, int line) const { return is_contiguous() ? *this : clone(line); }
+
+Tensor Tensor::to(ScalarType type, int line) const {
+  if (type == type_) return *this;
+  Tensor made = empty(sizes(), options().dtype(type), line);
+  fill_by(made, [&](int64_t i) { return at_index(*this, i); });
+  return made;
+}
+
+Tensor Tensor::to(const Device &device, int line) const {
+  if (device == this->device()) return *this;
+  Tensor made = empty(sizes(), options().device(device), line);
+  fill_by(made, [&](int64_t i) { return at_index(*this, i); });
+  return made;
+}
+
+const Tensor &Tensor::copy_(const Tensor &from) const {
+  Tensor fitted = from.expand(sizes()), source = fitted.storage_ == storage_ ? fitted.clone(0) : fitted;
+  fill_by(*this, [&](int64_t i) { return at_index(source, i); });
+  return *this;
+}
+
+const Tensor &Tensor::fill_(const Scalar &value) const {
+  fill_by(*this, [&](int64_t) { return value.value; });
+  return *this;
+}
+
+#define KFUZZ_TORCH_OPERATION(name, sign)                                                          \
+  Tensor Tensor::name(const Tensor &other, int line) const {                                       \
+    return combined(*this, other, line, [](double a, double b) { return a sign b; });              \
+  }                                                                                                \
+  Tensor Tensor::name(const Scalar &other, int line) const {                                       \
+    double b = other.value;                                                                        \
+    return mapped(*this, line, [b](double a) { return a sign b; });                                \
+  }
+KFUZZ_TORCH_OPERATION(add, +)
+KFUZZ_TORCH_OPERATION(sub, -)
+KFUZZ_TORCH_OPERATION(mul, *)
+KFUZZ_TORCH_OPERATION(div, /)
+
+Tensor Tensor::sum(int line) const {
+  Tensor made = empty({}, options(), line);
+  fill_by(made, [&](int64_t) {
+    double total = 0;
+    for (int64_t i = 0; i < numel(); i++) total += at_index(*this, i);
+    return total;
+  });
+  return made;
+}
+
+Tensor Tensor::sum(int64_t along, bool keep, int line) const {
+  Tensor last = transpose(along, -1);
+  std::vector<int64_t> sizes = last.sizes().vec();
+  int64_t length = sizes.empty() ? 1 : sizes.back();
+  if (!sizes.empty()) sizes.back() = 1;
+  Tensor made = empty(sizes, options(), line);
+  fill_by(made, [&](int64_t row) {
+    double total = 0;
+    for (int64_t i = 0; i < length; i++) total += at_index(last, row * length + i);
+    return total;
+  });
+  Tensor back = made.transpose(along, -1).contiguous(MemoryFormat::Contiguous, line);
+  return keep ? back : back.squeeze(along);
+}
+
+Tensor Tensor::max(int line) const {
+  return folded(*this, line, [](double a, double b) { return std::isnan(a) || a > b ? a : b; });
+}
+Tensor Tensor::min(int line) const {
+  return folded(*this, line, [](double a, double b) { return std::isnan(a) || a < b ? a : b; });
+}
+
+Tensor full(IntArrayRef sizes, const Scalar &value, const TensorOptions &options, int line) {
+  return empty(sizes, options, line).fill_(value);
+}
+
+Tensor arange(const Scalar &end, const TensorOptions &options, int line) {
+  Tensor made = empty({static_cast<int64_t>(std::ceil(end.value))}, options, line);
+  fill_by(made, [](int64_t i) { return static_cast<double>(i); });
+  return made;
+}
+
+Tensor cat(const std::vector<Tensor> &parts, int64_t along, int line) {
+  if (parts.empty()) refuse(line, "torch.cat(): expected a non-empty list of Tensors");
+  std::vector<int64_t> sizes = parts[0].sizes().vec();
+  size_t d = static_cast<size_t>(along < 0 ? along + parts[0].dim() : along);
+  sizes.at(d) = 0;
+  for (const Tensor &part : parts) sizes[d] += part.size(along);
+  Tensor made = empty(sizes, parts[0].options(), line);
+  int64_t start = 0;
+  for (const Tensor &part : parts) {
+    made.narrow(along, start, part.size(along)).copy_(part);
+    start += part.size(along);
+  }
+  return made;
+}
+
+Tensor stack(const std::vector<Tensor> &parts, int64_t along, int line) {
+  std::vector<Tensor> rows;
+  for (const Tensor &part : parts) rows.push_back(part.unsqueeze(along));
+  return cat(rows, along, line);
+}
+
+}  // namespace at

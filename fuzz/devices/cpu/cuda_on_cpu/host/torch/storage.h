@@ -1,0 +1,28 @@
+// What tensors lie in: memory of the device or of the host, their own or somebody else's.
+#pragma once
+#include "../include/kfuzz_torch/tensor.h"
+
+namespace at {
+
+struct Storage {
+  Storage(size_t bytes, Device device, int line);  // fresh: poisoned on the device, and anything on the host
+  Storage(void *data, size_t bytes) : data(static_cast<char *>(data)), bytes(bytes), device(kCUDA), is_own(false) {}
+  ~Storage();
+  Storage(const Storage &) = delete;
+
+  char *data;
+  size_t bytes;
+  Device device;
+  bool is_own;
+};
+
+// While one lives, the host reaches device memory: this is what torch's own kernels would do.
+class Reach {
+ public:
+  Reach();
+  ~Reach();
+};
+
+void has_written(const Tensor &tensor);  // all of it
+
+}  // namespace at
