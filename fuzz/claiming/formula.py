@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
 
+WARP = 32
 MULTIPLES = (2, 4, 8)
 """Of a width: elements that a thread takes at once."""
 MOST_TERMS = 4
@@ -104,7 +105,7 @@ def valued(points: Sequence[Point], texts: Iterable[str]) -> dict[str, Numbers]:
 
 def candidates(axes: tuple[str, ...], others: tuple[str, ...], numbers: tuple[int, ...]) -> Iterator[str]:
     """The terms that loops and trees make, the simplest first."""
-    plain = [*others, *map(str, sorted(set(numbers)))]
+    plain = [*others, *map(str, sorted({*numbers, *(WARP * times for times in (1, *MULTIPLES))}))]
     products = [f"{one} * {other}" for one, other in combinations(others, 2)]
     widths = [*plain, *(f"{times} * {name}" for name in others for times in MULTIPLES), *products]
     widths += [f"{times} * {product}" for product in products for times in MULTIPLES]

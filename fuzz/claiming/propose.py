@@ -4,7 +4,6 @@ Knows claims and counts; never whether a claim is kept.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -99,7 +98,7 @@ def formula(kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample],
     """One formula for all launches; the larger of several where a kernel chooses its launch by size."""
     variants = split(samples)
     found = [for_variant(kernel, some, count, len(variants) > 1) for some in variants.values()]
-    texts = list(dict.fromkeys(one.text for one in found))
+    texts = list(dict.fromkeys(one.text for one in found if one.text != "0")) or ["0"]
     text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
     return f"max(0, {text})" if is_negative(kernel, text) else text
 
@@ -114,20 +113,21 @@ def is_negative(kernel: Kernel, text: str) -> bool:
 def for_variant(
     kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int], is_one_of: bool
 ) -> CountFormula:
-    """The formula of one choice of launches, in which an axis counts only as far as that choice goes."""
+    """The formula of one choice of launches, which is 0 where that choice is not made."""
     others = [*kernel.tune, *lets_of_launches(kernel)]
     widths = [number for number in numbers(kernel.source) if 2 <= number <= LARGEST]
     points = [Point(sample.sizes, count(sample)) for sample in samples]
     found = fitted(points, kernel.axes, others, {32, *widths})
     if not is_one_of:
         return found
-    text, begins = found.text, []
+    is_chosen = []  # 1 where these launches are made and 0 elsewhere, for / rounds down
     for axis, (least, most) in reach(kernel, samples[0]).items():
-        if most < kernel.axes[axis].hi:
-            text = re.sub(rf"\b{axis}\b", f"min({axis}, {most})", text)
         if least > kernel.axes[axis].lo:
-            begins.append(f"min(1, {axis} / {least}) * ")  # 0 below the least, for / rounds down
-    return replace(found, text=f"{''.join(begins)}({text})" if begins else text)
+            is_chosen.append(f"min(1, {axis} / {least}) * ")
+        if most < kernel.axes[axis].hi:
+            is_chosen.append(f"max(0, 1 - {axis} / {most + 1}) * ")
+    is_zero = found.text == "0" or not is_chosen
+    return replace(found, text=found.text if is_zero else f"{''.join(is_chosen)}({found.text})")
 
 
 def lets_of_launches(kernel: Kernel) -> list[str]:

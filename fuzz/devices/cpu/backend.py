@@ -258,16 +258,21 @@ def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int,
             raise ClaimError(f"{job.path}: parameter {number} of {entry} is {takes}; the claim passes {passed}")
 
 
+def limit_process() -> None:
+    """Hold this process to so many addresses and no core dump; what a kernel starts ends with it."""
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = MEMORY_LIMIT if allowed == resource.RLIM_INFINITY else min(MEMORY_LIMIT, allowed)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, allowed))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    adopt_orphans()
+
+
 class CpuBackend:
     """The runtime in this process, and the kernel libraries that were used last."""
 
     def __init__(self) -> None:
         self.is_spent = False
-        allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
-        limit = MEMORY_LIMIT if allowed == resource.RLIM_INFINITY else min(MEMORY_LIMIT, allowed)
-        resource.setrlimit(resource.RLIMIT_AS, (limit, allowed))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        adopt_orphans()
+        limit_process()
         self._runtime = Runtime(compiler.runtime())
         self._programs: OrderedDict[tuple[object, ...], LoadedFlavour] = OrderedDict()
         self._loads = 0

@@ -13,7 +13,7 @@ import numpy as np
 from kfuzz.devices import Buffer, Job, Outcome, Probe, Run
 from kfuzz.devices.cpu import compiler
 from kfuzz.devices.cpu.abi import FORWARD, Runtime
-from kfuzz.devices.cpu.backend import LaidOut, LoadedFlavour
+from kfuzz.devices.cpu.backend import LaidOut, LoadedFlavour, limit_process
 from kfuzz.devices.cpu.experiments import Manner
 from kfuzz.devices.layout import POISONS
 from kfuzz.devices.worker import Worker
@@ -70,6 +70,7 @@ class CountingBackend:
 
     def __init__(self) -> None:
         self.is_spent = False
+        limit_process()
         self._runtime = Runtime(compiler.runtime())
         self._key: tuple[object, ...] = ()
         self._program: LoadedFlavour | None = None
