@@ -27,7 +27,7 @@ def main() -> None:
     result = run_campaign(kernels, CpuDevice, Options(seed=2, max_time=seconds))
     processor = _processor_seconds() - before
     if result.news:
-        sys.exit(f"a correct kernel is accused: {result.news[0].message}")
+        sys.exit(f"a correct kernel is accused: {result.news[0].headline.defect.message}")
     print(f"{'kernel':30} {'trials':>7} {'trials/s':>9} {'rows/s':>9} {'elements/s':>11} " + _head())
     for one in sorted(result.kernels, key=lambda one: one.progress.trials / max(_spent(one), 1e-9)):
         print(_line(one.kernel.name, [one], _spent(one)))

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from kfuzz.campaign.campaign import Options, run_campaign
+from kfuzz.campaign.explain import explained
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.find.device import device_named, open_device
 from kfuzz.oracle import Accuracy, Special, judge, want
@@ -22,5 +23,6 @@ def fuzz(kernel: Kernel | Path | str, device: str = "auto", cases: int = 300, se
     subject = kernel if isinstance(kernel, Kernel) else load(kernel)
     name = device_named(device)
     started = datetime.now(UTC)
-    result = run_campaign((subject,), partial(open_device, name), Options(seed=seed, max_cases=cases))
+    options, make_device = Options(seed=seed, max_cases=cases), partial(open_device, name)
+    result = explained(run_campaign((subject,), make_device, options), make_device, options)
     return Report(result, tuple(sys.argv), name, started)

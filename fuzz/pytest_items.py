@@ -14,6 +14,7 @@ import click
 import pytest
 from kfuzz.campaign import last_run
 from kfuzz.campaign.campaign import Options, run_campaign
+from kfuzz.campaign.explain import explained
 from kfuzz.campaign.schedule import attempt_of
 from kfuzz.cases import case_file
 from kfuzz.cases.case import CaseError, Record
@@ -160,6 +161,7 @@ class FuzzItem(Item):
         options = Options(seed=self.config.getoption("--kfuzz-seed"), max_cases=cases, max_time=seconds, corpus=folder)
         started = datetime.now(UTC)
         result = run_campaign([self.kernel], partial(open_device, device), options)
+        result = explained(result, partial(open_device, device), options)
         last_run.note(result, device)
         if result.stop_reason == "interrupted":
             raise KeyboardInterrupt

@@ -152,9 +152,10 @@ def test_a_wrong_kernel_is_found_and_its_case_is_on_disk_before_it_is_told(tmp_p
             seen.append(record.origin.bucket)
 
     result = run_campaign([LEADING, RIGHT], CpuDevice, Options(seed=1, max_cases=120, corpus=tmp_path), listen)
-    assert seen == [discovery.defect.bucket for discovery in result.news]
-    assert "special" in {discovery.defect.kind for discovery in result.news}
-    assert {discovery.defect.bucket.partition(":")[0] for discovery in result.news} == {LEADING.name}
+    errors = [one for bug in result.news for one in bug.every if one.is_error]
+    assert sorted(seen) == sorted(one.defect.bucket for one in errors)
+    assert "special" in {one.defect.kind for one in errors}
+    assert {one.defect.bucket.partition(":")[0] for one in errors} == {LEADING.name}
     assert result.trials == 120
 
 
@@ -207,7 +208,7 @@ def test_an_interrupted_campaign_resumes_to_the_same_result(tmp_path: Path, scan
     kernels = [RIGHT, scan, LEADING]
     options = Options(seed=5, max_cases=70)
     whole = run_campaign(kernels, Doubles, replace(options, corpus=tmp_path / "whole"))
-    assert len(whole.news) > 2
+    assert sum(len(bug.every) for bug in whole.news) > 2
     parts = replace(options, corpus=tmp_path / "parts", out=tmp_path / "out")
     for limit in (1, 13, 14, 40):
 
@@ -230,8 +231,8 @@ def test_ctrl_c_in_the_middle_of_two_jobs_returns_what_was_found(tmp_path: Path)
     result = run_campaign([LEADING, TAIL], CpuDevice, Options(max_cases=500, jobs=2, corpus=tmp_path), stop)
     assert result.stop_reason == "interrupted"
     assert len(result.news) == 1
-    assert result.news[0].path is not None
-    assert result.news[0].path.exists()
+    assert result.news[0].headline.path is not None
+    assert result.news[0].headline.path.exists()
 
 
 def test_a_campaign_of_another_seed_is_not_resumed(tmp_path: Path, scan: Kernel) -> None:
@@ -244,7 +245,7 @@ def test_a_campaign_of_another_seed_is_not_resumed(tmp_path: Path, scan: Kernel)
     ("damage", "words"),
     [
         (lambda text: text[:40], "not JSON"),
-        (lambda text: text.replace("kfuzz-campaign/4", "kfuzz-campaign/9"), "schema: 'kfuzz-campaign/9'"),
+        (lambda text: text.replace("kfuzz-campaign/5", "kfuzz-campaign/9"), "schema: 'kfuzz-campaign/9'"),
         (lambda text: text.replace('"next"', '"after"'), "'next': not the state of a campaign"),
     ],
 )
@@ -280,9 +281,9 @@ def test_a_kernel_whose_text_has_changed_starts_anew(tmp_path: Path, scan: Kerne
 @pytest.mark.slow
 def test_what_a_baseline_knows_is_no_news(tmp_path: Path) -> None:
     options = Options(seed=1, max_cases=60)
-    bucket = run_campaign([LEADING], CpuDevice, options).news[0].defect.bucket
+    bucket = run_campaign([LEADING], CpuDevice, options).news[0].headline.defect.bucket
     again = run_campaign([LEADING], CpuDevice, replace(options, known=frozenset([bucket]), corpus=tmp_path))
-    assert bucket not in {discovery.defect.bucket for discovery in again.news}
+    assert bucket not in {one.defect.bucket for bug in again.news for one in bug.every}
     assert any(discovery.is_known for discovery in again.kernels[0].discoveries)
     assert all(e.record and e.record.origin and e.record.origin.bucket != bucket for e in corpus.entries([tmp_path]))
 

@@ -19,7 +19,8 @@ HOSTILE = "</script><b>\x1b[31m]]>\x00|`a`\n::error::%0A\"'<!--"
 
 def finding(**changes: object) -> FindingEntry:
     found: FindingEntry = {
-        "bucket": "mine: race, `return shared[0];`", "kind": "race", "diagnosis": "", "severity": "error",
+        "bucket": "mine: race, `return shared[0];`", "bug": "mine: race, `return shared[0];`",
+        "causes": ["mine: `return shared[0];`"], "kind": "race", "diagnosis": "", "severity": "error",
         "known": False, "first_trial": 3, "smallest_trial": 3, "count": 14, "case": None, "minimized": False,
         "elements": 5,
         "axes": {"rows": 1},
@@ -29,7 +30,7 @@ def finding(**changes: object) -> FindingEntry:
         "extent": None, "picture": None, "evidence": [["seen", "thread 1 reads shared[0]"]],
         "commands": [["replay", "kfuzz replay a.json"]],
     }  # fmt: skip
-    return found | changes  # type: ignore[return-value]
+    return found | {"bug": changes.get("bucket", found["bug"])} | changes  # type: ignore[return-value]
 
 
 def kernel(**changes: object) -> KernelEntry:
@@ -103,6 +104,14 @@ def test_a_picture_knows_where_its_wrong_elements_lie() -> None:
     picture = {"output": "y", "shape": [2, 3], "got": [1.0, 1.0, 1.0, 1.0, 1.0, 9.0], "wrong": [wrong]}
     told = data_of(as_page([report(kernel(findings=[finding(picture=picture)]))]))["findings"][0]["picture"]
     assert told == {"output": "y", "rows": 2, "cols": 3, "got": picture["got"], "wrong": {"5": [1.0, 0.9, 1.1]}}
+
+
+def test_the_signs_of_one_bug_are_one_entry() -> None:
+    one, other = finding(), finding(bucket="mine: race, x", bug=finding()["bucket"], case="b.json")
+    found = data_of(as_page([report(kernel(findings=[one, other]))]))["findings"]
+    assert [(each["bucket"], each["also"]) for each in found] == [
+        (one["bucket"], [{"bucket": "mine: race, x", "case": "b.json"}])
+    ]
 
 
 def test_what_voids_a_pass_is_told_and_a_whole_run_has_nothing_of_it() -> None:

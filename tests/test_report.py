@@ -87,7 +87,8 @@ def test_the_document_is_json_without_nan(found: Report) -> None:
 def test_a_report_is_a_baseline(found: Report, tmp_path: Path) -> None:
     report.write(tmp_path / "old.json", report.as_json(found))
     known = corpus.read_baseline(tmp_path / "old.json")
-    assert known == {one.defect.bucket for kernel in found.kernels for one in kernel.discoveries}
+    every = [one for kernel in found.kernels for one in kernel.discoveries]
+    assert known == {said for one in every for said in (one.defect.bucket, *one.causes)}
     again = run_campaign([LEADING], CpuDevice, Options(seed=3, max_cases=30, known=known))
     told = Report(again, (), "cpu", NOON)
     assert told.exit_code == 0
@@ -207,7 +208,7 @@ def test_a_warning_is_no_failure(result: Result) -> None:
     assert found.exit_code == 0
     assert "warning" in counts(found.kernels[0])
     assert "<failure" not in as_junit(found)
-    assert "warning: broken/leading_neg_inf" in as_junit(found)
+    assert "WARNING  broken/leading_neg_inf" in as_junit(found)
 
 
 def test_junit_is_xml_with_a_test_for_each_kernel(found: Report) -> None:
@@ -360,7 +361,7 @@ def test_the_table_holds_80_columns_and_keeps_its_figures(result: Result) -> Non
 def wrong(worst: Worst, ratio: float | None) -> str:
     scene = Scene("mine", "mine.cu", "row_max rows=1", 1, {"rows": 1}, {}, False)
     defect = Defect(scene, "numeric", "error", "mine: numeric", "mine: numeric", "so", worst=worst,
-                    extent=Extent(1, 1, (0,), "the whole row"), ratio=ratio)  # fmt: skip
+                    extent=Extent(1, 1, (0,), "the whole row"), ratio=ratio, causes=("mine: numeric",))  # fmt: skip
     return failure_text(defect, ("again", "always"))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from kfuzz.campaign.bugs import Bug, bugs_of
 from kfuzz.campaign.children import MakeDevice
 from kfuzz.campaign.crew import BlockEnd, Orders, Shown, TrialEnd, alone, elsewhere, together
 from kfuzz.campaign.errand import Spread
@@ -35,7 +36,7 @@ class Options:
     """What a campaign is asked for. Without `max_cases` and `max_time` it goes on until it is interrupted.
 
     `corpus`: where cases that fail are kept. `out`: where the campaign keeps its state, to be resumed from.
-    `known`: buckets that are no news (a baseline). `shard`: which part of the campaign this is, of whose
+    `known`: buckets and causes that are no news (a baseline). `shard`: which part of the campaign this is, of whose
     parts together `max_cases` are the cases.
     """
 
@@ -93,18 +94,19 @@ class KernelResult:
 
     @property
     def discoveries(self) -> tuple[Discovery, ...]:
-        """What was found, the most important first; of what is an error in some trials, a warning in others, the error.
-
-        Errors stand before warnings, news before what is known, and what was found early before the rest.
-        """
-        every = self.progress.discoveries.values()
-        told = (one for one in every if one.is_error or not self.progress.is_error(one.defect.fault))
-        return tuple(sorted(told, key=_importance))
+        """What was found: errors before warnings, news before what is known, the early before the late."""
+        return tuple(sorted((one for bug in self.bugs for one in bug.every), key=_importance))
 
     @property
-    def news(self) -> tuple[Discovery, ...]:
-        """The errors that no baseline knew."""
-        return tuple(one for one in self.discoveries if one.is_error and not one.is_known)
+    def bugs(self) -> tuple[Bug, ...]:
+        """The same by cause; of what is an error in some trials and a warning in others, the error."""
+        every = self.progress.discoveries.values()
+        return bugs_of(one for one in every if one.is_error or not self.progress.is_error(one.defect.fault))
+
+    @property
+    def news(self) -> tuple[Bug, ...]:
+        """The bugs that no baseline knew; warnings are none."""
+        return tuple(bug for bug in self.bugs if bug.is_error and not bug.is_known)
 
     @property
     def is_judged(self) -> bool:
@@ -145,8 +147,8 @@ class Result:
         return sum(result.progress.rows for result in self.kernels)
 
     @property
-    def news(self) -> tuple[Discovery, ...]:
-        """The errors that no baseline knew."""
+    def news(self) -> tuple[Bug, ...]:
+        """The bugs that no baseline knew."""
         return tuple(one for result in self.kernels for one in result.news)
 
 
@@ -304,14 +306,17 @@ class _Campaign:
         defect, old = seen.defect, progress.discoveries.get(seen.defect.bucket)
         if defect.severity == "warning" and progress.is_error(defect.fault):
             return _Sighting(defect.bucket)
+        if old is not None:  # every way in which it may come about counts, not that of its smallest case alone
+            defect = replace(defect, causes=tuple(sorted({*old.defect.causes, *defect.causes})))
+            old = replace(old, defect=replace(old.defect, causes=defect.causes))
         if old is not None and (seen.case is None or seen.case.elements >= old.defect.scene.elements):
             progress.discoveries[defect.bucket] = replace(old, count=old.count + 1)
             return _Sighting(defect.bucket)
         if seen.case is None:  # a resumed process of the crew knows more than this one: cannot be
             return _Sighting(defect.bucket)
-        is_known = defect.bucket in self.options.known
+        is_known = defect.is_among(self.options.known)
         path, trouble = None, None
-        if defect.severity == "error" and not is_known:
+        if defect.kind != "out-of-memory" and not is_known:
             try:
                 path = self._keep(trial, defect, seen.case)
             except CaseError as error:  # what cannot be kept is told all the same
@@ -328,7 +333,7 @@ class _Campaign:
         return _Sighting(defect.bucket, old is None, trouble)
 
     def _keep(self, trial: TrialEnd, defect: Defect, case: Case) -> Path | None:
-        """Keep the case of an error in the corpus, where there is one; the path of what stays there."""
+        """Keep the case of a defect in the corpus, where there is one; the path of what stays there."""
         if self.options.corpus is None:
             return None
         origin = Origin(
@@ -341,6 +346,7 @@ class _Campaign:
             check=defect.scene.check,
             runs=self.options.runs,
             seed=trial.probe.seed,
+            severity=defect.severity,
             minimized=case.is_vast,  # zeros, and no more of them than it takes
         )
         return corpus.save(self.options.corpus, Record(case, origin))

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from kfuzz.trials.defect import Defect, Scene
 
 RATIO_STEPS = 20
 """Steps from 0 to the bound itself in which trials are counted by their largest error."""
-SCHEMA = "kfuzz-campaign/4"
+SCHEMA = "kfuzz-campaign/5"
 STATE = "state.json"
 MAX_STATE_BYTES = 64 << 20
 
@@ -34,7 +34,8 @@ MAX_STATE_BYTES = 64 << 20
 class Discovery:
     """A bucket that a campaign has seen: the defect as its smallest case shows it, when either came, and how often.
 
-    `path` is where that case is kept, None where it is not.
+    `path` is where that case is kept, None where it is not. `comes_of`: causes of other discoveries that its case
+    shows as well (explain).
     """
 
     defect: Defect
@@ -44,10 +45,19 @@ class Discovery:
     is_known: bool
     path: Path | None
     is_minimized: bool = False
+    comes_of: tuple[str, ...] = ()
 
     @property
     def is_error(self) -> bool:
         return self.defect.severity == "error"
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """What it comes of, as was found out, or else as it looks."""
+        return self.comes_of or self.defect.causes
+
+    def with_known(self, is_known: bool) -> "Discovery":
+        return replace(self, is_known=is_known)
 
 
 @dataclass
@@ -166,7 +176,12 @@ def _decoded(reader: Reader, kernel: Kernel, value: object) -> Progress:
 
 def _discovery(table: dict[str, Any]) -> Discovery:
     path = table["path"]
-    return Discovery(**{**table, "path": Path(path) if path else None, "defect": _defect(table["defect"])})
+    held = {
+        "path": Path(path) if path else None,
+        "defect": _defect(table["defect"]),
+        "comes_of": tuple(table["comes_of"]),
+    }
+    return Discovery(**{**table, **held})
 
 
 def _defect(table: dict[str, Any]) -> Defect:
@@ -179,7 +194,7 @@ def _defect(table: dict[str, Any]) -> Defect:
         "picture": _picture(table["picture"]) if table["picture"] else None,
         "ratio": None if ratio is None else float(ratio),
     }
-    return Defect(**{**table, **held})
+    return Defect(**{**table, **held, "causes": tuple(table["causes"])})
 
 
 def _worst(table: dict[str, Any]) -> Worst:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
 from kfuzz.claims.roles import Roles, roles_of
+from kfuzz.devices.kinds import Severity
 from kfuzz.devices.vast import is_vast, zeros
 from kfuzz.oracle import op_names
 from numpy.typing import NDArray
@@ -96,6 +97,7 @@ class Origin:
     runs: int = 3
     seed: int = 0
     minimized: bool = False
+    severity: Severity = "error"
 
 
 @dataclass(frozen=True)

@@ -287,7 +287,10 @@ class Reader:
 
     def origin(self, value: object) -> Origin:
         table = self.table("origin", value)
-        self.keys("origin", table, {item.name for item in fields(Origin)}, set())
+        self.keys("origin", table, {item.name for item in fields(Origin)} - {"severity"}, {"severity"})
+        severity = table.get("severity", "error")
+        if severity not in ("error", "warning"):
+            self.fail("origin.severity", f'{_brief(severity)}; "error" or "warning" is expected')
         tune = self.table("origin.tune", table["tune"])
         if len(tune) > 64:
             self.fail("origin.tune", f"{len(tune)} values; at most 64 are expected")
@@ -301,4 +304,5 @@ class Reader:
             runs=self.integer("origin.runs", table["runs"], 2, 10_000),
             seed=self.integer("origin.seed", table["seed"], 0, MAX_SEED),
             minimized=self.boolean("origin.minimized", table["minimized"]),
+            severity="warning" if severity == "warning" else "error",
         )

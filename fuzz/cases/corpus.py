@@ -123,18 +123,21 @@ def entries(places: Iterable[Path]) -> Iterator[KeptCase]:
 
 
 def read_baseline(path: Path) -> frozenset[str]:
-    """The buckets of a former `--json` report: what is known to be broken already."""
+    """The buckets and causes in a former `--json` report: what is known to be broken already."""
     reader = Reader(path)
     document = reader.parse(read_bytes(path, MAX_REPORT_BYTES))
     schema = document.get("schema")
     if schema != "kfuzz-report/1":
         reader.fail("schema", f"{schema!r}; a report written by --json, 'kfuzz-report/1', is expected")
-    buckets = set()
+    known = set()
     for kernel in reader.items("kernels", document.get("kernels"), 100_000):
         findings = reader.items("kernels.findings", reader.table("kernels", kernel).get("findings"), 100_000)
         for finding in findings:
-            buckets.add(reader.text("findings.bucket", reader.table("findings", finding).get("bucket")))
-    return frozenset(buckets)
+            table = reader.table("findings", finding)
+            known.add(reader.text("findings.bucket", table.get("bucket")))
+            causes = reader.items("findings.causes", table.get("causes", []), 10_000)
+            known.update(reader.text("findings.causes", cause) for cause in causes)
+    return frozenset(known)
 
 
 def _bucket(record: Record) -> str:

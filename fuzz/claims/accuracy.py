@@ -249,7 +249,7 @@ def accuracy_for(rounding: Rounding, sizes: Mapping[str, int]) -> Accuracy:
 
 
 def worked_out(counts: ClaimedCounts, sizes: Mapping[str, int]) -> int | dict[str, int | None] | None:
-    """ClaimedCounts at these sizes."""
+    """Counts at these sizes."""
     if counts is None:
         return None
     if isinstance(counts, Expression):

@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 from kfuzz.campaign import last_run
 from kfuzz.campaign.campaign import Options, run_campaign
+from kfuzz.campaign.explain import explained
 from kfuzz.campaign.schedule import WHOLE, Shard, due, quotas
 from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
@@ -141,7 +143,8 @@ def fuzz(
     )
     corpus.check_writable(folder)
     screen = console(to_stderr=bool(piped))
-    found = campaign(kernels, place, sanitize, options, screen)
+    is_part = ctx.get_parameter_source("part") is not ParameterSource.DEFAULT
+    found = campaign(kernels, place, sanitize, options, screen, is_part)
     try:
         show(found, screen, is_first_look=not targets)
         if targets and cluster is None and found.exit_code == NOTHING_NEW:
@@ -191,7 +194,9 @@ def chosen_seed(seed: int | None, out: Path | None) -> int:
     return secrets.randbelow(1 << 32) if seed is None else seed
 
 
-def campaign(kernels: Kernels, place: Workplace, sanitize: bool, options: Options, screen: Console) -> report.Report:
+def campaign(
+    kernels: Kernels, place: Workplace, sanitize: bool, options: Options, screen: Console, is_part: bool
+) -> report.Report:
     """Run it while it is shown; where it cannot go on, show what it has found before saying why."""
     chosen = kernels.usable
     count = f"{len(chosen)} kernels" if len(chosen) != 1 else chosen[0].name
@@ -203,7 +208,10 @@ def campaign(kernels: Kernels, place: Workplace, sanitize: bool, options: Option
     started = datetime.now(UTC)
     try:
         with view_of(board, screen) as view:
-            result = run_campaign(chosen, partial(open_device, place.device, sanitize), options, view, place.spread)
+            make = partial(open_device, place.device, sanitize)
+            result = run_campaign(chosen, make, options, view, place.spread)
+            if not is_part and place.spread is None:  # parts are put together before anything is made of them
+                result = explained(result, make, options)
     except (CaseError, DeviceError):
         for one in board.found:
             screen.print(discovery_text(one), "", sep="\n", markup=False, highlight=False)

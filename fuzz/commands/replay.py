@@ -45,6 +45,7 @@ def replay(ctx: click.Context, places: tuple[str, ...], targets: tuple[str, ...]
     \b
     kept       right in every run
     fixed      right in every run, by the kernel that this case once broke
+    warned     shows what it was once warned of, and no error
     flaky      wrong in k of N runs that differ in schedule, poison and alignment alone
     broken     wrong in every run
     skipped    this device lacks what the kernel uses
@@ -71,7 +72,7 @@ def replay(ctx: click.Context, places: tuple[str, ...], targets: tuple[str, ...]
                 screen.print(line(one, entry.path), markup=False, highlight=False, soft_wrap=True)
                 for text in replay_texts(one, entry.record, entry.path):
                     screen.print("", text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
-    ran = sum(statuses[status] for status in ("kept", "fixed", "flaky", "broken"))
+    ran = sum(statuses[status] for status in ("kept", "fixed", "warned", "flaky", "broken"))
     told = ", ".join(f"{count} {status}" for status, count in statuses.items())
     screen.print(
         f"{len(found)} case{'s' * (len(found) != 1)} on the {opened.name}: {told}", markup=False, highlight=False

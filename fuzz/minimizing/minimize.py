@@ -127,12 +127,13 @@ def minimize(
     most_runs: int = MOST_RUNS,
     max_time: float = 60.0,
     progress: Callable[[Subject, int], None] = in_silence,
+    again: int = AGAIN,
 ) -> Minimized:
     """The smallest trial with the same bucket that the passes lead to."""
     began = time.monotonic()
     search = _Search(device, failure, most_runs, began + max_time, progress)
     stop: Stop = "smallest"
-    failing = again = 0
+    failing = tried_again = 0
     try:
         try:
             if not failure.subject.case.is_vast:  # zeros, and no more of them than it takes
@@ -141,11 +142,11 @@ def minimize(
             stop = enough.why
         if failure.defect.kind == "hang" and showing(search.smallest.subject, failure, device, SURELY) is None:
             search.smallest = failure  # it only was slow
-        failing, again = steadiness(search.smallest, device)
+        failing, tried_again = steadiness(search.smallest, device, again)
         search.smallest = replace(search.smallest, defect=_placed(search.smallest, device))
     except KeyboardInterrupt:
         stop = "interrupted"
-    return Minimized(search.smallest, stop, search.tried, time.monotonic() - began, failing, again)
+    return Minimized(search.smallest, stop, search.tried, time.monotonic() - began, failing, tried_again)
 
 
 def _placed(failure: Failure, device: Device) -> Defect:
@@ -239,5 +240,6 @@ def record_of(minimized: Minimized, device: str) -> Record:
         runs=minimized.failure.runs,
         seed=subject.seed,
         minimized=minimized.stop == "smallest",
+        severity=defect.severity,
     )
     return Record(subject.case, origin)

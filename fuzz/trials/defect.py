@@ -12,6 +12,9 @@ from kfuzz.devices import Finding
 from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.oracle.verdict import Extent, Picture, Worst
 
+WRONG, WRONG_BEYOND = "wrong answers", "wrong answers where there are infinities or NaN"
+"""What answers come of, while no more is known; a kernel that gives the first gives the second, too."""
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -30,10 +33,12 @@ class Scene:
 class Defect:
     """What is wrong, by the device (`finding`) or by the oracle (`worst` and `extent`), and its bucket.
 
-    `bucket` is the same for what is taken for the same bug: kernel, kind, diagnosis or the text of the line, and the
-    shape of the error. `fault` is the coarser part of it: without the shape, which changes when a case is made smaller,
-    and the same for an error and a warning. `ratio`: how many times the bound the worst element is off, where both it
-    and the right answer are numbers. `line` is of the kernel file, or of the header that `header` names.
+    `bucket` is the same for what looks alike: kernel, kind, diagnosis or the text of the line, and the shape of the
+    error. `fault` is the coarser part of it: without the shape, which changes when a case is made smaller, and the same
+    for an error and a warning. `causes`: what it may come of, the first above all; two defects with one in common are
+    taken for one bug. `ratio`: how many times
+    the bound the worst element is off, where both it and the right answer are numbers. `line` is of the kernel file, or
+    of the header that `header` names.
     """
 
     scene: Scene
@@ -53,6 +58,22 @@ class Defect:
     extent: Extent | None = None
     picture: Picture | None = None
     ratio: float | None = None
+    causes: tuple[str, ...] = ()
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether the device has named the line of what is wrong; the line that a wrong answer is stored by is none."""
+        return self.finding is not None and self.finding.line is not None
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether it shows with numbers alone, as far as that is known."""
+        return not self.causes[0].endswith(WRONG_BEYOND)
+
+    def is_among(self, known: frozenset[str]) -> bool:
+        """Whether it is one of these buckets, or comes of one of these causes."""
+        causes = self.causes if self.is_placed else self.causes[:1]
+        return not known.isdisjoint([self.bucket, *causes])
 
     @property
     def file(self) -> str:

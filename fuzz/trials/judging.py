@@ -5,18 +5,23 @@ Knows findings, verdicts and kernels; never how a job is run.
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+import numpy as np
+from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Finding, Outcome, Run
 from kfuzz.devices.headers import sources
 from kfuzz.devices.kinds import Kind
 from kfuzz.oracle import Verdict
+from kfuzz.oracle.verdict import Worst
 from kfuzz.printable import one_line
-from kfuzz.trials.defect import Defect, Scene
+from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene
 
 PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
 """Diagnoses of single elements: where these lie is part of the error's shape. A wrong denominator has no place."""
 
+RACING = "answers that depend on the run"
 LONGEST_LINE = 60
 """So much of a line tells it from the others."""
 
@@ -28,9 +33,10 @@ def is_suspect(outcome: Outcome, judged: Judged) -> bool:
     return bool(outcome.findings) or any(verdict.status == "broken" for _, verdict in judged)
 
 
-def defects_of(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judged) -> tuple[Defect, ...]:
+def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judged: Judged) -> tuple[Defect, ...]:
     """Every defect of a trial, the device's first; one for each bucket."""
-    every = [*_of_device(kernel, scene, outcome.findings), *_of_oracle(kernel, scene, outcome, judged)]
+    answers = (_with_cause(kernel, case, one) for one in _of_oracle(kernel, scene, outcome, judged))
+    every = [*_of_device(kernel, scene, outcome.findings), *answers]
     return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
 
 
@@ -38,7 +44,8 @@ def _of_device(kernel: Kernel, scene: Scene, findings: Iterable[Finding]) -> lis
     """The device's own findings, in buckets by what the line says where it knows one, else by array and side."""
     defects = []
     for found in findings:
-        place = _place(kernel, found)
+        place, lines = _place(kernel, found), _lines(kernel, found)
+        fault = ", ".join([f"{kernel.name}: {found.kind}", *place])
         kind = found.kind if found.severity == "error" else f"{found.kind} (warning)"  # never one bucket with an error
         defects.append(
             Defect(
@@ -46,11 +53,12 @@ def _of_device(kernel: Kernel, scene: Scene, findings: Iterable[Finding]) -> lis
                 kind=found.kind,
                 severity=found.severity,
                 bucket=", ".join([f"{kernel.name}: {kind}", *place]),
-                fault=", ".join([f"{kernel.name}: {found.kind}", *place]),
+                fault=fault,
                 message=found.message,
                 header=found.file,
                 line=found.line,
                 finding=found,
+                causes=tuple(sorted(f"{kernel.name}: {line}" for line in lines)) or (fault,),
             )
         )
     return defects
@@ -60,14 +68,37 @@ def _place(kernel: Kernel, found: Finding) -> list[str]:
     """What tells a finding from others of its kind. A hang has no place: the thread may be anywhere when time is up."""
     if found.kind == "hang":
         return []
-    both = ((found.file, found.line), (found.other_file, found.other_line))
-    lines = sorted({(file, line) for file, line in both if line is not None})
-    if lines:
-        return [" / ".join(_line(text_of(kernel, file), line) for file, line in lines)]
+    if lines := _lines(kernel, found):
+        return [" / ".join(lines)]
     place = [found.array] if found.array else []
     if found.index is not None and found.kind == "out-of-bounds":
         place.append("before it" if found.index < 0 else "beyond it")
     return place
+
+
+def _lines(kernel: Kernel, found: Finding) -> list[str]:
+    """The texts of the lines that a finding names, the first in the file first."""
+    both = ((found.file, found.line), (found.other_file, found.other_line))
+    places = sorted({(file, line) for file, line in both if line is not None})
+    return [_line(text_of(kernel, file), line) for file, line in places]
+
+
+def _with_cause(kernel: Kernel, case: Case, defect: Defect) -> Defect:
+    """A wrong answer with what it may come of: a kernel that is wrong for numbers need not be told about infinities."""
+    is_finite = defect.worst is None or _is_finite(kernel, case, defect.worst)
+    names = (RACING,) if defect.kind == "race" else (WRONG, WRONG_BEYOND) if is_finite else (WRONG_BEYOND,)
+    return replace(defect, causes=tuple(f"{kernel.name}: {name}" for name in names))
+
+
+def _is_finite(kernel: Kernel, case: Case, worst: Worst) -> bool:
+    """Whether the inputs of an element are finite: those of its row, where rows go by themselves."""
+    names = kernel.roles.outputs[worst.output]
+    for role, own in kernel.roles.inputs.items():
+        array = case.arrays[role]
+        by_row = bool(own and names and own[0] == names[0] and worst.index and len(array) > worst.index[0])
+        if not np.isfinite(array[worst.index[0]] if by_row else array).all():
+            return False
+    return True
 
 
 def text_of(kernel: Kernel, file: str) -> str:

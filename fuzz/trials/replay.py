@@ -16,8 +16,8 @@ from kfuzz.trials.defect import Defect
 from kfuzz.trials.locating import located
 from kfuzz.trials.trial import Trial, run_trial, unfit
 
-ReplayStatus = Literal["kept", "fixed", "flaky", "broken", "not claimed", "skipped", "cannot run"]
-ORDER: tuple[ReplayStatus, ...] = ("not claimed", "kept", "fixed", "flaky", "broken")
+ReplayStatus = Literal["kept", "fixed", "warned", "flaky", "broken", "not claimed", "skipped", "cannot run"]
+ORDER: tuple[ReplayStatus, ...] = ("not claimed", "kept", "fixed", "warned", "flaky", "broken")
 TRIES = 3
 MOST_TUNES = 4
 LARGE = 1 << 14
@@ -28,10 +28,10 @@ LARGE = 1 << 14
 class Replay:
     """What became of a case on one kernel.
 
-    `fixed`: the kernel that it once broke now keeps it. `flaky`: `broken_runs` of `runs` trials that differ
-    in schedule, poison and alignment alone were broken. `skipped`: the device lacks what the kernel uses. `cannot
-    run`: its claim or source is at fault. `reason` says why a case is not claimed, or not run. `notes`: what the
-    broken trials showed beside their defects, such as what the kernel printed.
+    `fixed`: the kernel that it once broke now keeps it. `warned`: that shows what it once was warned of, and no error.
+    `flaky`: `broken_runs` of `runs` trials that differ in schedule, poison and alignment alone were broken. `skipped`:
+    the device lacks what the kernel uses. `cannot run`: its claim or source is at fault. `reason` says why a case is
+    not claimed, or not run. `notes`: what the broken trials showed beside their defects, such as what was printed.
     """
 
     kernel: str
@@ -59,6 +59,7 @@ def _replayed(record: Record, kernel: Kernel, device: Device, tries: int, timeou
     if reason:
         return Replay(kernel.name, "not claimed", 0, 0, (), {}, reason)
     mine = record.origin is not None and record.origin.kernel == kernel.name
+    warning = record.origin.bucket if mine and record.origin and record.origin.severity == "warning" else ""
     worst = Replay(kernel.name, "kept", 0, 0, (), {})
     total = 0
     for tune, probes in launches(record, kernel, tries, timeout):
@@ -68,7 +69,7 @@ def _replayed(record: Record, kernel: Kernel, device: Device, tries: int, timeou
             if hangs := any(defect.kind == "hang" for defect in trials[-1].defects):
                 break  # it has cost a time-out, and that is enough
         total += len(trials)
-        found = _told(kernel, tune, trials, device)
+        found = _told(kernel, tune, trials, device, warning)
         worst = max(worst, found, key=lambda one: ORDER.index(one.status))
         if hangs:
             break
@@ -77,8 +78,11 @@ def _replayed(record: Record, kernel: Kernel, device: Device, tries: int, timeou
     return worst
 
 
-def _told(kernel: Kernel, tune: Mapping[str, int], trials: Sequence[Trial], device: Device) -> Replay:
+def _told(kernel: Kernel, tune: Mapping[str, int], trials: Sequence[Trial], device: Device, warning: str) -> Replay:
     broken = [trial for trial in trials if trial.errors]
+    warned = [defect for trial in trials for defect in trial.defects if defect.bucket == warning]
+    if warned and not broken:
+        return Replay(kernel.name, "warned", len(trials), len(warned), (warned[0],), tune)
     status: ReplayStatus = "kept" if not broken else "broken" if len(broken) == len(trials) else "flaky"
     every = {defect.bucket: (defect, trial) for trial in trials for defect in trial.errors}
     defects = tuple(located(defect, kernel, trial.case, device, trial.probe) for defect, trial in every.values())

@@ -130,7 +130,7 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
         scene = Scene(
             kernel.name, shown_path(kernel.path), str(case), case.elements, bound.axes, dict(tune), probe.check
         )
-        defects = defects_of(kernel, scene, outcome, judged)
+        defects = defects_of(kernel, case, scene, outcome, judged)
     ended = time.perf_counter()
     return Trial(
         kernel=kernel.name,

@@ -55,10 +55,13 @@ class FindingEntry(TypedDict):
     """One bucket: what is wrong, how it was seen, and where the case that shows it lies.
 
     `file` and `line` are where it was seen, `other_file` and `other_line` what it goes with. `evidence` are the
-    statements of the terminal, each with its label; `commands` those to go on with.
+    statements of the terminal, each with its label; `commands` those to go on with. `causes`: what it comes of, which
+    is what a baseline compares; `bug`: the bucket of what tells most of the bug that this is seen of.
     """
 
     bucket: str
+    causes: list[str]
+    bug: str
     kind: Kind
     diagnosis: str
     severity: Severity

@@ -46,17 +46,17 @@ def _test_case(suite: ET.Element, result: KernelResult) -> None:
     test = ET.SubElement(suite, "testcase", attributes)
     if news:
         more = f" and {len(news) - 1} more" if len(news) > 1 else ""
-        message = printable(news[0].defect.bucket + more)
-        failure = ET.SubElement(test, "failure", {"type": news[0].defect.kind, "message": message})
-        failure.text = printable("\n\n".join(map(discovery_text, news)))
+        first = news[0].headline.defect
+        message = printable(first.bucket + more)
+        failure = ET.SubElement(test, "failure", {"type": first.kind, "message": message})
+        failure.text = printable("\n\n".join(discovery_text(one) for bug in news for one in bug.every))
     if trouble := _trouble(result):
         _error(test, "claim" if progress.error else "not judged", trouble)
     elif not progress.trials:
         ET.SubElement(test, "skipped", {"message": printable(progress.retired or "not tried: out of time")})
-    rest = [one for one in result.discoveries if one not in news]
+    rest = [bug for bug in result.bugs if bug not in news]
     if rest:
-        told = [f"{'known' if one.is_known else 'warning'}: {one.defect.bucket}: {one.defect.message}" for one in rest]
-        ET.SubElement(test, "system-out").text = printable("\n".join(told))
+        ET.SubElement(test, "system-out").text = printable("\n\n".join(discovery_text(bug.headline) for bug in rest))
 
 
 def _trouble(result: KernelResult) -> str:

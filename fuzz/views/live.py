@@ -43,6 +43,7 @@ class Board:
     clock: Callable[[], float] = time.monotonic
     began: float = field(init=False)
     found: list[Discovery] = field(default_factory=list)
+    causes: set[str] = field(default_factory=set)
     current: str = ""
 
     def __post_init__(self) -> None:
@@ -65,10 +66,17 @@ class Board:
                 line.ratio = max(line.ratio, event.ratio)
             case Found(discovery):
                 self.found.append(discovery)
+                self.causes.update(discovery.causes)
                 kernel, _, bucket = discovery.defect.bucket.partition(": ")
                 self.kernels[kernel].found.append(bucket)
             case GaveUp():
                 self.kernels[event.kernel].over = event.why
+
+    def is_news(self, event: Event) -> bool:
+        """Whether an event is worth a line: not each of the ways in which one bug is seen."""
+        if isinstance(event, Found):
+            return self.causes.isdisjoint(event.discovery.causes)
+        return isinstance(event, GaveUp)
 
     def left(self) -> str:
         """How much is still to come."""
@@ -120,8 +128,9 @@ class LineView:
         self.board, self._console, self._next = board, console, LINE_EVERY
 
     def __call__(self, event: Event) -> None:
+        is_news = self.board.is_news(event)
         self.board.take(event)
-        if not isinstance(event, Tried):
+        if is_news and not isinstance(event, Tried):
             self._say(event_line(event))
         elif self.board.seconds >= self._next:
             self._next = self.board.seconds + LINE_EVERY
@@ -147,8 +156,9 @@ class TableView:
         self._live = Live(console=console, refresh_per_second=REFRESH, get_renderable=self._render, transient=True)
 
     def __call__(self, event: Event) -> None:
+        is_news = self.board.is_news(event)
         self.board.take(event)
-        if not isinstance(event, Tried):
+        if is_news and not isinstance(event, Tried):
             self._console.print(event_line(event), markup=False, highlight=False, soft_wrap=True)
 
     def __enter__(self) -> "TableView":

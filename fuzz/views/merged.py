@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import TypeVar
 
+from kfuzz.campaign.bugs import grouped, telling
 from kfuzz.cases.case import CaseError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
+from kfuzz.trials.defect import WRONG_BEYOND
 from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTried
 from kfuzz.views.failure import FOUND as FOUND_LABEL
 from kfuzz.views.failure import found_text
@@ -116,7 +118,18 @@ def _findings(every: list[FindingEntry]) -> list[FindingEntry]:
     told = [one for one in every if _is_error(one) or one["bucket"].replace(WARNING, "", 1) not in errors]
     by_bucket = groupby(sorted(told, key=lambda one: one["bucket"]), key=lambda one: one["bucket"])
     found = [_finding(list(same)) for _, same in by_bucket]
+    for bug in grouped(found, lambda one: one["causes"]):
+        told_by = min(bug, key=_telling)
+        for one in bug:
+            one["bug"] = told_by["bucket"]
     return sorted(found, key=lambda o: (not _is_error(o), o["known"], o["first_trial"], o["bucket"]))
+
+
+def _telling(one: FindingEntry) -> tuple[object, ...]:
+    is_finite = not one["causes"][0].endswith(WRONG_BEYOND)
+    is_answer = one["worst"] is not None
+    shown = (one["kind"], one["diagnosis"], is_answer, is_finite, one["line"] is not None)
+    return telling(_is_error(one), *shown, one["first_trial"], one["count"], one["bucket"])
 
 
 def _finding(same: Sequence[FindingEntry]) -> FindingEntry:
@@ -126,6 +139,7 @@ def _finding(same: Sequence[FindingEntry]) -> FindingEntry:
     return {
         **smallest,
         "known": any(one["known"] for one in same),
+        "causes": sorted({cause for one in same for cause in one["causes"]}),
         "first_trial": first,
         "count": count,
         "evidence": [again if pair[0] == FOUND_LABEL else pair for pair in smallest["evidence"]],

@@ -35,7 +35,7 @@ def _content(runs: Sequence[Document]) -> Json:
         "facts": " | ".join(map(_facts, runs)),
         "good": all(run["exit_code"] == 0 for run in runs),
         "voids": [said for run in runs for said in voids(run)],
-        "findings": [_finding(kernel, one) for kernel, one in findings],
+        "findings": [_finding(kernel, one) for kernel, one in findings if one["bug"] == one["bucket"]],
         "kernels": list(map(_card, kernels)),
         "sources": {kernel["name"]: _lines(kernel) for kernel in kernels if kernel["findings"]},
         "foot": " | ".join(" ".join(run["command"]) for run in runs),
@@ -96,7 +96,11 @@ def _finding(kernel: KernelEntry, one: FindingEntry) -> Json:
         "picture": _picture(one["picture"]) if one["picture"] else None,
         "facts": [[label, said] for label, said in one["evidence"] if label not in NOT_FACTS],
         "commands": [[label, said] for label, said in one["commands"] if label not in NOT_FACTS],
-        "also": [],
+        "also": [
+            {"bucket": other["bucket"], "case": other["case"]}
+            for other in kernel["findings"]
+            if other["bug"] == one["bucket"] and other is not one
+        ],
     }
 
 

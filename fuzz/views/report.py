@@ -86,6 +86,7 @@ def document(report: Report) -> Document:
 
 def _kernel(result: KernelResult) -> KernelEntry:
     kernel, progress = result.kernel, result.progress
+    bug_of = {one.defect.bucket: bug.headline.defect.bucket for bug in result.bugs for one in bug.every}
     return {
         "name": kernel.name,
         "op": kernel.op,
@@ -103,7 +104,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "notes": list(claim_notes(kernel)),
         "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},
         "source": kernel.source if result.discoveries else None,
-        "findings": [_finding(each) for each in result.discoveries],
+        "findings": [_finding(one, bug_of[one.defect.bucket]) for one in result.discoveries],
     }
 
 
@@ -111,10 +112,12 @@ def _size(axis: Axis, largest: int | None) -> SizesTried:
     return {"claimed": str(axis), "largest_tried": largest}
 
 
-def _finding(one: Discovery) -> FindingEntry:
+def _finding(one: Discovery, bug: str) -> FindingEntry:
     defect = one.defect
     return {
         "bucket": defect.bucket,
+        "causes": list(one.causes),
+        "bug": bug,
         "kind": defect.kind,
         "diagnosis": defect.diagnosis,
         "severity": defect.severity,

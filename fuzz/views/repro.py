@@ -81,6 +81,8 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     carried = "        headers=HEADERS,\n" if files[1:] else ""
     given = ", ".join(f"{role!r}: {role.upper()}" for role in arrays)
     origin = record.origin
+    if origin.severity == "warning":
+        carried += f"        warning={origin.bucket!r},\n"
     call = (
         f"sys.exit(\n    main(\n        KERNEL,\n        name={origin.kernel!r},\n        arrays={{{given}}},\n"
         f"{carried}        tune={dict(origin.tune)!r},\n        check={origin.check!r},\n"
@@ -157,15 +159,20 @@ def main(
     seed: int,
     device: str,
     headers: Mapping[str, str] | None = None,
+    warning: str = "",
 ) -> int:
-    """Run the case on the kernel, print what is found, and say by the exit code whether it is still broken."""
+    """Run the case on the kernel, print what is found, and say by the exit code whether it is still broken.
+
+    `warning`: the bucket of a warning, where that is what the case shows.
+    """
     try:
         with tempfile.TemporaryDirectory(prefix="kfuzz-") as folder:
             path = Path(folder) / f"{name}.cu"
             path.parent.mkdir(parents=True, exist_ok=True)
             for file, text in {path.name: source, **(headers or {})}.items():
                 (path.parent / file).write_text(text, encoding="utf-8")
-            return _run(path, name, arrays, Origin(name, "", "", "", device, tune, check, runs, seed))
+            origin = Origin(name, warning, "", "", device, tune, check, runs, seed)
+            return _run(path, name, arrays, replace(origin, severity="warning") if warning else origin)
     except (CaseError, ClaimError, DeviceError) as error:
         print(error, file=sys.stderr)
         return COULD_NOT

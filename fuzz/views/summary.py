@@ -3,8 +3,9 @@
 Knows the report and rich's tables; never how anything was found.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.campaign import KernelResult
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
@@ -14,23 +15,25 @@ from kfuzz.views.listing import shown_size
 from kfuzz.views.report import Report
 from rich.table import Table
 
-MOST_ALSO, MOST_SIZES = 6, 3
+MOST_BLOCKS, MOST_ALSO, MOST_SIZES = 3, 6, 3
 
 
 def failures(report: Report) -> Iterator[str]:
-    """For each kernel its simplest new error in full, and the others in a line each."""
+    """A block for each new bug, errors before warnings; of a kernel with many, for the first."""
     for kernel in report.kernels:
-        if kernel.news:
-            first = min(kernel.news, key=simplicity)
-            others = [f"  also      {also(one)}" for one in kernel.news if one is not first]
-            more = [f"  also      {len(others) - MOST_ALSO} more, see --json"] if len(others) > MOST_ALSO else []
-            yield "\n".join([discovery_text(first), *others[:MOST_ALSO], *more])
+        yield from blocks([bug for bug in kernel.bugs if bug.is_error and not bug.is_known])
+        yield from blocks([bug for bug in kernel.bugs if not bug.is_error and not bug.is_known])
 
 
-def simplicity(one: Discovery) -> tuple[int, int, str]:
-    """What is read first: where something is seen to go wrong before that it has gone wrong; then the smaller."""
-    extent = one.defect.extent
-    return extent.elements if extent else 0, one.first_trial, one.defect.bucket
+def blocks(bugs: Sequence[Bug]) -> Iterator[str]:
+    """What tells most of each bug in full, and what else is seen of it in a line each."""
+    for place, bug in enumerate(bugs[:MOST_BLOCKS]):
+        lines = [f"  also      {also(one)}" for one in bug.also[:MOST_ALSO]]
+        if more := len(bug.also) - MOST_ALSO:
+            lines += [f"  also      {more} more, see --json"] if more > 0 else []
+        left = bugs[MOST_BLOCKS:] if place == MOST_BLOCKS - 1 else ()
+        lines += [f"  beside    {also(other.headline)}" for other in left]
+        yield "\n".join([discovery_text(bug.headline), *lines])
 
 
 def also(one: Discovery) -> str:
@@ -65,9 +68,9 @@ def table(report: Report) -> Table:
 
 def counts(kernel: KernelResult) -> str:
     """`2 new, 1 known, 1 warning`; a dash where there is nothing."""
-    every, new = kernel.discoveries, len(kernel.news)
-    known = sum(one.is_known for one in every)
-    warnings = sum(not one.is_error and not one.is_known for one in every)
+    new = len(kernel.news)
+    known = sum(bug.is_known for bug in kernel.bugs)
+    warnings = sum(not bug.is_error and not bug.is_known for bug in kernel.bugs)
     told = [f"{new} new" if new else "", f"{known} known" if known else ""]
     told += [f"{warnings} warning{'s' * (warnings > 1)}" if warnings else ""]
     told += ["cannot run" if kernel.progress.error else "not judged" if kernel.unjudged else ""]

@@ -1,0 +1,95 @@
+"""At the end of a campaign: what comes of what, found out by experiment, and a small case for what is told first.
+
+    result = explained(run_campaign(kernels, make_device, options), make_device, options)
+
+A wrong answer has no line. Where its case, run again with each access checked, shows an error that has one, it comes
+of that. Knows campaigns, trials and minimizing; what is found here changes no exit code.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+
+from kfuzz.campaign.bugs import Bug
+from kfuzz.campaign.campaign import KernelResult, Options, Result
+from kfuzz.campaign.children import MakeDevice
+from kfuzz.campaign.schedule import CHECK_BUDGET, attempt_of, probe_of
+from kfuzz.campaign.state import Discovery, write_state
+from kfuzz.cases import corpus
+from kfuzz.cases.case import CaseError
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import ClaimError, Device, DeviceError, Probe
+from kfuzz.minimizing.minimize import Failure, minimize, pointed, record_of
+from kfuzz.minimizing.subject import subject_of
+from kfuzz.trials.trial import run_trial
+
+RUNS, SECONDS, ALL_SECONDS = 100, 3.0, 10.0
+"""For the small case of a bug, so many runs, which take less than a second; where a run is slow, and for all kernels
+together, so many seconds."""
+ALONE = ("hang", "out-of-memory")
+"""Kinds that come of nothing else, and of which every smaller case costs as much as the first."""
+
+
+def explained(result: Result, make_device: MakeDevice, options: Options) -> Result:
+    """The result with its bugs put together and a small case for each new one; as it is where it was interrupted."""
+    if result.stop_reason == "interrupted" or not result.news:
+        return result
+    until = time.monotonic() + ALL_SECONDS
+    found = list(result.kernels)
+    try:
+        with closing(make_device()) as device:
+            for place, one in enumerate(found):
+                if one.news:
+                    together = _replaced(one, _causes(one, result.seed, options, device, until))
+                    found[place] = together
+                    found[place] = _replaced(together, _small_cases(together, result.seed, options, device, until))
+    except (CaseError, ClaimError, DeviceError, KeyboardInterrupt):
+        pass  # what was found is found, and told as it is
+    write_state(options.out, result.seed, [one.kernel for one in found], [one.progress for one in found])
+    return replace(result, kernels=tuple(found))
+
+
+def _replaced(one: KernelResult, changed: Iterator[Discovery]) -> KernelResult:
+    news = {discovery.defect.bucket: discovery for discovery in changed}
+    return replace(one, progress=replace(one.progress, discoveries={**one.progress.discoveries, **news}))
+
+
+def _causes(one: KernelResult, seed: int, options: Options, device: Device, until: float) -> Iterator[Discovery]:
+    """The errors without a line, each with the lines of the errors that its case shows when accesses are checked."""
+    with_lines = [each for each in one.discoveries if each.is_error and each.defect.is_placed]
+    for each in one.discoveries if with_lines else ():
+        defect = each.defect
+        if each.is_error and not defect.is_placed and defect.kind not in ALONE and time.monotonic() < until:
+            attempt = attempt_of(one.kernel, seed, each.smallest_trial, options.budget)
+            if attempt.case.elements <= CHECK_BUDGET:
+                probe = replace(_probe(one.kernel, seed, each, options), check=True)
+                trial = run_trial(one.kernel, attempt.case, attempt.tune, device, probe)
+                causes = [cause for error in trial.errors if error.is_placed for cause in error.causes]
+                yield replace(each, comes_of=tuple(dict.fromkeys(causes)))
+
+
+def _small_cases(one: KernelResult, seed: int, options: Options, device: Device, until: float) -> Iterator[Discovery]:
+    """What each new bug is told by, as a case shows it that is as small as it gets in a second."""
+    for bug in one.bugs:
+        left = min(SECONDS, until - time.monotonic())
+        if bug.is_error and not bug.is_known and bug.headline.defect.kind not in ALONE and left > 0:
+            yield _small(one.kernel, bug, seed, options, device, left)
+
+
+def _small(kernel: Kernel, bug: Bug, seed: int, options: Options, device: Device, seconds: float) -> Discovery:
+    one, probe = bug.headline, _probe(kernel, seed, bug.headline, options)
+    attempt = attempt_of(kernel, seed, one.smallest_trial, options.budget)
+    subject = subject_of(kernel, attempt.case, attempt.tune, probe.check, probe.seed)
+    failure = Failure(pointed(subject, one.defect), one.defect, probe.runs)
+    found = minimize(failure, device, most_runs=RUNS, max_time=seconds, again=0)
+    path = one.path
+    if options.corpus is not None:
+        path = corpus.save(options.corpus, record_of(found, device.name))
+    is_minimized = corpus.is_minimized(path) if path else found.stop == "smallest"
+    defect = replace(found.failure.defect, causes=one.defect.causes)
+    return replace(one, defect=defect, path=path, is_minimized=is_minimized)
+
+
+def _probe(kernel: Kernel, seed: int, one: Discovery, options: Options) -> Probe:
+    return probe_of(kernel, seed, one.smallest_trial, options.runs, options.timeout)
