@@ -86,7 +86,7 @@ class Boxes:
 
     def is_unknown(self, value: Quantity) -> bool:
         """Whether it is one value to many elements, and not exactly known."""
-        return value.lo is not value.hi and value.lo.size < math.prod(self.shape) and id(value) in self.held
+        return not value.is_point and value.lo.size < math.prod(self.shape) and id(value) in self.held
 
     def unknowns(self, steps: list[Quantity]) -> int:
         operands = {id(v): v for step in steps for v in step.how[1:3] if isinstance(v, Quantity)}
@@ -97,7 +97,7 @@ class Boxes:
 
     def narrow(self, value: Quantity, lo: Reals, hi: Reals) -> None:
         """Intersect; over the axes along which the value is broadcast all must hold at once."""
-        if id(value) not in self.held or value.lo is value.hi or not self.is_useful(value):
+        if id(value) not in self.held or value.is_point or not self.is_useful(value):
             return
         E = self.band.E
         lo, hi = np.where(E.is_nan(lo), -INF, lo), np.where(E.is_nan(hi), INF, hi)

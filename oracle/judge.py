@@ -11,13 +11,10 @@ from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.slices import GRAVEST, Part, joined, slices
+from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, joined, slices
 from kfuzz.oracle.systems.formats import DTYPES, stored, values
 from kfuzz.oracle.verdict import AnswerKind, Picture, Special, Verdict, Worst
 from numpy.typing import NDArray
-
-MOST_SHOWN = 256
-"""Elements of an answer that a person may want to see one by one."""
 
 
 @np.errstate(all="ignore")  # signalling NaNs, infinities and underflow are what is judged here
@@ -44,12 +41,13 @@ def judge(
     if not any(array.size for array in answers.values()):
         return Verdict("not judged", 0.0, 0, ("the answer has no elements",))
     parts: dict[str, list[Part]] = {role: [] for role in module.OUTPUTS}
-    for first, asked, answered in slices(given, answers, getattr(module, "BY_ROW", module.VECTOR)):
+    is_by_row = getattr(module, "BY_ROW", module.VECTOR)
+    for rows, asked, answered in slices(given, answers, is_by_row, accuracy.ftz):
         enclosures = _enclosed(module, asked, answered, accuracy, special, scalars)
         for role in module.OUTPUTS:
             verdict = _judge_output(module, asked, role, answered[role], enclosures[role])
-            parts[role].append((first, verdict))
-    return _combined([joined(of_role, answers[role].size) for role, of_role in parts.items()])
+            parts[role].append((rows, verdict))
+    return _combined([joined(of_role, answers[role]) for role, of_role in parts.items()])
 
 
 def _enclosed(

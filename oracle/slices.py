@@ -1,46 +1,76 @@
 """Rows judged a slice at a time, so that a large answer takes no more memory than a small one; then one verdict on all.
 
-Knows rows and verdicts; nothing of any op's formula.
+A verdict on all rows is what those on single rows say together: no row makes a rule looser for another. Knows rows
+and verdicts; nothing of any op's formula.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 from kfuzz.oracle.diagnosis.pattern import MOST_ROWS
 from kfuzz.oracle.op import Floats
-from kfuzz.oracle.verdict import Extent, Status, Verdict
+from kfuzz.oracle.systems.formats import DTYPES, F32, F64, values
+from kfuzz.oracle.verdict import Extent, Picture, Status, Verdict, Worst
+from numpy.typing import NDArray
 
 MOST_ELEMENTS = 1 << 21
 """Of the inputs that are judged at a time; of each the enclosure holds some 100 bytes while it is made."""
+MOST_SHOWN = 256
+"""Elements of an answer that a person may want to see one by one."""
 GRAVEST: tuple[Status, ...] = ("broken", "kept", "not judged")
 
 RoleArrays = Mapping[str, Floats]
-Part = tuple[int, Verdict]
-"""The first row of a slice, and the verdict on its rows."""
+Rows = NDArray[np.int64]
+Part = tuple[Rows, Verdict]
+"""The rows of a slice, and the verdict on them."""
 
 
 def slices(
-    inputs: RoleArrays, answers: RoleArrays, is_by_row: bool, most: int = MOST_ELEMENTS
-) -> Iterator[tuple[int, RoleArrays, RoleArrays]]:
-    """The first row of each slice, with its rows of all arrays; one slice, unless an op by row has too many."""
-    rows, elements = len(next(iter(inputs.values()))), sum(array.size for array in inputs.values())
-    step = max(1, rows * most // max(1, elements))
-    if not is_by_row or rows <= step:
-        yield 0, inputs, answers
-        return
-    for first in range(0, rows, step):
-        yield first, _cut(inputs, first, first + step), _cut(answers, first, first + step)
+    inputs: RoleArrays, answers: RoleArrays, is_by_row: bool, ftz: bool, most: int = MOST_ELEMENTS
+) -> Iterator[tuple[Rows, RoleArrays, RoleArrays]]:
+    """The rows of each slice, of all arrays; one slice, unless an op by row has too many.
+
+    Where denormals are flushed, rows that hold some are apart: what is read as x or as 0 is no number that is known,
+    and the rules for such numbers are looser.
+    """
+    count, elements = len(next(iter(inputs.values()))), sum(array.size for array in inputs.values())
+    step = max(1, count * most // max(1, elements)) if is_by_row else max(1, count)
+    for first in range(0, max(1, count), step):
+        rows = np.arange(first, min(first + step, count))
+        asked = _cut(inputs, rows) if is_by_row else inputs
+        low = with_denormals(asked) if is_by_row and ftz else np.zeros(len(rows), dtype=np.bool_)
+        if not low.any() or low.all():
+            yield rows, asked, _cut(answers, rows) if is_by_row else answers
+            continue
+        for alike in (rows[~low], rows[low]):
+            yield alike, _cut(inputs, alike), _cut(answers, alike)
 
 
-def _cut(arrays: RoleArrays, first: int, last: int) -> RoleArrays:
-    return {role: array[first:last] for role, array in arrays.items()}
+def with_denormals(inputs: RoleArrays) -> NDArray[np.bool_]:
+    """The rows with a number that may be flushed: below the least normal one of the format that is computed in."""
+    floats = [array for array in inputs.values() if array.dtype in DTYPES]
+    least = (F64 if any(DTYPES[array.dtype] is F64 for array in floats) else F32).min_normal
+    found = np.zeros(len(next(iter(inputs.values()))), dtype=np.bool_)
+    for numbers in map(values, floats):
+        low = (np.abs(numbers) < least) & (numbers != 0)
+        found |= low.reshape(len(found), -1).any(axis=1)
+    return found
 
 
-def joined(parts: Sequence[Part], elements: int) -> Verdict:
-    """The verdict on an output of so many elements: its worst part's, with what is wrong and judged in all of them."""
-    first, worst = min(parts, key=lambda part: (GRAVEST.index(part[1].status), -part[1].ratio))
+def _cut(arrays: RoleArrays, rows: Rows) -> RoleArrays:
+    """Some rows of all arrays, without a copy where they follow one another."""
+    place = slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
+    return {role: array[place] for role, array in arrays.items()}
+
+
+def joined(parts: Sequence[Part], answer: Floats) -> Verdict:
+    """The verdict on an output: its worst part's, with what is wrong and judged in all of them."""
+    if len(parts) == 1:
+        return parts[0][1]
+    rows, worst = min(parts, key=lambda part: (GRAVEST.index(part[1].status), -part[1].ratio))
     verdicts = [verdict for _, verdict in parts]
-    place = worst.worst and replace(worst.worst, index=(worst.worst.index[0] + first, *worst.worst.index[1:]))
+    place = worst.worst and _in_all(worst.worst, rows)
     return replace(
         worst,
         ratio=max(verdict.ratio for verdict in verdicts),
@@ -48,9 +78,23 @@ def joined(parts: Sequence[Part], elements: int) -> Verdict:
         reasons=_summed(verdicts),
         tier="arb" if any(verdict.tier == "arb" for verdict in verdicts) else "float64",
         worst=place,
-        picture=worst.picture if len(parts) == 1 else None,  # of a part alone it would be none of the answer
-        extent=worst.extent and _whole_extent(worst.extent, parts, elements),
+        picture=worst.picture and _whole_picture(worst.picture, parts, answer),
+        extent=worst.extent and _whole_extent(worst.extent, parts, answer.size),
     )
+
+
+def _in_all(found: Worst, rows: Rows) -> Worst:
+    """An element of a part, by its place in the whole."""
+    return replace(found, index=(int(rows[found.index[0]]), *found.index[1:]))
+
+
+def _whole_picture(worst: Picture, parts: Sequence[Part], answer: Floats) -> Picture | None:
+    """The whole answer, where it is small enough to be looked at."""
+    if answer.size > MOST_SHOWN:
+        return None
+    told = [_in_all(one, rows) for rows, verdict in parts if verdict.picture for one in verdict.picture.wrong]
+    told.sort(key=lambda one: one.index)
+    return Picture(worst.output, answer.shape, tuple(values(answer).ravel().tolist()), tuple(told))
 
 
 def _summed(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
@@ -63,8 +107,8 @@ def _summed(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
 
 
 def _whole_extent(worst: Extent, parts: Sequence[Part], elements: int) -> Extent:
-    found = [(first, verdict.extent) for first, verdict in parts if verdict.extent]
-    rows = [first + row for first, extent in found for row in extent.rows]
+    found = [(rows, verdict.extent) for rows, verdict in parts if verdict.extent]
+    rows = sorted(int(rows[row]) for rows, extent in found for row in extent.rows)
     more = sum(extent.more_rows for _, extent in found) + max(0, len(rows) - MOST_ROWS)
     wrong = sum(extent.wrong for _, extent in found)
     return replace(worst, wrong=wrong, elements=elements, rows=tuple(rows[:MOST_ROWS]), more_rows=more)

@@ -228,8 +228,8 @@ def test_one_weight_above_and_below_errs_with_the_spread_of_what_it_weighs() -> 
 
     def weighed(N: Any_) -> Quantity:
         scores = N.input(x)
-        if isinstance(N, Bands):
-            scores.parts = (x - 1e-4, x + 1e-4, np.zeros((), dtype=np.bool_))  # scores that err, as products do
+        if isinstance(N, Bands):  # scores that err, as products do
+            scores.parts, scores.is_point = (x - 1e-4, x + 1e-4, np.zeros((), dtype=np.bool_)), False
         return N.average(N.exp(scores - N.shift(scores)), N.input(v))
 
     S = kernel(claim, KernelManner("tree", "ends"))
@@ -344,3 +344,17 @@ def test_the_formats_round_as_numpy_does() -> None:
         near = BFLOAT16.rounded(x)
     finite = np.isfinite(near) & (np.abs(x) > 2.0**-126)
     assert (np.abs(near - x)[finite] <= BFLOAT16.u * np.abs(x)[finite]).all()
+
+
+def test_where_weights_are_divided_first_each_is_rounded() -> None:
+    v = floats(np.where(np.arange(64) % 2, 1.0, -1.0)[:, None] * RNG.uniform(7, 7 + 1e-6, (64, 40)))
+    claim, x, widths = replace(IEEE, adds=6), floats(RNG.standard_normal((1, 64))), []
+    for form in ("normalize first", "divide last"):
+        S = Simulated(claim, KernelManner("tree", "ends"), {}, F32, form)
+        got = S.average(S.exp(S.input(x) - S.shift(S.input(x))), S.input(v)).x
+        N = Bands(claim, {}, F32, form)
+        computed = N.value(v - 0, v + 0, np.zeros((), dtype=np.bool_))  # two ends: no input, as far as rules know
+        made = N.average(N.exp(N.input(x) - N.shift(N.input(x))), computed)
+        assert outside(N, made, got) == 0
+        widths.append(float((made.hi - made.lo).min()))
+    assert widths[0] > widths[1] + 2 * F32.u * 7  # of all products, which cancel, and not of what is left of them

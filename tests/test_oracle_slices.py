@@ -5,8 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kfuzz.oracle import Verdict, judge
+from kfuzz.oracle import Accuracy, AnswerError, Special, Verdict, judge
+from kfuzz.oracle.enclosure import ROUND_64
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.op import Op, op_names
+from kfuzz.oracle.rounding import EXP2_SCALED, FAST_EXPF
 from kfuzz.oracle.slices import MOST_ELEMENTS, joined, slices
+from kfuzz.oracle.systems.formats import F32
+from kfuzz.oracle.systems.simulated import KernelManner, Simulated
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
@@ -20,8 +27,8 @@ def right(x: Floats) -> Floats:
 
 
 def in_slices(x: Floats, y: Floats, rows: int = A_SLICE) -> Verdict:
-    every = slices({"x": x}, {"y": y}, True, rows * x.shape[1])
-    return joined([(first, judge("softmax", asked, answered)) for first, asked, answered in every], y.size)
+    every = slices({"x": x}, {"y": y}, True, ftz=False, most=rows * x.shape[1])
+    return joined([(part, judge("softmax", asked, answered)) for part, asked, answered in every], y)
 
 
 def inputs() -> Floats:
@@ -35,8 +42,7 @@ def inputs() -> Floats:
 def test_a_right_answer_is_kept_as_it_is_whole() -> None:
     x = inputs()
     whole, cut = judge("softmax", {"x": x}, {"y": right(x)}), in_slices(x, right(x))
-    assert replace(cut, ratio=whole.ratio) == whole
-    assert cut.ratio >= whole.ratio  # beside a row of NaN a rule that needs numbers is left out, for the slice alone
+    assert cut == whole
     assert judge("softmax", {"x": x}, {"y": right(x)}).reasons[0].startswith("3 rows with NaN")
 
 
@@ -58,8 +64,74 @@ def test_a_wrong_answer_has_the_same_worst_element_and_all_that_is_wrong(places:
 
 def test_an_op_that_is_not_by_row_is_never_cut() -> None:
     x = inputs()
-    assert [first for first, _, _ in slices({"x": x}, {"y": x}, False, 1)] == [0]
-    assert [first for first, _, _ in slices({"x": x}, {"y": x}, True, 20 * COLS)] == [0, 20]
+    assert firsts(x, False, 1) == [0]
+    assert firsts(x, True, 20 * COLS) == [0, 20]
+
+
+def firsts(x: Floats, is_by_row: bool, most: int) -> list[int]:
+    return [int(rows[0]) for rows, _, _ in slices({"x": x}, {"y": x}, is_by_row, ftz=False, most=most)]
+
+
+def rows_of_every_kind() -> Floats:
+    """Of each kind that a rule speaks of apart, one; 12 numbers, for the sizes of every op by rows."""
+    x = np.random.default_rng(8).standard_normal((1, 12)).astype(np.float32)
+    nan, inf, low = x.copy(), x.copy(), x.copy()
+    nan[0, 0], inf[0, 1], low[0, 2] = np.nan, np.inf, 1e-40
+    kinds = [x, nan, inf, -inf, low, -np.abs(x), 0 * x, 1e-40 * x, 3e38 * np.sign(x), 40 * x - 20, 1000 + x, nan]
+    return np.concatenate(kinds).astype(np.float32)
+
+
+BY_ROW = [name for name in op_names() if getattr(find(name), "BY_ROW", find(name).VECTOR)]
+CLAIMS = {
+    "silent": Accuracy(),
+    "flushed": Accuracy(adds=12, rescales=0, exp=FAST_EXPF, divide="fast reciprocal", ftz=True),
+    "base 2": Accuracy(exp=EXP2_SCALED),
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("name", BY_ROW)
+def test_no_row_makes_a_rule_looser_for_another(name: str, claim: str) -> None:
+    op, accuracy = find(name), CLAIMS[claim]
+    x, draw = rows_of_every_kind(), np.random.default_rng(9)
+    sizes = op.small_sizes(12) if isinstance(op, FormulaOp) else {"cols": 12}
+    inputs = {role: x[:, : sizes[of[1]]] if of[1:] else draw.integers(0, 12, len(x)) for role, of in op.INPUTS.items()}
+    for form in getattr(op, "forms", ()) or (None,):
+        for role in op.OUTPUTS:
+            whole, alone = (bounds(op, inputs, role, replace(accuracy, form=form), most) for most in (1 << 20, 1))
+            np.testing.assert_allclose(whole, alone, rtol=ROUND_64)  # numpy's exp of one number is not that of eight
+
+
+def bounds(op: Op, inputs: dict[str, Floats], role: str, accuracy: Accuracy, most: int) -> NDArray[np.float64]:
+    """Both ends of every element, by slices of at most so many elements."""
+    found: dict[int, NDArray[np.float64]] = {}
+    with np.errstate(all="ignore"):
+        for rows, asked, _ in slices(inputs, inputs, True, accuracy.ftz, most):
+            one = op.enclose(asked, accuracy, Special())[role]
+            found |= dict(zip(rows.tolist(), np.stack([one.lo, one.hi, one.judged], axis=1), strict=True))
+    return np.stack([found[row] for row in range(len(found))])
+
+
+def test_a_row_of_nan_beside_it_accuses_no_running_mean() -> None:
+    x = np.full((2, 257), 4e3, np.float32) + np.random.default_rng(10).standard_normal((2, 257)).astype(np.float32)
+    x[1, 5] = np.nan
+    claim = Accuracy(adds=10, form="welford", divide="ieee")
+    S = Simulated(claim, KernelManner("tree"), {}, F32, "welford")
+    y = S.mean_var(S.input(x.astype(np.float64)))[1].x[:, 0].astype(np.float32)
+    judge("variance", {"x": x}, {"y": y}, claim).check()
+    with pytest.raises(AnswerError):  # what a mean that is made by a sum would allow, and what it was judged by
+        judge("variance", {"x": x}, {"y": y}, replace(claim, form="two pass")).check()
+
+
+def test_a_wrong_row_of_denormals_is_shown_in_the_whole_answer() -> None:
+    x = rows_of_every_kind()
+    y = right(x)
+    y[[0, 7], 3] = 7
+    verdict = judge("softmax", {"x": x}, {"y": y}, CLAIMS["flushed"])
+    assert verdict.picture is not None
+    assert verdict.extent is not None
+    assert [one.index for one in verdict.picture.wrong] == [(0, 3), (7, 3)]
+    assert (verdict.picture.shape, verdict.extent.rows) == (x.shape, (0, 7))
 
 
 def peak(rows: int, cols: int = 1 << 10) -> int:

@@ -56,9 +56,9 @@ class Bands:
         low = (np.abs(x) < self.f.min_normal) & (x != 0)
         if self.ftz and low.any():
             lo, hi = np.where(low, np.minimum(ends, 0), ends), np.where(low, np.maximum(ends, 0), ends)
-        if nan.any():
-            return self.value(*hollow(lo, hi, nan), nan)
-        return self.value(lo, hi)
+        made = self.value(*hollow(lo, hi, nan), nan)
+        made.is_point = lo is hi
+        return made
 
     def number(self, value: Operand) -> Quantity:
         """A constant: exact where the format holds it, else it is rounded once, or not at all (R3)."""
@@ -79,7 +79,7 @@ class Bands:
 
     def is_point(self, a: Quantity) -> bool:
         """Whether the value is exactly known, as an input is: what a derived rule may need."""
-        return a.lo is a.hi
+        return a.is_point
 
     # -- rounding
 
@@ -122,6 +122,9 @@ class Bands:
         with np.errstate(all="ignore"):
             known = self.is_point(a) and self.is_point(b)
             lo, hi = self.E.added(al, bl) if known else self.E.outward(al + bl, ah + bh)
+            if known and not (a.lo is a.hi and b.lo is b.hi):  # where one is NaN
+                nowhere = (al != ah) | (bl != bh)
+                lo, hi = np.where(nowhere, al + bl, lo), np.where(nowhere, ah + bh, hi)
             nan = a.nan | b.nan
             if self.E.is_finite(lo).all() and self.E.is_finite(hi).all():
                 return lo, hi, nan
@@ -304,15 +307,16 @@ class Bands:
 
     def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity:
         a, b = (v if isinstance(v, Quantity) else self.input(np.asarray(v)) for v in (a, b))
-        same = self.is_point(a) and self.is_point(b)
+        same = a.lo is a.hi and b.lo is b.hi
         lo = np.where(mask, a.lo, b.lo)
-        return self.value(lo, lo if same else np.where(mask, a.hi, b.hi), np.where(mask, a.nan, b.nan), "where", a, b)
+        made = self.value(lo, lo if same else np.where(mask, a.hi, b.hi), np.where(mask, a.nan, b.nan), "where", a, b)
+        made.is_point = self.is_point(a) and self.is_point(b)
+        return made
 
     def take(self, a: Quantity, index: Reals) -> Quantity:
         parts = [np.take_along_axis(np.broadcast_to(part, a.shape), index, -1) for part in (a.lo, a.hi, a.nan)]
-        made = self.value(parts[0], parts[1], parts[2])
-        if self.is_point(a):
-            made.parts = (parts[0], parts[0], parts[2])
+        made = self.value(parts[0], parts[0] if a.lo is a.hi else parts[1], parts[2])
+        made.is_point = self.is_point(a)
         return made
 
     def join(self, a: Quantity, b: Quantity) -> Quantity:

@@ -202,7 +202,7 @@ def _longest(N: "Bands") -> float:
 def mean_var(N: "Bands", x: Quantity, names: tuple[str, str], correction: int) -> tuple[Quantity, Quantity]:
     """The mean and the variance of the last axis, by the form that is claimed: two pass, welford or moments (R8)."""
     n = x.shape[-1]
-    if N.form.startswith("welford") and N.is_point(x):
+    if N.form.startswith("welford"):
         mean, squares = _welford(N, x, names)
     elif N.form.startswith("moments"):
         mean = sums.mean(N, x, names[0])
@@ -226,12 +226,45 @@ def _scaled(N: "Bands", a: Quantity, n: int) -> Quantity:
     return N.relative(a.lo / n, a.hi / n, a.nan, 0.0 if n & (n - 1) == 0 else 2.0, 2 * N.tiny, "scaled", a)
 
 
-def _moments(N: "Bands", x: Quantity) -> tuple[Reals, Reals, Reals, Reals, Reals]:
-    """The exact mean's interval and that of sum (x - mean)^2, and which rows are odd."""
-    finite = np.asarray(N.E.is_finite(x.lo) & ~np.asarray(x.nan), dtype=np.bool_)
+@dataclass(frozen=True)
+class Moments:
+    """The exact mean and how far it may be off; sum (x - mean)^2 at least and at most; the largest deviation."""
+
+    middle: Reals
+    wrong: Reals
+    least: Reals
+    most: Reals
+    spread: Reals
+    odd: Reals
+
+
+def _moments(N: "Bands", x: Quantity) -> Moments:
+    """The moments of the numbers in a set, and which rows are odd.
+
+    Where x is a box of radii r, the mean moves by at most their mean, and the root of the sum of squares, which is the
+    length of a projection of x, by at most their length.
+    """
+    finite = np.asarray(N.E.is_finite(x.lo) & N.E.is_finite(x.hi) & ~np.asarray(x.nan), dtype=np.bool_)
     odd = np.asarray(~finite.all(axis=-1, keepdims=True))
-    points = np.where(odd, 0.0, x.lo) if odd.any() else x.lo
-    n = x.shape[-1]
+    lo, hi = (np.where(odd, 0.0, end) for end in (x.lo, x.hi)) if odd.any() else (x.lo, x.hi)
+    points = lo if N.is_point(x) else (lo + hi) / 2
+    middle, wrong, least, most = _moments_of(N, points)
+    spread = np.abs(points - middle).max(axis=-1, keepdims=True, initial=0.0) + wrong
+    if not N.is_point(x):
+        radii = np.maximum(hi - points, points - lo) * (1 + 2.0**-45)
+        length = _root(N, (radii * radii).sum(axis=-1, keepdims=True) * (1 + 2.0**-40))
+        root = N.E.function("sqrt", least, least)[0]
+        least = np.maximum(root - length, 0.0) * np.maximum(root - length, 0.0) * (1 - 2.0**-45)
+        root = _root(N, most) + length
+        most = root * root * (1 + 2.0**-45)
+        wrong = wrong + radii.sum(axis=-1, keepdims=True) / x.shape[-1] * (1 + 2.0**-40)
+        spread = spread + 2 * radii.max(axis=-1, keepdims=True, initial=0.0)
+    return Moments(middle, wrong, least, most, spread, odd)
+
+
+def _moments_of(N: "Bands", points: Reals) -> tuple[Reals, Reals, Reals, Reals]:
+    """The mean and how far it may be off, sum (x - mean)^2 at least and at most, of numbers."""
+    n = points.shape[-1]
     first = points.sum(axis=-1, keepdims=True) / n
     off = points - first
     middle = first + off.sum(axis=-1, keepdims=True) / n
@@ -240,7 +273,7 @@ def _moments(N: "Bands", x: Quantity) -> tuple[Reals, Reals, Reals, Reals, Reals
     wrong = np.abs(middle) * eps + np.abs(off).max(axis=-1, keepdims=True, initial=0.0) * (8 + min(n, 80)) * eps
     squares = (off * off).sum(axis=-1, keepdims=True)
     rest = squares * ((min(n, 80) + 8) * 4 * eps) + n * wrong * wrong
-    return middle, wrong, np.maximum(squares - rest, 0.0), squares + rest, odd
+    return middle, wrong, np.maximum(squares - rest, 0.0), squares + rest
 
 
 def two_pass(N: "Bands", x: Quantity, mean: Quantity, name: str) -> Quantity:
@@ -253,7 +286,8 @@ def two_pass(N: "Bands", x: Quantity, mean: Quantity, name: str) -> Quantity:
         return sums.dot(N, off, off, name)
     n = x.shape[-1]
     with np.errstate(all="ignore"):
-        middle, wrong, least, most, odd = _moments(N, x)
+        moments = _moments(N, x)
+        middle, wrong, least, most, odd = moments.middle, moments.wrong, moments.least, moments.most, moments.odd
         away = np.maximum(np.abs(mean.hi - middle), np.abs(mean.lo - middle)) + wrong
         near = np.maximum(np.maximum(mean.lo - middle, middle - mean.hi) - wrong, 0.0)
         grown = sums.growth(N, name, n, products=1)
@@ -286,13 +320,13 @@ def _welford(N: "Bands", x: Quantity, names: tuple[str, str]) -> tuple[Quantity,
     """
     n = x.shape[-1]
     with np.errstate(all="ignore"):
-        middle, wrong, least, most, odd = _moments(N, x)
+        moments = _moments(N, x)
+        middle, wrong, least, most, odd = moments.middle, moments.wrong, moments.least, moments.most, moments.odd
         claim = N.claim.for_sum(names[0])
         adds = float(claim.most(n)[0])
         u = {"f64": F64.u, "f16": F16.u}.get(claim.accumulate, N.u)  # nothing compensates a running mean
         each, lost = adds * u * (1 + 4 * u), n * F16.tiny if claim.accumulate == "f16" else n * N.tiny
-        points = np.where(odd, 0.0, x.lo) if odd.any() else x.lo
-        spread = np.abs(points - middle).max(axis=-1, keepdims=True, initial=0.0) + wrong
+        spread = moments.spread
         size = _root(N, n * (np.abs(middle) + wrong) * (np.abs(middle) + wrong) + most)
         steps = adds + 1
         joined = _root(N, most) * math.sqrt(steps * UNEVEN) + LEVELS * 2 * math.sqrt(n) * spread
@@ -329,7 +363,7 @@ def average(N: "Bands", e: Quantity, v: Quantity, names: tuple[str, str]) -> Qua
     product alone or in both sums (R9).
     """
     if not N.is_point(v):
-        return N.div(N.matmul(e, v, names[0]), N.sum(e, names[1]))
+        return _plain_average(N, e, v, names)
     n = e.shape[-1]
     narrow = e.how[2] if e.how[:1] == ("kept",) else None
     weights = e.how[1] if narrow else e
@@ -360,6 +394,15 @@ def average(N: "Bands", e: Quantity, v: Quantity, names: tuple[str, str]) -> Qua
     open_ = (odd_v | odd_e) & ~must
     made = sums.opened(N, lo, hi, nan | must, open_, NO_NUMBER, "average", e, v)
     return N.relative(made.lo, made.hi, made.nan, _division(N), 2 * N.tiny, "average", e, v)
+
+
+def _plain_average(N: "Bands", e: Quantity, v: Quantity, names: tuple[str, str]) -> Quantity:
+    """Both ways to divide, by the plain rules: what is divided first is rounded weight by weight."""
+    s = N.sum(e, names[1])
+    last, first = N.div(N.matmul(e, v, names[0]), s), N.matmul(N.div(e, s), v, names[0])
+    if N.form in ("divide last", "normalize first"):
+        return last if N.form == "divide last" else first
+    return N.value(np.minimum(last.lo, first.lo), np.maximum(last.hi, first.hi), last.nan | first.nan)
 
 
 def _division(N: "Bands") -> float:

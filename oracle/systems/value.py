@@ -16,9 +16,10 @@ class Quantity:
 
     `name`: of the sum that it is made of; `slack`: how much more than one rounding underflow may cost it.
     `below`: what this is an exponent of, a difference from a shift. `terms`: the exponents, of an exponential.
+    `is_point`: whether each element is known exactly, as an input is; also one that is known to be NaN.
     """
 
-    __slots__ = ("N", "below", "how", "name", "parts", "slack", "terms")
+    __slots__ = ("N", "below", "how", "is_point", "name", "parts", "slack", "terms")
     __array_ufunc__ = None  # an array on the left leaves the operation to us
 
     def __init__(self, N: "System", *parts: Reals, how: tuple[Any, ...] = ()) -> None:
@@ -26,6 +27,7 @@ class Quantity:
         self.slack: Any = 1.0
         self.below: Any = None
         self.terms: Any = None
+        self.is_point = len(parts) > 1 and parts[0] is parts[1]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -52,17 +54,19 @@ class Quantity:
         """The last two axes exchanged."""
         shape = self.shape
         parts = [np.swapaxes(np.broadcast_to(part, shape), -1, -2) for part in self.parts]
-        if len(parts) > 1 and self.parts[0] is self.parts[1]:
-            parts[1] = parts[0]
-        return Quantity(self.N, *parts, how=("transposed", self))
+        return self._like(parts, ("transposed", self))
 
     def __getitem__(self, place: Any) -> "Quantity":  # noqa: ANN401  whatever numpy takes
         shape = self.shape
-        same = len(self.parts) > 1 and self.parts[0] is self.parts[1]
-        parts = [np.broadcast_to(part, shape)[place] for part in self.parts]
-        if same:
+        return self._like([np.broadcast_to(part, shape)[place] for part in self.parts], ("part", self))
+
+    def _like(self, parts: list[Reals], how: tuple[Any, ...]) -> "Quantity":
+        """The same elements elsewhere."""
+        if len(parts) > 1 and self.parts[0] is self.parts[1]:
             parts[1] = parts[0]
-        return Quantity(self.N, *parts, how=("part", self))
+        made = Quantity(self.N, *parts, how=how)
+        made.is_point = self.is_point
+        return made
 
     def __add__(self, other: Operand) -> "Quantity":
         return self.N.add(self, self.N.number(other))
