@@ -1,4 +1,4 @@
-"""Rows judged a slice at a time, so that a large answer takes no more memory than a small one; then one verdict on all.
+"""RowNumbers judged a slice at a time, so that a large answer takes no more memory than a small one; then one verdict on all.
 
 A verdict on all rows is what those on single rows say together: no row makes a rule looser for another. Knows rows
 and verdicts; nothing of any op's formula.
@@ -21,14 +21,14 @@ MOST_SHOWN = 256
 GRAVEST: tuple[Status, ...] = ("broken", "kept", "not judged")
 
 RoleArrays = Mapping[str, Floats]
-Rows = NDArray[np.int64]
-Part = tuple[Rows, Verdict]
+RowNumbers = NDArray[np.int64]
+Part = tuple[RowNumbers, Verdict]
 """The rows of a slice, and the verdict on them."""
 
 
 def slices(
     inputs: RoleArrays, answers: RoleArrays, is_by_row: bool, ftz: bool, most: int = MOST_ELEMENTS
-) -> Iterator[tuple[Rows, RoleArrays, RoleArrays]]:
+) -> Iterator[tuple[RowNumbers, RoleArrays, RoleArrays]]:
     """The rows of each slice, of all arrays; one slice, unless an op by row has too many.
 
     Where denormals are flushed, rows that hold some are apart: what is read as x or as 0 is no number that is known,
@@ -58,7 +58,7 @@ def with_denormals(inputs: RoleArrays) -> NDArray[np.bool_]:
     return found
 
 
-def _cut(arrays: RoleArrays, rows: Rows) -> RoleArrays:
+def _cut(arrays: RoleArrays, rows: RowNumbers) -> RoleArrays:
     """Some rows of all arrays, without a copy where they follow one another."""
     place = slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
     return {role: array[place] for role, array in arrays.items()}
@@ -83,7 +83,7 @@ def joined(parts: Sequence[Part], answer: Floats) -> Verdict:
     )
 
 
-def _in_all(found: Worst, rows: Rows) -> Worst:
+def _in_all(found: Worst, rows: RowNumbers) -> Worst:
     """An element of a part, by its place in the whole."""
     return replace(found, index=(int(rows[found.index[0]]), *found.index[1:]))
 
