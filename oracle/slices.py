@@ -1,4 +1,4 @@
-"""RowNumbers judged a slice at a time, so that a large answer takes no more memory than a small one; then one verdict on all.
+"""Rows judged a slice at a time, so that a large answer takes no more memory than a small one; then one verdict on all.
 
 A verdict on all rows is what those on single rows say together: no row makes a rule looser for another. Knows rows
 and verdicts; nothing of any op's formula.
