@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from kfuzz.devices import Buffer, Job, Step
+from kfuzz.devices import DTYPES, Buffer, Job, Step
 from numpy.typing import NDArray
 
 PLANTED = Path(__file__).with_name("planted")
@@ -68,8 +68,8 @@ def _buffer(name: str, value: NDArray[np.generic] | str) -> Buffer:
     if isinstance(value, str):
         element, length, fill = re.fullmatch(r"(\w+)\[(\d+)\](?: = (\d+))?", value).groups()  # type: ignore[union-attr]  # tests write it right
         return Buffer(name, element, (int(length),), fill=None if fill is None else int(fill), is_output=name == "y")  # type: ignore[arg-type]  # as above
-    kinds = {"f": "f32", "i": "i32", "u": "u32"}
-    return Buffer(name, kinds[value.dtype.kind], value.shape, content=value, is_output=name == "y")  # type: ignore[arg-type]  # as above
+    element = next(element for element, dtype in DTYPES.items() if dtype == value.dtype)
+    return Buffer(name, element, value.shape, content=value, is_output=name == "y")
 
 
 def floats(count: int) -> NDArray[np.float32]:

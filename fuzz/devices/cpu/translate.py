@@ -23,6 +23,8 @@ _DYNAMIC_SHARED = re.compile(
     rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{_ALIGNMENT}*;",
 )
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
+_SHARED_ALIGNAS = re.compile(r"(?<=__shared__)(?P<before>\s+(?:volatile\s+)?)alignas\b")
+"""nvcc takes alignas behind __shared__; in standard C++ it may not stand there, an attribute may."""
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(?P<name>\w+)\s*[\[;={]")
 _KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b(?P<name>\w+)\s*\(")
@@ -30,7 +32,6 @@ _KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[
 _UNSUPPORTED = (
     (r"<<<", "launches in the source (<<<...>>>): the claim's [[launch]] says how kernels are launched"),
     (r"\basm\b|\b__asm__\b|\b__asm\b", "inline PTX (asm)"),
-    (r"\bwmma\s*::|\bmma_sync\b", "tensor core instructions (wmma)"),
     (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
     (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
     (r"\bthis_cluster\s*\(|\bcluster_group\b|\b__cluster_dims__\b", "thread block clusters"),
@@ -45,7 +46,7 @@ _UNSUPPORTED = (
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
 )
 _TOOLKIT = re.compile(
-    r"^[ \t]*#[ \t]*include[ \t]*<((?:cub|thrust|cuda|cutlass|cute|nv)/[^>\n]*|mma\.h|cuda_pipeline\w*\.h|"
+    r"^[ \t]*#[ \t]*include[ \t]*<((?:cub|thrust|cuda|cutlass|cute|nv)/[^>\n]*|cuda_pipeline\w*\.h|"
     r"cu(?:blas|rand|fft|solver|sparse|dnn)\w*\.h|nccl\.h|cuda_profiler_api\.h|nvtx3?/[^>\n]*|nvToolsExt\.h)>",
     re.MULTILINE,
 )
@@ -118,9 +119,9 @@ def _edits(code: str) -> list[TextEdit]:
         lines = "\n" * found[0].count("\n")
         edits.append((*found.span(), f"{_declared(found)};{lines}"))
     taken = [(start, end) for start, end, _ in edits]
-    for found in [*_STATIC_SHARED.finditer(code)]:
-        if not any(start <= found.start() < end for start, end in taken):
-            edits.append((*found.span(), " " * len(found[0])))
+    static = [(*found.span(), " " * len(found[0])) for found in _STATIC_SHARED.finditer(code)]
+    static += [(*found.span(), f"{found['before']}__align__") for found in _SHARED_ALIGNAS.finditer(code)]
+    edits += [one for one in static if not any(start <= one[0] < end for start, end in taken)]
     return edits + [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
 
 

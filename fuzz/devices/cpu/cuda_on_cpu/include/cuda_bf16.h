@@ -1,41 +1,22 @@
-// __nv_bfloat16: the upper half of a float, rounded to nearest even.
+// __nv_bfloat16 and __nv_bfloat162: the upper half of a float, in which arithmetic rounds once, as on a GPU.
 #pragma once
 #include "cuda_on_cpu.h"
+#include "cuda_on_cpu/narrow.h"
 
-struct alignas(2) __nv_bfloat16 {
-  unsigned short bits;
-  __nv_bfloat16() = default;
-  __nv_bfloat16(float x) : bits(rounded(x)) {}
-  operator float() const { return __uint_as_float(static_cast<unsigned int>(bits) << 16); }
+#define CUDA_ON_CPU_T __nv_bfloat16
+#define CUDA_ON_CPU_T2 __nv_bfloat162
+#define CUDA_ON_CPU_RAW __nv_bfloat16_raw
+#define CUDA_ON_CPU_NAME bfloat16
+#define CUDA_ON_CPU_DIGITS 8
+#include "cuda_on_cpu/sixteen_bits.h"
 
- private:
-  static unsigned short rounded(float x) {
-    unsigned int u = __float_as_uint(x);
-    if ((u & 0x7fffffffu) > 0x7f800000u) return 0x7fff;  // the one NaN that CUDA gives
-    return static_cast<unsigned short>((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
-  }
-};
 using nv_bfloat16 = __nv_bfloat16;
-
-static inline __nv_bfloat16 __float2bfloat16(float x) { return __nv_bfloat16(x); }
-static inline __nv_bfloat16 __float2bfloat16_rn(float x) { return __nv_bfloat16(x); }
-static inline float __bfloat162float(__nv_bfloat16 x) { return static_cast<float>(x); }
-
-// Through float, which holds every sum and product of two of them closely enough that the second rounding changes
-// nothing (24 >= 2 * 8 + 2 bits).
-#define CUDA_ON_CPU_BFLOAT_OPERATOR(sign)                                                       \
-  static inline __nv_bfloat16 operator sign(__nv_bfloat16 a, __nv_bfloat16 b) {                 \
-    return __nv_bfloat16(static_cast<float>(a) sign static_cast<float>(b));                     \
-  }                                                                                             \
-  static inline __nv_bfloat16 &operator sign##=(__nv_bfloat16 &a, __nv_bfloat16 b) { return a = a sign b; }
-CUDA_ON_CPU_BFLOAT_OPERATOR(+)
-CUDA_ON_CPU_BFLOAT_OPERATOR(-)
-CUDA_ON_CPU_BFLOAT_OPERATOR(*)
-CUDA_ON_CPU_BFLOAT_OPERATOR(/)
-
-struct alignas(4) __nv_bfloat162 {
-  __nv_bfloat16 x, y;
-};
 using nv_bfloat162 = __nv_bfloat162;
-static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) { return {__nv_bfloat16(x), __nv_bfloat16(y)}; }
-static inline float2 __bfloat1622float2(__nv_bfloat162 v) { return {static_cast<float>(v.x), static_cast<float>(v.y)}; }
+
+#define CUDART_INF_BF16 __ushort_as_bfloat16(0x7F80)
+#define CUDART_NAN_BF16 __ushort_as_bfloat16(0x7FFF)
+#define CUDART_MIN_DENORM_BF16 __ushort_as_bfloat16(0x0001)
+#define CUDART_MAX_NORMAL_BF16 __ushort_as_bfloat16(0x7F7F)
+#define CUDART_NEG_ZERO_BF16 __ushort_as_bfloat16(0x8000)
+#define CUDART_ZERO_BF16 __ushort_as_bfloat16(0x0000)
+#define CUDART_ONE_BF16 __ushort_as_bfloat16(0x3F80)

@@ -164,6 +164,12 @@ CUDA_ON_CPU_API void __ubsan_handle_type_mismatch_v1(TypeMismatch *mismatch, uin
   if (address % alignment) report_misaligned_at_line(address, alignment, line_of(mismatch->location));
 }
 
+// Of those that ask for more than their own type does: loads and stores of tensor cores.
+CUDA_ON_CPU_API void cuda_on_cpu_must_be_aligned(const void *p, uint32_t alignment, int line) {
+  auto address = reinterpret_cast<uintptr_t>(p);
+  if (address % alignment) report_misaligned_at_line(address, alignment, static_cast<uint32_t>(line));
+}
+
 CUDA_ON_CPU_API void __ubsan_handle_divrem_overflow(SourceLocation *location, uint64_t, uint64_t) {
   report(Kind::divide_error, 0, line_of(*location));
   stop_run(Status::stopped);

@@ -96,12 +96,22 @@ void shuffle(const Meeting &m, Lanes &lane, int first_thread) {
   }
 }
 
+// Of lanes that are not there nothing is known, and so nothing of the result.
+void work_together(const Meeting &m, const Lanes &lane, int first_thread) {
+  int first = __builtin_ctz(m.arrived);
+  if (m.arrived != ~0u)
+    report_inactive_lane(first_thread + first, __builtin_ctz(~m.arrived), m.mask);
+  else
+    reinterpret_cast<const TogetherWork *>(lane.value[first])->work(lane.value);
+}
+
 void compute(const Meeting &m, Lanes &lane, int first_thread) {
   switch (m.operation) {
     case WarpOperation::sync:
       if (run->check) checker_synced_warp(first_thread, m.arrived, lanes_of_warp(first_thread));
       return;
     case WarpOperation::shuffle: shuffle(m, lane, first_thread); return;
+    case WarpOperation::together: work_together(m, lane, first_thread); return;
     case WarpOperation::converge:
       for (int l = 0; l < warp_lanes; l++) lane.result[l] = m.arrived >> l & 1 ? m.arrived : lane.result[l];
       return;

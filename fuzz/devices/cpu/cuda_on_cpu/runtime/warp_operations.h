@@ -1,7 +1,14 @@
 // What a warp can do together; kernels (include/) and the runtime (warp.cpp) share the list.
 #pragma once
 
+#include <cstdint>
+
 namespace cuda_on_cpu {
+
+// What a warp does as one: `work` is handed what all 32 lanes brought, each an address of its own TogetherWork.
+struct TogetherWork {
+  void (*work)(const uint64_t *lanes);
+};
 
 enum class WarpOperation {
   shuffle,
@@ -18,6 +25,7 @@ enum class WarpOperation {
   bit_and,
   bit_or,
   bit_xor,
+  together,
 };
 
 }  // namespace cuda_on_cpu

@@ -43,13 +43,29 @@ inline float flushed(float value) { return is_denormal(value) ? std::copysign(0.
 // A GPU flushes denormal operands and results of atomic float32 additions in global memory, and there alone: PTX on
 // atom.add.f32. A double, or a float in shared memory, keeps them.
 template <class T>
-inline T atomic_sum(const T *, T old, T value) {
+CUDA_ON_CPU_INLINE T atomic_sum(const T *, T old, T value) {
   return static_cast<T>(old + value);
 }
 inline float atomic_sum(const float *p, float old, float value) {
   float now = old + value;
   bool any = is_denormal(old) || is_denormal(value) || is_denormal(now);
   return any && !cuda_on_cpu_is_shared(p) ? flushed(flushed(old) + flushed(value)) : now;
+}
+
+// volatile where the language has it: not for a class, such as __half.
+template <class T>
+CUDA_ON_CPU_INLINE T fresh(const T *p) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return *const_cast<const volatile T *>(p);
+  else
+    return *p;
+}
+template <class T>
+CUDA_ON_CPU_INLINE void set_fresh(T *p, T value) {
+  if constexpr (std::is_arithmetic_v<T>)
+    *const_cast<volatile T *>(p) = value;
+  else
+    *p = value;
 }
 
 inline void changed_or_polled(bool changed) {
@@ -67,8 +83,8 @@ constexpr uint32_t update_of_device = atomic_reads | atomic_writes | atomic_acqu
   CUDA_ON_CPU_ATOMIC T name(T *p, typename Same<T>::type value, uint32_t what = update_of_device) {         \
     CUDA_ON_CPU_TURN();                                                                                     \
     CUDA_ON_CPU_ANNOUNCE(p, what);                                                                          \
-    T old = *const_cast<volatile T *>(p), now = (expression);                                               \
-    *const_cast<volatile T *>(p) = now;                                                                     \
+    T old = fresh(p), now = (expression);                                                                   \
+    set_fresh(p, now);                                                                                      \
     changed_or_polled(!same_bits(old, now));                                                                \
     return old;                                                                                             \
   }

@@ -18,22 +18,12 @@ CUDA_ON_CPU_STORE(__stwb)
 CUDA_ON_CPU_STORE(__stcs)
 
 // Past the cache that other multiprocessors do not see: flags are polled and set this way, as by volatile.
-#define CUDA_ON_CPU_FRESH_LOAD(name)                          \
-  template <class T>                                          \
-  CUDA_ON_CPU_INLINE T name(const T *p) {                     \
-    if constexpr (std::is_arithmetic_v<T>)                    \
-      return *const_cast<const volatile T *>(p);              \
-    else                                                      \
-      return *p;                                              \
-  }
-#define CUDA_ON_CPU_FRESH_STORE(name)                                          \
-  template <class T>                                                           \
-  CUDA_ON_CPU_INLINE void name(T *p, typename cuda_on_cpu::Same<T>::type value) { \
-    if constexpr (std::is_arithmetic_v<T>)                                     \
-      *const_cast<volatile T *>(p) = value;                                    \
-    else                                                                       \
-      *p = value;                                                              \
-  }
+#define CUDA_ON_CPU_FRESH_LOAD(name) \
+  template <class T>                 \
+  CUDA_ON_CPU_INLINE T name(const T *p) { return cuda_on_cpu::fresh(p); }
+#define CUDA_ON_CPU_FRESH_STORE(name) \
+  template <class T>                  \
+  CUDA_ON_CPU_INLINE void name(T *p, typename cuda_on_cpu::Same<T>::type value) { cuda_on_cpu::set_fresh(p, value); }
 CUDA_ON_CPU_FRESH_LOAD(__ldcg)
 CUDA_ON_CPU_FRESH_LOAD(__ldcv)
 CUDA_ON_CPU_FRESH_STORE(__stcg)

@@ -1,0 +1,74 @@
+// Floats of 16 bits, by how many digits a significand has: 11 are IEEE binary16, 8 are bfloat16.
+//
+// What they hold fits into a float; into one of them a number is rounded once, from its own digits. All of it works on
+// bits, so that -ftz=true, which is about float32 alone, changes nothing here.
+#pragma once
+#include "bits.h"
+
+namespace cuda_on_cpu {
+
+enum class Rounding { nearest, to_zero, up, down };
+
+template <int digits>
+struct Narrow {
+  static constexpr int least = 2 - (1 << (15 - digits));  // exponent of the least normal number
+  static constexpr uint64_t infinity = uint64_t{(1 << (16 - digits)) - 1} << (digits - 1);
+
+  // significand 2^unit, rounded; from the largest number on, whatever rounds away from 0 gives infinity.
+  static uint16_t rounded(bool negative, uint64_t significand, int unit, Rounding how) {
+    uint64_t sign = negative ? 0x8000 : 0;
+    if (significand == 0) return static_cast<uint16_t>(sign);
+    int exponent = unit + 63 - __builtin_clzll(significand);
+    if (exponent < least) exponent = least;
+    int shift = exponent - (digits - 1) - unit;  // so many digits are too many
+    if (shift > 63) shift = 63;                  // far below half of the least number
+    uint64_t kept = shift > 0 ? significand >> shift : significand << -shift;
+    uint64_t rest = shift > 0 ? significand << (64 - shift) : 0, half = uint64_t{1} << 63;
+    bool outward = how == Rounding::up ? !negative : how == Rounding::down && negative;
+    bool away = how == Rounding::nearest ? rest > half || (rest == half && kept & 1) : outward && rest;
+    uint64_t bits = (static_cast<uint64_t>(exponent - least) << (digits - 1)) + kept + away;
+    if (bits >= infinity) bits = how == Rounding::nearest || outward ? infinity : infinity - 1;
+    return static_cast<uint16_t>(sign | bits);
+  }
+
+  template <class T>
+  static uint16_t of(T value, Rounding how = Rounding::nearest) {
+    if constexpr (std::is_integral_v<T>) {
+      bool negative = false;
+      if constexpr (std::is_signed_v<T>) negative = value < 0;
+      auto size = static_cast<uint64_t>(value);
+      return rounded(negative, negative ? -size : size, 0, how);
+    } else {
+      constexpr int own = std::numeric_limits<T>::digits, bias = std::numeric_limits<T>::max_exponent - 1;
+      uint64_t bits = to_bits(value), rest = bits & ((uint64_t{1} << (own - 1)) - 1);
+      bool negative = bits >> (8 * sizeof(T) - 1);
+      int field = static_cast<int>(bits >> (own - 1)) & (2 * bias + 1);
+      if (field > 2 * bias) return static_cast<uint16_t>(rest ? 0x7fff : (negative ? 0x8000 : 0) | infinity);
+      if (field) rest |= uint64_t{1} << (own - 1);
+      return rounded(negative, rest, (field ? field : 1) - bias - (own - 1), how);
+    }
+  }
+
+  static float widened(uint16_t bits) {
+    if constexpr (digits == 8) return from_bits<float>(static_cast<uint64_t>(bits) << 16);
+    uint32_t sign = (bits & 0x8000u) << 16, size = bits & 0x7fffu;
+    if (size >= infinity) return from_bits<float>(sign | 0x7f800000u | (size & 0x3ffu) << 13);
+    if (size >= 0x400u) return from_bits<float>(sign | ((size << 13) + 0x38000000u));
+    float denormal = static_cast<float>(size) * 0x1p-24f;  // normal as a float
+    return sign ? -denormal : denormal;
+  }
+
+  // a b + c, rounded once. The product is exact in double; where the sum is not, its last digit is made odd, so that
+  // no later rounding takes it for halfway.
+  static uint16_t fused(float a, float b, float c) {
+    double product = static_cast<double>(a) * static_cast<double>(b), addend = static_cast<double>(c);
+    double sum = product + addend;
+    if (!(sum - sum == 0)) return of(sum);
+    double part = sum - product, lost = (product - (sum - part)) + (addend - part);
+    uint64_t bits = to_bits(sum);
+    if (lost != 0 && !(bits & 1)) bits = (lost > 0) == (sum > 0) ? bits | 1 : bits - 1;
+    return of(from_bits<double>(bits));
+  }
+};
+
+}  // namespace cuda_on_cpu
