@@ -8,12 +8,15 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kfuzz.claiming.formula import CountFormula, Point, fitted
-from kfuzz.claiming.guess import claims, function_of, guessed
+from kfuzz.claiming.guess import found_in, guessed
+from kfuzz.claiming.guess_host import host_claims
+from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.text import claim_of, with_tables
 from kfuzz.claims import expression
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.commands.group import main
 from kfuzz.devices import ClaimError
+from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.find.template import template
 
 SIZES = [
@@ -182,10 +185,49 @@ def test_a_launch_that_stands_in_the_text_is_the_first_guess(tmp_path: Path) -> 
     assert 'grid   = "rows"\nblock  = "96"' in first
 
 
+EXTENSIONS = Path(__file__).parent / "extensions"
+
+
+@pytest.mark.parametrize(
+    ("name", "op", "args"),
+    [
+        ("softmax_rows", "softmax", '["input", -1]'),
+        ("out_row_sum", "row_sum", '["y", "x", "cols"]'),
+        ("optional_row_max", "row_max", '["x", "c10::nullopt"]'),
+    ],
+)
+def test_a_function_of_tensors_is_guessed_by_the_order_of_its_arguments(name: str, op: str, args: str) -> None:
+    found = list(host_claims(op, bare(EXTENSIONS / f"{name}.cu")))
+    assert any(f"args  = {args}" in claim for claim in found), found[0]
+
+
+def test_several_kernels_are_called_by_the_function_that_launches_them() -> None:
+    source = bare(KERNELS / "reduce" / "max_sum_grid.cu")
+    assert list(host_claims("max_sum", source)) == []
+    host = "void go(const float *x, float *y, int cols) { reduce_max<<<1, 2>>>(x); }\nint main() { k<<<1, 1>>>(); }\n"
+    (first, *_) = host_claims("row_sum", source + host)
+    assert 'x = "f32[rows, cols] -> x", y = "f32[rows] <- y"' in first
+    assert 'entry = "go"\nargs  = ["x", "y", "cols"]' in first
+
+
+@pytest.mark.soak
+def test_an_extension_is_given_the_claim_that_it_keeps(tmp_path: Path) -> None:
+    kernel = guessed(tmp_path / "mine.cu", bare(EXTENSIONS / "softmax_rows.cu"), None)
+    assert (kernel.op, kernel.launches[0].entry, kernel.launches[0].on_host) == ("softmax", "softmax_forward", True)
+
+
+@pytest.mark.slow
+def test_a_guess_of_which_nothing_is_judged_is_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text((EXTENSIONS / "softmax_rows.cu").read_text().replace('["x", -1]', '["x", 0]'))
+    with CpuDevice() as device:
+        assert found_in(load(path), device, [], {}).startswith("refused: ")
+
+
 @pytest.mark.slow
 def test_a_wrong_kernel_without_a_claim_is_given_none(tmp_path: Path) -> None:
     source = bare(KERNELS / "softmax" / "three_pass_thread.cu").replace("+= expf(", "+= 2 * expf(")
-    with pytest.raises(ClaimError, match="no guess of how softmax_three_pass_thread computes softmax is kept"):
+    with pytest.raises(ClaimError, match="no guess of how it computes softmax is kept"):
         guessed(tmp_path / "mine.cu", source, None)
 
 

@@ -46,7 +46,7 @@ def toml_with(toml: str, tables: Tables) -> str:
     before = kept[:launch]
     while before and not before[-1].strip():
         before.pop()
-    return "\n".join([*before, "", *written, *kept[launch:]])
+    return "\n".join([*before, "", *written, *kept[launch:]]).rstrip()
 
 
 def table_lines(name: str, statements: Mapping[str, str]) -> list[str]:

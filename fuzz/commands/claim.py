@@ -25,7 +25,8 @@ def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed:
     and +inf, and with the rest of its claim, to be read and put into the file.
 
     Where the file has no claim, what it computes, its arrays and its launch are guessed from its text, and the first
-    guess that is kept is taken. That is for files of one kernel; how several work together has to be written.
+    guess that is kept is taken. Of a PyTorch extension, and of several kernels, that is the function which launches
+    them; where there is none, how several work together has to be written.
 
     \b
     kfuzz claim mine.cu

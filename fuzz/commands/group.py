@@ -16,6 +16,7 @@ from kfuzz.commands.cmin import cmin
 from kfuzz.commands.doctor import doctor
 from kfuzz.commands.explain import explain
 from kfuzz.commands.fuzz import fuzz
+from kfuzz.commands.init import init
 from kfuzz.commands.list import list_kernels
 from kfuzz.commands.merge import merge
 from kfuzz.commands.minimize import minimize
@@ -79,6 +80,7 @@ def main(ctx: click.Context, debug: bool) -> None:
     kfuzz minimize tests/corpus/.../X.json   make the case that it left as small as it gets
     kfuzz replay                             run all kept cases again
     kfuzz show --template > mine.cu          a kernel file of your own to start from
+    kfuzz init                               set up the project in this folder: claims, settings, CI
     """
     try:
         folder = Path.cwd()
@@ -104,5 +106,20 @@ def _word(parameter: click.Parameter) -> str:
     return max(parameter.opts, key=len).lstrip("-")
 
 
-for command in (list_kernels, show, claim, doctor, fuzz, minimize, replay, report, merge, explain, score, cmin, op):
+for command in (
+    init,
+    list_kernels,
+    show,
+    claim,
+    doctor,
+    fuzz,
+    minimize,
+    replay,
+    report,
+    merge,
+    explain,
+    score,
+    cmin,
+    op,
+):
     main.add_command(command)

@@ -62,7 +62,7 @@ def kernels_below(folder: Path) -> Kernels:
 
 def files_below(folder: Path) -> tuple[Path, ...]:
     """The files of these kernels."""
-    return tuple(path for path in sorted(_sources(folder)) if has_claim(path))
+    return tuple(path for path in sorted(sources(folder, (".cu",))) if has_claim(path))
 
 
 def has_claim(path: Path) -> bool:
@@ -76,12 +76,13 @@ def has_claim(path: Path) -> bool:
         return False
 
 
-def _sources(folder: Path) -> Iterator[Path]:
+def sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+    """The files of these endings below a folder, but for copies of other people's."""
     for place, folders, names in os.walk(folder):
         here = Path(place)
         folders[:] = [name for name in folders if not name.startswith(".") and name not in NOT_OURS]
         folders[:] = [name for name in folders if not os.path.exists(here / name / "pyvenv.cfg")]
-        yield from (here / name for name in names if name.endswith(".cu"))
+        yield from (here / name for name in names if name.endswith(endings))
 
 
 def kernels_for(record: Record, kernels: Iterable[Kernel]) -> tuple[Kernel, ...]:

@@ -1,0 +1,96 @@
+"""Claims for a function of the file that launches what it needs: of PyTorch's tensors, or around several kernels.
+
+Its arrays are the op's in their order, what has the name of a size is that size, and what stays of a function of
+tensors has the value that such arguments have most often. Knows text and ops; that a guess is right, trials have to
+show.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, name_of, named
+from kfuzz.claims.roles import Roles, roles_of
+from kfuzz.claims.signature import COMMENTS_AND_STRINGS, Parameter, entries_of, host_functions_of
+
+ROWS = 4096
+"""Fewer than a kernel by itself is given: memory that the function asks for grows with them."""
+BOUND = re.compile(r"\bm\.(?:def|impl)\s*\(\s*\"[^\"]*\"\s*,\s*&?\s*(?:\w+::)*(\w+)")
+NOT_FORWARD = re.compile(r"backward|grad|^main$", re.IGNORECASE)
+DIMENSION = re.compile(r"dim|axis", re.IGNORECASE)
+Pairing = tuple[list[tuple[str, str]], list[str]]
+"""Arrays as (name, what the claim says of it), and the arguments."""
+
+
+def host_claims(op: str, source: str) -> Iterator[str]:
+    """Claims in TOML, the likeliest first; none where the kernel by itself is what people call."""
+    roles = roles_of(op)
+    functions = host_functions_of(source)
+    bound = [name for name in BOUND.findall(source) if name in functions]
+    tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]
+    several = list(functions) if len(entries_of(source)) > 1 and "<<<" in COMMENTS_AND_STRINGS.sub(" ", source) else []
+    for name in dict.fromkeys([*bound, *tensors, *several]):
+        if NOT_FORWARD.search(name):
+            continue
+        for arrays, args in orders(roles, functions[name]):
+            yield from written(op, roles, name, arrays, args)
+
+
+def orders(roles: Roles, parameters: Sequence[Parameter]) -> Iterator[Pairing]:
+    """Which parameter may be which array: inputs before outputs, then outputs before inputs; by const where it is."""
+    taken = [one for one in parameters if is_tensor(one) or one.is_pointer]
+    ins, outs = list(roles.inputs), list(roles.outputs)
+    if len(taken) == len(ins) and any(map(is_tensor, taken)):
+        every = [ins]
+    elif len(taken) != len(ins) + len(outs):
+        return
+    elif len({is_const(one) for one in taken}) == 2 and not any(map(is_tensor, taken)):
+        left, right = iter(ins), iter(outs)
+        every = [[next(left if is_const(one) else right, "") for one in taken]]
+    else:
+        every = [[*ins, *outs], [*outs, *ins]]
+    for order in every:
+        given = dict(zip(map(name_of, taken), order, strict=True))
+        args = [name_of(one) if name_of(one) in given else value_of(one, roles) for one in parameters]
+        if "" in args or "" in order or len(given) < len(taken):
+            return
+        returned = [] if len(order) > len(ins) else [(f"result_{role}", role) for role in outs]
+        yield [*given.items(), *returned], args
+
+
+def written(op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str]) -> Iterator[str]:
+    """The claims of one function, for sizes from large to small."""
+    every = {**roles.inputs, **roles.outputs}
+    sizes = list(dict.fromkeys(size for shape in roles.inputs.values() for size in shape if size != "1"))
+    told = ", ".join(
+        f'{array} = "f32[{", ".join(every[role])}] {"->" if role in roles.inputs else "<-"} {role}"'
+        for array, role in arrays
+    )
+    shown = ", ".join(one if re.fullmatch(r"-?\d+|true|false", one) else f'"{one}"' for one in args)
+    for values, longest in product(VALUES, dict.fromkeys(limit for limit, _ in LIMITS[1:])):
+        most = {size: min(longest, ROWS) for size in sizes} | ({"rows": ROWS} if roles.takes_vector else {})
+        axes = ", ".join(f'{size} = "1..{most[size]}"' for size in sizes)
+        yield (
+            f'op     = "{op}"\naxes   = {{ {axes} }}\narrays = {{ {told} }}\n\n'
+            f'[host]\nentry = "{name}"\nargs  = [{shown}]{values}'
+        )
+
+
+def value_of(parameter: Parameter, roles: Roles) -> str:
+    """What an argument that is no array is most likely to be; empty where nobody can tell."""
+    name = name_of(parameter)
+    dimensions = {size for shape in roles.inputs.values() for size in shape}
+    if "optional" in parameter.text:
+        return "c10::nullopt"
+    if DIMENSION.fullmatch(name):
+        return "-1"
+    if re.match(r"(?:const\s+)?bool\b", parameter.text):
+        return "false"
+    if parameter.bytes and not parameter.is_float:
+        return next((size for size in sorted(dimensions) if named(size, [name])), "")
+    return ""
+
+
+def is_tensor(parameter: Parameter) -> bool:
+    """Whether it is a tensor that has to be given."""
+    return "Tensor" in parameter.text and "optional" not in parameter.text

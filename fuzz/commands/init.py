@@ -1,0 +1,206 @@
+"""`kfuzz init`: from a project with kernels to one that is fuzzed, asked step by step.
+
+Knows questions and what is said; what is found and written stands in starting.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+from kfuzz.cases import atomic
+from kfuzz.claiming.guess import guessed
+from kfuzz.claiming.keep import Proposal, proposed
+from kfuzz.claiming.text import claim_of
+from kfuzz.claims.front_matter import shown_path
+from kfuzz.claims.kernel import Kernel
+from kfuzz.commands.options import console
+from kfuzz.devices import ClaimError
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
+from kfuzz.find.project import kernels_below
+from kfuzz.find.targets import TargetError
+from kfuzz.starting import settings
+from kfuzz.starting.ci_file import PLACES, ci_text, installation, service_of, top_of
+from kfuzz.starting.claims import put_claim
+from kfuzz.starting.first_cases import first_cases, kept
+from kfuzz.starting.look import SAID, look
+
+SEED, TRIALS = 0, 150
+"""Of a proposed claim, as in kfuzz claim."""
+
+
+@dataclass
+class Beginning:
+    """How it goes: whether to ask, what was written, what has to be done by hand, and kernels that are broken."""
+
+    is_asked: bool
+    written: list[str] = field(default_factory=list)
+    by_hand: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+    def may(self, question: str) -> bool:
+        """Whether the person wants it."""
+        return not self.is_asked or click.confirm(question, default=True)
+
+
+@click.command(short_help="Set a project up: claims, settings, a first corpus, CI.")
+@click.option("--yes", is_flag=True, help="Do all of it without asking.")
+@click.pass_context
+def init(ctx: click.Context, yes: bool) -> None:
+    """Look at the project in this folder and set it up: claims, settings, first cases, the file for CI.
+
+    Each step is asked before it is done, and no file is overwritten: a claim is put on top of a kernel file, settings
+    are added to pyproject.toml, and what is there already stays. To find a claim, kernels are compiled and run as you,
+    on the cpu device.
+
+    \b
+    kfuzz init          asked step by step
+    kfuzz init --yes    all of it
+
+    Exit code: 0 done, 1 a kernel is broken whatever it claims, 2 no kernel here can be judged.
+    """
+    began = Beginning(is_asked=not yes)
+    try:
+        kernels = claimed(began)
+        set_up(kernels, began)
+    except click.Abort as ended:
+        is_over = isinstance(ended.__context__, EOFError)
+        click.echo(f"\nended here{': nobody answers; --yes does all of it' if is_over else ''}", err=True)
+        ctx.exit(COULD_NOT if is_over else INTERRUPTED)
+    finally:
+        tell(began)
+    ctx.exit(FOUND if began.broken else 0 if kernels else COULD_NOT)
+
+
+def claimed(began: Beginning) -> tuple[Kernel, ...]:
+    """The kernels of the project, once those that have no claim were given one."""
+    found = look(Path())
+    if not found:
+        raise TargetError(f"{Path.cwd()}: no .cu file in it or below; kfuzz show --template prints one to start from")
+    width = max(len(shown_path(one.path)) for one in found)
+    for one in found:
+        click.echo(f"{shown_path(one.path):<{width}}  {SAID[one.sort]}")
+    for one in found:
+        if one.sort in ("kernel", "extension"):
+            give_claim(one.path, began)
+    return kernels_below(Path()).usable
+
+
+def give_claim(path: Path, began: Beginning) -> None:
+    """Propose a claim of a file, and write it where that is wanted."""
+    where = shown_path(path)
+    click.echo()
+    if not began.may(f"{where}: find a claim for it? (it is compiled and run)"):
+        return
+    try:
+        read = path.read_bytes()
+        with console(to_stderr=True).status(f"{where}: counting, then trying"):
+            found = proposed(guessed(path, read.decode("utf-8-sig"), None), SEED, TRIALS)
+    except ClaimError as error:
+        click.echo(f"{error}")
+        began.by_hand.append(f"{where}: a claim; kfuzz claim --help, docs/kernel-file.md")
+        return
+    click.echo(f"{claim_of(found.kernel)}\n{where}: {verdict(found)}")
+    if found.broken:
+        began.broken.append(where)
+        began.by_hand.append(f"{where}: is the kernel wrong, or what the claim says of arrays and launch?")
+    elif began.may(f"{where}: put this claim on top of it?"):
+        if put_claim(path, read, claim_of(found.kernel)):
+            began.written.append(f"{where}: its claim; read it, it is yours now")
+        else:
+            began.by_hand.append(f"{where}: it was changed meanwhile, and is left as it is; run kfuzz init again")
+
+
+def verdict(found: Proposal) -> str:
+    """What the trials said of a proposal."""
+    if found.broken:
+        return f"not kept in {found.trials} trials: {'; '.join(found.broken)}"
+    return f"kept in {found.trials} trials"
+
+
+def set_up(kernels: tuple[Kernel, ...], began: Beginning) -> None:
+    """Settings, first cases and CI for these kernels."""
+    if not kernels:
+        return
+    corpus = settings.corpus_for(Path())
+    click.echo()
+    write_settings(kernels, corpus, began)
+    write_cases(kernels, Path(corpus), began)
+    write_ci(corpus, began)
+
+
+def write_settings(kernels: tuple[Kernel, ...], corpus: str, began: Beginning) -> None:
+    """Add to pyproject.toml what it does not set."""
+    path = Path(settings.FILE)
+    added = dict(settings.additions([Path(shown_path(kernel.path)) for kernel in kernels], corpus))
+    if other := settings.rival(Path()):
+        value = added.pop(settings.PYTEST)["kfuzz_corpus"]
+        began.by_hand.append(f"{other}: kfuzz_corpus = {value}; pytest reads this file, not {path}")
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    after = settings.with_settings(before, added)
+    if after is None:
+        began.by_hand.append(
+            f"{path}: tool.kfuzz and {settings.PYTEST}; it is written in a way that init cannot add to"
+        )
+    elif after != before and began.may(f"{path}: set kernels and corpus for kfuzz and pytest?"):
+        atomic.write(path.resolve(), after.encode())
+        began.written.append(f"{path}: [tool.kfuzz] and kfuzz_corpus for pytest")
+
+
+def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: Beginning) -> None:
+    """Keep first cases of the kernels that have none."""
+    if corpus.is_dir() and any(corpus.rglob("*.json")):
+        return
+    if not began.may(f"{corpus}: keep first cases? (they find bugs that are seeded into your kernels)"):
+        return
+    tried = found = 0
+    paths: set[Path] = set()
+    with closing(CpuDevice()) as device, console(to_stderr=True).status("") as status:
+        for kernel in kernels:
+            for mutant, case in first_cases(kernel, device):
+                status.update(f"{kernel.name}: a seeded bug in line {mutant.line}")
+                tried, found = tried + 1, found + (case is not None)
+                paths |= {kept(case, kernel, corpus)} if case is not None else set()
+    if paths:
+        began.written.append(f"{corpus}: {len(paths)} cases that find {found} of {tried} seeded bugs")
+
+
+def write_ci(corpus: str, began: Beginning) -> None:
+    """Write the file of the CI service, unless there is one."""
+    service = service_of(Path())
+    path, (_, before) = PLACES[service], installation()
+    text = ci_text(service, corpus)
+    if path.exists() and path.read_text(encoding="utf-8", errors="replace") == text:
+        return
+    if path.exists():
+        began.by_hand.append(f"{path}: it is there already and stays as it is; docs/ci.md has what to add")
+        return
+    if (top := top_of(Path())) != Path.cwd():
+        began.by_hand.append(f"{top}: the file for CI belongs there, at the top of the repository; docs/ci.md")
+        return
+    if not began.may(f"{path}: write it?"):
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    atomic.write(path.resolve(), text.encode())
+    began.written.append(f"{path}: replays the cases, fuzzes what a change touches, keeps the report")
+    if before:
+        began.by_hand.append(f"{before}    # CI installs this wheel: commit it")
+
+
+def tell(began: Beginning) -> None:
+    """What was done, and what to do next."""
+    for line in lines_of(began):
+        click.echo(line)
+
+
+def lines_of(began: Beginning) -> Iterator[str]:
+    yield from ("", "written", *(f"  {one}" for one in began.written)) if began.written else ("", "nothing was written")
+    yield from ("by hand", *(f"  {one}" for one in began.by_hand)) if began.by_hand else ()
+    if began.written:
+        yield from (
+            "next",
+            "  kfuzz fuzz           a minute on your kernels",
+            "  kfuzz fuzz --watch   while you work on them",
+        )

@@ -1,0 +1,60 @@
+"""The first corpus of a kernel: few cases that find the bugs which are seeded into it for the purpose.
+
+A kernel that is right leaves no failing case, so nothing would be replayed. Knows mutants and trials; never what a
+person is asked.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kfuzz.campaign.schedule import attempt_of, is_large, probe_of
+from kfuzz.cases import case_file
+from kfuzz.cases.case import Case, Record
+from kfuzz.cases.corpus import slug
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import ClaimError, Device
+from kfuzz.mutating.mutate import Mutant, as_kernel
+from kfuzz.scoring.trials import RUNS, TIMEOUT, chosen
+from kfuzz.trials.trial import run_trial
+
+SEED = 0
+MOST_MUTANTS = 12
+MOST_TRIALS = 24
+"""Of each mutant: most are found in the first few, and who is not is left to the search."""
+
+
+def first_cases(kernel: Kernel, device: Device) -> Iterator[tuple[Mutant, Case | None]]:
+    """For some mutants the case that finds each, one that found another first; None where none does."""
+    killers: list[int] = []
+    for mutant in sample(kernel):
+        seeded = as_kernel(mutant, kernel)
+        others = [index for index in range(MOST_TRIALS) if index not in killers and not is_large(index)]
+        try:
+            index = next((one for one in [*killers, *others] if finds(kernel, seeded, one, device)), None)
+        except ClaimError:  # it does not compile, and is no bug
+            continue
+        if index is not None and index not in killers:
+            killers.append(index)
+        yield mutant, None if index is None else attempt_of(kernel, SEED, index).case
+
+
+def sample(kernel: Kernel) -> list[Mutant]:
+    """Mutants of different operators, as far apart among these as so many can be."""
+    every = chosen(kernel, 1)
+    return [every[place * len(every) // MOST_MUTANTS] for place in range(MOST_MUTANTS)] if every else []
+
+
+def finds(kernel: Kernel, seeded: Kernel, index: int, device: Device) -> bool:
+    """Whether a trial of the kernel finds the bug."""
+    attempt, probe = attempt_of(kernel, SEED, index), probe_of(kernel, SEED, index, RUNS, TIMEOUT)
+    return bool(run_trial(seeded, attempt.case, attempt.tune, device, probe).errors)
+
+
+def kept(case: Case, kernel: Kernel, corpus: Path) -> Path:
+    """The file of a case in the corpus, which is written if it is not there."""
+    op = Path(case.op).stem if case.op.endswith(".py") else case.op
+    path = corpus / op / f"{slug(f'first {kernel.name}')}-{case.digest[:8]}.json"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        case_file.write(path, Record(case, None))
+    return path

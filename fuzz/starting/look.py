@@ -1,0 +1,70 @@
+"""What lies in a project: kernel files with and without a claim, PyTorch extensions, and what kfuzz cannot judge.
+
+Knows names and texts of files; never whether one compiles.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kfuzz.claims.front_matter import MOST_BYTES, has_claim
+from kfuzz.claims.signature import entries_of
+from kfuzz.devices.cuda_text import includes
+from kfuzz.find.project import sources
+
+Sort = Literal["claimed", "kernel", "extension", "no kernel", "triton", "inline"]
+SAID: dict[Sort, str] = {
+    "claimed": "has a claim",
+    "kernel": "CUDA without a claim",
+    "extension": "a PyTorch extension without a claim",
+    "no kernel": "no __global__ function in it: left alone",
+    "triton": "Triton, which is not judged yet: kfuzz reads CUDA",
+    "inline": "CUDA inside of Python, which is not read: move it into a .cu file",
+}
+TRITON = re.compile(r"^[ \t]*@(?:triton\.)?(?:jit|autotune|heuristics)\b", re.MULTILINE)
+IMPORTS_TRITON = re.compile(r"^[ \t]*(?:import|from)[ \t]+triton\b", re.MULTILINE)
+INLINE = re.compile(r"\bload_inline\s*\(|\bRawKernel\s*\(|\bSourceModule\s*\(")
+OF_TORCH = ("torch/", "ATen/", "c10/")
+
+
+@dataclass(frozen=True)
+class GpuCode:
+    """A file and what it is."""
+
+    path: Path
+    sort: Sort
+
+
+def look(folder: Path) -> tuple[GpuCode, ...]:
+    """Every file below the folder that holds GPU code, in the order of their names."""
+    return tuple(GpuCode(path, sort) for path in sorted(sources(folder, (".cu", ".py"))) for sort in sorts_of(path))
+
+
+def sorts_of(path: Path) -> Iterator[Sort]:
+    """What a file is; nothing where it cannot be read or is a Python file of another trade."""
+    try:
+        if not path.is_file() or path.stat().st_size > MOST_BYTES:
+            return
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return
+    yield from sort_of_python(text) if path.suffix == ".py" else (sort_of_cuda(text),)
+
+
+def sort_of_cuda(text: str) -> Sort:
+    """What a .cu file is."""
+    if has_claim(text):
+        return "claimed"
+    if not entries_of(text):
+        return "no kernel"
+    return "extension" if any(one.name.startswith(OF_TORCH) for one in includes(text)) else "kernel"
+
+
+def sort_of_python(text: str) -> Iterator[Sort]:
+    """Kernels in a Python file, of either sort."""
+    if IMPORTS_TRITON.search(text) and TRITON.search(text):
+        yield "triton"
+    if INLINE.search(text):
+        yield "inline"
