@@ -14,6 +14,7 @@ from kfuzz.campaign.state import Discovery
 from kfuzz.cases import case_file, corpus
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.kinds import Kind
 from kfuzz.oracle.verdict import Worst
 from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene
 from kfuzz.trials.replay import replay
@@ -24,9 +25,11 @@ from kfuzz.views.summary import failures
 SCENE = Scene("k", "k.cu", "row_sum rows=1", 4, {"rows": 1}, {}, False)
 
 
-def discovery(bucket: str, *causes: str, diagnosis: str = "", known: bool = False) -> Discovery:
+def discovery(
+    bucket: str, *causes: str, diagnosis: str = "", known: bool = False, kind: Kind = "numeric"
+) -> Discovery:
     worst = Worst("y", (0,), 1.0, 2.0, 2.0, 2.0, "3f800000", "40000000")
-    defect = Defect(SCENE, "numeric", "error", bucket, bucket, "so", diagnosis, worst=worst, causes=causes)
+    defect = Defect(SCENE, kind, "error", bucket, bucket, "so", diagnosis, worst=worst, causes=causes)
     return Discovery(defect, 0, 0, 1, known, None)
 
 
@@ -42,6 +45,14 @@ def test_the_headline_is_what_tells_most() -> None:
     (bug,) = bugs_of([vague, infinite, telling])
     assert bug.headline.defect.bucket == "k: telling"
     assert [one.defect.bucket for one in bug.also] == ["k: vague", "k: infinite"]
+
+
+def test_threads_at_two_barriers_come_behind_a_wrong_answer_unless_it_comes_of_them() -> None:
+    barrier = discovery("k: barrier", "21", kind="divergent-barrier")
+    wrong, wrong_by_it = discovery("k: wrong", WRONG), discovery("k: wrong by it", "21", diagnosis="wrong elements")
+    assert [bug.headline for bug in bugs_of([barrier, wrong])] == [wrong, barrier]
+    late = replace(wrong, first_trial=7)
+    assert [bug.headline for bug in bugs_of([barrier, late, wrong_by_it])][1] == late
 
 
 def test_a_bug_is_known_by_any_of_its_signs_but_not_by_infinities_alone() -> None:

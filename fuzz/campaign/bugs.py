@@ -38,14 +38,23 @@ class Bug:
         return self.headline.is_known
 
     @property
+    def is_at_barriers(self) -> bool:
+        """Whether nothing is seen of it but that threads wait at different barriers."""
+        return all(one.defect.kind == "divergent-barrier" for one in self.every)
+
+    @property
     def every(self) -> tuple[Discovery, ...]:
         return self.headline, *self.also
 
 
 def bugs_of(discoveries: Iterable[Discovery]) -> tuple[Bug, ...]:
-    """The bugs of one kernel: errors before warnings, news before what is known, the early before the late."""
+    """The bugs of one kernel: errors before warnings, news before what is known, the early before the late.
+
+    Threads that wait at two barriers and are none the worse, for a card counts them all, come behind what shows.
+    """
     found = [_bug(group) for group in grouped(list(discoveries), lambda one: one.causes)]
-    return tuple(sorted(found, key=lambda bug: (not bug.is_error, bug.is_known, *_telling(bug.headline))))
+    order = [((not bug.is_error, bug.is_known, bug.is_at_barriers, *_telling(bug.headline)), bug) for bug in found]
+    return tuple(bug for _, bug in sorted(order, key=lambda pair: pair[0]))
 
 
 def _bug(group: Sequence[Discovery]) -> Bug:
