@@ -320,7 +320,10 @@ void checker_swaps(uintptr_t address, uint32_t bytes) {
   for (uintptr_t word = address; word < address + bytes; word += 4) {
     Cell &cell = *region->cell(word);
     for (Trace *reader : {&cell.read, &cell.other_read})
-      if (reader->thread() == me && is_of_this_block(reader->when)) *reader = {};
+      if (reader->when && reader->thread() == me && is_of_this_block(reader->when)) {
+        if (!traits_of(*reader)) note_guess(reader->pc());
+        *reader = {};
+      }
   }
   forgive_guesses(address, bytes);
 }

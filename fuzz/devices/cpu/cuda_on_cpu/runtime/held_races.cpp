@@ -27,6 +27,12 @@ constexpr int capacity = 1024, capacity_until_end = 256;
 Held held[capacity];
 int count, count_until_end;
 
+// Places of the code whose reads some thread of the launch went on to swap. Where another thread leaves the loop first,
+// for what it read is large enough, its read was a guess all the same.
+constexpr int most_guess_places = 64;
+uintptr_t guess_places[most_guess_places];
+int guess_place_count;
+
 uint64_t value_at(uintptr_t address, uint32_t bytes) {
   uint64_t value = 0;
   memcpy(&value, reinterpret_cast<const void *>(address), bytes < sizeof value ? bytes : sizeof value);
@@ -77,18 +83,39 @@ void tell(Kind kind, const Held &h) {
   f->other_traits = traits_of(m.before);
 }
 
-// Of three writers, the value of each but the last is what another one found: no value goes unseen.
-void settle(const Held &h) {
-  bool same = h.kind == Kind::race && h.met.writes && !has_changed(h);
-  tell(same ? Kind::same_value_race : h.kind, h);
+bool is_guess_place(uintptr_t pc) {
+  for (int i = 0; i < guess_place_count; i++)
+    if (guess_places[i] == pc) return true;
+  return false;
 }
 
-void settle_at_end(const Held &h) { tell(is_last_write(h) && has_changed(h) ? Kind::race : h.kind, h); }
+bool may_be_guess(const Held &h) { return h.guesser != nobody && h.kind != Kind::guessed_read; }
+
+// Of three writers, the value of each but the last is what another one found: no value goes unseen.
+Kind kind_of(const Held &h) {
+  bool same = h.kind == Kind::race && h.met.writes && !has_changed(h);
+  return same ? Kind::same_value_race : h.kind;
+}
+
+bool was_guess(const Held &h) { return may_be_guess(h) && is_guess_place(h.met.writes ? h.met.before.pc() : h.met.pc); }
+
+void settle(const Held &h) { tell(was_guess(h) ? Kind::guessed_read : kind_of(h), h); }
+
+void settle_at_end(const Held &h) {
+  if (may_be_guess(h)) return tell(was_guess(h) ? Kind::guessed_read : h.kind, h);
+  tell(is_last_write(h) && has_changed(h) ? Kind::race : h.kind, h);
+}
 
 template <class Condition>
 void settle_where(Condition condition) {
   for (int i = 0; i < count; i++)
     if (!held[i].until_end && condition(held[i])) {
+      if (may_be_guess(held[i]) && count_until_end < capacity_until_end) {  // until all have had a chance to swap
+        held[i].kind = kind_of(held[i]);
+        held[i].until_end = true;
+        count_until_end++;
+        continue;
+      }
       settle(held[i]);
       held[i--] = held[--count];
     }
@@ -139,6 +166,10 @@ void forgive_guesses(uintptr_t address, uint32_t bytes) {
   }
 }
 
+void note_guess(uintptr_t pc) {
+  if (guess_place_count < most_guess_places && !is_guess_place(pc)) guess_places[guess_place_count++] = pc;
+}
+
 void settle_races() {
   settle_where([](const Held &h) { return h.owner == ordering.own_start; });
 }
@@ -146,9 +177,9 @@ void settle_races() {
 void settle_all_races() {
   settle_where([](const Held &) { return true; });
   for (int i = 0; i < count; i++) settle_at_end(held[i]);
-  count = count_until_end = 0;
+  forget_races();
 }
 
-void forget_races() { count = count_until_end = 0; }
+void forget_races() { count = count_until_end = guess_place_count = 0; }
 
 }  // namespace cuda_on_cpu

@@ -26,8 +26,9 @@ void hold_guessed_read(const Meeting &meeting);   // plain, of what an atomic ha
 void hold_atomic_after_guess(const Meeting &meeting);
 // What the current thread has read here were guesses.
 void forgive_guesses(uintptr_t address, uint32_t bytes);
-void settle_races();         // of the running block
-void settle_all_races();     // of the launch
+void note_guess(uintptr_t pc);  // a read of this place was one
+void settle_races();            // of the running block
+void settle_all_races();        // of the launch
 void forget_races();
 
 }  // namespace cuda_on_cpu
