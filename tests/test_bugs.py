@@ -25,9 +25,7 @@ from kfuzz.views.summary import failures
 SCENE = Scene("k", "k.cu", "row_sum rows=1", 4, {"rows": 1}, {}, False)
 
 
-def discovery(
-    bucket: str, *causes: str, diagnosis: str = "", known: bool = False, kind: Kind = "numeric"
-) -> Discovery:
+def discovery(bucket: str, *causes: str, diagnosis: str = "", known: bool = False, kind: Kind = "numeric") -> Discovery:
     worst = Worst("y", (0,), 1.0, 2.0, 2.0, 2.0, "3f800000", "40000000")
     defect = Defect(SCENE, kind, "error", bucket, bucket, "so", diagnosis, worst=worst, causes=causes)
     return Discovery(defect, 0, 0, 1, known, None)
