@@ -229,8 +229,9 @@ def project_kernels(config: pytest.Config) -> Kernels:
 
 
 def _matching(root: Path, pattern: str) -> list[Path]:
-    absolute = Path(pattern).is_absolute()
-    every = sorted(Path("/").glob(pattern.lstrip("/")) if absolute else root.glob(pattern))
+    place = Path(Path(pattern).anchor or root)
+    parts = str(Path(pattern)).removeprefix(Path(pattern).anchor)
+    every = sorted(place.glob(parts)) if parts not in ("", ".") else []  # which glob refuses
     found = [path for path in every if not path.is_dir()]
     if not found:
         raise ClaimError(f"kfuzz_kernels: {pattern!r} fits no file below {root}")

@@ -198,8 +198,9 @@ def test_the_setting_names_the_kernels(tmp_path: Path) -> None:
     assert [one.rpartition("::")[2] for one in ids(run(tmp_path, "--collect-only", "-q"))] == ["own", "claim"]
     (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = nowhere/*.cu\n")
     assert "kfuzz_kernels: 'nowhere/*.cu' fits no file" in run(tmp_path).stdout
-    (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = **/src\n")
-    assert "kfuzz_kernels: '**/src' fits no file" in run(tmp_path).stdout
+    for folder in ("**/src", ".", "./", "/", "..", str(tmp_path)):
+        (tmp_path / "pytest.ini").write_text(f"[pytest]\nkfuzz_kernels = {folder}\n")
+        assert f"kfuzz_kernels: '{folder}' fits no file" in run(tmp_path).stdout
 
 
 def test_a_case_nobody_claims_is_skipped_with_the_reason(tmp_path: Path) -> None:
