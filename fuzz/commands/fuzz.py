@@ -6,7 +6,8 @@ Knows options, streams and exit codes; the search itself is in campaign, what is
 import os
 import secrets
 import sys
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -23,13 +24,15 @@ from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
 from kfuzz.claiming.slack import slack_of, told
 from kfuzz.claims.kernel import Kernel, kernel_files
-from kfuzz.commands.options import console, device_option, duration, kernels_named, shard, tell_faults
+from kfuzz.commands.options import Screen, console, device_option, duration, kernels_named, shard, tell_faults
 from kfuzz.commands.workplace import Workplace, cluster_option, workplace_for
 from kfuzz.devices import DeviceError
-from kfuzz.exit_codes import COULD_NOT, NOTHING_NEW, READER_GONE
+from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
 from kfuzz.find.changed import changed_since
 from kfuzz.find.device import open_device
 from kfuzz.find.project import Kernels, read_all
+from kfuzz.find.targets import TargetError, find
+from kfuzz.find.watch import changes
 from kfuzz.printable import printable
 from kfuzz.views import report, summary
 from kfuzz.views.ci import as_annotations, as_code_quality, as_summary
@@ -42,12 +45,16 @@ from kfuzz.views.sarif import as_sarif
 from rich.console import Console
 
 DEFAULT_SECONDS = 60.0
+WATCHED_CASES = 40
+"""Of each kernel that has changed: what is wrong is mostly seen in the first few."""
 MOST_ADVICE = 4
 DEFAULT_CORPUS = Path("tests/corpus")
 TRY_NEXT = "broken/leading_neg_inf"
 SERVICES = ("auto", "none", "github", "gitlab")
 FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
+Documents = tuple[tuple[Path | None, Callable[[report.Report], str]], ...]
+"""Where the report is written, and as what."""
 
 
 @click.command(short_help="Search for inputs that break kernels.")
@@ -77,6 +84,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--format", "service", type=click.Choice(SERVICES), default="auto",
               help="Also tell a CI service, in its own words; auto is github where GITHUB_ACTIONS is set.")  # fmt: skip
 @click.option("--since", metavar="COMMIT", help="Only kernels that differ from this commit, or what they include.")
+@click.option("--watch", is_flag=True, help="Run again what changes, a few cases of each kernel, until Ctrl-C.")
 @click.option("--sanitize", is_flag=True, help="On the gpu, put compute-sanitizer under some of the trials.")
 @click.pass_context
 def fuzz(
@@ -98,6 +106,7 @@ def fuzz(
     sarif_file: Path | None,
     service: str,
     since: str | None,
+    watch: bool,
     sanitize: bool,
 ) -> None:
     """Search for inputs that break kernels, and keep one case for each way in which they break.
@@ -110,19 +119,18 @@ def fuzz(
     kfuzz fuzz 'softmax/*' --max-time 10m     ten minutes on all softmax kernels
     kfuzz fuzz mine.cu --max-cases 500 --seed 7     the same 500 cases, every time
     kfuzz fuzz . --json now.json --baseline last.json     fail on what is new
+    kfuzz fuzz mine.cu --watch                run again whenever you save it
 
     Exit code: 0 nothing new is broken, 1 something is, 2 it could not be done, 130 interrupted; what was found is
     kept in every case.
     """
     if part.count > 1 and seed is None:
         raise click.UsageError(f"--shard {part} is a part of the cases of one seed: give all parts the same --seed")
-    kernels = kernels_named(targets) if targets else read_all(kernel_files())
-    if not targets:
-        kernels = replace(kernels, usable=tuple(each for each in kernels.usable if each.broken is None))
-    if since is not None:
-        kernels = replace(kernels, usable=changed_since(kernels.usable, since))
+    if watch and (out or cluster or since or part != WHOLE):
+        raise click.UsageError("--watch begins anew with every change: leave out --out, --since, --cluster and --shard")
+    kernels = Kernels((), {}) if watch else meant(targets, since)
     tell_faults(kernels)
-    if not kernels.usable:
+    if not kernels.usable and not watch:
         click.echo(f"no kernel differs from {since}: nothing to do")
         ctx.exit(COULD_NOT if kernels.faults else NOTHING_NEW)
     piped = [path for path in (json_file, junit_file, html_file, sarif_file) if path == report.STDOUT]
@@ -134,7 +142,7 @@ def fuzz(
     options = Options(
         seed=chosen_seed(seed, out),
         max_cases=max_cases,
-        max_time=DEFAULT_SECONDS if max_time is None and max_cases is None else max_time,
+        max_time=DEFAULT_SECONDS if max_time is None and max_cases is None and not watch else max_time,
         jobs=place.jobs,
         corpus=folder,
         out=out,
@@ -144,23 +152,66 @@ def fuzz(
     corpus.check_writable(folder)
     screen = console(to_stderr=bool(piped))
     is_part = ctx.get_parameter_source("part") is not ParameterSource.DEFAULT
-    found = campaign(kernels, place, sanitize, options, screen, is_part)
-    try:
-        show(found, screen, is_first_look=not targets)
-        if targets and cluster is None and found.exit_code == NOTHING_NEW:
-            advise(kernels.usable, place.device, screen)
-    finally:  # also where nobody reads what is shown
-        for path, render in (
-            (json_file, report.as_json),
-            (out and out / "report.json", report.as_json),
-            (junit_file, as_junit),
-            (html_file, lambda one: as_page([report.document(one)])),
-            (sarif_file, lambda one: as_sarif(report.document(one))),
-        ):
-            if path:
-                report.write(path, render(found))
-        tell(service, report.document(found), to_stderr=bool(piped))
-    ctx.exit(READER_GONE if screen.is_abandoned else found.exit_code)
+    documents: Documents = (
+        (json_file, report.as_json),
+        (out and out / "report.json", report.as_json),
+        (junit_file, as_junit),
+        (html_file, lambda one: as_page([report.document(one)])),
+        (sarif_file, lambda one: as_sarif(report.document(one))),
+    )
+
+    def searched(kernels: Kernels, options: Options) -> report.Report:
+        found = campaign(kernels, place, sanitize, options, screen, is_part)
+        try:
+            show(found, screen, is_first_look=not targets and not watch)
+            if targets and cluster is None and not watch and found.exit_code == NOTHING_NEW:
+                advise(kernels.usable, place.device, screen)
+        finally:  # also where nobody reads what is shown
+            for path, render in documents:
+                if path:
+                    report.write(path, render(found))
+            tell(service, report.document(found), to_stderr=bool(piped))
+        return found
+
+    code = watched(targets, options, searched, screen) if watch else searched(kernels, options).exit_code
+    ctx.exit(READER_GONE if screen.is_abandoned else code)
+
+
+def meant(targets: tuple[str, ...], since: str | None) -> Kernels:
+    """The kernels that are to be fuzzed: of ours those that are not broken on purpose, where none is named."""
+    kernels = kernels_named(targets) if targets else read_all(kernel_files())
+    if not targets:
+        kernels = replace(kernels, usable=tuple(each for each in kernels.usable if each.broken is None))
+    return kernels if since is None else replace(kernels, usable=changed_since(kernels.usable, since))
+
+
+def watched(
+    targets: tuple[str, ...], options: Options, searched: Callable[[Kernels, Options], report.Report], screen: Screen
+) -> int:
+    """Search what has changed, again and again, until somebody ends it: with the same cases, so that answers agree."""
+    for target in targets:
+        find(target)  # at first they have to be there
+    for paths in changes(lambda: files_meant(targets)):
+        kernels = read_all(paths)
+        tell_faults(kernels)
+        if kernels.usable:
+            most = options.max_cases or (None if options.max_time else WATCHED_CASES * len(kernels.usable))
+            found = searched(kernels, replace(options, max_cases=most))
+            if found.exit_code == INTERRUPTED or screen.is_abandoned:
+                return found.exit_code
+        screen.print("watching; save a file to run it again, Ctrl-C ends", "", sep="\n", highlight=False)
+    raise AssertionError("changes go on for ever")
+
+
+def files_meant(targets: tuple[str, ...]) -> list[Path]:
+    """The files of the targets, as far as they are there now."""
+    if not targets:
+        return [kernel.path for kernel in meant((), None).usable]
+    found: list[Path] = []
+    for target in targets:
+        with suppress(TargetError):
+            found += find(target)
+    return found
 
 
 def advise(kernels: tuple[Kernel, ...], device: str, screen: Console) -> None:
