@@ -18,7 +18,7 @@ from datetime import date
 from pathlib import Path
 
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import operators
 from kfuzz.scoring.figures import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
@@ -54,7 +54,7 @@ def main() -> None:
 
 def provenance() -> dict[str, str]:
     """What these figures are true of."""
-    version = subprocess.run([compiler.find(), "--version"], capture_output=True, text=True, check=True).stdout
+    version = subprocess.run([toolchain.find(), "--version"], capture_output=True, text=True, check=True).stdout
     words = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.partition(": ")[2] for line in words if line.startswith("model name")), platform.machine())
     packages = ("numpy", "python-flint", "tree-sitter", "tree-sitter-cuda")

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu import compiler, toolchain
 from kfuzz.devices.cpu.findings import NAMES
 from kfuzz.devices.cpu.options import Flavour
 from planted_jobs import floats, job_of
@@ -58,7 +58,7 @@ def cross(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("CXX", CROSS)
     driver = tmp_path / "driver"
     source = Path(__file__).with_name("aarch64_driver.cpp")
-    command = [CROSS, "-std=c++17", "-O1", "-I", str(compiler.HOME), str(source), "-o", str(driver), "-ldl"]
+    command = [CROSS, "-std=c++17", "-O1", "-I", str(toolchain.HOME), str(source), "-o", str(driver), "-ldl"]
     subprocess.run(command, check=True)
     return driver
 
@@ -69,7 +69,7 @@ def emulated(driver: Path, entry: str, flavour: Flavour) -> list[tuple[int, int,
     job = job_of(KERNELS, every, entry, {"y": "f32[256]", "x": floats(256)}, block=256)
     library = compiler.library(job, flavour)
     arrays = [str(word) for _, offset, size in library.shared_arrays for word in (offset, size)]
-    where = [str(compiler.runtime()), str(library.path), entry, str(library.anchor_offset)]
+    where = [str(toolchain.runtime()), str(library.path), entry, str(library.anchor_offset)]
     command = [EMULATOR, "-L", ROOT, str(driver), *where, str(int(flavour == "check")), *arrays]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [line.split() for line in done.stdout.splitlines()]

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kfuzz.devices.cpu import abi, compiler
+from kfuzz.devices.cpu import abi, toolchain
 from kfuzz.devices.cpu.findings import NAMES
 
-RUNTIME = compiler.HOME / "runtime"
+RUNTIME = toolchain.HOME / "runtime"
 STRUCTS: dict[str, type[ctypes.Structure]] = {
     "Entry": abi.RawEntry,
     "Module": abi.RawModule,
@@ -97,7 +97,7 @@ def in_cpp(folder: Path, header: str) -> list[str]:
     text = f'#include <cstdio>\n#include "abi.h"\nusing namespace cuda_on_cpu;\nint main() {{\n  {body}\n}}\n'
     (folder / "layout.cpp").write_text(text)
     program = folder / "layout"
-    build = [compiler.find(), "-std=c++17", "-Wno-invalid-offsetof", str(folder / "layout.cpp"), "-o", str(program)]
+    build = [toolchain.find(), "-std=c++17", "-Wno-invalid-offsetof", str(folder / "layout.cpp"), "-o", str(program)]
     subprocess.run(build, check=True, capture_output=True)
     return subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
 
@@ -146,4 +146,4 @@ def test_a_side_that_is_changed_alone_is_seen(tmp_path: Path, before: str, after
 def test_a_member_that_is_added_on_one_side_alone_is_seen() -> None:
     more = HEADER.replace("  const char *printed;\n", "  const char *printed;\n  uint32_t padding_has_room;\n")
     assert members(more)["Run"] != [member[0] for member in abi.RawRun._fields_]
-    assert shutil.which(compiler.find())
+    assert shutil.which(toolchain.find())

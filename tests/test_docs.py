@@ -80,7 +80,7 @@ def check_inline(line: str) -> None:
     if words[1] not in main.commands:
         raise WrongError(f"{line}: no such command")
     known = {name for option in main.commands[words[1]].params for name in option.opts} | {"--help"}
-    for word in words[2:]:
+    for word in words[2 : words.index("--") if "--" in words else None]:  # behind it stand a program's own
         if word.startswith("--") and word.partition("=")[0] not in known:
             raise WrongError(f"{line}: no option {word}")
 

@@ -21,7 +21,7 @@ import numpy as np
 from kfuzz import oracle
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Device, DeviceError, Probe, exp_model
-from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.gpu import driver, nvcc, sanitizer
 from kfuzz.exit_codes import COULD_NOT
 from kfuzz.find.device import NAMES, open_device
@@ -86,7 +86,7 @@ def required() -> tuple[str, ...]:
 
 def tools() -> Iterator[Check]:
     """Compilers, driver and sanitizer."""
-    yield asked("c++", compiler.find)
+    yield asked("c++", toolchain.find)
     yield asked("nvcc", toolkit)
     yield asked("driver", card)
     yield asked("compute-sanitizer", sanitizer.find)
@@ -146,7 +146,7 @@ def python() -> Check:
 
 def provenance(device: str) -> dict[str, str]:
     """What a measurement on this device is true of."""
-    built_by = compiler.find()
+    built_by = toolchain.find()
     if device == "gpu":
         built_by = next(line for line in nvcc.version(nvcc.find()).splitlines() if "release" in line)
     where = card() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"

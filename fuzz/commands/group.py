@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 from kfuzz.cases.case import CaseError
+from kfuzz.commands.check import check
 from kfuzz.commands.claim import claim
 from kfuzz.commands.cmin import cmin
 from kfuzz.commands.doctor import doctor
@@ -20,6 +21,7 @@ from kfuzz.commands.init import init
 from kfuzz.commands.list import list_kernels
 from kfuzz.commands.merge import merge
 from kfuzz.commands.minimize import minimize
+from kfuzz.commands.nvcc import nvcc
 from kfuzz.commands.op import op
 from kfuzz.commands.options import ReaderGone, silence
 from kfuzz.commands.replay import replay
@@ -81,6 +83,7 @@ def main(ctx: click.Context, debug: bool) -> None:
     kfuzz replay                             run all kept cases again
     kfuzz show --template > mine.cu          a kernel file of your own to start from
     kfuzz init                               set up the project in this folder: claims, settings, CI
+    kfuzz check program.cu -- 1024           a whole program, every access looked at
     """
     try:
         folder = Path.cwd()
@@ -121,5 +124,7 @@ for command in (
     score,
     cmin,
     op,
+    check,
+    nvcc,
 ):
     main.add_command(command)

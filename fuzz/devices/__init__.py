@@ -140,6 +140,8 @@ class Finding:
     block: tuple[int, int, int] | None = None
     step: int | None = None
     count: int = 1
+    calls: tuple[str, ...] = ()
+    """How it comes there from where the host begins: a function and its line each, the outermost first."""
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ Knows findings, verdicts and kernels; never how a job is run.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from kfuzz.cases.case import Case
@@ -26,6 +27,8 @@ LONGEST_LINE = 60
 """So much of a line tells it from the others."""
 
 Judged = Sequence[tuple[Run, Verdict]]
+TextOf = Callable[[str], str]
+"""The text of a header, or of the kernel file by an empty name."""
 
 
 def is_suspect(outcome: Outcome, judged: Judged) -> bool:
@@ -36,39 +39,34 @@ def is_suspect(outcome: Outcome, judged: Judged) -> bool:
 def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judged: Judged) -> tuple[Defect, ...]:
     """Every defect of a trial, the device's first; one for each bucket."""
     answers = (_with_cause(kernel, case, one) for one in _of_oracle(kernel, scene, outcome, judged))
-    every = [*_of_device(kernel, scene, outcome.findings), *answers]
+    every = [*(seen_defect(scene, one, partial(text_of, kernel)) for one in outcome.findings), *answers]
     return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
 
 
-def _of_device(kernel: Kernel, scene: Scene, findings: Iterable[Finding]) -> list[Defect]:
-    """The device's own findings, in buckets by what the line says where it knows one, else by array and side."""
-    defects = []
-    for found in findings:
-        place, lines = _place(kernel, found), _lines(kernel, found)
-        fault = ", ".join([f"{kernel.name}: {found.kind}", *place])
-        kind = found.kind if found.severity == "error" else f"{found.kind} (warning)"  # never one bucket with an error
-        defects.append(
-            Defect(
-                scene=scene,
-                kind=found.kind,
-                severity=found.severity,
-                bucket=", ".join([f"{kernel.name}: {kind}", *place]),
-                fault=fault,
-                message=found.message,
-                header=found.file,
-                line=found.line,
-                finding=found,
-                causes=tuple(sorted(f"{kernel.name}: {line}" for line in lines)) or (fault,),
-            )
-        )
-    return defects
+def seen_defect(scene: Scene, found: Finding, text: TextOf) -> Defect:
+    """What a device has seen, in a bucket by what the line says where it knows one, else by array and side."""
+    place, lines = _place(found, text), _lines(found, text)
+    fault = ", ".join([f"{scene.kernel}: {found.kind}", *place])
+    kind = found.kind if found.severity == "error" else f"{found.kind} (warning)"  # never one bucket with an error
+    return Defect(
+        scene=scene,
+        kind=found.kind,
+        severity=found.severity,
+        bucket=", ".join([f"{scene.kernel}: {kind}", *place]),
+        fault=fault,
+        message=found.message,
+        header=found.file,
+        line=found.line,
+        finding=found,
+        causes=tuple(sorted(f"{scene.kernel}: {line}" for line in lines)) or (fault,),
+    )
 
 
-def _place(kernel: Kernel, found: Finding) -> list[str]:
+def _place(found: Finding, text: TextOf) -> list[str]:
     """What tells a finding from others of its kind. A hang has no place: the thread may be anywhere when time is up."""
     if found.kind == "hang":
         return []
-    if lines := _lines(kernel, found):
+    if lines := _lines(found, text):
         return [" / ".join(lines)]
     place = [found.array] if found.array else []
     if found.index is not None and found.kind == "out-of-bounds":
@@ -76,11 +74,11 @@ def _place(kernel: Kernel, found: Finding) -> list[str]:
     return place
 
 
-def _lines(kernel: Kernel, found: Finding) -> list[str]:
+def _lines(found: Finding, text: TextOf) -> list[str]:
     """The texts of the lines that a finding names, the first in the file first."""
     both = ((found.file, found.line), (found.other_file, found.other_line))
     places = sorted({(file, line) for file, line in both if line is not None})
-    return [_line(text_of(kernel, file), line) for file, line in places]
+    return [_line(text(file), line) for file, line in places]
 
 
 def _with_cause(kernel: Kernel, case: Case, defect: Defect) -> Defect:

@@ -90,6 +90,8 @@ def evidence(defect: Defect) -> Iterator[Statement]:
         if defect.kind == "race":
             yield "race", defect.message.split(":")[0]
     yield "where", defect.where
+    if defect.finding and defect.finding.calls:
+        yield "calls", " > ".join(defect.finding.calls)
     yield "case", defect.scene.words
     if defect.scene.tune:
         yield "launch", " ".join(f"{name}={value}" for name, value in defect.scene.tune.items())

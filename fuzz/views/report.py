@@ -104,7 +104,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "notes": list(claim_notes(kernel)),
         "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},
         "source": kernel.source if result.discoveries else None,
-        "findings": [_finding(one, bug_of[one.defect.bucket]) for one in result.discoveries],
+        "findings": [finding_entry(one, bug_of[one.defect.bucket]) for one in result.discoveries],
     }
 
 
@@ -112,7 +112,7 @@ def _size(axis: Axis, largest: int | None) -> SizesTried:
     return {"claimed": str(axis), "largest_tried": largest}
 
 
-def _finding(one: Discovery, bug: str) -> FindingEntry:
+def finding_entry(one: Discovery, bug: str) -> FindingEntry:
     defect = one.defect
     return {
         "bucket": defect.bucket,

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.devices import DeviceError
-from kfuzz.devices.cpu.compiler import GUARD, Library
+from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.toolchain import GUARD
 
 FORWARD, REVERSE, SHUFFLED = range(3)
 HAS_CONTENT, IS_OUTPUT, IS_INITIALISED = 1, 2, 4
@@ -22,7 +23,7 @@ IN_ONE_BLOCK, IN_OTHER_BLOCKS, IN_ONE_WARP = range(3)
 IS_ATOMIC, IS_VOLATILE, IS_OF_BLOCK_SCOPE = 1, 2, 4
 SCOPES_REACH, ATOMICS_RELEASE, ATOMICS_ACQUIRE, VOLATILE_IS_ATOMIC, WARPS_IN_STEP = 1, 2, 4, 8, 16
 FINDING_CAPACITY = 64
-MOST_GIVEN, MOST_RANK = 32, 8
+MOST_GIVEN, MOST_RANK, MOST_CALLS = 32, 8, 16
 MOST_ALLOCATIONS, MOST_LAUNCHES = 1024, 4096
 """Of host functions, in one run: abi.h's max_buffers, and how many launches are written down."""
 
@@ -117,6 +118,7 @@ class RawLaunched(Structure):
         ("shared", c_uint64),
         ("refused", c_uint32),
         ("is_seen", c_uint32),
+        ("calls", c_uint32 * MOST_CALLS),
     ]
 
 
@@ -193,9 +195,12 @@ class RawRun(Structure):
         ("launched", POINTER(RawLaunched)),
         ("launched_capacity", c_uint32),
         ("launched_count", c_uint32),
+        ("launched_now", c_uint32),
         ("refusal", c_char_p),
         ("given", POINTER(RawGiven)),
         ("given_count", c_uint32),
+        ("is_program", c_uint32),
+        ("exit_code", c_int32),
     ]
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
-from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu import compiler, toolchain
 from kfuzz.devices.cpu.abi import (
     FINDING_CAPACITY,
     FINISHED,
@@ -273,7 +273,7 @@ class CpuBackend:
     def __init__(self) -> None:
         self.is_spent = False
         limit_process()
-        self._runtime = Runtime(compiler.runtime())
+        self._runtime = Runtime(toolchain.runtime())
         self._programs: OrderedDict[tuple[object, ...], LoadedFlavour] = OrderedDict()
         self._loads = 0
         self._waiters: set[str] = set()

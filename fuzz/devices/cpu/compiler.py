@@ -1,49 +1,39 @@
-"""Compiles kernel files and the runtime with the host's C++ compiler, once: compiled objects are kept by content.
+"""Compiles kernel files with the host's C++ compiler, once: libraries are kept by content.
 
-Knows compilers, flags and files. What is in the libraries, it leaves to whoever loads them.
+Knows flags and files. What is in the libraries, it leaves to whoever loads them.
 """
 
-import contextlib
-import functools
 import json
-import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kfuzz.devices import ClaimError, DeviceError, Job, cache, is_host
-from kfuzz.devices.cpu.options import (
-    COMMON,
-    HOST_LIBRARIES,
-    LANGUAGE,
-    LIBRARIES,
-    LINK,
-    RUNTIME,
-    Flags,
-    Flavour,
-    flags,
-    options,
+from kfuzz.devices import ClaimError, Job, cache, is_host
+from kfuzz.devices.cpu.options import HOST_LIBRARIES, LIBRARIES, LINK, Flags, Flavour, flags
+from kfuzz.devices.cpu.toolchain import (
+    FRONTS,
+    HOME,
+    INCLUDES,
+    environment,
+    find,
+    identity,
+    layout,
+    objects,
+    option_words,
+    own_digest,
+    precompiled,
 )
-from kfuzz.devices.cpu.unit import KERNEL_NAME, Unit, in_its_files, unit_of, whole_unit
-from kfuzz.devices.headers import SourceFile
+from kfuzz.devices.cpu.unit import KERNEL_NAME, Files, Unit, in_its_files, unit_of, whole_unit
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.printable import printable
 
 Noted = dict[str, Any]
 """As JSON: where the static __shared__ arrays lie, and the digests of the files that the kernel file includes."""
 
-HOME = Path(__file__).with_name("cuda_on_cpu")
-OF_LIBRARIES = (HOME / "runtime" / "module.cpp", HOME / "host" / "library.cpp")
-FRONTS = ("cuda_on_cpu.h", "cuda_on_cpu_host.h", "cuda_on_cpu_torch.h")
-"""In front of every kernel file; the second where host functions are compiled, too, the third where these use torch."""
-INCLUDES = ("-I", str(HOME / "include"), "-I", str(HOME / "host" / "include"))
-INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
-GUARD = "guard variable"
-"""How the symbol begins that says whether the constructors of a __shared__ array of a class have run."""
 UNINITIALISED = re.compile(
     rf"\b{re.escape(KERNEL_NAME)}:(\d+):\d+: warning: (?:variable )?'(.+?)' is "
     r"(?:used uninitialized|uninitialized when used here) \[-Wuninitialized\]"
@@ -56,7 +46,7 @@ class Library:
     """A kernel file as a shared library, and what was noted of it when it was compiled."""
 
     path: Path
-    files: tuple[SourceFile, ...]
+    files: Files
     """The kernel file and its author's headers: `unit.place` tells which of them a line is in."""
     flavour: Flavour
     anchor_offset: int
@@ -70,103 +60,9 @@ class Library:
     flush_denormals: bool
 
 
-def find() -> str:
-    """The host's C++ compiler; a DeviceError that says how to get one where there is none.
-
-    g++ before clang: clang checks no alignment where a struct is copied whole (float4), and loses lines of atomics.
-    """
-    chosen = os.environ.get("CXX")
-    for name in [chosen] if chosen else ["g++", "c++", "clang++"]:
-        if path := shutil.which(name):
-            return path
-    missing = f"CXX={chosen} is no program" if chosen else "no g++ on PATH"
-    raise DeviceError(f"{missing}: {INSTALL}")
-
-
-@functools.cache
-def _identity(compiler: str) -> str:
-    """What the compiler says of itself and of the machine it compiles for."""
-    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
-    target = subprocess.run([compiler, "-dumpmachine"], capture_output=True, text=True, check=False)
-    if version.returncode or target.returncode:
-        raise DeviceError(f"{compiler} does not run: {version.stderr.strip() or target.stderr.strip()}; {INSTALL}")
-    return version.stdout.splitlines()[0] + " for " + target.stdout.strip()
-
-
-@functools.cache
-def _own_digest() -> str:
-    """Changes whenever a file of the runtime or a header does."""
-    files = sorted(one for one in HOME.rglob("*") if one.suffix in (".h", ".cpp") or "include" in one.parts)
-    return cache.key(
-        *(part for one in files if one.is_file() for part in (str(one.relative_to(HOME)), one.read_bytes()))
-    )
-
-
-def runtime() -> Path:
-    """The runtime as a shared library that kernel libraries resolve against."""
-    compiler = find()
-    name = f"cpu/runtime-{cache.key(_identity(compiler), _own_digest())[:32]}.so"
-    found = sorted(one for room in ("runtime", "host") for one in (HOME / room).glob("*.cpp"))
-    sources = [str(one) for one in found if one not in OF_LIBRARIES]
-    return _kept(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
-
-
-def _objects(compiler: str, flavour: Flavour, front: int) -> list[str]:
-    """What every kernel library has a copy of."""
-    made = [_object(compiler, flavour, one) for one in OF_LIBRARIES[: 2 if front else 1]]
-    if front == len(FRONTS) - 1:
-        made += [_torch_object(compiler, one) for one in sorted((HOME / "host" / "torch").glob("*.cpp"))]
-    return list(map(str, made))
-
-
-def _torch_object(compiler: str, source: Path) -> Path:
-    """A part of torch's shim, in which no access is looked at."""
-    name = f"cpu/torch-{source.stem}-{cache.key(_identity(compiler), _own_digest())[:32]}.o"
-    return _kept(name, lambda made: _compile_own(compiler, made, "-fexceptions", "-frtti", "-c", str(source)))
-
-
 def _front(job: Job, unit: Unit) -> int:
     """Which of FRONTS stands before the kernel file."""
     return (1 + unit.uses_torch) if any(map(is_host, job.entries)) else 0
-
-
-def _object(compiler: str, flavour: Flavour, source: Path) -> Path:
-    name = f"cpu/{source.stem}-{flavour}-{cache.key(_identity(compiler), _own_digest())[:32]}.o"
-    checks = ["-DCUDA_ON_CPU_CHECK"] if flavour == "check" else []
-    return _kept(name, lambda made: _compile_own(compiler, made, *checks, "-c", str(source)))
-
-
-def _red_zone(compiler: str) -> list[str]:
-    return ["-mno-red-zone"] if "x86_64" in _identity(compiler) else []
-
-
-def _options(compiler: str, flavour: Flavour, chosen: Flags, with_host: bool) -> list[str]:
-    return [*options("clang" in _identity(compiler), flavour, chosen, with_host), *_thread_local(compiler)]
-
-
-def _thread_local(compiler: str) -> list[str]:
-    """Have __tls_get_addr asked where __shared__ arrays lie (runtime/module.cpp)."""
-    if "clang" in _identity(compiler):  # which has no word for it; on x86-64 it does so anyway
-        return []
-    return [f"-mtls-dialect={'gnu' if 'x86_64' in _identity(compiler) else 'trad'}"]
-
-
-def _compile_own(compiler: str, made: Path, *arguments: str) -> None:
-    own = [compiler, *LANGUAGE, *COMMON, *RUNTIME, *_thread_local(compiler), *arguments, "-o", str(made)]
-    done = subprocess.run(own, capture_output=True, text=True, check=False, env=_environment(made.parent))
-    if done.returncode:
-        raise DeviceError(f"{_identity(compiler)} cannot compile the runtime of the cpu device: {done.stderr.strip()}")
-
-
-def _kept(name: str, build: Callable[[Path], None]) -> Path:
-    """The path of a cached file with just these bytes, built anew when it is missing or damaged."""
-    path = cache.folder() / name
-    if cache.fetch(name) is None:
-        with cache.scratch() as folder:
-            made = folder / "made"
-            build(made)
-            cache.keep(name, made.read_bytes())
-    return path
 
 
 def library(job: Job, flavour: Flavour) -> Library:
@@ -175,9 +71,9 @@ def library(job: Job, flavour: Flavour) -> Library:
     chosen = flags(job.flags)
     unit = unit_of(job, flavour)
     parts = [
-        _identity(compiler),
-        _own_digest(),
-        *_options(compiler, flavour, chosen, bool(_front(job, unit))),
+        identity(compiler),
+        own_digest(),
+        *option_words(compiler, flavour, chosen, bool(_front(job, unit))),
         *LINK,
         unit.text,
         *unit.texts[1:],
@@ -190,7 +86,7 @@ def library(job: Job, flavour: Flavour) -> Library:
         noted = _build(compiler, job, flavour, chosen, unit, name)
     return Library(
         path=cache.folder() / f"{name}.so",
-        files=unit.files,
+        files=unit.by_number,
         flavour=flavour,
         anchor_offset=noted["anchor"],
         shared_arrays=tuple((one, offset, size) for one, offset, size in noted["shared"]),
@@ -207,27 +103,27 @@ def _noted(name: str) -> Noted | None:
     if raw is None or cache.fetch(f"{name}.so") is None:
         return None
     noted: Noted = json.loads(raw)
-    return noted if all(_digest(Path(one)) == digest for one, digest in noted["included"]) else None
+    return noted if all(digest_of(Path(one)) == digest for one, digest in noted["included"]) else None
 
 
 def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit, name: str) -> Noted:
     """Compile and link; keep the library, and then the notes that make it count."""
     before, with_host = _front(job, unit), bool(_front(job, unit))
-    objects = _objects(compiler, flavour, before)
-    header = _precompiled(compiler, flavour, chosen, before)
+    copies = objects(compiler, flavour, before)
+    header = precompiled(compiler, flavour, chosen, before)
     with cache.scratch() as folder:
         made, depends = folder / "made.so", folder / "made.d"
-        empty = _empty_files(folder, unit.missing)
+        empty = empty_files(folder, unit.missing)
 
         def compiled(front: str, what: Unit) -> subprocess.CompletedProcess[str]:
             command = [
-                *(compiler, *_options(compiler, flavour, chosen, with_host)),
+                *(compiler, *option_words(compiler, flavour, chosen, with_host)),
                 *("-include", front, *INCLUDES, "-iquote", str(folder)),
                 *("-iquote", str(job.path.parent), "-idirafter", str(empty), "-MMD", "-MF", str(depends), *LINK),
-                *("-x", "c++", str(what.write(folder)), "-x", "none", *objects, "-o", str(made)),
+                *("-x", "c++", str(what.write(folder)), "-x", "none", *copies, "-o", str(made)),
                 *(HOST_LIBRARIES if with_host else LIBRARIES),
             ]
-            return subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(folder))
+            return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
 
         done = compiled(str(header), unit)
         if done.returncode:
@@ -238,12 +134,12 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
                 done = compiled(str(header), whole)
             if done.returncode:
                 raise ClaimError(_complaint(without_precompiled.stderr, job, unit))
-        included = [one for one in _dependencies(depends) if HOME not in one.parents and folder not in one.parents]
+        included = [one for one in dependencies(depends) if HOME not in one.parents and folder not in one.parents]
         unset = [(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)]
         noted: Noted = {
-            **_layout(made),
+            **layout(made),
             "uninitialised": sorted(set(unset)),
-            "included": [(str(one), _digest(one)) for one in included],
+            "included": [(str(one), digest_of(one)) for one in included],
         }
         cache.keep(f"{name}.so", made.read_bytes())
     _check_static_shared(noted, job)
@@ -251,7 +147,7 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
     return noted
 
 
-def _empty_files(folder: Path, names: Iterable[str]) -> Path:
+def empty_files(folder: Path, names: Iterable[str]) -> Path:
     """A folder of empty files with these names, where the compiler looks last of all."""
     empty = folder / "empty"
     empty.mkdir()
@@ -261,33 +157,6 @@ def _empty_files(folder: Path, names: Iterable[str]) -> Path:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
     return empty
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    """For a compiler that speaks English, and leaves its scratch files in this folder when it is killed."""
-    return {**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)}
-
-
-def _precompiled(compiler: str, flavour: Flavour, chosen: Flags, front: int) -> Path:
-    """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits."""
-    chosen_options = _options(compiler, flavour, chosen, bool(front))
-    folder = f"cpu/front-{cache.key(_identity(compiler), _own_digest(), FRONTS[front], *chosen_options)[:32]}"
-    header = cache.folder() / folder / "front.h"
-    if not (header.parent / "front.h.gch").exists():
-        with cache.scratch() as scratch:
-            header.parent.mkdir(parents=True, exist_ok=True)
-            text, made = scratch / "front.h", scratch / "front.h.gch"
-            text.write_text(f'#include "{FRONTS[front]}"\n', encoding="utf-8")
-            text.replace(header)
-            command = [compiler, *chosen_options, *INCLUDES, "-x", "c++-header"]
-            command += [str(header), "-o", str(made)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(scratch))
-            if done.returncode == 0:  # else a flag of the claim is at fault, and compiling the kernel will say so
-                made.replace(header.parent / "front.h.gch")
-    for one in (header, header.parent / "front.h.gch"):
-        with contextlib.suppress(OSError):
-            os.utime(one)  # as cache.fetch does
-    return header
 
 
 def _complaint(words: str, job: Job, unit: Unit) -> str:
@@ -302,34 +171,10 @@ def _complaint(words: str, job: Job, unit: Unit) -> str:
     return printable("\n".join(lines[start : start + 12]))
 
 
-def _dependencies(depends: Path) -> list[Path]:
+def dependencies(depends: Path) -> list[Path]:
     """The files that a compiler says it read, from a make rule."""
     rule = depends.read_text(encoding="utf-8").replace("\\\n", " ")
     return [Path(one.replace("\\ ", " ")) for one in re.findall(r"(?:\\ |\S)+", rule.partition(": ")[2])]
-
-
-def _layout(path: Path) -> dict[str, Any]:
-    """Where the static __shared__ arrays lie, the thread-local symbols of the library, and all other variables."""
-    command = ["readelf", "--symbols", "--wide", "--demangle", str(path)]
-    listing = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment(path.parent))
-    if listing.returncode:
-        raise DeviceError(f"readelf does not run: {listing.stderr.strip()}; install binutils")
-    found: dict[str, tuple[int, int]] = {}
-    variables = []
-    for line in listing.stdout.splitlines():
-        words = line.split(maxsplit=7)
-        if len(words) < 8 or words[6] == "UND":
-            continue
-        if words[3] == "TLS":
-            found[words[7]] = (int(words[1], 16), int(words[2], 0))
-        elif words[3] == "OBJECT" and words[2] != "0":
-            variables.append((words[7].rpartition("::")[2], int(words[1], 16), int(words[2], 0)))
-    anchor, _ = found.pop("cuda_on_cpu_anchor")
-    shared = [
-        (GUARD if name.startswith(GUARD) else name.rpartition("::")[2], offset, size)
-        for name, (offset, size) in found.items()
-    ]
-    return {"anchor": anchor, "shared": shared, "variables": sorted(set(variables))}
 
 
 def _check_static_shared(noted: Noted, job: Job) -> None:
@@ -341,7 +186,7 @@ def _check_static_shared(noted: Noted, job: Job) -> None:
             )
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
     try:
         return cache.key(path.read_bytes())
     except OSError:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from kfuzz.devices import Buffer, Job, Outcome, Probe, Run
-from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.abi import FORWARD, Runtime
 from kfuzz.devices.cpu.backend import LaidOut, LoadedFlavour, limit_process
 from kfuzz.devices.cpu.experiments import Manner
@@ -48,7 +48,7 @@ class Counter:
     """Runs jobs in the count flavour, in a worker process of its own."""
 
     def __init__(self) -> None:
-        compiler.find()
+        toolchain.find()
         self._worker = Worker(MODULE, grace=GRACE, slack=SLACK)
 
     def count(self, job: Job, seed: int = 0, timeout: float = 10.0) -> RunCounts | None:
@@ -71,7 +71,7 @@ class CountingBackend:
     def __init__(self) -> None:
         self.is_spent = False
         limit_process()
-        self._runtime = Runtime(compiler.runtime())
+        self._runtime = Runtime(toolchain.runtime())
         self._key: tuple[object, ...] = ()
         self._program: LoadedFlavour | None = None
 

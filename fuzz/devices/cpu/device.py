@@ -7,7 +7,7 @@ worker process (backend.py).
 from types import TracebackType
 
 from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step
-from kfuzz.devices.cpu import compiler
+from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
 from kfuzz.devices.worker import Worker
 
@@ -22,7 +22,7 @@ class CpuDevice:
     name = "cpu"
 
     def __init__(self) -> None:
-        compiler.find()
+        toolchain.find()
         self._worker = Worker("kfuzz.devices.cpu.backend", grace=GRACE, slack=SLACK)
 
     def run(self, job: Job, probe: Probe) -> Outcome:

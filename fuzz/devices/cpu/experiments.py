@@ -72,6 +72,20 @@ class CpuRun:
 RunOnce = Callable[[Flavour, Manner, float], CpuRun]
 
 
+@dataclass(frozen=True)
+class Unlike:
+    """Where two runs differ, and what each has there. `array` and `index` where it is an element."""
+
+    where: str
+    left: str
+    right: str
+    array: str | None = None
+    index: int | None = None
+
+
+Differ = Callable[[CpuRun, CpuRun], Unlike | None]
+
+
 @dataclass
 class Examination:
     """One job under examination, and what is left of its time."""
@@ -81,6 +95,7 @@ class Examination:
     flavour: Flavour
     run_once: RunOnce
     seconds: float
+    differ: Differ
     turns: int = 0
     """At how many accesses threads take turns in every run; 0 leaves it to each run's manner."""
 
@@ -116,12 +131,16 @@ def manners(probe: Probe) -> list[Manner]:
     return chosen
 
 
-def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Outcome:
+def examined(
+    job: Job, probe: Probe, run_once: RunOnce, waiters: set[str], differ: Differ | None = None, seconds: float = 0
+) -> Outcome:
     """Run a job as the probe says, and report what the runs prove.
 
-    `waiters` remembers the sources in which threads wait for each other by reading memory again and again.
+    `waiters` remembers the sources in which threads wait for each other by reading memory again and again. `seconds`
+    are for all runs together where that is more than the time-out of one.
     """
-    trial = Examination(job, probe, "check" if probe.check else "fast", run_once, probe.timeout)
+    flavour: Flavour = "check" if probe.check else "fast"
+    trial = Examination(job, probe, flavour, run_once, seconds or probe.timeout, differ or partial(_difference, job))
     if job.source in waiters:
         trial.flavour, trial.turns = "check", FINE
     chosen = manners(probe)
@@ -137,7 +156,7 @@ def examined(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Ou
             return _too_slow(passes)
         passes = _with_turns(trial, passes)
         waiters |= {job.source} if trial.turns else set()
-    trial.seconds = max(trial.seconds, 0) + probe.timeout  # what follows is done for defects alone
+    trial.seconds = max(trial.seconds, 0) + (seconds or probe.timeout)  # what follows is done for defects alone
     seen = _distinct(sight for one in passes for sight in one.sights)
     whole = [one for one in passes if one.run is not None]
     if trial.flavour == "fast" and any(not one.precise or _stopped(one) for one in seen):
@@ -249,7 +268,7 @@ def _checked(trial: Examination, manner: Manner) -> list[Sight]:
 def _settled(trial: Examination, whole: list[CpuRun], seen: list[Sight]) -> list[Finding]:
     """The findings, with each doubt tried by experiment, and what the runs' differences show beside them."""
     causes: dict[Doubt, Finding | None] = {}
-    odd = [one for one in whole[1:] if _difference(trial.job, whole[0], one)][:1]
+    odd = [one for one in whole[1:] if trial.differ(whole[0], one)][:1]
     if whole and (odd or any(one.doubt for one in seen)):
         causes = {"poison": _by_poison(trial, [*whole[:2], *odd]), "schedule": _by_schedule(trial, whole[0], odd)}
         if any(one.doubt == "lane" for one in seen):
@@ -291,10 +310,14 @@ def _culprits(trial: Examination, whole: list[CpuRun], causes: dict[Doubt, Findi
             yield sight
 
 
-def _difference(job: Job, left: CpuRun, right: CpuRun) -> tuple[str, int, int, int] | None:
+def _difference(job: Job, left: CpuRun, right: CpuRun) -> Unlike | None:
     if left.run is None or right.run is None:
         return None
-    return differing(job, left.run, left.manner.poison, right.run, right.manner.poison)
+    different = differing(job, left.run, left.manner.poison, right.run, right.manner.poison)
+    if different is None:
+        return None
+    output, index, one, two = different
+    return Unlike(f"{output}[{index}]", f"0x{one:08x}", f"0x{two:08x}", output, index)
 
 
 def _by_poison(trial: Examination, bases: list[CpuRun]) -> Finding | None:
@@ -304,13 +327,12 @@ def _by_poison(trial: Examination, bases: list[CpuRun]) -> Finding | None:
             if poison == base.manner.poison or trial.seconds <= 0:
                 continue
             other = trial.run(replace(base.manner, poison=poison))
-            if different := _difference(trial.job, base, other):
-                output, index, one, two = different
+            if found := trial.differ(base, other):
                 message = (
-                    f"{output}[{index}] depends on memory that nobody has written: it is 0x{one:08x} or 0x{two:08x}, "
+                    f"{found.where} depends on memory that nobody has written: it is {found.left} or {found.right}, "
                     f"as that memory holds {base.manner.poison:08x} or {poison:08x}"
                 )
-                return Finding("uninitialised", message, array=output, index=index)
+                return Finding("uninitialised", message, array=found.array, index=found.index)
     return None
 
 
@@ -323,10 +345,10 @@ def _by_lane(trial: Examination, bases: list[CpuRun]) -> Finding | None:
         for base in bases:
             if value == base.manner.missing_lane or trial.seconds <= 0:
                 continue
-            if different := _difference(trial.job, base, trial.run(replace(base.manner, missing_lane=value))):
-                output, index, _, _ = different
+            if found := trial.differ(base, trial.run(replace(base.manner, missing_lane=value))):
                 only = "only a NaN from such a lane shows" if severity == "warning" else "what such a lane gives shows"
-                return Finding("inactive-lane", f"{only} in {output}[{index}]", severity, array=output, index=index)  # type: ignore[arg-type]  # one of the two literals
+                message = f"{only} in {found.where}"
+                return Finding("inactive-lane", message, severity, array=found.array, index=found.index)  # type: ignore[arg-type]  # one of the two literals
     return None
 
 
@@ -340,13 +362,12 @@ def _by_schedule(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding
         if trial.seconds <= 0:
             break
         other = trial.run(manner)
-        if different := _difference(trial.job, base, other):
-            output, index, one, two = different
+        if found := trial.differ(base, other):
             message = (
-                f"{output}[{index}] depends on the order of threads: 0x{one:08x} ({base.manner.label()}) "
-                f"or 0x{two:08x} ({manner.label()})"
+                f"{found.where} depends on the order of threads: {found.left} ({base.manner.label()}) "
+                f"or {found.right} ({manner.label()})"
             )
-            return Finding("nondeterministic", message, severity="warning", array=output, index=index)
+            return Finding("nondeterministic", message, severity="warning", array=found.array, index=found.index)
     return None
 
 

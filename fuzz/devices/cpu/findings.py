@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePath
 from signal import Signals
 from typing import Literal, NamedTuple
 
@@ -30,7 +31,7 @@ from kfuzz.devices.cpu.abi import (
     RawRun,
 )
 from kfuzz.devices.cpu.compiler import Library
-from kfuzz.devices.cpu.unit import KERNEL_NAME, place
+from kfuzz.devices.cpu.unit import KERNEL_NAME, place, text_at
 from kfuzz.devices.kinds import Kind, Severity
 
 Doubt = Literal["schedule", "poison", "lane"]
@@ -124,6 +125,7 @@ class Lines:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._known: dict[int, int | None] = {0: None}
+        self._chains: dict[int, tuple[tuple[str, int], ...]] = {0: ()}
 
     def look_up(self, addresses: Iterable[int]) -> None:
         """Ask for many at once."""
@@ -132,30 +134,42 @@ class Lines:
             return
         # A return address lies behind its call: one less is inside it. Inlined functions are listed from the
         # innermost outwards; the first that stands in the author's files is meant, not __ldg or atomicAdd.
-        command = ["addr2line", "--addresses", "--inlines", "--exe", str(self._library.path)]
-        command += [hex(one - 1) for one in wanted]
+        command = ["addr2line", "--addresses", "--inlines", "--functions", "--demangle"]
+        command += ["--exe", str(self._library.path), *(hex(one - 1) for one in wanted)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        current = -1
-        self._known |= dict.fromkeys(wanted)
+        current, function = -1, ""
+        chains: dict[int, list[tuple[str, int]]] = {one: [] for one in wanted}
         for line in done.stdout.splitlines():
+            file, _, number = line.partition(" (")[0].rpartition(":")
             if line.startswith("0x"):
-                current = int(line, 16) + 1
-                continue
-            file, _, number = line.partition(" ")[0].rpartition(":")
-            if file.rpartition("/")[2] == KERNEL_NAME and number.isdigit() and self._known.get(current) is None:
-                self._known[current] = int(number)
+                current, function = int(line, 16) + 1, ""
+            elif not function:
+                function = line
+            else:
+                if file.rpartition("/")[2] == KERNEL_NAME and number.isdigit():
+                    chains[current].append((function, int(number)))
+                function = ""
+        for one, chain in chains.items():
+            self._chains[one] = tuple(chain)
+            self._known[one] = chain[0][1] if chain else None
 
     def of(self, address: int) -> int | None:
         """The line of the author's files, by the number that unit.place tells; None where it is in none."""
         self.look_up([address])
         return self._known[address]
 
+    def chain(self, address: int) -> tuple[tuple[str, int], ...]:
+        """The functions of the author's that an address lies in by inlining, the innermost first, and their lines."""
+        self.look_up([address])
+        return self._chains[address]
+
 
 def sights(raw: Iterable[RawFinding], job: Job, library: Library, lines: Lines, run: RawRun) -> list[Sight]:
     """What a run saw, in words."""
     raw, scene = list(raw), scene_of(job, library, run)
     with_code = [one for one in raw if NAMES[one.kind] not in LEFT_BEHIND]
-    lines.look_up([address for one in with_code for address in (one.pc, one.other_pc)])
+    addresses = [address for one in with_code for address in (one.pc, one.other_pc)]
+    lines.look_up([*addresses, *(address for one in with_code for address in scene.launch(one).calls)])
     return [_sight(one, scene, lines) for one in raw]
 
 
@@ -178,6 +192,8 @@ class LaunchShape:
     line: int | None = None
     shared: int = 0
     refused: int = 0
+    calls: tuple[int, ...] = ()
+    """Addresses: by which calls of the host it came to this, the innermost first."""
 
 
 @dataclass(frozen=True)
@@ -201,8 +217,7 @@ def scene_of(job: Job, library: Library, run: RawRun) -> RunScene:
         ArrayInRun(one.name, DTYPES[one.element].itemsize, f"{one.element}[{', '.join(map(str, one.shape))}]")
         for one in job.buffers
     ]
-    lines = job.source.split("\n")
-    arrays += [_allocated(run.buffers[number], lines) for number in range(len(job.buffers), run.buffer_count)]
+    arrays += [_allocated(run.buffers[number], library) for number in range(len(job.buffers), run.buffer_count)]
     by_host = any(is_host(step.entry) for step in job.steps)
     launches = [LaunchShape(step.grid, step.block) for step in job.steps]
     if by_host:
@@ -210,18 +225,25 @@ def scene_of(job: Job, library: Library, run: RawRun) -> RunScene:
     return RunScene(library, tuple(arrays), tuple(launches), by_host, len(job.steps))
 
 
-def _allocated(raw: RawBuffer, lines: list[str]) -> ArrayInRun:
+def _allocated(raw: RawBuffer, library: Library) -> ArrayInRun:
     """An array under the name that it has where it is allocated."""
-    text = lines[raw.line - 1] if 0 < raw.line <= len(lines) else ""
-    named = ALLOCATED.search(text)
-    freed = f" and line {raw.freed_line} frees" if raw.flags & FREED else ""
-    shown = f"the {raw.bytes} bytes that line {raw.line} allocates{freed}"
-    return ArrayInRun(named[1] if named else f"memory of line {raw.line}", WORD, shown, bool(raw.flags & FREED))
+    named = ALLOCATED.search(text_at(library.files, raw.line))
+    line, freed_line = (_line_of(library, number) for number in (raw.line, raw.freed_line))
+    freed = f" and {freed_line} frees" if raw.flags & FREED else ""
+    shown = f"the {raw.bytes} bytes that {line} allocates{freed}"
+    return ArrayInRun(named[1] if named else f"memory of {line}", WORD, shown, bool(raw.flags & FREED))
+
+
+def _line_of(library: Library, number: int) -> str:
+    """`line 7`, or `line 7 of rows.cuh` where that is another file."""
+    file, line = in_file(library, number)
+    return f"line {line} of {PurePath(file).name}" if file else f"line {line}"
 
 
 def _launched(raw: RawLaunched) -> LaunchShape:
     (gx, gy, gz), (bx, by, bz) = raw.grid, raw.block
-    return LaunchShape((gx, gy, gz), (bx, by, bz), raw.line, raw.shared, raw.refused)
+    calls = tuple(address for address in raw.calls if address)
+    return LaunchShape((gx, gy, gz), (bx, by, bz), raw.line, raw.shared, raw.refused, calls)
 
 
 def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
@@ -247,11 +269,36 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
         block=None if left_behind or of_host else _coordinates(raw.block, launch.grid),
         step=None if left_behind and scene.steps > 1 else raw.step,
         count=raw.count,
+        calls=() if left_behind else _calls(raw, launch, scene, lines, of_host),
     )
     race = None
     if kind == "race":
         race = Race(raw.relation, raw.traits, raw.other_traits, bool(raw.writes), bool(raw.other_writes))
     return Sight(finding, doubt, not left_behind, seen == "partly_uninitialised", race)
+
+
+def _calls(raw: RawFinding, launch: LaunchShape, scene: RunScene, lines: Lines, of_host: bool) -> tuple[str, ...]:
+    """From where the host begins to what was seen; empty where there is no more than the line itself."""
+    frames = [] if of_host else list(lines.chain(raw.pc))
+    launched = [frame for address in launch.calls for frame in lines.chain(address)]
+    named = [
+        f"{_function(name)} ({_line_of(scene.library, number)})"
+        for name, number in (*frames, *launched)
+        if not _function(name).startswith("cuda_on_cpu")
+    ]
+    return tuple(reversed(named)) if scene.by_host and launched and not of_host else ()
+
+
+def _function(name: str) -> str:
+    """A function's name without its parameters and what it returns."""
+    depth, start, plain = 0, 0, name.replace("(anonymous namespace)::", "")
+    for at, letter in enumerate(plain):
+        depth += (letter == "<") - (letter == ">")
+        if depth == 0 and letter == " ":
+            start = at + 1
+        if depth == 0 and letter == "(":
+            return plain[start:at]
+    return plain[start:]
 
 
 def in_file(library: Library, number: int | None) -> tuple[str, int | None]:

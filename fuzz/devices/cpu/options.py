@@ -26,7 +26,10 @@ COMMON = (
     "-Wuninitialized",  # becomes a finding; what else there is a warning of, nobody is told
 )
 _DEVICE_ALONE = ("-fno-exceptions", "-fno-rtti")
-_WITH_HOST = ("-fno-builtin-printf",)  # g++ would make puts of it, which host/library.cpp does not see
+_WITH_HOST = (
+    "-fno-builtin-printf",  # g++ would make puts of it, which host/library.cpp does not see
+    "-fno-omit-frame-pointer",  # by which calls of the host it comes to a launch (host/launches.cpp)
+)
 _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
     "fast": ("-O2", "-fsanitize=alignment"),
     "check": (

@@ -6,7 +6,7 @@ as well. Knows text; the compiler it leaves to compiler.py.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,8 @@ COUNT_FROM_HERE = '#include "cuda_on_cpu/count_from_here.h"'
 TORCH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|pybind11)/", re.MULTILINE)
 LINES_A_FILE = 1_000_000
 """The lines of header number 3 begin behind 3,000,000."""
+Files = Mapping[int, SourceFile]
+"""By these numbers; 0 is the file that is meant where none is named."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,23 @@ class Unit:
     constants: tuple[str, ...]
     kernels: tuple[str, ...]
     front: str = ""
+    numbers: tuple[int, ...] = ()
+    """By which the lines of each file go, where it is not its place among them."""
 
     @property
     def text(self) -> str:
         """The kernel file under its own lines, then one line for each entry."""
-        return f'{self.front}#line 1 "{KERNEL_NAME}"\n{self.texts[0]}\n#line 1 "{ENTRIES_NAME}"\n{self.exports}'
+        exports = f'\n#line 1 "{ENTRIES_NAME}"\n{self.exports}' if self.exports else ""
+        return f"{self.front}{self._begins(0)}{self.texts[0]}{exports}"
+
+    @property
+    def by_number(self) -> Files:
+        """Every file by the number that its lines go by."""
+        return {0: self.files[0], **dict(zip(self.numbers or range(len(self.files)), self.files, strict=True))}
+
+    def _begins(self, place: int) -> str:
+        number = self.numbers[place] if self.numbers else place
+        return f'#line {number * LINES_A_FILE + 1} "{KERNEL_NAME}"\n'
 
     @property
     def is_closed(self) -> bool:
@@ -63,24 +77,31 @@ class Unit:
         for number, text in enumerate(self.texts[1:], 1):
             header = folder / header_name(number)
             header.parent.mkdir(exist_ok=True)
-            header.write_text(f'#line {number * LINES_A_FILE + 1} "{KERNEL_NAME}"\n{text}', encoding="utf-8")
+            header.write_text(self._begins(number) + text, encoding="utf-8")
         unit = folder / KERNEL_NAME
         unit.write_text(self.text, encoding="utf-8")
         return unit
 
     def place(self, line: int) -> tuple[Path, int]:
         """The file and the line that a number stands for."""
-        return place(self.files, line)
+        return place(self.by_number, line)
 
 
 def header_name(number: int) -> str:
     return f"headers/{number}.h"
 
 
-def place(files: tuple[SourceFile, ...], line: int) -> tuple[Path, int]:
+def place(files: Files, line: int) -> tuple[Path, int]:
     """The file and the line that a number stands for; the kernel file where a #line of its author says otherwise."""
     number, rest = divmod(line, LINES_A_FILE)
-    return (files[number].path, rest) if 0 < number < len(files) else (files[0].path, line)
+    return (files[number].path, rest) if number and number in files else (files[0].path, line)
+
+
+def text_at(files: Files, line: int) -> str:
+    """The line that a number stands for; empty where there is none."""
+    path, number = place(files, line)
+    lines = next(one.text for one in files.values() if one.path == path).split("\n")
+    return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
 def unit_of(job: Job, flavour: Flavour) -> Unit:

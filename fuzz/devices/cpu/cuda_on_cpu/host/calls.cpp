@@ -1,5 +1,6 @@
 // Calling a host function, and what it may see meanwhile.
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -26,6 +27,7 @@ int silenced[2] = {-1, -1};  // what standard output and error were
 
 // What a host function prints is its own affair: this process speaks to its caller over other pipes.
 void silence() {
+  if (run->is_program) return;  // whose process this is
   fflush(stdout);
   int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   for (int i : {0, 1}) {
@@ -78,11 +80,23 @@ void leave_host() {
   speak();
 }
 
+// A program has come to its end: by itself, by exit(), or by what no handler was there for.
+void end_program(int code) {
+  report_unseen_refusals();
+  run->exit_code = code;
+  stop_run(Status::finished);
+}
+
 // A host function that does not want these arguments: no defect. Nothing of its own runs after this.
 void host_refuses(const char *why) {
   snprintf(refusal, sizeof refusal, "%s", why);
   run->refusal = refusal;
   stop_run(Status::refused);
+}
+
+void abort_host(int line) {
+  if (Finding *f = report(Kind::host_fault, 0, static_cast<uint32_t>(line))) f->detail = SIGABRT;
+  stop_run(Status::stopped);
 }
 
 Within::Within() : was_in_host_(running_host) {
@@ -132,7 +146,10 @@ CUDA_ON_CPU_API void cuda_on_cpu_host_gives(const void *data, int type, int rank
   for (int i = 0; i < rank; i++) given.sizes[i] = sizes[i];
 }
 
+CUDA_ON_CPU_API void cuda_on_cpu_program_ends(int code) { end_program(code); }
+
 CUDA_ON_CPU_API void cuda_on_cpu_host_exits(int code) {
+  if (run->is_program) end_program(code);
   char words[64];
   snprintf(words, sizeof words, "it calls exit(%d)", code);
   host_refuses(words);

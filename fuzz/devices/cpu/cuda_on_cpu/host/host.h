@@ -37,6 +37,9 @@ bool is_device_memory(const void *address);
 
 // From calls.cpp, for all that ends a host function early.
 [[noreturn]] void host_refuses(const char *why);
+[[noreturn]] void abort_host(int line);
+// The call path of whoever calls this, from the nearest function of the library outwards, relative to the library.
+void note_calls(const void *frame, uint32_t (&calls)[most_calls]);
 
 // From order.cpp.
 void forget_handles();

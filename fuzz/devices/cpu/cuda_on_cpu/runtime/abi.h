@@ -96,12 +96,14 @@ struct Given {
 };
 
 // A launch by a host function.
+constexpr uint32_t most_calls = 16;
 struct Launched {
   uint32_t line;
   uint32_t grid[3], block[3];
   uint64_t shared;
   Refused refused;
   uint32_t is_seen;  // somebody asked for the error
+  uint32_t calls[16];  // most_calls: by which calls of the host it came to this, the innermost first; 0 behind the last
 };
 
 enum Schedule : uint32_t { forward, reverse, shuffled };
@@ -218,10 +220,13 @@ struct Run {
   // Of host functions: what they launched and allocated, behind the job's own buffers, and why they refused.
   uint32_t job_buffer_count, buffer_capacity;
   Launched *launched;
-  uint32_t launched_capacity, launched_count;
+  uint32_t launched_capacity, launched_count, launched_now;
   const char *refusal;
   Given *given;
   uint32_t given_count;
+  // Of a whole program: it prints and ends for itself.
+  uint32_t is_program;
+  int32_t exit_code;
 };
 
 }  // namespace cuda_on_cpu

@@ -6,6 +6,7 @@
 #include "../host/host.h"
 
 #include "abi.h"
+#include "block.h"
 #include "report.h"
 
 namespace cuda_on_cpu {
@@ -28,6 +29,7 @@ const char *printed() { return print_buffer; }
 using namespace cuda_on_cpu;
 
 CUDA_ON_CPU_API int cuda_on_cpu_vprintf(const char *format, va_list values) {
+  if (run->is_program) return vprintf(format, values);
   int room = print_capacity - print_used;
   int length = vsnprintf(print_buffer + print_used, static_cast<size_t>(room), format, values);
   if (length > 0) print_used += length < room ? length : room - 1;
@@ -50,6 +52,10 @@ CUDA_ON_CPU_API void cuda_on_cpu_trap(int line) {
 CUDA_ON_CPU_API void cuda_on_cpu_assertion_failed(const char *expression, int line) {
   if (in_host()) {
     char words[256];
+    if (run->is_program) {
+      fprintf(stderr, "assertion failed: %s\n", expression);
+      abort_host(line);
+    }
     snprintf(words, sizeof words, "line %d: assertion failed: %s", line, expression);
     host_refuses(words);
   }

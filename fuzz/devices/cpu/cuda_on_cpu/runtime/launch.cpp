@@ -91,7 +91,8 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   run->watched_pc = 0;
   run->status = Status::finished;
   run->step = 0;
-  run->launched_count = run->given_count = 0;
+  run->launched_count = run->launched_now = run->given_count = 0;
+  run->exit_code = 0;
   run->refusal = nullptr;
   run->buffer_count = run->job_buffer_count;
   run->blocks_done = run->thread_steps = 0;

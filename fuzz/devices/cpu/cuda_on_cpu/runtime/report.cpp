@@ -48,7 +48,7 @@ Finding *report(Kind kind, uint64_t pc, uint32_t line, uint64_t other_pc, uint32
   f.block = block.number;
   f.thread = static_cast<uint32_t>(block.current);
   f.count = 1;
-  f.launched = run->launched_count ? run->launched_count - 1 : 0;
+  f.launched = run->launched_now;
   return &f;
 }
 

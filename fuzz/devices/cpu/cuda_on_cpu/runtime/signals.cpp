@@ -35,7 +35,8 @@ static void look_whether_it_comes_on() {
   bool begun = blocks_begun != blocks_seen;
   bool ended = threads_ended > ended_seen;
   bool arrived = run->thread_steps == steps_seen && block.arrived > arrived_seen;
-  still_looks = begun || ended || arrived ? 0 : still_looks + 1;
+  bool at_work = run->is_program && in_host();  // for which a program may take its time
+  still_looks = begun || ended || arrived || at_work ? 0 : still_looks + 1;
   blocks_seen = blocks_begun;
   steps_seen = run->thread_steps;
   ended_seen = threads_ended;

@@ -1,0 +1,229 @@
+"""`kfuzz check`: a whole CUDA program under the checker. How it is run, stands in devices/cpu/programs."""
+
+import secrets
+import shlex
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from kfuzz.campaign.state import Discovery
+from kfuzz.claims.front_matter import shown_path
+from kfuzz.commands.nvcc import LINES_OF_NVCC
+from kfuzz.commands.options import Screen, console, duration
+from kfuzz.devices import cache
+from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.programs.build import compiled, is_program, linked, loadable
+from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.programs.command_line import parse
+from kfuzz.exit_codes import READER_GONE
+from kfuzz.find.targets import TargetError
+from kfuzz.trials.defect import Defect, Scene
+from kfuzz.trials.judging import seen_defect
+from kfuzz.views import report as reports
+from kfuzz.views.program import ProgramReport, blocks, document, last_lines, verdict
+from kfuzz.views.sarif import as_sarif
+from rich.status import Status
+
+LINE_EVERY = 10.0
+"""Seconds between two lines of progress where there is no terminal."""
+FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+class WithArguments(click.Command):
+    """A command behind whose `--` stand words for somebody else: click's own hook for that is a subclass."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what is behind the dashes."""
+        at = args.index("--") if "--" in args else len(args)
+        ctx.obj = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+
+@click.command(
+    cls=WithArguments, short_help="Run a whole CUDA program under the checker.", context_settings=LINES_OF_NVCC
+)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM... [-- ARGUMENT...]")
+@click.option("--runs", type=click.IntRange(1), default=3, show_default=True,
+              help="How often it runs, each time in another order of threads.")  # fmt: skip
+@click.option("--inputs", type=FOLDER, metavar="DIR",
+              help="Run it with each file of this folder as its last argument.")  # fmt: skip
+@click.option("--timeout", type=duration, default="60s", show_default=True, metavar="TIME",
+              help="Processor time that one run may take.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Which orders are tried; any, and shown, if left out.")
+@click.option("--json", "json_file", type=FILE, help="Write the report here; - is standard output.")
+@click.option("--sarif", "sarif_file", type=FILE, help="Write the findings here as SARIF 2.1.0, for code hosts.")
+@click.pass_context
+def check(
+    ctx: click.Context,
+    words: tuple[str, ...],
+    runs: int,
+    inputs: Path | None,
+    timeout: float,
+    seed: int | None,
+    json_file: Path | None,
+    sarif_file: Path | None,
+) -> None:
+    """Build a CUDA program for the cpu device and run its main, with every access of its kernels looked at.
+
+    PROGRAM is one or more source files (.cu, .cpp, .c) with nvcc's own words (-I -D -std -arch; others are named and
+    left out), or a program that kfuzz nvcc has made. No GPU is needed. It runs several times, with threads in several
+    orders and other content in fresh memory: races, accesses out of bounds, reads of what nobody has written,
+    barriers and warp collectives that do not meet, launches that no GPU takes, and uses of device memory by the host
+    are told with their line and the calls that lead there. A program is code: it runs as you, and may do what you may.
+
+    \b
+    kfuzz check scan.cu
+    kfuzz check main.cu scan.cu -Iinclude -DN=64 -- 1024 data.txt
+    kfuzz check ./scan --inputs graphs/ --runs 5
+    make NVCC="kfuzz nvcc" && kfuzz check ./scan --json scan.json
+
+    Exit code: 0 nothing is broken, 1 something is, 2 it could not be run to its end, or ends with an error of its
+    own, 130 interrupted.
+    """
+    piped = [path for path in (json_file, sarif_file) if path == reports.STDOUT]
+    if len(piped) > 1:
+        raise click.UsageError("standard output (-) takes one document")
+    screen = console(to_stderr=bool(piped))
+    seed = secrets.randbelow(1 << 16) if seed is None else seed
+    library, path = built(words)
+    given: tuple[str, ...] = ctx.obj
+    again = shlex.join(["kfuzz", "check", *words, *(["--seed", str(seed)]), *(["--", *given] if given else [])])
+    asked = Looking(library, path, tuple(lists_of(path, given, inputs)), runs, timeout, seed, again)
+    found = looked_at(asked, console(to_stderr=True))
+    try:
+        for text in (*blocks(found), *found.troubles):
+            screen.print(text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
+        screen.print(verdict(found), markup=False, highlight=False, soft_wrap=True)
+    finally:
+        for file, render in ((json_file, reports.as_text), (sarif_file, as_sarif)):
+            if file:
+                reports.write(file, render(document(found)))
+    ctx.exit(READER_GONE if screen.is_abandoned else found.exit_code)
+
+
+@dataclass(frozen=True)
+class Looking:
+    """A program, the words that each run begins with, and how closely to look."""
+
+    library: Library
+    path: Path
+    lists: tuple[tuple[str, ...], ...]
+    runs: int
+    timeout: float
+    seed: int
+    again: str
+
+
+def looked_at(asked: Looking, screen: Screen) -> ProgramReport:
+    """Run it with each list of arguments; what was seen is told also where that is interrupted."""
+    started, began = datetime.now(UTC), time.monotonic()
+    programs: list[CheckedProgram] = []
+    found: dict[str, Discovery] = {}
+    is_interrupted = False
+    with screen.status("running") as status, closing(Server()) as server:
+        try:
+            for number, words in enumerate(asked.lists, 1):
+                what = f"{shown(words)}, input {number} of {len(asked.lists)}" if len(asked.lists) > 1 else shown(words)
+                program = CheckedProgram(asked.library, words, asked.timeout, server, Teller(screen, status, what))
+                programs.append(program)
+                for defect in defects_of(asked, program):
+                    known = found.get(defect.bucket)
+                    one = Discovery(defect, number, number, 1, False, None)
+                    found[defect.bucket] = replace(known, count=known.count + 1) if known else one
+        except KeyboardInterrupt:
+            is_interrupted = True
+    return ProgramReport(
+        name=asked.path.stem,
+        path=asked.path,
+        source=asked.library.files[0].text,
+        command=("kfuzz", *sys.argv[1:]),
+        again=asked.again,
+        started=started,
+        seconds=time.monotonic() - began,
+        seed=asked.seed,
+        inputs=len(asked.lists),
+        runs=sum(len(one.printed) for one in programs),
+        finished=sum(printed.exit_code is not None for one in programs for printed in one.printed),
+        thread_steps=sum(one.thread_steps for one in programs),
+        launches=sum(one.launches for one in programs),
+        discoveries=tuple(found.values()),
+        troubles=tuple(trouble for one in programs for trouble in troubles_of(one)),
+        is_interrupted=is_interrupted,
+    )
+
+
+def defects_of(asked: Looking, program: CheckedProgram) -> Iterator[Defect]:
+    """What the runs with one list of arguments show."""
+    texts = {str(one.path): one.text for one in asked.library.files.values()}
+    own = str(asked.library.files[0].path)
+    scene = Scene(asked.path.stem, own, shown(program.words), 0, {}, {}, True)
+    for finding in program.outcome(asked.runs, asked.seed).findings:
+        yield seen_defect(scene, finding, lambda file: texts.get(file or own, ""))
+
+
+def troubles_of(program: CheckedProgram) -> Iterator[str]:
+    """Why its runs say less than they might."""
+    if program.stopped:
+        yield f"{shown(program.words)}: {program.stopped}; give it less to do, or a longer --timeout"
+    codes = [one.exit_code for one in program.printed if one.exit_code is not None]
+    if codes and all(codes):
+        said = last_lines(program.printed[0].output + program.printed[0].errors)
+        yield f"{shown(program.words)}: it ends with exit code {codes[0]} of its own\n{said}".rstrip()
+
+
+def shown(words: Sequence[str]) -> str:
+    """A command line as a person would type it."""
+    return shlex.join([shown_path(Path(words[0])), *words[1:]])
+
+
+@dataclass
+class Teller:
+    """Tells how far it is: on a terminal all the time, elsewhere by a line now and then."""
+
+    screen: Screen
+    status: Status
+    what: str
+    told: float = field(default_factory=time.monotonic)
+    count: int = 0
+
+    def __call__(self, manner: str) -> None:
+        """A run begins."""
+        self.count += 1
+        line = f"{self.what}: run {self.count} ({manner})"
+        self.status.update(line)
+        if not self.screen.is_terminal and time.monotonic() - self.told >= LINE_EVERY:
+            self.told = time.monotonic()
+            self.screen.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def built(words: Sequence[str]) -> tuple[Library, Path]:
+    """The program that these words stand for, and the file that it is named by."""
+    if len(words) == 1 and is_program(Path(words[0])):
+        return loadable(Path(words[0])), Path(words[0])
+    command = parse(words)
+    if not command.sources:
+        raise click.UsageError("name the source files of a program, or one that kfuzz nvcc has made")
+    if command.ignored:
+        click.echo(f"means nothing here, left out: {' '.join(command.ignored)}", err=True)
+    objects = [compiled(one, command.flags).object for one in command.sources]
+    with cache.scratch() as folder:
+        linked(objects, command, folder / "program")
+        return loadable(folder / "program"), command.sources[0].path
+
+
+def lists_of(path: Path, given: tuple[str, ...], inputs: Path | None) -> Iterator[tuple[str, ...]]:
+    """The arguments of each run, the program's own name first."""
+    name = str(path.with_suffix(""))
+    if inputs is None:
+        yield (name, *given)
+        return
+    files = sorted(one for one in inputs.iterdir() if one.is_file()) if inputs.is_dir() else []
+    if not files:
+        raise TargetError(f"--inputs {inputs}: no folder with a file in it")
+    yield from ((name, *given, str(one)) for one in files)

@@ -1,0 +1,68 @@
+"""`kfuzz nvcc`: by nvcc's command line, programs for the cpu device. How, stands in devices/cpu/programs."""
+
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import click
+from kfuzz.devices import ClaimError
+from kfuzz.devices.cpu.programs.build import compiled, linked
+from kfuzz.devices.cpu.programs.command_line import Command, parse
+
+LINES_OF_NVCC = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
+"""`-arch` holds the letter of `-h`."""
+
+
+@click.command(short_help="nvcc's command line, for programs on the cpu device.", context_settings=LINES_OF_NVCC)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="NVCC'S OWN WORDS...")
+def nvcc(words: tuple[str, ...]) -> None:
+    """Compile and link CUDA programs for the cpu device, by nvcc's own command line.
+
+    What comes out is a program that runs on any Linux machine, and that `kfuzz check` looks at closely; a project is
+    built as it is, with `kfuzz nvcc` in the place of its compilers. Of nvcc's words -c -o -x -I -isystem -D -U
+    -include -std -arch -gencode -Xcompiler -l -L -MD -MF matter; others are named, and left out.
+
+    \b
+    kfuzz nvcc scan.cu main.cu -o scan
+    make NVCC="kfuzz nvcc" CXX="kfuzz nvcc"
+    kfuzz check ./scan -- 1024
+
+    Exit code: 0 it was made, 2 it was not, and the compiler's own words say why.
+    """
+    command = parse(words)
+    if command.asks_version:
+        click.echo(f"kfuzz nvcc {metadata.version('kfuzz')}, by the command line of nvcc: release 13.0, V13.0.0")
+        return
+    if not command.sources and not command.linked:
+        raise click.UsageError("no source file and no object; kfuzz nvcc --help has examples")
+    if command.ignored:
+        click.echo(f"kfuzz nvcc: means nothing here, left out: {' '.join(command.ignored)}", err=True)
+    objects = list(objects_of(command))
+    if not command.compiles_only:
+        linked(objects, command, command.output or Path("a.out"))
+
+
+def objects_of(command: Command) -> Iterator[Path]:
+    """The object of each source, where it is asked for; beside it a rule for make, if that is."""
+    if command.compiles_only and command.output and len(command.sources) > 1:
+        raise ClaimError(f"-o {command.output}: several sources make several objects; leave -o out")
+    for source in command.sources:
+        built = compiled(source, command.flags)
+        place = built.object
+        if command.compiles_only:
+            place = command.output or (command.folder or Path()) / f"{source.path.stem}.o"
+            write(place, built.object.read_bytes())
+        if command.depends:
+            target = command.depends_target or str(place)
+            rule = f"{target}: {' '.join(str(one).replace(' ', chr(92) + ' ') for one in built.files)}\n"
+            write(command.depends_file or place.with_suffix(".d"), rule.encode())
+        yield place
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file that a compiler was asked for."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise ClaimError(f"{path}: cannot be written: {error.strerror}") from None

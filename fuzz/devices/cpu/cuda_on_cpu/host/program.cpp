@@ -1,0 +1,38 @@
+// The part of the host's side that whole programs have: their main, as a host function that takes no arrays.
+#include <stdio.h>
+
+#include <iostream>
+
+#include "../runtime/abi.h"
+
+#define HIDDEN extern "C" __attribute__((visibility("hidden")))
+
+HIDDEN void cuda_on_cpu_register(cuda_on_cpu::Entry *entry);
+CUDA_ON_CPU_API void cuda_on_cpu_program_ends(int code);
+
+// By its symbol: C++ lets nobody call main, and a program may declare it with fewer parameters.
+HIDDEN int main_of_program(int argc, char **argv, char **environment) __asm__("main");
+extern "C" char **environ;
+
+namespace {
+
+void invoke(void **args) {
+  int argc = static_cast<int>(*static_cast<int64_t *>(args[0]));
+  char **argv = *static_cast<char ***>(args[1]);
+  cuda_on_cpu_program_ends(main_of_program(argc, argv, environ));
+}
+
+cuda_on_cpu::Entry entry = {"main", invoke, "ll", nullptr};
+
+struct Registration {
+  Registration() { cuda_on_cpu_register(&entry); }
+} registration;
+
+}  // namespace
+
+// What is still to be written: the process ends without the destructors that would see to it.
+CUDA_ON_CPU_API void cuda_on_cpu_program_flush() {
+  std::cout.flush();
+  std::clog.flush();
+  fflush(nullptr);
+}

@@ -1,0 +1,170 @@
+"""The command line of nvcc: which of its words matter for a program of the cpu device, and which are left out.
+
+Knows words alone; it opens no file but those that `--options-file` names.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.devices import ClaimError
+
+VALUED = {
+    "-o": "-o", "--output-file": "-o", "-x": "-x", "--x": "-x", "-I": "-I", "--include-path": "-I",
+    "-isystem": "-I", "--system-include": "-I", "-D": "-D", "--define-macro": "-D", "-U": "-U",
+    "--undefine-macro": "-U", "-include": "-include", "--pre-include": "-include", "-std": "-std", "--std": "-std",
+    "-arch": "-arch", "--gpu-architecture": "-arch", "-gencode": "-arch", "--generate-code": "-arch",
+    "-Xcompiler": "-Xcompiler", "--compiler-options": "-Xcompiler", "-l": "-l", "--library": "-l", "-L": "-L",
+    "--library-path": "-L", "-MF": "-MF", "--dependency-output": "-MF", "-MT": "-MT", "-MQ": "-MT",
+    "--dependency-target-name": "-MT", "-odir": "-odir", "--output-directory": "-odir",
+    "-optf": "-optf", "--options-file": "-optf",
+}  # fmt: skip
+"""Words with a value that matters, by their short name; the value is behind `=`, at once, or the next word."""
+VALUED_AND_IDLE = frozenset(
+    """-Xptxas --ptxas-options -Xlinker --linker-options -Xcudafe -Xnvlink --nvlink-options -Xarchive -ccbin
+    --compiler-bindir -code --gpu-code -maxrregcount --maxrregcount -O --optimize -t --threads -default-stream
+    --default-stream -cudart --cudart -rdc --relocatable-device-code -ftz --ftz -prec-div --prec-div -prec-sqrt
+    --prec-sqrt -fmad --fmad -m --machine -Werror --Werror -diag-suppress --diag-suppress -diag-warn --diag-warn
+    -split-compile --split-compile -keep-dir --keep-dir -time --time""".split()  # noqa: SIM905  as a person reads it
+)
+JOINED = ("-I", "-D", "-U", "-l", "-L", "-O", "-m", "-t")
+"""Of which the value may follow at once."""
+NO_LIBRARY = frozenset({"-lineinfo"})
+DEPENDS = frozenset({"-MD", "-MMD", "--generate-dependencies-with-compile"})
+COMPILES = frozenset({"-c", "--compile", "-dc", "--device-c"})
+NO_PROGRAM = {
+    "-ptx": "PTX", "--ptx": "PTX", "-cubin": "a cubin", "--cubin": "a cubin", "-fatbin": "a fat binary",
+    "--fatbin": "a fat binary", "-shared": "a shared library", "--shared": "a shared library",
+    "-E": "preprocessed text", "--preprocess": "preprocessed text", "-lib": "an archive, which ar does",
+    "--lib": "an archive, which ar does",
+}  # fmt: skip
+CUDA_LIBRARIES = re.compile(r"(?:cu|nv|nccl)\w*|cuda\w*|cudart_static|pthread|dl|rt|m|stdc\+\+")
+"""Whose headers are kfuzz's own, or which g++ links anyway: what is missing of them is told by the linker."""
+LANGUAGES = {".cu": "cu", ".cpp": "c++", ".cc": "c++", ".cxx": "c++", ".C": "c++", ".c": "c"}
+LINKED = frozenset({".o", ".a", ".so", ".obj", ".lo"})
+STANDARD = re.compile(r"(?:c|gnu)\+\+([12]\d)")
+OLDEST_STANDARD = 17
+"""In which the headers of the cpu device are written."""
+
+
+@dataclass(frozen=True)
+class NvccSource:
+    """A file to be compiled, and as what: `cu`, `c++` or `c`."""
+
+    path: Path
+    language: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is asked for. `flags` are g++'s; `linked` are objects and libraries in their order."""
+
+    sources: tuple[NvccSource, ...] = ()
+    linked: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    output: Path | None = None
+    folder: Path | None = None
+    compiles_only: bool = False
+    depends: bool = False
+    depends_file: Path | None = None
+    depends_target: str = ""
+    ignored: tuple[str, ...] = ()
+    asks_version: bool = False
+
+
+def parse(words: Sequence[str]) -> Command:
+    """The command that these words stand for; a ClaimError where they ask for what is no program."""
+    found: dict[str, list[str]] = {name: [] for name in (*VALUED.values(), "file", "idle", "depends")}
+    compiles_only = asks_version = False
+    language, sources, linked = "", [], []
+    for name, value in _pairs(words):
+        if name in NO_PROGRAM:
+            raise ClaimError(f"{name}: kfuzz nvcc makes programs for the cpu device, not {NO_PROGRAM[name]}")
+        if name in COMPILES:
+            compiles_only = True
+        elif name in ("--version", "-V"):
+            asks_version = True
+        elif name == "-x":
+            language = value
+        elif name == "file":
+            suffix = Path(value).suffix
+            if language or suffix in LANGUAGES:
+                sources.append(NvccSource(Path(value), language or LANGUAGES[suffix]))
+            elif suffix in LINKED or ".so." in Path(value).name:
+                linked.append(value)
+            else:
+                raise ClaimError(f"{value}: neither a source file ({', '.join(LANGUAGES)}) nor an object or a library")
+        elif name == "-l":
+            (found["idle"] if CUDA_LIBRARIES.fullmatch(value) else linked).append(f"-l{value}")
+        elif name == "-L":
+            linked.append(f"-L{value}")
+        else:
+            found[name].append(value)
+    flags, idle = _flags(found)
+    return Command(
+        sources=tuple(sources),
+        linked=tuple(linked),
+        flags=flags,
+        output=Path(found["-o"][-1]) if found["-o"] else None,
+        folder=Path(found["-odir"][-1]) if found["-odir"] else None,
+        compiles_only=compiles_only,
+        depends=bool(found["depends"]),
+        depends_file=Path(found["-MF"][-1]) if found["-MF"] else None,
+        depends_target=found["-MT"][-1] if found["-MT"] else "",
+        ignored=tuple(dict.fromkeys([*found["idle"], *idle])),
+        asks_version=asks_version,
+    )
+
+
+def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each word by the short name of what it is, with its value."""
+    waiting = list(reversed(words))
+    while waiting:
+        word = waiting.pop()
+        name, equals, value = word.partition("=")
+        joined = next((one for one in JOINED if word.startswith(one) and word != one), "")
+        if not word.startswith("-") or word == "-":
+            yield "file", word
+        elif name in VALUED or name in VALUED_AND_IDLE:
+            if not equals and not waiting:
+                raise ClaimError(f"{word}: a value is missing behind it")
+            value = value if equals else waiting.pop()
+            if VALUED.get(name) == "-optf":
+                waiting += reversed(shlex.split(Path(value).read_text(encoding="utf-8")))
+            elif name in VALUED:
+                yield VALUED[name], value
+            else:
+                yield "idle", f"{name}={value}" if equals else f"{name} {value}"
+        elif joined and word not in NO_LIBRARY:
+            yield (joined, word[len(joined) :]) if joined in VALUED else ("idle", word)
+        elif word in COMPILES or word in NO_PROGRAM or word in ("--version", "-V"):
+            yield word, ""
+        elif word in DEPENDS:
+            yield "depends", word
+        else:
+            yield "idle", word
+
+
+def _flags(found: dict[str, list[str]]) -> tuple[tuple[str, ...], list[str]]:
+    """What g++ is given, and what is left out of what -Xcompiler hands on."""
+    passed = [f"-I{Path(value).resolve()}" for value in found["-I"]]
+    passed += [f"-D{value}" for value in found["-D"]] + [f"-U{value}" for value in found["-U"]]
+    idle = []
+    handed = [one for value in found["-Xcompiler"] for one in shlex.split(value.replace(",", " "))]
+    for one in handed:
+        if one.startswith("-I") and one != "-I":
+            passed.append(f"-I{Path(one[2:]).resolve()}")
+        elif one.startswith(("-D", "-U", "-include")):
+            passed.append(one)
+        else:
+            idle.append(f"-Xcompiler {one}")
+    for value in found["-include"]:
+        passed += ["-include", str(Path(value).resolve()) if Path(value).exists() else value]
+    standards = [int(named[1]) for value in found["-std"] if (named := STANDARD.fullmatch(value))]
+    if standards:
+        passed.append(f"-std=c++{max(standards[-1], OLDEST_STANDARD)}")
+    if architectures := [int(one) for value in found["-arch"] for one in re.findall(r"(?:sm|compute)_(\d+)", value)]:
+        passed.append(f"-D__CUDA_ARCH__={10 * min(architectures)}")
+    return tuple(passed), idle

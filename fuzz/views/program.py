@@ -1,0 +1,135 @@
+"""What `kfuzz check` has found of a program: the terminal's text, and the same report that a campaign makes.
+
+Knows defects and the report's fields; never how a program is run.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kfuzz.campaign.bugs import Bug, bugs_of
+from kfuzz.campaign.state import RATIO_STEPS, Discovery
+from kfuzz.claims.front_matter import shown_path
+from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
+from kfuzz.printable import printable
+from kfuzz.views.document import Document, KernelEntry
+from kfuzz.views.failure import FOUND as FOUND_LABEL
+from kfuzz.views.failure import failure_text
+from kfuzz.views.report import finding_entry
+from kfuzz.views.summary import also
+
+MOST_LINES = 12
+"""Of what a program has printed that ends badly."""
+
+
+@dataclass(frozen=True)
+class ProgramReport:
+    """What came of a program under the checker: `discoveries` count the inputs that show each."""
+
+    name: str
+    path: Path
+    source: str
+    command: tuple[str, ...]
+    again: str
+    started: datetime
+    seconds: float
+    seed: int
+    inputs: int
+    runs: int
+    finished: int
+    thread_steps: int
+    launches: int
+    discoveries: tuple[Discovery, ...]
+    troubles: tuple[str, ...]
+    """Why runs say little: they were not at their end, or end with an error of the program's own."""
+    is_interrupted: bool = False
+
+    @property
+    def bugs(self) -> tuple[Bug, ...]:
+        """What was found, by cause."""
+        return bugs_of(self.discoveries)
+
+    @property
+    def exit_code(self) -> int:
+        """130 interrupted, 1 an error was found, 2 a run does not say what it should, else 0."""
+        if self.is_interrupted:
+            return INTERRUPTED
+        if any(one.is_error for one in self.discoveries):
+            return FOUND
+        return COULD_NOT if self.troubles or not self.finished else NOTHING_NEW
+
+
+def blocks(report: ProgramReport) -> Iterator[str]:
+    """A block for each bug, errors first."""
+    for bug in report.bugs:
+        one = bug.headline
+        inputs = f"; seen with {one.count} of {report.inputs} inputs" if report.inputs > 1 else ""
+        lines = [failure_text(one.defect, (FOUND_LABEL, f"{times(one)}{inputs}"))]
+        yield "\n".join([*lines, *(f"  also      {also(other)}" for other in bug.also), f"  again     {report.again}"])
+
+
+def times(one: Discovery) -> str:
+    """How often in one run."""
+    count = one.defect.finding.count if one.defect.finding else 1
+    return f"{count} times in a run" if count > 1 else "once in a run"
+
+
+def verdict(report: ProgramReport) -> str:
+    """One line for all."""
+    errors = [bug for bug in report.bugs if bug.is_error]
+    warnings = len(report.bugs) - len(errors)
+    said = f"broken in {len(errors)} way{'s' * (len(errors) > 1)}" if errors else "nothing is broken"
+    if not errors and not report.finished:
+        said = "nothing was tested"
+    said += f", {warnings} warning{'s' * (warnings > 1)}" if warnings else ""
+    inputs = f"{report.inputs} inputs, " if report.inputs > 1 else ""
+    work = f"{inputs}{report.runs} runs, {report.launches} launches, {report.thread_steps} thread steps"
+    return f"{report.name}: {said}: {work} in {report.seconds:.1f} s (seed {report.seed})"
+
+
+def last_lines(text: str) -> str:
+    """The end of what a program has printed, on lines of its own."""
+    lines = printable(text.rstrip()).splitlines()
+    return "\n".join(f"  | {line}" for line in lines[-MOST_LINES:])
+
+
+def document(report: ProgramReport) -> Document:
+    """The report as a document: a program is a kernel of the op `program`, its runs are trials."""
+    bug_of = {one.defect.bucket: bug.headline.defect.bucket for bug in report.bugs for one in bug.every}
+    entry: KernelEntry = {
+        "name": report.name,
+        "op": "program",
+        "path": shown_path(report.path),
+        "broken": False,
+        "trials": report.runs,
+        "rows": report.finished,
+        "sizes": {},
+        "worst_ratio": 0.0,
+        "ratios": [0] * RATIO_STEPS,
+        "error": "",
+        "stopped": "",
+        "unjudged": "; ".join(report.troubles),
+        "not_judged": [],
+        "notes": [],
+        "seconds": {"runs": round(report.seconds, 3)},
+        "source": report.source if report.discoveries else None,
+        "findings": [finding_entry(one, bug_of[one.defect.bucket]) for one in report.discoveries],
+    }
+    for finding in entry["findings"]:
+        finding["commands"] = [["again", report.again]]
+    return {
+        "schema": "kfuzz-report/1",
+        "command": list(report.command),
+        "seed": report.seed,
+        "shard": "1/1",
+        "device": "cpu",
+        "started": report.started.astimezone(UTC).isoformat(timespec="seconds"),
+        "seconds": round(report.seconds, 3),
+        "stop_reason": "interrupted" if report.is_interrupted else "finished",
+        "exit_code": report.exit_code,
+        "trials": report.runs,
+        "rows": report.finished,
+        "kernels": [entry],
+        "unusable": [],
+    }

@@ -1,0 +1,3 @@
+#include <stdio.h>
+
+void show(const char *name, double value) { printf("%s: %.1f\n", name, value); }
