@@ -1,0 +1,20 @@
+// Labels of components go down by atomics. With the bug, a vertex reads its own without one.
+// finds: race
+// grid: 4
+// y: inout i32[4 * T]
+// start: csr start
+// to: csr to
+// n: 4 * T
+__global__ void k(int *y, const int *start, const int *to, int n) {
+    const int v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v < n) {
+        for (int e = start[v]; e < start[v + 1]; e++) {
+#ifdef BUG
+            const int label = y[v];
+#else
+            const int label = atomicAdd(&y[v], 0);
+#endif
+            atomicMin(&y[to[e]], label);
+        }
+    }
+}
