@@ -29,7 +29,7 @@ _ARRAY = re.compile(r"(in |inout )?(f32|i32|u32)\[(.+?)\](?: = (\d+))?")
 class Program:
     """What the top of a file says."""
 
-    name: str
+    path: Path
     source: str
     finds: str
     grid: int
@@ -37,13 +37,14 @@ class Program:
     arguments: tuple[tuple[str, str], ...]
 
 
-def program(name: str) -> Program:
-    """The planted program of this name."""
-    source = (PROGRAMS / f"{name}.cu").read_text(encoding="utf-8")
+def program(path: Path | str) -> Program:
+    """The planted program of this name, or the one in a file."""
+    path = PROGRAMS / f"{path}.cu" if isinstance(path, str) else path
+    source = path.read_text(encoding="utf-8")
     said = dict(_HEADER.findall(source[: source.index("__global__")].split("\n\n")[0]))
     words = ("finds", "grid", "shared")
     arguments = tuple((one, text) for one, text in said.items() if one not in words)
-    return Program(name, source, said["finds"], int(said["grid"]), said.get("shared", "0"), arguments)
+    return Program(path, source, said["finds"], int(said["grid"]), said.get("shared", "0"), arguments)
 
 
 def job(one: Program, has_bug: bool, threads: int, seed: int) -> Job:
@@ -62,8 +63,7 @@ def job(one: Program, has_bug: bool, threads: int, seed: int) -> Job:
         args.append(name)
     step = Step("k", (one.grid, 1, 1), (threads, 1, 1), _number(one.shared, threads), tuple(args))
     flags = ("-DBUG",) if has_bug else ()
-    path = PROGRAMS / f"{one.name}.cu"
-    return Job(one.name, path, one.source, flags, 256, tuple(buffers), (step,), ("k",))
+    return Job(one.path.stem, one.path, one.source, flags, 256, tuple(buffers), (step,), ("k",))
 
 
 def csr(vertices: int, seed: int) -> dict[str, NDArray[np.int32]]:

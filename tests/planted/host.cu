@@ -220,6 +220,7 @@ void writes_beyond_what_it_has(float *y, const float *x, int n) {
   float *small;
   cudaMalloc(&small, 16);
   beyond<<<1, 1>>>(small, 4);
+  cudaFree(small);
   copied<<<1, 256>>>(y, x, n);
 }
 void adds_to_nothing(float *y, const float *, int n) {

@@ -180,7 +180,8 @@ class ArrayInRun:
     name: str
     element_bytes: int
     shown: str
-    is_freed: bool = False
+    freed: str = ""
+    """Who frees it, in words; empty where nobody has."""
 
 
 @dataclass(frozen=True)
@@ -230,8 +231,8 @@ def _allocated(raw: RawBuffer, library: Library) -> ArrayInRun:
     named = ALLOCATED.search(text_at(library.files, raw.line))
     line, freed_line = (_line_of(library, number) for number in (raw.line, raw.freed_line))
     freed = f" and {freed_line} frees" if raw.flags & FREED else ""
-    shown = f"the {raw.bytes} bytes that {line} allocates{freed}"
-    return ArrayInRun(named[1] if named else f"memory of {line}", WORD, shown, bool(raw.flags & FREED))
+    shown = f"the {raw.bytes} bytes that {line} allocates"
+    return ArrayInRun(named[1] if named else f"memory of {line}", WORD, shown, freed)
 
 
 def _line_of(library: Library, number: int) -> str:
@@ -253,7 +254,7 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
     line = None if left_behind else raw.line or lines.of(raw.pc)
     other = None if left_behind else raw.other_line or lines.of(raw.other_pc)
     launch, array, index = scene.launch(raw), *_place(raw, scene)
-    is_freed = raw.place == IN_BUFFER and scene.arrays[raw.place_number].is_freed
+    is_freed = raw.place == IN_BUFFER and _was_freed(seen, raw, scene)
     (file, line), (other_file, other) = (in_file(scene.library, number) for number in (line, other))
     finding = Finding(
         kind="use-after-free" if is_freed and kind == "out-of-bounds" else kind,
@@ -301,6 +302,11 @@ def _function(name: str) -> str:
     return plain[start:]
 
 
+def _was_freed(seen: str, raw: RawFinding, scene: RunScene) -> bool:
+    """Whether an array had been freed when this was seen, not only later."""
+    return bool(scene.arrays[raw.place_number].freed) and (seen != "out_of_bounds" or bool(raw.detail))
+
+
 def in_file(library: Library, number: int | None) -> tuple[str, int | None]:
     """The header that a line is in, or nothing where it is in the kernel file; and its number there."""
     if number is None:
@@ -343,8 +349,8 @@ def _message(seen: str, raw: RawFinding, scene: RunScene, array: str | None, ind
     signal = f"signal {raw.detail}" if seen != "signal" else Signals(raw.detail).name
     holder = "an H200 holds no more of them at once" if raw.bytes else "the cpu device holds no more: not judged"
     return {
-        "out_of_bounds": f"{me} {_DOES[bool(raw.writes)]} {raw.bytes} bytes at {where}, {_outside(raw, scene)}",
-        "guard_overwritten": f"something was written at {where}, {_outside(raw, scene)}",
+        "out_of_bounds": f"{me} {_DOES[bool(raw.writes)]} {raw.bytes} bytes at {where}, {_outside(seen, raw, scene)}",
+        "guard_overwritten": f"something was written at {where}, {_outside(seen, raw, scene)}",
         "input_changed": f"the input {array} was changed, first at {where}",
         "uninitialised": f"{me} reads {where}, which nobody has written",
         "partly_uninitialised": f"{me} reads {raw.bytes} bytes at {where}, of which nobody has written all",
@@ -436,7 +442,8 @@ def _signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-def _outside(raw: RawFinding, scene: RunScene) -> str:
+def _outside(seen: str, raw: RawFinding, scene: RunScene) -> str:
     if raw.place != IN_BUFFER:
         return f"{raw.offset} bytes from its start, outside the array"
-    return f"outside {scene.arrays[raw.place_number].shown}"
+    array = scene.arrays[raw.place_number]
+    return f"outside {array.shown}{array.freed if _was_freed(seen, raw, scene) else ''}"

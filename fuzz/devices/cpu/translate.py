@@ -26,6 +26,8 @@ _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__sh
 _SHARED_ALIGNAS = re.compile(r"(?<=__shared__)(?P<before>\s+(?:volatile\s+)?)alignas\b")
 """nvcc takes alignas behind __shared__; in standard C++ it may not stand there, an attribute may."""
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
+_COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
+"""g++ makes moves of these whatever its options (options.py) say, and no access hook is told of them."""
 _CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(?P<name>\w+)\s*[\[;={]")
 _KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b(?P<name>\w+)\s*\(")
 
@@ -122,6 +124,7 @@ def _edits(code: str) -> list[TextEdit]:
     static = [(*found.span(), " " * len(found[0])) for found in _STATIC_SHARED.finditer(code)]
     static += [(*found.span(), f"{found['before']}__align__") for found in _SHARED_ALIGNAS.finditer(code)]
     edits += [one for one in static if not any(start <= one[0] < end for start, end in taken)]
+    edits += [(*found.span(), found["name"]) for found in _COPY.finditer(code)]
     return edits + [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
 
 

@@ -1,23 +1,19 @@
-// Each thread copies its own element. With the bug, its neighbour's as well.
+// Each thread copies its own three numbers. With the bug, the first of its neighbour's as well.
 // finds: race
 // grid: 1
-// y: i32[T * 2]
-// x: in i32[T * 2]
-struct Pair {
-    short first;
-    int second;
+// y: inout i32[6 * T]
+// x: in i32[6 * T]
+struct Three {
+    short first, second;
+    char third;
 };
 
 __global__ void k(int *y, const int *x) {
-    const int t = threadIdx.x;
+    Three *into = reinterpret_cast<Three *>(y) + 2 * threadIdx.x;
+    const Three *from = reinterpret_cast<const Three *>(x) + 2 * threadIdx.x;
 #ifdef BUG
-    const int count = t + 1 < blockDim.x ? 2 : 1;
+    __builtin_memcpy(into, from, 3 * sizeof(Three));
 #else
-    const int count = 1;
+    __builtin_memcpy(into, from, 2 * sizeof(Three));
 #endif
-    if (count == 2) {
-        __builtin_memcpy(reinterpret_cast<Pair *>(y) + t, reinterpret_cast<const Pair *>(x) + t, 2 * sizeof(Pair));
-    } else {
-        __builtin_memcpy(reinterpret_cast<Pair *>(y) + t, reinterpret_cast<const Pair *>(x) + t, sizeof(Pair));
-    }
 }

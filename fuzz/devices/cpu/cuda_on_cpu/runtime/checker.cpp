@@ -1,5 +1,6 @@
 #include "checker.h"
 
+#include <cstring>
 #include <initializer_list>
 
 #include "../host/host.h"
@@ -40,10 +41,25 @@ Finding *report_access(Kind kind, const Seen &s, uint64_t other_pc = 0) {
   return f;
 }
 
+// A thread with a wrong bound of a loop would go on through all memory there is, into other arrays in the end.
+constexpr uint32_t most_outside = 1024;
+uint32_t outside[max_threads];  // how often each thread of the running block has been outside
+bool somebody_is_outside;
+
 void report_outside(const Seen &s) {
   uint64_t freed_at = 0;
   bool freed = was_freed(s.address, freed_at);
-  report_access(freed ? Kind::use_after_free : Kind::out_of_bounds, s, freed_at);
+  Finding *f = report_access(freed ? Kind::use_after_free : Kind::out_of_bounds, s, freed_at);
+  if (f && f->place == Place::buffer) f->detail = run->buffers[f->place_number].flags & is_freed;  // as it is now
+  somebody_is_outside = true;
+  if (++outside[block.current] < most_outside) return;
+  run_is_damaged();
+  end_thread();
+}
+
+void forget_who_is_outside() {
+  if (somebody_is_outside) memset(outside, 0, sizeof outside);
+  somebody_is_outside = false;
 }
 
 // Whether some byte of an access is initialised: then it reads a struct with padding, most likely.
@@ -255,7 +271,10 @@ void checker_starts_launch(uint32_t bytes) {
 }
 
 void checker_ends_launch() { settle_all_races(); }
-void checker_starts_block(BlockOrdering &starting) { order_block(starting); }
+void checker_starts_block(BlockOrdering &starting) {
+  forget_who_is_outside();
+  order_block(starting);
+}
 void checker_resumes_block(BlockOrdering &resumed) { order_resumed(resumed); }
 void checker_ends_block() { settle_races(); }
 

@@ -1,0 +1,153 @@
+"""Programs of others as jobs for the cpu device: main() with its words, or a kernel alone with arrays made for it.
+
+Knows how a job is put together; never what is right or wrong about a program.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
+from kfuzz.devices import Buffer, Call, Element, Job, Step
+from kfuzz.devices.headers import sources
+
+ENDS = "main ends with exit code "
+RUNS_MAIN = "suite_runs_main"
+FRONT = """#include <cstdlib>
+struct SuiteExit { int code; };
+[[noreturn]] inline void suite_exit(int code) { throw SuiteExit{code}; }
+namespace std { using ::suite_exit; }
+#define exit suite_exit
+#line 1 "kernel.cu"
+"""
+"""exit() ends the program, and what was seen before is told: it is no refusal of a function's arguments."""
+BACK = """
+static void suite_runs_main() {{
+  static char words[][{longest}] = {{{words}}};
+  char *argv[{count} + 1] = {{}};
+  for (int i = 0; i < {count}; i++) argv[i] = words[i];
+  int code = 0;
+  try {{
+    code = main({given});
+  }} catch (const SuiteExit &done) {{
+    code = done.code;
+  }}
+  if (code) printf("{ends}%d\\n", code);
+}}
+"""
+CONTRACT = """
+#define __requires(...) do { if (!(__VA_ARGS__)) __trap(__LINE__); } while (0)
+#define __assume(...) do { if (!(__VA_ARGS__)) __trap(__LINE__); } while (0)
+#define __ensures(...) ((void)0)
+#define __assert(...) ((void)0)
+#define __global_assert(...) ((void)0)
+#define __invariant(...) true
+#define __global_invariant(...) true
+#define __function_wide_invariant(...) ((void)0)
+#define __implies(a, b) (!(a) || (b))
+#define __enabled() true
+#line 1 "kernel.cu"
+"""
+"""GPUVerify's annotations, as far as they say which inputs there are: what violates one is no input."""
+EXCLUDES = re.compile(r"\b__(?:requires|assume)\b")
+ARRAY_WORDS = 1 << 16
+FEW = 7
+FLOATS: dict[int, Element] = {2: "f16", 4: "f32", 8: "f64"}
+
+
+def has_main(path: Path, include: Iterable[Path]) -> bool:
+    """Whether the file, or a header that it includes, has a main()."""
+    return _main(path, path.read_text(encoding="utf-8", errors="replace"), _flags(include)) is not None
+
+
+def program(path: Path, words: Iterable[str], include: Iterable[Path]) -> Job:
+    """The job that calls main() with these words behind the program's name."""
+    text, flags = path.read_text(encoding="utf-8", errors="replace"), _flags(include)
+    given = [path.stem, *words]
+    takes = _main(path, text, flags) or 0
+    back = BACK.format(
+        longest=max(map(len, given)) + 1,
+        count=len(given),
+        words=", ".join(map(json.dumps, given)),
+        given=", ".join((str(len(given)), "argv", "nullptr")[:takes]),
+        ends=ENDS,
+    )
+    call = Call(RUNS_MAIN, (), (), on_host=True)
+    step = Step(call, (1, 1, 1), (1, 1, 1), 0, ())
+    return Job(path.stem, path.resolve(), FRONT + text + back, flags, 256, (), (step,), (call,))
+
+
+def kernels(
+    path: Path, grid: tuple[int, int, int], block: tuple[int, int, int], flags: tuple[str, ...]
+) -> Iterator[Job]:
+    """A job for every kernel and every kind of input: arrays in which threads meet, and such as keep them apart."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for name, parameters in entries_of(text).items():
+        if re.search(rf"template\s*<[^;{{}}]*>\s*(?:extern\s+\S+\s+)?__global__[^;{{}}]*\b{name}\s*\(", text):
+            continue  # nobody says of what
+        for kind in ("apart", "alike", "small"):
+            yield _kernel(path, text, name, parameters, grid, block, flags, kind)
+
+
+def _kernel(
+    path: Path,
+    text: str,
+    name: str,
+    parameters: tuple[Parameter, ...],
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    flags: tuple[str, ...],
+    kind: str,
+) -> Job:
+    threads = block[0] * block[1] * block[2] * grid[0] * grid[1] * grid[2]
+    said = {one[1]: int(one[2]) for one in re.finditer(r"__requires\(\s*(\w+)\s*==\s*(\d+)\s*\)", text)}
+    buffers: list[Buffer] = []
+    names, declared, args = list[str](), list[str](), list[str | int]()
+    for number, one in enumerate(parameters):
+        plain = re.findall(r"\w+", one.text)[-1]
+        names.append(f"{plain}_{number}")
+        if one.is_pointer:
+            buffers.append(_array(names[-1], one, kind, threads))
+            declared.append(f"void *{names[-1]}")
+            args.append(names[-1])
+        else:
+            declared.append(f"int {names[-1]}")
+            args.append(said.get(plain, {"apart": threads, "alike": block[0], "small": FEW}[kind]))
+    call = Call(name, tuple(names), tuple(declared))
+    step = Step(call, grid, block, 0, tuple(args))
+    shown = f"{path.parent.name}/{name}"
+    return Job(shown, path.resolve(), CONTRACT + text, flags, 256, tuple(buffers), (step,), (call,))
+
+
+def _array(name: str, one: Parameter, kind: str, threads: int) -> Buffer:
+    """Indices within reach: a permutation, all the same, or a few; floats of the same values."""
+    count = max(ARRAY_WORDS, 4 * threads)
+    whole = np.arange(count, dtype=np.int64)
+    values = {"apart": whole % threads, "alike": 0 * whole, "small": whole * 7919 % 5}[kind]
+    if one.is_float and one.bytes in FLOATS:
+        element = FLOATS[one.bytes]
+        return Buffer(
+            name, element, (count,), values.astype({"f16": np.float16, "f32": np.float32, "f64": np.float64}[element])
+        )
+    if one.bytes == 1:
+        values = (values % 2).astype(np.uint8).view(np.int32)[: count // 4]
+    elif one.bytes == 2:
+        values = values.astype(np.int16).view(np.int32)
+    elif one.bytes == 8:
+        values = values.view(np.int32)
+    content = values.astype(np.int32)
+    return Buffer(name, "i32", content.shape, content)
+
+
+def _flags(include: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(f"-I{one.resolve()}" for one in include)
+
+
+def _main(path: Path, text: str, flags: tuple[str, ...]) -> int | None:
+    """How many parameters main() has; None where there is no main()."""
+    for one in sources(path, text, flags):
+        if (found := host_functions_of(one.text)).get("main") is not None:
+            return len(found["main"])
+    return None
