@@ -1,7 +1,7 @@
-"""What `make quick` runs stays quick: every run of the tests adds up what those of them cost that are in it.
+"""What `make quick` runs is told to be quick or not: every run adds up what those of the tests cost that are in it.
 
-Counted in seconds of processor time, of the tests and of the processes that they start: that does not depend on what
-else the machine is doing.
+Counted in seconds of processor time, of the tests and of the processes that they start: that depends little on what
+else the machine is doing. It does depend on the machine, so a run is told and never failed by it.
 """
 
 import os
@@ -15,8 +15,8 @@ import pytest
 
 LEFT_OUT = ("slow", "soak", "gpu")
 """The markers that keep a test out of `make quick`."""
-MOST = 180.0
-"""A minute of two cores, and half as much again: what others do to the caches makes every second do less."""
+MOST = 120.0
+"""A minute of two cores."""
 KEY = "quick"
 
 
@@ -47,18 +47,18 @@ def time_of(number: int) -> float:
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def told(spent: Counter[str], most: float) -> tuple[str, bool]:
-    """A line that says what the quick tests took together, and whether that is too much."""
+def told(spent: Counter[str], most: float) -> str:
+    """What the quick tests took together, and which of them took most where it is too much."""
     total = sum(spent.values())
-    line = f"make quick runs {len(spent)} of these tests: {total:.0f} s of processor time, at most {most:g}"
+    line = f"make quick runs {len(spent)} of these tests: {total:.0f} s of processor time"
     if total <= most:
-        return line, False
+        return line
     worst = "".join(f"\n  {seconds:5.1f} s  {name}" for name, seconds in spent.most_common(10))
-    return f"{line}; make these quicker, or mark them slow:{worst}", True
+    return f"{line}, more than {most:g}; make these quicker, or mark them slow:{worst}"
 
 
 class Quick:
-    """Adds up the time of the tests without a marker that leaves them out; the run fails where it is too much."""
+    """Adds up the time of the tests without a marker that leaves them out, and tells it in the end."""
 
     def __init__(self, most: float = MOST) -> None:
         self.most, self.spent = most, Counter[str]()
@@ -78,11 +78,9 @@ class Quick:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if handed_over := getattr(session.config, "workeroutput", None):
+        if (handed_over := getattr(session.config, "workeroutput", None)) is not None:
             handed_over[KEY] = dict(self.spent)
-        elif told(self.spent, self.most)[1] and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.spent:
-            terminalreporter.write_line(told(self.spent, self.most)[0])
+            terminalreporter.write_line(told(self.spent, self.most))

@@ -1,4 +1,4 @@
-"""The count that keeps `make quick` quick: it sees what a test costs, and fails the run that costs too much."""
+"""The count that keeps `make quick` quick: it sees what a test costs, and names those that cost too much."""
 
 import os
 import subprocess
@@ -43,11 +43,11 @@ def test_idle():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("mark", "processes", "failed", "counted"),
-    [("plain", 0, 1, 3), ("plain", 2, 1, 3), ("slow", 2, 0, 1)],
+    ("mark", "processes", "named", "counted"),
+    [("plain", 0, True, 3), ("plain", 2, True, 3), ("slow", 2, False, 1)],
 )
-def test_tests_that_cost_too_much_fail_the_run_unless_they_are_marked(
-    tmp_path: Path, mark: str, processes: int, failed: int, counted: int
+def test_tests_that_cost_too_much_are_named_unless_they_are_marked(
+    tmp_path: Path, mark: str, processes: int, named: bool, counted: int
 ) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_busy.py").write_text(BUSY.format(mark=mark))
@@ -60,10 +60,10 @@ def test_tests_that_cost_too_much_fail_the_run_unless_they_are_marked(
         check=False,
     )
     assert "3 passed" in done.stdout, done.stdout + done.stderr
-    assert (done.returncode, f"make quick runs {counted} of these tests" in done.stdout) == (failed, True), done.stdout
-    assert ("test_busy.py::test_busy_by_another_process" in done.stdout) == bool(failed)
+    assert (done.returncode, f"make quick runs {counted} of these tests" in done.stdout) == (0, True), done.stdout
+    assert ("test_busy.py::test_busy_by_another_process" in done.stdout) == named
 
 
 def test_a_minute_of_two_cores_is_not_too_much() -> None:
-    assert told(Counter({"a": 60.0, "b": 59.0}), 120.0)[1] is False
-    assert told(Counter({"a": 60.0, "b": 61.0}), 120.0)[1] is True
+    assert "more than" not in told(Counter({"a": 60.0, "b": 59.0}), 120.0)
+    assert "more than 120; " in told(Counter({"a": 60.0, "b": 61.0}), 120.0)
