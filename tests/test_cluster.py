@@ -63,7 +63,7 @@ def test_any_number_of_workers_finds_the_same(workers: int, here: Path, tmp_path
     with cluster_of(tmp_path / "cluster", workers) as made:
         said = fuzzed(tmp_path, *ASKED, "--cluster", made.address)
     assert f"on the cpu of {made.address} (seed 3)" in said
-    assert len(found(said)) == len(set(found(said))) >= 3
+    assert len(found(said)) == len(set(found(said))) >= 2
     assert report(tmp_path) == report(here)
     assert kept(tmp_path) == kept(here) != {}
 
@@ -89,7 +89,7 @@ def killed_at_moments(made: TestCluster, moments: int, folder: Path, seed: int) 
 def test_workers_that_are_lost_change_nothing(moments: int, here: Path, tmp_path: Path) -> None:
     with cluster_of(tmp_path / "cluster", 2) as made:
         told = killed_at_moments(made, moments, tmp_path, seed=moments)
-    assert len(told) == len(set(told)) >= 3
+    assert len(told) == len(set(told)) >= 2
     assert report(tmp_path) == report(here)
     assert kept(tmp_path) == kept(here)
 

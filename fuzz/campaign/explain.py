@@ -24,9 +24,11 @@ from kfuzz.minimizing.minimize import Failure, minimize, pointed, record_of
 from kfuzz.minimizing.subject import subject_of
 from kfuzz.trials.trial import run_trial
 
-RUNS, SECONDS, ALL_SECONDS = 100, 3.0, 10.0
-"""For the small case of a bug, so many runs, which take less than a second; where a run is slow, and for all kernels
-together, so many seconds."""
+RUNS, SECONDS, ALL_SECONDS = 100, 20.0, 60.0
+"""For the small case of a bug, so many runs, which take less than a second. What is found must not depend on how busy
+the machine is: the seconds, of a bug and of all together, only end what is beyond measure."""
+MOST_SMALL = 10
+"""So many bugs of a campaign are told by a small case, the first ones; `kfuzz minimize` does it for others."""
 ALONE = ("hang", "out-of-memory")
 """Kinds that come of nothing else, and of which every smaller case costs as much as the first."""
 
@@ -36,14 +38,17 @@ def explained(result: Result, make_device: MakeDevice, options: Options) -> Resu
     if result.stop_reason == "interrupted" or not result.news:
         return result
     until = time.monotonic() + ALL_SECONDS
-    found = list(result.kernels)
+    found, left = list(result.kernels), MOST_SMALL
     try:
         with closing(make_device()) as device:
             for place, one in enumerate(found):
                 if one.news:
                     together = _replaced(one, _causes(one, result.seed, options, device, until))
                     found[place] = together
-                    found[place] = _replaced(together, _small_cases(together, result.seed, options, device, until))
+                    told_first = [bug for bug in together.bugs if _is_to_be_small(bug)][:left]
+                    left -= len(told_first)
+                    small = (_small(one.kernel, bug, result.seed, options, device, until) for bug in told_first)
+                    found[place] = _replaced(together, small)
     except (CaseError, ClaimError, DeviceError, KeyboardInterrupt):
         pass  # what was found is found, and told as it is
     write_state(options.out, result.seed, [one.kernel for one in found], [one.progress for one in found])
@@ -69,20 +74,19 @@ def _causes(one: KernelResult, seed: int, options: Options, device: Device, unti
                 yield replace(each, comes_of=tuple(dict.fromkeys(causes)))
 
 
-def _small_cases(one: KernelResult, seed: int, options: Options, device: Device, until: float) -> Iterator[Discovery]:
-    """What each new bug is told by, as a case shows it that is as small as it gets in a second."""
-    for bug in one.bugs:
-        left = min(SECONDS, until - time.monotonic())
-        if bug.is_error and not bug.is_known and bug.headline.defect.kind not in ALONE and left > 0:
-            yield _small(one.kernel, bug, seed, options, device, left)
+def _is_to_be_small(bug: Bug) -> bool:
+    return bug.is_error and not bug.is_known and bug.headline.defect.kind not in ALONE
 
 
-def _small(kernel: Kernel, bug: Bug, seed: int, options: Options, device: Device, seconds: float) -> Discovery:
+def _small(kernel: Kernel, bug: Bug, seed: int, options: Options, device: Device, until: float) -> Discovery:
+    """What a new bug is told by, as a case shows it that is as small as it gets in so many runs."""
     one, probe = bug.headline, _probe(kernel, seed, bug.headline, options)
     attempt = attempt_of(kernel, seed, one.smallest_trial, options.budget)
     subject = subject_of(kernel, attempt.case, attempt.tune, probe.check, probe.seed)
     failure = Failure(pointed(subject, one.defect), one.defect, probe.runs)
-    found = minimize(failure, device, most_runs=RUNS, max_time=seconds, again=0)
+    found = minimize(failure, device, most_runs=RUNS, max_time=min(SECONDS, until - time.monotonic()), again=0)
+    if found.stop == "interrupted":
+        raise KeyboardInterrupt
     path = one.path
     if options.corpus is not None:
         path = corpus.save(options.corpus, record_of(found, device.name))

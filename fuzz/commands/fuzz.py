@@ -261,7 +261,7 @@ def campaign(
         with view_of(board, screen) as view:
             make = partial(open_device, place.device, sanitize)
             result = run_campaign(chosen, make, options, view, place.spread)
-            if not is_part and place.spread is None:  # parts are put together before anything is made of them
+            if not is_part:  # parts are put together before anything is made of them
                 result = explained(result, make, options)
     except (CaseError, DeviceError):
         for one in board.found:
