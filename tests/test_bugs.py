@@ -75,6 +75,7 @@ def told(result: Result) -> Report:
     return Report(result, (), "cpu", datetime(2026, 11, 20, tzinfo=UTC))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "says"),
     [("last_warp_no_syncwarp", "race, "), ("tail_dropped", "numeric, dropped element"), ("missing_barrier", "race, ")],
@@ -89,7 +90,17 @@ def test_one_bug_has_one_headline_that_tells_most_of_it(name: str, says: str) ->
     assert text.count("  also  ") >= 5
 
 
-@pytest.mark.parametrize("name", ["last_warp_no_syncwarp", "tail_dropped", "leading_neg_inf", "neg_flt_max_padding"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tail_dropped",
+        *(
+            pytest.param(name, marks=pytest.mark.soak)
+            for name in ("last_warp_no_syncwarp", "leading_neg_inf", "neg_flt_max_padding")
+        ),
+    ],
+)
 def test_a_baseline_holds_under_three_other_seeds(name: str, tmp_path: Path) -> None:
     (tmp_path / "base.json").write_text(as_json(told(campaign(name, 1))))
     known = corpus.read_baseline(tmp_path / "base.json")
@@ -99,6 +110,7 @@ def test_a_baseline_holds_under_three_other_seeds(name: str, tmp_path: Path) -> 
         assert again.kernels[0].bugs
 
 
+@pytest.mark.slow
 def test_a_baseline_of_one_bug_does_not_know_another(tmp_path: Path) -> None:
     (tmp_path / "base.json").write_text(as_json(told(campaign("leading_neg_inf", 1))))
     known = {one.replace("leading_neg_inf", "tail_dropped") for one in corpus.read_baseline(tmp_path / "base.json")}

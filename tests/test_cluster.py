@@ -19,7 +19,7 @@ from test_shards import settled
 pytest.importorskip("distributed", reason="no distributed here: pip install 'kfuzz[cluster]'")
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
-ASKED = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "--seed", "3", "--max-cases", "240",
+ASKED = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "--seed", "3", "--max-cases", "120",
          "--device", "cpu", "--json", "run.json")  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def found(said: str) -> list[str]:
     return [line.partition("] ")[2] for line in said.splitlines() if "] error: " in line]
 
 
-@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("workers", [2, *(pytest.param(count, marks=pytest.mark.soak) for count in (1, 4))])
 def test_any_number_of_workers_finds_the_same(workers: int, here: Path, tmp_path: Path) -> None:
     with cluster_of(tmp_path / "cluster", workers) as made:
         said = fuzzed(tmp_path, *ASKED, "--cluster", made.address)
@@ -94,7 +94,7 @@ def test_workers_that_are_lost_change_nothing(moments: int, here: Path, tmp_path
     assert kept(tmp_path) == kept(here)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.soak)])
 def test_a_campaign_that_is_ended_is_gone_on_with(
     number: signal.Signals, cluster: TestCluster, here: Path, tmp_path: Path
 ) -> None:

@@ -95,15 +95,21 @@ class _Out:
 
     def _submit(self) -> Future:
         key = f"{self.errand.name} {uuid.uuid4().hex[:8]}"
-        return self.client.submit(do, self.errand, key=key, pure=False, resources=self.resources)
+        future = self.client.submit(do, self.errand, key=key, pure=False, resources=self.resources)
+        done = self.done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        return future
 
     def wait(self, until: float | None) -> Sequence[Any] | None:
-        """What came of it; None when time is up."""
+        """What came of it; None when time is up.
+
+        Dask is asked for what is there only: a result() that runs out of time while it comes in is an error in Dask.
+        """
         while until is None or time.monotonic() < until:
-            try:
-                found: Sequence[Any] = self.future.result(timeout=LOOK_SECONDS)
-            except TimeoutError:
+            if not self.done.wait(LOOK_SECONDS):
                 continue
+            try:
+                found: Sequence[Any] = self.future.result()
             except KilledWorker:  # several were lost with it in turn, which Dask takes for its fault
                 self.losses += 1
                 if self.losses > MOST_LOSSES:
