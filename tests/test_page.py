@@ -36,7 +36,8 @@ def finding(**changes: object) -> FindingEntry:
 def kernel(**changes: object) -> KernelEntry:
     found: KernelEntry = {
         "name": "mine", "op": "softmax", "path": "mine.cu", "broken": False, "trials": 60, "rows": 600,
-        "sizes": {"n": {"claimed": "1..9", "largest_tried": 7}},
+        "sizes": {"n": {"claimed": "1..9", "least": 1, "most": 9, "smallest_tried": 1, "largest_tried": 9}},
+        "tried": [{"sizes": [1], "trials": 20}, {"sizes": [4], "trials": 40}],
         "worst_ratio": 0.5, "ratios": [0] * 10 + [60] + [0] * 9, "error": "", "stopped": "",
         "unjudged": "", "not_judged": [], "notes": [], "seconds": {"device": 1.0, "oracle": 0.5},
         "source": "\n".join("abcdefgh"), "findings": [],
@@ -85,7 +86,7 @@ def test_a_thousand_findings_fit_in_two_megabytes() -> None:
 
 
 def test_errors_come_before_warnings_and_news_before_what_is_known() -> None:
-    some = [finding(known=True), finding(severity="warning"), finding()]
+    some = [finding(bucket="a", known=True), finding(bucket="b", severity="warning"), finding(bucket="c")]
     told = data_of(as_page([report(kernel(findings=some))]))["findings"]
     assert [(one["known"], one["severity"]) for one in told] == [(False, "error"), (False, "warning"), (True, "error")]
 
@@ -111,6 +112,27 @@ def test_the_signs_of_one_bug_are_one_entry() -> None:
     found = data_of(as_page([report(kernel(findings=[one, other]))]))["findings"]
     assert [(each["bucket"], each["also"]) for each in found] == [
         (one["bucket"], [{"bucket": "mine: race, x", "case": "b.json"}])
+    ]
+
+
+def test_a_bug_whose_telling_sign_is_in_no_report_is_told_all_the_same() -> None:
+    found = data_of(as_page([report(kernel(findings=[finding(bug="of another part")]))]))["findings"]
+    assert [each["bucket"] for each in found] == [finding()["bucket"]]
+
+
+def test_sizes_are_mapped_two_axes_at_a_time() -> None:
+    axis = kernel()["sizes"]["n"]
+    three = kernel(sizes={"m": axis, "n": axis, "k": axis}, tried=[
+        {"sizes": [1, 2, 4], "trials": 3}, {"sizes": [1, 2, 8], "trials": 4}])  # fmt: skip
+    first, second = data_of(as_page([report(three)]))["kernels"][0]["maps"]  # type: ignore[misc]
+    assert ([one["name"] for one in first["axes"]], first["cells"]) == (["m", "n"], [[[1, 2], 7]])
+    assert ([one["name"] for one in second["axes"]], second["cells"]) == (["k"], [[[4], 3], [[8], 4]])
+
+
+def test_sizes_that_were_not_reached_void_a_pass() -> None:
+    ends = {"claimed": "1..9", "least": 1, "most": 9, "smallest_tried": 2, "largest_tried": 7}
+    assert list(voids(report(kernel(sizes={"n": ends})))) == [
+        "mine: sizes that were not reached: n from 1 to below 2, n beyond 7 of 9"
     ]
 
 

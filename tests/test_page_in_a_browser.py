@@ -75,6 +75,65 @@ def test_the_first_finding_shows_its_line_and_cause_above_the_fold(browser: "Chr
     assert browser.get_log("browser") == []
 
 
+def test_of_three_findings_cause_and_line_are_above_the_fold(browser: "Chrome", tmp_path: Path) -> None:
+    """In their summaries, with the text of the line; opened, each has the lines around it."""
+    source = "\n".join(f"line {number}" for number in range(1, 60))
+    some = [finding(bucket=f"mine: {kind}", kind=kind, line=line, where=f"mine.cu:{line}", message=f"cause of {kind}")
+            for kind, line in (("race", 40), ("numeric", 20), ("out-of-bounds", 30))]  # fmt: skip
+    opened(browser, tmp_path, report(kernel(findings=some, source=source)))
+    summaries = browser.find_elements("css selector", ".finding > summary")
+    assert [one.text.splitlines()[1:] for one in summaries] == [
+        ["cause of race", "mine.cu:40 line 40"],
+        ["cause of numeric", "mine.cu:20 line 20"],
+        ["cause of out-of-bounds", "mine.cu:30 line 30"],
+    ]
+    assert all(one.rect["y"] + one.rect["height"] < 800 for one in summaries)
+
+
+def test_a_kernels_figures_are_drawn_and_named(browser: "Chrome", tmp_path: Path) -> None:
+    opened(browser, tmp_path, report(kernel(findings=[finding()])))
+    names = [
+        one.get_attribute("aria-label").split(":")[0] for one in browser.find_elements("css selector", ".card svg")
+    ]
+    assert names == [
+        "Largest error of each of 60 kept trials as a share of its bound; the worst is 0.5",
+        "Sizes tried",
+        "Trials to find",
+        "Time by part",
+    ]
+    edges = browser.find_elements("css selector", ".card .edge title")
+    told = [one.get_attribute("textContent") for one in edges]
+    assert told == ["n = 1: tried", "n = 9: tried", "mine: race, `return shared[0];` in trial 3"]
+
+
+def test_an_element_of_the_picture_says_got_want_and_interval(browser: "Chrome", tmp_path: Path) -> None:
+    wrong = {
+        "output": "y",
+        "index": [0, 1],
+        "got": 9.0,
+        "want": 1.0,
+        "lo": 0.9,
+        "hi": 1.1,
+        "got_bits": "",
+        "want_bits": "",
+    }
+    picture = {"output": "y", "shape": [1, 2], "got": [1.0, 9.0], "wrong": [wrong]}
+    opened(browser, tmp_path, report(kernel(findings=[finding(picture=picture)])))
+    said = [one.get_attribute("textContent") for one in browser.find_elements("css selector", ".picture .cell title")]
+    assert said == ["y[0] = 1", "y[1] = 9\nwanted 1\nin [0.9, 1.1]"]
+    assert len(browser.find_elements("css selector", ".picture .cross")) == 1  # told by more than its colour
+
+
+def test_what_is_printed_is_open_and_without_controls(browser: "Chrome", tmp_path: Path) -> None:
+    opened(browser, tmp_path, report(kernel(findings=[finding(bucket="a"), finding(bucket="b")])))
+    browser.execute_cdp_cmd("Page.printToPDF", {})
+    assert all(one.get_attribute("open") for one in browser.find_elements("css selector", ".finding"))
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert not browser.find_element("id", "filters").is_displayed()
+    assert all(one.is_displayed() for one in browser.find_elements("css selector", ".command code"))
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_text_from_files_is_text(browser: "Chrome", tmp_path: Path) -> None:
     seen = finding(bucket=HOSTILE, message=HOSTILE, words=HOSTILE, case=HOSTILE)
     opened(browser, tmp_path, report(kernel(name=HOSTILE, error=HOSTILE, findings=[seen])))
@@ -103,6 +162,8 @@ def test_a_thousand_findings_open_in_a_second_and_fold(browser: "Chrome", tmp_pa
     timing = "const t = performance.getEntriesByType('navigation')[0]; return t.domComplete - t.responseEnd"
     assert browser.execute_script(timing) < 1000
     first = browser.find_element("css selector", ".finding")
+    assert not first.get_attribute("open")
+    first.find_element("css selector", "summary").click()
     assert first.get_attribute("open")
     first.find_element("css selector", "summary").click()
     assert not first.get_attribute("open")

@@ -8,7 +8,7 @@ its trials; never how a trial is run or how a result is shown.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -210,6 +210,11 @@ class _Sighting:
     trouble: CaseError | None = None
 
 
+def octaves(axes: Mapping[str, int]) -> str:
+    """Sizes to a factor of two: the power of two at or below each, or 0, in the order of the axes."""
+    return " ".join(str(1 << size.bit_length() - 1 if size else 0) for size in axes.values())
+
+
 def _count(progress: Progress, trial: TrialEnd) -> None:
     """Add up what a trial adds."""
     progress.next = trial.index + 1
@@ -217,7 +222,11 @@ def _count(progress: Progress, trial: TrialEnd) -> None:
     progress.rows += trial.rows
     progress.elements += trial.elements
     for name, size in trial.axes.items():
+        progress.smallest[name] = min(size, progress.smallest.get(name, size))
         progress.largest[name] = max(size, progress.largest.get(name, 0))
+    if trial.axes:
+        together = octaves(trial.axes)
+        progress.tried[together] = progress.tried.get(together, 0) + 1
     progress.worst_ratio = max(progress.worst_ratio, trial.ratio)
     if trial.rows:
         progress.ratios[min(int(trial.ratio * RATIO_STEPS), RATIO_STEPS - 1)] += 1

@@ -67,8 +67,8 @@ class Progress:
     `next` is the number of its next trial; `retired` says why there is none. `error`: its claim or source is at
     fault. `reasons`: what was not judged, and why. `silences`: where the claim does not speak of `nan` or
     `pos_inf`, the words with which it could have spoken and been kept in every trial. `ratios`: how many judged trials
-    came how near to their bound, in equal steps. `seconds`: where the time went. `largest`: the largest size of each
-    axis at which an answer was judged.
+    came how near to their bound, in equal steps. `seconds`: where the time went. `smallest` and `largest`: of each
+    axis, the sizes at which an answer was judged; `tried`: in how many trials which came together, as octaves.
     """
 
     next: int = 0
@@ -82,7 +82,9 @@ class Progress:
     reasons: set[str] = field(default_factory=set)
     silences: dict[str, list[str]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    smallest: dict[str, int] = field(default_factory=dict)
     largest: dict[str, int] = field(default_factory=dict)
+    tried: dict[str, int] = field(default_factory=dict)
     discoveries: dict[str, Discovery] = field(default_factory=dict)
 
     def copy(self) -> "Progress":

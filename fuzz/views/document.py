@@ -91,10 +91,20 @@ class FindingEntry(TypedDict):
 
 
 class SizesTried(TypedDict):
-    """What is claimed of an axis, and the largest size at which an answer was judged; null where none was."""
+    """What is claimed of an axis, and the sizes at which an answer was judged; null where none was."""
 
     claimed: str
+    least: int
+    most: int
+    smallest_tried: int | None
     largest_tried: int | None
+
+
+class SizesTogether(TypedDict):
+    """Sizes that came together, of each axis the power of two at or below it, and in how many judged trials."""
+
+    sizes: list[int]
+    trials: int
 
 
 class KernelEntry(TypedDict):
@@ -113,6 +123,7 @@ class KernelEntry(TypedDict):
     trials: int
     rows: int
     sizes: dict[str, SizesTried]
+    tried: list[SizesTogether]
     worst_ratio: float
     ratios: list[int]
     error: str

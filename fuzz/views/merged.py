@@ -3,6 +3,7 @@
 Knows reports; never how anything was found, nor where files lie.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import TypeVar
@@ -11,7 +12,7 @@ from kfuzz.campaign.bugs import grouped, telling
 from kfuzz.cases.case import CaseError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.trials.defect import WRONG_BEYOND
-from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTried
+from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
 from kfuzz.views.failure import FOUND as FOUND_LABEL
 from kfuzz.views.failure import found_text
 
@@ -90,6 +91,7 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "trials": sum(one["trials"] for one in same),
         "rows": sum(one["rows"] for one in same),
         "sizes": {name: _size([one["sizes"][name] for one in same]) for name in same[0]["sizes"]},
+        "tried": _tried(each for one in same for each in one["tried"]),
         "worst_ratio": max(one["worst_ratio"] for one in same),
         "ratios": [sum(counts) for counts in zip(*(one["ratios"] for one in same), strict=True)],
         "error": first(lambda one: one["error"]),
@@ -103,8 +105,17 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
 
 
 def _size(same: Sequence[SizesTried]) -> SizesTried:
-    tried = [one["largest_tried"] for one in same if one["largest_tried"] is not None]
-    return {**same[0], "largest_tried": max(tried, default=None)}
+    small = [one["smallest_tried"] for one in same if one["smallest_tried"] is not None]
+    large = [one["largest_tried"] for one in same if one["largest_tried"] is not None]
+    return {**same[0], "smallest_tried": min(small, default=None), "largest_tried": max(large, default=None)}
+
+
+def _tried(every: Iterable[SizesTogether]) -> list[SizesTogether]:
+    """The sizes of all parts, each once."""
+    found: Counter[tuple[int, ...]] = Counter()
+    for one in every:
+        found[tuple(one["sizes"])] += one["trials"]
+    return [{"sizes": list(sizes), "trials": trials} for sizes, trials in sorted(found.items())]
 
 
 def _added(same: Sequence[dict[str, float]]) -> dict[str, float]:

@@ -5,6 +5,7 @@ kernel with its figures. Knows the report and the page's assets; never how anyth
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
@@ -14,6 +15,8 @@ ASSETS = Path(__file__).with_name("page_assets")
 LONGEST_SOURCE = 200_000
 """Characters of a kernel's text that the page carries; of a longer one no line is shown."""
 NOT_FACTS = ("where", "file")
+LONGER = {"minimize": "minimize, and write a Python file that shows it", "paste": "replay, without the case's file"}
+"""What a command does, where its name alone does not say it."""
 
 
 def as_page(runs: Sequence[Document]) -> str:
@@ -28,18 +31,26 @@ def as_page(runs: Sequence[Document]) -> str:
 
 def _content(runs: Sequence[Document]) -> Json:
     kernels = [kernel for run in runs for kernel in run["kernels"]]
-    findings = [(kernel, one) for kernel in kernels for one in kernel["findings"]]
-    findings.sort(key=lambda pair: (pair[1]["known"], pair[1]["severity"] == "warning"))
+    bugs = [(run, kernel, bug) for run in runs for kernel in run["kernels"] for bug in _bugs(kernel)]
+    bugs.sort(key=lambda one: (one[2][0]["known"], one[2][0]["severity"] == "warning"))
     return {
         "verdict": verdict(kernels),
         "facts": " | ".join(map(_facts, runs)),
         "good": all(run["exit_code"] == 0 for run in runs),
         "voids": [said for run in runs for said in voids(run)],
-        "findings": [_finding(kernel, one) for kernel, one in findings if one["bug"] == one["bucket"]],
+        "findings": [_finding(run["device"], kernel, bug) for run, kernel, bug in bugs],
         "kernels": list(map(_card, kernels)),
         "sources": {kernel["name"]: _lines(kernel) for kernel in kernels if kernel["findings"]},
         "foot": " | ".join(" ".join(run["command"]) for run in runs),
     }
+
+
+def _bugs(kernel: KernelEntry) -> list[list[FindingEntry]]:
+    """What was found of each bug, what tells most of it first."""
+    found: dict[str, list[FindingEntry]] = {}
+    for one in kernel["findings"]:
+        found.setdefault(one["bug"], []).append(one)
+    return [sorted(every, key=lambda one: one["bucket"] != bug) for bug, every in found.items()]
 
 
 def verdict(kernels: Sequence[KernelEntry]) -> str:
@@ -81,9 +92,25 @@ def voids(run: Document) -> Iterator[str]:
         yield from (f"{name}, not judged: {reason}" for reason in kernel["not_judged"])
         yield from (f"{name}: {note}" for note in kernel["notes"])
     yield from run["unusable"]
+    for kernel in run["kernels"]:
+        if beyond := _untried(kernel):
+            yield f"{kernel['name']}: sizes that were not reached: {beyond}"
 
 
-def _finding(kernel: KernelEntry, one: FindingEntry) -> Json:
+def _untried(kernel: KernelEntry) -> str:
+    """Which claimed sizes no judged answer had: `cols beyond 512 of 1048576`; nothing where none was judged."""
+    every = ((name, axis["smallest_tried"], axis["largest_tried"], axis) for name, axis in kernel["sizes"].items())
+    told = []
+    for name, smallest, largest, axis in every:
+        if smallest is not None and smallest > axis["least"]:
+            told.append(f"{name} from {axis['least']} to below {smallest}")
+        if largest is not None and largest < axis["most"]:
+            told.append(f"{name} beyond {largest} of {axis['most']}")
+    return ", ".join(told)
+
+
+def _finding(device: str, kernel: KernelEntry, bug: Sequence[FindingEntry]) -> Json:
+    one = bug[0]
     table: Json = {**one}
     taken = ("bucket", "kind", "severity", "known", "message", "where", "words", "detail", "commands")
     places = ((one["file"], one["line"]), (one["other_file"], one["other_line"]))
@@ -94,14 +121,16 @@ def _finding(kernel: KernelEntry, one: FindingEntry) -> Json:
         "kernel": kernel["name"],
         "lines": list(dict.fromkeys(lines)),
         "picture": _picture(one["picture"]) if one["picture"] else None,
-        "facts": [[label, said] for label, said in one["evidence"] if label not in NOT_FACTS],
-        "commands": [[label, said] for label, said in one["commands"] if label not in NOT_FACTS],
-        "also": [
-            {"bucket": other["bucket"], "case": other["case"]}
-            for other in kernel["findings"]
-            if other["bug"] == one["bucket"] and other is not one
-        ],
+        "in_file": one["line"] is not None,
+        "facts": [*_facts_of(one), ["device", device]],
+        "commands": [[LONGER.get(label, label), said] for label, said in one["commands"] if label not in NOT_FACTS],
+        "also": [{"bucket": other["bucket"], "case": other["case"]} for other in bug[1:]],
     }
+
+
+def _facts_of(one: FindingEntry) -> list[list[str]]:
+    """What the terminal says, less what stands elsewhere in the entry."""
+    return [pair for pair in one["evidence"] if pair[0] not in NOT_FACTS and pair[1] != one["message"]]
 
 
 def _picture(answer: SmallAnswer) -> Json:
@@ -134,11 +163,31 @@ def _card(kernel: KernelEntry) -> Json:
         "says": f"{state}: {kernel['op']}, {kernel['trials']} trials, {kernel['rows']} rows{found}",
         "worst": f"{kernel['worst_ratio']:.3g}",
         "ratios": kernel["ratios"],
-        "axes": [],
-        "sizes": [],
+        "maps": list(_maps(kernel)),
+        "firsts": [[bug[0]["first_trial"], bug[0]["bucket"]] for bug in _bugs(kernel)],
+        "trials": kernel["trials"],
         "seconds": list(kernel["seconds"].items()),
         "notes": list(filter(None, [kernel["error"], kernel["stopped"]])),
     }
+
+
+def _maps(kernel: KernelEntry) -> Iterator[Json]:
+    """The sizes tried, two axes at a time, of three the last by itself; nothing where no answer was judged."""
+    axes = [
+        {
+            "name": name,
+            "lo": axis["least"],
+            "hi": axis["most"],
+            "from": axis["smallest_tried"],
+            "to": axis["largest_tried"],
+        }
+        for name, axis in kernel["sizes"].items()
+    ]
+    for first in range(0, len(axes), 2) if kernel["tried"] else ():
+        cells: Counter[tuple[int, ...]] = Counter()
+        for one in kernel["tried"]:
+            cells[tuple(one["sizes"][first : first + 2])] += one["trials"]
+        yield {"axes": axes[first : first + 2], "cells": [[list(sizes), count] for sizes, count in cells.items()]}
 
 
 def _lines(kernel: KernelEntry) -> list[str]:

@@ -22,7 +22,16 @@ from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.oracle.verdict import Extent, Picture, Worst
 from kfuzz.views.claims import claim_notes
-from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTried, SmallAnswer, WorstElement, WrongPart
+from kfuzz.views.document import (
+    Document,
+    FindingEntry,
+    KernelEntry,
+    SizesTogether,
+    SizesTried,
+    SmallAnswer,
+    WorstElement,
+    WrongPart,
+)
 from kfuzz.views.failure import commands, evidence, found_text
 
 
@@ -94,7 +103,11 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "broken": kernel.broken is not None,
         "trials": progress.trials,
         "rows": progress.rows,
-        "sizes": {name: _size(axis, progress.largest.get(name)) for name, axis in kernel.axes.items()},
+        "sizes": {
+            name: _size(axis, progress.smallest.get(name), progress.largest.get(name))
+            for name, axis in kernel.axes.items()
+        },
+        "tried": _tried(progress.tried),
         "worst_ratio": progress.worst_ratio,
         "ratios": list(progress.ratios),
         "error": progress.error,
@@ -108,8 +121,19 @@ def _kernel(result: KernelResult) -> KernelEntry:
     }
 
 
-def _size(axis: Axis, largest: int | None) -> SizesTried:
-    return {"claimed": str(axis), "largest_tried": largest}
+def _size(axis: Axis, smallest: int | None, largest: int | None) -> SizesTried:
+    return {
+        "claimed": str(axis),
+        "least": axis.lo,
+        "most": axis.hi,
+        "smallest_tried": smallest,
+        "largest_tried": largest,
+    }
+
+
+def _tried(octaves: Mapping[str, int]) -> list[SizesTogether]:
+    found = {tuple(map(int, sizes.split())): trials for sizes, trials in octaves.items()}
+    return [{"sizes": list(sizes), "trials": found[sizes]} for sizes in sorted(found)]
 
 
 def finding_entry(one: Discovery, bug: str) -> FindingEntry:

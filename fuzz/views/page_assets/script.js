@@ -32,6 +32,8 @@ function drawFindings() {
     put(summary, "strong", {}, finding.bucket);
     if (finding.also.length) put(summary, "span", {}, ` · seen in ${finding.also.length + 1} ways`);
     put(summary, "span", { class: "said" }, finding.message);
+    const line = (data.sources[finding.kernel] || [])[finding.lines[0] - 1];
+    put(summary, "code", { class: "line" }, line === undefined ? finding.where : `${finding.where}  ${line.trim()}`);
     node.addEventListener("toggle", () => node.open && drawBody(finding));
     finding.node = node;
   }
@@ -58,7 +60,8 @@ function drawSource(parent, finding) {
   const figure = put(parent, "figure");
   put(figure, "figcaption", {}, finding.where);
   if (!marks.length) {
-    put(figure, "p", { class: "legend" }, "No single line is to blame: the answer as a whole is wrong.");
+    put(figure, "p", { class: "legend" }, finding.in_file ? "The text of this file is not in the report."
+      : "No single line is to blame: the answer as a whole is wrong.");
     return;
   }
   const box = put(figure, "div", { class: "source mono", tabindex: 0, role: "group", "aria-label": `Source of ${finding.where}` });
@@ -85,6 +88,7 @@ function drawFacts(parent, finding) {
 }
 
 function drawCommand(parent, label, command) {
+  put(parent, "div", { class: "legend" }, label);
   const row = put(parent, "div", { class: "command" });
   put(row, "code", { tabindex: 0, role: "group", "aria-label": label }, command);
   const button = put(row, "button", { type: "button", "aria-label": `Copy: ${label}` }, "Copy");
@@ -158,33 +162,75 @@ function drawHistogram(parent, kernel) {
   put(svg, "text", { x: width - 5, y: height - 3, "text-anchor": "end" }, "the bound");
 }
 
-function drawSizes(parent, kernel) {
-  const [across, down] = kernel.axes, width = 190, height = down ? 130 : 60, left = 34, bottom = 24;
-  const power = Math.max(1, ...kernel.axes.map(axis => Math.log2(axis.hi + 1)));
-  const x = size => left + (width - left - 8) * Math.log2(size + 1) / power;
-  const y = size => down ? height - bottom - (height - bottom - 8) * Math.log2(size + 1) / power : (height - bottom) / 2;
+// Sizes on logarithmic scales: a cell a power of two, darker the more often; the claim's edges solid where they were tried.
+function drawSizes(parent, map) {
+  const [across, down] = map.axes, width = 230, height = down ? 170 : 62, left = down ? 46 : 12, bottom = 26;
+  const log = size => Math.log2(size + 1);
+  const scale = (axis, from, to) => size => from + (to - from) * (log(size) - log(axis.lo)) / Math.max(1e-9, log(axis.hi) - log(axis.lo) || 1);
+  const x = scale(across, left, width - 10), y = down ? scale(down, height - bottom, 12) : size => size ? 12 : height - bottom;
+  const names = map.axes.map(axis => axis.name).join(" by ");
+  const said = map.axes.map(axis => `${axis.name} ${short(axis.from)} to ${short(axis.to)} of ${short(axis.lo)} to ${short(axis.hi)}`).join(", ");
   const figure = put(parent, "figure");
-  const names = kernel.axes.map(axis => axis.name).join(" by ");
-  put(figure, "figcaption", {}, `sizes tried, of those claimed (${names})`);
-  const reached = kernel.axes.map(axis => `${axis.name} up to ${axis.tried} of ${axis.hi}`).join(", ");
-  const svg = put(figure, "svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Sizes tried: ${reached}` });
-  const box = down ? [x(across.lo), y(down.hi), x(across.hi) - x(across.lo), y(down.lo) - y(down.hi)]
-    : [x(across.lo), y(1) - 8, x(across.hi) - x(across.lo), 16];
-  put(svg, "rect", { class: "claimed", x: box[0], y: box[1], width: Math.max(2, box[2]), height: Math.max(2, box[3]) });
-  for (const [sizes, count] of kernel.sizes) {
-    const dot = put(svg, "circle", { class: "bar", "fill-opacity": 0.55, cx: x(sizes[0]), cy: y(sizes[1] ?? 1), r: Math.min(6, 1.5 + Math.log2(count + 1) / 2) });
-    put(dot, "title", {}, `${kernel.axes.map((axis, place) => `${axis.name} about ${sizes[place]}`).join(", ")}: ${plural(count, "trial")}`);
+  put(figure, "figcaption", {}, `sizes tried, of those claimed: ${names}`);
+  const svg = put(figure, "svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Sizes tried: ${said}` });
+  const most = Math.max(...map.cells.map(([, count]) => count));
+  const within = (axis, size) => Math.max(axis.lo, Math.min(axis.hi, size));
+  for (const [[first, second], count] of map.cells) {
+    const x1 = x(within(across, first)), x2 = x(within(across, 2 * first));
+    const y1 = down ? y(within(down, 2 * second)) : 12, y2 = down ? y(within(down, second)) : height - bottom;
+    const cell = put(svg, "rect", { class: "bar", x: Math.min(x1, width - 13), y: Math.min(y1, y2 - 3), width: Math.max(3, x2 - x1),
+      height: Math.max(3, y2 - y1), "fill-opacity": 0.25 + 0.75 * Math.log1p(count) / Math.log1p(most) });
+    put(cell, "title", {}, `${[first, second].slice(0, map.axes.length).map((size, place) => `${map.axes[place].name} from ${size}`).join(", ")}: ${plural(count, "trial")}`);
   }
-  put(svg, "text", { x: width - 8, y: height - 6, "text-anchor": "end" }, `${across.name}, to ${across.hi}`);
-  if (down) put(svg, "text", { x: 2, y: 10 }, `${down.name}, to ${down.hi}`);
-  put(figure, "p", { class: "legend" }, reached);
+  const edge = (was, name, line) => put(put(svg, "line", { class: was ? "edge" : "edge missed", ...line }), "title", {}, `${name}: ${was ? "tried" : "not tried"}`);
+  const top = 12, floor = height - bottom, right = width - 10;
+  edge(across.from === across.lo, `${across.name} = ${across.lo}`, { x1: left, x2: left, y1: top, y2: floor });
+  edge(across.to === across.hi, `${across.name} = ${across.hi}`, { x1: right, x2: right, y1: top, y2: floor });
+  if (down) {
+    edge(down.from === down.lo, `${down.name} = ${down.lo}`, { x1: left, x2: right, y1: floor, y2: floor });
+    edge(down.to === down.hi, `${down.name} = ${down.hi}`, { x1: left, x2: right, y1: top, y2: top });
+    put(svg, "text", { x: left - 4, y: top + 8, "text-anchor": "end" }, short(down.hi));
+    put(svg, "text", { x: left - 4, y: (top + floor) / 2, "text-anchor": "end" }, down.name);
+    put(svg, "text", { x: left - 4, y: floor, "text-anchor": "end" }, short(down.lo));
+  }
+  put(svg, "text", { x: left, y: height - 10 }, short(across.lo));
+  put(svg, "text", { x: (left + right) / 2, y: height - 10, "text-anchor": "middle" }, across.name);
+  put(svg, "text", { x: right, y: height - 10, "text-anchor": "end" }, short(across.hi));
+  put(figure, "p", { class: "legend" }, `${said}; an edge of the claim is solid where it was tried`);
+}
+const short = size => size < 10000 ? `${size}` : Number.isInteger(Math.log2(size)) ? `2^${Math.log2(size)}`
+  : Number.isInteger(Math.log2(size + 1)) ? `2^${Math.log2(size + 1)}-1` : size.toExponential(1);
+
+function drawFirsts(parent, kernel) {
+  const width = 230, height = 62, x = trial => 8 + (width - 20) * Math.log1p(trial) / Math.log1p(Math.max(1, kernel.trials));
+  const told = kernel.firsts.map(([trial, bucket]) => `${bucket} in trial ${trial}`);
+  const figure = put(parent, "figure");
+  put(figure, "figcaption", {}, `trials to find ${plural(kernel.firsts.length, "bug")}`);
+  const svg = put(figure, "svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Trials to find: ${told.join("; ")}` });
+  put(svg, "line", { class: "axis", x1: 8, x2: width - 12, y1: 36, y2: 36 });
+  kernel.firsts.forEach(([trial], place) => {
+    const mark = put(svg, "line", { class: "edge", x1: x(trial), x2: x(trial), y1: 14, y2: 36 });
+    put(mark, "title", {}, told[place]);
+  });
+  put(svg, "text", { x: 8, y: 52 }, "trial 0");
+  put(svg, "text", { x: width - 12, y: 52, "text-anchor": "end" }, `${kernel.trials}`);
 }
 
 function drawTime(parent, kernel) {
   const total = kernel.seconds.reduce((sum, [, seconds]) => sum + seconds, 0);
   if (!total) return;
-  put(parent, "p", { class: "legend" }, "time: " + kernel.seconds.map(([part, seconds]) =>
-    `${part} ${Math.round(100 * seconds / total)} %`).join(", ") + `, ${total.toFixed(1)} s in all`);
+  const said = kernel.seconds.map(([part, seconds]) => `${part} ${Math.round(100 * seconds / total)} %`).join(", ");
+  const figure = put(parent, "figure"), width = 230;
+  put(figure, "figcaption", {}, `time by part, ${total.toFixed(1)} s in all`);
+  const svg = put(figure, "svg", { width, height: 20, viewBox: `0 0 ${width} 20`, role: "img", "aria-label": `Time by part: ${said}` });
+  let at = 0;
+  kernel.seconds.forEach(([part, seconds], place) => {
+    const wide = width * seconds / total;
+    const bar = put(svg, "rect", { class: "bar part", x: at, y: 3, width: wide, height: 14, "fill-opacity": 1 - 0.3 * place });
+    put(bar, "title", {}, `${part}: ${seconds.toFixed(2)} s`);
+    at += wide;
+  });
+  put(figure, "p", { class: "legend" }, said);
 }
 
 function drawCards() {
@@ -195,8 +241,9 @@ function drawCards() {
     put(card, "p", { class: kernel.state === "kept" ? "ok" : kernel.state === "broken" ? "bad" : "" }, kernel.says);
     const plots = put(card, "div", { class: "plots" });
     if (kernel.ratios.some(Boolean)) drawHistogram(plots, kernel);
-    if (kernel.axes.length) drawSizes(plots, kernel);
-    drawTime(card, kernel);
+    for (const map of kernel.maps) drawSizes(plots, map);
+    if (kernel.firsts.length) drawFirsts(plots, kernel);
+    drawTime(plots, kernel);
     for (const note of kernel.notes) put(card, "p", { class: "legend" }, note);
   }
 }
@@ -269,5 +316,5 @@ fill("kind", findings.map(finding => finding.kind));
 fill("kernel", findings.map(finding => finding.kernel));
 listen();
 filter();
-if (findings.length) findings[0].node.open = true;
+if (findings.length === 1) findings[0].node.open = true; // of several, all are to be seen at once
 drawCards();
