@@ -105,6 +105,7 @@ def document(report: ProgramReport) -> Document:
         "trials": report.runs,
         "rows": report.finished,
         "sizes": {},
+        "tried": [],
         "worst_ratio": 0.0,
         "ratios": [0] * RATIO_STEPS,
         "error": "",
