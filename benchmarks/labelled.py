@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kfuzz.devices import Job
 
-from benchmarks.programs import has_main, kernels, program
+from benchmarks.programs import has_main, kernels
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import planted_programs
@@ -38,6 +38,15 @@ THREADS = 64
 
 
 @dataclass(frozen=True)
+class Program:
+    """A file with a main(), the words that this is given, and where its headers lie."""
+
+    path: Path
+    words: tuple[str, ...]
+    include: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
 class Labelled:
     """A program, what its label says is wrong with it, and how it is run. Only kinds that are `judged` count at all.
 
@@ -47,7 +56,7 @@ class Labelled:
     name: str
     wrong: frozenset[str]
     classes: tuple[str, ...]
-    jobs: Callable[[], Iterator[Job]]
+    runs: Program | Callable[[], Iterator[Job]]
     judged: frozenset[str] | None = None
     in_step: bool = False
     excluded: str = ""
@@ -145,13 +154,12 @@ def _name(path: Path, folder: Path) -> str:
 def _program(
     path: Path, wrong: set[str], classes: list[str], words: tuple[str, ...], include: tuple[Path, ...]
 ) -> Labelled:
-    runs = has_main(path, include)
     return Labelled(
         path.stem,
         frozenset(wrong),
         tuple(classes),
-        lambda: iter([program(path, words, include)]),
-        excluded="" if runs else "it has no main()",
+        Program(path, words, include),
+        excluded="" if has_main(path, include) else "it has no main()",
     )
 
 

@@ -1,42 +1,20 @@
-"""Programs of others as jobs for the cpu device: main() with its words, or a kernel alone with arrays made for it.
+"""Programs of others, made to run on the cpu device: whole ones, and kernels alone with arrays made for them.
 
-Knows how a job is put together; never what is right or wrong about a program.
+Knows how they are put together; never what is right or wrong about one.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
-from kfuzz.devices import Buffer, Call, Element, Job, Step
+from kfuzz.devices import Buffer, Call, Element, Job, Step, cache
+from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.programs.build import compiled, linked, loadable
+from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.devices.headers import sources
 
-ENDS = "main ends with exit code "
-RUNS_MAIN = "suite_runs_main"
-FRONT = """#include <cstdlib>
-struct SuiteExit { int code; };
-[[noreturn]] inline void suite_exit(int code) { throw SuiteExit{code}; }
-namespace std { using ::suite_exit; }
-#define exit suite_exit
-#line 1 "kernel.cu"
-"""
-"""exit() ends the program, and what was seen before is told: it is no refusal of a function's arguments."""
-BACK = """
-static void suite_runs_main() {{
-  static char words[][{longest}] = {{{words}}};
-  char *argv[{count} + 1] = {{}};
-  for (int i = 0; i < {count}; i++) argv[i] = words[i];
-  int code = 0;
-  try {{
-    code = main({given});
-  }} catch (const SuiteExit &done) {{
-    code = done.code;
-  }}
-  if (code) printf("{ends}%d\\n", code);
-}}
-"""
 CONTRACT = """
 #define __requires(...) do { if (!(__VA_ARGS__)) __trap(__LINE__); } while (0)
 #define __assume(...) do { if (!(__VA_ARGS__)) __trap(__LINE__); } while (0)
@@ -59,24 +37,18 @@ FLOATS: dict[int, Element] = {2: "f16", 4: "f32", 8: "f64"}
 
 def has_main(path: Path, include: Iterable[Path]) -> bool:
     """Whether the file, or a header that it includes, has a main()."""
-    return _main(path, path.read_text(encoding="utf-8", errors="replace"), _flags(include)) is not None
+    flags = [f"-I{one.resolve()}" for one in include]
+    every = sources(path, path.read_text(encoding="utf-8", errors="replace"), flags)
+    return any("main" in host_functions_of(one.text) for one in every)
 
 
-def program(path: Path, words: Iterable[str], include: Iterable[Path]) -> Job:
-    """The job that calls main() with these words behind the program's name."""
-    text, flags = path.read_text(encoding="utf-8", errors="replace"), _flags(include)
-    given = [path.stem, *words]
-    takes = _main(path, text, flags) or 0
-    back = BACK.format(
-        longest=max(map(len, given)) + 1,
-        count=len(given),
-        words=", ".join(map(json.dumps, given)),
-        given=", ".join((str(len(given)), "argv", "nullptr")[:takes]),
-        ends=ENDS,
-    )
-    call = Call(RUNS_MAIN, (), (), on_host=True)
-    step = Step(call, (1, 1, 1), (1, 1, 1), 0, ())
-    return Job(path.stem, path.resolve(), FRONT + text + back, flags, 256, (), (step,), (call,))
+def program(path: Path, include: Iterable[Path]) -> Library:
+    """The program that a file is, built as `kfuzz check` does it."""
+    command = parse([str(path), *(f"-I{one.resolve()}" for one in include)])
+    objects = [compiled(one, command.flags).object for one in command.sources]
+    with cache.scratch() as folder:
+        linked(objects, command, folder / "program")
+        return loadable(folder / "program")
 
 
 def kernels(
@@ -139,15 +111,3 @@ def _array(name: str, one: Parameter, kind: str, threads: int) -> Buffer:
         values = values.view(np.int32)
     content = values.astype(np.int32)
     return Buffer(name, "i32", content.shape, content)
-
-
-def _flags(include: Iterable[Path]) -> tuple[str, ...]:
-    return tuple(f"-I{one.resolve()}" for one in include)
-
-
-def _main(path: Path, text: str, flags: tuple[str, ...]) -> int | None:
-    """How many parameters main() has; None where there is no main()."""
-    for one in sources(path, text, flags):
-        if (found := host_functions_of(one.text)).get("main") is not None:
-            return len(found["main"])
-    return None

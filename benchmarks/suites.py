@@ -19,11 +19,16 @@ from queue import SimpleQueue
 
 from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, UnsupportedError
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 
-from benchmarks.labelled import ANY, BUGS, LAYOUTS, SAME_WARP, TOLD_AS, Labelled
-from benchmarks.programs import ENDS, EXCLUDES
+from benchmarks.labelled import ANY, BUGS, LAYOUTS, SAME_WARP, TOLD_AS, Labelled, Program
+from benchmarks.programs import EXCLUDES, program
 
 RUNS, SECONDS = 3, 20.0
+Place = tuple[CpuDevice, Server]
+"""Where one program runs at a time."""
+Seen = tuple[list[Finding], str]
+"""What a run shows, or why it counts for nothing."""
 
 
 @dataclass(frozen=True)
@@ -83,69 +88,86 @@ def nearby(folder: Path) -> Iterator[Path]:
 
 def every(programs: Iterable[Labelled], seed: int, jobs: int) -> Iterator[Told]:
     """What is told of each, so many at once."""
-    devices: SimpleQueue[CpuDevice] = SimpleQueue()
-    made = [CpuDevice() for _ in range(jobs)]
+    free: SimpleQueue[Place] = SimpleQueue()
+    made = [(CpuDevice(), Server()) for _ in range(jobs)]
     for one in made:
-        devices.put(one)
+        free.put(one)
 
     def judged(one: Labelled) -> Told:
-        device = devices.get()
+        place = free.get()
         try:
-            return told_of(device, one, seed)
+            return told_of(place, one, seed)
         finally:
-            devices.put(device)
+            free.put(place)
 
     try:
         with ThreadPoolExecutor(jobs) as pool:
             yield from pool.map(judged, programs)
     finally:
-        for one in made:
-            one.close()
+        for device, server in made:
+            device.close()
+            server.close()
 
 
-def told_of(device: CpuDevice, one: Labelled, seed: int) -> Told:
-    """Run all of a program's jobs, and add up what is told."""
-    began, findings, why_not, ran = time.perf_counter(), list[Finding](), one.excluded, 0
+def told_of(place: Place, one: Labelled, seed: int) -> Told:
+    """Run all that a program is, and add up what is told."""
+    began, findings, why_not = time.perf_counter(), list[Finding](), one.excluded
     try:
-        for job in [] if why_not else one.jobs():
-            outcome = device.run(job, Probe(check=True, runs=RUNS, seed=seed, timeout=SECONDS))
-            counts, words = what_counts(one, job, outcome)
-            findings += counts
-            why_not = why_not or words
-            ran += not words
+        if not why_not:
+            reasons = set[str]()
+            for counts, words in seen_of(place, one, seed):
+                findings += counts
+                reasons.add(words)
+            if "" not in reasons:
+                why_not = next(iter(sorted(reasons)), "it has no kernel that can be called")
     except UnsupportedError as error:
         why_not = f"not supported: {first_line(error)}"
     except (ClaimError, DeviceError, OSError) as error:
         why_not = first_line(error)
-    if ran:
-        why_not = ""
-    elif not why_not:
-        why_not = "it has no kernel that can be called"
     kinds = [{each.kind for each in findings if each.severity == severity} for severity in ("error", "warning")]
     shown = tuple(f"{each.severity}: {each.kind}, line {each.line}: {each.message}" for each in findings)
     return Told(one, frozenset(kinds[0]), frozenset(kinds[1]), shown, time.perf_counter() - began, why_not)
 
 
-def what_counts(one: Labelled, job: Job, outcome: Outcome) -> tuple[list[Finding], str]:
-    """The findings that a label could be about; or why the run counts for nothing."""
+def seen_of(place: Place, one: Labelled, seed: int) -> Iterator[Seen]:
+    """What each run of a program, or each call of a kernel, shows."""
+    device, server = place
+    if not isinstance(one.runs, Program):
+        for job in one.runs():
+            yield of_a_kernel(one, job, device.run(job, Probe(check=True, runs=RUNS, seed=seed, timeout=SECONDS)))
+        return
+    words = (one.runs.path.stem, *one.runs.words)
+    checked = CheckedProgram(program(one.runs.path, one.runs.include), words, SECONDS, server, lambda _: None)
+    told = judged_of(one, checked.outcome(RUNS, seed))
+    codes = {each.exit_code for each in checked.printed}
+    said = next((line for each in checked.printed for line in reversed(each.lines[:-1]) if line.strip()), "")
+    if not told and (checked.stopped or not checked.launches or not codes & {0, None}):
+        yield [], checked.stopped or f"it ends with exit code {codes.pop()}: {said}"
+    else:
+        yield told, ""
+
+
+def of_a_kernel(one: Labelled, job: Job, outcome: Outcome) -> Seen:
+    """The findings that a label could be about; or why the call counts for nothing."""
     lines = job.source.partition('#line 1 "kernel.cu"\n')[2].splitlines()
     for each in outcome.findings:
         if each.kind == "trap" and each.line and EXCLUDES.search("".join(lines[each.line - 1 : each.line])):
             return [], "no input that was tried is one that it takes"
+    told = judged_of(one, outcome)
+    if told or outcome.runs or outcome.findings:
+        return told, ""
+    return [], "; ".join(outcome.notes) or "it did not come to its end"
+
+
+def judged_of(one: Labelled, outcome: Outcome) -> list[Finding]:
+    """What is told that a label could be about."""
     told = [each for each in outcome.findings if each.kind != "nondeterministic"]
-    if one.judged is not None:
-        judged = set[str]().union(*(TOLD_AS[label] for label in one.judged | (one.wrong - {ANY})))
-        told = [each for each in told if each.kind in judged or ANY in one.wrong]
+    if one.judged is not None and ANY not in one.wrong:
+        judged = set[str]().union(*(TOLD_AS[label] for label in one.judged | one.wrong))
+        told = [each for each in told if each.kind in judged]
     if one.in_step:
         told = [each for each in told if each.kind != "race" or SAME_WARP not in each.message]
-    if told:
-        return told, ""
-    if outcome.refusal:
-        return [], f"refused: {outcome.refusal}"
-    ended = next((note[note.index(ENDS) :].split("\n")[0] for note in outcome.notes if ENDS in note), "")
-    if ended or (not outcome.runs and not outcome.findings):
-        return [], ended or "; ".join(outcome.notes) or "it did not come to its end"
-    return [], ""
+    return told
 
 
 def first_line(error: BaseException) -> str:
