@@ -48,7 +48,7 @@ extern __shared__ float cache[];
 
 __device__ inline float block_sum(float value) {
     const int t = threadIdx.x;
-    cache[t] = value;
+    cache[t] = value;  // KEEPS
     __syncthreads();
     for (int step = WIDTH / 2; step > 0; step /= 2) {
         if (t < step) cache[t] += cache[t + step];  // ADDS
@@ -128,6 +128,24 @@ def test_what_the_device_lacks_and_what_does_not_compile_is_told_by_the_headers_
 def test_a_header_that_changes_is_compiled_anew(tmp_path: Path) -> None:
     assert defects(written(tmp_path)) == ()
     assert [one.kind for one in defects(written(tmp_path, block=BLOCK.replace("+= cache", "-= cache")))] == ["numeric"]
+
+
+def test_a_race_between_a_header_and_the_kernel_file_says_which_line_is_of_which(tmp_path: Path) -> None:
+    racy = KERNEL.replace("    sum = block_sum(sum);", "    cache[63 - threadIdx.x] = sum;  // STORES\n    sum = block_sum(sum);")
+    found = [one.message for one in defects(written(tmp_path, racy)) if one.kind == "race"]
+    stored, kept = line_of(racy, "STORES"), line_of(BLOCK, "KEEPS")
+    assert any(f"between line {stored} of the kernel file and line {kept} of block.cuh" in one for one in found)
+
+
+def test_a_script_names_a_header_as_it_carries_it(tmp_path: Path) -> None:
+    racy = BLOCK.replace("        __syncthreads();  // MEETS\n", "")
+    kernel = written(tmp_path, block=racy)
+    origin = Origin("sums", "sums: race", "race", "off", "cpu", {}, check=True)
+    (tmp_path / "repro.py").write_text(script(kernel, Record(case_of("row_sum", {"x": X}), origin), "repro.py"))
+    done = subprocess.run(
+        [sys.executable, "repro.py", "cpu"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert f"where     1-block.cuh:{line_of(racy, 'ADDS')}" in done.stdout
 
 
 def test_repro_carries_the_headers(tmp_path: Path) -> None:

@@ -192,7 +192,10 @@ def _run(path: Path, name: str, arrays: Mapping[str, Values | Recipe], origin: O
         raise CaseError(f"{name} does not claim this case: {found.reason}")
     if found.status in ("cannot run", "skipped"):
         raise CaseError(found.reason)
-    here = (replace(defect, scene=replace(defect.scene, path=f"{name}.cu")) for defect in found.defects)
+    here = (  # files by the names that they have in the script
+        replace(defect, scene=replace(defect.scene, path=f"{name}.cu"), header=Path(defect.header).name)
+        for defect in found.defects
+    )
     for text in replay_texts(replace(found, defects=tuple(here)), record, None):
         print(text, end="\n\n")
     if not found.defects:

@@ -6,6 +6,7 @@ Knows what orders accesses on a GPU. How a run is made again is passed in.
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from kfuzz.devices.cpu.abi import (
     ATOMICS_ACQUIRE,
@@ -70,7 +71,8 @@ def _is_seen(sight: Sight, among: Iterable[Sight]) -> bool:
 
 def _in_words(sight: Sight, race: Race, granted: tuple[int, str] | None) -> Sight:
     finding = sight.finding
-    first, second = f"line {finding.other_line}", f"line {finding.line}"
+    both = (finding.other_line, finding.other_file), (finding.line, finding.file)
+    first, second = (_shown_line(*place, is_alone=finding.file == finding.other_file) for place in both)
     if granted:
         words = granted[1].format(first=first, second=second)
     elif finding.severity == "warning":  # it is said already
@@ -80,6 +82,11 @@ def _in_words(sight: Sight, race: Race, granted: tuple[int, str] | None) -> Sigh
     sure = granted is not None and granted[0] == SCOPES_REACH
     severity = "error" if sure else finding.severity
     return replace(sight, finding=replace(finding, severity=severity, message=f"{finding.message}; {words}"))
+
+
+def _shown_line(line: int | None, file: str, is_alone: bool) -> str:
+    """A line; where the two are in different files, of which."""
+    return f"line {line}" if is_alone else f"line {line} of {Path(file).name or 'the kernel file'}"
 
 
 def _general(race: Race, first: str, second: str) -> str:
