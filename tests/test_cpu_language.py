@@ -563,3 +563,29 @@ def test_atomic_float_additions_flush_denormals_in_global_memory_alone(device: C
     np.testing.assert_array_equal(got[4:8], kept)
     np.testing.assert_array_equal(got[8:12], np.array([0, 0, 2e-38, 0], "f4"))
     assert (got[12:] == 1).all()
+
+
+@EVERY
+def test_how_one_operation_rounds_is_nothing_to_what_is_around_it_and_to_other_threads(
+    device: CpuDevice, check: bool
+) -> None:
+    text = """
+    __global__ void k(float *y, const float *x) {
+        float sum = 0.0f;
+        for (int i = 0; i < 64; i++) sum = __fadd_rz(sum, expf(x[i]));
+        y[threadIdx.x] = expf(x[threadIdx.x]) / sum;
+    }"""
+    x = floats(64)
+    y = run(device, text, {"y": "f32[64]", "x": x}, check, block=64)
+    plain = run(device, text.replace("__fadd_rz(sum, expf(x[i]))", "1.0f"), {"y": "f32[64]", "x": x}, check, block=64)
+    np.testing.assert_array_equal(y, plain / sum_toward_zero(plain))
+
+
+def sum_toward_zero(terms: NDArray[np.generic]) -> np.float32:
+    """Floats added one after the other, each sum cut."""
+    total = np.float32(0)
+    for term in terms.astype(np.float64):
+        exact = float(total) + float(term)
+        near = np.float32(exact)
+        total = np.nextafter(near, np.float32(0)) if abs(float(near)) > abs(exact) else near
+    return total

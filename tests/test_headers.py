@@ -131,7 +131,8 @@ def test_a_header_that_changes_is_compiled_anew(tmp_path: Path) -> None:
 
 
 def test_a_race_between_a_header_and_the_kernel_file_says_which_line_is_of_which(tmp_path: Path) -> None:
-    racy = KERNEL.replace("    sum = block_sum(sum);", "    cache[63 - threadIdx.x] = sum;  // STORES\n    sum = block_sum(sum);")
+    store = "    cache[63 - threadIdx.x] = sum;  // STORES\n"
+    racy = KERNEL.replace("    sum = block_sum", f"{store}    sum = block_sum")
     found = [one.message for one in defects(written(tmp_path, racy)) if one.kind == "race"]
     stored, kept = line_of(racy, "STORES"), line_of(BLOCK, "KEEPS")
     both = f"line {stored} of the kernel file", f"line {kept} of block.cuh"

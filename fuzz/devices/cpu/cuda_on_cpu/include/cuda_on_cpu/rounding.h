@@ -1,7 +1,9 @@
 // Arithmetic that says how it rounds: __fadd_rz and its kin, and conversions to float.
 //
 // The processor rounds as told while it does one operation, so that denormals, overflow and -ftz=true are its own
-// business. The operands and the result pass through asm: the compiler must not move or fold what lies between.
+// business. The operands pass through asm before it is told and again behind, and so does the result: neither what made
+// an operand may be moved to between, as an expf(x) whose only use this is would be, nor the operation out. Nor may a
+// thread that takes turns at its accesses, also those of its own variables, leave off here: others would round so, too.
 #pragma once
 #include "../../runtime/denormals.h"
 #include "language.h"
@@ -16,15 +18,16 @@ constexpr uint32_t rounding_bits = 0x6000, round_rd = 0x2000, round_ru = 0x4000,
 constexpr uint32_t rounding_bits = 3u << 22, round_ru = 1u << 22, round_rd = 2u << 22, round_rz = 3u << 22;  // FPCR
 #endif
 
-inline void hide(float &value) { asm volatile("" : CUDA_ON_CPU_FLOAT_REGISTER(value)); }
-inline void hide(double &value) { asm volatile("" : CUDA_ON_CPU_FLOAT_REGISTER(value)); }
-inline void hide(int &value) { asm volatile("" : "+r"(value)); }
-inline void hide(unsigned int &value) { asm volatile("" : "+r"(value)); }
-inline void hide(long long &value) { asm volatile("" : "+r"(value)); }
-inline void hide(unsigned long long &value) { asm volatile("" : "+r"(value)); }
+CUDA_ON_CPU_UNCHECKED inline void hide(float &value) { asm volatile("" : CUDA_ON_CPU_FLOAT_REGISTER(value)); }
+CUDA_ON_CPU_UNCHECKED inline void hide(double &value) { asm volatile("" : CUDA_ON_CPU_FLOAT_REGISTER(value)); }
+CUDA_ON_CPU_UNCHECKED inline void hide(int &value) { asm volatile("" : "+r"(value)); }
+CUDA_ON_CPU_UNCHECKED inline void hide(unsigned int &value) { asm volatile("" : "+r"(value)); }
+CUDA_ON_CPU_UNCHECKED inline void hide(long long &value) { asm volatile("" : "+r"(value)); }
+CUDA_ON_CPU_UNCHECKED inline void hide(unsigned long long &value) { asm volatile("" : "+r"(value)); }
 
 template <class Operation, class... Operand>
-inline auto rounded(uint32_t mode, Operation operation, Operand... operands) {
+CUDA_ON_CPU_UNCHECKED inline auto rounded(uint32_t mode, Operation operation, Operand... operands) {
+  (hide(operands), ...);
   uint32_t before = read_float_control();
   write_float_control((before & ~rounding_bits) | mode);
   (hide(operands), ...);
@@ -41,8 +44,9 @@ inline auto rounded(uint32_t mode, Operation operation, Operand... operands) {
   static inline to name##_rn parameters { return expression; }
 #define CUDA_ON_CPU_ROUNDED_AS(mode, name, to, parameters, names, expression)                          \
   static inline to name##_##mode parameters {                                                          \
-    return cuda_on_cpu::rounded(cuda_on_cpu::round_##mode, [] parameters -> to { return expression; }, \
-                                CUDA_ON_CPU_UNPACK names);                                             \
+    return cuda_on_cpu::rounded(                                                                       \
+        cuda_on_cpu::round_##mode, [] parameters CUDA_ON_CPU_UNCHECKED->to { return expression; },     \
+        CUDA_ON_CPU_UNPACK names);                                                                     \
   }
 #define CUDA_ON_CPU_UNPACK(...) __VA_ARGS__
 #define CUDA_ON_CPU_ROUNDED(name, to, parameters, names, expression)              \
