@@ -25,10 +25,17 @@ soak: .venv/ready                 ## the long proofs
 	$(BIN)/kfuzz fuzz --device cpu --max-cases 100000
 	$(PYTEST) -m soak
 
+docs: .venv/docs                  ## the documentation as a site, in build/site: open index.html, no network is needed
+	$(BIN)/python docs/site.py build/site
+
+.venv/docs: .venv/ready
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	touch $@
 
-.PHONY: fuzz test quick check soak
+.PHONY: fuzz test quick check soak docs

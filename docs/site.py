@@ -4,6 +4,7 @@ python docs/site.py build/site
 """
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
@@ -16,9 +17,21 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ROOT / "fuzz" / "views" / "kinds"
 BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
-API = ("kfuzz", "kfuzz.oracle", "kfuzz.strategies", "kfuzz.devices", "kfuzz.trials.trial")
+API = {
+    "kfuzz": "fuzz, load",
+    "kfuzz.oracle.judge.judge": "",  # named one by one: the modules that they lie in have the same names
+    "kfuzz.oracle.want.want": "",
+    "kfuzz.oracle": "",
+    "kfuzz.strategies": "",
+    "kfuzz.devices": "",
+    "kfuzz.trials.trial": "",
+}
+"""What people import, and of it only these members where some are named."""
 ORDER = ("tutorial", "kernel-file", "ci", "limits", "cpu-device", "numerics", "architecture", "formats", "kernels")
-LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)\s#]+)")
+LINK = re.compile(r"\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
+SHIM = re.compile(r'<script src="https://[^"]*/iframe-worker/shim"></script>')
+"""What the theme would fetch to search a site that is opened from disk; we have our own."""
+FETCHED = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="https?://""")
 
 
 def assembled(source: Path) -> None:
@@ -31,7 +44,9 @@ def assembled(source: Path) -> None:
             write(source / name, (ROOT / name).read_text(encoding="utf-8"), ROOT)
     for path in sorted(KINDS.glob("*.md")):
         write(source / "findings" / path.name, path.read_text(encoding="utf-8"), path.parent)
-    pages = [f"# API\n\n{' '.join(f'[`{name}`](#{name})' for name in API)}\n", *(f"::: {name}\n" for name in API)]
+    chosen = {name: f"    options:\n      members: [{members}]\n" if members else "" for name, members in API.items()}
+    pages = [f"# API\n\n{' '.join(f'[`{name}`](#{name})' for name in API)}\n"]
+    pages += [f"::: {name}\n{options}" for name, options in chosen.items()]
     write(source / "api.md", "\n".join(pages), ROOT)
 
 
@@ -45,19 +60,29 @@ def linked(folder: Path) -> None:
 def write(path: Path, text: str, folder: Path) -> None:
     """A page, with links to what the site holds pointing there, and links to other files of the repository in words."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(LINK.sub(lambda found: f"]({where(found[1], folder)}", text), encoding="utf-8")
+    path.write_text(LINK.sub(lambda found: linked_to(*found.groups(default=""), folder), text), encoding="utf-8")
+
+
+def linked_to(label: str, link: str, anchor: str, folder: Path) -> str:
+    """A link to a page of the site; of another file of the repository its name."""
+    place = where(link, folder)
+    return f"[{label}]({place}{anchor})" if place else f"{label} (`{name_of(folder / link)}`)"
+
+
+def name_of(path: Path) -> str:
+    return path.resolve().relative_to(ROOT).as_posix()
 
 
 def where(link: str, folder: Path) -> str:
-    """The place of a linked file in the site."""
+    """The place of a linked file in the site; nothing where the site does not hold it."""
     target = (folder / link).resolve()
+    if not target.exists():
+        raise SystemExit(f"{folder.relative_to(ROOT) or '.'}: the link to {link} leads nowhere")
     if target == ROOT / "README.md":
         return "index.md"
     if target.parent in (ROOT / "docs", ROOT) and target.suffix == ".md":
         return target.name
-    if not target.exists():
-        raise SystemExit(f"{folder.relative_to(ROOT) or '.'}: the link to {link} leads nowhere")
-    return f"https://example.invalid/{target.relative_to(ROOT)}"
+    return ""
 
 
 def configuration(source: Path, package: Path, site: Path) -> dict[str, object]:
@@ -100,8 +125,22 @@ def main() -> None:
         settings = Path(folder) / "mkdocs.yml"
         settings.write_text(yaml.safe_dump(configuration(source, package, site), sort_keys=False), encoding="utf-8")
         shutil.rmtree(site, ignore_errors=True)
-        done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "-f", str(settings)], check=False)
-    sys.exit(done.returncode)
+        run = [sys.executable, "-m", "mkdocs", "build", "--quiet", "-f", str(settings)]
+        quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+        done = subprocess.run(run, env=quiet, check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+    made_offline(site)
+
+
+def made_offline(site: Path) -> None:
+    """Let no page fetch anything: what searches a site from disk is written into it, and nothing else is left."""
+    own = f"<script>{(ROOT / 'docs' / 'search_from_disk.js').read_text(encoding='utf-8')}</script>"
+    for path in site.rglob("*.html"):
+        text = SHIM.sub(lambda _: own, path.read_text(encoding="utf-8"))
+        if found := FETCHED.search(text):
+            raise SystemExit(f"{path.relative_to(site)}: it would fetch something: {found[0]}")
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

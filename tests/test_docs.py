@@ -18,7 +18,7 @@ from pages import ROOT, anchors, blocks, commands, inline_commands, is_shown, li
 PAGES = [pytest.param(page, id=page.relative_to(ROOT).as_posix()) for page in pages()]
 WITH_SESSION = [param for param in PAGES if blocks(param.values[0].read_text(), "console")]
 WITH_PYTHON = [param for param in PAGES if blocks(param.values[0].read_text(), "python")]
-OTHERS = {"cd", "dask", "env", ".", "git", "sed", "cp", "ls", "ruff", "mypy", "flock"}
+OTHERS = {"cd", "dask", "env", "eval", ".", "git", "sed", "cp", "ls", "ruff", "mypy", "flock"}
 """Programs that are not ours: a page may use them, and is believed."""
 ENVIRONMENT = {
     **os.environ,
@@ -35,7 +35,7 @@ class WrongError(Exception):
 def check_command(line: str) -> None:
     """Raise WrongError unless the command line is one that works, as far as can be told without running it."""
     for part in re.split(r" \|\| | && | \| |; ", line):
-        words = [word for word in shlex.split(part.partition(" > ")[0]) if not re.match(r"[A-Z]+=", word)]
+        words = [word for word in shlex.split(part.partition(" > ")[0]) if not re.match(r"[A-Z_]+=", word)]
         program, arguments = words[0], words[1:]
         if program in ("python", "python3") and arguments[0] == "-m":
             program, arguments = f"-m {arguments[1]}", arguments[2:]
