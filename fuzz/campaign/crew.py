@@ -23,7 +23,7 @@ from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
 from kfuzz.search.plan import BUDGET
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.locating import located
-from kfuzz.trials.trial import run_trial
+from kfuzz.trials.trial import Trial, run_trial
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
 """Seconds. A trial takes milliseconds, so what has not ended by the second is a hang, even if time is up soon."""
@@ -133,11 +133,22 @@ def _trial(
         elements=trial.elements,
         ratio=trial.ratio,
         seconds={"generation": planned, **trial.seconds},
-        reasons=tuple(re.sub(r"\d+ ", "", reason) for reason in (trial.reasons if trial.rows else trial.notes)),
+        reasons=tuple(map(counted, trial.reasons if trial.rows or _is_refused(trial) else trial.notes)),
         silences=trial.silences,
         seen=tuple(_seen(kernel, trial.case, defect, known, device, probe) for defect in trial.defects),
     )
     return end, any(defect.kind == "hang" for defect in trial.defects)
+
+
+def _is_refused(trial: Trial) -> bool:
+    return any(one.startswith("refused: ") for one in trial.reasons)
+
+
+def counted(reason: str) -> str:
+    """A reason without its numbers, so that one is told once; the line that refuses stays."""
+    line = re.match(r"refused: (?:line \d+: )?", reason)
+    kept = line[0] if line else ""
+    return kept + re.sub(r"\d+ ", "", reason[len(kept) :])
 
 
 def _seen(kernel: Kernel, case: Case, defect: Defect, known: dict[str, int], device: Device, probe: Probe) -> Shown:

@@ -29,7 +29,7 @@ class LastRun:
 
     def is_of(self, kernel: Kernel) -> bool:
         """Whether the file is still what it was."""
-        return self.text == cache.key(kernel.source)
+        return self.text == cache.key(kernel.front.whole)
 
 
 def note(result: Result, device: str) -> None:
@@ -38,7 +38,7 @@ def note(result: Result, device: str) -> None:
     for one in result.kernels:
         if one.progress.trials:
             errors = sum(found.is_error for found in one.discoveries)
-            told = LastRun(device, one.progress.trials, errors, ended, cache.key(one.kernel.source))
+            told = LastRun(device, one.progress.trials, errors, ended, cache.key(one.kernel.front.whole))
             cache.save(_name(one.kernel), json.dumps(asdict(told)).encode())
 
 

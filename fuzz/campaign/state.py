@@ -137,7 +137,7 @@ def seed_of_state(out: Path) -> int | None:
 
 
 def _hash(kernel: Kernel) -> str:
-    return hashlib.sha256(kernel.source.encode()).hexdigest()
+    return hashlib.sha256(kernel.front.whole.encode()).hexdigest()
 
 
 def _encoded(kernel: Kernel, progress: Progress) -> dict[str, object]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kfuzz.campaign.schedule import attempt_of
-from kfuzz.claiming.guess_host import host_claims
+from kfuzz.claiming.guess_host import NOTHING, FunctionWords, host_claims
 from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.text import commented
 from kfuzz.claims import front_matter
@@ -30,7 +30,7 @@ WORDS = {
 """Parts of names that tell an op, the most telling first."""
 
 
-def guessed(path: Path, source: str, op: str | None) -> Kernel:
+def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Kernel:
     """The first claim of those that the text allows which some trials keep; a ClaimError that says what to write."""
     where = shown_path(path)
     chosen = op or op_of(path.stem, source)
@@ -40,7 +40,7 @@ def guessed(path: Path, source: str, op: str | None) -> Kernel:
     seen: list[Attempt] = []
     idle: dict[tuple[Entry, ...], str] = {}
     with CpuDevice() as device:
-        for toml in guesses(chosen, where, source):
+        for toml in guesses(chosen, where, source, said):
             text = f"{OPENS}\n{commented(toml)}\n{CLOSES}\n{source}"
             try:
                 kernel = read(front_matter.parse(path, text))
@@ -54,9 +54,9 @@ def guessed(path: Path, source: str, op: str | None) -> Kernel:
     raise ClaimError(f"{where}: no guess of how it computes {chosen} is kept{told}; write its claim")
 
 
-def guesses(op: str, where: str, source: str) -> Iterator[str]:
+def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
     """Claims in TOML: of the function that calls the kernels, where that is what people call, else of the kernel."""
-    hosts = list(host_claims(op, source))
+    hosts = list(host_claims(op, source, said))
     yield from hosts
     if not hosts:
         yield from claims(op, function_of(where, source), source)

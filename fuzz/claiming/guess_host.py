@@ -6,7 +6,8 @@ show.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 
 from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, name_of, named
@@ -18,25 +19,51 @@ ROWS = 4096
 BOUND = re.compile(r"\bm\.(?:def|impl)\s*\(\s*\"[^\"]*\"\s*,\s*&?\s*(?:\w+::)*(\w+)")
 NOT_FORWARD = re.compile(r"backward|grad|^main$", re.IGNORECASE)
 DIMENSION = re.compile(r"dim|axis", re.IGNORECASE)
+DEFAULT = re.compile(r"\bpy\s*::\s*arg\s*\(\s*\"(\w+)\"\s*\)\s*=\s*([^,)]+)")
 Pairing = tuple[list[tuple[str, str]], list[str]]
 """Arrays as (name, what the claim says of it), and the arguments."""
 
 
-def host_claims(op: str, source: str) -> Iterator[str]:
+@dataclass(frozen=True)
+class FunctionWords:
+    """What a person has said of a function: which it is, the shape it was written for, and other arguments' values."""
+
+    entry: str = ""
+    home: tuple[int, ...] = ()
+    arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    only_home: bool = False
+
+
+NOTHING = FunctionWords()
+
+
+def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
     """Claims in TOML, the likeliest first; none where the kernel by itself is what people call."""
     roles = roles_of(op)
     functions = host_functions_of(source)
     bound = [name for name in BOUND.findall(source) if name in functions]
     tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]
     several = list(functions) if len(entries_of(source)) > 1 and "<<<" in COMMENTS_AND_STRINGS.sub(" ", source) else []
-    for name in dict.fromkeys([*bound, *tensors, *several]):
-        if NOT_FORWARD.search(name):
-            continue
-        for arrays, args in orders(roles, functions[name]):
-            yield from written(op, roles, name, arrays, args)
+    every = [name for name in dict.fromkeys([*bound, *tensors, *several]) if not NOT_FORWARD.search(name)]
+    every = every if not said.entry else [said.entry] if said.entry in functions else []
+    usual = {name: (value.strip(),) for name, value in DEFAULT.findall(source)}
+    known = {**{name: value for name, value in usual.items() if not DIMENSION.fullmatch(name)}, **said.arguments}
+    for name in every:
+        for arrays, args in orders(roles, functions[name], known):
+            yield from written(op, roles, name, arrays, args, said)
 
 
-def orders(roles: Roles, parameters: Sequence[Parameter]) -> Iterator[Pairing]:
+def entries_for(source: str) -> list[str]:
+    """The functions of tensors that a module is asked for; where it names none, all that take tensors."""
+    functions = host_functions_of(source)
+    bound = [name for name in BOUND.findall(source) if name in functions]
+    tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]
+    return [name for name in dict.fromkeys(bound or tensors) if not NOT_FORWARD.search(name)]
+
+
+def orders(
+    roles: Roles, parameters: Sequence[Parameter], known: Mapping[str, tuple[str, ...]] = NOTHING.arguments
+) -> Iterator[Pairing]:
     """Which parameter may be which array: inputs before outputs, then outputs before inputs; by const where it is."""
     taken = [one for one in parameters if is_tensor(one) or one.is_pointer]
     ins, outs = list(roles.inputs), list(roles.outputs)
@@ -51,14 +78,25 @@ def orders(roles: Roles, parameters: Sequence[Parameter]) -> Iterator[Pairing]:
         every = [[*ins, *outs], [*outs, *ins]]
     for order in every:
         given = dict(zip(map(name_of, taken), order, strict=True))
-        args = [name_of(one) if name_of(one) in given else value_of(one, roles) for one in parameters]
+        args = [
+            name_of(one) if name_of(one) in given else given_value(known, name_of(one)) or value_of(one, roles)
+            for one in parameters
+        ]
         if "" in args or "" in order or len(given) < len(taken):
             return
         returned = [] if len(order) > len(ins) else [(f"result_{role}", role) for role in outs]
         yield [*given.items(), *returned], args
 
 
-def written(op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str]) -> Iterator[str]:
+def given_value(known: Mapping[str, tuple[str, ...]], name: str) -> str:
+    """The value of an argument that somebody has said; its own name where there are several."""
+    values = known.get(name, ())
+    return name if len(values) > 1 else values[0] if values else ""
+
+
+def written(
+    op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str], said: FunctionWords = NOTHING
+) -> Iterator[str]:
     """The claims of one function, for sizes from large to small."""
     every = {**roles.inputs, **roles.outputs}
     sizes = list(dict.fromkeys(size for shape in roles.inputs.values() for size in shape if size != "1"))
@@ -67,12 +105,20 @@ def written(op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], arg
         for array, role in arrays
     )
     shown = ", ".join(one if re.fullmatch(r"-?\d+|true|false", one) else f'"{one}"' for one in args)
+    home = dict(zip(sizes, said.home, strict=False))
+    tuned = {one: values for one, values in said.arguments.items() if len(values) > 1 and one in args}
+    tune = "".join(f"{one} = [{', '.join(values)}], " for one, values in tuned.items())
+    tune = f"tune   = {{ {tune.removesuffix(', ')} }}\n" if tune else ""
+    written_for = f"\nhome  = {{ {', '.join(f'{size} = {n}' for size, n in home.items())} }}" if home else ""
     for values, longest in product(VALUES, dict.fromkeys(limit for limit, _ in LIMITS[1:])):
         most = {size: min(longest, ROWS) for size in sizes} | ({"rows": ROWS} if roles.takes_vector else {})
+        most = {size: max(most[size], home.get(size, 1)) for size in sizes}
         axes = ", ".join(f'{size} = "1..{most[size]}"' for size in sizes)
+        if said.only_home:
+            axes = ", ".join(f"{size} = [{n}]" for size, n in home.items())
         yield (
-            f'op     = "{op}"\naxes   = {{ {axes} }}\narrays = {{ {told} }}\n\n'
-            f'[host]\nentry = "{name}"\nargs  = [{shown}]{values}'
+            f'op     = "{op}"\naxes   = {{ {axes} }}\n{tune}arrays = {{ {told} }}\n\n'
+            f'[host]\nentry = "{name}"\nargs  = [{shown}]{written_for}{values}'
         )
 
 

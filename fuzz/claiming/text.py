@@ -18,6 +18,10 @@ HEADER = re.compile(r"\s*\[\[?\s*(\w+)")
 
 def with_tables(kernel: Kernel, tables: Tables) -> Kernel:
     """The kernel with these tables in the place of those that its claim has; an empty one is left out."""
+    if kernel.front.said:
+        return read(
+            front_matter.beside(kernel.path, kernel.source, toml_with(kernel.front.toml, tables), kernel.front.said)
+        )
     lines = kernel.source.split("\n")
     first = kernel.front.first - 1
     after = first + kernel.front.toml.count("\n") + 1

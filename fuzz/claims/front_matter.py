@@ -41,7 +41,10 @@ KeyPath = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class FrontMatter:
-    """A kernel file in its parts: `values` is the parsed TOML, `first` the line on which it starts."""
+    """A kernel file in its parts: `values` is the parsed TOML, `first` the line on which it starts.
+
+    `said`: the words of a command that the claim comes of, where it does not stand in the file.
+    """
 
     path: Path
     source: str
@@ -49,12 +52,22 @@ class FrontMatter:
     first: int
     toml: str
     values: dict[str, object] = field(hash=False)
+    said: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The file's text with the claim on top, wherever that comes from."""
+        if not self.said:
+            return self.source
+        claim = "\n".join(f"// {line}".rstrip() for line in self.toml.split("\n"))
+        return f"{OPENS}\n{claim}\n{CLOSES}\n{self.source}"
 
     def error(self, key: KeyPath, found: str) -> ClaimError:
         """One line: file, line, key = value, what was found and what is allowed."""
         value = lookup(self.values, key)
         written = "" if value is None else f" = {shown(value)}"
-        return ClaimError(f"{shown_path(self.path)}:{self.line(key)}: {shown_key(key)}{written}: {found}")
+        line = "" if self.said else f"{self.line(key)}:"
+        return ClaimError(f"{shown_path(self.path)}:{line} {shown_key(key)}{written}: {found}")
 
     def line(self, key: KeyPath) -> int:
         """The line on which the statement of this key starts, or of the nearest key around it."""
@@ -66,18 +79,30 @@ class FrontMatter:
 
 def read(path: Path) -> FrontMatter:
     """Read a kernel file; ClaimError where its front matter is missing, open or no TOML."""
+    return parse(path, text_of(path))
+
+
+def text_of(path: Path) -> str:
+    """The text of a kernel file; a ClaimError where it is none."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             raise ClaimError(f"{shown_path(path)}: not a regular file; a kernel file is expected")
         if status.st_size > MOST_BYTES:
             raise ClaimError(f"{shown_path(path)}: {status.st_size} bytes; at most {MOST_BYTES} are read")
-        source = path.read_text(encoding="utf-8-sig")  # without the mark that some editors put in front
+        return path.read_text(encoding="utf-8-sig")  # without the mark that some editors put in front
     except OSError as error:
         raise ClaimError(f"{shown_path(path)}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ClaimError(f"{shown_path(path)}: is no UTF-8 text (byte {error.start})") from None
-    return parse(path, source)
+
+
+def beside(path: Path, source: str, toml: str, said: str) -> FrontMatter:
+    """A kernel file whose claim does not stand in it."""
+    try:
+        return FrontMatter(path, source, "", 1, toml, tomllib.loads(toml), said)
+    except (ValueError, RecursionError) as error:
+        raise ClaimError(f"{said}: broken TOML: {message_of(error)}") from None
 
 
 def parse(path: Path, source: str) -> FrontMatter:

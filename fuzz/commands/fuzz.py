@@ -22,9 +22,19 @@ from kfuzz.campaign.schedule import WHOLE, Shard, due, quotas
 from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
+from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claiming.slack import slack_of, told
 from kfuzz.claims.kernel import Kernel, kernel_files
-from kfuzz.commands.options import Screen, console, device_option, duration, kernels_named, shard, tell_faults
+from kfuzz.commands.options import (
+    Screen,
+    console,
+    device_option,
+    duration,
+    kernels_named,
+    shard,
+    tell_faults,
+    unclaimed_options,
+)
 from kfuzz.commands.workplace import Workplace, cluster_option, workplace_for
 from kfuzz.devices import DeviceError
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
@@ -85,6 +95,7 @@ Documents = tuple[tuple[Path | None, Callable[[report.Report], str]], ...]
               help="Also tell a CI service, in its own words; auto is github where GITHUB_ACTIONS is set.")  # fmt: skip
 @click.option("--since", metavar="COMMIT", help="Only kernels that differ from this commit, or what they include.")
 @click.option("--watch", is_flag=True, help="Run again what changes, a few cases of each kernel, until Ctrl-C.")
+@unclaimed_options
 @click.option("--sanitize", is_flag=True, help="On the gpu, put compute-sanitizer under some of the trials.")
 @click.pass_context
 def fuzz(
@@ -108,6 +119,7 @@ def fuzz(
     since: str | None,
     watch: bool,
     sanitize: bool,
+    unclaimed: Unclaimed | None,
 ) -> None:
     """Search for inputs that break kernels, and keep one case for each way in which they break.
 
@@ -120,6 +132,8 @@ def fuzz(
     kfuzz fuzz mine.cu --max-cases 500 --seed 7     the same 500 cases, every time
     kfuzz fuzz . --json now.json --baseline last.json     fail on what is new
     kfuzz fuzz mine.cu --watch                run again whenever you save it
+    kfuzz fuzz theirs.cu --op softmax --home 16x1024     a file without a claim, as it is
+    kfuzz fuzz answers --claim softmax.toml --out done     a folder of them
 
     Exit code: 0 nothing new is broken, 1 something is, 2 it could not be done, 130 interrupted; what was found is
     kept in every case.
@@ -128,8 +142,12 @@ def fuzz(
         raise click.UsageError(f"--shard {part} is a part of the cases of one seed: give all parts the same --seed")
     if watch and (out or cluster or since or part != WHOLE):
         raise click.UsageError("--watch begins anew with every change: leave out --out, --since, --cluster and --shard")
-    kernels = Kernels((), {}) if watch else meant(targets, since)
+    if unclaimed and (watch or not targets):
+        raise click.UsageError("--op and --claim are for files that are named; with --watch, put the claim into them")
+    kernels = Kernels((), {}) if watch else meant(targets, since, unclaimed)
     tell_faults(kernels)
+    if unclaimed and len(kernels.usable) == 1 and kernels.usable[0].front.said:
+        click.echo(f"the claim, by the text of {targets[0]}:\n{kernels.usable[0].front.toml}\n", err=True)
     if not kernels.usable and not watch:
         click.echo(f"no kernel differs from {since}: nothing to do")
         ctx.exit(COULD_NOT if kernels.faults else NOTHING_NEW)
@@ -160,11 +178,13 @@ def fuzz(
         (sarif_file, lambda one: as_sarif(report.document(one))),
     )
 
+    is_collection = unclaimed is not None and any(map(os.path.isdir, targets))
+
     def searched(kernels: Kernels, options: Options) -> report.Report:
-        found = campaign(kernels, place, sanitize, options, screen, is_part)
+        found = replace(campaign(kernels, place, sanitize, options, screen, is_part), is_collection=is_collection)
         try:
             show(found, screen, is_first_look=not targets and not watch)
-            if targets and cluster is None and not watch and found.exit_code == NOTHING_NEW:
+            if targets and cluster is None and not (watch or is_collection) and found.exit_code == NOTHING_NEW:
                 advise(kernels.usable, place.device, screen)
         finally:  # also where nobody reads what is shown
             for path, render in documents:
@@ -177,9 +197,9 @@ def fuzz(
     ctx.exit(READER_GONE if screen.is_abandoned else code)
 
 
-def meant(targets: tuple[str, ...], since: str | None) -> Kernels:
+def meant(targets: tuple[str, ...], since: str | None, unclaimed: Unclaimed | None = None) -> Kernels:
     """The kernels that are to be fuzzed: of ours those that are not broken on purpose, where none is named."""
-    kernels = kernels_named(targets) if targets else read_all(kernel_files())
+    kernels = kernels_named(targets, unclaimed) if targets else read_all(kernel_files())
     if not targets:
         kernels = replace(kernels, usable=tuple(each for each in kernels.usable if each.broken is None))
     return kernels if since is None else replace(kernels, usable=changed_since(kernels.usable, since))

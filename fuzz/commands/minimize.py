@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError, Record
+from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.kernel import Kernel
-from kfuzz.commands.options import console, device_option, duration, kernels_named, tell_faults
+from kfuzz.commands.options import console, device_option, duration, kernels_named, tell_faults, unclaimed_options
 from kfuzz.exit_codes import INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import open_device
 from kfuzz.find.project import Kernels, kernels_below, kernels_for
@@ -40,10 +41,17 @@ from rich.console import Console
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where the script goes; repro-*.py in this folder if left out.",
 )
+@unclaimed_options
 @device_option
 @click.pass_context
 def minimize(
-    ctx: click.Context, path: Path, target: str | None, max_time: float, repro: Path | None, device: str
+    ctx: click.Context,
+    path: Path,
+    target: str | None,
+    max_time: float,
+    repro: Path | None,
+    device: str,
+    unclaimed: Unclaimed | None,
 ) -> None:
     """Make a failing case as small as it gets while the kernel fails in the same way, run after run.
 
@@ -55,7 +63,8 @@ def minimize(
 
     Ctrl-C keeps the smallest so far. Exit code: 0 done, 2 the case does not fail or cannot be run, 130 interrupted.
     """
-    known = kernels_named([target]) if target else kernels_below(Path.cwd())  # a case may be of a formula of theirs
+    # a case may be of a formula of theirs
+    known = kernels_named([target], unclaimed) if target else kernels_below(Path.cwd())
     record = case_file.read(path)
     kernel = kernel_of(record, path, target, known)
     screen = console()

@@ -3,17 +3,22 @@
 Knows click and how a person writes these; never what a command does with them.
 """
 
+import functools
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import IO
 
 import click
 from kfuzz.campaign.schedule import Shard
+from kfuzz.claiming.guess_host import FunctionWords
+from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.devices import ClaimError
 from kfuzz.find.device import NAMES
-from kfuzz.find.project import Kernels, read_all
+from kfuzz.find.project import Kernels, read_all, sources_below
 from kfuzz.find.targets import find
 from rich.console import Console
 
@@ -73,9 +78,63 @@ def console(to_stderr: bool = False) -> Screen:
     return Screen(stderr=to_stderr) if is_terminal else Screen(stderr=to_stderr, width=WIDE)
 
 
-def kernels_named(targets: Sequence[str]) -> Kernels:
-    """The kernels that the targets stand for, each once; ClaimError where none of the files can be used."""
-    kernels = read_all(path for target in targets for path in find(target))
+def arguments(_: click.Context, __: click.Parameter, written: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Arguments by name: `threads=128,256` has two values, each of which is tried."""
+    found = {}
+    for one in written:
+        name, equals, values = one.partition("=")
+        if not equals or not name.isidentifier() or not all(values.split(",")):
+            raise click.BadParameter(f"{one!r}: write NAME=VALUE, or NAME=VALUE,VALUE to try several")
+        found[name] = tuple(values.split(","))
+    return found
+
+
+def shape(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, ...]:
+    """Sizes, written 16x1024."""
+    if text is None:
+        return ()
+    if not re.fullmatch(r"[1-9]\d*(x[1-9]\d*)*", text):
+        raise click.BadParameter(f"{text!r} is no shape; write 16x1024")
+    return tuple(map(int, text.split("x")))
+
+
+def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What is said of files without a claim; the command is handed an Unclaimed, or None where nothing is said."""
+
+    @functools.wraps(command)
+    def told(
+        *args: object, op: str | None, entry: str, home: tuple[int, ...], arg: dict[str, tuple[str, ...]], shapes: str,
+        claim: Path | None, **rest: object
+    ) -> None:  # fmt: skip
+        if not (op or claim) and (entry or home or arg or shapes != "any"):
+            raise click.UsageError("--entry, --home, --arg and --shapes are for a file without a claim: say --op, too")
+        unclaimed = Unclaimed(op or "", FunctionWords(entry, home, arg, shapes == "home"), shapes, claim)
+        command(*args, unclaimed=unclaimed if op or claim else None, **rest)
+
+    for option in reversed(UNCLAIMED):
+        told = option(told)
+    return told
+
+
+UNCLAIMED = (
+    click.option("--op", metavar="OP", help="What a file without a claim computes."),
+    click.option("--entry", default="", metavar="NAME", help="Its function, where it has several."),
+    click.option("--home", callback=shape, metavar="SIZES", help="The shape it was written for: 16x1024."),
+    click.option("--arg", multiple=True, callback=arguments, metavar="NAME=VALUE", help="What another argument is."),
+    click.option("--shapes", type=click.Choice(("any", "home")), default="any", help="Whether other shapes count."),
+    click.option("--claim", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+                 help="A claim in TOML, or a part of one, for all files that have none."),
+)  # fmt: skip
+
+
+def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) -> Kernels:
+    """The kernels that the targets stand for, each once; ClaimError where none of the files can be used.
+
+    Where something is said of files without a claim, a folder stands for all its .cu files.
+    """
+    folders = {target: sources_below(Path(target)) for target in targets if unclaimed and Path(target).is_dir()}
+    paths = (path for target in targets for path in folders.get(target) or find(target))
+    kernels = read_all(paths, partial(kernel_with, unclaimed=unclaimed)) if unclaimed else read_all(paths)
     if not kernels.usable:
         raise ClaimError("\n".join(map(str, kernels.faults.values())))
     return kernels

@@ -12,9 +12,10 @@ from pathlib import Path
 import click
 from kfuzz.cases import case_line, corpus
 from kfuzz.cases.case import Record
+from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import Kernel
-from kfuzz.commands.options import console, device_option, kernels_named, tell_faults
+from kfuzz.commands.options import console, device_option, kernels_named, tell_faults, unclaimed_options
 from kfuzz.devices import Device
 from kfuzz.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.find.device import open_device
@@ -32,9 +33,12 @@ DEFAULT = Path("tests/corpus")
 @click.argument("places", nargs=-1, metavar="[PATH|LINE]...")
 @click.option("--kernel", "targets", multiple=True, metavar="TARGET",
               help="Replay on this kernel alone: a name, a glob, a .cu file or a folder.")  # fmt: skip
+@unclaimed_options
 @device_option
 @click.pass_context
-def replay(ctx: click.Context, places: tuple[str, ...], targets: tuple[str, ...], device: str) -> None:
+def replay(
+    ctx: click.Context, places: tuple[str, ...], targets: tuple[str, ...], device: str, unclaimed: Unclaimed | None
+) -> None:
     """Run kept cases again, on every kernel that computes the same op and claims such sizes and values.
 
     PATH is a case file or a folder of them; tests/corpus if left out. LINE is a small case as a failure prints it:
@@ -53,7 +57,8 @@ def replay(ctx: click.Context, places: tuple[str, ...], targets: tuple[str, ...]
 
     Exit code: 0 all kept or fixed, 1 something is broken or flaky, 2 a case file is damaged or nothing could be run.
     """
-    kernels = kernels_named(targets) if targets else kernels_below(Path.cwd())  # a case may be of a formula of theirs
+    # a case may be of a formula of theirs
+    kernels = kernels_named(targets, unclaimed) if targets else kernels_below(Path.cwd())
     found = entries(places)
     if not found:
         raise TargetError(f"no case file in {', '.join(places) or DEFAULT}: nothing to replay")

@@ -5,7 +5,7 @@ Knows folders and claims; never how a kernel is run.
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class Kernels:
     faults: Mapping[Path, ClaimError]
 
 
-def read_all(paths: Iterable[Path]) -> Kernels:
+def read_all(paths: Iterable[Path], read: Callable[[Path], Kernel] = load) -> Kernels:
     """Read every file once; one that cannot be used does not keep the others from it.
 
     Kernels of one name are told apart by the folders that they lie in, since findings are kept by name.
@@ -36,7 +36,7 @@ def read_all(paths: Iterable[Path]) -> Kernels:
     faults: dict[Path, ClaimError] = {}
     for path in {path.resolve(): path for path in paths}.values():
         try:
-            usable.append(load(path))
+            usable.append(read(path))
         except ClaimError as error:
             faults[path] = error
     names = Counter(kernel.name for kernel in usable)
@@ -63,6 +63,11 @@ def kernels_below(folder: Path) -> Kernels:
 def files_below(folder: Path) -> tuple[Path, ...]:
     """The files of these kernels."""
     return tuple(path for path in sorted(sources(folder, (".cu",))) if has_claim(path))
+
+
+def sources_below(folder: Path) -> tuple[Path, ...]:
+    """Every .cu file below the folder, with a claim or without."""
+    return tuple(sorted(sources(folder, (".cu",))))
 
 
 def has_claim(path: Path) -> bool:

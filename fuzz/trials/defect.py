@@ -18,7 +18,10 @@ WRONG, WRONG_BEYOND = "wrong answers", "wrong answers where there are infinities
 
 @dataclass(frozen=True)
 class Scene:
-    """Where a defect was seen: the kernel and its file, the case in words and in numbers, the launch, the probe."""
+    """Where a defect was seen: the kernel and its file, the case in words and in numbers, the launch, the probe.
+
+    `said`: the options by which the kernel has its claim, where that does not stand in its file.
+    """
 
     kernel: str
     path: str
@@ -27,6 +30,7 @@ class Scene:
     axes: Mapping[str, int]
     tune: Mapping[str, int]
     check: bool
+    said: str = ""
 
 
 @dataclass(frozen=True)

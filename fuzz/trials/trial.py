@@ -128,7 +128,14 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
     defects: tuple[Defect, ...] = ()
     if is_suspect(outcome, judged):
         scene = Scene(
-            kernel.name, shown_path(kernel.path), str(case), case.elements, bound.axes, dict(tune), probe.check
+            kernel.name,
+            shown_path(kernel.path),
+            str(case),
+            case.elements,
+            bound.axes,
+            dict(tune),
+            probe.check,
+            kernel.front.said,
         )
         defects = defects_of(kernel, case, scene, outcome, judged)
     ended = time.perf_counter()

@@ -99,14 +99,15 @@ def evidence(defect: Defect) -> Iterator[Statement]:
 
 def commands(defect: Defect, case: Path, is_minimized: bool) -> Iterator[Statement]:
     """The file of the case, and the commands to go on with; they name the kernel where they would not find it."""
-    option = option_for(Path(defect.scene.path), KERNELS)
-    place = shlex.quote(shown_path(case)) + (f" --kernel {shlex.quote(option)}" if option else "")
+    named = option_for(Path(defect.scene.path), KERNELS, bool(defect.scene.said))
+    option = (f" --kernel {shlex.quote(named)}" if named else "") + (f" {defect.scene.said}" if named else "").rstrip()
+    place = shlex.quote(shown_path(case)) + option
     yield "file", shown_path(case)
     yield "replay", f"kfuzz replay {place}"
     if not is_minimized:
         yield "minimize", f"kfuzz minimize {place}"
     if line := pasted(case):
-        yield "paste", f"kfuzz replay '{line}'" + (f" --kernel {shlex.quote(option)}" if option else "")
+        yield "paste", f"kfuzz replay '{line}'{option}"
 
 
 def pasted(case: Path) -> str | None:
@@ -150,7 +151,9 @@ def extent_text(extent: Extent, rank: int) -> str:
     return f"{count}, in {len(rows) + more} rows ({named}); in the worst one {pattern}"
 
 
-def option_for(path: Path, library: Path) -> str:
+def option_for(path: Path, library: Path, has_no_claim: bool = False) -> str:
     """The kernel's path, where `kfuzz replay` in this folder would not find the kernel by itself."""
     full = path.resolve()
+    if has_no_claim:
+        return shown_path(path)
     return "" if full.is_relative_to(library) or full.is_relative_to(Path.cwd()) else str(path)

@@ -45,6 +45,8 @@ class Report:
     started: datetime
     faults: Mapping[Path, ClaimError] = field(default_factory=dict)
     """Files that were to be fuzzed, and hold no kernel."""
+    is_collection: bool = False
+    """Of files that somebody has collected: one that does not compile is counted, and no mistake of the campaign."""
 
     @property
     def kernels(self) -> tuple[KernelResult, ...]:
@@ -60,7 +62,8 @@ class Report:
             return FOUND
         could_not = any(each.progress.error or each.unjudged for each in self.kernels)
         is_idle = not any(each.is_judged for each in self.kernels)
-        return COULD_NOT if self.faults or could_not or is_idle else NOTHING_NEW
+        is_lacking = (self.faults or could_not) and not self.is_collection
+        return COULD_NOT if is_lacking or is_idle else NOTHING_NEW
 
 
 def as_json(report: Report) -> str:

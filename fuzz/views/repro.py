@@ -76,7 +76,7 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
         imports="\nfrom kfuzz.cases.recipe import Band, Base, Edit, Recipe" if needs_recipe else "",
     )
     body = [f"{role.upper()} = {text}" for role, text in arrays.items()]
-    files = sources(kernel.path, kernel.source, kernel.flags)
+    files = sources(kernel.path, kernel.front.whole, kernel.flags)
     names = [f"{number}-{one.path.name}" for number, one in enumerate(files)]
     carried = "        headers=HEADERS,\n" if files[1:] else ""
     given = ", ".join(f"{role!r}: {role.upper()}" for role in arrays)

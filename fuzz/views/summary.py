@@ -15,6 +15,7 @@ from kfuzz.views.listing import shown_size
 from kfuzz.views.report import Report
 from rich.table import Table
 
+REFUSED = "refused: "
 MOST_BLOCKS, MOST_ALSO, MOST_SIZES = 3, 6, 3
 
 
@@ -44,13 +45,18 @@ def troubles(report: Report) -> Iterator[str]:
     """What kept kernels from being tried to the end."""
     for kernel in report.kernels:
         if trouble := kernel.progress.error or kernel.progress.retired or kernel.unjudged:
-            yield f"{kernel.kernel.name}: {trouble}"
+            yield f"{kernel.kernel.name}: {trouble.splitlines()[0] if report.is_collection else trouble}"
 
 
 def notes(report: Report) -> Iterator[str]:
-    """What was read off the texts of the kernels because their claims leave it out, and what contradicts a text."""
+    """What was read off the texts of the kernels because their claims leave it out, what contradicts a text, and what
+    functions of the host have refused.
+    """
     for kernel in report.kernels:
         yield from (f"{kernel.kernel.name}: {note}" for note in claim_notes(kernel.kernel))
+        if refusals := sorted(one for one in kernel.progress.reasons if one.startswith(REFUSED)):
+            more = f", and {len(refusals) - 1} more, see --json" if len(refusals) > 1 else ""
+            yield f"{kernel.kernel.name}: some arguments are {refusals[0]}{more}"
 
 
 def table(report: Report) -> Table:

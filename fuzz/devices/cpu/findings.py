@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import PurePath
 from signal import Signals
 from typing import Literal, NamedTuple
@@ -287,7 +288,8 @@ def _calls(raw: RawFinding, launch: LaunchShape, scene: RunScene, lines: Lines, 
         for name, number in (*frames, *launched)
         if not _function(name).startswith("cuda_on_cpu")
     ]
-    return tuple(reversed(named)) if scene.by_host and launched and not of_host else ()
+    apart = [one for one, _ in groupby(reversed(named))]  # lambdas go by the name of the function they are in
+    return tuple(apart) if scene.by_host and launched and not of_host else ()
 
 
 def _function(name: str) -> str:

@@ -1,0 +1,116 @@
+"""A claim for a file as it is, from its text and from what a person says of it: `--op softmax --entry forward`.
+
+A function of tensors has its arrays in the op's order, which nothing has to confirm; of any other file the first guess
+that is kept is taken, as in `kfuzz claim`. So nothing is accused of what was guessed wrongly. Knows claims as text.
+"""
+
+import shlex
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kfuzz.claiming.guess import guessed
+from kfuzz.claiming.guess_host import FunctionWords, entries_for, host_claims
+from kfuzz.claims import front_matter
+from kfuzz.claims.front_matter import shown_path
+from kfuzz.claims.kernel import Kernel, load, read
+from kfuzz.claims.roles import roles_of
+from kfuzz.devices import ClaimError
+from kfuzz.oracle.op import op_names
+
+SAID_IN_A_FILE = ("op", "entry", "home", "arguments", "accuracy", "values")
+"""Keys of a claim for many files, each of which has its own function and arrays."""
+
+
+@dataclass(frozen=True)
+class Unclaimed:
+    """What is said of files without a claim. `claim`: a file with a claim in TOML, or a part of one."""
+
+    op: str = ""
+    said: FunctionWords = field(default_factory=FunctionWords)
+    shapes: str = "any"
+    claim: Path | None = None
+
+    @property
+    def words(self) -> str:
+        """The options that say this, to be typed again."""
+        words = ["--claim", shown_path(self.claim)] if self.claim else []
+        words += ["--op", self.op] if self.op else []
+        words += ["--entry", self.said.entry] if self.said.entry else []
+        words += ["--home", "x".join(map(str, self.said.home))] if self.said.home else []
+        words += [word for name, of in self.said.arguments.items() for word in ("--arg", f"{name}={','.join(of)}")]
+        words += ["--shapes", self.shapes] if self.shapes != "any" else []
+        return shlex.join(words)
+
+
+def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
+    """The kernel of a file: by its own claim where it has one, else by what is said and what its text tells."""
+    source = front_matter.text_of(path)
+    if front_matter.has_claim(source):
+        return load(path)
+    toml, said = "", unclaimed.said
+    op = unclaimed.op
+    if unclaimed.claim:
+        toml = front_matter.text_of(unclaimed.claim)
+        values = front_matter.beside(path, source, toml, unclaimed.words).values
+        if "host" in values or "launch" in values:
+            return read(front_matter.beside(path, source, toml, unclaimed.words))
+        op, said, toml = part_of(unclaimed, values)
+    if op not in op_names():
+        told = f"no op {op}; there are {', '.join(op_names())}" if op else "say what it computes: --op softmax"
+        raise ClaimError(f"{shown_path(path)}: {told}")
+    said = checked(path, source, op, said)
+    front = front_matter.beside(path, source, claim_for(path, source, op, said) + toml, unclaimed.words)
+    return read(front)
+
+
+def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, FunctionWords, str]:
+    """What a part of a claim says, with what is said beside it, and its tables of accuracy and values."""
+    where = shown_path(unclaimed.claim or Path())
+    if unknown := [key for key in values if key not in SAID_IN_A_FILE]:
+        raise ClaimError(f"{where}: {unknown[0]}: a claim for many files may have {', '.join(SAID_IN_A_FILE)}")
+    home, arguments, said = values.get("home", []), values.get("arguments", {}), unclaimed.said
+    sizes = list(home.values()) if isinstance(home, dict) else home
+    if not isinstance(sizes, list) or not all(type(one) is int and one > 0 for one in sizes):
+        raise ClaimError(f"{where}: home: sizes are wanted, such as {{ rows = 16, cols = 1024 }}")
+    if not isinstance(arguments, dict):
+        raise ClaimError(f"{where}: arguments: a table is wanted, such as {{ threads = [128, 256] }}")
+    given = {name: tuple(map(str, one if isinstance(one, list) else [one])) for name, one in arguments.items()}
+    tables = ""
+    for name in ("accuracy", "values"):
+        table = values.get(name, {})
+        if isinstance(table, dict) and table:
+            tables += f"\n\n[{name}]\n" + "\n".join(f"{key} = {front_matter.shown(one)}" for key, one in table.items())
+    return (
+        unclaimed.op or str(values.get("op", "")),
+        FunctionWords(
+            said.entry or str(values.get("entry", "")),
+            said.home or tuple(sizes),
+            {**given, **said.arguments},
+            unclaimed.shapes == "home",
+        ),
+        tables,
+    )
+
+
+def checked(path: Path, source: str, op: str, said: FunctionWords) -> FunctionWords:
+    """The same where it fits the file; a ClaimError that says what is to be said."""
+    where, entries = shown_path(path), entries_for(source)
+    if not said.entry and len(entries) > 1:
+        raise ClaimError(f"{where}: it has {', '.join(entries)}: say which computes {op}: --entry {entries[0]}")
+    sizes = list(dict.fromkeys(size for shape in roles_of(op).inputs.values() for size in shape if size != "1"))
+    if said.home and len(said.home) != len(sizes):
+        raise ClaimError(f"--home: {op} has the sizes {' x '.join(sizes)}; {len(said.home)} are given")
+    if said.only_home and not said.home:
+        raise ClaimError("--shapes home: say which: --home 16x1024")
+    return said
+
+
+def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> str:
+    """The claim in TOML: of a function of tensors by the text alone, else the first guess that is kept."""
+    entries = [said.entry] if said.entry else entries_for(source)
+    for toml in host_claims(op, source, said):
+        if tomllib.loads(toml)["host"]["entry"] in entries:
+            return toml
+    return guessed(path, source, op, said).front.toml

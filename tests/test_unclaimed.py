@@ -1,0 +1,137 @@
+"""Files without a claim: what is said on the command line, and what their text tells, makes one."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kfuzz.claiming.guess_host import FunctionWords
+from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import ClaimError
+
+EXTENSIONS = Path(__file__).parent / "extensions"
+TWO = """\
+#include <torch/extension.h>
+__global__ void k(float *y, const float *x, int cols, float by) {}
+torch::Tensor slow(torch::Tensor x) { return x; }
+torch::Tensor fast(torch::Tensor x, int64_t dim, int threads) { return x; }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("slow", &slow);
+  m.def("fast", &fast, py::arg("x"), py::arg("dim") = 1, py::arg("threads") = 128);
+}
+"""
+
+
+def bare(name: str, folder: Path) -> Path:
+    """An extension of ours without its claim."""
+    path = folder / f"{name}.cu"
+    text = (EXTENSIONS / f"{name}.cu").read_text()
+    path.write_text(re.sub(r"// /// kernel.*?// ///\n", "", text, flags=re.DOTALL))
+    return path
+
+
+def made(path: Path, unclaimed: Unclaimed) -> Kernel:
+    return kernel_with(path, unclaimed)
+
+
+def kfuzz(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "kfuzz", *words], capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_a_function_of_tensors_has_its_claim_by_its_text(tmp_path: Path) -> None:
+    path = bare("softmax_rows", tmp_path)
+    kernel = made(path, Unclaimed("softmax", FunctionWords(home=(16, 16384))))
+    assert (kernel.source, kernel.front.said) == (path.read_text(), "--op softmax --home 16x16384")
+    assert [str(one) for one in kernel.entries] == ["softmax_forward(input, -1)"]
+    assert kernel.home == {"rows": 16, "cols": 16384}
+    assert (kernel.axes["rows"].hi, kernel.axes["cols"].hi) == (4096, 16384)
+    only = made(path, Unclaimed("softmax", FunctionWords(home=(16, 128), only_home=True), "home"))
+    assert [axis.listed for axis in only.axes.values()] == [(16,), (128,)]
+
+
+def test_what_a_function_takes_besides_is_said_or_stands_in_the_module(tmp_path: Path) -> None:
+    path = tmp_path / "two.cu"
+    path.write_text(TWO)
+    fast = made(path, Unclaimed("softmax", FunctionWords("fast")))
+    assert [str(one) for one in fast.entries] == ["fast(x, -1, 128)"]
+    several = made(path, Unclaimed("softmax", FunctionWords("fast", arguments={"threads": ("64", "256")})))
+    assert several.tune == {"threads": (64, 256)}
+
+
+@pytest.mark.parametrize(
+    ("unclaimed", "told"),
+    [
+        (Unclaimed("softmax"), "it has slow, fast: say which computes softmax: --entry slow"),
+        (Unclaimed("softmux"), "no op softmux; there are"),
+        (
+            Unclaimed("softmax", FunctionWords("fast", home=(3,))),
+            "--home: softmax has the sizes rows x cols; 1 are given",
+        ),
+        (Unclaimed("softmax", FunctionWords("fast", only_home=True)), "--shapes home: say which"),
+    ],
+)
+def test_what_has_to_be_said_is_asked_for_in_a_line(unclaimed: Unclaimed, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "two.cu"
+    path.write_text(TWO)
+    with pytest.raises(ClaimError) as error:
+        made(path, unclaimed)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_with_a_claim_of_its_own_keeps_it(tmp_path: Path) -> None:
+    path = tmp_path / "own.cu"
+    path.write_text((EXTENSIONS / "accessor_row_sum.cu").read_text())
+    assert made(path, Unclaimed("softmax")).op == "row_sum"
+
+
+def test_a_claim_for_many_files_says_what_they_have_in_common(tmp_path: Path) -> None:
+    claim = tmp_path / "softmax.toml"
+    claim.write_text('op = "softmax"\nhome = { rows = 4, cols = 32 }\n\n[values]\nnan = "row"\n')
+    kernel = made(bare("softmax_rows", tmp_path), Unclaimed(claim=claim))
+    assert (kernel.home, kernel.op) == ({"rows": 4, "cols": 32}, "softmax")
+    assert '[values]\nnan = "row"' in kernel.front.toml
+    claim.write_text('op = "softmax"\nlaunches = 3\n')
+    with pytest.raises(ClaimError, match="launches: a claim for many files may have op, entry"):
+        made(bare("softmax_rows", tmp_path), Unclaimed(claim=claim))
+
+
+@pytest.mark.slow
+def test_a_folder_of_answers_is_fuzzed_and_what_does_not_compile_is_counted(tmp_path: Path) -> None:
+    answers = tmp_path / "answers"
+    answers.mkdir()
+    bare("softmax_rows", answers)
+    bare("wrong_missing_barrier", answers)
+    (answers / "half_written.cu").write_text("__global__ void k( {\n")
+    right = (answers / "softmax_rows.cu").read_text()
+    (answers / "unknown_word.cu").write_text(right.replace("empty_like", "emptied_like"))
+    fixed = ("--op", "softmax", "--device", "cpu", "--jobs", "1", "--seed", "1", "--json", "j.json")
+    found = kfuzz("fuzz", "answers", *fixed, "--max-cases", "18", "--out", "state", cwd=tmp_path)
+    assert found.returncode == 1, found.stderr
+    report = json.loads((tmp_path / "j.json").read_text())
+    by_name = {one["name"]: one for one in report["kernels"]}
+    assert by_name["wrong_missing_barrier"]["findings"]
+    assert not by_name["softmax_rows"]["findings"]
+    assert "emptied_like" in by_name["unknown_word"]["error"]
+    assert "half_written" in report["unusable"][0]
+    replay = next(line.split()[1:] for line in found.stdout.splitlines() if line.startswith("  replay "))
+    assert replay[-4:] == ["--kernel", "answers/wrong_missing_barrier.cu", "--op", "softmax"]
+    again = kfuzz(*replay[1:], "--device", "cpu", cwd=tmp_path)
+    assert (again.returncode, again.stdout[:6]) == (1, "broken"), again.stderr
+    (answers / "wrong_missing_barrier.cu").unlink()
+    goes_on = kfuzz("fuzz", "answers", *fixed, "--max-cases", "19", "--out", "state", cwd=tmp_path)
+    assert goes_on.returncode == 0, goes_on.stderr
+
+
+@pytest.mark.slow
+def test_a_refusal_is_told_in_a_line(tmp_path: Path) -> None:
+    path = bare("softmax_rows", tmp_path)
+    path.write_text(path.read_text().replace("CHECK_INPUT(input);", 'TORCH_CHECK(input.size(1) < 3, "few columns");'))
+    found = kfuzz(
+        "fuzz", path.name, "--op", "softmax", "--device", "cpu", "--max-cases", "6", "--seed", "1", cwd=tmp_path
+    )
+    line = next(number for number, one in enumerate(path.read_text().splitlines(), 1) if "few columns" in one)
+    assert f"softmax_rows: some arguments are refused: line {line}: few columns" in found.stdout
