@@ -27,7 +27,7 @@ from kfuzz.scoring.survivors import Reason, belied, reason_for, reasons, standin
 from kfuzz.scoring.trials import Score, ScoreOptions, chosen
 
 from benchmarks.rival_trials import Tally, run_rivals
-from benchmarks.rivals import RIVALS
+from benchmarks.rivals import OPS, RIVALS
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 OURS = "kfuzz"
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     options = ScoreOptions(asked.seed, asked.max_cases, per_operator=0)
-    kernels = [kernel for kernel in discover() if kernel.broken is None]
+    kernels = [kernel for kernel in discover() if kernel.broken is None and kernel.op in OPS]
     report = run_score(kernels, CpuDevice, options, asked.jobs, asked.out, tell)
     if report.interrupted:
         sys.exit(130)

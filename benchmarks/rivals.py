@@ -23,6 +23,10 @@ Shapes = list[tuple[int, int]]
 Products = list[tuple[int, int, int]]
 
 
+OPS = ("softmax", "row_max", "row_sum", "max_sum", "merge_all", "safe_merge", "sgemm", "transpose")
+"""The ops for which the rivals' sizes and references are written down here."""
+
+
 @dataclass(frozen=True)
 class Rival:
     """One set of inputs, one rule, and where both are described.

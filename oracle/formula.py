@@ -345,13 +345,16 @@ class Question:
     def _parts(
         self, band: Bands, value: Quantity, name: str, only: Mapping[str, int] | None = None
     ) -> tuple[Reals, Reals, Reals]:
-        """lo, hi, may be NaN, in the output's own shape; masked rows are 0 where the claim says so."""
+        """lo, hi, may be NaN, in the output's own shape; masked rows are what the claim or the op says they are."""
         role = self.op.outputs[name]
         full = np.broadcast_shapes(*(part.shape for part in value.parts))
         lo, hi, nan = (np.broadcast_to(part, full) for part in value.parts)
-        for mark in band.masked:
+        said = "zero" if band.all_masked == "zero" else self.op.special.get("all_neg_inf")
+        for mark in band.masked if said else ():
             mask = np.broadcast_to(mark.lo, full) if _fits(mark.lo.shape, full) else np.zeros(full, dtype=np.bool_)
-            lo, hi, nan = np.where(mask, 0.0, lo), np.where(mask, 0.0, hi), np.where(mask, False, nan)
+            is_zero = said == "zero"
+            end, nan = 0.0 if is_zero else -np.inf, nan & ~mask if is_zero else nan | mask
+            lo, hi = np.where(mask, end, lo), np.where(mask, end, hi)
         return tuple(shaped(part, role, self.sizes, only) for part in (lo, hi, nan))  # type: ignore[return-value]
 
     def enclosure(self, name: str) -> Enclosure:

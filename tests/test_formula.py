@@ -122,6 +122,43 @@ def test_a_row_that_sees_no_key_is_nan_or_zero_as_the_claim_has_it() -> None:
         assert judge("masked_attention", inputs, {"o": o}, special=Special(all_neg_inf=policy)).status == status
 
 
+def test_a_score_whose_overflow_the_order_decides_makes_no_row_nan() -> None:
+    """The third score is -4.6e39, whatever a kernel makes of it; the second key has all the weight."""
+    q, k = np.float32([[[1.2, -0.1, 13.0]]]), np.float32([[[0, 0, 0], [-0.5, 0, 2048], [-3e38, -3e38, -3.1e38]]])
+    v = np.float32([[[4.0], [-1.875], [7.0]]])
+    for answer in (-1.875, np.nan):
+        verdict = judge("attention", {"q": q, "k": k, "v": v}, {"o": np.float32([[[answer]]])})
+        assert verdict.status == "not judged", answer
+    k[0, 2] = -1e3
+    assert judge("attention", {"q": q, "k": k, "v": v}, {"o": np.float32([[[-1.875]]])}).status == "kept"
+    assert judge("attention", {"q": q, "k": k, "v": v}, {"o": np.float32([[[np.nan]]])}).status == "broken"
+
+
+def test_what_is_added_up_before_the_division_may_overflow() -> None:
+    """Two equal keys with v = 3e38: their sum is no float, their mean is."""
+    q, k, v = np.zeros((1, 1, 1), "f4"), np.zeros((1, 2, 1), "f4"), np.full((1, 2, 1), 3e38, "f4")
+    for answer in (3e38, np.inf):
+        verdict = judge("attention", {"q": q, "k": k, "v": v}, {"o": np.float32([[[answer]]])})
+        assert verdict.status == "not judged", answer
+    first = Accuracy(form="normalize first")
+    assert judge("attention", {"q": q, "k": k, "v": v}, {"o": np.float32([[[np.inf]]])}, first).status == "broken"
+
+
+def test_a_join_of_running_means_may_overflow_before_it_is_weighed() -> None:
+    """off^2 n_A / n with off = 1.5e19 and n_A = 2: off^2 n_A is no float, off^2 n_A n_B / n is."""
+    x, ones = np.float32([[0, 0, 1.5e19]]), np.ones(3, "f4")
+    inputs = {"x": x, "w": ones, "b": ones}
+    wrong = {"y": np.ones((1, 3), "f4")}
+    assert judge("layer_norm", inputs, wrong, Accuracy(form="welford")).status == "not judged"
+    assert judge("layer_norm", inputs, wrong, Accuracy(form="two pass")).status == "broken"
+
+
+def test_the_logarithm_of_nothing_is_minus_infinity_or_nan() -> None:
+    x = np.full((1, 3), -np.inf, "f4")
+    for answer, status in ((-np.inf, "kept"), (np.nan, "kept"), (0.0, "broken")):
+        assert judge("logsumexp", {"x": x}, {"y": np.float32([answer])}).status == status
+
+
 def test_shared_values_are_found_where_no_element_is_wrong_by_itself() -> None:
     x = (normal(1, 400) + 50).astype("f4")
     inputs = {"x": x, "w": np.ones(400, "f4"), "b": np.zeros(400, "f4")}

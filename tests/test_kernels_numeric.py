@@ -18,10 +18,22 @@ from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.plan import Large, plan
 from kfuzz.trials.trial import Trial, run_trial
 from numpy.typing import NDArray
+from seldom import is_seldom
 
 KERNELS = {kernel.name: kernel for kernel in discover()}
 CORRECT = [name for name, kernel in KERNELS.items() if not kernel.broken]
 BROKEN = [name for name, kernel in KERNELS.items() if kernel.broken]
+
+
+def seldom(name: str) -> object:
+    return pytest.param(name, marks=soak(name))
+
+
+def soak(name: str, trials: str | None = None) -> tuple[pytest.MarkDecorator, ...]:
+    """Of the kernels that are tried less often a plain run has the first trials alone."""
+    return (pytest.mark.soak,) if is_seldom(KERNELS[name]) and trials != "first" else ()
+
+
 TRIALS = [
     pytest.param(0, 4, id="first"),
     pytest.param(4, 12, id="large", marks=pytest.mark.slow),
@@ -56,15 +68,21 @@ def told(trial: Trial) -> str:
     return f"{dict(trial.case.axes)} {dict(trial.tune)}: {'; '.join(defect.message for defect in trial.defects)}"
 
 
-@pytest.mark.parametrize(("first", "last"), TRIALS)
-@pytest.mark.parametrize("name", CORRECT)
+NEVER_ACCUSED = [
+    pytest.param(name, *trial.values, id=f"{name}-{trial.id}", marks=soak(name, trial.id) or trial.marks)
+    for name in CORRECT
+    for trial in TRIALS
+]
+
+
+@pytest.mark.parametrize(("name", "first", "last"), NEVER_ACCUSED)
 def test_a_correct_kernel_is_never_accused(name: str, first: int, last: int, device: CpuDevice) -> None:
     for trial in islice(trials(KERNELS[name], device), first, last):
         assert not trial.defects, told(trial)
         assert trial.ratio <= 1
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", [*map(seldom, BROKEN)])
 def test_a_broken_kernel_is_found_as_what_it_is(name: str, device: CpuDevice) -> None:
     kernel = KERNELS[name]
     assert kernel.broken
@@ -77,7 +95,7 @@ def test_a_broken_kernel_is_found_as_what_it_is(name: str, device: CpuDevice) ->
     pytest.fail(f"{name} is broken ({kernel.broken.why}), wanted {kernel.broken.kind}; found only {sorted(kinds)}")
 
 
-@pytest.mark.parametrize("name", CORRECT)
+@pytest.mark.parametrize("name", [*map(seldom, CORRECT)])
 def test_every_launch_parameter_keeps_the_claim(name: str, device: CpuDevice) -> None:
     kernel = KERNELS[name]
     attempt = plan(kernel, seeded(seed_of("launch", name)))

@@ -25,7 +25,7 @@ from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import Axis, Broken
 from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.claims.where import Where, read_where
-from kfuzz.devices import Buffer, Entry, Job, Step
+from kfuzz.devices import Buffer, Element, Entry, Job, Step
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.systems.formats import FORMATS, stored
@@ -152,20 +152,18 @@ class Kernel:
         sizes = {
             d: n for role, dims in self.roles.inputs.items() for d, n in zip(dims, inputs[role].shape, strict=False)
         }
-        found: dict[str, NDArray[np.generic]] = {}
-        for role, given in inputs.items():
-            if given.dtype != np.float32:
-                raise TypeError(f"{role}: dtype={given.dtype}; the inputs of a case are float32")
-            if is_vast(given):
-                found[role] = given  # zeros of any type
-            elif role in self.roles.integers:
-                most = max(sizes.get(self.roles.integers[role], 100), 1)
-                found[role] = whole_numbers(given, most)
-            else:
-                found[role] = (
-                    given if elements[role] == "f32" else stored(given.astype(np.float64), FORMATS[elements[role]])
-                )
-        return found
+        with np.errstate(all="ignore"):  # what is beyond a narrow format is infinite there
+            return {role: self._held(role, given, elements[role], sizes) for role, given in inputs.items()}
+
+    def _held(self, role: str, given: NDArray[np.generic], element: Element, sizes: Sizes) -> NDArray[np.generic]:
+        """One array of a case as this kernel holds it."""
+        if given.dtype != np.float32:
+            raise TypeError(f"{role}: dtype={given.dtype}; the inputs of a case are float32")
+        if is_vast(given):
+            return given  # zeros of any type
+        if role in self.roles.integers:
+            return whole_numbers(given, max(sizes.get(self.roles.integers[role], 100), 1))
+        return given if element == "f32" else stored(given.astype(np.float64), FORMATS[element])
 
     def bind(self, inputs: Arrays, tune: Sizes) -> Bound:
         """This kernel on these inputs, ready to run; ClaimError where the claim leads to no launch."""

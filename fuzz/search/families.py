@@ -54,6 +54,11 @@ def noise(row: RowPlan, offset: float = 0.0, scale: float = 1.0, kind: BaseKind 
     return Base(kind, bits_of(offset), bits_of(scale), row.seed)
 
 
+def noise_of(bits: int, offset: float = 0.0, scale: float = 1.0) -> Base:
+    """Normal noise by a seed of its own."""
+    return Base("normal", bits_of(offset), bits_of(scale), bits & 0xFFFF)
+
+
 def at(column: int, value: float, op: EditOp = "set") -> Edit:
     return Edit(column, column, bits_of(value), op)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from kfuzz.cases.case import Case, case_of
+from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.cases.recipe import Band, Recipe, bits_of
 from kfuzz.claims.kernel import Kernel, Shape
 from kfuzz.devices.vast import zeros
@@ -67,10 +67,12 @@ def every_role_by_rows(ground: Ground, wanted: Mapping[str, Shape], choose: Choo
     return {role: rows_recipe(ground, *two(shape), choose) for role, shape in wanted.items()}
 
 
-def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str, Recipe]:
-    """A recipe for every input role, within what the claim speaks of."""
-    found = planner_of(ground.kernel.op)(ground, shapes(ground.kernel, axes), choose)
-    return {role: _within_claim(ground.kernel, recipe) for role, recipe in found.items()}
+def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str, Recipe | Values]:
+    """A recipe for every input role, within what the claim says; plain values where there are three dimensions."""
+    wanted = shapes(ground.kernel, axes)
+    found = planner_of(ground.kernel.op)(ground, wanted, choose)
+    recipes = {role: _within_claim(ground.kernel, recipe) for role, recipe in found.items()}
+    return {role: one if len(wanted[role]) < 3 else one.values.reshape(wanted[role]) for role, one in recipes.items()}
 
 
 def _within_claim(kernel: Kernel, recipe: Recipe) -> Recipe:

@@ -8,8 +8,14 @@ from kfuzz.oracle.op import op_names
 
 HEAD = """# The ops
 
-Every op that kernels may claim. A formula is judged in f32, f16, bf16 and f64; the others in f32. What a formula is,
-and how to write one, stands in [formulas.md](formulas.md). `python -m kfuzz.views.ops_page > docs/ops.md` writes this.
+Every op that kernels may claim. A formula is judged in f32, f16, bf16 and f64, each input and output in a type of its
+own; integers are i32; ops without a formula are judged in f32. What a formula is, and how to write one, stands in
+[formulas.md](formulas.md). `python -m kfuzz.views.ops_page > docs/ops.md` writes this.
+
+Special values follow from the formula: what an infinity or NaN comes to in it, step by step, is what may be answered.
+Three things are said beside it. A row of nothing but -inf below a maximum is NaN, or 0 where a claim says
+`all_neg_inf = "zero"`. NaN and +inf are judged only where the op or the claim speaks of them. What the order of a sum
+decides, an overflow on the way or +inf beside -inf, is not judged.
 """
 
 
@@ -31,9 +37,19 @@ def _formula(op: FormulaOp) -> str:
         lines += ["Scalars: " + ", ".join(f"`{k} = {v}`" for k, v in op.scalars.items()) + ".", ""]
     if op.forms:
         lines += ["Forms: " + ", ".join(f"`{form}`" for form in op.forms) + ".", ""]
+    if said := _names(op):
+        lines += [f"A claim may name: {said}.", ""]
+    if op.special:
+        lines += ["Special values: " + ", ".join(f"`{k}` is `{v}`" for k, v in op.special.items()) + ".", ""]
     if op.where:
         lines += ["Sizes: " + ", ".join(f"`{rule}`" for rule in op.where) + ".", ""]
     return "\n".join([*lines, *("    " + line if line else "" for line in source.rstrip().split("\n")), ""])
+
+
+def _names(op: FormulaOp) -> str:
+    """The sums, narrow values and functions that a formula has names for."""
+    kinds = (("sums", op.names.sums), ("kept", op.names.kept), ("functions", op.names.functions))
+    return "; ".join(f"{kind} " + ", ".join(f"`{name}`" for name in names) for kind, names in kinds if names)
 
 
 def _role(op: FormulaOp, role: str) -> str:

@@ -57,8 +57,9 @@ def shift(N: "Bands", a: Quantity, axis: int = -1) -> Quantity:
             off = np.maximum(highest - top, top - lowest)
             slop = np.where(N.E.is_finite(off), off, np.where(np.asarray(np.abs(top) == INF, dtype=np.bool_), 0.0, INF))
     empty = np.asarray(top == -INF, dtype=np.bool_) & ~nan
-    if N.all_masked == "zero" and empty.any():
+    if empty.any():
         N.masked.append(Quantity(N, empty))
+    if N.all_masked == "zero" and empty.any():
         top = np.where(empty, N.E.of(np.zeros(())), top)
     made = N.value(top, top, nan, "shift", a, slop, axis)
     if np.any(nan):
@@ -111,13 +112,23 @@ def exponential(N: "Bands", a: Quantity) -> Quantity:
             near = np.maximum(np.abs(lo), np.abs(hi))
             reach = np.minimum(np.where(N.E.is_finite(near), near, far(N)), far(N)) + 2 * slop
         lo, hi = parts
-        must = (a.lo > a.hi) | np.asarray(top.lo == -INF, dtype=np.bool_)
-        lo, hi = np.where(must, INF, lo), np.where(must, -INF, hi)
-        nan = a.nan | must
-    made = N.value(lo, hi, nan, "exp", a)
+    made = N.value(*_under_any(a, top, lo, hi), "exp", a)
     plain = np.asarray(np.abs(top.lo) < INF, dtype=np.bool_) & ~np.asarray(top.nan)
     made.terms = Terms(x, np.asarray(reach), slop, raised, is_direct, plain, top)
     return made
+
+
+def _under_any(a: Quantity, top: Quantity, lo: Reals, hi: Reals) -> tuple[Reals, Reals, Reals]:
+    """The set, NaN alone where nothing but -inf stands below the exp; anything where what is subtracted may be NaN.
+
+    A score may be NaN where the order of its sum decides. The row is NaN for certain only if the score is.
+    """
+    must = (a.lo > a.hi) | np.asarray((top.lo == -INF) & (top.hi == -INF), dtype=np.bool_)
+    lo, hi, nan = np.where(must, INF, lo), np.where(must, -INF, hi), a.nan | must
+    if np.any(top.nan):
+        unknown = np.broadcast_to(top.nan, must.shape) & ~must
+        lo, hi, nan = np.where(unknown, 0.0, lo), np.where(unknown, INF, hi), nan | unknown
+    return lo, hi, nan
 
 
 def _largest(x: Quantity, top: Quantity) -> Reals:
@@ -337,7 +348,8 @@ def _welford(N: "Bands", x: Quantity, names: tuple[str, str]) -> tuple[Quantity,
         hi = most * growth + e + 4 * lost
         off = H / math.sqrt(n) + wrong
         most_held = min(sums.accumulator(N, names[1]).max, N.f.max)
-        over = (hi >= most_held * (1 - 2.0**-20)) | (np.abs(middle) + spread >= most_held / 2)
+        # a join's off^2 n_A, before it is multiplied by n_B / n: at most 2 S n
+        over = (2 * n * hi >= most_held * (1 - 2.0**-20)) | (np.abs(middle) + spread >= most_held / 2)
     mean = sums.opened(N, middle - off, middle + off, False, over & ~odd, sums.ORDER_DECIDES, "sum", x)
     mean = _guarded(N, mean, odd, names[0])
     squares = sums.opened(N, lo, hi, False, over & ~odd, sums.ORDER_DECIDES, "sum", x)
@@ -388,11 +400,14 @@ def average(N: "Bands", e: Quantity, v: Quantity, names: tuple[str, str]) -> Qua
         p, r = middle / s, np.maximum(hi - middle, middle - lo) / s * (1 + 2.0**-40)
         o, rad = _drift(N, p, r, V, n, names, e, u_kept, narrow)
         rad = np.where(some, rad, INF)
+        weigh, lifted = (p if N.form == "normalize first" else hi), e.terms.lift if e.terms is not None else 1.0
+        over = (weigh @ np.abs(V)) * lifted >= sums.accumulator(N, names[0]).max * (1 - 2.0**-10)
     lo, hi = o - rad, o + rad
     nan = np.broadcast_to(~some, lo.shape)
     lo, hi = np.where(must, INF, lo), np.where(must, -INF, hi)
     open_ = (odd_v | odd_e) & ~must
     made = sums.opened(N, lo, hi, nan | must, open_, NO_NUMBER, "average", e, v)
+    made = sums.opened(N, made.lo, made.hi, made.nan, over & ~open_, sums.ORDER_DECIDES, "average", e, v)
     return N.relative(made.lo, made.hi, made.nan, _division(N), 2 * N.tiny, "average", e, v)
 
 

@@ -1,0 +1,107 @@
+"""The inputs of an attention: scores that are flat, sharp, growing, far below zero, or decided by one key.
+
+What is lost of a running sum shows where scores grow from key to key, what is counted too often where they are flat,
+and where a maximum starts too high, if all scores lie far below it.
+"""
+
+from collections.abc import Callable, Mapping
+from math import prod
+
+from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
+from kfuzz.claims.kernel import Shape
+from kfuzz.search.choose import Choose, one_of, seldom
+from kfuzz.search.edges import columns
+from kfuzz.search.families import noise_of
+from kfuzz.search.rows import MOST_BANDS, rows_recipe, two
+from kfuzz.search.sizes import Ground
+
+
+def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
+    """Queries and keys made for each other, values that tell keys apart; now and then hostile rows in one of them."""
+    form, seed = choose(0, len(SCORES) - 1), choose(0, 0xFFFF)
+    keys = wanted["k"][-2]
+    high = one_of(choose, columns(keys, ground.widths) or (0,)) % max(keys, 1)
+    made = SCORES[form](wanted, seed, high)
+    made["v"] = VALUES[choose(0, len(VALUES) - 1)](wanted["v"], seed + 2, high)
+    for role in wanted:
+        if role not in made or seldom(choose, 16):
+            made[role] = rows_recipe(ground, *two(wanted[role]), choose)
+    return {role: made[role] for role in wanted}
+
+
+AttentionRecipes = dict[str, Recipe]
+Scores = Callable[[Mapping[str, Shape], int, int], AttentionRecipes]
+
+
+def _alike(shape: Shape, base: Base, *edits: Edit) -> Recipe:
+    """Every row made in the same way."""
+    return Recipe(prod(shape[:-1]), shape[-1], (Band(base, edits),))
+
+
+def _each(shape: Shape, band: Callable[[int], Band]) -> Recipe:
+    """The rows of each head by their number, as far as there may be so many kinds."""
+    kinds = max(1, min(shape[-2], MOST_BANDS))
+    return Recipe(prod(shape[:-1]), shape[-1], tuple(band(row) for row in range(kinds)))
+
+
+def constant(value: float) -> Base:
+    return Base("constant", bits_of(value))
+
+
+def flat(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
+    """All scores are 0: each key counts as much as any other."""
+    return {"q": _alike(wanted["q"], constant(0.0)), "k": _alike(wanted["k"], noise_of(seed))}
+
+
+def usual(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
+    return {"q": _alike(wanted["q"], noise_of(seed)), "k": _alike(wanted["k"], noise_of(seed + 1))}
+
+
+def sharp(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
+    return {"q": _alike(wanted["q"], noise_of(seed, 0.0, 6.0)), "k": _alike(wanted["k"], noise_of(seed + 1, 0.0, 2.0))}
+
+
+def growing(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
+    """Each key scores higher than the one before: a running maximum never rests."""
+    step = (0.05, 0.5)[seed % 2]
+    keys = _each(wanted["k"], lambda row: Band(constant(step * row)))
+    return {"q": _alike(wanted["q"], constant(wanted["q"][-1] ** -0.5)), "k": keys}
+
+
+def falling(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
+    keys = _each(wanted["k"], lambda row: Band(constant(-0.3 * row)))
+    return {"q": _alike(wanted["q"], constant(wanted["q"][-1] ** -0.5)), "k": keys}
+
+
+def one_key(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
+    """One key, at an edge of something, outweighs the others together."""
+    keys = _each(wanted["k"], lambda row: Band(constant(9.0 if row == high % MOST_BANDS else 0.0)))
+    return {"q": _alike(wanted["q"], constant(wanted["q"][-1] ** -0.5)), "k": keys}
+
+
+def far_below(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
+    """All scores are negative, by more than anything that stands for "none so far"."""
+    size = (30.0, 1e3, 1e5, 1e9)[seed % 4]
+    return {"q": _alike(wanted["q"], noise_of(seed, 1.0, 1e-4)), "k": _alike(wanted["k"], constant(-size))}
+
+
+def plain(shape: Shape, seed: int, high: int) -> Recipe:
+    return _alike(shape, noise_of(seed))
+
+
+def numbered(shape: Shape, seed: int, high: int) -> Recipe:
+    """Each key its number."""
+    return _each(shape, lambda row: Band(Base("ramp", bits_of(float(row + 1)), bits_of(0.25))))
+
+
+def nearly_constant(shape: Shape, seed: int, high: int) -> Recipe:
+    """A mean of these errs with what they differ by, not with what they are."""
+    return _alike(shape, noise_of(seed, 100.0, 1e-3))
+
+
+def one_large(shape: Shape, seed: int, high: int) -> Recipe:
+    return _each(shape, lambda row: Band(constant(1e4 if row == high % MOST_BANDS else 1.0)))
+
+
+SCORES: tuple[Scores, ...] = (flat, usual, growing, one_key, sharp, far_below, falling)
+VALUES = (numbered, plain, one_large, nearly_constant)

@@ -1,0 +1,102 @@
+// causal_attention/scores_in_shared, whose triangle begins at the first key and not so that it ends at the last.
+//
+// The same where rows and keys are as many; with a cache of earlier keys, rows see too few.
+//
+// /// kernel
+// op     = "causal_attention"
+// axes   = { heads = "1..65535", keys = "1..8192", rows = "1..8192", d = "1..1024", dv = "1..1024" }
+// where  = ["keys >= rows"]
+// tune   = { threads = [32, 128, 256] }
+// arrays = { q = "f32[heads, rows, d] -> q", k = "f32[heads, keys, d] -> k", v = "f32[heads, keys, dv] -> v", o = "f32[heads, rows, dv] <- o" }
+//
+// [accuracy]
+// form     = "divide last"
+// adds     = { qk = "d - 1", pv = "keys - 1", row = "ceil_div(keys, threads) - 1 + ceil_log2(min(keys, threads))" }
+// rescales = 0
+// exp      = "expf"
+// divide   = "ieee"
+//
+// [broken]
+// kind = "numeric"
+// why  = "the mask does not count the keys before the first row"
+//
+// [[launch]]
+// entry  = "causal_attention_scores_in_shared"
+// grid   = "rows, heads"
+// block  = "threads"
+// shared = "4 * keys"
+// args   = ["o", "q", "k", "v", "keys", "d", "dv"]
+// ///
+
+__device__ float block_max(float value) {
+    // all threads of the block, whole warps, take part; every thread ends with the result. Called once a launch.
+    __shared__ float of_warp[32];
+    const int lane = threadIdx.x % 32;
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+    }
+    if (lane == 0) {
+        of_warp[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    value = lane < blockDim.x / 32 ? of_warp[lane] : -INFINITY;
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+    }
+    return value;
+}
+
+__device__ float block_sum(float value) {
+    // as block_max, with a shared array of its own, so that no barrier is needed between the two
+    __shared__ float of_warp[32];
+    const int lane = threadIdx.x % 32;
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    if (lane == 0) {
+        of_warp[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    value = lane < blockDim.x / 32 ? of_warp[lane] : 0.0f;
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+__global__ void causal_attention_scores_in_shared(float *o, const float *q, const float *k, const float *v, int keys,
+                                                  int d, int dv) {
+    // o is (heads, rows, dv), q is (heads, rows, d), k is (heads, keys, d), v is (heads, keys, dv); a block a row
+    extern __shared__ float scores[];  // of the keys that this row sees
+    const size_t rows = gridDim.x, head = blockIdx.y, row = blockIdx.x;
+    const int seen = static_cast<int>(row + 1);  // ranges [1, rows]
+    q += (head * rows + row) * d;
+    k += head * keys * d;
+    v += head * keys * dv;
+    o += (head * rows + row) * dv;
+    const float scale = 1.0f / sqrtf(static_cast<float>(d));
+
+    float max = -INFINITY;
+    for (int key = threadIdx.x; key < seen; key += blockDim.x) {
+        float dot = 0.0f;
+        for (int i = 0; i < d; ++i) {
+            dot += q[i] * k[static_cast<size_t>(key) * d + i];
+        }
+        scores[key] = dot * scale;
+        max = fmaxf(max, scores[key]);
+    }
+    max = block_max(max);
+    float sum = 0.0f;
+    for (int key = threadIdx.x; key < seen; key += blockDim.x) {  // each thread those that it has written
+        scores[key] = expf(scores[key] - max);
+        sum += scores[key];
+    }
+    sum = block_sum(sum);  // and a barrier: the exps are complete
+    for (int col = threadIdx.x; col < dv; col += blockDim.x) {
+        float total = 0.0f;
+        for (int key = 0; key < seen; ++key) {
+            total += scores[key] * v[static_cast<size_t>(key) * dv + col];
+        }
+        o[col] = total / sum;
+    }
+}

@@ -1,0 +1,33 @@
+// gelu/elementwise by the other formula of the same name.
+//
+// The tanh form differs from the erf form by 5e-4 at most; which of the two a model was trained with matters.
+//
+// /// kernel
+// op     = "gelu"
+// axes   = { rows = "1..65535", cols = "1..1073741824" }
+// tune   = { threads = [64, 256, 1024] }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+//
+// [accuracy]
+// functions = { erf = "erff" }
+//
+// [broken]
+// kind = "numeric"
+// why  = "computes the tanh form and claims the erf form"
+//
+// [[launch]]
+// entry = "gelu_elementwise"
+// grid  = "ceil_div(cols, threads), rows"
+// block = "threads"
+// args  = ["y", "x", "cols"]
+// ///
+
+__global__ void gelu_elementwise(float *y, const float *x, int cols) {
+    // y and x are (rows, cols)
+    const unsigned int col = blockIdx.x * blockDim.x + threadIdx.x;  // may pass cols - 1
+    if (col >= cols) {
+        return;
+    }
+    const size_t i = static_cast<size_t>(blockIdx.y) * cols + col;
+    y[i] = 0.5f * x[i] * (1.0f + tanhf(0.79788456f * (x[i] + 0.044715f * x[i] * x[i] * x[i])));
+}

@@ -1,0 +1,69 @@
+// layer_norm/two_pass_block, which adds eps to the root and not below it.
+//
+// 1 / (sqrt(var) + eps) is nearly the same wherever the spread is not small; a constant row divides by 1e-5 and not by
+// its root.
+//
+// /// kernel
+// op     = "layer_norm"
+// axes   = { rows = "1..2147483647", cols = "1..1073741824" }
+// tune   = { threads = [32, 64, 128, 256, 512, 1024] }
+// arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y" }
+//
+// [accuracy]
+// form      = "two pass"
+// adds      = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # a share, then halvings
+// divide    = "ieee"
+//
+// [broken]
+// kind = "numeric"
+// why  = "eps is added to the standard deviation, not to the variance"
+//
+// [[launch]]
+// entry = "layer_norm_two_pass"
+// grid  = "rows"
+// block = "threads"
+// args  = ["y", "x", "w", "b", "cols"]
+// ///
+
+__device__ float warp_sum(float value) {
+    // all 32 lanes take part; every lane ends with the result
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+__device__ float block_sum(float value, float *of_warp) {
+    // all threads of the block, whole warps, take part; every thread ends with the result. `of_warp` is for one call.
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+    value = warp_sum(value);
+    if (lane == 0) {
+        of_warp[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    return warp_sum(lane < blockDim.x / 32 ? of_warp[lane] : 0.0f);
+}
+
+__global__ void layer_norm_two_pass(float *y, const float *x, const float *w, const float *b, int cols) {
+    // y and x are (rows, cols), w and b are (cols); a block a row
+    __shared__ float sums[32], squares[32];
+    x += static_cast<size_t>(blockIdx.x) * cols;
+    y += static_cast<size_t>(blockIdx.x) * cols;
+
+    float sum = 0.0f;
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        sum += x[col];
+    }
+    const float mean = block_sum(sum, sums) / cols;
+
+    float square = 0.0f;
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        const float off = x[col] - mean;
+        square += off * off;
+    }
+    const float scale = 1.0f / (sqrtf(block_sum(square, squares) / cols) + 1e-5f);
+
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        y[col] = (x[col] - mean) * scale * w[col] + b[col];
+    }
+}

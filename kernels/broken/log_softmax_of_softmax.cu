@@ -1,0 +1,56 @@
+// log_softmax/warp as the logarithm of a softmax.
+//
+// What lies 104 below the maximum has a softmax of 0, and the logarithm of that is -inf.
+//
+// /// kernel
+// op     = "log_softmax"
+// axes   = { rows = "1..2147483647", cols = "1..1073741824" }
+// tune   = { threads = [32, 64, 128, 256, 512, 1024] }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+//
+// [accuracy]
+// form      = "x - m - log s"
+// adds      = "ceil_div(cols, 32) - 1 + ceil_log2(min(cols, 32))"  # a lane's share, then the halvings
+// rescales  = 0
+// exp       = "expf"
+// functions = { log = "logf" }
+//
+// [broken]
+// kind = "special"
+// why  = "the logarithm is taken of a quotient, which underflows"
+//
+// [[launch]]
+// entry = "log_softmax_warp"
+// grid  = "ceil_div(rows, threads / 32)"
+// block = "threads"
+// args  = ["y", "x", "rows", "cols"]
+// ///
+
+__global__ void log_softmax_warp(float *y, const float *x, int rows, int cols) {
+    // y and x are (rows, cols); a warp a row
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+    const size_t row = (static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;  // may pass rows - 1
+    if (row >= rows) {
+        return;  // the whole warp together, so that no shuffle misses a lane
+    }
+    x += row * cols;
+    y += row * cols;
+
+    float max = -INFINITY;
+    for (int col = lane; col < cols; col += 32) {
+        max = fmaxf(max, x[col]);
+    }
+    for (int mask = 16; mask > 0; mask /= 2) {
+        max = fmaxf(max, __shfl_xor_sync(0xffffffffu, max, mask));
+    }
+    float sum = 0.0f;
+    for (int col = lane; col < cols; col += 32) {
+        sum += expf(x[col] - max);  // in a row of nothing but -inf NaN, as is right there
+    }
+    for (int mask = 16; mask > 0; mask /= 2) {
+        sum += __shfl_xor_sync(0xffffffffu, sum, mask);
+    }
+    for (int col = lane; col < cols; col += 32) {
+        y[col] = logf(expf(x[col] - max) / sum);
+    }
+}

@@ -1,0 +1,62 @@
+// prefix_sum/block without the barrier at the end of each part of the row.
+//
+// A fast warp overwrites its total of the last part while slow ones still read the sum of all.
+//
+// /// kernel
+// op     = "prefix_sum"
+// axes   = { rows = "1..2147483647", cols = "1..1073741824" }
+// tune   = { threads = [32, 64, 256, 1024] }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+//
+// [accuracy]  # within a warp, between the warps, those two together, then once for each part that follows
+// adds = "ceil_log2(min(cols, threads)) + 1 + ceil_div(cols, threads)"
+//
+// [broken]
+// kind = "race"
+// why  = "the warps' totals are overwritten while others still read them"
+//
+// [[launch]]
+// entry = "prefix_sum_block"
+// grid  = "rows"
+// block = "threads"
+// args  = ["y", "x", "cols"]
+// ///
+
+__device__ float warp_scan(float value) {
+    // all 32 lanes take part; lane l ends with the sum of lanes 0 to l
+    for (int step = 1; step < 32; step *= 2) {
+        const float other = __shfl_up_sync(0xffffffffu, value, step);
+        if (threadIdx.x % 32 >= step) {
+            value += other;
+        }
+    }
+    return value;
+}
+
+__global__ void prefix_sum_block(float *y, const float *x, int cols) {
+    // y and x are (rows, cols); a block a row
+    __shared__ float of_warp[32];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    x += static_cast<size_t>(blockIdx.x) * cols;
+    y += static_cast<size_t>(blockIdx.x) * cols;
+
+    float before = 0.0f;  // the sum of all elements before `start`
+    for (int start = 0; start < cols; start += blockDim.x) {
+        const int col = start + threadIdx.x;  // may pass cols - 1
+        const float value = warp_scan(col < cols ? x[col] : 0.0f);
+        if (lane == 31) {
+            of_warp[warp] = value;
+        }
+        __syncthreads();
+        if (warp == 0) {
+            const float total = warp_scan(lane < warps ? of_warp[lane] : 0.0f);
+            __syncwarp();
+            of_warp[lane] = total;
+        }
+        __syncthreads();
+        if (col < cols) {
+            y[col] = before + (warp > 0 ? of_warp[warp - 1] + value : value);
+        }
+        before += of_warp[warps - 1];
+    }
+}

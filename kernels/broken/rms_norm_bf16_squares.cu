@@ -1,0 +1,80 @@
+// rms_norm/bf16_vec8, which squares and adds up in bfloat16.
+//
+// __hfma2 is twice as fast as what it stands for; a sum of 8 digits no longer grows once its terms are 256 times
+// smaller.
+//
+// /// kernel
+// op     = "rms_norm"
+// axes   = { rows = "1..2147483647", cols = { min = 8, max = 1073741824, multiple = 8 } }
+// tune   = { threads = [32, 64, 128, 256, 512, 1024] }
+// arrays = { x = "bf16[rows, cols] -> x", w = "bf16[cols] -> w", y = "bf16[rows, cols] <- y" }
+// align  = 16
+//
+// [accuracy]
+// adds      = "8 * ceil_div(cols, 8 * threads) - 1 + ceil_log2(min(ceil_div(cols, 8), threads))"  # loads, then halvings
+// divide    = "ieee"
+// functions = { rsqrt = "rsqrtf" }
+//
+// [broken]
+// kind = "numeric"
+// why  = "squares are summed in bfloat16, undeclared"
+//
+// [[launch]]
+// entry = "rms_norm_bf16_vec8"
+// grid  = "rows"
+// block = "threads"
+// args  = ["y", "x", "w", "cols"]
+// ///
+
+#include <cuda_bf16.h>
+
+struct alignas(16) Eight {
+    __nv_bfloat162 pairs[4];
+};
+
+__device__ float warp_sum(float value) {
+    // all 32 lanes take part; every lane ends with the result
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+__device__ float block_sum(float value) {
+    // all threads of the block, whole warps, take part; every thread ends with the result. Called once a launch.
+    __shared__ float of_warp[32];
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+    value = warp_sum(value);
+    if (lane == 0) {
+        of_warp[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    return warp_sum(lane < blockDim.x / 32 ? of_warp[lane] : 0.0f);
+}
+
+__global__ void rms_norm_bf16_vec8(__nv_bfloat16 *y, const __nv_bfloat16 *x, const __nv_bfloat16 *w, int cols) {
+    // y and x are (rows, cols), w is (cols); a block a row
+    const int eights = cols / 8;
+    const Eight *of_x = reinterpret_cast<const Eight *>(x + static_cast<size_t>(blockIdx.x) * cols);
+    const Eight *of_w = reinterpret_cast<const Eight *>(w);
+    Eight *of_y = reinterpret_cast<Eight *>(y + static_cast<size_t>(blockIdx.x) * cols);
+
+    __nv_bfloat162 squares = __float2bfloat162_rn(0.0f);
+    for (int i = threadIdx.x; i < eights; i += blockDim.x) {
+        const Eight some = of_x[i];
+        for (int pair = 0; pair < 4; ++pair) {
+            squares = __hfma2(some.pairs[pair], some.pairs[pair], squares);
+        }
+    }
+    const float scale = rsqrtf(block_sum(__low2float(squares) + __high2float(squares)) / cols + 1e-6f);
+
+    for (int i = threadIdx.x; i < eights; i += blockDim.x) {
+        const Eight some = of_x[i], weights = of_w[i];
+        Eight made;
+        for (int pair = 0; pair < 4; ++pair) {
+            const float2 v = __bfloat1622float2(some.pairs[pair]), by = __bfloat1622float2(weights.pairs[pair]);
+            made.pairs[pair] = __floats2bfloat162_rn(v.x * scale * by.x, v.y * scale * by.y);
+        }
+        of_y[i] = made;
+    }
+}
