@@ -19,6 +19,7 @@ from kfuzz.search.choose import seeded
 from kfuzz.search.vast import is_by_block, vast_size
 from kfuzz.trials.trial import Trial, run_trial, unfit
 from kfuzz.views.repro import script
+from seldom import is_seldom
 
 AT = next(index for index, what in LARGE.items() if what == "overflow")
 EXHIBITS = {
@@ -58,7 +59,10 @@ def test_an_index_that_overflows_an_int_is_found_and_one_of_64_bits_is_not_accus
     assert [reason for reason in again.reasons if reason.startswith("more than 2^31 elements")]
 
 
-@pytest.mark.parametrize("kernel", RIGHT, ids=lambda kernel: kernel.name)
+TRIED = [pytest.param(kernel, id=kernel.name, marks=pytest.mark.soak if is_seldom(kernel) else ()) for kernel in RIGHT]
+
+
+@pytest.mark.parametrize("kernel", TRIED)
 def test_no_right_kernel_is_accused(kernel: Kernel) -> None:
     with CpuDevice() as device:
         assert tried(kernel, device).defects == ()
