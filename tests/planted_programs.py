@@ -1,6 +1,7 @@
 """Jobs for the planted programs: each file holds a correct program, and one with a bug, which -DBUG makes of it.
 
 The comments at the top say what the program is, what the bug must be found as, and how it is launched:
+    // class: locks
     // finds: race
     // grid: 4
     // y: f32[T] = 0      an output, filled or not; `inout` has input, too
@@ -31,6 +32,7 @@ class Program:
 
     path: Path
     source: str
+    group: str
     finds: str
     grid: int
     shared: str
@@ -42,9 +44,9 @@ def program(path: Path | str) -> Program:
     path = PROGRAMS / f"{path}.cu" if isinstance(path, str) else path
     source = path.read_text(encoding="utf-8")
     said = dict(_HEADER.findall(source[: source.index("__global__")].split("\n\n")[0]))
-    words = ("finds", "grid", "shared")
+    words = ("class", "finds", "grid", "shared")
     arguments = tuple((one, text) for one, text in said.items() if one not in words)
-    return Program(path, source, said["finds"], int(said["grid"]), said.get("shared", "0"), arguments)
+    return Program(path, source, said["class"], said["finds"], int(said["grid"]), said.get("shared", "0"), arguments)
 
 
 def job(one: Program, has_bug: bool, threads: int, seed: int) -> Job:

@@ -376,11 +376,30 @@ def test_device_memory_printf_and_assert(device: CpuDevice) -> None:
     assert outcome.notes == ("the kernel printed: seven is 7\n",)
 
 
+def test_a_copy_is_made_when_it_is_waited_for_and_no_sooner(device: CpuDevice) -> None:
+    text = """
+    #include <cuda_pipeline.h>
+    __global__ void k(float *y, const float *x) {
+        __shared__ __align__(8) float tile[4];
+        tile[0] = tile[1] = tile[2] = tile[3] = 5.0f;
+        __pipeline_memcpy_async(tile, x, 8, 4);
+        __pipeline_commit();
+        __pipeline_memcpy_async(tile + 2, x + 2, 8);
+        __pipeline_wait_prior(0);
+        for (int i = 0; i < 4; i++) y[i] = tile[i];
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+        y[4] = tile[2];
+    }"""
+    x = np.float32([1, 2, 3, 4])
+    assert run(device, text, {"y": "f32[5]", "x": x}, block=1).tolist() == [1, 0, 5, 5, 3]
+
+
 UNSUPPORTED = {
     'asm volatile("bar.sync 0;");': "inline PTX",
     "cudaTextureObject_t t = 0;": "textures",
     "other<<<1, 1>>>(y);": "launches in the source",
-    "__pipeline_commit();": "asynchronous copies",
+    "cuda::barrier<cuda::thread_scope_block> *arrived = nullptr;": "asynchronous barriers",
 }
 
 

@@ -1,4 +1,5 @@
 // A warp adds once, for all of its lanes. With the bug, without an atomic.
+// class: atomics and scopes
 // finds: race
 // grid: 2
 // y: u32[1] = 0

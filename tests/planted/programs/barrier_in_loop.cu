@@ -1,4 +1,5 @@
 // A loop whose barriers all threads pass. With the bug, its length differs among them, and so do its rounds.
+// class: barriers
 // finds: race
 // grid: 1
 // y: f32[T]

@@ -1,4 +1,5 @@
 // One level of a search over a graph. With the bug, a vertex is marked by plain writes of differing parents.
+// class: graphs
 // finds: race
 // grid: 4
 // y: inout i32[4 * T]

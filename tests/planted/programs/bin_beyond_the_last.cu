@@ -1,4 +1,5 @@
 // Values are counted in the bins that there are. With the bug, the data says which.
+// class: bounds
 // finds: out-of-bounds
 // grid: 2
 // y: u32[16] = 0

@@ -1,4 +1,5 @@
 // Bins are cleared by the first threads. With the bug, others add before that.
+// class: tiles
 // finds: race
 // grid: 1
 // y: i32[16]

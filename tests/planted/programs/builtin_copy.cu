@@ -1,4 +1,5 @@
 // Each thread copies its own three numbers. With the bug, the first of its neighbour's as well.
+// class: copies
 // finds: race
 // grid: 1
 // y: inout i32[6 * T]

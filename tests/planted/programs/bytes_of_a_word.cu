@@ -1,4 +1,5 @@
 // Four threads share a word, each a byte of it. With the bug, each writes two bytes.
+// class: tiles
 // finds: race
 // grid: 1
 // y: u32[T]

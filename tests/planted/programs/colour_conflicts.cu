@@ -1,4 +1,5 @@
 // Counts edges between vertices of one colour, per block. With the bug, the block's count is not added by an atomic.
+// class: graphs
 // finds: race
 // grid: 4
 // y: u32[1] = 0

@@ -1,4 +1,5 @@
 // Labels of components go down by atomics. With the bug, a vertex reads its own without one.
+// class: graphs
 // finds: race
 // grid: 4
 // y: inout i32[4 * T]

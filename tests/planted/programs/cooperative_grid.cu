@@ -1,4 +1,5 @@
 // grid.sync() between writing and reading. With the bug, the block's barrier stands there.
+// class: grids
 // finds: race
 // grid: 5
 // y: f32[5 * T]

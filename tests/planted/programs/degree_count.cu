@@ -1,4 +1,5 @@
 // In-degrees of a graph. With the bug, without atomics.
+// class: graphs
 // finds: race
 // grid: 4
 // y: inout i32[4 * T]

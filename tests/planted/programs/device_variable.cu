@@ -1,4 +1,5 @@
 // A sum in a __device__ variable. With the bug, without an atomic.
+// class: variables and heap
 // finds: race
 // grid: 2
 // y: i32[1]

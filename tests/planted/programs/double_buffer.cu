@@ -1,4 +1,5 @@
 // Two halves that take turns need one barrier a round. With the bug, both rounds use one half.
+// class: tiles
 // finds: race
 // grid: 1
 // y: f32[T]

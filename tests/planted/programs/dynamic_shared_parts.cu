@@ -1,4 +1,5 @@
 // Two parts of dynamic shared memory. With the bug, the second begins too early.
+// class: tiles
 // finds: race
 // grid: 1
 // shared: 8 * T

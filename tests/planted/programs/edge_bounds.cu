@@ -1,4 +1,5 @@
 // The edges of a vertex. With the bug, one too many.
+// class: guards
 // finds: out-of-bounds
 // grid: 4
 // y: inout i32[4 * T]

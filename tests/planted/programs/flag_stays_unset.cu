@@ -1,4 +1,5 @@
 // Blocks wait for a later one, which comes. With the bug, for one that there is not.
+// class: fences and flags
 // finds: hang
 // grid: 3
 // y: i32[1]

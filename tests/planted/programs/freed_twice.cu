@@ -1,4 +1,5 @@
 // An array that is freed. With the bug, by every thread.
+// class: freed memory
 // finds: illegal-address
 // grid: 1
 // y: i32[T]

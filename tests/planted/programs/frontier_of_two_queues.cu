@@ -1,4 +1,5 @@
 // The next level goes into another queue. With the bug, into the one that is being read.
+// class: worklists
 // finds: race
 // grid: 1
 // y: u32[T * 4] = 0

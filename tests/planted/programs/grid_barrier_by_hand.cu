@@ -1,4 +1,5 @@
 // All blocks wait for each other by a counter. With the bug, only thread 0's stores are ordered.
+// class: grids
 // finds: race
 // grid: 6
 // y: f32[6 * T]

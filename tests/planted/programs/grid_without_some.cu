@@ -1,4 +1,5 @@
 // All blocks come to grid.sync(). With the bug, one leaves before it.
+// class: grids
 // finds: hang
 // grid: 3
 // y: f32[3 * T]

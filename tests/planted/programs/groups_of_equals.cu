@@ -1,4 +1,5 @@
 // Lanes with one key elect one of them to count. With the bug, each adds to the shared count itself.
+// class: warps
 // finds: race
 // grid: 1
 // y: u32[8]

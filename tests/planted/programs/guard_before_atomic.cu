@@ -1,4 +1,5 @@
 // The largest of all. With the bug, a plain read looks first whether the atomic is worth it.
+// class: guards
 // finds: race
 // grid: 4
 // y: i32[1] = 0

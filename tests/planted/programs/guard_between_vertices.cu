@@ -1,4 +1,5 @@
 // A vertex takes the largest of its neighbours' values. With the bug, each tells all of them, and looks before it writes.
+// class: guards
 // finds: race
 // grid: 4
 // y: i32[4 * T] = 0

@@ -1,4 +1,5 @@
 // Threads beyond the end do nothing. With the bug, they are as many as are launched.
+// class: guards
 // finds: out-of-bounds
 // grid: 5
 // y: f32[4 * T]

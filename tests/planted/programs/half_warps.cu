@@ -1,4 +1,5 @@
 // Halves of warps change over values. With the bug, the mask leaves the partner out.
+// class: warps
 // finds: race
 // grid: 1
 // y: f32[T]

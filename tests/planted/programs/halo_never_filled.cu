@@ -1,4 +1,5 @@
 // The borders of a tile are filled, too. With the bug, the right one is not.
+// class: tiles
 // finds: uninitialised
 // grid: 2
 // y: f32[2 * T]

@@ -1,4 +1,5 @@
 // Bins in global memory. With the bug, blocks add to them without an atomic.
+// class: atomics and scopes
 // finds: race
 // grid: 4
 // y: i32[8] = 0

@@ -1,4 +1,5 @@
 // Bins in shared memory. With the bug, they are added to without an atomic.
+// class: atomics and scopes
 // finds: race
 // grid: 2
 // y: i32[16] = 0

@@ -1,4 +1,5 @@
 // The first thread has no one on its left. With the bug, it reads there.
+// class: bounds
 // finds: out-of-bounds
 // grid: 2
 // y: f32[2 * T]

@@ -1,4 +1,5 @@
 // An index from the data. With the bug, it is used as it is.
+// class: bounds
 // finds: out-of-bounds
 // grid: 2
 // y: inout i32[64]

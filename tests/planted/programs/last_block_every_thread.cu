@@ -1,4 +1,5 @@
 // Every thread leaves something for the last block. With the bug, none waits for the others before the ticket.
+// class: last blocks
 // finds: race
 // grid: 4
 // y: f32[T]

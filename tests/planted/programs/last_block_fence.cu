@@ -1,4 +1,5 @@
 // The last block adds up what all have left. With the bug, there is no fence before the ticket.
+// class: last blocks
 // finds: race
 // grid: 6
 // y: f32[1]

@@ -1,4 +1,5 @@
 // Every thread leaves something, one thread fences for all. With the bug, without a barrier before its fence.
+// class: last blocks
 // finds: race
 // grid: 4
 // y: f32[T]

@@ -1,4 +1,5 @@
 // The last block adds up what all have left. With the bug, the fence is of block scope.
+// class: last blocks
 // finds: race
 // grid: 6
 // y: f32[1]

@@ -1,4 +1,5 @@
 // The last warp of a sum. With the bug, its lanes are taken to go in step.
+// class: warps
 // finds: race
 // grid: 1
 // y: f32[1]

@@ -1,4 +1,5 @@
 // The first lane that has something writes it. With the bug, all that have something do.
+// class: warps
 // finds: race
 // grid: 2
 // y: u32[64] = 0

@@ -1,4 +1,5 @@
 // Every thread reads its neighbour's element. With the bug, before it is there.
+// class: tiles
 // finds: race
 // grid: 1
 // y: f32[T]

@@ -1,4 +1,5 @@
 // A lock that serves in order. With the bug, whoever leaves does not fence.
+// class: locks
 // finds: race
 // grid: 4
 // y: i32[1] = 0

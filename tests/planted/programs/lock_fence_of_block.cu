@@ -1,4 +1,5 @@
 // A lock over blocks. With the bug, its fences are of block scope.
+// class: locks
 // finds: race
 // grid: 5
 // y: inout i32[1]

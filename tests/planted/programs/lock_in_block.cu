@@ -1,4 +1,5 @@
 // A lock among the threads of a block, of block scope. With the bug, one thread does without.
+// class: locks
 // finds: race
 // grid: 1
 // y: inout i32[1]

@@ -1,4 +1,5 @@
 // A lock is left by an atomic. With the bug, by a plain store.
+// class: locks
 // finds: race
 // grid: 4
 // y: i32[1] = 0

@@ -1,4 +1,5 @@
 // A lock over blocks. With the bug, no fence follows its taking.
+// class: locks
 // finds: race
 // grid: 5
 // y: inout i32[1]

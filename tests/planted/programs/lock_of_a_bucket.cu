@@ -1,4 +1,5 @@
 // A hash table with a lock for each bucket. With the bug, all buckets' locks protect one counter.
+// class: locks
 // finds: race
 // grid: 2
 // y: u32[9] = 0

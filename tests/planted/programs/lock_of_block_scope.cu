@@ -1,4 +1,5 @@
 // A lock over blocks. With the bug, it is taken by an atomic of block scope.
+// class: atomics and scopes
 // finds: race
 // grid: 5
 // y: inout i32[1]

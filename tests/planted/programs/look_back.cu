@@ -1,4 +1,5 @@
 // Blocks take numbers and wait for the one before. With the bug, the sum is told before it is there.
+// class: look-back
 // finds: race
 // grid: 8
 // y: f32[8 * T]

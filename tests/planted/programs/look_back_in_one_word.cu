@@ -1,4 +1,5 @@
 // State and value of each block in one 64-bit word. With the bug, they are in two words.
+// class: look-back
 // finds: race
 // grid: 5
 // y: u32[5]

@@ -1,4 +1,5 @@
 // Threads copy eight bytes each to their neighbour's place by memcpy. With the bug, without a barrier before it is read.
+// class: copies
 // finds: race
 // grid: 1
 // y: f32[2 * T]

@@ -1,4 +1,5 @@
 // A block clears its part by memset. With the bug, by elements where bytes are meant.
+// class: bounds
 // finds: out-of-bounds
 // grid: 1
 // y: inout f32[T]

@@ -1,4 +1,5 @@
 // The last block writes and tells, the first waits and reads. With the bug, without a fence before telling.
+// class: fences and flags
 // finds: race
 // grid: 3
 // y: i32[1]

@@ -1,4 +1,5 @@
 // A message by cuda::atomic_ref. With the bug, it is told in relaxed order.
+// class: fences and flags
 // finds: race
 // grid: 2
 // y: i32[1]

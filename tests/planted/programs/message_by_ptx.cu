@@ -1,4 +1,5 @@
 // A message by st.release and ld.acquire. With the bug, by st.relaxed.
+// class: fences and flags
 // finds: race
 // grid: 2
 // y: i32[1]

@@ -1,4 +1,5 @@
 // A message by relaxed atomics and cuda::atomic_thread_fence. With the bug, the fence stands behind the store.
+// class: fences and flags
 // finds: race
 // grid: 2
 // y: i32[1]

@@ -1,4 +1,5 @@
 // A store that releases, a load that acquires. With the bug, the store is relaxed.
+// class: fences and flags
 // finds: race
 // grid: 2
 // y: f32[1]

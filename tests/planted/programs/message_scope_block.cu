@@ -1,4 +1,5 @@
 // A message by cuda::atomic_ref. With the bug, of block scope, to another block.
+// class: atomics and scopes
 // finds: race
 // grid: 2
 // y: i32[1]

@@ -1,4 +1,5 @@
 // An object of device scope hands data to another block. With the bug, its scope is the block.
+// class: atomics and scopes
 // finds: race
 // grid: 2
 // y: f32[T]

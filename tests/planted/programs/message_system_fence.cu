@@ -1,4 +1,5 @@
 // A fence of the system orders blocks as well. With the bug, a fence object of block scope stands there.
+// class: fences and flags
 // finds: race
 // grid: 2
 // y: f32[T]

@@ -1,4 +1,5 @@
 // A block moves its part down by one, by one thread. With the bug, by each thread for its own part.
+// class: copies
 // finds: race
 // grid: 1
 // y: inout f32[4 * T]

@@ -1,4 +1,5 @@
 // One thread of all fills a table. With the bug, whoever finds it empty by a plain look.
+// class: atomics and scopes
 // finds: race
 // grid: 3
 // y: i32[1]

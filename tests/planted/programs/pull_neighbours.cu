@@ -1,4 +1,5 @@
 // Every vertex takes the largest number of its neighbours. With the bug, from the array that is written.
+// class: graphs
 // finds: race
 // grid: 4
 // y: inout i32[4 * T]

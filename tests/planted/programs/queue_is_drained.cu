@@ -1,4 +1,5 @@
 // Items are pushed, then popped behind a barrier. With the bug, they are popped while others push.
+// class: worklists
 // finds: race
 // grid: 1
 // y: i32[T]

@@ -1,4 +1,5 @@
 // Blocks draw work until there is none. With the bug, the drawn number is shared too early.
+// class: worklists
 // finds: race
 // grid: 3
 // y: inout i32[24]

@@ -1,4 +1,5 @@
 // Each vertex gives its rank away. With the bug, what is given to one vertex at once is lost.
+// class: graphs
 // finds: race
 // grid: 4
 // y: u32[4 * T] = 0

@@ -1,4 +1,5 @@
 // A maximum by atomics, looked at in the end. With the bug, while others still raise it.
+// class: atomics and scopes
 // finds: race
 // grid: 1
 // y: i32[T]

@@ -1,4 +1,5 @@
 // Rounds over a whole grid, from one array into the other. With the bug, within one array.
+// class: grids
 // finds: race
 // grid: 3
 // y: inout f32[3 * T]

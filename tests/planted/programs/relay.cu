@@ -1,4 +1,5 @@
 // A message that goes through a third block. With the bug, the one in the middle does not fence.
+// class: fences and flags
 // finds: race
 // grid: 3
 // y: i32[1]

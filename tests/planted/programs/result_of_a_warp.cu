@@ -1,4 +1,5 @@
 // Each warp leaves its sum for the first one. With the bug, only the warp's own lanes wait.
+// class: warps
 // finds: race
 // grid: 1
 // y: f32[1]

@@ -1,4 +1,5 @@
 // A row ends where the next one begins. With the bug, the last threads have no row, and theirs end anywhere.
+// class: bounds
 // finds: out-of-bounds
 // grid: 4
 // y: u32[4 * T]

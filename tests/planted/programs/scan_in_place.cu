@@ -1,4 +1,5 @@
 // A scan reads, waits, then writes. With the bug, it writes at once.
+// class: barriers
 // finds: race
 // grid: 1
 // y: f32[T]

@@ -1,4 +1,5 @@
 // A value left in shared memory for the warp. With the bug, a shuffle is taken for a barrier.
+// class: warps
 // finds: race
 // grid: 1
 // y: f32[T]

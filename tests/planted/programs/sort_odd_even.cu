@@ -1,4 +1,5 @@
 // Neighbours swap in turns. With the bug, the turns are not kept apart.
+// class: barriers
 // finds: race
 // grid: 1
 // y: f32[T]

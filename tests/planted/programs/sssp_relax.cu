@@ -1,4 +1,5 @@
 // One round of relaxing all edges. With the bug, the smaller distance is written without an atomic.
+// class: graphs
 // finds: race
 // grid: 4
 // y: inout u32[4 * T]

@@ -1,4 +1,5 @@
 // A halo is loaded by the first threads. With the bug, nobody waits for it.
+// class: tiles
 // finds: race
 // grid: 2
 // y: f32[2 * T]

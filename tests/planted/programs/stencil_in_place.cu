@@ -1,4 +1,5 @@
 // Neighbours are read and replaced. With the bug, in place.
+// class: guards
 // finds: race
 // grid: 3
 // y: inout f32[3 * T]

@@ -1,4 +1,5 @@
 // Structs of 24 bytes are handed to the neighbour. With the bug, while they are written.
+// class: copies
 // finds: race
 // grid: 1
 // y: f32[T]

@@ -1,4 +1,5 @@
 // Each block draws a number. With the bug, it is drawn without an atomic.
+// class: atomics and scopes
 // finds: race
 // grid: 6
 // y: i32[6] = 0

@@ -1,4 +1,5 @@
 // A tile that is loaded in a loop. With the bug, it is overwritten while others still read it.
+// class: tiles
 // finds: race
 // grid: 1
 // y: f32[T]

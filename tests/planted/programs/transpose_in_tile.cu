@@ -1,4 +1,5 @@
 // A transpose through a tile. With the bug, a warp's barrier stands for the block's.
+// class: tiles
 // finds: race
 // grid: 1
 // y: f32[T]

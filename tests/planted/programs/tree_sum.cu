@@ -1,4 +1,5 @@
 // A tree sum in shared memory. With the bug, the rounds are not kept apart.
+// class: barriers
 // finds: race
 // grid: 2
 // y: f32[2]

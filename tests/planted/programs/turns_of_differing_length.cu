@@ -1,4 +1,5 @@
 // All threads take as many turns as the longest. With the bug, as many as each has work for.
+// class: barriers
 // finds: divergent-barrier
 // grid: 1
 // y: f32[T]

@@ -1,4 +1,5 @@
 // Two blocks change one cell under a lock. With the bug, each takes a lock of its own.
+// class: locks
 // finds: race
 // grid: 2
 // y: inout i32[1]

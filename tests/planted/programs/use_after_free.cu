@@ -1,4 +1,5 @@
 // A thread's own array from malloc. With the bug, it is read after free.
+// class: freed memory
 // finds: out-of-bounds
 // grid: 1
 // y: f32[T]

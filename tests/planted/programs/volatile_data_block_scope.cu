@@ -1,4 +1,5 @@
 // Data that is volatile is ordered by what orders any other. With the bug, the fence is of block scope.
+// class: fences and flags
 // finds: race
 // grid: 2
 // y: u32[1] = 0

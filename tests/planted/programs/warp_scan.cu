@@ -1,4 +1,5 @@
 // A scan in a warp through shared memory. With the bug, a barrier of the warp is missing between read and write.
+// class: warps
 // finds: race
 // grid: 1
 // y: f32[T]

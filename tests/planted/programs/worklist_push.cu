@@ -1,4 +1,5 @@
 // Threads append to a list. With the bug, the place is taken without an atomic.
+// class: worklists
 // finds: race
 // grid: 3
 // y: inout i32[1024 * 3]

@@ -1,4 +1,5 @@
 // What one block appends, another takes. With the bug, the size is raised before the item is there.
+// class: worklists
 // finds: race
 // grid: 2
 // y: i32[1]

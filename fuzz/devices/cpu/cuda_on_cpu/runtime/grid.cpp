@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "async_copies.h"
 #include "block.h"
 #include "checker.h"
 #include "memory_map.h"
@@ -102,6 +103,8 @@ void show_block(uint64_t number) {
 void start(uint32_t number, uint64_t block_number) {
   loaded = number;
   enter_shared_of(number);
+  forget_copies_of(number);
+  enter_copies_of(number);
   poison_shared(step->shared);
   note_block_start();
   begin_block(block_number);
@@ -114,6 +117,7 @@ void resume(uint32_t number) {
   if (number != loaded) {
     loaded = number;
     enter_shared_of(number);
+    enter_copies_of(number);
     block = r.block;
     ring = r.ring;
     woken = r.woken;

@@ -36,6 +36,14 @@ CUDA_ON_CPU_API bool cuda_on_cpu_is_shared(const void *p) {
   return run->shared_array_count && is_within(static_shared_start(), static_shared_bytes());
 }
 
+// Of an address in shared memory the lower 32 bits are enough to know it by.
+CUDA_ON_CPU_API void *cuda_on_cpu_shared_at(uint64_t address) {
+  if (address >> 32) return reinterpret_cast<void *>(address);
+  uint64_t near = reinterpret_cast<uint64_t>(cuda_on_cpu_static_shared);
+  auto apart = static_cast<int32_t>(static_cast<uint32_t>(address) - static_cast<uint32_t>(near));
+  return reinterpret_cast<void *>(near + static_cast<uint64_t>(int64_t{apart}));
+}
+
 namespace cuda_on_cpu {
 
 char *static_shared_start() { return run->module->thread_local_anchor() - run->thread_local_anchor_offset; }

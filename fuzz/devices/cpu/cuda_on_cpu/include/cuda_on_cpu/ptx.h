@@ -1,6 +1,9 @@
 // What inline PTX is turned into by ptx.py: loads and stores with an order and a scope.
 #pragma once
+#include "async_copy.h"
 #include "atomic.h"
+
+CUDA_ON_CPU_IMPORT void *cuda_on_cpu_shared_at(uint64_t address);
 
 namespace cuda_on_cpu {
 
@@ -19,5 +22,15 @@ CUDA_ON_CPU_PTX_LOAD(relaxed, atomic_reads)
   }
 CUDA_ON_CPU_PTX_STORE(release, atomic_writes | atomic_releases)
 CUDA_ON_CPU_PTX_STORE(relaxed, atomic_writes)
+
+// To an address in shared memory, which many cut off to 32 bits; `given` bytes come from memory, the rest is 0.
+template <class Address>
+CUDA_ON_CPU_INLINE void ptx_cp_async(Address to, const void *from, uint32_t bytes, uint32_t given) {
+  cuda_on_cpu_async_copy(cuda_on_cpu_shared_at(static_cast<uint64_t>(to)), from, bytes, bytes - given);
+}
+template <class Address>
+CUDA_ON_CPU_INLINE void ptx_cp_async(Address to, const void *from, uint32_t bytes) {
+  ptx_cp_async(to, from, bytes, bytes);
+}
 
 }  // namespace cuda_on_cpu

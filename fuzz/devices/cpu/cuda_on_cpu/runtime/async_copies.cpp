@@ -1,0 +1,146 @@
+// Here they are made as late as they may be: what a thread reads before it waits is not what it has asked for. Where
+// accesses are checked, a copy counts as a write twice, when it is asked for and when it is made, and in between nobody
+// has written what it will write.
+#include "async_copies.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "block.h"
+#include "checker.h"
+#include "common_access.h"
+#include "grid.h"
+#include "memory_map.h"
+
+namespace cuda_on_cpu {
+
+namespace {
+
+// Of each thread a list, the newest first, in which a batch's end stands before its copies.
+struct Asked {
+  char *to;  // null: the end of a batch
+  const char *from;
+  uintptr_t pc;
+  uint32_t bytes, zeros;
+  uint32_t older;
+};
+
+constexpr uint32_t nobody = 0, most = 1 << 22;
+
+Asked *asked;
+uint32_t room, used = 1, unused = nobody;
+uint32_t newest_of[max_residents][max_threads];
+bool has_any[max_residents];
+uint32_t resident;
+
+// No room: nobody, and then the copy is made at once.
+uint32_t place() {
+  if (unused != nobody) {
+    uint32_t taken = unused;
+    unused = asked[taken].older;
+    return taken;
+  }
+  if (used == room || !asked) {
+    uint32_t larger = room ? 2 * room : 4096;
+    auto *made = larger <= most ? static_cast<Asked *>(realloc(asked, larger * sizeof(Asked))) : nullptr;
+    if (!made) return nobody;
+    asked = made;
+    room = larger;
+  }
+  return used++;
+}
+
+bool remember(const Asked &one) {
+  uint32_t at = place();
+  if (at == nobody) return false;
+  uint32_t &newest = newest_of[resident][block.current];
+  asked[at] = one;
+  asked[at].older = newest;
+  newest = at;
+  has_any[resident] = true;
+  return true;
+}
+
+void give_back(uint32_t at) {
+  asked[at].older = unused;
+  unused = at;
+}
+
+void make(const Asked &one) {
+  if (checker.active) checker_access(reinterpret_cast<uintptr_t>(one.to), one.bytes, Access::write, one.pc);
+  memcpy(one.to, one.from, one.bytes - one.zeros);
+  memset(one.to + one.bytes - one.zeros, 0, one.zeros);
+}
+
+// What is to be written holds nothing until then.
+void empty(const Asked &one) {
+  bool shared;
+  const Region *region = region_of(reinterpret_cast<uintptr_t>(one.to), shared);
+  if (!region) return;
+  for (uint32_t i = 0; i < one.bytes; i += sizeof run->poison) memcpy(one.to + i, &run->poison, sizeof run->poison);
+  Region there = *region;
+  set_initialised(there, reinterpret_cast<uintptr_t>(one.to), one.bytes, false);
+}
+
+// The oldest first. Recursion is as deep as batches are long.
+void make_all(uint32_t at) {
+  if (at == nobody) return;
+  make_all(asked[at].older);
+  Asked one = asked[at];
+  give_back(at);
+  if (one.to) make(one);
+}
+
+}  // namespace
+
+void forget_copies_of(uint32_t number) {
+  if (!has_any[number]) return;
+  for (uint32_t &newest : newest_of[number])
+    while (newest != nobody) {
+      uint32_t older = asked[newest].older;
+      give_back(newest);
+      newest = older;
+    }
+  has_any[number] = false;
+}
+
+void enter_copies_of(uint32_t number) { resident = number; }
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+CUDA_ON_CPU_API void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t bytes, uint32_t zeros) {
+  Asked one = {static_cast<char *>(to), static_cast<const char *>(from), reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
+               bytes, zeros < bytes ? zeros : bytes, nobody};
+  auto aligned = [&one](uintptr_t address) {
+    if (address % one.bytes) report_misaligned(address, one.bytes, one.pc);
+  };
+  aligned(reinterpret_cast<uintptr_t>(to));
+  aligned(reinterpret_cast<uintptr_t>(from));
+  if (checker.active) {
+    if (turn_is_over()) take_turn();
+    if (one.zeros < bytes) checker_access(reinterpret_cast<uintptr_t>(from), bytes - one.zeros, Access::read, one.pc);
+    checker_access(reinterpret_cast<uintptr_t>(to), bytes, Access::write, one.pc);
+  }
+  if (bytes < sizeof run->poison || !remember(one)) return make(one);  // hardware copies no less by itself
+  if (checker.active) empty(one);
+}
+
+CUDA_ON_CPU_API void cuda_on_cpu_async_commit() { remember({nullptr, nullptr, 0, 0, 0, nobody}); }
+
+// For all batches but so many of the last; what is in no batch yet is not waited for.
+CUDA_ON_CPU_API void cuda_on_cpu_async_wait(uint32_t but) {
+  uint32_t *link = &newest_of[resident][block.current];
+  for (uint64_t ends = uint64_t{but} + 1; *link != nobody; link = &asked[*link].older)
+    if (!asked[*link].to && !--ends) break;
+  uint32_t done = *link;
+  *link = nobody;
+  make_all(done);
+}
+
+CUDA_ON_CPU_API uint32_t cuda_on_cpu_async_batches() {
+  uint32_t count = 0;
+  for (uint32_t at = newest_of[resident][block.current]; at != nobody; at = asked[at].older) count += !asked[at].to;
+  return count;
+}
