@@ -13,7 +13,7 @@ from kfuzz.devices import Buffer, DeviceError, Job, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.processes import descendants
 from kfuzz.devices.worker import Worker
-from planted_jobs import marked, planted
+from planted_jobs import job_of, marked, planted
 
 pytestmark = pytest.mark.slow
 
@@ -98,6 +98,36 @@ def test_what_a_kernel_starts_ends_with_it(device: CpuDevice, job: Job) -> None:
     else:
         assert [run.outputs["y"][0] for run in outcome.runs] in ([2.0] * 3, [])
     assert is_as_it_should_be(device)
+    assert set(descendants(os.getpid())) <= before | {device._worker.pid}
+
+
+AS_IT_IS_LOADED = """
+#include <fcntl.h>
+#include <unistd.h>
+struct AtStart {
+    float wrote, child;
+    AtStart() {
+        const int file = open("/tmp/kfuzz-a-constructor-wrote-this", O_CREAT | O_WRONLY, 0600);
+        wrote = file >= 0 && write(file, "x", 1) == 1;
+        unlink("/tmp/kfuzz-a-constructor-wrote-this");
+        child = FORKS ? fork() : 1;
+        if (child == 0) for (;;) pause();
+    }
+};
+static AtStart at_start;
+__global__ void k(float *y) { y[0] = at_start.wrote + (at_start.child < 0 ? 2.0f : 0.0f); }
+"""
+
+
+@pytest.mark.parametrize("forks", [False, True])
+def test_what_a_file_does_as_it_is_loaded_is_held_to_the_same(device: CpuDevice, forks: bool) -> None:
+    before = set(descendants(os.getpid()))
+    job = job_of(AS_IT_IS_LOADED.replace("FORKS", str(int(forks))), ("k",), "k", {"y": "f32[1]"}, block=1)
+    outcome = device.run(job, Probe())
+    if forks and os.getuid() == 0:
+        assert [one.kind for one in outcome.findings] == ["trap"]
+    else:
+        assert [run.outputs["y"][0] for run in outcome.runs] == [2.0 * forks] * 3
     assert set(descendants(os.getpid())) <= before | {device._worker.pid}
 
 

@@ -240,12 +240,11 @@ def _nothing() -> None:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Kill a process and all that it has started, and wait for it: no orphan, no zombie, no open pipe."""
-    if process.poll() is None:
-        os.kill(process.pid, signal.SIGSTOP)  # so that it starts nothing meanwhile
-        processes.end(processes.descendants(process.pid))
+    started = processes.descendants(process.pid) if process.poll() is None else []
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
+    processes.end(started)  # those that have left its group; to stop it first would leave it so, if this one is killed
     process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:

@@ -63,7 +63,9 @@ class LoadedFlavour:
 
     def __init__(self, job: Job, flavour: Flavour) -> None:
         self.flavour = flavour
-        self.loaded = LoadedLibrary(compiler.library(job, flavour))
+        library = compiler.library(job, flavour)
+        with confined():  # the file's own constructors run as it is loaded
+            self.loaded = LoadedLibrary(library)
         self.lines = Lines(self.loaded.library)
 
 
@@ -291,9 +293,9 @@ class CpuBackend:
             return bound[flavour].run(self._runtime, manner, seconds)
 
         flavour: Flavour = "check" if (probe.check or probe.watch) and not job.blocks else "fast"
-        bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
-        begin("running")
         try:
+            bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
+            begin("running")
             if job.blocks:
                 return bound[flavour].overflowed(self._runtime, probe.timeout)
             if probe.watch:
