@@ -21,6 +21,7 @@ from kfuzz.starting.look import look
 from kfuzz.starting.settings import additions, corpus_for, rival, with_settings
 
 GOOD = KERNELS / "reduce" / "warp_sum_down.cu"
+SOFTMAX = KERNELS / "softmax" / "online_block.cu"
 BARE = re.sub(r"// /// kernel\n.*?// ///\n", "", GOOD.read_text(), flags=re.DOTALL)
 ADDED = additions([Path("csrc/a/one.cu"), Path("csrc/two.cu"), Path("more/three.cu")], "tests/corpus")
 
@@ -209,6 +210,51 @@ def test_from_a_bare_file_to_a_project_that_replays(tmp_path: Path) -> None:
         [*words, "replay"], cwd=tmp_path, capture_output=True, text=True, check=False, env=os.environ
     )
     assert (again.returncode, "kept" in again.stdout) == (0, True), again.stdout
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false"]
+    return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.soak
+def test_from_nothing_to_a_red_run_with_an_annotation_on_the_line_and_a_page(tmp_path: Path) -> None:
+    """The steps of the workflow that init writes, run as the service would, but for the installation."""
+    project, summary = tmp_path / "project", tmp_path / "summary.md"
+    (project / "csrc").mkdir(parents=True)
+    path = project / "csrc" / "softmax.cu"
+    path.write_text(re.sub(r"// /// kernel\n.*?// ///\n", "", SOFTMAX.read_text(), flags=re.DOTALL))
+    git(project, "init", "-q", "-b", "main")
+    program = Path(sys.executable).with_name("kfuzz")
+    subprocess.run([program, "init", "--yes"], cwd=project, check=True, capture_output=True)
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "kfuzz")
+    base = git(project, "rev-parse", "HEAD").strip()
+    right = path.read_text()
+    lost = right.index("    __syncthreads();\n", right.index("return shared[0];") - 200)
+    wrong = right[:lost] + right[lost:].replace("    __syncthreads();\n", "", 1)
+    path.write_text(wrong)
+    git(project, "commit", "-qam", "faster")
+
+    steps = yaml.safe_load((project / PLACES["github"]).read_text())["jobs"]["kfuzz"]["steps"]
+    commands = {step["name"]: step["run"] for step in steps if "run" in step}
+    assert set(commands) == {
+        "Install kfuzz", "Replay the kept cases", "Fuzz what the change touches", "Fuzz everything"}  # fmt: skip
+    service = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary), "BASE": base, "CI": "true"}
+    where = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    said = {}
+    for name in ("Replay the kept cases", "Fuzz what the change touches"):
+        run = ["bash", "-e", "-c", commands[name].replace("--max-time 5m", "--max-time 20s")]
+        both = {"cwd": project, "env": {**os.environ, **service, "PATH": where}, "capture_output": True, "text": True}
+        done = subprocess.run(run, check=False, **both)  # type: ignore[call-overload]
+        assert done.returncode == 1, done.stdout + done.stderr
+        said[name] = done.stdout
+    (line,) = [line for line in said["Fuzz what the change touches"].splitlines() if line.startswith("::error")]
+    number = int(re.search(r"file=csrc/softmax.cu,line=(\d+),", line)[1])  # type: ignore[index]
+    assert "shared[" in wrong.splitlines()[number - 1]
+    assert "race" in line
+    assert "csrc/softmax.cu" in summary.read_text()
+    assert "<title>kfuzz report</title>" in (project / "kfuzz-report" / "report.html").read_text()
 
 
 def test_a_claim_that_is_put_on_top_is_the_only_change() -> None:

@@ -183,6 +183,17 @@ def test_an_annotation_is_one_line_whatever_a_kernel_is_called() -> None:
     assert "::error::" not in lines[0].partition("::")[2].partition("::")[0]
 
 
+def test_a_bug_that_is_seen_in_several_ways_is_told_once_everywhere() -> None:
+    one, other = finding(), finding(bucket="mine: numeric, wrong sum", bug=finding()["bucket"], kind="numeric", line=8)
+    told = report(kernel(findings=[one, other]))
+    (line,) = as_annotations(told).splitlines()
+    assert ("line=3" in line, line.endswith("seen in 2 ways")) == (True, True)
+    assert [row for row in as_summary(told).splitlines() if "seen in 2 ways" in row and "mine.cu:3" in row] != []
+    assert [issue["location"]["lines"]["begin"] for issue in json.loads(as_code_quality(told))] == [3]
+    (result,) = json.loads(as_sarif(told))["runs"][0]["results"]
+    assert "also: mine: numeric, wrong sum" in result["message"]["text"]
+
+
 def test_a_summary_is_one_row_a_finding() -> None:
     rows = [line for line in as_summary(hostile()).splitlines() if line.startswith("| ")]
     assert len(rows) == 2

@@ -374,6 +374,27 @@ def test_an_error_that_its_bound_does_not_explain_says_what_does() -> None:
     assert "x the bound" not in wrong(wide, None)
 
 
+JUNIT_SCHEMA = os.environ.get("KFUZZ_JUNIT_SCHEMA", "")
+HOSTILE = "</testcase>\x1b[31m]]>\x00\ud800|<!--\"'&"
+
+
+@pytest.mark.skipif(
+    not JUNIT_SCHEMA, reason="KFUZZ_JUNIT_SCHEMA names no schema file; Jenkins' xunit-plugin has one, junit-10.xsd"
+)
+def test_junit_is_valid_whatever_a_kernel_is_called(found: Report) -> None:
+    schema = pytest.importorskip("xmlschema").XMLSchema(JUNIT_SCHEMA)
+    for progress in ({}, {"error": HOSTILE}, {"trials": 0, "rows": 0, "elements": 0, "retired": HOSTILE}):
+        one = with_progress(found, **progress)
+        kernels = tuple(replace(each, kernel=replace(each.kernel, name=HOSTILE)) for each in one.kernels)
+        text = as_junit(replace(one, result=replace(one.result, kernels=kernels)))
+        assert [error.reason for error in schema.iter_errors(ET.fromstring(text.encode()))] == []  # noqa: S314  our own
+
+
+def test_junit_says_of_a_test_case_what_schemas_know(found: Report) -> None:
+    root = ET.fromstring(as_junit(found).encode())  # noqa: S314  our own
+    assert {name for test in root.iter("testcase") for name in test.attrib} == {"classname", "name", "time"}
+
+
 @pytest.mark.parametrize(
     ("time", "cases", "words"), [(60.0, None, "60 s"), (None, 7, "7 cases"), (None, None, "Ctrl-C")]
 )

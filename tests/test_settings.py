@@ -24,6 +24,18 @@ def test_settings_hold_below_the_file_and_kernels_are_found_from_there(tmp_path:
     assert read_settings(below, KNOWN) == {"kernels": [str(tmp_path / "cuda"), "softmax/*"], "device": "cpu"}
 
 
+@pytest.mark.parametrize("target", [".", "cuda/", "", "**/*.cu"])
+def test_a_folder_is_found_by_any_of_its_names(tmp_path: Path, target: str) -> None:
+    (tmp_path / "cuda").mkdir()
+    (tmp_path / "cuda" / "a.cu").write_text("")
+    assert read_settings(project(tmp_path, f'kernels = ["{target}"]'), KNOWN) == {"kernels": [str(tmp_path / target)]}
+
+
+@pytest.mark.parametrize("target", ["a**b", "/absolute", "softmax/*"])
+def test_what_is_no_file_of_the_project_stays_as_it_is(tmp_path: Path, target: str) -> None:
+    assert read_settings(project(tmp_path, f'kernels = ["{target}"]'), KNOWN) == {"kernels": [target]}
+
+
 def test_a_folder_without_a_file_has_none(tmp_path: Path) -> None:
     assert read_settings(tmp_path, KNOWN) == {}
 

@@ -164,7 +164,8 @@ def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: Beginning) -> 
                 tried, found = tried + 1, found + (case is not None)
                 paths |= {kept(case, kernel, corpus)} if case is not None else set()
     if paths:
-        began.written.append(f"{corpus}: {len(paths)} cases that find {found} of {tried} seeded bugs")
+        plural = "s that find" if len(paths) > 1 else " that finds"
+        began.written.append(f"{corpus}: {len(paths)} case{plural} {found} of {tried} seeded bugs")
 
 
 def write_ci(corpus: str, began: Beginning) -> None:

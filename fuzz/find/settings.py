@@ -6,6 +6,7 @@ what an option does.
 
 import tomllib
 from collections.abc import Collection
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -46,4 +47,8 @@ def _checked(path: Path, key: str, value: object, known: Collection[str]) -> Val
 
 def _is_path(folder: Path, target: str) -> bool:
     """Whether a target names files of the project, which are found from any folder below it."""
-    return any(folder.glob(target)) if not Path(target).is_absolute() else False
+    if Path(target).is_absolute():
+        return False
+    with suppress(ValueError, NotImplementedError):  # no pattern that pathlib takes
+        return (folder / target).exists() or any(folder.glob(target))
+    return False

@@ -5,6 +5,7 @@ Knows the report and these formats; never which service is running.
 
 import json
 
+from kfuzz.views.by_bug import by_bug, seen_in
 from kfuzz.views.document import Document, FindingEntry, KernelEntry
 from kfuzz.views.page import errors_of, verdict
 from kfuzz.views.sarif import fingerprint
@@ -16,10 +17,10 @@ LONGEST = 300
 
 
 def as_annotations(report: Document) -> str:
-    """GitHub's workflow commands: a line a finding, which the service shows beside the line of the kernel."""
-    told = [(kernel, finding) for kernel in report["kernels"] for finding in kernel["findings"] if not finding["known"]]
-    told.sort(key=lambda pair: pair[1]["severity"] == "warning")
-    lines = [_annotation(kernel, finding) for kernel, finding in told[:MOST_ANNOTATIONS]]
+    """GitHub's workflow commands: a line a bug, which the service shows beside the line of the kernel."""
+    told = [(kernel, bug) for kernel in report["kernels"] for bug in by_bug(kernel) if not bug[0]["known"]]
+    told.sort(key=lambda pair: pair[1][0]["severity"] == "warning")
+    lines = [_annotation(kernel, bug) for kernel, bug in told[:MOST_ANNOTATIONS]]
     for kernel in report["kernels"]:
         if trouble := kernel["error"] or kernel["unjudged"]:
             lines.append(f"::error file={_property(kernel['path'])},title=kfuzz claim::{_message(trouble)}")
@@ -27,16 +28,18 @@ def as_annotations(report: Document) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _annotation(kernel: KernelEntry, finding: FindingEntry) -> str:
+def _annotation(kernel: KernelEntry, bug: list[FindingEntry]) -> str:
+    finding = bug[0]
     word = "warning" if finding["severity"] == "warning" else "error"
     file, line = finding["file"] or kernel["path"], finding["line"] or 1
     title = _property(f"kfuzz: {finding['kind']} in {kernel['name']}")
-    return f"::{word} file={_property(file)},line={line},title={title}::{_message(_told(finding))}"
+    return f"::{word} file={_property(file)},line={line},title={title}::{_message(_told(bug))}"
 
 
-def _told(finding: FindingEntry) -> str:
+def _told(bug: list[FindingEntry]) -> str:
+    finding, ways = bug[0], seen_in(bug)
     replay = f"\nkfuzz replay {finding['case']}" if finding["case"] else ""
-    return f"{finding['message']}\ncase: {finding['words']}{replay}"
+    return f"{finding['message']}\ncase: {finding['words']}{replay}" + (f"\n{ways}" if ways else "")
 
 
 def _message(text: str) -> str:
@@ -50,11 +53,13 @@ def _property(text: str) -> str:
 def as_summary(report: Document) -> str:
     """Markdown for a job's summary: the verdict, then a table of what is broken."""
     lines = [f"### kfuzz: {_cell(verdict(report['kernels']))}", ""]
-    told = [(kernel, finding) for kernel in report["kernels"] for finding in errors_of(kernel)]
+    told = [(kernel, bug) for kernel in report["kernels"] for bug in by_bug(kernel) if bug[0] in errors_of(kernel)]
     if told:
         lines += ["| kernel | kind | what | where | case |", "|---|---|---|---|---|"]
-    for kernel, finding in told:
-        cells = (kernel["name"], finding["kind"], finding["message"], finding["where"], finding["words"])
+    for kernel, bug in told:
+        finding, ways = bug[0], seen_in(bug)
+        kind = f"{finding['kind']}, {ways}" if ways else finding["kind"]
+        cells = (kernel["name"], kind, finding["message"], finding["where"], finding["words"])
         lines.append("| " + " | ".join(map(_cell, cells)) + " |")
     idle = ((one["name"], one["error"] or one["stopped"] or one["unjudged"]) for one in report["kernels"])
     lines += ["", *(f"- {_cell(name)}: {_cell(why)}" for name, why in idle if why)]
@@ -75,7 +80,7 @@ def as_code_quality(report: Document) -> str:
     """GitLab's code quality report: a list of issues with a fingerprint that survives edits above."""
     issues = []
     for kernel in report["kernels"]:
-        for finding in kernel["findings"]:
+        for finding, *_ in by_bug(kernel):
             file, line = finding["file"] or kernel["path"], finding["line"] or 1
             severity = "minor" if finding["severity"] == "warning" else "critical"
             issues.append(

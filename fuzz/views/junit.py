@@ -7,7 +7,6 @@ from datetime import UTC
 from xml.etree import ElementTree as ET
 
 from kfuzz.campaign.campaign import KernelResult
-from kfuzz.claims.front_matter import shown_path
 from kfuzz.printable import printable
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.report import Report
@@ -32,7 +31,7 @@ def as_junit(report: Report) -> str:
     for kernel in report.kernels:
         _test_case(suite, kernel)
     for path, fault in report.faults.items():
-        test = ET.SubElement(suite, "testcase", {"classname": "kfuzz.own", "name": path.stem, "file": shown_path(path)})
+        test = ET.SubElement(suite, "testcase", {"classname": "kfuzz.own", "name": printable(path.stem)})
         _error(test, "claim", str(fault))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
@@ -41,8 +40,8 @@ def as_junit(report: Report) -> str:
 def _test_case(suite: ET.Element, result: KernelResult) -> None:
     kernel, progress, news = result.kernel, result.progress, result.news
     folder, _, name = kernel.name.rpartition("/")
-    time, file = f"{sum(progress.seconds.values()):.3f}", shown_path(kernel.path)
-    attributes = {"classname": f"kfuzz.{folder or 'own'}", "name": name, "file": file, "time": time}
+    time, where = f"{sum(progress.seconds.values()):.3f}", printable(f"kfuzz.{folder or 'own'}")
+    attributes = {"classname": where, "name": printable(name), "time": time}  # the schema of Jenkins has no file here
     test = ET.SubElement(suite, "testcase", attributes)
     if news:
         more = f" and {len(news) - 1} more" if len(news) > 1 else ""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
+from kfuzz.views.by_bug import by_bug
 from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry, SmallAnswer
 
 ASSETS = Path(__file__).with_name("page_assets")
@@ -31,7 +32,7 @@ def as_page(runs: Sequence[Document]) -> str:
 
 def _content(runs: Sequence[Document]) -> Json:
     kernels = [kernel for run in runs for kernel in run["kernels"]]
-    bugs = [(run, kernel, bug) for run in runs for kernel in run["kernels"] for bug in _bugs(kernel)]
+    bugs = [(run, kernel, bug) for run in runs for kernel in run["kernels"] for bug in by_bug(kernel)]
     bugs.sort(key=lambda one: (one[2][0]["known"], one[2][0]["severity"] == "warning"))
     return {
         "verdict": verdict(kernels),
@@ -43,14 +44,6 @@ def _content(runs: Sequence[Document]) -> Json:
         "sources": {kernel["name"]: _lines(kernel) for kernel in kernels if kernel["findings"]},
         "foot": " | ".join(" ".join(run["command"]) for run in runs),
     }
-
-
-def _bugs(kernel: KernelEntry) -> list[list[FindingEntry]]:
-    """What was found of each bug, what tells most of it first."""
-    found: dict[str, list[FindingEntry]] = {}
-    for one in kernel["findings"]:
-        found.setdefault(one["bug"], []).append(one)
-    return [sorted(every, key=lambda one: one["bucket"] != bug) for bug, every in found.items()]
 
 
 def verdict(kernels: Sequence[KernelEntry]) -> str:
@@ -164,7 +157,7 @@ def _card(kernel: KernelEntry) -> Json:
         "worst": f"{kernel['worst_ratio']:.3g}",
         "ratios": kernel["ratios"],
         "maps": list(_maps(kernel)),
-        "firsts": [[bug[0]["first_trial"], bug[0]["bucket"]] for bug in _bugs(kernel)],
+        "firsts": [[bug[0]["first_trial"], bug[0]["bucket"]] for bug in by_bug(kernel)],
         "trials": kernel["trials"],
         "seconds": list(kernel["seconds"].items()),
         "notes": list(filter(None, [kernel["error"], kernel["stopped"]])),

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from kfuzz.devices.kinds import KINDS, Kind
 from kfuzz.views import kinds
+from kfuzz.views.by_bug import by_bug
 from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry
 
 VERSION = "2.1.0"
@@ -20,9 +21,9 @@ FINGERPRINT = "kfuzzBucket/v1"
 
 
 def as_sarif(report: Document) -> str:
-    """The document as text: one run, a rule for each kind that was found, a result for each finding."""
-    told = [(kernel, finding) for kernel in report["kernels"] for finding in kernel["findings"]]
-    names = sorted({finding["kind"] for _, finding in told})
+    """The document as text: one run, a rule for each kind that was found, a result for each bug."""
+    told = [(kernel, bug) for kernel in report["kernels"] for bug in by_bug(kernel)]
+    names = sorted({bug[0]["kind"] for _, bug in told})
     driver: Json = {
         "name": "kfuzz",
         "semanticVersion": metadata.version("kfuzz"),
@@ -32,7 +33,7 @@ def as_sarif(report: Document) -> str:
         "tool": {"driver": driver},
         "invocations": [_invocation(report)],
         "originalUriBaseIds": {"ROOT": {"description": {"text": "The folder in which kfuzz was run."}}},
-        "results": [_result(kernel, finding, names.index(finding["kind"])) for kernel, finding in told],
+        "results": [_result(kernel, bug, names.index(bug[0]["kind"])) for kernel, bug in told],
         "columnKind": "unicodeCodePoints",
     }
     return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=1, allow_nan=False) + "\n"
@@ -62,9 +63,11 @@ def _invocation(report: Document) -> Json:
     }
 
 
-def _result(kernel: KernelEntry, finding: FindingEntry, rule: int) -> Json:
+def _result(kernel: KernelEntry, bug: list[FindingEntry], rule: int) -> Json:
+    finding = bug[0]
     file = finding["file"] or kernel["path"]
     told = "\n".join(f"{label}: {said}" for label, said in (*finding["evidence"], *finding["commands"]))
+    told += "".join(f"\nalso: {other['bucket']}" for other in bug[1:])
     result: Json = {
         "ruleId": finding["kind"],
         "ruleIndex": rule,
