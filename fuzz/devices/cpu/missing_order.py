@@ -22,7 +22,7 @@ from kfuzz.devices.cpu.findings import Race, Sight
 MOST = 3
 """Races of one job that are looked into; the others are told in general words."""
 
-_SYNCHRONISES = re.compile(r"atomic|fence|\bcuda\s*::")
+_SYNCHRONISES = re.compile(r"atom|fence|membar|\.acquire|\.release|\bcuda\s*::")
 _GRANTED = (
     (SCOPES_REACH, "an atomic or a fence of block scope meets a block other than its own: it needs device scope"),
     (ATOMICS_RELEASE, "needs a __threadfence() between {first} and the atomic that tells of it"),

@@ -1,4 +1,4 @@
-"""The PTX that the cpu device has: single loads, stores and fences with an order and a scope, and asynchronous copies.
+"""The PTX that the cpu device has: single loads, stores, atomics and fences with order and scope; asynchronous copies.
 
 Knows the statements as CUDA C++ writes them; what they do, include/cuda_on_cpu/ptx.h knows. Any other is not there.
 """
@@ -8,10 +8,17 @@ from collections.abc import Iterator
 
 _STATEMENT = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile\b|__volatile__\b)?\s*\(")
 _TEXT = re.compile(r'\s*((?:"(?:\\.|[^"\\])*"\s*)+)(.*)', re.DOTALL)
-_ACCESS = re.compile(
-    r"(?P<what>ld|st)\.(?P<order>acquire|release|relaxed|volatile)(?:\.(?P<scope>cta|gpu|sys|cluster))?"
-    r"(?:\.(?:global|shared))?\.(?P<type>[busf](?:8|16|32|64)) (?P<operands>[^;]*);?"
+_SPACE = re.compile(r"\.(?:global|shared(?:::cta)?)\b")
+_ORDER = r"(?:\.(?P<order>acquire|release|acq_rel|relaxed|volatile))"
+_SCOPE = r"(?:\.(?P<scope>cta|gpu|sys|cluster))?"
+_ACCESS = re.compile(rf"(?P<what>ld|st){_ORDER}{_SCOPE}\.[busf](?:8|16|32|64) (?P<operands>[^;]*);?")
+_UPDATE = re.compile(
+    rf"(?P<what>atom|red){_ORDER}?{_SCOPE}\.(?P<does>\w+)\.(?P<type>[busf](?:32|64)) (?P<operands>[^;]*);?"
 )
+_FORMS = {"ld": "%0,[%1]", "st": "[%0],%1", "atom": "%0,[%1],%2", "red": "[%0],%1"}
+_UPDATES = {"add": "add", "exch": "exchange", "min": "min", "max": "max", "inc": "increment", "dec": "decrement",
+            "and": "and", "or": "or", "xor": "xor", "cas": "compare_and_swap"}  # fmt: skip
+_TYPES = {"u": ("unsigned int", "unsigned long long"), "s": ("int", "long long"), "f": ("float", "double")}
 _FENCE = re.compile(r"(?:fence\.(?:acq_rel|sc)|membar)\.(?P<scope>cta|gpu|gl|sys|cluster);?")
 _COPY = re.compile(
     r"cp\.async\.c[ag]\.shared(?:::cta)?\.global(?:\.L2::\d+B)? "
@@ -47,15 +54,40 @@ def _call(inside: str) -> str | None:
     if copy := _COPY.fullmatch(instruction):
         words = [f"%{i}" for i in range(2)] + [copy["bytes"], *([copy["given"]] if copy["given"] else [])]
         return f"::cuda_on_cpu::ptx_cp_async({', '.join(_named(one, operands) for one in words)})"
-    access = _ACCESS.fullmatch(instruction)
-    if not access:
+    plain = _SPACE.sub("", instruction)
+    if access := _ACCESS.fullmatch(plain):
+        return _plain_access(access, operands)
+    update = _UPDATE.fullmatch(plain)
+    return _atomic_update(update, operands) if update else None
+
+
+def _plain_access(found: re.Match[str], operands: list[str]) -> str | None:
+    if re.sub(r"\s", "", found["operands"]) != _FORMS[found["what"]] or len(operands) < 2:
         return None
-    form = re.sub(r"\s", "", access["operands"])
-    if form != ("%0,[%1]" if access["what"] == "ld" else "[%0],%1") or len(operands) < 2:
+    order = "relaxed" if found["order"] == "volatile" else found["order"]
+    if order not in ("relaxed", "acquire" if found["what"] == "ld" else "release"):
         return None
-    order = "relaxed" if access["order"] == "volatile" else access["order"]
-    arguments = f"{operands[0]}, {operands[1]}"
-    return f"::cuda_on_cpu::ptx_{access['what']}_{order}<{str(access['scope'] == 'cta').lower()}>({arguments})"
+    of_block = str(found["scope"] == "cta").lower()
+    return f"::cuda_on_cpu::ptx_{found['what']}_{order}<{of_block}>({operands[0]}, {operands[1]})"
+
+
+def _atomic_update(found: re.Match[str], operands: list[str]) -> str | None:
+    """One of the functions of include/cuda_on_cpu/atomic.h."""
+    swaps, gives = found["does"] == "cas", found["what"] == "atom"
+    form = _FORMS[found["what"]] + (",%3" if swaps else "")
+    if (
+        found["does"] not in _UPDATES
+        or re.sub(r"\s", "", found["operands"]) != form
+        or len(operands) <= form.count("%") - 1
+    ):
+        return None
+    given = operands[1:] if gives else operands
+    name = _TYPES.get(found["type"][0], _TYPES["u"])[found["type"].endswith("64")]
+    order = f"::cuda_on_cpu::ptx_order_{found['order'] or 'default'}"
+    values = ", ".join(f"static_cast<{name}>({one})" for one in given[1:])
+    what = f"::cuda_on_cpu::ptx_update({order}, {str(found['scope'] == 'cta').lower()}, {str(swaps).lower()})"
+    call = f"::cuda_on_cpu::atomic_{_UPDATES[found['does']]}(({name} *)({given[0]}), {values}, {what})"
+    return f"{operands[0]} = {call}" if gives else call
 
 
 def _named(word: str, operands: list[str]) -> str:

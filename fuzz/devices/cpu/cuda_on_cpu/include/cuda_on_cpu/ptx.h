@@ -1,4 +1,4 @@
-// What inline PTX is turned into by ptx.py: loads and stores with an order and a scope.
+// What inline PTX is turned into by ptx.py: loads, stores and atomics with an order and a scope, and asynchronous copies.
 #pragma once
 #include "async_copy.h"
 #include "atomic.h"
@@ -22,6 +22,15 @@ CUDA_ON_CPU_PTX_LOAD(relaxed, atomic_reads)
   }
 CUDA_ON_CPU_PTX_STORE(release, atomic_writes | atomic_releases)
 CUDA_ON_CPU_PTX_STORE(relaxed, atomic_writes)
+
+// An atomic without a word about order is as CUDA's own functions are.
+enum PtxOrder { ptx_order_default, ptx_order_relaxed, ptx_order_acquire, ptx_order_release, ptx_order_acq_rel };
+constexpr uint32_t ptx_update(PtxOrder order, bool of_block, bool swaps) {
+  bool acquires = order == ptx_order_acquire || order == ptx_order_acq_rel || (order == ptx_order_default && !swaps);
+  bool releases = order == ptx_order_release || order == ptx_order_acq_rel;
+  return atomic_reads | (swaps ? 0u : uint32_t{atomic_writes}) | (of_block ? uint32_t{atomic_of_block} : 0u) |
+         (acquires ? uint32_t{atomic_acquires} : 0u) | (releases ? uint32_t{atomic_releases} : 0u);
+}
 
 // To an address in shared memory, which many cut off to 32 bits; `given` bytes come from memory, the rest is 0.
 template <class Address>
