@@ -1,5 +1,6 @@
 """The verdict: an answer compared with its enclosure, and every accusation certified by balls before it is made."""
 
+import gc
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, joined, slices
+from kfuzz.oracle.slices import GRAVEST, MOST_ELEMENTS, MOST_SHOWN, Part, joined, slices
 from kfuzz.oracle.systems.formats import DTYPES, stored, values
 from kfuzz.oracle.verdict import AnswerKind, Picture, Special, Verdict, Worst
 from numpy.typing import NDArray
@@ -43,11 +44,19 @@ def judge(
     parts: dict[str, list[Part]] = {role: [] for role in module.OUTPUTS}
     is_by_row = getattr(module, "BY_ROW", module.VECTOR)
     for rows, asked, answered in slices(given, answers, is_by_row, accuracy.ftz):
-        enclosures = _enclosed(module, asked, answered, accuracy, special, scalars)
-        for role in module.OUTPUTS:
-            verdict = _judge_output(module, asked, role, answered[role], enclosures[role])
+        for role, verdict in _judge_rows(module, asked, answered, accuracy, special, scalars).items():
             parts[role].append((rows, verdict))
+        if sum(array.size for array in asked.values()) > MOST_ELEMENTS // 2:
+            gc.collect()  # the steps of a formula refer to one another: Python would let gigabytes of them wait
     return _combined([joined(of_role, answers[role]) for role, of_role in parts.items()])
+
+
+def _judge_rows(
+    module: Op, asked: Mapping[str, Floats], answered: Mapping[str, Floats], accuracy: Accuracy, special: Special,
+    scalars: Mapping[str, float] | None,
+) -> dict[str, Verdict]:  # fmt: skip
+    enclosures = _enclosed(module, asked, answered, accuracy, special, scalars)
+    return {role: _judge_output(module, asked, role, answered[role], enclosures[role]) for role in module.OUTPUTS}
 
 
 def _enclosed(

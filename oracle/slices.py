@@ -14,8 +14,8 @@ from kfuzz.oracle.systems.formats import DTYPES, F32, F64, values
 from kfuzz.oracle.verdict import Extent, Picture, Status, Verdict, Worst
 from numpy.typing import NDArray
 
-MOST_ELEMENTS = 1 << 21
-"""Of the inputs that are judged at a time; of each the enclosure holds some 100 bytes while it is made."""
+MOST_ELEMENTS = 1 << 19
+"""Of the inputs that are judged at a time; of each the enclosure holds some 500 bytes while it is made."""
 MOST_SHOWN = 256
 """Elements of an answer that a person may want to see one by one."""
 GRAVEST: tuple[Status, ...] = ("broken", "kept", "not judged")
