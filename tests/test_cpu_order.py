@@ -27,7 +27,7 @@ def races(device: CpuDevice, name: str, threads: int = 64) -> list[Finding]:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("tree_sum", "of its warp read, and nothing orders the two; needs __syncwarp() between two turns of line 13"),
+        ("tree_sum", "of its warp read, and nothing orders the two; needs __syncwarp() between two turns of line 14"),
         ("tile_used_again", "needs __syncthreads() between line"),
         ("once_by_exchange", "no barrier orders blocks: needs atomics with fences"),
         ("counter_block_scope", "of block scope meets a block other than its own"),

@@ -189,13 +189,23 @@ void order_grid_barrier() { ordering.all_before = tick(); }
 void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) {
   BlockOrdering &own = *ordering.own;
   uint32_t warp = static_cast<uint32_t>(first_thread) / warp_lanes, now = tick();
-  Knowledge known = nothing;
   if (own.uses_fences) {
     make_room();
-    for (int l = 0; l < warp_lanes; l++)
-      if (lanes >> l & 1) known = joined(known, joined(own.thread[first_thread + l].known, own.thread[first_thread + l].pending_in_block));
-    for (int l = 0; l < warp_lanes; l++)
-      if (lanes >> l & 1) own.thread[first_thread + l].known = known;
+    Knowledge known = nothing, fenced = nothing, fenced_in_block = nothing;
+    for (int l = 0; l < warp_lanes; l++) {
+      const ThreadOrdering &other = own.thread[first_thread + l];
+      if (!(lanes >> l & 1)) continue;
+      known = joined(known, joined(other.known, other.pending_in_block));
+      fenced = joined(fenced, other.fenced);
+      fenced_in_block = joined(fenced_in_block, other.fenced_in_block);
+    }
+    for (int l = 0; l < warp_lanes; l++) {
+      ThreadOrdering &other = own.thread[first_thread + l];
+      if (!(lanes >> l & 1)) continue;
+      other.known = known;
+      other.fenced = fenced;  // as at a barrier of the block: one lane may tell of what others have fenced
+      other.fenced_in_block = fenced_in_block;
+    }
   }
   if (lanes == all_lanes) {
     own.warp_start[warp] = now;
