@@ -55,7 +55,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--input", type=Path, help="a file that every program reads")
     parser.add_argument(
-        "--words", help="the words for main(), by default the input (hirace: and 256 threads, 256 blocks)"
+        "--words", help="the words for main(), by default the input (hirace: and 256 threads, 1024 blocks)"
     )
     parser.add_argument("--include", type=Path, action="append", default=[], help="a folder of headers")
     parser.add_argument("--seed", type=int, default=0)
