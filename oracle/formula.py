@@ -101,10 +101,15 @@ class FormulaOp:
 
     @property
     def BY_ROW(self) -> bool:  # noqa: N802
-        """Whether rows of all arrays may be judged a few at a time."""
-        every = (*self.roles.values(), *self.outputs.values())
-        lead = all(role.dimensions[:1] == ("rows",) for role in every)
+        """Whether rows may be judged a few at a time."""
+        every = {**self.roles, **self.outputs}
+        lead = all(role.dimensions[:1] == ("rows",) for name, role in every.items() if name not in self.WHOLE)
         return lead and all("rows" in apart for apart in self.apart.values())
+
+    @property
+    def WHOLE(self) -> tuple[str, ...]:  # noqa: N802
+        """The inputs that every row needs whole, such as weights."""
+        return tuple(name for name, role in self.roles.items() if "rows" not in role.dimensions)
 
     def define(self, N: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  a system of `number`
         """The exact definition to the digits of `N`, which is mpmath's."""

@@ -100,7 +100,8 @@ class Boxes:
         if id(value) not in self.held or value.is_point or not self.is_useful(value):
             return
         E = self.band.E
-        lo, hi = np.where(E.is_nan(lo), -INF, lo), np.where(E.is_nan(hi), INF, hi)
+        if E.is_nan(lo).any() or E.is_nan(hi).any():
+            lo, hi = np.where(E.is_nan(lo), -INF, lo), np.where(E.is_nan(hi), INF, hi)
         held_lo, held_hi = self.held[id(value)]
         own = np.broadcast_shapes(held_lo.shape, held_hi.shape)
         wide = np.broadcast_shapes(lo.shape, hi.shape)
@@ -115,7 +116,11 @@ class Boxes:
             )
             least, most = least.reshape(own), most.reshape(own)
         new_lo, new_hi = np.maximum(held_lo, least), np.minimum(held_hi, most)
-        bad = self._contradicts(new_lo, new_hi)
+        crossed = np.asarray(new_lo > new_hi, dtype=np.bool_)
+        if not crossed.any():
+            self.held[id(value)] = (np.asarray(new_lo), np.asarray(new_hi))
+            return
+        bad = crossed & self._contradicts(new_lo, new_hi)
         if bad.any():
             self._tell(value, bad, np.broadcast_to(lo, wide), np.broadcast_to(hi, wide))
             new_lo, new_hi = np.where(bad, held_lo, new_lo), np.where(bad, held_hi, new_hi)
@@ -174,10 +179,13 @@ def _before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair
         lost = lost * value.slack
     if band.ftz:
         lost = lost + form.min_normal
+    has_room = g > 2.0**16 * float(band.E.eps)  # a few roundings of these ends are far below what is added anyway
+    if has_room:
+        g, lost = g * (1 + 2.0**-12), lost * (1 + 2.0**-12)
     lo, hi = lo - np.abs(lo) * g - lost, hi + np.abs(hi) * g + lost
     if np.min(value.lo) >= 0:  # no step changes the sign of what it rounds
         lo = np.maximum(lo, 0.0)
-    return band.E.outward(lo, hi)
+    return (lo, hi) if has_room else band.E.outward(lo, hi)
 
 
 def _backward(band: Bands, boxes: Boxes, value: Quantity) -> None:
@@ -239,8 +247,14 @@ def _product(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
 
 def _quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
     """a / b; everything where b holds zero."""
-    if np.min(bl) > 0 and np.min(al) >= 0:
-        return band.E.outward(al / bh, ah / bl)
+    if np.min(bl) > 0:
+        if np.min(al) >= 0:
+            return band.E.outward(al / bh, ah / bl)
+        lo, hi = (al / bl, ah / bl) if bl is bh else (al / np.where(al < 0, bl, bh), ah / np.where(ah < 0, bh, bl))
+        if not (band.E.is_nan(lo).any() or band.E.is_nan(hi).any()):
+            return band.E.outward(lo, hi)
+    if bl is bh and np.all(bl != 0):
+        return _outer(band, [al / bl, ah / bl])
     zero = np.asarray((bl <= 0) & (bh >= 0), dtype=np.bool_)
     bl, bh = np.where(zero, 1.0, bl), np.where(zero, 1.0, bh)
     lo, hi = _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
@@ -249,8 +263,10 @@ def _quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
 
 def _outer(band: Bands, ends: list[Any]) -> Pair:
     lo = hi = ends[0]
-    unknown = band.E.is_nan(ends[0])
     for end in ends[1:]:
-        lo, hi, unknown = np.minimum(lo, end), np.maximum(hi, end), unknown | band.E.is_nan(end)
+        lo, hi = np.minimum(lo, end), np.maximum(hi, end)
+    if band.E.eps and not np.isnan(lo).any():  # of floats, the least is NaN where any is
+        return band.E.outward(lo, hi)
+    unknown = np.asarray(np.any([band.E.is_nan(np.broadcast_to(end, lo.shape)) for end in ends], axis=0))
     lo, hi = band.E.outward(np.where(unknown, -INF, lo), np.where(unknown, INF, hi))
     return lo, hi

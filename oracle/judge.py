@@ -43,7 +43,8 @@ def judge(
         return Verdict("not judged", 0.0, 0, ("the answer has no elements",))
     parts: dict[str, list[Part]] = {role: [] for role in module.OUTPUTS}
     is_by_row = getattr(module, "BY_ROW", module.VECTOR)
-    for rows, asked, answered in slices(given, answers, is_by_row, accuracy.ftz):
+    whole = getattr(module, "WHOLE", ()) if is_by_row else ()
+    for rows, asked, answered in slices(given, answers, is_by_row, accuracy.ftz, whole=whole):
         for role, verdict in _judge_rows(module, asked, answered, accuracy, special, scalars).items():
             parts[role].append((rows, verdict))
         if sum(array.size for array in asked.values()) > MOST_ELEMENTS // 2:

@@ -4,7 +4,7 @@ A verdict on all rows is what those on single rows say together: no row makes a 
 and verdicts; nothing of any op's formula.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -27,24 +27,31 @@ Part = tuple[RowNumbers, Verdict]
 
 
 def slices(
-    inputs: RoleArrays, answers: RoleArrays, is_by_row: bool, ftz: bool, most: int = MOST_ELEMENTS
+    inputs: RoleArrays,
+    answers: RoleArrays,
+    is_by_row: bool,
+    ftz: bool,
+    most: int = MOST_ELEMENTS,
+    whole: Collection[str] = (),
 ) -> Iterator[tuple[RowNumbers, RoleArrays, RoleArrays]]:
-    """The rows of each slice, of all arrays; one slice, unless an op by row has too many.
+    """The rows of each slice, of all arrays but those that every row needs whole; one slice, unless there are too many.
 
     Where denormals are flushed, rows that hold some are apart: what is read as x or as 0 is no number that is known,
     and the rules for such numbers are looser.
     """
-    count, elements = len(next(iter(inputs.values()))), sum(array.size for array in inputs.values())
+    by_row = {role: array for role, array in inputs.items() if role not in whole}
+    shared = {role: inputs[role] for role in whole}
+    count, elements = len(next(iter(by_row.values()))), sum(array.size for array in by_row.values())
     step = max(1, count * most // max(1, elements)) if is_by_row else max(1, count)
     for first in range(0, max(1, count), step):
         rows = np.arange(first, min(first + step, count))
-        asked = _cut(inputs, rows) if is_by_row else inputs
+        asked = _cut(by_row, rows) if is_by_row else by_row
         low = with_denormals(asked) if is_by_row and ftz else np.zeros(len(rows), dtype=np.bool_)
         if not low.any() or low.all():
-            yield rows, asked, _cut(answers, rows) if is_by_row else answers
+            yield rows, asked | shared, _cut(answers, rows) if is_by_row else answers
             continue
         for alike in (rows[~low], rows[low]):
-            yield alike, _cut(inputs, alike), _cut(answers, alike)
+            yield alike, _cut(by_row, alike) | shared, _cut(answers, alike)
 
 
 def with_denormals(inputs: RoleArrays) -> NDArray[np.bool_]:
@@ -58,7 +65,7 @@ def with_denormals(inputs: RoleArrays) -> NDArray[np.bool_]:
     return found
 
 
-def _cut(arrays: RoleArrays, rows: RowNumbers) -> RoleArrays:
+def _cut(arrays: RoleArrays, rows: RowNumbers) -> dict[str, Floats]:
     """Some rows of all arrays, without a copy where they follow one another."""
     place = slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
     return {role: array[place] for role, array in arrays.items()}

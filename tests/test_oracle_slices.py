@@ -95,18 +95,24 @@ def test_no_row_makes_a_rule_looser_for_another(name: str, claim: str) -> None:
     op, accuracy = find(name), CLAIMS[claim]
     x, draw = rows_of_every_kind(), np.random.default_rng(9)
     sizes = op.small_sizes(12) if isinstance(op, FormulaOp) else {"cols": 12}
+    whole = getattr(op, "WHOLE", ())
     inputs = {role: x[:, : sizes[of[1]]] if of[1:] else draw.integers(0, 12, len(x)) for role, of in op.INPUTS.items()}
+    inputs |= {role: draw.standard_normal(sizes[op.INPUTS[role][0]]).astype(np.float32) for role in whole}
     for form in getattr(op, "forms", ()) or (None,):
         for role in op.OUTPUTS:
-            whole, alone = (bounds(op, inputs, role, replace(accuracy, form=form), most) for most in (1 << 20, 1))
-            np.testing.assert_allclose(whole, alone, rtol=ROUND_64)  # numpy's exp of one number is not that of eight
+            claim_of_form = replace(accuracy, form=form)
+            together, alone = (bounds(op, inputs, role, claim_of_form, most, whole) for most in (1 << 20, 1))
+            np.testing.assert_allclose(together, alone, rtol=ROUND_64)  # numpy's exp of one number is not that of eight
 
 
-def bounds(op: Op, inputs: dict[str, Floats], role: str, accuracy: Accuracy, most: int) -> NDArray[np.float64]:
+def bounds(
+    op: Op, inputs: dict[str, Floats], role: str, accuracy: Accuracy, most: int, whole: tuple[str, ...]
+) -> NDArray[np.float64]:
     """Both ends of every element, by slices of at most so many elements."""
     found: dict[int, NDArray[np.float64]] = {}
     with np.errstate(all="ignore"):
-        for rows, asked, _ in slices(inputs, inputs, True, accuracy.ftz, most):
+        answers = {role: array for role, array in inputs.items() if role not in whole}
+        for rows, asked, _ in slices(inputs, answers, True, accuracy.ftz, most, whole):
             one = op.enclose(asked, accuracy, Special())[role]
             found |= dict(zip(rows.tolist(), np.stack([one.lo, one.hi, one.judged], axis=1), strict=True))
     return np.stack([found[row] for row in range(len(found))])

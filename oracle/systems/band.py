@@ -399,8 +399,8 @@ def underflowed(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     """R6: what is not negative stays so, and an exact zero is exact."""
     if lo.size and np.min(lo) > 0:
         return np.maximum(lo - lost, 0.0), hi + lost
-    below = np.where(lo > 0, np.maximum(lo - lost, 0.0), np.where(lo < 0, lo - lost, lo))
-    return below, np.where(hi < 0, np.minimum(hi + lost, 0.0), np.where(hi > 0, hi + lost, hi))
+    below, above = lo - lost, hi + lost
+    return np.where(lo >= 0, np.maximum(below, 0.0), below), np.where(hi <= 0, np.minimum(above, 0.0), above)
 
 
 def overflowed(lo: Reals, hi: Reals, form: Format) -> Pair:

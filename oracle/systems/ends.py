@@ -63,7 +63,7 @@ class FloatEnds:
         e = self.eps
         if lo.size and lo.min() >= 0:
             return lo * (1 - e), hi * (1 + e)
-        return lo * (1 - np.copysign(e, lo)), hi * (1 + np.copysign(e, hi))
+        return lo * np.where(lo < 0, 1 + e, 1 - e), hi * np.where(hi < 0, 1 - e, 1 + e)
 
     def added(self, a: Reals, b: Reals) -> Pair:
         """The sum of two known numbers: pushed outward only where it was rounded (Knuth's two-sum), so that a tie
