@@ -153,6 +153,55 @@ def test_a_join_of_running_means_may_overflow_before_it_is_weighed() -> None:
     assert judge("layer_norm", inputs, wrong, Accuracy(form="two pass")).status == "broken"
 
 
+def wrong_norm(x: Numbers, w: Numbers, b: Numbers, mistake: str) -> Numbers:
+    off, var = x - x.mean(axis=1, keepdims=True), x.var(axis=1, keepdims=True)
+    scale = {
+        "n - 1 for n": 1 / np.sqrt(var * x.shape[1] / (x.shape[1] - 1) + 1e-5),
+        "eps outside the root": 1 / (np.sqrt(var) + 1e-5),
+        "the mean left in the variance": 1 / np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-5),
+    }.get(mistake, 1 / np.sqrt(var + 1e-5))
+    if mistake == "the mean left out":
+        off = x
+    return off * scale * (1 if mistake == "w left out" else w) + (0 if mistake == "b left out" else b)
+
+
+MISTAKES = (
+    "n - 1 for n", "eps outside the root", "the mean left in the variance", "the mean left out",
+    "w left out", "b left out",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_wrong_step_is_named(mistake: str) -> None:
+    rng = np.random.default_rng(7)
+    x, w, b = (rng.standard_normal(shape).astype("f4") for shape in ((6, 32), 32, 32))
+    x = (3e-3 * x + 0.25 * x.std()).astype("f4")
+    y = wrong_norm(*(a.astype("f8") for a in (x, w, b)), mistake).astype("f4")
+    claim = Accuracy(adds=32, form="two pass")
+    assert judge("layer_norm", {"x": x, "w": w, "b": b}, {"y": y}, claim).diagnosis == mistake
+
+
+def test_an_error_of_no_single_step_is_named_after_none() -> None:
+    x, ones = normal(6, 32).astype("f4"), np.ones(32, "f4")
+    y = layer_norm(x.astype("f8"), ones, 0 * ones) * (1 + 1e-3 * normal(6, 32))
+    verdict = judge("layer_norm", {"x": x, "w": ones, "b": 0 * ones}, {"y": y.astype("f4")})
+    assert (verdict.status, verdict.diagnosis) == ("broken", "wrong elements")
+
+
+def test_other_wrong_steps_are_named() -> None:
+    x = normal(4, 40).astype("f4")
+    y = np.concatenate([np.zeros((4, 1)), np.cumsum(x.astype("f8"), axis=1)[:, :-1]], axis=1).astype("f4")
+    assert judge("prefix_sum", {"x": x}, {"y": y}).diagnosis == "exclusive where inclusive belongs"
+    q, k, v = (normal(2, 5, 8).astype("f4") for _ in range(3))
+    for scale, seen, diagnosis in ((1 / 8, 0, "scale twice"), (8**-0.5, -1, "mask off by one: one too few")):
+        s = q.astype("f8") @ np.swapaxes(k, 1, 2).astype("f8") * scale
+        s = np.where(np.arange(5) <= np.maximum(np.arange(5)[:, None] + seen, 0), s, -np.inf)
+        p = np.exp(s - s.max(axis=-1, keepdims=True))
+        o = (p @ v / p.sum(axis=-1, keepdims=True)).astype("f4")
+        got = judge("causal_attention", {"q": q[:, 1:], "k": k, "v": v}, {"o": o[:, 1:]})
+        assert got.diagnosis == diagnosis
+
+
 def test_the_logarithm_of_nothing_is_minus_infinity_or_nan() -> None:
     x = np.full((1, 3), -np.inf, "f4")
     for answer, status in ((-np.inf, "kept"), (np.nan, "kept"), (0.0, "broken")):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from kfuzz.oracle.diagnosis.mutated import explained
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.op import Diagnosis
 
@@ -17,7 +18,10 @@ def diagnose(
     wrong: Mask,
     worst: Index,
 ) -> Diagnosis:
-    """Patterns first."""
+    """One wrong step first, then patterns."""
+    found = explained(op, inputs, output, got, enclosure, wrong)
+    if found is not None:
+        return found
     want = enclosure.want
     if np.isnan(want[worst]) and not np.isnan(got[worst]):
         return Diagnosis("number where NaN belongs", f"{got[worst]:g}")

@@ -1,0 +1,280 @@
+"""A wrong answer of a formula explained by one wrong step: the formula with that step changed gives what was got.
+
+Every step of a formula is changed in the ways in which people get it wrong, one at a time, in float64: a term or a
+factor left out or taken twice, n - 1 for n, eps outside the root, a mask that is off by one. An answer is explained
+where, in all of its wrong rows, it is as near to a changed formula as a right one is to the formula itself, and where
+no other change does as well. Knows no op.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from kfuzz.oracle.enclosure import Doubles, Enclosure, Mask
+from kfuzz.oracle.op import Diagnosis
+from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.formats import Reals, values
+from kfuzz.oracle.systems.value import Operand, Quantity
+
+MOST_ELEMENTS = 1 << 15
+"""Of an answer that is explained: one that is larger is made smaller first."""
+LEAST_ELEMENTS = 2
+"""Of one alone it could be anything."""
+FITS = 0.9
+"""The part of the elements of wrong rows that must fit: others may have an error of their own, or none."""
+ROOM = 2.0
+"""An answer is at most so many widths of the interval off a changed one; that is thrice those off the right one."""
+
+Change = Callable[[], Any]
+
+
+class Changed(NamedTuple):
+    """Which step is done wrong, and how: the number of the step, and of its change."""
+
+    step: int
+    way: int
+
+
+class WrongSystem(Exact):
+    """The formula in float64 with one step changed; with none, a list of all changes there are."""
+
+    def __init__(
+        self, sizes: Mapping[str, int], form: str, index: Mapping[str, Reals], changed: Changed | None
+    ) -> None:
+        super().__init__(sizes, form, index=index)
+        self.changed, self.steps, self.is_inside = changed, 0, False
+        self.names: dict[int, str] = {}
+        self.offered: dict[Changed, str] = {}
+        self.sums_of: dict[int, tuple[Quantity, Quantity]] = {}
+        self.alive: list[Quantity] = []
+        """Every value, so that the identity of each is its own."""
+
+    def value(self, x: Reals, *how: Any) -> Quantity:  # noqa: ANN401  as it is there
+        made = super().value(x, *how)
+        self.alive.append(made)
+        return made
+
+    def name(self, a: Quantity, otherwise: str) -> str:
+        return self.names.get(id(a), otherwise)
+
+    def step(self, right: Change, changes: list[tuple[str, Change]]) -> Any:  # noqa: ANN401  a value, or a pair of them
+        """A step of the formula itself, not one inside of another."""
+        if self.is_inside:
+            return right()
+        self.is_inside = True
+        number, self.steps = self.steps, self.steps + 1
+        for way, (words, _) in enumerate(changes):
+            self.offered[Changed(number, way)] = words
+        is_here = self.changed is not None and self.changed.step == number
+        made = changes[self.changed.way][1]() if is_here and self.changed else right()
+        self.is_inside = False
+        return made
+
+    def add(self, a: Quantity, b: Quantity) -> Quantity:
+        made: Quantity = self.step(
+            lambda: super(WrongSystem, self).add(a, b),
+            [
+                (f"{self.name(b, 'a term')} left out", lambda: self._spread(a, b)),
+                (f"{self.name(a, 'a term')} left out", lambda: self._spread(b, a)),
+                ("a sign", lambda: super(WrongSystem, self).sub(a, b)),
+            ],
+        )
+        self.sums_of[id(made)] = (a, b)
+        return made
+
+    def sub(self, a: Quantity, b: Quantity) -> Quantity:
+        left_out = f"{self.name(b, 'what is subtracted')} left out"
+        changes = [
+            (left_out, lambda: self._spread(a, b)),
+            ("a sign", lambda: super(WrongSystem, self).add(a, b)),
+        ]
+        made: Quantity = self.step(lambda: super(WrongSystem, self).sub(a, b), changes)
+        return made
+
+    def mul(self, a: Quantity, b: Quantity) -> Quantity:
+        changes = []
+        for one, other in ((a, b), (b, a)):
+            word = self.name(one, "a factor")
+            changes.append((f"{word} left out", lambda other=other, one=one: self._spread(other, one)))
+            changes.append((f"{word} twice", lambda one=one: self.value(a.x * b.x * one.x)))
+        made: Quantity = self.step(lambda: super(WrongSystem, self).mul(a, b), changes)
+        return made
+
+    def div(self, a: Quantity, b: Quantity) -> Quantity:
+        changes = [
+            ("not divided", lambda: self._spread(a, b)),
+            ("divided twice", lambda: self.value(a.x / b.x / b.x)),
+        ]
+        made: Quantity = self.step(lambda: super(WrongSystem, self).div(a, b), changes)
+        return made
+
+    def rsqrt(self, a: Quantity) -> Quantity:
+        changes: list[tuple[str, Change]] = [
+            ("the root where its inverse belongs", lambda: self.value(np.sqrt(a.x))),
+        ]
+        if id(a) in self.sums_of:
+            inner, outer = self.sums_of[id(a)]
+            words = f"{self.name(outer, 'a term')} outside the root"
+            changes.append((words, lambda: self.value(1 / (np.sqrt(inner.x) + outer.x))))
+        made: Quantity = self.step(lambda: super(WrongSystem, self).rsqrt(a), changes)
+        return made
+
+    def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity:
+        def by(other: Reals) -> Quantity:
+            return super(WrongSystem, self).where(other, a, b)
+
+        mask = np.asarray(mask, dtype=np.bool_)
+        one_more = mask | np.concatenate([np.ones_like(mask[..., :1]), mask[..., :-1]], axis=-1)
+        one_less = mask & np.concatenate([mask[..., 1:], np.zeros_like(mask[..., :1])], axis=-1)
+        made: Quantity = self.step(
+            lambda: by(mask),
+            [
+                ("mask off by one: one too many", lambda: by(one_more)),
+                ("mask off by one: one too few", lambda: by(one_less)),
+                ("mask left out", lambda: by(np.ones_like(mask))),
+            ],
+        )
+        return made
+
+    def take(self, a: Quantity, index: Reals) -> Quantity:
+        n = a.x.shape[-1]
+        changes: list[tuple[str, Change]] = [
+            (f"index off by {by:+d}", lambda by=by: super(WrongSystem, self).take(a, (index + by) % n))
+            for by in (1, -1)
+        ]
+        changes.append(("the index of the row before", lambda: super(WrongSystem, self).take(a, np.roll(index, 1, 0))))
+        changes.append(("an index of 8 bits", lambda: super(WrongSystem, self).take(a, index % 256 % n)))
+        made: Quantity = self.step(lambda: super(WrongSystem, self).take(a, index), changes)
+        return made
+
+    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
+        n = a.x.shape[axis]
+        total = np.add.reduce(a.x, axis=axis, keepdims=True)
+        made: Quantity = self.step(
+            lambda: super(WrongSystem, self).mean(a, sum, axis),
+            [("n - 1 for n", lambda: self.value(total / (n - 1))), ("not divided by n", lambda: self.value(total))],
+        )
+        return made
+
+    def mean_var(
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+    ) -> tuple[Quantity, Quantity]:
+        def with_square(square: Callable[[Reals, Reals, int], Reals]) -> tuple[Quantity, Quantity]:
+            n = x.x.shape[-1]
+            mean = np.add.reduce(x.x, axis=-1, keepdims=True) / n
+            return self.value(mean), self.value(square(x.x, mean, n))
+
+        def squares(x: Reals, mean: Reals) -> Reals:
+            return np.asarray(np.add.reduce((x - mean) ** 2, axis=-1, keepdims=True))
+
+        made: tuple[Quantity, Quantity] = self.step(
+            lambda: super(WrongSystem, self).mean_var(x, sums, correction),
+            [
+                ("n - 1 for n", lambda: with_square(lambda x, mean, n: squares(x, mean) / (n - 1 - correction))),
+                ("the mean left in the variance", lambda: with_square(lambda x, mean, n: squares(x, 0 * mean) / n)),
+                ("the variance not divided by n", lambda: with_square(lambda x, mean, n: squares(x, mean))),
+                ("the deviation where the variance belongs",
+                 lambda: with_square(lambda x, mean, n: np.sqrt(squares(x, mean) / n))),
+            ],
+        )  # fmt: skip
+        self.names |= {id(made[0]): "the mean", id(made[1]): "the variance"}
+        return made
+
+    def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
+        words = "inclusive where exclusive belongs" if exclusive else "exclusive where inclusive belongs"
+        made: Quantity = self.step(
+            lambda: super(WrongSystem, self).running_sum(a, sum, exclusive),
+            [(words, lambda: super(WrongSystem, self).running_sum(a, sum, not exclusive))],
+        )
+        return made
+
+    def _spread(self, a: Quantity, over: Quantity) -> Quantity:
+        """a, in the shape that the step would have."""
+        return self.value(np.broadcast_to(a.x, np.broadcast_shapes(a.x.shape, over.x.shape)))
+
+    # -- one step each, whatever they are made of
+
+    def sigmoid(self, a: Quantity) -> Quantity:
+        made: Quantity = self.step(lambda: super(WrongSystem, self).sigmoid(a), [])
+        return made
+
+    def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
+        made: Quantity = self.step(lambda: super(WrongSystem, self).dot(a, b, sum, axis), [])
+        return made
+
+    def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
+        changes = [("not divided by the sum", lambda: super(WrongSystem, self).matmul(e, v))]
+        made: Quantity = self.step(lambda: super(WrongSystem, self).average(e, v, sums), changes)
+        return made
+
+
+def explained(
+    op: Any,  # noqa: ANN401  a FormulaOp, whose diagnosis asks
+    inputs: Mapping[str, Any],
+    output: str,
+    got: Doubles,
+    enclosure: Enclosure,
+    wrong: Mask,
+) -> Diagnosis | None:
+    """The one change that gives this answer; None where there is none, or where several do."""
+    if got.size > MOST_ELEMENTS:
+        return None
+    row_is_wrong = np.broadcast_to(wrong.any(axis=-1, keepdims=True), wrong.shape) if wrong.ndim > 1 else wrong
+    with np.errstate(all="ignore"):
+        width = np.maximum(enclosure.hi - enclosure.lo, np.spacing(np.abs(enclosure.want).astype(np.float32)))
+        asked = enclosure.judged & row_is_wrong & (np.isfinite(width) | np.isnan(enclosure.want))
+        right, offered = _evaluated(op, inputs, output, got.shape, None)
+        if asked.sum() < LEAST_ELEMENTS or np.isfinite(got[asked]).mean() < FITS:
+            return None
+        if not _is_near(right, enclosure.want, enclosure.want, width, asked):  # scalars of the claim's own
+            return None
+        fitting = dict.fromkeys(
+            words
+            for changed, words in offered.items()
+            if _explains(
+                _evaluated(op, inputs, output, got.shape, changed)[0], got, enclosure.want, width, asked, wrong
+            )
+        )
+    if len(fitting) != 1:
+        return None
+    return Diagnosis(*fitting, f"the answer is that of {op.name} with this one step wrong")
+
+
+def _explains(made: Doubles, got: Doubles, want: Doubles, width: Doubles, asked: Mask, wrong: Mask) -> bool:
+    """Whether the changed formula gives what was got, where it gives something else than the right one."""
+    return bool((_is_off(made, want, width) & asked & wrong).any()) and _is_near(got, made, want, width, asked)
+
+
+def _evaluated(
+    op: Any,  # noqa: ANN401  a FormulaOp
+    inputs: Mapping[str, Any],
+    output: str,
+    shape: tuple[int, ...],
+    changed: Changed | None,
+) -> tuple[Doubles, dict[Changed, str]]:
+    """The output with one step changed, and every change that there is."""
+    sizes = op.sizes_of(inputs)
+    N = WrongSystem(sizes, op.forms[0] if op.forms else "", op.indices(sizes), changed)
+    given = {name: N.input(values(inputs[name])) if role.is_float else inputs[name] for name, role in op.roles.items()}
+    numbers = {name: N.number(value) for name, value in op.scalars_of(sizes, {}).items()}
+    N.names = {id(value): name for name, value in {**given, **numbers}.items() if isinstance(value, Quantity)}
+    made = op.calls(N, **given, **numbers)
+    value = made[output] if isinstance(made, Mapping) else made
+    x = value.x.reshape(shape) if value.x.size == np.prod(shape) else np.broadcast_to(value.x, shape)
+    return np.asarray(x, dtype=np.float64), N.offered
+
+
+def _room(made: Doubles, want: Doubles, width: Doubles) -> Doubles:
+    """What a right kernel of the changed formula may be off: as much as of the right one, at the size it has."""
+    larger = np.where(want != 0, np.abs(made) / np.abs(want), 1.0)
+    return np.asarray(ROOM * width * np.maximum(np.where(np.isfinite(larger), larger, 1.0), 1.0))
+
+
+def _is_near(got: Doubles, made: Doubles, want: Doubles, width: Doubles, asked: Mask) -> bool:
+    near = (np.abs(got - made) <= _room(made, want, width)) | (got == made) | (np.isnan(got) & np.isnan(made))
+    return bool(near[asked].mean() >= FITS)
+
+
+def _is_off(made: Doubles, want: Doubles, width: Doubles) -> Mask:
+    off = np.abs(made - want) > 3 * ROOM * np.where(np.isnan(width), 0.0, width)
+    return np.asarray(off | (np.isnan(made) != np.isnan(want)), dtype=np.bool_)
