@@ -25,7 +25,7 @@ FITS = 0.9
 ROOM = 2.0
 """An answer is at most so many widths of the interval off a changed one; that is thrice those off the right one."""
 
-Change = Callable[[], Any]
+WrongStep = Callable[[], Any]
 
 
 class Changed(NamedTuple):
@@ -57,7 +57,7 @@ class WrongSystem(Exact):
     def name(self, a: Quantity, otherwise: str) -> str:
         return self.names.get(id(a), otherwise)
 
-    def step(self, right: Change, changes: list[tuple[str, Change]]) -> Any:  # noqa: ANN401  a value, or a pair of them
+    def step(self, right: WrongStep, changes: list[tuple[str, WrongStep]]) -> Any:  # noqa: ANN401  a value, or a pair of them
         """A step of the formula itself, not one inside of another."""
         if self.is_inside:
             return right()
@@ -92,13 +92,16 @@ class WrongSystem(Exact):
         return made
 
     def mul(self, a: Quantity, b: Quantity) -> Quantity:
-        changes = []
-        for one, other in ((a, b), (b, a)):
-            word = self.name(one, "a factor")
-            changes.append((f"{word} left out", lambda other=other, one=one: self._spread(other, one)))
-            changes.append((f"{word} twice", lambda one=one: self.value(a.x * b.x * one.x)))
+        changes = [*self._of_factor(a, b), *self._of_factor(b, a)]
         made: Quantity = self.step(lambda: super(WrongSystem, self).mul(a, b), changes)
         return made
+
+    def _of_factor(self, one: Quantity, other: Quantity) -> list[tuple[str, WrongStep]]:
+        word = self.name(one, "a factor")
+        return [
+            (f"{word} left out", lambda: self._spread(other, one)),
+            (f"{word} twice", lambda: self.value(one.x * other.x * one.x)),
+        ]
 
     def div(self, a: Quantity, b: Quantity) -> Quantity:
         changes = [
@@ -109,7 +112,7 @@ class WrongSystem(Exact):
         return made
 
     def rsqrt(self, a: Quantity) -> Quantity:
-        changes: list[tuple[str, Change]] = [
+        changes: list[tuple[str, WrongStep]] = [
             ("the root where its inverse belongs", lambda: self.value(np.sqrt(a.x))),
         ]
         if id(a) in self.sums_of:
@@ -138,13 +141,17 @@ class WrongSystem(Exact):
 
     def take(self, a: Quantity, index: Reals) -> Quantity:
         n = a.x.shape[-1]
-        changes: list[tuple[str, Change]] = [
-            (f"index off by {by:+d}", lambda by=by: super(WrongSystem, self).take(a, (index + by) % n))
-            for by in (1, -1)
+
+        def by(other: Reals) -> Quantity:
+            return super(WrongSystem, self).take(a, other)
+
+        changes: list[tuple[str, WrongStep]] = [
+            ("index off by one", lambda: by((index + 1) % n)),
+            ("index off by one", lambda: by((index - 1) % n)),
+            ("the index of the row before", lambda: by(np.roll(index, 1, 0))),
+            ("an index of 8 bits", lambda: by(index % 256 % n)),
         ]
-        changes.append(("the index of the row before", lambda: super(WrongSystem, self).take(a, np.roll(index, 1, 0))))
-        changes.append(("an index of 8 bits", lambda: super(WrongSystem, self).take(a, index % 256 % n)))
-        made: Quantity = self.step(lambda: super(WrongSystem, self).take(a, index), changes)
+        made: Quantity = self.step(lambda: by(index), changes)
         return made
 
     def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
@@ -237,7 +244,7 @@ def explained(
         )
     if len(fitting) != 1:
         return None
-    return Diagnosis(*fitting, f"the answer is that of {op.name} with this one step wrong")
+    return Diagnosis(next(iter(fitting)), f"the answer is that of {op.name} with this one step wrong")
 
 
 def _explains(made: Doubles, got: Doubles, want: Doubles, width: Doubles, asked: Mask, wrong: Mask) -> bool:
