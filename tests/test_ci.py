@@ -14,6 +14,7 @@ from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.commands.group import main
 from kfuzz.find.changed import changed_since
 from kfuzz.find.targets import TargetError
+from pages import blocks
 
 ROOT = Path(__file__).resolve().parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -100,9 +101,36 @@ def test_the_action_fuzzes_what_a_change_touches_and_reports_it(project: Path) -
         "report.sarif",
         "report.xml",
     }
-    assert "| bad | numeric |" in (project / "summary.md").read_text()
+    assert re.search(r"^\| bad \| (?:numeric|special)\b.*\| bad\.cu:\d+ \|", (project / "summary.md").read_text(), re.M)
     kept = ran("Replay the corpus", project)
     assert (kept.returncode, "broken" in kept.stdout) == (1, True)
+
+
+def hooks() -> dict[str, str]:
+    """The hooks that docs/ci.md has for pre-commit: names and commands."""
+    text = (ROOT / "docs" / "ci.md").read_text()
+    (block,) = (one.text for one in blocks(text, "yaml") if one.text.startswith("# .pre-commit-config.yaml"))
+    return {hook["id"]: hook["entry"] for repo in yaml.safe_load(block)["repos"] for hook in repo["hooks"]}
+
+
+@pytest.mark.slow
+def test_the_hooks_before_a_commit_let_a_right_kernel_pass_and_stop_a_wrong_one(project: Path) -> None:
+    assert set(hooks()) == {"kfuzz", "kfuzz-changed"}
+    words = hooks()["kfuzz-changed"].split()[1:]
+    assert CliRunner().invoke(main, [*words, "--device", "cpu"]).exit_code == 0
+    (project / "one.cu").write_text(GOOD.read_text().replace("offset /= 2", "offset /= 4"))
+    assert CliRunner().invoke(main, [*words, "--device", "cpu", "--jobs", "1"]).exit_code == 1
+    assert CliRunner().invoke(main, [*hooks()["kfuzz"].split()[1:], "--device", "cpu"]).exit_code == 1
+
+
+@pytest.mark.soak
+def test_the_action_fuzzes_all_and_makes_a_corpus_smaller(project: Path) -> None:
+    (project / "bad.cu").write_text(GOOD.read_text().replace("offset /= 2", "offset /= 4"))
+    assert ran("Fuzz", project, mode="batch").returncode == 1
+    names = {entry["name"] for entry in json.loads((project / "report/report.json").read_text())["kernels"]}
+    assert names == {"one", "two", "bad"}
+    pruned = ran("Fuzz", project, mode="prune")
+    assert (pruned.returncode, "seeded bugs are found by" in pruned.stdout) == (0, True), pruned.stderr
 
 
 def test_the_action_names_its_folder(project: Path) -> None:

@@ -158,9 +158,10 @@ def test_a_search_leaves_what_fits_and_says_how_many(browser: "Chrome", tmp_path
 
 def test_a_thousand_findings_open_in_a_second_and_fold(browser: "Chrome", tmp_path: Path) -> None:
     some = [finding(bucket=f"mine: race, line {number}", words="x" * 300) for number in range(1000)]
+    browser.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})  # whatever else the machine does
     opened(browser, tmp_path, report(kernel(findings=some)))
-    timing = "const t = performance.getEntriesByType('navigation')[0]; return t.domComplete - t.responseEnd"
-    assert browser.execute_script(timing) < 1000
+    figures = browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+    assert next(one["value"] for one in figures if one["name"] == "TaskDuration") < 1
     first = browser.find_element("css selector", ".finding")
     assert not first.get_attribute("open")
     first.find_element("css selector", "summary").click()
