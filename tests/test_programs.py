@@ -18,7 +18,7 @@ from kfuzz.devices.cpu.programs.command_line import parse
 
 PROGRAMS = Path(__file__).parent / "programs"
 NAMES = tuple(sorted(one.stem for one in PROGRAMS.glob("*.cu")))
-IN_THE_SUITE = ("bfs_of_a_file",)
+IN_THE_SUITE = ("host_touches_device",)
 EVERY = [pytest.param(name, marks=[] if name in IN_THE_SUITE else pytest.mark.soak) for name in NAMES]
 KFUZZ = (sys.executable, "-m", "kfuzz")
 
@@ -108,7 +108,7 @@ def test_a_makefile_builds_a_project_that_runs_and_is_checked(project: Path) -> 
     assert "build/sums.o:" in (project / "build/sums.d").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_each_file_of_a_folder_is_an_argument(tmp_path: Path) -> None:
     (tmp_path / "count.cu").write_text(
         "#include <cstdio>\n"
@@ -201,3 +201,16 @@ def test_mistakes_are_told_in_the_compilers_words_under_the_authors_names(tmp_pa
     told = kfuzz("nvcc", "no.cu", "-o", "no", cwd=tmp_path)
     assert (told.returncode, "undefined reference to `missing()'" in told.stderr) == (2, True), told.stderr
     assert not os.path.exists(tmp_path / "no")
+
+
+def test_what_nvcc_would_refuse_is_told_where_gcc_takes_it(tmp_path: Path) -> None:
+    path = tmp_path / "shared.cu"
+    path.write_text(
+        "__global__ void k() {\n  __shared__ int count = 0;\n  count++;\n}\nint main() { k<<<1, 1>>>(); }\n"
+    )
+    with pytest.raises(ClaimError, match=r"shared\.cu:2: nvcc would refuse this: a __shared__ variable has no initial"):
+        compiled(parse([str(path)]).sources[0], ())
+    path.write_text(
+        "constexpr int n = 2;\n__global__ void k() {\n  __shared__ int a[n == 2 ? 4 : 8];\n  int *p = a;\n}\n"
+    )
+    assert compiled(parse([str(path)]).sources[0], ()).object.is_file()

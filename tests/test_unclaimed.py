@@ -1,16 +1,21 @@
 """Files without a claim: what is said on the command line, and what their text tells, makes one."""
 
 import json
+import random
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import ClaimError
+from kfuzz.devices import ClaimError, Probe
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.search.plan import plan
+from kfuzz.trials.trial import run_trial
 
 EXTENSIONS = Path(__file__).parent / "extensions"
 TWO = """\
@@ -126,7 +131,7 @@ def test_a_folder_of_answers_is_fuzzed_and_what_does_not_compile_is_counted(tmp_
     assert goes_on.returncode == 0, goes_on.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_refusal_is_told_in_a_line(tmp_path: Path) -> None:
     path = bare("softmax_rows", tmp_path)
     path.write_text(path.read_text().replace("CHECK_INPUT(input);", 'TORCH_CHECK(input.size(1) < 3, "few columns");'))
@@ -135,3 +140,39 @@ def test_a_refusal_is_told_in_a_line(tmp_path: Path) -> None:
     )
     line = next(number for number, one in enumerate(path.read_text().splitlines(), 1) if "few columns" in one)
     assert f"softmax_rows: some arguments are refused: line {line}: few columns" in found.stdout
+
+
+BARE = sorted((EXTENSIONS / "bare").glob("*.cu"))
+IN_THE_SUITE = ("row_sum_atomics",)
+TRIALS, MOST = 40, 60
+
+
+def said_in(path: Path, what: str) -> list[str]:
+    """The words behind `// what: ` at the top of an extension."""
+    found = re.search(rf"^// {what}: (.*)$", path.read_text(), re.MULTILINE)
+    return found[1].split() if found else []
+
+
+@pytest.fixture(scope="module")
+def cpu() -> Iterator[CpuDevice]:
+    with CpuDevice() as device:
+        yield device
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(one, id=one.stem, marks=() if one.stem in IN_THE_SUITE else pytest.mark.soak) for one in BARE],
+)
+def test_an_extension_without_a_claim_is_kept_or_found(path: Path, cpu: CpuDevice) -> None:
+    kernel, kinds = made(path, Unclaimed(said_in(path, "op")[0])), set(said_in(path, "bug"))
+    seen: set[str] = set()
+    judged = 0
+    for seed in range(MOST if kinds else TRIALS):
+        attempt = plan(kernel, random.Random(seed).randint, budget=1 << 12)  # noqa: S311  sizes, nothing secret
+        trial = run_trial(kernel, attempt.case, attempt.tune, cpu, Probe(check=seed % 3 == 2))
+        seen |= {defect.kind for defect in trial.errors}
+        judged += trial.elements
+        if seen & kinds:
+            return
+    assert (seen, judged > 100) == (set(), True)
+    assert not kinds

@@ -85,9 +85,9 @@ def objects(compiler: str, flavour: Flavour, front: int) -> list[str]:
     return list(map(str, made))
 
 
-def program_objects(compiler: str) -> list[str]:
+def program_objects(compiler: str, flavour: Flavour) -> list[str]:
     """What every program has a copy of."""
-    return [str(_object(compiler, "check", one)) for one in (*OF_LIBRARIES, OF_PROGRAMS)]
+    return [str(_object(compiler, flavour, one)) for one in (*OF_LIBRARIES, OF_PROGRAMS)]
 
 
 def _torch_object(compiler: str, source: Path) -> Path:

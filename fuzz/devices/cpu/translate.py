@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from kfuzz.devices import UnsupportedError
+from kfuzz.devices import ClaimError, UnsupportedError
+from kfuzz.devices.cpu.host_functions import unchecked
 from kfuzz.devices.cpu.launches import TextEdit, launches
 from kfuzz.devices.cpu.ptx import statements
 from kfuzz.devices.cpu.reach import blanked_out, unreached
@@ -25,6 +26,7 @@ _DYNAMIC_SHARED = re.compile(
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
 _SHARED_ALIGNAS = re.compile(r"(?<=__shared__)(?P<before>\s+(?:volatile\s+)?)alignas\b")
 """nvcc takes alignas behind __shared__; in standard C++ it may not stand there, an attribute may."""
+_SHARED_WITH_VALUE = re.compile(r"\b__shared__\b[^;{}()=\n]*?(?<![=!<>])=(?!=)")
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
 """g++ makes moves of these whatever its options (options.py) say, and no access hook is told of them."""
@@ -91,6 +93,7 @@ def translated(
     if with_host:
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):
             some.extend(launches(code, text, file.path))
+            some.extend(unchecked(code))
     done = tuple(map(_edited, texts, edits))
     every = "\n".join(codes)
     return Translated(
@@ -129,7 +132,13 @@ def _edits(code: str) -> list[TextEdit]:
 
 
 def check_supported(code: str, path: Path) -> None:
-    """Raise an UnsupportedError that names the first feature of blanked code that the cpu device does not have."""
+    """Raise an UnsupportedError that names the first feature of blanked code that the cpu device does not have.
+
+    And a ClaimError where g++ would take what nvcc does not.
+    """
+    if found := _SHARED_WITH_VALUE.search(code):
+        line = code.count("\n", 0, found.start()) + 1
+        raise ClaimError(f"{path}:{line}: nvcc would refuse this: a __shared__ variable has no initial value")
     for at, feature in sorted(_features(code)):
         line = code.count("\n", 0, at) + 1
         raise UnsupportedError(

@@ -17,7 +17,7 @@ from typing import Any
 
 from kfuzz.devices import ClaimError, UnsupportedError, cache
 from kfuzz.devices.cpu.compiler import UNINITIALISED, Library, dependencies, digest_of, empty_files
-from kfuzz.devices.cpu.options import HOST_LIBRARIES, LINK, Flags
+from kfuzz.devices.cpu.options import HOST_LIBRARIES, LINK, Flags, Flavour
 from kfuzz.devices.cpu.programs.command_line import Command, NvccSource
 from kfuzz.devices.cpu.toolchain import (
     FRONTS,
@@ -62,19 +62,19 @@ class Built:
     files: tuple[Path, ...]
 
 
-def compiled(source: NvccSource, flags: Sequence[str]) -> Built:
+def compiled(source: NvccSource, flags: Sequence[str], flavour: Flavour = "check") -> Built:
     """The object of a source; a ClaimError with the compiler's own words where it does not compile."""
     text = _text(source.path)
     if source.language == "c":
         return _kept_c(source.path, text, flags)
     unit = _unit(source, text, flags)
     compiler, chosen = find(), Flags(tuple(flags), flush_denormals=False)
-    words = option_words(compiler, "check", chosen, with_host=True)
+    words = option_words(compiler, flavour, chosen, with_host=True)
     parts = [identity(compiler), own_digest(), *words, unit.text, *unit.texts[1:], str(source.path.resolve())]
     name = f"cpu/object-{cache.key(*parts)[:32]}"
     raw = cache.fetch(f"{name}.json")
     if raw is None or cache.fetch(f"{name}.o") is None or not _is_same(json.loads(raw)):
-        raw = _compile(compiler, source.path, unit, chosen, name)
+        raw = _compile(compiler, source.path, unit, chosen, flavour, name)
     files = [*(one.path for one in unit.files), *(Path(one) for one, _ in json.loads(raw))]
     return Built(cache.folder() / f"{name}.o", tuple(dict.fromkeys(files)))
 
@@ -121,14 +121,14 @@ def _numbers(paths: Sequence[str]) -> list[int]:
     return [places[path] % MOST_FILES + 1 for path in paths]
 
 
-def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, name: str) -> bytes:
-    header = precompiled(compiler, "check", chosen, FRONT)
+def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flavour, name: str) -> bytes:
+    header = precompiled(compiler, flavour, chosen, FRONT)
     with cache.scratch() as folder:
         made, depends = folder / "made.o", folder / "made.d"
         empty = empty_files(folder, unit.missing)
         for front in (str(header), FRONTS[FRONT]):  # the second where the precompiled one is damaged
             command = [
-                *(compiler, *option_words(compiler, "check", chosen, with_host=True), "-pipe", "-include", front),
+                *(compiler, *option_words(compiler, flavour, chosen, with_host=True), "-pipe", "-include", front),
                 *(*INCLUDES, "-iquote", str(folder), "-iquote", str(path.parent), "-idirafter", str(empty)),
                 *("-MMD", "-MF", str(depends), "-c", "-x", "c++", str(unit.write(folder)), "-o", str(made)),
             ]
@@ -175,12 +175,13 @@ def _kept_c(path: Path, text: str, flags: Sequence[str]) -> Built:
         return Built(cache.folder() / name, tuple(dependencies(depends)))
 
 
-def linked(objects: Sequence[Path], command: Command, output: Path) -> None:
+def linked(objects: Sequence[Path], command: Command, output: Path, flavour: Flavour = "check") -> None:
     """Make a program file of objects and libraries; a ClaimError in the linker's words where it cannot be."""
     compiler = find()
     with cache.scratch() as folder:
         made = folder / "program.so"
-        words = [compiler, *LINK, *map(str, objects), *command.linked, *program_objects(compiler), *HOST_LIBRARIES]
+        ours = [*program_objects(compiler, flavour), *HOST_LIBRARIES]
+        words = [compiler, *LINK, *map(str, objects), *command.linked, *ours]
         _run([*words, str(runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)  # tells what is missing
         _run([*words, "-o", str(made)], folder)
         _check(made)
@@ -214,7 +215,7 @@ def is_program(path: Path) -> bool:
         return False
 
 
-def loadable(program: Path) -> Library:
+def loadable(program: Path, flavour: Flavour = "check") -> Library:
     """The library of a program file, and all that is noted of it."""
     raw = program.read_bytes()[LIBRARY_AT:]
     name = f"cpu/program-{cache.key(raw)[:32]}.so"
@@ -234,7 +235,7 @@ def loadable(program: Path) -> Library:
     return Library(
         path=path,
         files=every,
-        flavour="check",
+        flavour=flavour,
         anchor_offset=found["anchor"],
         shared_arrays=tuple((one, offset, size) for one, offset, size in found["shared"]),
         variables=tuple((one, offset, size, one in constants) for one, offset, size in found["variables"]),

@@ -64,7 +64,7 @@ def run(asked: ProgramRun, words: list[str]) -> ProgramEnd:
         schedule=manner.schedule,
         poison=manner.poison,
         seed=manner.seed,
-        check=True,
+        check=library.flavour == "check",
         preempt_one_in=manner.preempt_one_in,
         late_writes=manner.late_writes,
         assume=manner.assume,
