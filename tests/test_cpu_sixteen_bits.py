@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from kfuzz.claims.fill import FLOATS, nearest
 from kfuzz.devices import ClaimError, Probe
+from kfuzz.devices.cpu.compiler import library
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.oracle.systems.formats import FORMATS, values
 from numpy.typing import NDArray
@@ -266,3 +267,10 @@ def test_what_nvcc_finds_ambiguous_is_so_here(device: CpuDevice) -> None:
     text = "#include <cuda_fp16.h>\n__global__ void k(float *y) { y[0] = __half(1.0f) + 1.0f; }"
     with pytest.raises(ClaimError, match="ambiguous"):
         device.run(job_of(text, ("k",), "k", {"y": "f32[1]"}), Probe())
+
+
+def test_numbers_of_16_bits_say_that_they_do_not_count() -> None:
+    """A sum of halves as floats would seem to be one of constants, with no additions at all."""
+    text = "#include <cuda_fp16.h>\n__global__ void k(float *y) { y[0] = __half2float(__half(1.0f)) + y[1]; }"
+    with pytest.raises(ClaimError, match="do not count"):
+        library(job_of(text, ("k",), "k", {"y": "f32[2]"}), "count")

@@ -1,0 +1,78 @@
+// Cross-entropy of each row and its label, one block a row: the logarithm of the sum of exps, less the label's x.
+//
+// For long rows, as those of a vocabulary. The maximum and the sum are block reductions with a shared array each.
+//
+// /// kernel
+// op     = "cross_entropy"
+// axes   = { rows = "1..2147483647", cols = "1..1073741824" }
+// tune   = { threads = [32, 256, 1024] }
+// arrays = { x = "f32[rows, cols] -> x", labels = "i32[rows] -> labels", loss = "f32[rows] <- loss" }
+//
+// [accuracy]
+// form      = "lse - x"
+// adds      = "ceil_div(cols, threads) - 1 + ceil_log2(min(cols, threads))"  # a share, then halvings
+// rescales  = 0
+// exp       = "expf"
+// functions = { log = "logf" }
+//
+// [[launch]]
+// entry = "cross_entropy_block"
+// grid  = "rows"
+// block = "threads"
+// args  = ["loss", "x", "labels", "cols"]
+// ///
+
+__device__ float block_max(float value) {
+    // all threads of the block, whole warps, take part; every thread ends with the result. Called once a launch.
+    __shared__ float of_warp[32];
+    const int lane = threadIdx.x % 32;
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+    }
+    if (lane == 0) {
+        of_warp[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    value = lane < blockDim.x / 32 ? of_warp[lane] : -INFINITY;
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+    }
+    return value;
+}
+
+__device__ float block_sum(float value) {
+    // as block_max, with a shared array of its own, so that no barrier is needed between the two
+    __shared__ float of_warp[32];
+    const int lane = threadIdx.x % 32;
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    if (lane == 0) {
+        of_warp[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    value = lane < blockDim.x / 32 ? of_warp[lane] : 0.0f;
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+__global__ void cross_entropy_block(float *loss, const float *x, const int *labels, int cols) {
+    // loss is (rows), x is (rows, cols), labels is (rows) in [0, cols); a block a row
+    const size_t row = blockIdx.x;
+    x += row * cols;
+    float max = -INFINITY;
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        max = fmaxf(max, x[col]);
+    }
+    max = block_max(max);
+    float sum = 0.0f;
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        sum += expf(x[col] - max);
+    }
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) {
+        loss[row] = (max + logf(sum)) - x[labels[row]];
+    }
+}
