@@ -86,7 +86,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project") / "demo"
     shutil.copytree(PROGRAMS / "project", folder)
     nvcc = f"NVCC={sys.executable} -m kfuzz nvcc"
-    done = subprocess.run(["make", "-s", nvcc, "EXTRA=-DBUG"], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["make", "-s", nvcc, f"CXX={nvcc[5:]}", "EXTRA=-DBUG"], cwd=folder, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "left out: -O3" in done.stderr
     return folder

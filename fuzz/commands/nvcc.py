@@ -1,5 +1,6 @@
 """`kfuzz nvcc`: by nvcc's command line, programs for the cpu device. How, stands in devices/cpu/programs."""
 
+import os
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -30,6 +31,7 @@ def nvcc(words: tuple[str, ...]) -> None:
     Exit code: 0 it was made, 2 it was not, and the compiler's own words say why.
     """
     command = parse(words)
+    os.environ.pop("CXX", None)  # make and cmake hand on what they call compiler: this program itself
     if command.asks_version:
         click.echo(f"kfuzz nvcc {metadata.version('kfuzz')}, by the command line of nvcc: release 13.0, V13.0.0")
         return
