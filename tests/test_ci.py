@@ -113,7 +113,7 @@ def hooks() -> dict[str, str]:
     return {hook["id"]: hook["entry"] for repo in yaml.safe_load(block)["repos"] for hook in repo["hooks"]}
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_hooks_before_a_commit_let_a_right_kernel_pass_and_stop_a_wrong_one(project: Path) -> None:
     assert set(hooks()) == {"kfuzz", "kfuzz-changed"}
     words = hooks()["kfuzz-changed"].split()[1:]

@@ -216,7 +216,7 @@ def test_an_extension_is_given_the_claim_that_it_keeps(tmp_path: Path) -> None:
     assert (kernel.op, kernel.launches[0].entry, kernel.launches[0].on_host) == ("softmax", "softmax_forward", True)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_guess_of_which_nothing_is_judged_is_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text((EXTENSIONS / "softmax_rows.cu").read_text().replace('["x", -1]', '["x", 0]'))
