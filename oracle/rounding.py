@@ -76,6 +76,7 @@ Narrow = Literal["f16", "bf16", "tf32"]
 Denominator = Literal["row", "element"]
 Shift = Literal["any", "running max", "zero"]
 Atomics = Literal["none", "global"]
+Additions = Literal["nearest", "directed"]
 
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
 """e / s; e * (1 / s); the same by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""
@@ -130,6 +131,7 @@ class Accuracy:
     maxima, each of a set of terms that holds the term; "zero": nothing is subtracted, exp is of the term itself.
     `ftz`: denormals are flushed to zero.
     `atomics`: "global" where a sum passes through atomicAdd on floats in global memory, which flushes denormals.
+    `additions`: "directed" where sums are rounded up, down or toward zero: each addition errs as two do.
     `denominator`: "row" when all elements of a row are divided by one and the same stored sum.
     `order`: a named order gives exact counts per element in the place of adds and rescales.
     `exact_shift`: the shift is the true maximum and x - max is one float32 subtraction: a conformance check.
@@ -147,6 +149,7 @@ class Accuracy:
     shift_slack: float = 0.0
     ftz: bool = False
     atomics: Atomics = "none"
+    additions: Additions = "nearest"
     denominator: Denominator = "row"
     order: Order | None = None
     exact_shift: bool = False
@@ -167,7 +170,7 @@ class Accuracy:
         if not 0 <= self.shift_slack <= FAR:
             raise ValueError(f"shift_slack={self.shift_slack}: expected 0 to {FAR:g}: beyond that exp underflows")
         words = {"divide": Divide, "accumulate": Accumulate, "denominator": Denominator, "shift": Shift}
-        for name, choices in {**words, "atomics": Atomics}.items():
+        for name, choices in {**words, "atomics": Atomics, "additions": Additions}.items():
             if getattr(self, name) not in get_args(choices):
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(get_args(choices))}")
         for name, kind, wanted in (
@@ -200,7 +203,12 @@ class Accuracy:
         if isinstance(self.adds, Mapping) or isinstance(self.rescales, Mapping):
             raise ValueError("counts by name: ask for_sum() which sum is meant")
         adds = terms if self.adds is None else self.adds
-        return adds, adds if self.rescales is None else self.rescales
+        return adds * self.of_one, adds if self.rescales is None else self.rescales
+
+    @property
+    def of_one(self) -> int:
+        """As how many additions to nearest one addition counts: a directed one is off by 2 u at most."""
+        return 2 if self.additions == "directed" else 1
 
     def function(self, name: str) -> FunctionModel:
         """The model of a function: the claimed one, else the loosest that is documented."""

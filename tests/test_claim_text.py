@@ -59,6 +59,8 @@ IN_BASE_2 = ("expf(value - max)", FLASH)
         ("y = e * __frcp_rn(s) + __fdividef(e, s);", "divide", "fast reciprocal"),
         ("y = e * __frcp_rz(s);", "divide", "fast reciprocal"),
         ("__global__ void k(float *y) { atomicAdd(&y[i], v); }", "atomics", "global"),
+        ("sum = __fadd_rz(sum, x[i]);", "additions", "directed"),
+        ("sum = __fmaf_ru(a, b, sum);", "additions", "directed"),
         ("__global__ void k(float *y) { atomicAdd(y + i, v); }", "atomics", "global"),
         ("// nvcc -O3 -use_fast_math mine.cu", "flags", "-use_fast_math"),
     ],
@@ -72,6 +74,7 @@ def test_what_a_text_says_plainly(text: str, key: str, value: str) -> None:
     "text",
     [
         "y = expf(x);",
+        "sum = __fadd_rn(sum, x[i]);",
         "// __expf would be faster, __fdividef too",
         'printf("__expf");',
         "y = exp2f(x);",

@@ -334,3 +334,21 @@ def test_beyond_where_neighbours_are_apart_by_one_nothing_is_said_of_base_two() 
 def test_log2_of_e_is_not_a_float() -> None:
     error = (float(in_base_two.LOG2_E) / np.log2(np.e) - 1) / U
     assert 0.2 < abs(error) <= base_two.LOG2_E
+
+
+def test_an_addition_that_is_cut_errs_as_two_that_are_rounded() -> None:
+    long = np.random.default_rng(3).uniform(1, 2, (200, 33)).astype(np.float32)
+    for x in (long, np.float32([[-0.45, 12.0]])):  # -0.45 + 12 is 1.04 u off where it is cut
+        y = cut_sums(x)
+        for adds in (x.shape[1] - 1, None):
+            assert status("row_sum", x, y, Accuracy(adds=adds, additions="directed")) == "kept"
+    assert status("row_sum", x, y, Accuracy(adds=1)) == "broken"
+
+
+def cut_sums(x: Floats) -> Floats:
+    """Each row added up one after the other, toward zero."""
+    total = np.zeros(len(x))
+    for term in x.T.astype(np.float64):
+        near = (total + term).astype(np.float32)
+        total = np.where(near > total + term, np.nextafter(near, np.float32(0)), near).astype(np.float64)
+    return total.astype(np.float32)

@@ -24,6 +24,7 @@ from kfuzz.oracle.rounding import (
     FAST_EXPF,
     Accumulate,
     Accuracy,
+    Additions,
     Atomics,
     Denominator,
     Divide,
@@ -34,8 +35,8 @@ from kfuzz.oracle.verdict import Special, SpecialRow
 from kfuzz.printable import one_line
 
 ACCURACY_KEYS = (
-    "adds", "rescales", "exp", "divide", "accumulate", "atomics", "denominator", "shift", "shift_slack", "flags",
-    *FORMULA_KEYS,
+    "adds", "rescales", "exp", "divide", "accumulate", "atomics", "additions", "denominator", "shift", "shift_slack",
+    "flags", *FORMULA_KEYS,
 )  # fmt: skip
 VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf")
 EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF, "exp2 scaled": EXP2_SCALED, "__exp2f scaled": FAST_EXP2_SCALED}
@@ -91,7 +92,13 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
         exp=read_exp(front, has_fast_exp, text),
         divide=read_divide(front, has_fast_divide, text),
         accumulate=cast(Accumulate, read_word(front, ("accuracy", "accumulate"), get_args(Accumulate), "f32")),
-        atomics=cast(Atomics, read_word(front, ("accuracy", "atomics"), get_args(Atomics), value_of(text, "atomics"))),
+        atomics=cast(
+            Atomics, read_word(front, ("accuracy", "atomics"), get_args(Atomics), value_of(text, "atomics", "none"))
+        ),
+        additions=cast(
+            Additions,
+            read_word(front, ("accuracy", "additions"), get_args(Additions), value_of(text, "additions", "nearest")),
+        ),
         denominator=cast(Denominator, read_word(front, ("accuracy", "denominator"), get_args(Denominator), "row")),
         shift=read_shift(front),
         shift_slack=read_slack(front),
@@ -106,9 +113,9 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
     )  # fmt: skip
 
 
-def value_of(text: Mapping[str, Said], key: str) -> str:
-    """What the text says of `atomics`."""
-    return text[key].value if key in text else "none"
+def value_of(text: Mapping[str, Said], key: str, otherwise: str) -> str:
+    """What the text says of a key that is a word."""
+    return text[key].value if key in text else otherwise
 
 
 def contradiction(front: FrontMatter, said: Said) -> str:
@@ -120,6 +127,7 @@ def contradiction(front: FrontMatter, said: Said) -> str:
         "fast reciprocal": ("ieee", "reciprocal"),
         "reciprocal": ("ieee",),
         "global": ("none",),
+        "directed": ("nearest",),
     }
     is_base_two = said.value in ("exp2 scaled", "__exp2f scaled")
     if claimed is None or not (claimed in less.get(said.value, ()) or (is_base_two and not is_scaled(claimed))):

@@ -1,4 +1,4 @@
-"""What the text of a kernel says plainly of its rounding: fast functions, exponents in base 2, atomics on floats.
+"""What the text of a kernel says plainly of its rounding: fast functions, exponents in base 2, atomics, directed sums.
 
 Knows CUDA's words; never what a claim is, nor what a device makes of them.
 """
@@ -18,6 +18,7 @@ DIFFERENCE_TIMES = re.compile(
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 FAST_MATH = re.compile(r"\bnvcc\b[^\n]*\s--?use_fast_math\b")
 ATOMIC_ADD = re.compile(r"\b(?:gpuA|a)tomicAdd(?:_block|_system|NoReturn)?\s*(?=\()")
+DIRECTED = re.compile(r"\b__(?:[fd](?:add|sub)|fmaf|fma)_r[zud]\b")
 LONGEST = 80
 
 
@@ -70,6 +71,8 @@ def facts(source: str) -> Iterator[tuple[int, str, str]]:
     for call in ATOMIC_ADD.finditer(code):
         if may_be_global_float(code, argument(code, call.end())):
             yield call.start(), "atomics", "global"
+    for word in DIRECTED.finditer(code):
+        yield word.start(), "additions", "directed"
     for word in FAST_MATH.finditer(source):
         yield word.start(), "flags", "-use_fast_math"
 

@@ -57,6 +57,7 @@ REFERENCE = f"""
 //             threads without loss (TwoSum). Sums of Kahan that are joined by plain additions are "f32", with those
 //             additions and 4 more
 // atomics     "global" where a sum passes through atomicAdd on floats in global memory, whose denormals a GPU flushes
+// additions   "directed" where sums are rounded up, down or toward zero, as by __fadd_rz; each then errs as two do
 // denominator "row", also where left out: one stored sum divides a whole row. "element": each thread divides by a sum
 //             of its own, added up in an order of its own
 // shift       what is subtracted from x below an exp. "running max": the maximum of some elements of the row, x among

@@ -77,6 +77,7 @@ def accuracy_lines(kernel: Kernel) -> list[tuple[str, str]]:
         ("divide", models.divide),
         ("accumulate", models.accumulate),
         ("atomics", "global, where denormals are flushed" if models.atomics == "global" else "none"),
+        ("additions", "directed: each errs as two do" if models.additions == "directed" else "to nearest"),
         ("denominator", f"one for each {models.denominator}"),
     ]
     if models.shift != "any":

@@ -65,7 +65,7 @@ def growth(N: "Bands", name: str, terms: int, products: int = 0, has_exps: bool 
         case _:
             each, unit = adds * u, u
     exact_products = claim.accumulate == "mma"
-    each += 0.0 if exact_products else products * u
+    each += 0.0 if exact_products else products * u * claim.of_one
     a0 = N.claim.exp.a0
     each += rescales * (a0 * u * (1 + a0 * u) + unit)  # R15: the exp in the working format, the product where sums are
     lost += 2 * rescales * terms * (N.tiny + a0 * N.tiny)
@@ -347,7 +347,7 @@ def running(N: "Bands", a: Quantity, name: str, exclusive: bool) -> Quantity:
     claim = N.claim.for_sum(name)
     place = np.arange(n)
     if claim.adds is None and claim.accumulate == "f32":
-        per_term = np.expm1(place * N.u * (1 + 4 * N.u)) * (1 + 2.0**-40)
+        per_term = np.expm1(place * claim.of_one * N.u * (1 + 4 * N.u)) * (1 + 2.0**-40)
     else:
         per_term = np.where(place > 0, np.expm1(grown.most) * (1 + 2.0**-40), 0.0)
     odd = np.logical_or.accumulate(_odd(N, a), axis=-1)
