@@ -76,7 +76,7 @@ Narrow = Literal["f16", "bf16", "tf32"]
 Denominator = Literal["row", "element"]
 Shift = Literal["any", "running max", "zero"]
 Atomics = Literal["none", "global"]
-Additions = Literal["nearest", "directed"]
+RoundedSums = Literal["nearest", "directed"]
 
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
 """e / s; e * (1 / s); the same by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""
@@ -149,7 +149,7 @@ class Accuracy:
     shift_slack: float = 0.0
     ftz: bool = False
     atomics: Atomics = "none"
-    additions: Additions = "nearest"
+    additions: RoundedSums = "nearest"
     denominator: Denominator = "row"
     order: Order | None = None
     exact_shift: bool = False
@@ -170,7 +170,7 @@ class Accuracy:
         if not 0 <= self.shift_slack <= FAR:
             raise ValueError(f"shift_slack={self.shift_slack}: expected 0 to {FAR:g}: beyond that exp underflows")
         words = {"divide": Divide, "accumulate": Accumulate, "denominator": Denominator, "shift": Shift}
-        for name, choices in {**words, "atomics": Atomics, "additions": Additions}.items():
+        for name, choices in {**words, "atomics": Atomics, "additions": RoundedSums}.items():
             if getattr(self, name) not in get_args(choices):
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(get_args(choices))}")
         for name, kind, wanted in (

@@ -24,11 +24,11 @@ from kfuzz.oracle.rounding import (
     FAST_EXPF,
     Accumulate,
     Accuracy,
-    Additions,
     Atomics,
     Denominator,
     Divide,
     ExpModel,
+    RoundedSums,
     Shift,
 )
 from kfuzz.oracle.verdict import Special, SpecialRow
@@ -96,8 +96,8 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
             Atomics, read_word(front, ("accuracy", "atomics"), get_args(Atomics), value_of(text, "atomics", "none"))
         ),
         additions=cast(
-            Additions,
-            read_word(front, ("accuracy", "additions"), get_args(Additions), value_of(text, "additions", "nearest")),
+            RoundedSums,
+            read_word(front, ("accuracy", "additions"), get_args(RoundedSums), value_of(text, "additions", "nearest")),
         ),
         denominator=cast(Denominator, read_word(front, ("accuracy", "denominator"), get_args(Denominator), "row")),
         shift=read_shift(front),
