@@ -1,7 +1,7 @@
 # Everything is set up from nothing: Python 3.11 or newer and g++ are all that a machine needs.
 PYTHON ?= python3
 BIN := .venv/bin
-PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadgroup
+PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 fuzz: .venv/ready                 ## fuzz every kernel for a minute, on the best device there is
 	$(BIN)/kfuzz fuzz --max-time 60s

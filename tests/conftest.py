@@ -50,5 +50,5 @@ def mark_slow_replays(items: list[CaseItem]) -> None:
 
 @pytest.fixture(scope="session")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
-    """Somebody else's machine; those who use it are of one group, so that it is set up once."""
+    """Somebody else's machine, set up once a process."""
     return set_up(tmp_path_factory.mktemp("machine"))

@@ -140,6 +140,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("name", ARGS)
 def test_a_scalar_arrives_as_its_parameter_takes_it(device: Device, name: str, check: bool) -> None:
@@ -148,6 +149,7 @@ def test_a_scalar_arrives_as_its_parameter_takes_it(device: Device, name: str, c
     assert (trial.defects, trial.elements) == ((), 40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("name", CALLS)
 def test_one_line_of_cxx_makes_the_arguments(device: Device, name: str, check: bool) -> None:
@@ -170,6 +172,7 @@ def test_an_access_past_the_end_through_a_functor_has_its_line() -> None:
     assert all(defect.line for defect in defects if defect.kind == "out-of-bounds")
 
 
+@pytest.mark.slow
 @needs_nvcc
 @pytest.mark.parametrize("name", [*ARGS, *CALLS])
 def test_nvcc_lays_the_arguments_out_as_it_reads_them(name: str) -> None:

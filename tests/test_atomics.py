@@ -80,6 +80,7 @@ def test_a_sum_by_atomics_is_flushed_and_kept_on_every_device(device: Device) ->
     assert [defect.diagnosis for defect in trial.errors] == ["zero elements"]
 
 
+@pytest.mark.slow
 def test_what_flushes_is_the_addition_of_floats_in_global_memory_alone(device: Device) -> None:
     for kind in ("float", "double"):
         for how in ("Atom", "Red", "Exchange", "MaxOfBits", "CompareAndSwap")[: 5 if kind == "float" else 2]:

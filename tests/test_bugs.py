@@ -90,17 +90,8 @@ def test_one_bug_has_one_headline_that_tells_most_of_it(name: str, says: str) ->
     assert text.count("  also  ") >= 5
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        "tail_dropped",
-        *(
-            pytest.param(name, marks=pytest.mark.soak)
-            for name in ("last_warp_no_syncwarp", "leading_neg_inf", "neg_flt_max_padding")
-        ),
-    ],
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["last_warp_no_syncwarp", "tail_dropped", "leading_neg_inf", "neg_flt_max_padding"])
 def test_a_baseline_holds_under_three_other_seeds(name: str, tmp_path: Path) -> None:
     (tmp_path / "base.json").write_text(as_json(told(campaign(name, 1))))
     known = corpus.read_baseline(tmp_path / "base.json")
@@ -118,6 +109,7 @@ def test_a_baseline_of_one_bug_does_not_know_another(tmp_path: Path) -> None:
     assert again.exit_code == 1
 
 
+@pytest.mark.slow
 def test_what_is_told_first_is_small_and_finite_at_once(tmp_path: Path) -> None:
     result = campaign("tail_dropped", 1, folder=tmp_path)
     one = result.news[0].headline
@@ -133,6 +125,7 @@ def test_what_is_told_first_is_small_and_finite_at_once(tmp_path: Path) -> None:
     assert (entry["elements"], entry["case"]) == (one.defect.scene.elements, str(one.path))
 
 
+@pytest.mark.slow
 def test_a_warning_has_a_block_a_place_a_case_and_a_command_like_an_error(tmp_path: Path) -> None:
     result = campaign("all_threads_write", 1, folder=tmp_path)
     report = told(result)
@@ -156,6 +149,7 @@ def test_a_warning_has_a_block_a_place_a_case_and_a_command_like_an_error(tmp_pa
         assert replay(record, load(KERNELS / "reduce" / "max_sum_last_block.cu"), device).status == "kept"
 
 
+@pytest.mark.slow
 def test_a_case_of_an_error_is_written_as_it_always_was(tmp_path: Path) -> None:
     result = campaign("leading_neg_inf", 1, folder=tmp_path)
     path = result.news[0].headline.path

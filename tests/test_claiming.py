@@ -133,6 +133,7 @@ def fuzzed(folder: Path, source: str) -> str:
     return " ".join(result.stdout.split())
 
 
+@pytest.mark.slow
 def test_a_claim_without_adds_is_told_how_much_tighter_it_could_be(tmp_path: Path) -> None:
     source = (KERNELS / "reduce" / "block_sum.cu").read_text()
     silent = re.sub(r"// \[accuracy\].*?//\n", "", source, flags=re.DOTALL)

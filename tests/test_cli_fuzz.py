@@ -188,6 +188,7 @@ def test_a_kernel_of_which_nothing_was_judged_is_not_green(folder: Path) -> None
         assert error.get("type") == "not judged"
 
 
+@pytest.mark.slow
 def test_a_document_on_standard_output_stands_there_alone(folder: Path) -> None:
     asked = ("fuzz", "mine.cu", "--max-cases", "30", "--seed", "1", "--jobs", "1")
     done = kfuzz(*asked, "--json", "-")

@@ -17,7 +17,7 @@ from kfuzz.devices import Device, DeviceError
 from test_shards import settled
 
 pytest.importorskip("distributed", reason="no distributed here: pip install 'kfuzz[cluster]'")
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.slow
 
 ASKED = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "--seed", "3", "--max-cases", "120",
          "--device", "cpu", "--json", "run.json")  # fmt: skip
@@ -94,7 +94,8 @@ def test_workers_that_are_lost_change_nothing(moments: int, here: Path, tmp_path
     assert kept(tmp_path) == kept(here)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_campaign_that_is_ended_is_gone_on_with(
     number: signal.Signals, cluster: TestCluster, here: Path, tmp_path: Path
 ) -> None:

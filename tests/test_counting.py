@@ -60,6 +60,7 @@ def flags(counts: RunCounts) -> int:
 SUM = "float s = 0; for (int i = 0; i < cols; i++) s += x[i]; y[blockIdx.x] = s;"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "adds"),
     [
@@ -85,6 +86,7 @@ def test_additions_in_double_are_counted_apart(counter: Counter) -> None:
     assert (most(counts, "adds"), most(counts, "wide_adds")) == (0, 99)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step",
     [
@@ -123,12 +125,14 @@ ONLINE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("values", "rescales"), [("ascending", 49), ("descending", 0)])
 def test_rescalings_are_counted_where_the_maximum_rises(counter: Counter, values: str, rescales: int) -> None:
     counts = counted(counter, kernel_of(ONLINE, "softmax"), 50, values)
     assert (most(counts, "adds"), most(counts, "rescales")) == (49, rescales)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("divided", "expected"),
     [
@@ -176,6 +180,7 @@ def test_numbers_that_are_moved_as_bits_are_told_to_be_lost(counter: Counter) ->
     assert counted(counter, kernel_of(body.replace("memcpy(&t, &s, 4)", "t = s")), 9).lost == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["softmax/online_block", "reduce/block_sum", "softmax/thread_f64_sum", "sgemm/tiled"])
 def test_our_own_claims_are_what_is_counted(counter: Counter, name: str) -> None:
     kernel = load(KERNELS / f"{name}.cu")

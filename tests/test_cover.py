@@ -14,7 +14,7 @@ from kfuzz.scoring.trials import Score, ScoreOptions, control_of, score_of
 
 from benchmarks.cover import Dead, cover, kills, measure, thin, thinned
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cover")]  # what they share is made once
+pytestmark = pytest.mark.slow
 
 KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
 FEW = ScoreOptions(seed=3, max_cases=12)

@@ -204,6 +204,7 @@ def matching(findings: tuple[Finding, ...], name: str, kind: str, mark: str, oth
     return [one for one in findings if one.kind == kind and one.line in marked(file, mark) and one.other_line in others]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind", "severity", "mark", "other"), FOUND, ids=[one[0] for one in FOUND])
 def test_the_check_flavour_names_kind_and_line(
     device: CpuDevice, name: str, kind: str, severity: str, mark: str, other: str | None

@@ -73,6 +73,7 @@ def run(cpu: CpuDevice, name: str, check: bool = False, n: int = N, timeout: flo
     return cpu.run(job(name, n), Probe(check=check, timeout=timeout))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_host_function_is_run_and_not_accused(cpu: CpuDevice, name: str, check: bool) -> None:

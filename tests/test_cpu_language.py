@@ -524,6 +524,7 @@ GROUPS = {
 }
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("body", GROUPS)
 def test_groups_of_every_kind(device: CpuDevice, body: str, check: bool) -> None:

@@ -40,6 +40,7 @@ def test_there_are_enough_programs() -> None:
     assert 2 * len(NAMES) >= 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "threads", "seed"), list(chosen()))
 def test_a_program_with_a_bug_has_an_error_and_one_without_has_nothing(
     device: CpuDevice, name: str, threads: int, seed: int

@@ -32,6 +32,7 @@ BESIDE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BESIDE)
 def test_what_no_entry_reaches_does_no_harm(name: str) -> None:
     for text in (BESIDE[name] + "\n" + DOUBLES, DOUBLES + BESIDE[name] + "\n"):

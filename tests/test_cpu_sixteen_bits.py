@@ -151,6 +151,7 @@ def nearest_bits(kind: str, exact: Fraction, negative_zero: bool) -> int:
     return min(nearest(abs(exact), digits, least), infinity) | sign << 15
 
 
+@pytest.mark.slow
 @EACH
 def test_every_number_widens_and_comes_back(device: CpuDevice, kind: str) -> None:
     every = np.arange(1 << 16, dtype=np.uint32)
@@ -163,6 +164,7 @@ def test_every_number_widens_and_comes_back(device: CpuDevice, kind: str) -> Non
     assert set(back[is_nan].tolist()) == {0x7FFF}
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("source", ["float", "double"])
 def test_a_conversion_rounds_to_nearest_even(device: CpuDevice, kind: str, source: str) -> None:
@@ -240,6 +242,7 @@ def test_integers_are_rounded_from_their_own_digits(device: CpuDevice, kind: str
     np.testing.assert_array_equal(rounded, FORMATS[kind].rounded(small.astype(np.float64)))
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("check", [False, True], ids=["fast", "check"])
 def test_the_words_of_cuda(device: CpuDevice, kind: str, check: bool) -> None:
@@ -251,6 +254,7 @@ def test_the_words_of_cuda(device: CpuDevice, kind: str, check: bool) -> None:
     assert not wrong
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("check", [False, True], ids=["fast", "check"])
 def test_vector_loads_and_atomic_additions(device: CpuDevice, kind: str, check: bool) -> None:

@@ -89,6 +89,7 @@ def run(device: CpuDevice, product: Product, a: Array, b: Array, c: Array, check
     return outcome.runs[0].outputs["y"].reshape(n, m).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [False, True], ids=["fast", "check"])
 def test_products_of_whole_numbers_are_exact(device: CpuDevice, check: bool) -> None:
     rng = np.random.default_rng(1)

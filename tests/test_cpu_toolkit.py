@@ -33,6 +33,7 @@ __global__ void k(float *y, const float *x) {{
 """
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("threads", [32, 48, 256, 1000])
 @pytest.mark.parametrize("algorithm", ["", ", cub::BLOCK_REDUCE_RAKING"])
@@ -95,6 +96,7 @@ __global__ void k(float *y, const float *x) {{
 """
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize(("threads", "size"), [(256, 64), (256, 256), (512, 128), (96, 64), (64, 32)])
 def test_tiles_larger_than_a_warp_meet_in_the_memory_of_their_block(
@@ -160,6 +162,7 @@ def _power(value: np.floating, power: int) -> Fraction:
     return exact if power == 1 else exact * abs(exact)
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("mode", ["rz", "ru", "rd"])
 @pytest.mark.parametrize("scalar", TYPES)

@@ -119,6 +119,7 @@ def check_pip(arguments: list[str]) -> None:
             raise WrongError(f"pip {' '.join(arguments)}: kfuzz is on no index; install from a checkout or a wheel")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_a_page_works(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
@@ -138,6 +139,7 @@ def test_the_examples_of_a_help_work(command: str | None) -> None:
         check_command(line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [

@@ -72,7 +72,7 @@ def cases() -> list[object]:
     return [json.loads(case_file.encode(record)[0]) for record in records]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, object]:
     """Report and state of a campaign: errors, races, a claim silent of NaN, one against its text, and a bad file."""
     folder = tmp_path_factory.mktemp("campaign")

@@ -61,6 +61,7 @@ def test_every_lemma_names_its_code_and_a_test_that_fails_without_it() -> None:
     assert mistakes_in(text) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("was", "becomes", "told"),
     [

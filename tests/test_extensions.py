@@ -12,6 +12,8 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.search.plan import plan
 from kfuzz.trials.trial import Trial, run_trial
 
+pytestmark = pytest.mark.slow
+
 EXTENSIONS = sorted((Path(__file__).parent / "extensions").glob("*.cu"))
 RIGHT = [path for path in EXTENSIONS if not path.name.startswith("wrong_")]
 WRONG = [path for path in EXTENSIONS if path.name.startswith("wrong_")]

@@ -107,6 +107,7 @@ def test_no_imports_go_in_a_circle() -> None:
     assert circle(module_graph(ROOT)) == []
 
 
+@pytest.mark.slow
 def test_no_rooms_go_in_a_circle() -> None:
     assert len(room_graph(ROOT)) > 12
     assert circle(room_graph(ROOT)) == []

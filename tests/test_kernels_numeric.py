@@ -75,6 +75,7 @@ NEVER_ACCUSED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "first", "last"), NEVER_ACCUSED)
 def test_a_correct_kernel_is_never_accused(name: str, first: int, last: int, device: CpuDevice) -> None:
     for trial in islice(trials(KERNELS[name], device), first, last):
@@ -82,6 +83,7 @@ def test_a_correct_kernel_is_never_accused(name: str, first: int, last: int, dev
         assert trial.ratio <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*map(seldom, BROKEN)])
 def test_a_broken_kernel_is_found_as_what_it_is(name: str, device: CpuDevice) -> None:
     kernel = KERNELS[name]

@@ -154,7 +154,7 @@ def test_it_ends_when_it_is_out_of_runs_or_time(cpu: CpuDevice) -> None:
     assert minimize(large(cpu), cpu, max_time=0.0).stop == "out of time"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_case_too_long_to_be_written_out_stays_a_recipe(cpu: CpuDevice) -> None:
     case = case_of("softmax", {"x": noise(900, 90, Edit(3, 3, bits_of(15.0)))})
     found = minimize(failing(OVERFLOW, case, {"threads": 32}, cpu), cpu)

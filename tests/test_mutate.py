@@ -137,6 +137,7 @@ def test_what_the_grammar_does_not_understand_is_named_by_its_line() -> None:
     assert parse("int a;\nint = 3 4 5;\n").errors == (2,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", CORRECT, ids=lambda kernel: kernel.name)
 def test_a_mutant_changes_code_and_nothing_of_the_claim(kernel: Kernel) -> None:
     end = kernel.source.index("// ///\n", kernel.source.index("// /// kernel") + 13)

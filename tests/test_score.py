@@ -18,7 +18,7 @@ from kfuzz.scoring.run import FILE, HowFar, ScoreReport, run_score
 from kfuzz.scoring.survivors import Reason, ReasonError, belied, reasons, standing
 from kfuzz.scoring.trials import Control, Fate, Score, ScoreOptions, control_of, score_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("score")]  # what they share is made once
+pytestmark = pytest.mark.slow
 
 KERNEL = load(KERNELS / "reduce" / "warp_max_down.cu")
 FEW = ScoreOptions(seed=3, max_cases=12)

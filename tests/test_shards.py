@@ -53,6 +53,7 @@ def test_every_trial_is_in_one_part(count: int) -> None:
         assert all(sum(part.has(kernel, index) for part in parts) == 1 for index in range(500))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3, 6, 16])
 def test_parts_cost_alike(count: int) -> None:
     """Large and checked trials come by number: by their remainder, one part of six would have all of these."""

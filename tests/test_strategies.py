@@ -173,6 +173,7 @@ PREDICATES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PREDICATES)
 def test_what_breaks_kernels_is_drawn_often(name: str) -> None:
     """Each is seen in at least 1 of 25 attempts: then 300 attempts miss it with chance below 5e-6."""
@@ -199,6 +200,7 @@ def test_no_axis_of_a_product_is_small_now_and_then() -> None:
     assert sum(all(size > 32 and size % 4 == 0 for size in attempt.case.axes.values()) for attempt in attempts) >= 5
 
 
+@pytest.mark.slow
 def test_zero_meets_infinity_in_a_product() -> None:
     """In at least 1 of 50 attempts, as a definition asks that knows no other products but of numbers."""
 

@@ -34,11 +34,11 @@ def test_the_last_killer_of_a_mutant_stays_whatever_goes_before_it() -> None:
 
 @pytest.mark.slow
 def test_the_command_says_what_could_go_and_deletes_only_when_told(tmp_path: Path) -> None:
-    for count in (3, 40):
-        rows = np.float32([[1.0] * count, [2.0] + [-1.0] * (count - 1)])
-        origin = Origin("reduce/warp_sum_down", f"mine: numeric, {count}", "numeric", "wrong", "cpu", {"threads": 32})
-        corpus.save(tmp_path, Record(case_of("row_sum", {"x": rows[:, :30]}), origin))
-    command = ["cmin", str(tmp_path), "--kernel", "reduce/warp_sum_down", "--device", "cpu"]
+    for count in (3, 30):
+        x = np.arange(1, 2 * count + 1, dtype=np.float32).reshape(2, count)
+        origin = Origin("transpose/naive", f"mine: numeric, {count}", "numeric", "wrong", "cpu", {"height": 8})
+        corpus.save(tmp_path, Record(case_of("transpose", {"x": x}), origin))
+    command = ["cmin", str(tmp_path), "--kernel", "transpose/naive", "--device", "cpu"]
     told = CliRunner().invoke(main, command)
     assert told.exit_code == 0, told.output
     assert len(list(tmp_path.glob("*/*.json"))) == 2

@@ -57,6 +57,7 @@ def test_what_fails_in_another_process_brings_its_traceback() -> None:
     assert "KeyError" in told.__notes__[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_without_a_compiler_it_is_one_line(jobs: str, tmp_path: Path) -> None:
     """With several processes it was a traceback of 30 lines as well: they had nobody left to tell."""

@@ -6,7 +6,7 @@ import pytest
 from installed import Machine
 
 SHIFTED = "BROKEN  mine: numeric, shift is not the maximum"
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+pytestmark = pytest.mark.slow
 
 
 def replaced(path: Path, old: str, new: str) -> None:

@@ -62,6 +62,7 @@ def test_an_index_that_overflows_an_int_is_found_and_one_of_64_bits_is_not_accus
 TRIED = [pytest.param(kernel, id=kernel.name, marks=pytest.mark.soak if is_seldom(kernel) else ()) for kernel in RIGHT]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", TRIED)
 def test_no_right_kernel_is_accused(kernel: Kernel) -> None:
     with CpuDevice() as device:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from installed import FOLDERS, ROOT, THEIRS, Machine
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+pytestmark = pytest.mark.slow
 
 
 def packed(wheel: Path) -> set[str]:

@@ -235,6 +235,7 @@ DROPPED = ROW_SUM.replace("half; half /= 2", "half > 1; half /= 2")
 """The last halving is left out: wrong wherever there is a second thread."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "smallest"),
     [
