@@ -18,7 +18,7 @@ from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.plan import Large, plan
 from kfuzz.trials.trial import Trial, run_trial
 from numpy.typing import NDArray
-from seldom import is_seldom
+from seldom import ONE_A_FAMILY, is_seldom
 
 KERNELS = {kernel.name: kernel for kernel in discover()}
 CORRECT = [name for name, kernel in KERNELS.items() if not kernel.broken]
@@ -30,8 +30,9 @@ def seldom(name: str) -> object:
 
 
 def soak(name: str, trials: str | None = None) -> tuple[pytest.MarkDecorator, ...]:
-    """Of the kernels that are tried less often a plain run has the first trials alone."""
-    return (pytest.mark.soak,) if is_seldom(KERNELS[name]) and trials != "first" else ()
+    """Of the kernels that are tried less often a plain run has the first trials of some."""
+    is_first = trials == "first" and name in ONE_A_FAMILY
+    return (pytest.mark.soak,) if is_seldom(KERNELS[name]) and not is_first else ()
 
 
 TRIALS = [
