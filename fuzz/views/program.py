@@ -82,6 +82,7 @@ def verdict(report: ProgramReport) -> str:
     said = f"broken in {len(errors)} way{'s' * (len(errors) > 1)}" if errors else "nothing is broken"
     if not errors and not report.finished:
         said = "nothing was tested"
+    said = f"interrupted, {said} so far" if report.is_interrupted else said
     said += f", {warnings} warning{'s' * (warnings > 1)}" if warnings else ""
     inputs = f"{report.inputs} inputs, " if report.inputs > 1 else ""
     work = f"{inputs}{report.runs} runs, {report.launches} launches, {report.thread_steps} thread steps"

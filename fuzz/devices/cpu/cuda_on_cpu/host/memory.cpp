@@ -76,6 +76,28 @@ static cudaError_t set(void *to, int value, size_t bytes, int line) {
   return cudaSuccess;
 }
 
+// What was freed is given to nobody else, so that each use of it is seen; only a program that asks for memory again and
+// again, until there is no more, is given it a second time: the smallest that is large enough.
+static Buffer *freed_with_room(size_t bytes, bool visible) {
+  Buffer *found = nullptr;
+  for (uint32_t i = 0; run->is_program && i < run->buffer_count; i++) {
+    Buffer &b = run->buffers[i];
+    if (b.flags & is_freed && is_host_visible(&b) == visible && b.bytes >= bytes && (!found || b.bytes < found->bytes)) found = &b;
+  }
+  return found;
+}
+
+static bool placed_again(Buffer &b) {
+  Buffer *room = freed_with_room(b.bytes, is_host_visible(&b));
+  if (!room) return false;
+  b.address = room->address;
+  fill(b.address, b.bytes, b.fill, b.element_bytes);
+  paint_zone(b.address + b.bytes, run->poison);
+  if (run->check) mark_array(b);
+  *room = b;
+  return true;
+}
+
 static cudaError_t freed(void *memory, int line) {
   if (!memory) return cudaSuccess;
   Buffer *b = device_array_at(memory);
@@ -96,19 +118,20 @@ using namespace cuda_on_cpu;
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, CudaOnCpuMemory kind, int line) {
   *to = nullptr;
   if (!bytes) return cudaSuccess;
-  if (run->buffer_count == run->buffer_capacity) return returns(cudaErrorMemoryAllocation);
   Within runtime;
-  Buffer &b = run->buffers[run->buffer_count];
-  b = {};
+  Buffer b = {};
   b.bytes = bytes;
   b.fill = run->poison;
   b.element_bytes = sizeof run->poison;
   b.line = static_cast<uint32_t>(line);
   b.flags = is_allocated_by_host;
   if (kind != cuda_on_cpu_device_memory) b.flags |= is_host_visible_memory | is_initialised;
-  if (!place_one_more(*run, b)) return returns(cudaErrorMemoryAllocation);
-  run->buffer_count++;
-  if (run->check) mark_array(b);
+  if (run->buffer_count < run->buffer_capacity && place_one_more(*run, b)) {
+    run->buffers[run->buffer_count++] = b;
+    if (run->check) mark_array(b);
+  } else if (!placed_again(b)) {
+    return returns(cudaErrorMemoryAllocation);
+  }
   *to = b.address;
   return cudaSuccess;
 }

@@ -103,7 +103,7 @@ void mark_buffers() {
 
 void mark_array(const Buffer &b) {
   mark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
-  marked_buffers[marked_buffer_count++] = b;
+  if (marked_buffer_count < max_buffers) marked_buffers[marked_buffer_count++] = b;
 }
 
 void unmark_array(const Buffer &b) { unmark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes); }
