@@ -33,9 +33,9 @@ constexpr int TILE = 16;
 __global__ void gemm_wmma_f16(float *c, const half *a, const half *b, const float *c0, const float *bias, int m, int n,
                               int k) {
     // c and c0 are (batch, m, n), a is (batch, m, k), b is (batch, k, n), bias is (n); a warp a tile of c
-    __shared__ __align__(32) half tile_a[TILE][TILE];  // [row of c][step along k]
-    __shared__ __align__(32) half tile_b[TILE][TILE];  // [step along k][column of c]
-    __shared__ __align__(32) half tile_c[TILE][TILE];
+    __shared__ alignas(32) half tile_a[TILE][TILE];  // [row of c][step along k]
+    __shared__ alignas(32) half tile_b[TILE][TILE];  // [step along k][column of c]
+    __shared__ alignas(32) half tile_c[TILE][TILE];
     const size_t batch = blockIdx.z;
     const int first_row = blockIdx.y * TILE, first_col = blockIdx.x * TILE;
     a += batch * m * k;
