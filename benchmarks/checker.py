@@ -10,11 +10,10 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
+from benchmarks.labelled import TOLD_AS, planted_programs
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu.device import GpuDevice
-
-from benchmarks.labelled import TOLD_AS, planted_programs
 
 Program = planted_programs.Program
 VERDICTS = ("found", "warned", "missed", "silent", "accused", "not run")

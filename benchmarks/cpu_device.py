@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.devices import Buffer, Job, Probe, Step
 from kfuzz.devices.cpu import compiler

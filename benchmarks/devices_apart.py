@@ -11,13 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices import Device, Run
 from kfuzz.find.device import open_device
 from kfuzz.oracle import judge
 from kfuzz.search.choose import seed_of
-from numpy.typing import NDArray
 
 AT_ONCE = 8
 BUDGET = 1 << 12

@@ -13,11 +13,10 @@ from contextlib import closing
 from datetime import date
 from platform import machine, python_version
 
+from benchmarks.hunt import Quarry, hunt
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.find.device import open_device
 from kfuzz.minimizing.minimize import Minimized, minimize
-
-from benchmarks.hunt import Quarry, hunt
 
 TITLES = ("kernel", "kind", "found in", "trials: median", "worst", "largest minimized case", "before, elements",
           "tried", "seconds: median", "worst")  # fmt: skip

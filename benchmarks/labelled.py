@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from kfuzz.devices import Job
-
 from benchmarks.programs import has_main, kernels
+from kfuzz.devices import Job
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import planted_programs

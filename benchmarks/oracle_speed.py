@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+
 from kfuzz import oracle
 from kfuzz.oracle.algorithms import three_pass
 from kfuzz.oracle.number import Float32, Mpmath

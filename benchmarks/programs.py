@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
+
 from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
 from kfuzz.devices import Buffer, Call, Element, Job, Step, cache
 from kfuzz.devices.cpu.compiler import Library

@@ -17,6 +17,8 @@ from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
+from benchmarks.rival_trials import Tally, run_rivals
+from benchmarks.rivals import OPS, RIVALS
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.device import CpuDevice
@@ -25,9 +27,6 @@ from kfuzz.scoring.figures import Figures, accused, by_kernel, by_operator, figu
 from kfuzz.scoring.run import HowFar, ScoreReport, run_score
 from kfuzz.scoring.survivors import Reason, belied, reason_for, reasons, standing
 from kfuzz.scoring.trials import Score, ScoreOptions, chosen
-
-from benchmarks.rival_trials import Tally, run_rivals
-from benchmarks.rivals import OPS, RIVALS
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 OURS = "kfuzz"

@@ -8,13 +8,13 @@ from itertools import product
 from multiprocessing import get_context
 
 import numpy as np
+
+from benchmarks.rivals import RIVALS, Floats, Inputs, Rival, reference
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.layout import POISONS
 from kfuzz.mutating.mutate import Mutant, as_kernel
-
-from benchmarks.rivals import RIVALS, Floats, Inputs, Rival, reference
 
 USUAL = 256
 TIMEOUT = 0.5

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel
-from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]

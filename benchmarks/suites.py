@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
+from benchmarks.labelled import ANY, BUGS, LAYOUTS, SAME_WARP, TOLD_AS, Labelled, Program
+from benchmarks.programs import EXCLUDES, program
 from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, UnsupportedError
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
-
-from benchmarks.labelled import ANY, BUGS, LAYOUTS, SAME_WARP, TOLD_AS, Labelled, Program
-from benchmarks.programs import EXCLUDES, program
 
 RUNS, SECONDS = 3, 20.0
 Place = tuple[CpuDevice, Server]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+
 from kfuzz.campaign import last_run
 from kfuzz.campaign.campaign import Options, run_campaign
 from kfuzz.campaign.explain import explained

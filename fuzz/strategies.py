@@ -17,6 +17,7 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
+
 from kfuzz.cases.case import Case
 from kfuzz.cases.recipe import Recipe, mix
 from kfuzz.claims.kernel import Kernel

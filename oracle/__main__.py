@@ -5,6 +5,7 @@ import sys
 from itertools import chain
 
 import numpy as np
+
 from kfuzz.oracle.selfcheck import base_two, formulas, independent, merged, planted, planted_formulas, soundness
 from kfuzz.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS
 from kfuzz.oracle.selfcheck.soundness import FULL, QUICK, Plan, Tally

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle.formula import FormulaOp, Given, shaped
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, check
@@ -16,7 +18,6 @@ from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, Format, stored, values
 from kfuzz.oracle.systems.value import Quantity
-from numpy.typing import NDArray
 
 AGREE = 2.0**-30
 """How far float64 may be from mpmath, relative to the largest answer: more than rounding, less than any mistake."""

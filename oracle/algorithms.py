@@ -7,9 +7,10 @@ Rows are the leading axes of an array, terms its last axis. Knows no accuracy an
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle.number import Number, Vector
 from kfuzz.oracle.rounding import Order
-from numpy.typing import NDArray
 
 Parts = tuple[Vector, ...]
 """The fields of an item, one array each: (terms,) of a sum, (maxima, sums) of merged states."""

@@ -5,6 +5,7 @@ x - m. Knows no op; derived in docs/numerics.md#base-2.
 """
 
 import numpy as np
+
 from kfuzz.oracle.enclosure import Doubles, Mask
 from kfuzz.oracle.rounding import FAR, Accuracy, U
 

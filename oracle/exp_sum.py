@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from flint import arb, ctx
+from numpy.typing import NDArray
+
 from kfuzz.oracle import base_two
 from kfuzz.oracle.enclosure import Doubles, Mask, tree_sum
 from kfuzz.oracle.rounding import FAR, Accuracy, counts
-from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from flint import arb, ctx
+
 from kfuzz.oracle.diagnosis import formulas as diagnosis
 from kfuzz.oracle.enclosure import PRECISIONS, Bounds, Clash, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.joint import Contradiction, contract

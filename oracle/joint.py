@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.formats import Reals
 from kfuzz.oracle.systems.value import Quantity
-from numpy.typing import NDArray
 
 INF = np.inf
 STEPS = ("add", "sub", "mul", "div", "stored")

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle.diagnosis.pattern import extent, region
 from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Index, Mask, compare, is_outside
 from kfuzz.oracle.find import find
@@ -15,7 +17,6 @@ from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.slices import GRAVEST, MOST_ELEMENTS, MOST_SHOWN, Part, joined, slices
 from kfuzz.oracle.systems.formats import DTYPES, stored, values
 from kfuzz.oracle.verdict import AnswerKind, Picture, Special, Verdict, Worst
-from numpy.typing import NDArray
 
 
 @np.errstate(all="ignore")  # signalling NaNs, infinities and underflow are what is judged here

@@ -5,6 +5,7 @@ Knows no op.
 
 import numpy as np
 from flint import arb
+
 from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.number import MIN_NORMAL
 

@@ -12,8 +12,9 @@ from typing import Any, Literal, Protocol
 import mpmath
 import numpy as np
 from flint import arb, ctx
-from kfuzz.oracle.rounding import Accumulate, Divide
 from numpy.typing import NDArray
+
+from kfuzz.oracle.rounding import Accumulate, Divide
 
 Vector = NDArray[Any]
 """Numbers of one system: float32, float64, or objects (mpf, arb), which numpy cannot type."""

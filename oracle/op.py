@@ -11,13 +11,14 @@ from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle import ops
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.number import Number, Vector
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.systems.formats import DTYPES
 from kfuzz.oracle.verdict import Special
-from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 

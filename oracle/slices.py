@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle.diagnosis.pattern import MOST_ROWS
 from kfuzz.oracle.op import Floats
 from kfuzz.oracle.systems.formats import DTYPES, F32, F64, values
 from kfuzz.oracle.verdict import Extent, Picture, Status, Verdict, Worst
-from numpy.typing import NDArray
 
 MOST_ELEMENTS = 1 << 19
 """Of the inputs that are judged at a time; of each the enclosure holds some 500 bytes while it is made."""

@@ -6,6 +6,7 @@ Knows the claim's words for special values; nothing of any op's formula.
 from dataclasses import dataclass
 
 import numpy as np
+
 from kfuzz.oracle.enclosure import Doubles, Mask
 from kfuzz.oracle.verdict import Special
 

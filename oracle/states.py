@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 from flint import arb
+
 from kfuzz.oracle import base_two
 from kfuzz.oracle.enclosure import FLT_MAX, ROUND_64, Bounds, Doubles, Enclosure, Index
 from kfuzz.oracle.exp_sum import BallSums, ball_sums, sums

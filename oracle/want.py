@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.number import Mpmath
 from kfuzz.oracle.op import OracleError, check_inputs
-from numpy.typing import NDArray
 
 MOST_DIGITS = 100_000
 """Every exp takes seconds at so many."""

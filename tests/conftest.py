@@ -8,9 +8,10 @@ import hypothesis
 import pytest
 from installed import Machine
 from installed import machine as set_up
+from quick import Quick
+
 from kfuzz.devices.gpu.device import why_not
 from kfuzz.pytest_items import CaseItem
-from quick import Quick
 
 LARGE = 1 << 14
 """Elements of a kept case whose replay takes a second."""

@@ -6,8 +6,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from kfuzz.devices import DTYPES, Buffer, Job, Step
 from numpy.typing import NDArray
+
+from kfuzz.devices import DTYPES, Buffer, Job, Step
 
 PLANTED = Path(__file__).with_name("planted")
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from kfuzz.devices import DTYPES, Buffer, Job, Step
 from numpy.typing import NDArray
+
+from kfuzz.devices import DTYPES, Buffer, Job, Step
 
 PROGRAMS = Path(__file__).with_name("planted") / "programs"
 NAMES = tuple(sorted(one.stem for one in PROGRAMS.glob("*.cu")))

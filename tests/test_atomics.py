@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from benchmarks.gpu_atomics import LEAST_NORMAL, PAIRS, exact, seen
 from kfuzz.cases.case import Case
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import load, read
@@ -14,8 +16,6 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu.device import GpuDevice
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.trials.trial import run_trial
-
-from benchmarks.gpu_atomics import LEAST_NORMAL, PAIRS, exact, seen
 
 PLANTED = Path(__file__).parent / "planted" / "atomic_row_sum.cu"
 

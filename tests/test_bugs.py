@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from kfuzz.campaign.bugs import bugs_of, grouped
 from kfuzz.campaign.campaign import Options, Result, run_campaign
 from kfuzz.campaign.explain import explained

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from kfuzz.campaign.campaign import Event, Found, GaveUp, Options, Result, Tried, run_campaign
 from kfuzz.campaign.crew import BlockEnd, Orders, TrialEnd, run_block
 from kfuzz.campaign.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from kfuzz.cases import atomic, case_file, corpus
 from kfuzz.cases.case import Case, CaseError, Origin, Record, case_of
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL

@@ -5,6 +5,7 @@ import zlib
 
 import numpy as np
 import pytest
+
 from kfuzz.cases.case import CaseError, Origin, Record, case_of
 from kfuzz.cases.case_line import LONGEST, MOST_BYTES, PREFIX, line_of, record_of
 from kfuzz.cases.recipe import Band, Base, Recipe

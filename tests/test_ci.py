@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import CliRunner
+from pages import blocks
+
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.commands.group import main
 from kfuzz.find.changed import changed_since
 from kfuzz.find.targets import TargetError
-from pages import blocks
 
 ROOT = Path(__file__).resolve().parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kfuzz.claiming.formula import CountFormula, Point, fitted
 from kfuzz.claiming.guess import found_in, guessed
 from kfuzz.claiming.guess_host import host_claims

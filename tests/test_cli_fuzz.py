@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Case, Origin, Record, case_of
 from kfuzz.claims.kernel import KERNELS

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
+
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
 from kfuzz.commands.doctor import Check, trial
 from kfuzz.commands.group import Commands, main

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from cluster import TestCluster, cluster_of, fuzzing
+from test_shards import settled
+
 from kfuzz.campaign.children import Work
 from kfuzz.campaign.errand import check, errand, version
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Device, DeviceError
-from test_shards import settled
 
 pytest.importorskip("distributed", reason="no distributed here: pip install 'kfuzz[cluster]'")
 pytestmark = pytest.mark.slow

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError, Origin, Record, case_of
 from kfuzz.claims.kernel import Kernel, discover

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import KERNELS, Kernel, load, read
 from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, RECIPROCAL, Counter, RunCounts

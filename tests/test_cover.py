@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from benchmarks.cover import Dead, cover, kills, measure, thin, thinned
 from kfuzz.cases.case import CaseError, Record, case_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import as_kernel, mutants
 from kfuzz.scoring.run import FILE, HowFar, run_score, scores_in
 from kfuzz.scoring.trials import Score, ScoreOptions, control_of, score_of
-
-from benchmarks.cover import Dead, cover, kills, measure, thin, thinned
 
 pytestmark = pytest.mark.slow
 

@@ -5,10 +5,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from planted_jobs import floats, job_of
+
 from kfuzz.devices.cpu import compiler, toolchain
 from kfuzz.devices.cpu.findings import NAMES
 from kfuzz.devices.cpu.options import Flavour
-from planted_jobs import floats, job_of
 
 CROSS, EMULATOR, ROOT = "aarch64-linux-gnu-g++", "qemu-aarch64", "/usr/aarch64-linux-gnu"
 MISSING = [one for one in (CROSS, EMULATOR) if not shutil.which(one)]

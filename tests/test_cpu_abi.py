@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from kfuzz.devices.cpu import abi, toolchain
 from kfuzz.devices.cpu.findings import NAMES
 

@@ -6,9 +6,10 @@ import time
 from pathlib import Path
 
 import pytest
+from planted_jobs import floats, job_of
+
 from kfuzz.devices import DeviceError, Probe, cache
 from kfuzz.devices.cpu.device import CpuDevice
-from planted_jobs import floats, job_of
 
 KILOBYTE = b"x" * (1024 - cache.DIGEST)
 

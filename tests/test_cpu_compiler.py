@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from planted_jobs import floats, job_of
+
 from kfuzz.devices import ClaimError, DeviceError, Job, Probe
 from kfuzz.devices.cpu import compiler
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.cpu.translate import translated
 from kfuzz.devices.cuda_text import blanked
 from kfuzz.devices.headers import SourceFile
-from planted_jobs import floats, job_of
 
 pytestmark = pytest.mark.slow
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from planted_jobs import floats, job_of
+
 from kfuzz.devices import Job, Outcome, Probe
 from kfuzz.devices.cpu.device import CpuDevice
-from planted_jobs import floats, job_of
 
 FAST = Probe(runs=2)
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from planted_jobs import Value, entries, floats, job_of, marked, planted
+
 from kfuzz.devices import Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.cpu.abi import FINISHED, TIMED_OUT
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, examined
 from kfuzz.devices.cpu.findings import Sight
 from kfuzz.devices.cpu.options import Flavour
-from planted_jobs import Value, entries, floats, job_of, marked, planted
 
 CHECK = Probe(check=True, timeout=5.0)
 FAST = Probe(timeout=5.0)

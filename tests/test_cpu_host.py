@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from planted_jobs import marked, source
+
 from kfuzz.devices import Buffer, Call, Job, Outcome, Probe, Step
 from kfuzz.devices.cpu.device import CpuDevice
-from planted_jobs import marked, source
 
 N = 40
 X = np.arange(1, N + 1, dtype=np.float32)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kfuzz.devices import ClaimError, Job, Probe, Step
-from kfuzz.devices.cpu.device import CpuDevice
 from numpy.typing import NDArray
 from planted_jobs import Value, floats, job_of
+
+from kfuzz.devices import ClaimError, Job, Probe, Step
+from kfuzz.devices.cpu.device import CpuDevice
 
 EVERY = pytest.mark.parametrize("check", [False, True], ids=["fast", "check"])
 

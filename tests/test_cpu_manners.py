@@ -4,12 +4,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from planted_jobs import entries, planted
+
 from kfuzz.devices import Probe, Run
 from kfuzz.devices.cpu.abi import FINISHED, FORWARD, REVERSE, SHUFFLED
 from kfuzz.devices.cpu.experiments import FINE, CpuRun, Manner, examined, manners
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.layout import POISONS
-from planted_jobs import entries, planted
 
 
 @pytest.mark.parametrize("runs", [3, 4, 5])

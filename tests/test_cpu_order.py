@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kfuzz.devices import Finding, Job, Probe, Step
-from kfuzz.devices.cpu.device import CpuDevice
 from planted_jobs import Value, floats, job_of
 from planted_programs import job, program
+
+from kfuzz.devices import Finding, Job, Probe, Step
+from kfuzz.devices.cpu.device import CpuDevice
 
 CHECK = Probe(check=True, timeout=5.0)
 

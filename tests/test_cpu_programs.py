@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from itertools import product
 
 import pytest
+from planted_programs import NAMES, Program, job, program
+
 from kfuzz.devices import Finding, Probe
 from kfuzz.devices.cpu.device import CpuDevice
-from planted_programs import NAMES, Program, job, program
 
 OF_A_CLASS = 4
 """Pairs of each class that every run of the tests looks at, of the least size; the others, and more sizes, are long."""

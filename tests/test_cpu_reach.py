@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from planted_jobs import floats, job_of
+
 from kfuzz.claims.kernel import discover
 from kfuzz.devices import ClaimError, Probe
 from kfuzz.devices.cpu.device import CpuDevice
@@ -11,7 +13,6 @@ from kfuzz.devices.cpu.reach import unreached
 from kfuzz.devices.cpu.translate import translated
 from kfuzz.devices.cuda_text import blanked
 from kfuzz.devices.headers import SourceFile
-from planted_jobs import floats, job_of
 
 DOUBLES = "__global__ void k(float *y, const float *x) { y[threadIdx.x] = 2.0f * x[threadIdx.x]; }\n"
 

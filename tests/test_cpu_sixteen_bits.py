@@ -5,13 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from planted_jobs import Value, job_of
+
 from kfuzz.claims.fill import FLOATS, nearest
 from kfuzz.devices import ClaimError, Probe
 from kfuzz.devices.cpu.compiler import library
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.oracle.systems.formats import FORMATS, values
-from numpy.typing import NDArray
-from planted_jobs import Value, job_of
 
 Integers = NDArray[np.uint32]
 NAMES = {"f16": ("__half", "half"), "bf16": ("__nv_bfloat16", "bfloat16")}

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kfuzz.devices import Probe
-from kfuzz.devices.cpu.device import CpuDevice
 from numpy.typing import NDArray
 from planted_jobs import Value, job_of
+
+from kfuzz.devices import Probe
+from kfuzz.devices.cpu.device import CpuDevice
 
 Array = NDArray[Any]
 

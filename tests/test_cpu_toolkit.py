@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kfuzz.devices import Buffer, Element, Job, Probe, Step
-from kfuzz.devices.cpu.device import CpuDevice
 from planted_jobs import floats, job_of
 from test_cpu_language import EVERY, run
+
+from kfuzz.devices import Buffer, Element, Job, Probe, Step
+from kfuzz.devices.cpu.device import CpuDevice
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import click
 import pytest
+from pages import ROOT, anchors, blocks, commands, inline_commands, is_shown, links, pages, steps
+
 from kfuzz.commands.group import main
 from kfuzz.devices.kinds import KINDS
 from kfuzz.find.targets import TargetError, find
 from kfuzz.find.template import template
-from pages import ROOT, anchors, blocks, commands, inline_commands, is_shown, links, pages, steps
 
 PAGES = [pytest.param(page, id=page.relative_to(ROOT).as_posix()) for page in pages()]
 WITH_SESSION = [param for param in PAGES if blocks(param.values[0].read_text(), "console")]

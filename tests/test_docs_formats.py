@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from pages import ROOT
+
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe
 from kfuzz.commands.group import main
 from kfuzz.devices.vast import LEAST, zeros
-from pages import ROOT
 
 PAGE = (ROOT / "docs" / "formats.md").read_text()
 ORIGIN = Origin("mine", "mine: special", "special", "y[0] is nan", "cpu", {"threads": 32})

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from pages import ROOT, Block, blocks
+
 from kfuzz.claims import accuracy, arrays, launches, sizes
 from kfuzz.claims.expression import FUNCTIONS
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import ClaimError, Element, Severity
 from kfuzz.oracle.rounding import Accumulate, Denominator, Divide, Shift
 from kfuzz.oracle.verdict import SpecialRow
-from pages import ROOT, Block, blocks
 
 PAGE = ROOT / "docs" / "kernel-file.md"
 FIRST, *OTHERS = blocks(PAGE.read_text(), "toml")

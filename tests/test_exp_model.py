@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from kfuzz.devices import Job, Outcome, Probe, exp_model
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.exp_model import LAST, LAST_OF_BASE_2, last_of, measure

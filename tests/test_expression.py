@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kfuzz.claims.expression import Expression, ExpressionError, condition, number
 
 NAMES = ("rows", "cols", "threads")

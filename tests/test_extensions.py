@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from kfuzz.claims.kernel import load
 from kfuzz.devices import ClaimError, Probe
 from kfuzz.devices.cpu.device import CpuDevice

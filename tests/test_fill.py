@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kfuzz.cases.case import case_of
 from kfuzz.claims.fill import FillError, fill_of
 from kfuzz.claims.front_matter import parse

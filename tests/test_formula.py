@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from numpy.typing import NDArray
+
 from kfuzz import oracle
 from kfuzz.commands.group import main
 from kfuzz.oracle import Accuracy, OracleError, Special, judge, want
@@ -16,7 +18,6 @@ from kfuzz.oracle.selfcheck.formulas import check, formula_ops
 from kfuzz.oracle.selfcheck.independent import KERNELS
 from kfuzz.oracle.systems.formats import BFLOAT16, F16, FORMATS, Format, stored, values
 from kfuzz.views.ops_page import page
-from numpy.typing import NDArray
 
 Numbers = NDArray[Any]
 RNG = np.random.default_rng(5)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from kfuzz.oracle import Accuracy
 from kfuzz.oracle.rounding import FunctionModel
 from kfuzz.oracle.selfcheck.inputs import moment_rows

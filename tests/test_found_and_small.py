@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from math import inf
 
 import pytest
-from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.minimizing.minimize import minimize
 from seldom import is_seldom
 
 from benchmarks.hunt import hunt
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.minimizing.minimize import minimize
 
 pytestmark = pytest.mark.slow
 

@@ -7,9 +7,10 @@ import sys
 import typing
 from pathlib import Path
 
-import kfuzz
 import numpy as np
 import pytest
+
+import kfuzz
 from kfuzz.claims.kernel import KERNELS
 
 SIX = ["Accuracy", "Special", "fuzz", "judge", "load", "want"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel, discover, load
 from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Step

@@ -1,6 +1,7 @@
 """What the gpu device says without a card: one line on what is missing, and what a second look confirms."""
 
 import pytest
+
 from kfuzz.devices import DeviceError, Finding, Outcome, Run
 from kfuzz.devices.gpu.device import check_release, confirmed, why_not
 from kfuzz.devices.gpu.driver import Card

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
 from kfuzz.devices.gpu.experiments import MISSES, TURNS, Fault, examined
 from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Arrangement, Bytes, Place, offsets, places, plans

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import ClaimError, Probe

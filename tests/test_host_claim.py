@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from kfuzz.cases.case import case_of
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import Kernel, read

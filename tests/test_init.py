@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.commands.group import main
 from kfuzz.devices.cpu.device import CpuDevice

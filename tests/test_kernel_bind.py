@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import DoesNotFitError, Kernel, read
 from kfuzz.devices import ClaimError, Run
-from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 

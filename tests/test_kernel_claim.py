@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import KERNELS, load, read
 from kfuzz.devices import ClaimError

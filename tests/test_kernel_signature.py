@@ -1,6 +1,7 @@
 """The `__global__` functions of a source, as a claim's entries and args are held against them."""
 
 import pytest
+
 from kfuzz.claims.signature import entries_of, split_commas
 
 SOURCE = """

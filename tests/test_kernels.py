@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
 from kfuzz.find.targets import TargetError
 from kfuzz.find.template import template

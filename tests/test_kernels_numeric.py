@@ -10,6 +10,9 @@ from itertools import islice
 import mpmath
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from seldom import ONE_A_FAMILY, is_seldom
+
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices import Probe
 from kfuzz.devices.cpu.device import CpuDevice
@@ -17,8 +20,6 @@ from kfuzz.oracle.rounding import Accuracy, U
 from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.plan import Large, plan
 from kfuzz.trials.trial import Trial, run_trial
-from numpy.typing import NDArray
-from seldom import ONE_A_FAMILY, is_seldom
 
 KERNELS = {kernel.name: kernel for kernel in discover()}
 CORRECT = [name for name, kernel in KERNELS.items() if not kernel.broken]

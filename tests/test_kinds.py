@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from kfuzz.devices.cpu.findings import SEEN
 from kfuzz.devices.kinds import KINDS, Kind
 from kfuzz.devices.worker import SIGNALS

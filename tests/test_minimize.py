@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from benchmarks.hunt import hunt
 from kfuzz.cases.case import Case, Origin, Record, case_of
 from kfuzz.cases.case_file import encode
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, value_of
@@ -28,8 +30,6 @@ from kfuzz.minimizing.minimize import (
     trial_of,
 )
 from kfuzz.minimizing.subject import ONE, Subject, length_of, simpler, subject_of, told
-
-from benchmarks.hunt import hunt
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 LEADING = EVERY["broken/leading_neg_inf"]

@@ -1,6 +1,7 @@
 """Mutants: where operators apply, what they leave alone, and that each does what its name says."""
 
 import pytest
+
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.mutating.change import Change
 from kfuzz.mutating.mutate import as_kernel, mutants, operators

@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+
 from kfuzz.oracle import EXPF, FAST_EXPF, Accuracy, ExpModel, Special, base_two, judge
 from kfuzz.oracle import algorithms as on
 from kfuzz.oracle.algorithms import SEQUENTIAL, TREE, total
@@ -13,7 +15,6 @@ from kfuzz.oracle.find import find
 from kfuzz.oracle.number import Balls, Float32
 from kfuzz.oracle.rounding import EXP2_SCALED, U, compensated
 from kfuzz.oracle.selfcheck import base_two as in_base_two
-from numpy.typing import NDArray
 
 ROUNDED = ExpModel(1, 0)
 """An exp that is correctly rounded, so that of all errors only those of the lemma are large."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
 from kfuzz.claims.kernel import KERNELS, Kernel, discover
 from kfuzz.devices import ClaimError, DeviceError, cache
 from kfuzz.devices.gpu import nvcc

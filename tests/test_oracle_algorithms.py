@@ -5,6 +5,7 @@ import pytest
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.algorithms import SEQUENTIAL, TREE, Parts, fold
 from kfuzz.oracle.number import Balls, Float32, Float64, Mpmath, Number, Vector

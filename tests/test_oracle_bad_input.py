@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from kfuzz.oracle import Accuracy, ExpModel, OracleError, Special, judge, op_names, want
 from kfuzz.oracle.find import find
 from kfuzz.oracle.verdict import AnswerError

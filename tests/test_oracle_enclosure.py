@@ -9,6 +9,7 @@ import pytest
 from flint import arb, ctx
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
 from kfuzz import oracle
 from kfuzz.oracle import FAST_EXPF, Accuracy, ExpModel, Order, Special, judge
 from kfuzz.oracle.algorithms import TREE, total

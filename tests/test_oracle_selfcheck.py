@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+
 from kfuzz import oracle
 
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+
 from kfuzz.oracle import Accuracy, AnswerError, Special, Verdict, judge
 from kfuzz.oracle.enclosure import ROUND_64
 from kfuzz.oracle.find import find
@@ -14,7 +16,6 @@ from kfuzz.oracle.rounding import EXP2_SCALED, FAST_EXPF
 from kfuzz.oracle.slices import MOST_ELEMENTS, joined, slices
 from kfuzz.oracle.systems.formats import F32
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
-from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 ROWS, COLS, A_SLICE = 40, 30, 7

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from kfuzz.oracle import Accuracy, Special, judge
 from kfuzz.oracle.verdict import Status
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+
 from kfuzz import oracle
 from kfuzz.oracle import Accuracy, Order, judge
 from kfuzz.oracle.diagnosis.pattern import describe, region
 from kfuzz.oracle.selfcheck import planted
-from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 LONG_KNOWN = ("max_sum", "merge_all", "row_max", "row_sum", "safe_merge", "sgemm", "softmax")

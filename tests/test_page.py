@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from kfuzz.commands.group import main
 from kfuzz.devices.kinds import KINDS
 from kfuzz.views.ci import as_annotations, as_code_quality, as_summary

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from test_page import finding, kernel, report
+
 from kfuzz.views.document import Document
 from kfuzz.views.page import as_page
-from test_page import finding, kernel, report
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.claims.kernel import KERNELS

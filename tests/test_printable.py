@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.claims.kernel import KERNELS

@@ -11,6 +11,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
+
 from kfuzz.campaign import children
 from kfuzz.claims.kernel import KERNELS
 

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.devices.cpu.programs.build import compiled, linked, loadable
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server

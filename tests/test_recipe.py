@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kfuzz.cases.recipe import KINDS, Band, Base, Edit, Recipe, bits_of, describe, materialise, mix, value_of
 
 ONE = bits_of(1.0)

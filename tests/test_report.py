@@ -10,6 +10,8 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from rich.console import Console
+
 from kfuzz.campaign.campaign import Found, GaveUp, KernelResult, Options, Result, Tried, run_campaign
 from kfuzz.campaign.state import Discovery, Progress, read_state, write_state
 from kfuzz.cases import corpus
@@ -28,7 +30,6 @@ from kfuzz.views.live import Board, KernelLine, LineView, TableView, board_table
 from kfuzz.views.report import Report
 from kfuzz.views.report_file import misfit
 from kfuzz.views.summary import counts, failures, table, troubles, verdict
-from rich.console import Console
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 LEADING, RIGHT = EVERY["broken/leading_neg_inf"], EVERY["softmax/online_thread"]

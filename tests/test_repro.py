@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kfuzz.cases.case import Case, CaseError, Origin, Record, case_of
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import KERNELS, load

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+
+from benchmarks.rival_trials import batch, questions, tally
+from benchmarks.rivals import OPS, RIVALS, Floats, Rival, reference
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import KERNELS, discover, load
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import mutants
 from kfuzz.trials.trial import unfit
-
-from benchmarks.rival_trials import batch, questions, tally
-from benchmarks.rivals import OPS, RIVALS, Floats, Rival, reference
 
 CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None and kernel.op in OPS)
 BY_NAME = {rival.name: rival for rival in RIVALS}

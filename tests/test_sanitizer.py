@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from kfuzz.devices import Buffer, Finding, Job, Outcome
 from kfuzz.devices.gpu.sanitizer import folded, read, records
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from kfuzz.commands.group import main
 from kfuzz.find.settings import read_settings
 from kfuzz.find.targets import TargetError

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from kfuzz.campaign.schedule import LARGE, Shard, due, is_check, quotas
 from kfuzz.claims.kernel import discover
 from kfuzz.commands.group import main

@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-import kfuzz
 import pytest
-from kfuzz.devices.kinds import KINDS
 from pages import ROOT
+
+import kfuzz
+from kfuzz.devices.kinds import KINDS
 
 IS_THERE = importlib.util.find_spec("mkdocstrings") is not None and importlib.util.find_spec("material") is not None
 needs_mkdocs = pytest.mark.skipif(not IS_THERE, reason="MkDocs is not installed: pip install --group docs")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
+
 from kfuzz.campaign.schedule import LARGE, attempt_of, is_check
 from kfuzz.cases.recipe import Recipe, bits_of, materialise
 from kfuzz.claims.kernel import Kernel, discover, load

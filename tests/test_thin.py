@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.commands.group import main

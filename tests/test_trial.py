@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from kfuzz.cases.case import Case, case_of
 from kfuzz.claims.kernel import Kernel, discover, load
 from kfuzz.devices import Device, Finding, Job, Outcome, Probe, Run

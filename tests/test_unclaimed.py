@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel

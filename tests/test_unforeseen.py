@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.commands.group import Commands, main
 from kfuzz.devices import ClaimError, DeviceError, UnexpectedError, unexpected

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from seldom import is_seldom
+
 from kfuzz.campaign.schedule import LARGE, attempt_of, probe_of
 from kfuzz.cases import case_file
 from kfuzz.cases.case import CaseError, Origin, Record, case_of
@@ -19,7 +21,6 @@ from kfuzz.search.choose import seeded
 from kfuzz.search.vast import is_by_block, vast_size
 from kfuzz.trials.trial import Trial, run_trial, unfit
 from kfuzz.views.repro import script
-from seldom import is_seldom
 
 AT = next(index for index, what in LARGE.items() if what == "overflow")
 EXHIBITS = {

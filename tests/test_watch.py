@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from kfuzz.claims.kernel import KERNELS
 from kfuzz.commands.group import main
 from kfuzz.find.watch import changes

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
+
 from kfuzz.cases.case import Record, case_of
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import Kernel, corners, read

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from planted_jobs import job_of, marked, planted
+
 from kfuzz.devices import Buffer, DeviceError, Job, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.processes import descendants
 from kfuzz.devices.worker import Worker
-from planted_jobs import job_of, marked, planted
 
 pytestmark = pytest.mark.slow
 

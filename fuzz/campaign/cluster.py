@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from distributed import Client, Future, KilledWorker, get_worker
+
 from kfuzz.campaign.errand import Errand, check
 from kfuzz.devices import Device, DeviceError
 

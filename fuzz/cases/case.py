@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.devices.kinds import Severity
 from kfuzz.devices.vast import is_vast, zeros
 from kfuzz.oracle import op_names
-from numpy.typing import NDArray
 
 Values = NDArray[np.float32]
 

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+
 from kfuzz.cases import atomic
 from kfuzz.cases.case import Case, Record, Values
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL, MAX_TEXT, SCHEMA, Reader, read_bytes, sha256_of

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
+
 from kfuzz.cases.case import CaseError, Origin, Record, Values, bytes_of, case_of
 from kfuzz.cases.recipe import (
     GENERATOR,

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.claims import expression
 from kfuzz.claims.reading import Sizes
-from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
 

@@ -10,11 +10,12 @@ from itertools import product
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.claims.kernel import Kernel
 from kfuzz.search.edges import named
 from kfuzz.search.plan import shapes
 from kfuzz.search.sizes import row_axis
-from numpy.typing import NDArray
 
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 31, 32, 33, 64, 100, 129, 300, 513, 1025, 2049, 5003)
 """Of the axis along which a kernel adds, beside the edges that its text names."""

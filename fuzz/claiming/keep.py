@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+
 from kfuzz.campaign.campaign import KernelResult, Options, run_campaign
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.grounds import grounds, inputs_of

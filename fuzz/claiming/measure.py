@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.claiming.grounds import grounds, inputs_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, Counter, RunCounts
-from numpy.typing import NDArray
 
 SEEDS = (1, 2)
 """Two places for each array: one as badly aligned as is claimed, one that is well aligned."""

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 import numpy as np
+
 from kfuzz.claiming.grounds import inputs_of, is_too_much
 from kfuzz.claiming.measure import sampled
 from kfuzz.claims.expression import show_sizes

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+
 from kfuzz.devices import DTYPES, Element
 
 FLOATS = {"f16": (11, -14), "bf16": (8, -126), "f32": (24, -126), "f64": (53, -1022)}

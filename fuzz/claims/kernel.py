@@ -11,6 +11,8 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.claims import front_matter
 from kfuzz.claims import sizes as claim
 from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding, read_values
@@ -31,7 +33,6 @@ from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.systems.formats import FORMATS, stored
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
-from numpy.typing import NDArray
 
 HOME = Path(__file__).resolve().parent.parent
 KERNELS = next(path for path in (HOME / "kernels", HOME.parent / "kernels") if path.is_dir())

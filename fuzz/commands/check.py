@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+from rich.status import Status
+
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.commands.nvcc import LINES_OF_NVCC
@@ -27,7 +29,6 @@ from kfuzz.trials.judging import seen_defect
 from kfuzz.views import report as reports
 from kfuzz.views.program import ProgramReport, blocks, document, last_lines, verdict
 from kfuzz.views.sarif import as_sarif
-from rich.status import Status
 
 LINE_EVERY = 10.0
 """Seconds between two lines of progress where there is no terminal."""

@@ -1,6 +1,7 @@
 """`kfuzz claim`: what a kernel may claim of its rounding, measured and tried. How, stands in claiming."""
 
 import click
+
 from kfuzz.claiming.guess import guessed
 from kfuzz.claiming.keep import proposed
 from kfuzz.claiming.text import claim_of

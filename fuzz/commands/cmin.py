@@ -4,6 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 import click
+
 from kfuzz.cases import corpus
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.commands.options import device_option, kernels_named, tell_faults

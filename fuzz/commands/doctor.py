@@ -18,6 +18,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+
 from kfuzz import oracle
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Device, DeviceError, Probe, exp_model

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import click
 from click.core import ParameterSource
+from rich.console import Console
+
 from kfuzz.campaign import last_run
 from kfuzz.campaign.campaign import Options, run_campaign
 from kfuzz.campaign.explain import explained
@@ -52,7 +54,6 @@ from kfuzz.views.junit import as_junit
 from kfuzz.views.live import Board, KernelLine, view_of
 from kfuzz.views.page import as_page
 from kfuzz.views.sarif import as_sarif
-from rich.console import Console
 
 DEFAULT_SECONDS = 60.0
 WATCHED_CASES = 40

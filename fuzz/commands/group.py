@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+
 from kfuzz.cases.case import CaseError
 from kfuzz.commands.check import check
 from kfuzz.commands.claim import claim

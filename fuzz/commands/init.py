@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
+
 from kfuzz.cases import atomic
 from kfuzz.claiming.guess import guessed
 from kfuzz.claiming.keep import Proposal, proposed

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import click
+
 from kfuzz.commands.options import console
 from kfuzz.exit_codes import COULD_NOT
 from kfuzz.find.targets import TargetError

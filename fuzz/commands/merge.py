@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import click
+
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.front_matter import shown_path

@@ -7,6 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 import click
+from rich.console import Console
+
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError, Record
 from kfuzz.claiming.infer import Unclaimed
@@ -23,7 +25,6 @@ from kfuzz.printable import one_line
 from kfuzz.views.failure import failure_text
 from kfuzz.views.report import write
 from kfuzz.views.repro import script
-from rich.console import Console
 
 
 @click.command(short_help="Make a failing case as small as it gets.")

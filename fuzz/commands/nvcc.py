@@ -6,6 +6,7 @@ from importlib import metadata
 from pathlib import Path
 
 import click
+
 from kfuzz.devices import ClaimError
 from kfuzz.devices.cpu.programs.build import compiled, linked
 from kfuzz.devices.cpu.programs.command_line import Command, parse

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+
 from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import FOUND
 from kfuzz.oracle.admission import admit

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import IO
 
 import click
+from rich.console import Console
+
 from kfuzz.campaign.schedule import Shard
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
@@ -20,7 +22,6 @@ from kfuzz.devices import ClaimError
 from kfuzz.find.device import NAMES
 from kfuzz.find.project import Kernels, read_all, sources_below
 from kfuzz.find.targets import find
-from rich.console import Console
 
 WIDE = 1000
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}

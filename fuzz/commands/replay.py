@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+
 from kfuzz.cases import case_line, corpus
 from kfuzz.cases.case import Record
 from kfuzz.claiming.infer import Unclaimed

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+
 from kfuzz.views import report_file
 from kfuzz.views.page import as_page
 from kfuzz.views.report import write

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import click
+
 from kfuzz.commands.options import console, kernels_named, tell_faults
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+
 from kfuzz.cases import case_file
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import load

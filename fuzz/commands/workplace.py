@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import click
+
 from kfuzz.campaign.errand import Spread
 from kfuzz.devices import DeviceError
 from kfuzz.find.device import device_named

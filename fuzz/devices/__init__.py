@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
-from kfuzz.devices.kinds import Kind, Severity
 from numpy.typing import NDArray
+
+from kfuzz.devices.kinds import Kind, Severity
 
 Element = Literal["f32", "f64", "f16", "bf16", "i32", "u32"]
 

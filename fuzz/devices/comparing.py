@@ -6,9 +6,10 @@ Knows bits and poisons; it knows no device and no right answer.
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.devices import Buffer, Finding, Job, Run
 from kfuzz.devices.layout import nbytes
-from numpy.typing import NDArray
 
 
 def bits(array: NDArray[np.generic]) -> NDArray[np.generic]:

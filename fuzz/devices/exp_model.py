@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+
 from kfuzz.devices import Buffer, Device, DeviceError, Element, Job, Probe, Step
 
 SCHEMA = "kfuzz-exp/1"

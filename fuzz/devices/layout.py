@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from kfuzz.devices import DTYPES, Buffer, Job
 from numpy.typing import NDArray
+
+from kfuzz.devices import DTYPES, Buffer, Job
 
 Bytes = NDArray[np.uint8]
 

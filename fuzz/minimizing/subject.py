@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import MAX_BANDS, Band, Recipe, bits_of, value_of
 from kfuzz.claims.kernel import Kernel
-from numpy.typing import NDArray
 
 Content = Recipe | Values
 Weight = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
@@ -19,7 +21,6 @@ from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import check_inputs
 from kfuzz.trials.trial import Trial, run_trial
-from numpy.typing import NDArray
 
 Fate = Literal["killed", "warned", "survived", "stillborn"]
 RUNS = 3

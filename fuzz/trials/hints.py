@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle import Accuracy, Verdict, judge
-from numpy.typing import NDArray
 
 ByRole = Mapping[str, NDArray[Any]]
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Finding, Outcome, Run

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
+
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe

@@ -13,6 +13,8 @@ from math import prod
 from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.cases.case import Case
 from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.front_matter import shown_path
@@ -25,7 +27,6 @@ from kfuzz.search.vast import is_by_block
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.hints import hinted
 from kfuzz.trials.judging import defects_of, is_suspect
-from numpy.typing import NDArray
 
 SILENCES = {"NaN": "nan", "+inf": "pos_inf"}
 """What a claim may be silent of, and the key under which it would speak."""

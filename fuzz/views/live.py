@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
 
-from kfuzz.campaign.campaign import Event, Found, GaveUp, Tried
-from kfuzz.campaign.state import Discovery
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
+
+from kfuzz.campaign.campaign import Event, Found, GaveUp, Tried
+from kfuzz.campaign.state import Discovery
 
 LINE_EVERY = 10.0
 """Seconds between two lines of progress where there is no terminal."""

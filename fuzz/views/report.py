@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+
 from kfuzz.campaign.campaign import KernelResult, Result
 from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import numpy as np
+
 from kfuzz.cases.case import CaseError, Origin, Record, Values, case_of
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import Recipe

@@ -5,6 +5,8 @@ Knows how to say a claim in words; never whether it holds.
 
 from collections.abc import Iterator
 
+from rich.text import Text
+
 from kfuzz.claims.expression import Expression, show_sizes
 from kfuzz.claims.formula_claims import ClaimedCounts
 from kfuzz.claims.kernel import Kernel
@@ -13,7 +15,6 @@ from kfuzz.devices.kinds import KINDS
 from kfuzz.oracle.rounding import ExpModel
 from kfuzz.views.claims import claim_notes
 from kfuzz.views.listing import shown_size, shown_values
-from rich.text import Text
 
 Section = tuple[str, list[tuple[str, str]]]
 

@@ -6,6 +6,7 @@ Knows cases; never a kernel or a device.
 from collections.abc import Iterator
 
 import numpy as np
+
 from kfuzz.cases.case import Origin, Record, Values
 from kfuzz.printable import one_line
 

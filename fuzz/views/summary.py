@@ -5,6 +5,8 @@ Knows the report and rich's tables; never how anything was found.
 
 from collections.abc import Iterator, Sequence
 
+from rich.table import Table
+
 from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.campaign import KernelResult
 from kfuzz.campaign.state import Discovery
@@ -13,7 +15,6 @@ from kfuzz.views.claims import claim_notes
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.listing import shown_size
 from kfuzz.views.report import Report
-from rich.table import Table
 
 REFUSED = "refused: "
 MOST_BLOCKS, MOST_ALSO, MOST_SIZES = 3, 6, 3

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
 from kfuzz.oracle.diagnosis.mutated import explained
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.op import Diagnosis

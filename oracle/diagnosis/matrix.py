@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
+
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.op import Diagnosis, Floats

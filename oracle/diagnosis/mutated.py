@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Mask
 from kfuzz.oracle.op import Diagnosis
 from kfuzz.oracle.systems.exact import Exact

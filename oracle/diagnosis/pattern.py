@@ -1,8 +1,9 @@
 """Where in a row the wrong elements lie. Knows masks only."""
 
 import numpy as np
-from kfuzz.oracle.verdict import Extent
 from numpy.typing import NDArray
+
+from kfuzz.oracle.verdict import Extent
 
 MOST_ROWS = 16
 """So many of the rows that hold wrong elements are named."""

@@ -6,6 +6,7 @@ Knows defects of what is subtracted and of what is divided by; never a claim.
 from collections.abc import Iterator
 
 import numpy as np
+
 from kfuzz.oracle.enclosure import Doubles
 from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.op import Diagnosis, Floats

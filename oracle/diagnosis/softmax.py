@@ -7,6 +7,8 @@ elements (factors of their own).
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle.diagnosis.rebuilt import (
     ROUNDED,
     SPLITS,
@@ -20,7 +22,6 @@ from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask, tree_sum
 from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.op import Diagnosis, Floats
 from kfuzz.oracle.rounding import U
-from numpy.typing import NDArray
 
 SLIGHT = 64.0
 """Within so many u an error is one of rounding."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+
 from kfuzz.oracle.diagnosis.rebuilt import SPLITS
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.op import Diagnosis, Floats

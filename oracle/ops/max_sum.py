@@ -6,6 +6,7 @@ A row of nothing but -inf gives m = -inf and any sum. NaN and +inf are unclaimed
 from collections.abc import Mapping
 
 import numpy as np
+
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import sums as diagnosis
 from kfuzz.oracle.enclosure import Enclosure

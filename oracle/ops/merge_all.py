@@ -6,6 +6,7 @@ A state whose max is -inf is empty, with any sum. All empty: m = -inf and any su
 from collections.abc import Mapping
 
 import numpy as np
+
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import sums as diagnosis
 from kfuzz.oracle.enclosure import Enclosure

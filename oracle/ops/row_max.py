@@ -7,6 +7,7 @@ way) NaN only where nothing else is there.
 from collections.abc import Mapping
 
 import numpy as np
+
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import sums as diagnosis
 from kfuzz.oracle.enclosure import Enclosure

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import sums as diagnosis
 from kfuzz.oracle.enclosure import Enclosure

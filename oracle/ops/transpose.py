@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import matrix as diagnosis
 from kfuzz.oracle.enclosure import Bounds, Enclosure, Index

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.algorithms import SEQUENTIAL, TREE, Parts
 from kfuzz.oracle.number import Float32, Vector

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from kfuzz.oracle.enclosure import FLT_MAX
 from numpy.typing import NDArray
+
+from kfuzz.oracle.enclosure import FLT_MAX
 
 Row = NDArray[np.float32]
 Maker = Callable[[int, np.random.Generator], NDArray[np.floating[Any]]]

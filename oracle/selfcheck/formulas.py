@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+
 from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp, Given, shaped

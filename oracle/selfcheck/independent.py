@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, Checked
 from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
-from numpy.typing import NDArray
 
 Single = NDArray[np.float32]
 F = np.float32

@@ -6,6 +6,7 @@ An op that is new gets normal numbers of several scales; an op that is named her
 from collections.abc import Callable
 
 import numpy as np
+
 from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.selfcheck.families import rows
 from kfuzz.oracle.systems.formats import Reals

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.algorithms import SEQUENTIAL, TREE
 from kfuzz.oracle.find import find

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle.algorithms import total
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.judge import judge
 from kfuzz.oracle.number import Float32
 from kfuzz.oracle.rounding import Accuracy, Order
 from kfuzz.oracle.selfcheck.families import NEARLY_CONSTANT, TILE, Row, rows
-from numpy.typing import NDArray
 
 STRIDED = Order("strided", TILE)
 N = Float32()

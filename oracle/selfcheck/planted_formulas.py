@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle.enclosure import Enclosure, Mask
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp, Given, shaped
@@ -16,7 +18,6 @@ from kfuzz.oracle.selfcheck.formulas import CLAIMED, depth
 from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
 from kfuzz.oracle.systems.formats import F32, FORMATS, Format, stored, values
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
-from numpy.typing import NDArray
 
 WrongFormula = Callable[..., Any]
 CLOSE = {"f32": (1.3e-6, 1e-5), "f16": (1e-3, 1e-5), "bf16": (1.6e-2, 1e-5)}

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.algorithms import SEQUENTIAL, TREE
 from kfuzz.oracle.enclosure import Doubles, Enclosure, compare, is_outside
@@ -13,7 +15,6 @@ from kfuzz.oracle.number import ExpNoise, Float32, Vector
 from kfuzz.oracle.rounding import EXPF, FAST_EXPF, Accuracy, ExpModel, Order
 from kfuzz.oracle.selfcheck.families import Row, rows
 from kfuzz.oracle.verdict import Special
-from numpy.typing import NDArray
 
 STRIDED = Order("strided", 256)
 MODELS: dict[ExpNoise, ExpModel] = {

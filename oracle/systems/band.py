@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
 from kfuzz.oracle.systems import derived, sums
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds, Pair

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from kfuzz.oracle import base_two
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
 from kfuzz.oracle.systems import sums

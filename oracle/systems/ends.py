@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from flint import arb, ctx
+
 from kfuzz.oracle.systems.formats import Format, Reals
 
 Pair = tuple[Reals, Reals]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.systems.ends import ERF
 from kfuzz.oracle.systems.exact import Exact

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from kfuzz.oracle import base_two, exp_sum
 from kfuzz.oracle.rounding import Accuracy, adds_in_order, compensated
 from kfuzz.oracle.systems.ends import Pair

@@ -6,6 +6,7 @@ Knows no arithmetic: every operator asks the value's own system.
 from typing import Any, Protocol, Union
 
 import numpy as np
+
 from kfuzz.oracle.systems.formats import Reals
 
 Operand = Union["Quantity", float, int]

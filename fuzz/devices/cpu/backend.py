@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
 from kfuzz.devices.cpu import compiler, toolchain
 from kfuzz.devices.cpu.abi import (
@@ -43,7 +45,6 @@ from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.layout import ALIGNED, POISONS, nbytes
 from kfuzz.devices.processes import adopt_orphans
 from kfuzz.devices.vast import INT_COUNTS
-from numpy.typing import NDArray
 
 MEMORY_LIMIT = 40 << 30
 """Bytes of addresses for the whole process: more than stacks, arrays and their shadow take when all are in use."""

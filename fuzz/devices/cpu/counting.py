@@ -10,6 +10,8 @@ from ctypes import c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.devices import Buffer, Job, Outcome, Probe, Run
 from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.abi import FORWARD, Runtime
@@ -17,7 +19,6 @@ from kfuzz.devices.cpu.backend import LaidOut, LoadedFlavour, limit_process
 from kfuzz.devices.cpu.experiments import Manner
 from kfuzz.devices.layout import POISONS
 from kfuzz.devices.worker import Worker
-from numpy.typing import NDArray
 
 MODULE = "kfuzz.devices.cpu.counting"
 GRACE, SLACK = 5.0, 6.0

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pycuda.driver as cuda
+
 from kfuzz.devices import ClaimError, DeviceError, Entry, Finding, Job, Outcome, Probe, Step
 from kfuzz.devices.gpu import driver, nvcc
 from kfuzz.devices.gpu.experiments import Fault, examined

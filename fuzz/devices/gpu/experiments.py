@@ -11,10 +11,11 @@ from math import prod
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
+
 from kfuzz.devices import DTYPES, Buffer, Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.comparing import bits, unlike, unwritten
 from kfuzz.devices.layout import OUTPUT, POISONS, Arrangement, Bytes, Place, offsets, paint_image, places, plans
-from numpy.typing import NDArray
 
 TURNS, MISSES = 24, 4
 """How often each of two ways to run a job is tried before a difference is put down to what tells them apart, and

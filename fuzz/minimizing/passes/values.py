@@ -1,6 +1,7 @@
 """Simplify the values themselves: 0, 1, -inf, small integers, fewer digits."""
 
 import numpy as np
+
 from kfuzz.cases.case import Values
 from kfuzz.minimizing.subject import Candidates, Subject, simpler, starts
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from kfuzz.mutating.change import Change, put
 from kfuzz.mutating.syntax import Source, field, function_of, operator, plain, walk, words
-from tree_sitter import Node
 
 NEIGHBOUR = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ORDERED = ("<", "<=", ">", ">=")

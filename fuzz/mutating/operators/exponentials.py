@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from kfuzz.mutating.change import Change, put
 from kfuzz.mutating.syntax import Source, arguments, callee, field, function_of, operator, plain, words
-from tree_sitter import Node
 
 
 def rescale_dropped(source: Source) -> Iterator[Change]:

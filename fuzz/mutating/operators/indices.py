@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
+from tree_sitter import Node
+
 from kfuzz.mutating.change import Change, put
 from kfuzz.mutating.syntax import INTEGERS, Source, callee, field, function_of, is_written, operator, words
-from tree_sitter import Node
 
 BUILT_IN = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 OTHER_WORD = {"threadIdx": "blockIdx", "blockIdx": "threadIdx", "blockDim": "gridDim", "gridDim": "blockDim"}

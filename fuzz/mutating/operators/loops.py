@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from kfuzz.mutating.change import Change, put
 from kfuzz.mutating.syntax import Source, field, operator, words
-from tree_sitter import Node
 
 
 def first_skipped(source: Source) -> Iterator[Change]:

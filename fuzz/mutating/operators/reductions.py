@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from kfuzz.mutating.change import Change, put
 from kfuzz.mutating.syntax import Source, arguments, around, callee, field, is_within, operator, words
-from tree_sitter import Node
 
 
 def max_as_min(source: Source) -> Iterator[Change]:
