@@ -47,7 +47,7 @@ def cluster_of(folder: Path, workers: int, *options: str) -> Iterator[TestCluste
     started = dask(folder, "scheduler", "--port", "0", "--scheduler-file", str(folder / "scheduler.json"))
     made = TestCluster(folder, started)
     try:
-        while not (folder / "scheduler.json").exists():
+        while not is_whole(folder / "scheduler.json"):
             assert started.poll() is None, "the scheduler has ended"
             os.sched_yield()
         for _ in range(workers):
@@ -57,6 +57,11 @@ def cluster_of(folder: Path, workers: int, *options: str) -> Iterator[TestCluste
         for process in (*made.workers, started):
             process.kill()
             process.wait()
+
+
+def is_whole(path: Path) -> bool:
+    """Whether the scheduler has written its file, to the end."""
+    return path.exists() and path.read_text().rstrip().endswith("}")
 
 
 def dask(folder: Path, what: str, *arguments: str) -> subprocess.Popen[bytes]:

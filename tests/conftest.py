@@ -18,6 +18,8 @@ LARGE = 1 << 14
 
 # A shell tells its background jobs to ignore Ctrl-C, and what they start inherits that. Tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:  # by nohup, which must go on to hold for the tests themselves
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 # How fast this machine is, and what else it does, is nothing that a test of ours is about.
@@ -40,13 +42,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def mark_slow_replays(items: list[CaseItem]) -> None:
-    """Of each kept case all replays but one are slow, and that one, too, where the case is large."""
+    """Of each kept case all replays but one are slow; where the case is large that one is, and the others are soak."""
     for path, same in groupby(items, key=lambda item: item.path):
         replays = list(same)
         quick = replays[crc32(path.name.encode()) % len(replays)]  # so that every kernel has some
         for item in replays:
-            if item is not quick or item.record.case.elements > LARGE:
-                item.add_marker(pytest.mark.slow)
+            is_large = item.record.case.elements > LARGE
+            if item is not quick or is_large:
+                item.add_marker(pytest.mark.soak if item is not quick and is_large else pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

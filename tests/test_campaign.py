@@ -190,7 +190,7 @@ def test_another_seed_gives_another_campaign() -> None:
     assert told(one) != told(two)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_events_come_in_the_same_order_with_any_number_of_jobs() -> None:
     def events(jobs: int) -> list[tuple[str, int, int]]:
         seen: list[tuple[str, int, int]] = []
@@ -458,7 +458,7 @@ def test_two_hundred_kills_lose_nothing(tmp_path: Path) -> None:
     killed_campaigns(tmp_path, 200, seed=2)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_two_campaigns_into_one_corpus_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     script = tmp_path / "child.py"
     script.write_text(CHILD)

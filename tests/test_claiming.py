@@ -108,14 +108,14 @@ def test_a_silent_claim_is_completed_and_kept(tmp_path: Path) -> None:
     assert again.rounding.adds.text == load(KERNELS / "reduce" / "warp_sum_down.cu").rounding.adds.text  # type: ignore[union-attr]  # it has one
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_kernel_that_is_wrong_whatever_it_claims_is_told(tmp_path: Path) -> None:
     result = claimed(tmp_path, template("row_sum").replace("value +=", "value = 2 * value +"))
     assert result.exit_code == 1, result.output
     assert "not kept" in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_what_cannot_be_counted_is_left_out_with_the_reason(tmp_path: Path) -> None:
     source = template("row_sum")
     moved = source.replace("value +=", "float moved; memcpy(&moved, &value, 4); value = moved +")
@@ -226,7 +226,7 @@ def test_a_guess_of_which_nothing_is_judged_is_not_kept(tmp_path: Path) -> None:
         assert found_in(load(path), device, [], {}).startswith("refused: ")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_wrong_kernel_without_a_claim_is_given_none(tmp_path: Path) -> None:
     source = bare(KERNELS / "softmax" / "three_pass_thread.cu").replace("+= expf(", "+= 2 * expf(")
     with pytest.raises(ClaimError, match="no guess of how it computes softmax is kept"):

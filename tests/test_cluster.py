@@ -86,7 +86,8 @@ def killed_at_moments(made: TestCluster, moments: int, folder: Path, seed: int) 
     return found("".join(lines) + rest)
 
 
-@pytest.mark.parametrize("moments", [3, pytest.param(50, marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("moments", [3, 50])
 def test_workers_that_are_lost_change_nothing(moments: int, here: Path, tmp_path: Path) -> None:
     with cluster_of(tmp_path / "cluster", 2) as made:
         told = killed_at_moments(made, moments, tmp_path, seed=moments)

@@ -9,6 +9,8 @@ from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import KERNELS, Kernel, load, read
 from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, RECIPROCAL, Counter, RunCounts
 
+pytestmark = pytest.mark.slow
+
 HEAD = """\
 // /// kernel
 // op     = "{op}"

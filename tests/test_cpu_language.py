@@ -12,6 +12,8 @@ from planted_jobs import Value, floats, job_of
 from kfuzz.devices import ClaimError, Job, Probe, Step
 from kfuzz.devices.cpu.device import CpuDevice
 
+pytestmark = pytest.mark.slow
+
 EVERY = pytest.mark.parametrize("check", [False, True], ids=["fast", "check"])
 
 

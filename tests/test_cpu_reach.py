@@ -14,6 +14,8 @@ from kfuzz.devices.cpu.translate import translated
 from kfuzz.devices.cuda_text import blanked
 from kfuzz.devices.headers import SourceFile
 
+pytestmark = pytest.mark.slow
+
 DOUBLES = "__global__ void k(float *y, const float *x) { y[threadIdx.x] = 2.0f * x[threadIdx.x]; }\n"
 
 BESIDE = {

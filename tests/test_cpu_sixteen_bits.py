@@ -15,6 +15,8 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.oracle.systems.formats import FORMATS, values
 
 Integers = NDArray[np.uint32]
+pytestmark = pytest.mark.slow
+
 NAMES = {"f16": ("__half", "half"), "bf16": ("__nv_bfloat16", "bfloat16")}
 EACH = pytest.mark.parametrize("kind", NAMES)
 BLOCK = 256

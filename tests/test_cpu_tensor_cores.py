@@ -15,6 +15,9 @@ from kfuzz.devices.cpu.device import CpuDevice
 Array = NDArray[Any]
 
 
+pytestmark = pytest.mark.slow
+
+
 @dataclass(frozen=True)
 class Product:
     """A kernel that multiplies one tile: its elements, what it adds up in, its shape, and the layouts of a and b."""

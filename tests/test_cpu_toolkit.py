@@ -12,6 +12,8 @@ from test_cpu_language import EVERY, run
 from kfuzz.devices import Buffer, Element, Job, Probe, Step
 from kfuzz.devices.cpu.device import CpuDevice
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def device() -> Iterator[CpuDevice]:

@@ -18,8 +18,22 @@ pytestmark = pytest.mark.slow
 EXTENSIONS = sorted((Path(__file__).parent / "extensions").glob("*.cu"))
 RIGHT = [path for path in EXTENSIONS if not path.name.startswith("wrong_")]
 WRONG = [path for path in EXTENSIONS if path.name.startswith("wrong_")]
+IN_THE_SUITE = {
+    "softmax_rows",
+    "two_results",
+    "accessor_row_sum",
+    "wrong_missing_barrier",
+    "wrong_unwritten",
+    "wrong_wrong_shape",
+}
+"""The others are run by make soak."""
 TRIALS, MOST = 6, 24
 """Trials of a right one; and as many of a wrong one until it is found: every third checks each access."""
+
+
+def chosen(path: Path) -> object:
+    """An extension, marked soak unless every run of the tests looks at it."""
+    return pytest.param(path, id=path.stem, marks=() if path.stem in IN_THE_SUITE else pytest.mark.soak)
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +49,14 @@ def trials(path: Path, cpu: CpuDevice, count: int) -> Iterator[Trial]:
         yield run_trial(kernel, attempt.case, attempt.tune, cpu, Probe(check=seed % 3 == 2))
 
 
-@pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*map(chosen, RIGHT)])
 def test_a_right_extension_is_run_as_it_is_and_not_accused(path: Path, cpu: CpuDevice) -> None:
     done = list(trials(path, cpu, TRIALS))
     assert [(one.axes, one.errors) for one in done if one.errors] == []
     assert sum(one.elements for one in done) > 40
 
 
-@pytest.mark.parametrize("path", WRONG, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*map(chosen, WRONG)])
 def test_a_wrong_extension_is_found_with_the_kind_that_it_names(path: Path, cpu: CpuDevice) -> None:
     named = re.match(r"// Wrong on purpose, ([\w -]+): ", path.read_text())
     assert named

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.slow
 
 BROKEN = {kernel.name.partition("/")[2]: kernel for kernel in discover() if kernel.broken}
 TRIALS = 300
-SLOW = {"grid_65535_rows", "never_meets_its_end"}
-"""One needs 65536 blocks to fail, and of the other each failing run costs a time-out."""
+SLOW = {"grid_65535_rows", "index_overflow", "never_meets_its_end"}
+"""Two need 65536 blocks or elements to fail, and of the third each failing run costs a time-out."""
 
 ELEMENTS = 16
 """Elements of a minimized input where nothing is said of the kernel."""

@@ -16,6 +16,8 @@ from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import run_trial
 from kfuzz.views.repro import script
 
+pytestmark = pytest.mark.slow
+
 KERNEL = """// Sums of rows.
 //
 // /// kernel

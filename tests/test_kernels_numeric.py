@@ -26,12 +26,24 @@ CORRECT = [name for name, kernel in KERNELS.items() if not kernel.broken]
 BROKEN = [name for name, kernel in KERNELS.items() if kernel.broken]
 
 
+LARGE_TOO = {
+    "softmax/online_block_vec4",
+    "softmax/grid_three_launches",
+    "reduce/warp_sum_xor",
+    "sgemm/tiled",
+    "transpose/tiled",
+}
+"""The kernels whose large trials are run each time, one of a kind."""
+
+
 def seldom(name: str) -> object:
     return pytest.param(name, marks=soak(name))
 
 
 def soak(name: str, trials: str | None = None) -> tuple[pytest.MarkDecorator, ...]:
     """Of the kernels that are tried less often a plain run has the first trials of some."""
+    if trials == "large" and name not in LARGE_TOO:
+        return (pytest.mark.soak,)
     is_first = trials == "first" and name in ONE_A_FAMILY
     return (pytest.mark.soak,) if is_seldom(KERNELS[name]) and not is_first else ()
 

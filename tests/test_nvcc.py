@@ -54,7 +54,7 @@ def test_an_entry_is_found_by_the_words_of_the_claim() -> None:
 
 @needs_nvcc
 @pytest.mark.usefixtures("own_cache")
-@pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "newest"])
+@pytest.mark.parametrize("architecture", ["sm_75", pytest.param("sm_90", marks=pytest.mark.soak), "newest"])
 def test_the_sizes_of_parameters_are_read_from_the_code(architecture: str) -> None:
     architecture = nvcc.architectures(nvcc.find())[-1] if architecture == "newest" else architecture
     found = compiled(TEMPLATE, "scale<4, float>", "inner::kernel", "plain", architecture=architecture).entries

@@ -69,6 +69,7 @@ def test_a_correct_nan_is_an_alarm_where_any_nan_fails() -> None:
     assert accepts("softmax", np.float32([0.5]), np.array([0.5]))
 
 
+@pytest.mark.slow
 def test_a_rival_accepts_a_correct_kernel_and_rejects_a_broken_one_on_the_device() -> None:
     rival = BY_NAME["gpuemu, boundary shapes"]
     with CpuDevice() as device:

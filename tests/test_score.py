@@ -171,6 +171,7 @@ def test_where_nothing_was_found_no_figure_is_made_up(statuses: tuple[Fate, ...]
     assert any("nothing can be said" in line or "none was found" in line for line in lines)
 
 
+@pytest.mark.soak
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, whole: ScoreReport) -> None:
     first = run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(7))
     assert first.interrupted

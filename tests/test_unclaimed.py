@@ -18,6 +18,8 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.search.plan import plan
 from kfuzz.trials.trial import run_trial
 
+pytestmark = pytest.mark.slow
+
 EXTENSIONS = Path(__file__).parent / "extensions"
 TWO = """\
 #include <torch/extension.h>
@@ -105,7 +107,7 @@ def test_a_claim_for_many_files_says_what_they_have_in_common(tmp_path: Path) ->
         made(bare("softmax_rows", tmp_path), Unclaimed(claim=claim))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_folder_of_answers_is_fuzzed_and_what_does_not_compile_is_counted(tmp_path: Path) -> None:
     answers = tmp_path / "answers"
     answers.mkdir()

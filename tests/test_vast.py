@@ -22,6 +22,8 @@ from kfuzz.search.vast import is_by_block, vast_size
 from kfuzz.trials.trial import Trial, run_trial, unfit
 from kfuzz.views.repro import script
 
+pytestmark = pytest.mark.slow
+
 AT = next(index for index, what in LARGE.items() if what == "overflow")
 EXHIBITS = {
     "int_overflow": ("x", "const int start = blockIdx.x * cols;", "const size_t start = size_t(blockIdx.x) * cols;"),

@@ -63,10 +63,12 @@ __global__ void rms_norm_bf16_vec8(__nv_bfloat16 *y, const __nv_bfloat16 *x, con
     for (int i = threadIdx.x; i < eights; i += blockDim.x) {
         const Eight some = of_x[i];
         for (int pair = 0; pair < 4; ++pair) {
-            squares = __hfma2(some.pairs[pair], some.pairs[pair], squares);
+            const float2 v = __bfloat1622float2(some.pairs[pair]);
+            squares.x = __float2bfloat16(fmaf(v.x, v.x, __bfloat162float(squares.x)));
+            squares.y = __float2bfloat16(fmaf(v.y, v.y, __bfloat162float(squares.y)));
         }
     }
-    const float scale = rsqrtf(block_sum(__low2float(squares) + __high2float(squares)) / cols + 1e-6f);
+    const float scale = rsqrtf(block_sum(__bfloat162float(squares.x) + __bfloat162float(squares.y)) / cols + 1e-6f);
 
     for (int i = threadIdx.x; i < eights; i += blockDim.x) {
         const Eight some = of_x[i], weights = of_w[i];
