@@ -108,7 +108,7 @@ class FormulaOp:
         return lead and all("rows" in apart for apart in self.apart.values())
 
     @property
-    def WHOLE(self) -> tuple[str, ...]:  # noqa: N802
+    def WHOLE(self) -> tuple[str, ...]:  # noqa: N802  a constant of the other ops
         """The inputs that every row needs whole, such as weights."""
         return tuple(name for name, role in self.roles.items() if "rows" not in role.dimensions)
 

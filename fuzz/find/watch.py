@@ -22,7 +22,8 @@ def stamp(path: Path) -> Stamp:
 def changes(files: Callable[[], Iterable[Path]], wait: Callable[[float], None] = time.sleep) -> Iterator[list[Path]]:
     """All files at first, then those that have changed since they were last given, for as long as one asks.
 
-    The look is taken before a file is given: what changes while it is worked on is given next.
+    The look is taken before a file is given: what changes while it is worked on is given next. `wait` passes the time
+    between two looks; a test lets a file change there.
     """
     before: dict[Path, Stamp] = {}
     while True:

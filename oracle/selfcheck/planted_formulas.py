@@ -3,6 +3,8 @@
 A bug is active on a row where its answer differs in bits from the right kernel's; only active rows count.
 """
 
+# ruff: noqa: ANN401  a formula works in any number system: its words have no one type
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,38 +28,38 @@ CLOSE = {"f32": (1.3e-6, 1e-5), "f16": (1e-3, 1e-5), "bf16": (1.6e-2, 1e-5)}
 CRITERIA_OF_FORMULAS = ("assert_close", "1e-3", "1e-2", "any order", "declared", "and joint")
 
 
-def _norm(N: Any, x: Any, w: Any, b: Any, moments: Any, eps: Any) -> Any:  # noqa: ANN401  a formula's own words
+def _norm(N: Any, x: Any, w: Any, b: Any, moments: Any, eps: Any) -> Any:
     mean, var = moments
     return (x - mean) * N.rsqrt(var + eps) * w + b
 
 
-def _outside_the_root(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:  # noqa: ANN401
+def _outside_the_root(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:
     mean, var = N.mean_var(x)
     return (x - mean) / (N.sqrt(var) + eps) * w + b
 
 
-def _sample_variance(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:  # noqa: ANN401
+def _sample_variance(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:
     return _norm(N, x, w, b, N.mean_var(x, correction=1), eps)
 
 
-def _mean_kept(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:  # noqa: ANN401
+def _mean_kept(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:
     return x * N.rsqrt(N.mean_var(x)[1] + eps) * w + b
 
 
-def _last_dropped(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:  # noqa: ANN401
+def _last_dropped(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:
     return _norm(N, x, w, b, N.mean_var(x[:, :-1]), eps)
 
 
-def _scores(N: Any, q: Any, k: Any, scale: Any) -> Any:  # noqa: ANN401
+def _scores(N: Any, q: Any, k: Any, scale: Any) -> Any:
     return N.matmul(q, k.T) * scale
 
 
-def _attend(N: Any, s: Any, v: Any) -> Any:  # noqa: ANN401
+def _attend(N: Any, s: Any, v: Any) -> Any:
     e = N.exp(s - N.shift(s))
     return N.average(e, v)
 
 
-def _seen(N: Any, by: int) -> Any:  # noqa: ANN401
+def _seen(N: Any, by: int) -> Any:
     return N.index("keys") <= N.index("rows", axis=-2) + (N.size("keys") - N.size("rows") + by)
 
 
@@ -177,7 +179,7 @@ def _count(
     flat = got.reshape(_rows(got), -1)
     want = tight.want.reshape(flat.shape)
     for name, (rtol, atol) in {"assert_close": CLOSE[form.name], "1e-3": (1e-3, 1e-3), "1e-2": (1e-2, 1e-2)}.items():
-        close = np.isclose(flat, want, rtol=rtol, atol=atol, equal_nan=True).all(axis=1)
+        close = np.isclose(flat, want, rtol=rtol, atol=atol, equal_nan=True).all(axis=1)  # as others judge
         tally[name] += int((~close & rows).sum())
     outside = {name: _outside(flat, held) for name, held in (("any order", loose), ("declared", tight))}
     for name, mask in outside.items():

@@ -37,7 +37,7 @@ class Named(Exact):
         self.sums[sum] = None
         return super().running_sum(a, sum, exclusive)
 
-    def mean_var(self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0) -> Any:  # noqa: ANN401
+    def mean_var(self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0) -> Any:  # noqa: ANN401  a pair
         self.sums |= dict.fromkeys(sums)
         mean = self.value(x.x.mean(axis=-1, keepdims=True))
         return mean, self.value(x.x.var(axis=-1, keepdims=True))

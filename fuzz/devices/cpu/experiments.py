@@ -14,7 +14,7 @@ from kfuzz.devices.cpu.abi import FINISHED, FORWARD, REFUSED, REVERSE, SHUFFLED,
 from kfuzz.devices.cpu.findings import Doubt, Sight
 from kfuzz.devices.cpu.missing_order import Again, with_missing_order
 from kfuzz.devices.cpu.options import Flavour
-from kfuzz.devices.kinds import Kind
+from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.devices.layout import POISONS, nbytes
 from kfuzz.printable import printable
 
@@ -341,14 +341,15 @@ def _by_lane(trial: Examination, bases: list[CpuRun]) -> Finding | None:
 
     PTX leaves the value open; hardware gives 0, or what the lane held last.
     """
-    for value, severity in [*((one, "error") for one in MISSING_LANES), (POISONS[0], "warning")]:
+    ranks: list[tuple[int, Severity]] = [*((one, "error") for one in MISSING_LANES), (POISONS[0], "warning")]
+    for value, severity in ranks:
         for base in bases:
             if value == base.manner.missing_lane or trial.seconds <= 0:
                 continue
             if found := trial.differ(base, trial.run(replace(base.manner, missing_lane=value))):
                 only = "only a NaN from such a lane shows" if severity == "warning" else "what such a lane gives shows"
                 message = f"{only} in {found.where}"
-                return Finding("inactive-lane", message, severity, array=found.array, index=found.index)  # type: ignore[arg-type]  # one of the two literals
+                return Finding("inactive-lane", message, severity, array=found.array, index=found.index)
     return None
 
 

@@ -66,7 +66,7 @@ class Server:
             texts = [path.read_bytes()[:MOST_PRINTED].decode(errors="replace") for path in (output, errors)]
             end: ProgramEnd | Finding | None = None
             if answer.is_file():
-                end = pickle.loads(answer.read_bytes())  # noqa: S301  written by our own process
+                end = pickle.loads(answer.read_bytes())  # noqa: S301  its writer runs as we do
             elif status == OWN_FAULT:
                 raise UnexpectedError(f"kfuzz itself failed: {texts[1].strip().splitlines()[-1]}")
             elif status is not None:
