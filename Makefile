@@ -1,6 +1,8 @@
 # Everything is set up from nothing: Python 3.11 or newer and g++ are all that a machine needs.
 PYTHON ?= python3
 BIN := .venv/bin
+# A tenth of the time of the tests would go into compiling the same Python again.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 fuzz: .venv/ready                 ## fuzz every kernel for a minute, on the best device there is

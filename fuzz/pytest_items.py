@@ -129,7 +129,7 @@ class ClaimItem(Item):
         kernel = load(self.path)
         attempt = attempt_of(kernel, 0, 0)
         try:
-            device_of(self.config).run(kernel.bind(attempt.case.arrays, attempt.tune).job, Probe(runs=2, timeout=1.0))
+            device_of(self.config).run(kernel.bind(attempt.case.arrays, attempt.tune).job, Probe(runs=1, timeout=1.0))
         except UnsupportedError as error:
             pytest.skip(str(error))
 

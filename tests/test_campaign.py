@@ -323,6 +323,7 @@ def test_a_large_case_is_not_begun_when_time_is_nearly_up(scan: Kernel) -> None:
     assert indices(left=6.0) == [59, 61]
 
 
+@pytest.mark.slow
 def test_what_a_silent_claim_could_say_is_what_held_in_every_trial(scan: Kernel) -> None:
     progress = run_campaign([scan], Softmax, Options(max_cases=400)).kernels[0].progress
     assert "row" in progress.silences["nan"]

@@ -77,6 +77,7 @@ def test_the_same_seed_gives_the_same_findings_with_any_number_of_jobs(folder: P
     assert told[0] == told[1]
 
 
+@pytest.mark.slow
 def test_what_a_baseline_knows_is_no_failure(folder: Path) -> None:
     first = kfuzz("fuzz", "mine.cu", "--max-cases", "30", "--seed", "1", "--jobs", "1", "--json", "old.json")
     again = kfuzz("fuzz", "mine.cu", "--max-cases", "30", "--seed", "1", "--jobs", "1", "--baseline", "old.json")
@@ -95,6 +96,7 @@ def test_a_right_kernel_is_never_accused(folder: Path) -> None:
     assert not (folder / "tests").exists()
 
 
+@pytest.mark.slow
 def test_a_campaign_is_resumed_with_its_seed(folder: Path) -> None:
     kfuzz("fuzz", "mine.cu", "--max-cases", "5", "--seed", "77", "--jobs", "1", "--out", "state")
     done = kfuzz("fuzz", "mine.cu", "--max-cases", "9", "--jobs", "1", "--out", "state")
@@ -148,6 +150,7 @@ def test_one_unusable_file_does_not_keep_the_others_from_being_fuzzed(folder: Pa
     assert ["softmix" in line for line in json.loads((folder / "r.json").read_text())["unusable"]] == [True, False]
 
 
+@pytest.mark.slow
 def test_minimize_and_replay_go_by_the_files_that_are_well(folder: Path) -> None:
     (folder / "bad.cu").write_text(MINE.replace('"softmax"', '"softmix"', 1))
     (folder / "worse.cu").write_text(MINE.replace("x[col]", "z[col]"))
@@ -216,6 +219,7 @@ def test_what_an_option_does_not_do_here_is_said(folder: Path) -> None:
     assert "--sanitize does nothing on the cpu" in done.stderr
 
 
+@pytest.mark.slow
 def test_two_kernels_of_one_stem_are_named_by_their_folders(folder: Path) -> None:
     for place in ("one", "other"):
         (folder / place).mkdir()
@@ -313,6 +317,7 @@ def test_replay_says_broken_then_fixed(folder: Path) -> None:
     assert "1 case on the cpu: 1 fixed" in fixed.stdout
 
 
+@pytest.mark.slow
 def test_replay_tries_every_kernel_of_the_op(folder: Path) -> None:
     kept(folder)
     (folder / "mine.cu").write_text(FIXED)

@@ -105,6 +105,7 @@ def deadly(lives: Path, once: bool) -> tuple[Outcome, list[int | None]]:
         return outcome, [*processes, device._worker.pid]
 
 
+@pytest.mark.slow
 def test_a_process_lost_once_is_no_finding_and_the_job_is_run_in_a_new_one(tmp_path: Path) -> None:
     outcome, (before, after) = deadly(tmp_path / "lives", once=True)
     assert outcome.findings == ()

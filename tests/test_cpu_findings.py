@@ -165,7 +165,7 @@ SILENT = [
     "ticket",
     "blocks_count_atomically",
     "locked",
-    "waits_for_a_flag",
+    pytest.param("waits_for_a_flag", marks=pytest.mark.slow),  # a second, which it spins away
     "waits_for_a_shared_flag",
     "copies_a_struct_with_padding",
     "fills_by_pieces",
@@ -316,6 +316,7 @@ def test_only_the_runs_of_the_trial_hang(is_first: bool) -> None:
     assert kinds == ({"hang"} if is_first else {"nondeterministic"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["", "__syncthreads();"], ids=["returns", "barrier"])
 def test_a_block_whose_threads_are_only_slow_is_not_said_to_hang(device: CpuDevice, end: str) -> None:
     slow = SLOW.replace("y[blockIdx.x]", f"{end} y[threadIdx.x]")
@@ -368,6 +369,7 @@ def test_a_local_variable_that_is_used_without_a_value_is_told(check: bool) -> N
     assert [(one.kind, one.severity, one.line) for one in found] == [("uninitialised", "warning", 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [False, True])
 def test_a_local_variable_that_has_a_value_where_it_is_used_is_not(check: bool) -> None:
     for text in (UNSET.replace("float sum;", "float sum = 0.0f;"), SET_LATER):

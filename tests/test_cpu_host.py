@@ -84,6 +84,7 @@ def test_a_right_host_function_is_run_and_not_accused(cpu: CpuDevice, name: str,
     assert all((one.outputs["y"] == X).all() for one in outcome.runs)
 
 
+@pytest.mark.slow
 def test_a_launch_that_is_tried_and_replaced_is_a_warning(cpu: CpuDevice) -> None:
     outcome = run(cpu, "tries_and_falls_back")
     assert [(one.kind, one.severity, one.line) for one in outcome.findings] == [
@@ -131,6 +132,7 @@ def test_memory_that_the_host_allocates_is_poisoned(cpu: CpuDevice) -> None:
     assert "uninitialised" in {one.kind for one in run(cpu, "adds_to_nothing", check=True).findings}
 
 
+@pytest.mark.slow
 def test_a_host_function_that_never_ends_is_a_hang(cpu: CpuDevice) -> None:
     assert [one.kind for one in run(cpu, "never_ends", timeout=0.5).findings] == ["hang"]
 

@@ -98,6 +98,7 @@ def test_blocks_may_wait_for_the_last_one_where_a_card_holds_them_all(device: Cp
         assert device.run(job, Probe(check=check, timeout=20.0)).findings == ()
 
 
+@pytest.mark.slow
 def test_a_grid_that_waits_for_more_blocks_than_a_card_holds_is_told(device: CpuDevice) -> None:
     job = job_of(WAITS, ("k",), "k", {"flag": "i32[1] = 0"}, block=1, grid=5000)
     found = [one for one in device.run(job, Probe(timeout=20.0)).findings if one.kind == "hang"]

@@ -95,6 +95,7 @@ def test_the_page_has_every_field_of_a_report_and_no_other(campaign: tuple[objec
     assert disagreements(documented(REPORT), [report]) == ([], [])
 
 
+@pytest.mark.slow
 def test_the_page_has_every_field_of_a_campaigns_state_and_no_other(campaign: tuple[object, object]) -> None:
     _, state = campaign
     assert disagreements(documented(STATE), [state]) == ([], [])

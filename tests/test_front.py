@@ -59,6 +59,7 @@ def test_an_answer_is_judged_and_what_would_be_right_is_told() -> None:
     assert [float(value) for value in np.ravel(kfuzz.want("softmax", {"x": x})["y"])] == [0.5, 0.5, 0.0]
 
 
+@pytest.mark.slow
 def test_one_call_fuzzes_a_kernel_and_reports() -> None:
     wrong = kfuzz.load(KERNELS / "broken" / "leading_neg_inf.cu")
     report = kfuzz.fuzz(wrong, device="cpu", cases=40, seed=1)

@@ -203,6 +203,7 @@ def test_a_kernel_that_varies_and_reads_poison_is_not_accused_of_the_poison() ->
     assert only(look(varies)).kind == "nondeterministic"
 
 
+@pytest.mark.slow
 def test_a_read_of_shared_memory_is_found_though_other_processes_disturb_it_now_and_then() -> None:
     draw = np.random.default_rng(3)
     kinds = []

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -24,10 +25,15 @@ def modules(root: Path) -> dict[str, Path]:
     return found
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path, types_too: bool = True) -> Iterator[str]:
     """Every name that a file imports, wherever the import stands; `from a import b` is both a and a.b."""
     skipped: set[ast.AST] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if node in skipped:
             continue
         if isinstance(node, ast.If) and not types_too and "TYPE_CHECKING" in ast.unparse(node.test):

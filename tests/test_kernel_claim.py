@@ -407,6 +407,7 @@ PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.integers(0, len(GOOD)), st.integers(0, 12), PIECES | st.text(max_size=4))
 def test_a_damaged_file_is_read_or_refused_in_one_line(start: int, length: int, piece: str) -> None:
     damaged = GOOD[:start] + piece + GOOD[start + length :]

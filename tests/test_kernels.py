@@ -31,6 +31,7 @@ def test_an_op_without_a_kernel_has_no_template_and_says_so() -> None:
             template(op)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", COMPUTED)
 def test_the_template_of_an_op_is_a_kernel(op: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"

@@ -42,6 +42,7 @@ def everywhere() -> dict[str, set[str]]:
     return {str(path.relative_to(ROOT)): set(emitted(path.read_text(encoding="utf-8"))) for path in paths}
 
 
+@pytest.mark.slow
 def test_every_kind_that_the_code_names_is_in_the_list() -> None:
     found = everywhere()
     assert {name: kinds - KINDS.keys() for name, kinds in found.items() if kinds - KINDS.keys()} == {}

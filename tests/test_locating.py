@@ -101,6 +101,7 @@ def test_a_smaller_case_tells_the_line(kernel: Kernel) -> None:
         assert minimize(failure, device, most_runs=20).failure.defect.line == line_of("WRONG")
 
 
+@pytest.mark.slow
 def test_repro_tells_the_line_and_what_the_kernel_printed(kernel: Kernel, tmp_path: Path) -> None:
     (tmp_path / "repro.py").write_text(script(kernel, RECORD, "repro.py"))
     command = [sys.executable, "repro.py", "cpu"]

@@ -174,6 +174,7 @@ def test_what_does_not_run_is_left_alone(text: str) -> None:
     assert [name for name, operator in operators().items() for _ in operator(parse(text))] == []
 
 
+@pytest.mark.slow
 def test_of_each_operator_so_many_are_chosen_and_always_the_same() -> None:
     kernel = load(KERNELS / "softmax" / "online_block.cu")
     one, two, every = chosen(kernel, 1), chosen(kernel, 2), chosen(kernel, 0)

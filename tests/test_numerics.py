@@ -169,6 +169,7 @@ def neumaier(x: Floats) -> Floats:
     return np.array([s + excess], "f4")
 
 
+@pytest.mark.slow
 def test_neumaier_loses_the_second_order_of_its_errors() -> None:
     n = 100_000
     x = np.full((1, n), 0.7, "f4")

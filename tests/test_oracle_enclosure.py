@@ -175,6 +175,7 @@ def test_exponents_are_exact_where_24_bits_hold_every_difference() -> None:
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(FINITE, FINITE | st.floats(2.0**-30, 4, width=32))
 @example(1.0, 2.0**-40)

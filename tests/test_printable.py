@@ -39,6 +39,7 @@ def assert_harmless(text: str) -> None:
     assert [repr(letter) for letter in text if not letter.isprintable() and letter not in "\n\t"] == []
 
 
+@pytest.mark.slow
 def test_a_finding_in_a_hostile_file_is_printed_as_text(folder: Path) -> None:
     asked = ("--max-cases", "12", "--seed", "1", "--jobs", "1", "--junit", "j.xml", "--device", "cpu")
     done = kfuzz("fuzz", f"mine{EVIL}.cu", *asked)
@@ -59,6 +60,7 @@ def test_claims_that_are_wrong_are_told_as_text(folder: Path) -> None:
         assert_harmless(done.stderr)
 
 
+@pytest.mark.slow
 def test_the_compilers_own_words_are_printed_as_text(folder: Path) -> None:
     (folder / f"mine{EVIL}.cu").write_text(MINE.replace("return shared[0]", "return shared[0] + undeclared"))
     done = kfuzz("fuzz", f"mine{EVIL}.cu", "--max-cases", "1", "--jobs", "1", "--device", "cpu")

@@ -64,6 +64,6 @@ def test_tests_that_cost_too_much_are_named_unless_they_are_marked(
     assert ("test_busy.py::test_busy_by_another_process" in done.stdout) == named
 
 
-def test_a_minute_of_two_cores_is_not_too_much() -> None:
+def test_what_fits_is_not_too_much() -> None:
     assert "more than" not in told(Counter({"a": 60.0, "b": 59.0}), 120.0)
     assert "more than 120; " in told(Counter({"a": 60.0, "b": 61.0}), 120.0)

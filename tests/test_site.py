@@ -65,6 +65,7 @@ def test_a_page_that_would_fetch_something_ends_the_build(site: ModuleType, tmp_
         site.made_offline(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "wanted"), [("kfuzz fu", "plain,fuzz"), ("kfuzz fuzz --wat", "plain,--watch")])
 def test_the_shell_completes_commands_and_options(words: str, wanted: str) -> None:
     asked = {"_KFUZZ_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}

@@ -10,6 +10,7 @@ import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from kfuzz.devices import ClaimError
@@ -105,6 +106,7 @@ def beside(path: Path, source: str, toml: str, said: str) -> FrontMatter:
         raise ClaimError(f"{said}: broken TOML: {message_of(error)}") from None
 
 
+@lru_cache(maxsize=1024)
 def parse(path: Path, source: str) -> FrontMatter:
     """Take the text of a kernel file apart."""
     where = shown_path(path)
