@@ -96,6 +96,28 @@ def row_max(N: Number, x: Vector) -> Vector:
     return fold(TREE, (x,), lambda a, b: (N.maximum(a[0], b[0]),))[0]
 
 
+def ranked(N: Number, x: Vector) -> Parts:
+    """All elements of each row, the greatest first and of equals the first first, and their places.
+
+    By the definition itself: each rank goes to the first of what is greatest among those that are left.
+    """
+    left, place = x, np.broadcast_to(np.arange(x.shape[-1]), x.shape)
+    found, places = [], []
+    for _ in range(x.shape[-1]):
+        top = row_max(N, left)[..., None]
+        first = np.argmax(np.asarray(left == top, dtype=np.bool_), axis=-1)[..., None]
+        found.append(np.take_along_axis(left, first, axis=-1))
+        places.append(np.take_along_axis(place, first, axis=-1))
+        others = np.arange(left.shape[-1]) != first
+        left, place = (part[others].reshape(*x.shape[:-1], -1) for part in (left, place))
+    return np.concatenate(found, axis=-1), np.concatenate(places, axis=-1)
+
+
+def argmax(N: Number, x: Vector) -> Vector:
+    """Where each row has its largest element, the first of equals."""
+    return np.asarray(np.argmax(np.asarray(x == row_max(N, x)[..., None], dtype=np.bool_), axis=-1))
+
+
 def row_sum(N: Number, x: Vector, order: Order = TREE) -> Vector:
     """The sum of each row."""
     return total(N, x, order)

@@ -54,7 +54,8 @@ class Enclosure:
     Where only a bound is NaN, its claim allows so many roundings that float64 overflowed: it bounds nothing.
     `slack_lo`, `slack_hi`: how far lo and hi may be off, being float64. `exact`: the same bounds as balls.
     `joint`: the tests that look at several elements of an answer at once. `bits`: all of these are bit patterns.
-    `may_be_nan`: where NaN is as right as a number in [lo, hi].
+    `may_be_nan`: where NaN is as right as a number in [lo, hi]. `holds`: of an answer that is no interval, such as a
+    place among equals, which elements are right; lo and hi are then the ends of what is, and nothing is in doubt.
     """
 
     want: Doubles
@@ -68,6 +69,7 @@ class Enclosure:
     reasons: tuple[str, ...] = ()
     bits: bool = False
     may_be_nan: Mask | None = None
+    holds: Callable[[Doubles], Mask] | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,10 @@ class Comparison:
 
 def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
     """Which elements are outside, as float64 sees it, and every element's error over its bound."""
+    if enclosure.holds is not None:
+        outside = ~enclosure.holds(got)
+        nothing = np.zeros(outside.shape, dtype=np.bool_)
+        return Comparison(outside & enclosure.judged, nothing, np.where(outside, np.inf, 0.0))
     must_be_nan = np.isnan(enclosure.want)
     lo, slack_lo = _vacuous(enclosure.lo, enclosure.slack_lo, -np.inf)
     hi, slack_hi = _vacuous(enclosure.hi, enclosure.slack_hi, np.inf)

@@ -12,7 +12,7 @@ from kfuzz.oracle.diagnosis.pattern import extent, region
 from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Index, Mask, compare, is_outside
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
-from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs
+from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, own_sizes
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.slices import GRAVEST, MOST_ELEMENTS, MOST_SHOWN, Part, joined, slices
 from kfuzz.oracle.systems.formats import DTYPES, stored, values
@@ -31,7 +31,8 @@ def judge(
     """Whether an op's answer is one that a correct kernel with this accuracy may give: `judge(...).check()` asserts it.
 
     `inputs` and `got` map the op's roles to float32 arrays; of an op that is a formula also to float16, float64 and
-    uint16 (the bits of bfloat16). `scalars` are the formula's. A broken verdict is certified by ball arithmetic.
+    uint16 (the bits of bfloat16), and places to integers. `scalars` are the formula's. A broken verdict is certified by
+    ball arithmetic.
     """
     accuracy, special = accuracy or Accuracy(), special or Special()
     for value, kind in ((accuracy, Accuracy), (special, Special)):
@@ -57,11 +58,11 @@ def _judge_rows(
     module: Op, asked: Mapping[str, Floats], answered: Mapping[str, Floats], accuracy: Accuracy, special: Special,
     scalars: Mapping[str, float] | None,
 ) -> dict[str, Verdict]:  # fmt: skip
-    enclosures = _enclosed(module, asked, answered, accuracy, special, scalars)
+    enclosures = enclosed(module, asked, answered, accuracy, special, scalars)
     return {role: _judge_output(module, asked, role, answered[role], enclosures[role]) for role in module.OUTPUTS}
 
 
-def _enclosed(
+def enclosed(
     module: Op, given: Mapping[str, Floats], answers: Mapping[str, Floats], accuracy: Accuracy, special: Special,
     scalars: Mapping[str, float] | None,
 ) -> dict[str, Enclosure]:  # fmt: skip
@@ -69,7 +70,9 @@ def _enclosed(
     if isinstance(module, FormulaOp):
         formats = {role: DTYPES[array.dtype] for role, array in answers.items()}
         return module.enclose(given, accuracy, special, scalars, formats)
-    return module.enclose(given, accuracy, special)
+    enclose: Any = module.enclose
+    found: dict[str, Enclosure] = enclose(given, accuracy, special, **own_sizes(module, given, answers))
+    return found
 
 
 def _combined(verdicts: list[Verdict]) -> Verdict:
@@ -119,10 +122,10 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
 
 
 def _numbers(answer: Floats, enclosure: Enclosure) -> Doubles:
-    """What is compared: the values, or the bit patterns as numbers."""
+    """What is compared: the values, the bit patterns as numbers, or whole numbers as they are."""
     if enclosure.bits:
         return np.ascontiguousarray(answer).view(np.uint32).astype(np.float64)
-    return values(answer)
+    return values(answer) if answer.dtype in DTYPES else answer.astype(np.float64)
 
 
 def _worst_element(got: Doubles, enclosure: Enclosure, comparison: Comparison) -> Index | None:
@@ -131,7 +134,7 @@ def _worst_element(got: Doubles, enclosure: Enclosure, comparison: Comparison) -
         places = np.flatnonzero(mask)
         for place in places[np.argsort(-comparison.ratio.reshape(-1)[places], kind="stable")]:
             index = tuple(int(i) for i in np.unravel_index(place, got.shape))
-            if enclosure.bits or is_outside(float(got[index]), index, enclosure):
+            if enclosure.bits or enclosure.holds or is_outside(float(got[index]), index, enclosure):
                 return index
     return None
 
@@ -141,6 +144,9 @@ def _describe(role: str, index: Index, answer: Floats, enclosure: Enclosure) -> 
     if enclosure.bits:
         numbers = [float(np.uint32(int(n)).view(np.float32)) for n in numbers]
     want, lo, hi = numbers
+    if answer.dtype not in DTYPES:
+        got = int(answer[index])
+        return Worst(role, index, got, want, lo, hi, f"{got & 0xFFFFFFFF:08x}", f"{int(want):08x}")
     one = np.ascontiguousarray(answer[index]).reshape(1)
     with np.errstate(over="ignore", under="ignore"):
         rounded = stored(np.array([want]), DTYPES[answer.dtype])
@@ -154,7 +160,8 @@ def _picture(role: str, answer: Floats, enclosure: Enclosure, wrong: Mask) -> Pi
         return None
     places = [tuple(int(i) for i in place) for place in np.argwhere(wrong)]
     told = tuple(_describe(role, place, answer, enclosure) for place in places)
-    return Picture(role, answer.shape, tuple(values(answer).ravel().tolist()), told)
+    numbers = values(answer) if answer.dtype in DTYPES else answer.astype(np.float64)
+    return Picture(role, answer.shape, tuple(numbers.ravel().tolist()), told)
 
 
 def _bits(one: NDArray[Any]) -> str:

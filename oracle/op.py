@@ -39,6 +39,7 @@ class Op(Protocol):
     """A module of `oracle/ops/`: the shapes, the definition, the enclosure and the diagnosis of one op.
 
     `INPUTS` and `OUTPUTS` map each role to its dimensions; `VECTOR` says that a [rows, cols] input may be one row, [n].
+    A dimension that only answers have is as long as they are, and is handed to `enclose` by its name.
     """
 
     @property
@@ -102,10 +103,29 @@ def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[
 
 
 def _checked(what: str, array: NDArray[Any], op: Op, role: str) -> Floats:
-    """An input of the type that its role wants: float32, unless the op is a formula."""
+    """An array of the type that its role wants: float32, unless the op takes any float."""
     if role in getattr(op, "INTEGERS", ()):
         return check_integers(what, array, None)
-    return check_floats(what, array, only_float32=not hasattr(op, "calls"))
+    return check_floats(what, array, only_float32=not takes_any_float(op))
+
+
+def takes_any_float(op: object) -> bool:
+    """Whether the op is judged in any format: a formula is, and what only compares."""
+    return hasattr(op, "calls") or getattr(op, "ANY_FLOAT", False)
+
+
+def own_sizes(op: Op, inputs: Mapping[str, NDArray[Any]], answers: Mapping[str, NDArray[Any]]) -> dict[str, int]:
+    """The dimensions that only answers have, such as the k of a top_k: their sizes are the answers' own."""
+    known = {dimension for dimensions in op.INPUTS.values() for dimension in dimensions} | {"1"}
+    sizes: dict[str, int] = {}
+    for role, dimensions in op.OUTPUTS.items():
+        shape = answers[role].shape
+        for dimension, size in zip(dimensions[len(dimensions) - len(shape) :], shape[-len(dimensions) :], strict=False):
+            if dimension not in known and sizes.setdefault(dimension, size) != size:
+                raise OracleError(
+                    f"got[{role!r}].shape={shape}: {dimension} is {size} here and {sizes[dimension]} elsewhere"
+                )
+    return sizes
 
 
 def check_outputs(
@@ -118,10 +138,12 @@ def check_outputs(
         for role, dimensions in op.INPUTS.items()
         for dimension, size in zip(dimensions, inputs[role].shape, strict=True)
     }
+    arrays = {role: _checked(f"{name}: got[{role!r}]", got[role], op, role) for role in op.OUTPUTS}
+    sizes |= own_sizes(op, inputs, arrays)
     checked = {}
     for role, dimensions in op.OUTPUTS.items():
         wanted = tuple(sizes.get(dimension, 1) for dimension in dimensions)
-        array = check_floats(f"{name}: got[{role!r}]", got[role], only_float32=not hasattr(op, "calls"))
+        array = arrays[role]
         shaped = as_rows(op, array, dimensions)
         if shaped.size == np.prod(wanted) == 1 or (op.VECTOR and array.ndim == 0):
             shaped = array.reshape(wanted)

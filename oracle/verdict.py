@@ -9,22 +9,28 @@ from typing import Literal, get_args
 Status = Literal["kept", "broken", "not judged"]
 AnswerKind = Literal["", "numeric", "special"]
 SpecialRow = Literal["row", "ieee", "ignore"]
+Ties = Literal["any", "first", "last"]
 
 
 @dataclass(frozen=True)
 class Special:
     """Which special values a claim speaks of, and what it then promises.
 
-    None means that the claim is silent, and the op's own default holds.
+    None means that the claim is silent, and the op's own default holds. `ties`: which of equal elements is meant by
+    an op that answers with places.
     """
 
     all_neg_inf: Literal["nan", "zero"] = "nan"
     nan: SpecialRow | None = None
     pos_inf: SpecialRow | None = None
+    ties: Ties = "any"
 
     def __post_init__(self) -> None:
         words = get_args(SpecialRow)
-        for name, allowed in (("all_neg_inf", ("nan", "zero")), ("nan", (None, *words)), ("pos_inf", (None, *words))):
+        known: dict[str, tuple[str | None, ...]] = {
+            "all_neg_inf": ("nan", "zero"), "nan": (None, *words), "pos_inf": (None, *words), "ties": get_args(Ties),
+        }  # fmt: skip
+        for name, allowed in known.items():
             value = getattr(self, name)
             if value not in allowed:
                 raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(str, allowed))}")

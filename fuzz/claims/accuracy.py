@@ -13,9 +13,11 @@ from kfuzz.claims.expression import Expression
 from kfuzz.claims.formula_claims import FORMULA_KEYS, ClaimedCounts, read_counts, read_formula
 from kfuzz.claims.front_matter import FrontMatter, lookup, shown, shown_path
 from kfuzz.claims.reading import check_keys, read_word
+from kfuzz.claims.sizes import read_op
 from kfuzz.claims.text import Said, said_in
 from kfuzz.devices.flags import settings_of
 from kfuzz.oracle.enclosure import FLT_MAX
+from kfuzz.oracle.find import find
 from kfuzz.oracle.rounding import (
     EXP2_SCALED,
     EXPF,
@@ -31,14 +33,14 @@ from kfuzz.oracle.rounding import (
     RoundedSums,
     Shift,
 )
-from kfuzz.oracle.verdict import Special, SpecialRow
+from kfuzz.oracle.verdict import Special, SpecialRow, Ties
 from kfuzz.printable import one_line
 
 ACCURACY_KEYS = (
     "adds", "rescales", "exp", "divide", "accumulate", "atomics", "additions", "denominator", "shift", "shift_slack",
     "flags", *FORMULA_KEYS,
 )  # fmt: skip
-VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf")
+VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf", "ties")
 EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF, "exp2 scaled": EXP2_SCALED, "__exp2f scaled": FAST_EXP2_SCALED}
 EXP_OF_DIFFERENCE = ExpModel(5.0, 1.225)
 """exp2f((x - m) * log2e): the product is rounded once more, and log2(e) itself is 0.225 u off."""
@@ -222,10 +224,22 @@ def read_values(front: FrontMatter) -> Domain:
         all_neg_inf=cast(Literal["nan", "zero"], read_word(front, ("values", "all_neg_inf"), ("nan", "zero"), "nan")),
         nan=read_row(front, "nan"),
         pos_inf=read_row(front, "pos_inf"),
+        ties=read_ties(front),
     )
     if finite and lookup(front.values, ("values", "all_neg_inf")) is not None:
         raise front.error(("values", "all_neg_inf"), "finite = true leaves -inf out, so such a row is not claimed")
     return Domain(special, bool(finite), read_range(front))
+
+
+def read_ties(front: FrontMatter) -> Ties:
+    """Which of equal elements is meant, of an op that answers with places."""
+    key = ("values", "ties")
+    word = cast(Ties, read_word(front, key, get_args(Ties), "any"))
+    if lookup(front.values, key) is not None:
+        op = find(read_op(front))
+        if not set(op.OUTPUTS) & set(getattr(op, "INTEGERS", ())):
+            raise front.error(key, "this op does not answer with places")
+    return word
 
 
 def read_row(front: FrontMatter, name: str) -> SpecialRow | None:

@@ -127,14 +127,21 @@ def check_each_role_has_one_array(front: FrontMatter, roles: Roles, arrays: Mapp
 
 
 def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]) -> None:
-    """What the oracle judges: float32, and of a formula any float and, for integers, i32."""
+    """What the oracle judges: float32; of a formula, and of what only compares, any float; i32 for integers."""
     for name, array in arrays.items():
         role = array.reads or array.writes
         if role is None:
             continue
-        allowed = ("f32",) if not roles.is_formula else ("i32",) if role in roles.integers else FLOATS
+        allowed = ("i32",) if role in roles.integers else FLOATS if roles.takes_any_float else ("f32",)
         if array.element not in allowed:
             raise front.error(("arrays", name), f"'{role}' of {roles.op} is {' or '.join(allowed)}")
+    if not set(roles.integers) & set(roles.outputs):
+        return
+    kinds = {array.element: name for name, array in arrays.items() if (array.reads or array.writes) in roles.floats}
+    if len(kinds) > 1:
+        raise front.error(
+            ("arrays", list(kinds.values())[-1]), f"{roles.op} selects: what it answers is of its input's type"
+        )
 
 
 def check_rank(front: FrontMatter, key: KeyPath, array: Array, roles: Roles) -> None:

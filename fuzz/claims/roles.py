@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from kfuzz.oracle.find import find
+from kfuzz.oracle.op import takes_any_float
 
 Dimensions = tuple[str, ...]
 
@@ -16,7 +17,8 @@ Dimensions = tuple[str, ...]
 class Roles:
     """Role -> names of its dimensions, as in sgemm: a (m, k), b (k, n), c (m, n); "1" is always one.
 
-    `integers`: roles of whole numbers, each with the dimension that it stays below, if any.
+    `takes_any_float`: arrays with a role may be of any float type. `integers`: roles of whole numbers, each with the
+    dimension that it stays below, if any.
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
     """
 
@@ -24,8 +26,13 @@ class Roles:
     inputs: dict[str, Dimensions]
     outputs: dict[str, Dimensions]
     takes_vector: bool
-    is_formula: bool = False
+    takes_any_float: bool = False
     integers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def floats(self) -> set[str]:
+        """The roles that hold numbers, not places or labels."""
+        return {*self.inputs, *self.outputs} - set(self.integers)
 
     def __str__(self) -> str:
         arrows = [f"-> {role}" for role in self.inputs] + [f"<- {role}" for role in self.outputs]
@@ -44,4 +51,4 @@ def roles_of(op: str) -> Roles:
     whole = getattr(module, "INTEGERS", ())
     below = getattr(module, "BELOW", {})
     integers = {role: below.get(role, "") for role in whole}
-    return Roles(op, dict(module.INPUTS), dict(module.OUTPUTS), module.VECTOR, hasattr(module, "calls"), integers)
+    return Roles(op, dict(module.INPUTS), dict(module.OUTPUTS), module.VECTOR, takes_any_float(module), integers)

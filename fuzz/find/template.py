@@ -74,6 +74,7 @@ REFERENCE = f"""
 // range       [-80, 80]: no finite value lies outside
 // all_neg_inf "nan" or "zero": what a row of nothing but -inf gives
 // nan         what a NaN does: "row" (the whole row is NaN), "ieee" (what the formula gives) or "ignore" (fmaxf does)
+// ties        "first", "last" or "any" of equal elements, of an op that answers with places
 // pos_inf     the same words for +inf. Where left out, such rows are tried and reported, but never held against you
 // ---------------------------------------------------------------------------------------------------------------
 """

@@ -19,7 +19,10 @@ from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
 from kfuzz.mutating.mutate import Mutant, as_kernel, mutants
 from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find
-from kfuzz.oracle.op import check_inputs
+from kfuzz.oracle.judge import enclosed
+from kfuzz.oracle.op import check_inputs, check_outputs
+from kfuzz.oracle.systems.formats import DTYPES as FORMATS_OF
+from kfuzz.oracle.systems.formats import values
 from kfuzz.trials.trial import Trial, run_trial
 
 Fate = Literal["killed", "warned", "survived", "stillborn"]
@@ -159,8 +162,12 @@ def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: Listening) ->
     listening.run(bound.job, trial.probe)
     others = [kernel.outputs(run.outputs) for run in listening.runs]
     module = find(kernel.op)
+    given = check_inputs(kernel.op, module, kernel.stored(inputs))
+    if not others:
+        return not own
+    answers = check_outputs(kernel.op, module, given, others[0])
     with np.errstate(all="ignore"):
-        enclosures = module.enclose(check_inputs(kernel.op, module, inputs), bound.accuracy, kernel.special)
+        enclosures = enclosed(module, given, answers, bound.accuracy, kernel.special, kernel.scalars)
     return len(own) == len(others) and all(
         _differ(mine[role], theirs[role], enclosure) == 0
         for mine, theirs in zip(own, others, strict=True)
@@ -174,9 +181,9 @@ def _differ(one: NDArray[np.generic], other: NDArray[np.generic], enclosure: Enc
     Only the op whose answer is bits asks which NaN it is, and which zero.
     """
     left, right = (np.ascontiguousarray(array).reshape(-1) for array in (one, other))
-    differ = left.view(np.uint32) != right.view(np.uint32)
-    if not enclosure.bits:
-        one_value, other_value = left.view(np.float32), right.view(np.float32)
+    differ = left.view(f"u{left.itemsize}") != right.view(f"u{left.itemsize}")
+    if not enclosure.bits and left.dtype in FORMATS_OF:
+        one_value, other_value = values(left), values(right)
         differ &= ~((one_value == other_value) | (np.isnan(one_value) & np.isnan(other_value)))
     return int(np.count_nonzero(differ & enclosure.judged.reshape(-1)))
 

@@ -120,6 +120,8 @@ def values_lines(kernel: Kernel) -> list[tuple[str, str]]:
     for name, said in (("nan", special.nan), ("pos_inf", special.pos_inf)):
         if said:
             lines.append((name, words[said]))
+    if special.ties != "any":
+        lines.append(("ties", f"of equal elements the {special.ties} is meant"))
     return lines or [("", f"left out: what {kernel.op} claims by default")]
 
 

@@ -1,0 +1,41 @@
+"""The inputs of an op that answers with places: rows full of ties, and rows below what stands for "less than any".
+
+Which of equals is named shows only where there are equals: across lanes, across what one lane sees, and at both ends.
+"""
+
+from collections.abc import Mapping
+
+from kfuzz.cases.recipe import Band, Base, Recipe, bits_of, mix
+from kfuzz.claims.kernel import Shape
+from kfuzz.search.choose import Choose, seldom
+from kfuzz.search.edges import columns
+from kfuzz.search.families import at
+from kfuzz.search.rows import MOST_BANDS, rows_recipe, two
+from kfuzz.search.sizes import Ground
+
+LEVELS = (0.0, -1.0, -6e4, -2e9, -3e38, 1e4)
+"""Where a row lies; most are below a number that a search has been started from."""
+
+
+def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
+    """Rows of few values, or one time in two the hostile rows of any op."""
+    rows, cols = two(wanted["x"])
+    if seldom(choose, 2):
+        return {"x": rows_recipe(ground, rows, cols, choose)}
+    seed, edges = choose(0, 0xFFFF), columns(cols, ground.widths) or (0,)
+    bands = [tied(mix(seed, row), cols, edges) for row in range(max(1, min(rows, MOST_BANDS)))]
+    return {"x": Recipe(rows, cols, tuple(bands))}
+
+
+def tied(bits: int, cols: int, edges: tuple[int, ...]) -> Band:
+    """A row of two or of sixteen values, or one whose maximum stands at two or three places."""
+    level = LEVELS[bits % len(LEVELS)]
+    step = max(abs(level) * 2.0**-6, 1.0)
+    few = Base(("sign", "integer", "normal")[bits // 8 % 3], bits_of(level), bits_of(step), bits >> 8 & 0xFFFF)
+    if bits // 64 % 2:
+        return Band(few)
+    top = level + 64 * step if level else 64.0
+    places = [
+        edges[(bits >> shift) % len(edges)] if bits >> shift & 1 else (bits >> shift) % cols for shift in (9, 17, 25)
+    ]
+    return Band(few, tuple(at(place, top) for place in places[: 2 + bits // 128 % 2]))

@@ -1,0 +1,62 @@
+// argmax/warp, whose search starts from the value 0 at place 0.
+//
+// In a row of negative elements nothing is ever greater, and the first place is named.
+//
+// /// kernel
+// op     = "argmax"
+// axes   = { rows = "1..2147483647", cols = "1..1073741824" }
+// tune   = { threads = [32, 64, 128, 256, 512, 1024] }
+// arrays = { x = "f32[rows, cols] -> x", index = "i32[rows] <- index" }
+//
+// [values]
+// ties = "first"
+// nan  = "row"
+//
+// [broken]
+// kind = "numeric"
+// why  = "in a row below 0 no element is ahead of what the search starts from: place 0 is named"
+//
+// [[launch]]
+// entry = "argmax_warp"
+// grid  = "ceil_div(rows, threads / 32)"
+// block = "threads"
+// args  = ["index", "x", "rows", "cols"]
+// ///
+
+struct Best {
+    float value;
+    int place;
+};
+
+__device__ bool is_ahead(Best a, Best b) {
+    // whether a is the better of two: NaN before numbers, the greater number, the first of equals
+    const bool a_is_nan = isnan(a.value), b_is_nan = isnan(b.value);
+    if (a_is_nan || b_is_nan) {
+        return a_is_nan && (!b_is_nan || a.place < b.place);
+    }
+    return a.value > b.value || (a.value == b.value && a.place < b.place);
+}
+
+__global__ void argmax_warp(int *index, const float *x, int rows, int cols) {
+    // index is (rows), x is (rows, cols); a warp a row
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+    const size_t row = (static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;  // may pass rows - 1
+    if (row >= rows) {
+        return;  // the whole warp together, so that no shuffle misses a lane
+    }
+    x += row * cols;
+
+    Best best = {0.0f, 0};
+    for (int col = lane; col < cols; col += 32) {
+        const Best one = {x[col], col};
+        best = is_ahead(one, best) ? one : best;
+    }
+    for (int mask = 16; mask > 0; mask /= 2) {
+        const Best other = {__shfl_xor_sync(0xffffffffu, best.value, mask),
+                            __shfl_xor_sync(0xffffffffu, best.place, mask)};
+        best = is_ahead(other, best) ? other : best;
+    }
+    if (lane == 0) {
+        index[row] = best.place;
+    }
+}

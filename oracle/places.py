@@ -1,0 +1,150 @@
+"""Answers that are places: which indices are right for the greatest elements of a row, and which values beside them.
+
+Comparisons are exact, so nothing here is an interval of rounding: an index is right or wrong. Knows ranks and ties;
+never which op asks.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from flint import arb
+
+from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
+from kfuzz.oracle.number import MIN_NORMAL
+from kfuzz.oracle.op import Floats, OracleError
+from kfuzz.oracle.special import special_rows
+from kfuzz.oracle.systems.formats import values
+from kfuzz.oracle.verdict import Special, Ties
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The k greatest elements of every row: their values, and where the claim wants them.
+
+    `x`: the row's elements; `key`: what they are compared by. `low`: elements that a flushed comparison takes for
+    zero. `order`: the places by rank, ties as claimed.
+    """
+
+    x: Doubles
+    key: Doubles
+    low: Mask
+    order: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    k: int
+    ties: Ties
+    judged: Mask
+    reasons: tuple[str, ...]
+
+    @classmethod
+    def of(cls, op: str, given: Floats, k: int | None, special: Special, ftz: bool) -> "Ranking":
+        """The ranking of every row; of all its elements where no k is given."""
+        x = values(given)
+        cols = x.shape[1]
+        if not cols:
+            raise OracleError(f"{op}: inputs['x'].shape={x.shape}: an empty row has no greatest; claim cols >= 1")
+        rows = special_rows(x, special, pos_inf_claimed=True)
+        k = cols if k is None else k
+        key = keys(x, special)
+        low = (np.abs(x) < MIN_NORMAL) & (ftz and given.dtype != np.float64)
+        order = ordered(key, special.ties)[:, :k]
+        judged = np.broadcast_to(rows.judged[:, None], (len(x), k)) & (np.arange(k) < cols)
+        reasons = rows.reasons
+        if k > cols:
+            reasons += (f"{len(x) * (k - cols)} ranks beyond the end of their row",)
+            order = np.concatenate([order, np.zeros((len(x), k - cols), dtype=np.int64)], axis=1)
+        return cls(x, key, low, order, k, special.ties, judged, reasons)
+
+    @property
+    def top(self) -> Doubles:
+        """The value of each rank."""
+        return np.take_along_axis(self.x, self.order, axis=1)
+
+    @property
+    def may_be_low(self) -> Mask:
+        """Ranks at which a flushed comparison sees a zero: any element that counts as one may stand there."""
+        return np.take_along_axis(self.low, self.order, axis=1)
+
+
+def keys(x: Doubles, special: Special) -> Doubles:
+    """What elements are compared by: themselves, or their ranks where NaN is above all, or under "ignore" below."""
+    nan = np.isnan(x)
+    if not nan.any():
+        return x
+    ranks = np.unique(x, return_inverse=True)[1].reshape(x.shape).astype(np.float64)
+    return np.where(nan, -1.0, ranks) if special.nan == "ignore" else ranks
+
+
+def ordered(key: Doubles, ties: Ties) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """The places of each row by rank, the greatest first; of equals the first first, or the last."""
+    if ties != "last":
+        return np.argsort(-key, axis=1, kind="stable")
+    return np.asarray(key.shape[1] - 1 - np.argsort(-key[:, ::-1], axis=1, kind="stable"))
+
+
+def enclose_values(ranking: Ranking) -> Enclosure:
+    """The value of each rank; where denormals may be flushed, any that counts as much, or zero."""
+    top, low = ranking.top, ranking.may_be_low
+    flushed = np.where(ranking.low, ranking.x, 0.0)
+    least = np.where(low, flushed.min(axis=1, keepdims=True, initial=0.0), top)
+    most = np.where(low, flushed.max(axis=1, keepdims=True, initial=0.0), top)
+    none = np.zeros(top.shape)
+
+    def exact(index: Index, bits: int) -> Bounds:
+        return Bounds(*(arb(float(array[index])) for array in (least, top, most)))
+
+    return Enclosure(top, least, most, ranking.judged, none, none, exact, None, ranking.reasons)
+
+
+def enclose_places(ranking: Ranking, of_rows: bool = False) -> Enclosure:
+    """The places that may be named for each rank; their least and greatest stand for a set."""
+    want = ranking.order.astype(np.float64)
+    judged, none = ranking.judged, np.zeros(want.shape)
+    parts = (want, *_ends(ranking, want), judged, none, none)
+    holds = partial(right_places, ranking)
+    if of_rows:
+        parts = tuple(part[:, 0] for part in parts)  # type: ignore[assignment]
+        holds = partial(_of_rows, ranking)
+    return Enclosure(*parts, _never_in_doubt, None, ranking.reasons, holds=holds)
+
+
+def _ends(ranking: Ranking, want: Doubles) -> tuple[Doubles, Doubles]:
+    """The first and the last place of each rank's equals, where the claim leaves open which is meant."""
+    if ranking.ties != "any":
+        return want, want
+    sought = np.take_along_axis(ranking.key, ranking.order, axis=1)
+    least, most = want.copy(), want.copy()
+    for row, key in enumerate(ranking.key):
+        first, last = (ordered(key[None], ties)[0] for ties in ("first", "last"))
+        begin = len(key) - np.searchsorted(key[first][::-1], sought[row], side="right")
+        least[row], most[row] = first[begin], last[begin]
+    return least, most
+
+
+def _never_in_doubt(index: Index, bits: int) -> Bounds:
+    raise AssertionError(f"places at {index} are never in doubt")
+
+
+def _of_rows(ranking: Ranking, got: Doubles) -> Mask:
+    return right_places(ranking, got[:, None])[:, 0]
+
+
+def right_places(ranking: Ranking, got: Doubles) -> Mask:
+    """Which of an answer's places are right: an element of that rank's value stands there, and none is named twice."""
+    cols = ranking.x.shape[1]
+    inside = (got >= 0) & (got < cols) & (got == np.floor(got))
+    place = np.where(inside, got, 0).astype(np.int64)
+    sought = np.take_along_axis(ranking.key, ranking.order, axis=1)
+    same = np.take_along_axis(ranking.key, place, axis=1) == sought
+    if ranking.ties != "any":
+        same = place == ranking.order
+    same |= ranking.may_be_low & np.take_along_axis(ranking.low, place, axis=1)
+    return np.asarray(inside & same & ~_named_before(np.where(inside, got, -1.0 - np.arange(got.shape[1]))))
+
+
+def _named_before(got: Doubles) -> Mask:
+    """Elements of a row that are equal to an earlier one."""
+    order = np.argsort(got, axis=1, kind="stable")
+    sorted_ = np.take_along_axis(got, order, axis=1)
+    again = np.zeros(got.shape, dtype=np.bool_)
+    np.put_along_axis(again, order[:, 1:], sorted_[:, 1:] == sorted_[:, :-1], axis=1)
+    return again
