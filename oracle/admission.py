@@ -39,7 +39,7 @@ def admit(op: FormulaOp) -> Iterator[Asked]:
     for form in (F32, F16, BFLOAT16):
         yield _simulations(op, form)
     for wrong in ("zeros", "NaN", "the input copied"):
-        yield _broken(op, wrong)
+        yield from _broken(op, wrong)
 
 
 def _inputs(op: FormulaOp, n: int, form: Format = F32) -> Inputs:
@@ -99,8 +99,8 @@ def _simulations(op: FormulaOp, form: Format) -> Asked:
     return Asked(f"simulated kernels in {form.name} are inside", not found.outside + found.clashes, said + tight)
 
 
-def _broken(op: FormulaOp, wrong: str) -> Asked:
-    """A wrong answer is outside: unless it is right, as zeros are for an input of zeros."""
+def _broken(op: FormulaOp, wrong: str) -> Iterator[Asked]:
+    """A wrong answer is outside: unless it is right, as zeros are for an input of zeros, or does not fit the output."""
     caught = asked = 0
     for n in (3, 17):
         inputs = _inputs(op, n)
@@ -117,8 +117,9 @@ def _broken(op: FormulaOp, wrong: str) -> Asked:
                     np.isnan(enclosure.want), np.isnan(got), (got >= enclosure.lo) & (got <= enclosure.hi)
                 )
             caught += bool((~inside & enclosure.judged).any())
-    return Asked(f"{wrong} are broken" if wrong != "the input copied" else f"{wrong} is broken", caught == asked,
-                 f"{caught} of {asked}")  # fmt: skip
+    if asked:
+        verb = "is" if wrong == "the input copied" else "are"
+        yield Asked(f"{wrong} {verb} broken", caught == asked, f"{caught} of {asked}")
 
 
 def _answer(op: FormulaOp, wrong: str, inputs: Inputs, name: str, sizes: dict[str, int]) -> NDArray[Any] | None:

@@ -8,9 +8,11 @@ import inspect
 import itertools
 import math
 import re
+import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -27,7 +29,7 @@ from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.formats import F32, F64, Format, Reals, values
 from kfuzz.oracle.systems.named import Named
-from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.systems.value import WORDS, Quantity
 from kfuzz.oracle.verdict import Special
 
 NamedReals = Mapping[str, Reals]
@@ -145,10 +147,28 @@ class FormulaOp:
         given = {n: N.input(inputs[n]) if role.is_float else inputs[n] for n, role in self.roles.items()}
         derived = {name for name in self.scalars if isinstance(self.scalars[name], str)}
         numbers = {n: self._scalar(N, v, n in derived and n not in self.given(scalars)) for n, v in scalars.items()}
-        made = self.calls(N, **given, **numbers)
+        try:
+            made = self.calls(N, **given, **numbers)
+        except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError) as error:
+            raise self._cannot(error) from error
         if not isinstance(made, Mapping):
             made = {next(iter(self.outputs)): made}
+        for output in self.outputs:
+            if not isinstance(made.get(output), Quantity):
+                found = f"the formula gives no '{output}' made by N"
+                raise OracleError(f"{self.name}: {found}; return one value, or {{'{output}': value, ...}}")
         return dict(made)
+
+    def _cannot(self, error: Exception) -> OracleError:
+        """What the formula's own file did wrong, and where in it."""
+        if isinstance(error, OracleError):
+            return error
+        file = self.calls.__code__.co_filename
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+        place = f"{Path(file).name}:{lines[-1]}" if lines else self.name
+        if isinstance(error, AttributeError) and isinstance(error.obj, Exact | Bands):
+            return OracleError(f"{place}: there is no N.{error.name}; a formula may ask N for {', '.join(WORDS)}")
+        return OracleError(f"{place}: the formula cannot be worked out: {type(error).__name__}: {error}")
 
     @staticmethod
     def given(scalars: Mapping[str, float]) -> frozenset[str]:

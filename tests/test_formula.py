@@ -1,5 +1,6 @@
 """Ops that are formulas, as a user meets them: verdicts in every format, forms, scalars, integers, ops of one's own."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.selfcheck.formulas import check, formula_ops
 from kfuzz.oracle.selfcheck.independent import KERNELS
 from kfuzz.oracle.systems.formats import BFLOAT16, F16, FORMATS, Format, stored, values
+from kfuzz.oracle.systems.value import WORDS
 from kfuzz.views.ops_page import page
 
 Numbers = NDArray[Any]
@@ -270,6 +272,37 @@ def test_an_op_whose_shift_does_not_cancel_may_not_judge(tmp_path: Path) -> None
     assert "FAILED the shift cancels" in done.output
 
 
+OWN = """INPUTS = {{"x": "float[rows, cols]"}}
+OUTPUTS = {{"y": "float[rows, cols]"}}
+def formula(N, x):
+    return {}
+"""
+
+
+@pytest.mark.parametrize("formula", ["N.maximum(0.5, x)", "(x + 0.5 + abs(x - 0.5)) / 2", "-N.minimum(-x, -0.5)"])
+def test_the_greater_of_two_is_written_in_either_order(tmp_path: Path, formula: str) -> None:
+    file = tmp_path / "clamp.py"
+    file.write_text(OWN.format(formula))
+    x = np.array([[-2, 0.25, 0.5, 3, 1e30]], "f4")
+    assert judge(str(file), {"x": x}, {"y": np.maximum(x, np.float32(0.5))}).status == "kept"
+    assert judge(str(file), {"x": x}, {"y": x}).status == "broken"
+
+
+def test_a_maximum_may_drop_nan_or_keep_it_and_be_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "relu.py"
+    file.write_text(OWN.format("N.maximum(x, 0.0)"))
+    x = np.array([[np.nan, 3, -1]], "f4")
+    said = Special(nan="ieee")
+    for first, status in ((0, "kept"), (np.nan, "kept"), (1, "broken")):
+        got = judge(str(file), {"x": x}, {"y": np.array([[first, 3, 0]], "f4")}, special=said)
+        assert got.status == status, first
+
+
+def test_the_page_names_every_word_of_a_formula() -> None:
+    words = (ROOT / "docs" / "formulas.md").read_text().partition("## Words")[2].partition("\n## ")[0]
+    assert [word for word in WORDS if not re.search(rf"`{word}\b", words)] == []
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -280,6 +313,10 @@ def test_an_op_whose_shift_does_not_cancel_may_not_judge(tmp_path: Path) -> None
         ('INPUTS = {"x": "float[n]"}\nOUTPUTS = {"y": "float[n]"}\ndef formula(N, z): return z',
          "formula takes N, z: expected N, x"),
         ("import nothing_at_all", "ModuleNotFoundError"),
+        (OWN.format("N.gamma(x)"), "some.py:4: there is no N.gamma; a formula may ask N for number, input"),
+        (OWN.format("x + x[:, :3]"), "some.py:4: the formula cannot be worked out: ValueError: operands"),
+        (OWN.format("x ** 2"), "some.py:4: the formula cannot be worked out: TypeError: unsupported operand"),
+        (OWN.format('{"z": x}'), "some: the formula gives no 'y' made by N"),
     ],
 )  # fmt: skip
 def test_an_op_that_is_none_is_one_line(tmp_path: Path, text: str, message: str) -> None:

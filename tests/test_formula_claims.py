@@ -175,3 +175,23 @@ def test_a_claims_scalars_take_the_place_of_the_ops_own(tmp_path: Path) -> None:
     file.write_text(text.replace("// [accuracy]", "// scalars = { epsilon = 1 }\n//\n// [accuracy]"))
     with pytest.raises(ClaimError, match="the formula has no scalar of this name; it has eps"):
         load(file)
+
+
+def test_a_launch_hands_a_scalar_over_by_its_name(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    x, w, b = (rng.standard_normal(shape).astype("f4") for shape in ((5, 33), 33, 33))
+    case = case_of("layer_norm", {"x": x, "w": w, "b": b})
+    file = tmp_path / "layer_norm.cu"
+    text = LAYER_NORM.format(accuracy=GOOD, divisor="cols").replace("1e-5f", "eps")
+    text = text.replace("int cols)", "int cols, float eps)")
+    assert text.count('"cols"]') == 1
+    for scalars in ("{}", "{ eps = 0.25 }"):
+        said = text.replace("// [accuracy]", f"// scalars = {scalars}\n//\n// [accuracy]")
+        for name, is_right in (('"eps"', True), ("0.125", False)):
+            file.write_text(said.replace('"cols"]', f'"cols", {name}]'))
+            with CpuDevice() as device:
+                trial = run_trial(load(file), case, {}, device, Probe(runs=2))
+            assert (not trial.errors) == is_right, (scalars, name)
+    file.write_text(text.replace('"cols"]', '"cols", "epsilon"]'))
+    with pytest.raises(ClaimError, match=r"no literal; this claim has .*, eps;"):
+        load(file)

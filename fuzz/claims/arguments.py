@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kfuzz.claims.arrays import Array
+from kfuzz.claims.formula_claims import literals_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import required
 from kfuzz.claims.signature import Parameter, Parameters, split_commas
@@ -51,24 +52,27 @@ class Written:
 
 def read_written(front: FrontMatter, key: KeyPath, arrays: ClaimedArrays, names: Iterable[str]) -> Written:
     """`entry` and `args`, or the `call` that stands for both."""
+    taken = {*arrays, *names}
+    constants = {name: text for name, text in literals_of(front).items() if name not in taken}
     call = lookup(front.values, (*key, "call"))
     if call is not None:
-        return read_call(front, key, call)
+        return read_call(front, key, call, constants)
     entry = required(front, (*key, "entry"), 'entry = "softmax_online"')
     if not isinstance(entry, str):
         raise front.error((*key, "entry"), "the name of a __global__ function is wanted, in quotes")
     args = required(front, (*key, "args"), 'args = ["y", "x", "rows", "cols"]')
     if not isinstance(args, list):
         raise front.error((*key, "args"), "a list of names is wanted, in the order of the parameters")
-    texts = tuple(text_of(value) for value in args)
+    texts = tuple(constants.get(text, text) for text in map(text_of, args))
     for text in texts:
-        if text not in names and text not in arrays and not LITERAL.fullmatch(text):
-            found = f"'{text}' is no array, no size and no literal; this claim has {', '.join((*arrays, *names))}"
+        if text not in taken and not LITERAL.fullmatch(text):
+            known = ", ".join((*arrays, *names, *constants))
+            found = f"'{text}' is no array, no size and no literal; this claim has {known}"
             raise front.error((*key, "args"), f"{found}; for any other C++ write the launch as call = ...")
     return Written(entry, texts, is_call=False)
 
 
-def read_call(front: FrontMatter, key: KeyPath, call: object) -> Written:
+def read_call(front: FrontMatter, key: KeyPath, call: object, constants: Mapping[str, str]) -> Written:
     """The function and the arguments of one line of C++."""
     usage = 'one line of C++ is wanted, such as "softmax<128>(Load{x}, Store{y}, rows, cols)"'
     for other in ("entry", "args"):
@@ -78,7 +82,8 @@ def read_call(front: FrontMatter, key: KeyPath, call: object) -> Written:
     opened = opening(text)
     if not text.endswith(")") or opened < 1:
         raise front.error((*key, "call"), usage)
-    return Written(text[:opened].strip(), split_commas(text[opened + 1 : -1]), is_call=True)
+    given = NAME.sub(lambda name: constants.get(name[0], name[0]), text[opened + 1 : -1])
+    return Written(text[:opened].strip(), split_commas(given), is_call=True)
 
 
 def opening(text: str) -> int:

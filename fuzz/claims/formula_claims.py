@@ -67,6 +67,13 @@ def read_scalars(front: FrontMatter) -> dict[str, float]:
     return found
 
 
+def literals_of(front: FrontMatter) -> dict[str, str]:
+    """The op's constants as C++ writes them, for a launch to hand over by name; none that follow from sizes."""
+    op = formula_of(front)
+    values = {**op.scalars, **read_scalars(front)} if op else {}
+    return {name: repr(float(value)) for name, value in values.items() if not isinstance(value, str)}
+
+
 def read_counts(front: FrontMatter, name: str, names: tuple[str, ...]) -> ClaimedCounts:
     """One expression, or of a formula a table of them by the names of its sums; "*" stands for the rest."""
     key = ("accuracy", name)

@@ -136,7 +136,8 @@ class Bands:
             return *hollow(lo, hi, must), nan | (clash & ~empty) | must
 
     def neg(self, a: Quantity) -> Quantity:
-        return self.value(-a.hi, -a.lo, a.nan, "neg", a)
+        lo = -a.hi
+        return self.value(lo, lo if a.lo is a.hi else -a.lo, a.nan, "neg", a)
 
     def mul(self, a: Quantity, b: Quantity) -> Quantity:
         """A product of two, or of more in any order: relative roundings do not mind, what underflows does."""
@@ -302,9 +303,20 @@ class Bands:
             lo, hi = np.where(empty, -INF, lo), np.where(empty, INF, hi)
         return self.value(lo, hi, nan)
 
-    def maximum(self, a: Quantity, b: Operand) -> Quantity:
-        b = self.number(b)
-        return self.value(np.maximum(a.lo, b.lo), np.maximum(a.hi, b.hi), a.nan | b.nan)
+    def maximum(self, a: Operand, b: Operand) -> Quantity:
+        """The greater of two. Of NaN and a number either: fmaxf drops the NaN, and a comparison may keep it."""
+        a, b = self.number(a), self.number(b)
+        lo = np.maximum(a.lo, b.lo)
+        hi = lo if a.lo is a.hi and b.lo is b.hi else np.maximum(a.hi, b.hi)
+        nan = a.nan | b.nan
+        if not np.any(nan):
+            return self.value(lo, hi)
+        lo = np.where(a.nan, np.minimum(lo, b.lo), lo)  # the end of an empty set is no number's: inf stays above
+        hi = np.where(a.nan, np.maximum(hi, b.hi), hi)
+        return self.value(np.where(b.nan, np.minimum(lo, a.lo), lo), np.where(b.nan, np.maximum(hi, a.hi), hi), nan)
+
+    def minimum(self, a: Operand, b: Operand) -> Quantity:
+        return self.neg(self.maximum(self.neg(self.number(a)), self.neg(self.number(b))))
 
     def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity:
         a, b = (v if isinstance(v, Quantity) else self.input(np.asarray(v)) for v in (a, b))

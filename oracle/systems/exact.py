@@ -83,8 +83,11 @@ class Exact:
         nothing = np.full((*a.x.shape[:axis], 1, *a.x.shape[axis % a.x.ndim + 1 :]), -np.inf)
         return self.value(np.maximum.reduce(a.x, axis=axis, keepdims=True) if a.x.shape[axis] else nothing)
 
-    def maximum(self, a: Quantity, b: Operand) -> Quantity:
-        return self.value(np.maximum(a.x, self.number(b).x))
+    def maximum(self, a: Operand, b: Operand) -> Quantity:
+        return self.value(np.maximum(self.number(a).x, self.number(b).x))
+
+    def minimum(self, a: Operand, b: Operand) -> Quantity:
+        return self.value(np.minimum(self.number(a).x, self.number(b).x))
 
     def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity:
         return self.value(np.where(mask, self.number(a).x, self.number(b).x))
