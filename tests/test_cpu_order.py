@@ -57,6 +57,25 @@ def test_a_race_between_blocks_names_both_threads_and_their_blocks(device: CpuDe
     assert "thread 0 of block 2 wrote" in found.message
 
 
+@pytest.mark.parametrize("writer", [0, 1, 32, 33])
+def test_words_that_many_have_read_keep_a_reader_of_another_warp(device: CpuDevice, writer: int) -> None:
+    text = f"""
+    __global__ void k(float *y, const float *x) {{
+        __shared__ float word;
+        if (threadIdx.x == 0) word = x[0];
+        __syncthreads();
+        float sum = 0.0f;
+        for (int i = 0; i < 4; i++) sum += word;
+        __syncwarp();
+        if (threadIdx.x == {writer}) word = 2.0f;
+        y[threadIdx.x] = sum;
+    }}"""
+    arguments: dict[str, Value] = {"y": "f32[64]", "x": floats(64)}
+    outcome = device.run(job_of(text, ("k",), "k", arguments), CHECK)
+    told = [one for one in outcome.findings if one.kind == "race"]
+    assert {one.severity for one in told} == {"error"}
+
+
 def test_an_illegal_access_ends_its_thread_and_hides_no_race(device: CpuDevice) -> None:
     text = """
     __global__ void k(float *y, float *z) {

@@ -21,6 +21,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "cuda_on_cpu/settled_reads.h"
 #include "cuda_on_cpu/language.h"
 #include "cuda_on_cpu/vectors.h"
 #include "cuda_on_cpu/threads.h"

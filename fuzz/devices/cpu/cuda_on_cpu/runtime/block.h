@@ -7,6 +7,7 @@
 #include "abi.h"
 #include "context.h"
 #include "grid.h"
+#include "settled.h"
 
 namespace cuda_on_cpu {
 
@@ -84,6 +85,7 @@ void reseed(uint64_t seed);
 static inline void make_current(int t) {
   block.current = t;
   *current_place = threads.place[t];
+  cuda_on_cpu_settled.not_mine = ~warp_codes.of[t / warp_lanes];
 }
 
 static inline void switch_to(int from, int to) {

@@ -16,7 +16,7 @@
 
 namespace cuda_on_cpu {
 
-CheckerState checker = {0, 1, false};
+CheckerState checker = {0, 1, false, false};
 
 namespace {
 
@@ -185,7 +185,7 @@ void check_cells(const Region &region, const Seen &s, bool shared) {
     uint32_t mask = 15;
     if (word < s.address) mask &= 15u << (s.address - word);
     if (word + 4 > end) mask &= 15u >> (word + 4 - end);
-    if (s.writes) *region.settled_at(word) = 0;
+    if (s.writes) *region.settled_at(word) = 0, unsettle(word);
     if (!check_cell(*region.cell(word), word, s, mask, shared)) return;
   }
 }
@@ -244,7 +244,7 @@ bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t libr
   }
   if (!prepare_ordering() || !map_memory(the_run, library_start, library_end)) return false;
   forget_races();
-  checker = {0, 0, true};
+  checker = {0, 0, run->late_writes || run->preempt_one_in, true};
   draw_turn();
   return prepare_late_writes(the_run.late_writes, memory_map.buffers);
 }

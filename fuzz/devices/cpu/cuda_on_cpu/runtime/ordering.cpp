@@ -7,13 +7,19 @@
 
 namespace cuda_on_cpu {
 
+Settled cuda_on_cpu_settled;
+
 Ordering ordering = {1, 1, 1, 1, 1, 1, nullptr};
 
 namespace {
 
 // Never to a multiple of 256: Region::settled has the lower bits of a moment, or 0.
 uint32_t tick() {
-  if (!(++ordering.now & 0xff)) ++ordering.now;
+  if (!(++ordering.now & 0xff)) {
+    ++ordering.now;
+    forget_settled();
+  }
+  settled_moment(ordering.now);
   return ordering.now;
 }
 
@@ -139,7 +145,10 @@ uint32_t block_start_at(uint32_t when) { return shift_count ? shift_at(when).sta
 
 bool prepare_ordering() { return map_knowledge(); }
 
-void order_from_start() { ordering = {1, 1, 1, 1, 1, ordering.track + 1, ordering.own}; }
+void order_from_start() {
+  ordering = {1, 1, 1, 1, 1, ordering.track + 1, ordering.own};
+  forget_settled();
+}
 
 void order_launch() {
   ordering.all_before = tick();

@@ -1,0 +1,49 @@
+// Words of which nothing more can be learned by reading them again, as the generated code itself looks them up: it calls
+// a hook only where it finds no entry (include/cuda_on_cpu/settled_reads.h).
+//
+// An entry holds the address, the lower eight bits of the clock, and for which warp it counts: 0, all of them, or a
+// code of seven bits, three of them set, so that no warp's code is a part of another's. An address and its entry differ
+// in nothing but bits of the code that the running warp has, if the entry counts.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "abi.h"
+
+namespace cuda_on_cpu {
+
+constexpr uint32_t settled_words = 8192, settled_warps = 32, settled_now_shift = 48, settled_code_shift = 56;
+
+struct Settled {
+  uint64_t now, not_mine;  // the clock's eight bits, above those of an address; all bits but those of the running warp's code
+  uint64_t entry[settled_words];
+};
+
+extern "C" __attribute__((visibility("default"))) Settled cuda_on_cpu_settled;
+
+struct WarpCodes {
+  uint64_t of[settled_warps];
+  constexpr WarpCodes() : of() {
+    uint32_t made = 0;
+    for (uint64_t code = 0; made < settled_warps; code++)
+      if (__builtin_popcountll(code) == 3) of[made++] = code << settled_code_shift;
+  }
+};
+constexpr WarpCodes warp_codes;
+
+// Words side by side have entries side by side; shared arrays, 64 KB apart, begin at entries of their own.
+static inline uint64_t &settled_entry(uintptr_t address) {
+  return cuda_on_cpu_settled.entry[(2 * address + (address >> 3)) / sizeof(uint64_t) % settled_words];
+}
+
+static inline void settle(uintptr_t address, uint64_t code) {
+  settled_entry(address) = (address + cuda_on_cpu_settled.now) | code;
+}
+
+static inline void unsettle(uintptr_t address) { settled_entry(address) = 0; }
+
+static inline void settled_moment(uint32_t now) { cuda_on_cpu_settled.now = uint64_t{now & 0xff} << settled_now_shift; }
+
+static inline void forget_settled() { memset(cuda_on_cpu_settled.entry, 0, sizeof cuda_on_cpu_settled.entry); }
+
+}  // namespace cuda_on_cpu
