@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from kfuzz.devices import ClaimError, UnsupportedError
-from kfuzz.devices.cpu.host_functions import unchecked
+from kfuzz.devices import UnsupportedError
+from kfuzz.devices.cpu import refused_by_nvcc
+from kfuzz.devices.cpu.host_functions import for_both, unchecked
 from kfuzz.devices.cpu.launches import TextEdit, launches
 from kfuzz.devices.cpu.ptx import statements
 from kfuzz.devices.cpu.reach import blanked_out, unreached
@@ -26,7 +27,6 @@ _DYNAMIC_SHARED = re.compile(
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
 _SHARED_ALIGNAS = re.compile(r"(?<=__shared__)(?P<before>\s+(?:volatile\s+)?)alignas\b")
 """nvcc takes alignas behind __shared__; in standard C++ it may not stand there, an attribute may."""
-_SHARED_WITH_VALUE = re.compile(r"\b__shared__\b[^;{}()=\n]*?(?<![=!<>])=(?!=)")
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
 """g++ makes moves of these whatever its options (options.py) say, and no access hook is told of them."""
@@ -77,7 +77,7 @@ def translated(
     """A kernel file and its headers with CUDA's own words replaced; `names` are what the headers are called from then.
 
     With `entries`, what none of them reaches is left out. With the host's functions, launches are translated, too.
-    An UnsupportedError where there is what the cpu device lacks.
+    An UnsupportedError where there is what the cpu device lacks, a ClaimError where there is what nvcc refuses.
     """
     whole = [renamed(one, names) for one in files]
     texts, codes = whole, list(map(blanked, whole))
@@ -89,15 +89,17 @@ def translated(
     codes = [_without(code, found) for code, found in zip(codes, ptx, strict=True)]
     for one, code in zip(files, codes, strict=True):
         check_supported(code.replace("<<<", "   ") if with_host else code, one.path)
+    every, words = "\n".join(codes), for_both(codes)
+    constants = _names(_CONSTANT, every)
+    refused_by_nvcc.check(codes, [one.path for one in files], constants)
     edits = [[*found, *_edits(code)] for code, found in zip(codes, ptx, strict=True)]
     if with_host:
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):
             some.extend(launches(code, text, file.path))
-            some.extend(unchecked(code))
+            some.extend(unchecked(code, words))
     done = tuple(map(_edited, texts, edits))
-    every = "\n".join(codes)
     return Translated(
-        done, _names(_DYNAMIC_SHARED, every), _names(_CONSTANT, every), _names(_KERNEL, blanked("\n".join(whole)))
+        done, _names(_DYNAMIC_SHARED, every), constants, _names(_KERNEL, blanked("\n".join(whole)))
     )
 
 
@@ -132,13 +134,7 @@ def _edits(code: str) -> list[TextEdit]:
 
 
 def check_supported(code: str, path: Path) -> None:
-    """Raise an UnsupportedError that names the first feature of blanked code that the cpu device does not have.
-
-    And a ClaimError where g++ would take what nvcc does not.
-    """
-    if found := _SHARED_WITH_VALUE.search(code):
-        line = code.count("\n", 0, found.start()) + 1
-        raise ClaimError(f"{path}:{line}: nvcc would refuse this: a __shared__ variable has no initial value")
+    """Raise an UnsupportedError that names the first feature of blanked code that the cpu device does not have."""
     for at, feature in sorted(_features(code)):
         line = code.count("\n", 0, at) + 1
         raise UnsupportedError(

@@ -61,12 +61,13 @@ int64_t place(const Tensor &x, int64_t i) {
   return offset * static_cast<int64_t>(x.element_size());
 }
 
-template <class Made>
-void fill_by(const Tensor &to, Made made) {
+// Every element in turn: `set` is given where it lies, and its number in the order of rows.
+template <class Set>
+void each_of(const Tensor &to, Set set) {
   Reach reach;
   char *data = static_cast<char *>(to.data_ptr());
-  for (int64_t i = 0; i < to.numel(); i++) store(data + place(to, i), to.scalar_type(), made(i));
-  if (to.is_contiguous()) return has_written(to);
+  for (int64_t i = 0; i < to.numel(); i++) set(data + place(to, i), i);
+  if (is_dense(to)) return has_written(to);
   for (int64_t i = 0; i < to.numel(); i++) {
     Tensor one = to;
     for (int64_t d = 0, rest = i; d < to.dim(); d++) {
@@ -79,6 +80,11 @@ void fill_by(const Tensor &to, Made made) {
   }
 }
 
+template <class Made>
+void fill_by(const Tensor &to, Made made) {
+  each_of(to, [&](char *at, int64_t i) { store(at, to.scalar_type(), made(i)); });
+}
+
 double at_index(const Tensor &x, int64_t i) {
   return load(static_cast<const char *>(x.data_ptr()) + place(x, i), x.scalar_type());
 }
@@ -87,6 +93,19 @@ ScalarType common(const Tensor &a, const Tensor &b) {
   if (a.scalar_type() != b.scalar_type())
     throw Error(c10::str("kfuzz does not promote types: ", a.scalar_type(), " and ", b.scalar_type()));
   return a.scalar_type();
+}
+
+// What torch computes in another type than it is given: integers divided, added up, or met by a number with a point.
+void check_type(const char *what, const Tensor &x, int line) {
+  if (!x.is_floating_point()) refuse(line, c10::str("kfuzz does not promote types: ", what, " of ", x.scalar_type()));
+}
+
+// As torch lays out what is computed of several tensors, where their layouts agree.
+Tensor laid_out(const std::vector<int64_t> &sizes, const Tensor &a, const Tensor &b, const TensorOptions &options, int line) {
+  if (is_by_rows(a) && is_by_rows(b)) return empty(sizes, options, line);
+  if (a.strides() == b.strides() && a.sizes() == b.sizes()) return empty_like(a, options, line);
+  refuse(line, c10::str("kfuzz does not know how torch lays out a result of strides ", a.strides(), " and ", b.strides(),
+                        ": take .contiguous() before"));
 }
 
 std::vector<int64_t> joined(const Tensor &a, const Tensor &b) {
@@ -106,14 +125,15 @@ Tensor combined(const Tensor &a, const Tensor &b, int line, Operation operation)
   ScalarType type = common(a, b);
   if (a.device() != b.device() && a.dim() && b.dim()) throw Error("Expected all tensors to be on the same device");
   std::vector<int64_t> sizes = joined(a, b);
-  Tensor left = a.expand(sizes), right = b.expand(sizes), made = empty(sizes, a.options().dtype(type), line);
+  Tensor left = a.expand(sizes), right = b.expand(sizes);
+  Tensor made = laid_out(sizes, left, right, (a.dim() ? a : b).options().dtype(type), line);
   fill_by(made, [&](int64_t i) { return operation(at_index(left, i), at_index(right, i)); });
   return made;
 }
 
 template <class Operation>
 Tensor mapped(const Tensor &x, int line, Operation operation) {
-  Tensor made = empty(x.sizes(), x.options(), line);
+  Tensor made = empty_like(x, x.options(), line);
   fill_by(made, [&](int64_t i) { return operation(at_index(x, i)); });
   return made;
 }
@@ -138,35 +158,30 @@ double Tensor::number() const {
   return at_index(*this, 0);
 }
 
-Tensor Tensor::clone(int line) const {
-  Tensor made = empty(sizes(), options(), line);
-  fill_by(made, [&](int64_t i) { return at_index(*this, i); });
-  if (is_contiguous()) {  // bits, not numbers: a NaN keeps its payload
-    Reach reach;
-    if (nbytes()) memcpy(made.data_ptr(), data_ptr(), nbytes());
-  }
-  return made;
-}
+Tensor Tensor::clone(int line) const { return empty_like(*this, options(), line).copy_(*this); }
 
-Tensor Tensor::contiguous(MemoryFormat, int line) const { return is_contiguous() ? *this : clone(line); }
+Tensor Tensor::contiguous(MemoryFormat, int line) const {
+  return is_contiguous() ? *this : empty(sizes(), options(), line).copy_(*this);
+}
 
 Tensor Tensor::to(ScalarType type, int line) const {
   if (type == type_) return *this;
-  Tensor made = empty(sizes(), options().dtype(type), line);
-  fill_by(made, [&](int64_t i) { return at_index(*this, i); });
-  return made;
+  return empty_like(*this, options().dtype(type), line).copy_(*this);
 }
 
 Tensor Tensor::to(const Device &device, int line) const {
   if (device == this->device()) return *this;
-  Tensor made = empty(sizes(), options().device(device), line);
-  fill_by(made, [&](int64_t i) { return at_index(*this, i); });
-  return made;
+  return empty_like(*this, options().device(device), line).copy_(*this);
 }
 
 const Tensor &Tensor::copy_(const Tensor &from) const {
-  Tensor fitted = from.expand(sizes()), source = fitted.storage_ == storage_ ? fitted.clone(0) : fitted;
-  fill_by(*this, [&](int64_t i) { return at_index(source, i); });
+  Tensor fitted = from.expand(sizes()), source = fitted;
+  if (source.storage_ == storage_) source = empty(sizes(), options(), 0).copy_(fitted);
+  const char *data = static_cast<const char *>(source.data_ptr());
+  if (source.scalar_type() == type_)  // bits, not numbers: a NaN keeps its payload
+    each_of(*this, [&](char *at, int64_t i) { memcpy(at, data + place(source, i), element_size()); });
+  else
+    fill_by(*this, [&](int64_t i) { return at_index(source, i); });
   return *this;
 }
 
@@ -177,9 +192,11 @@ const Tensor &Tensor::fill_(const Scalar &value) const {
 
 #define KFUZZ_TORCH_OPERATION(name, sign)                                                          \
   Tensor Tensor::name(const Tensor &other, int line) const {                                       \
+    if (*#sign == '/') check_type("a division", *this, line);                                      \
     return combined(*this, other, line, [](double a, double b) { return a sign b; });              \
   }                                                                                                \
   Tensor Tensor::name(const Scalar &other, int line) const {                                       \
+    if (!other.is_integer || *#sign == '/') check_type("arithmetic with a number", *this, line);   \
     double b = other.value;                                                                        \
     return mapped(*this, line, [b](double a) { return a sign b; });                                \
   }
@@ -189,6 +206,7 @@ KFUZZ_TORCH_OPERATION(mul, *)
 KFUZZ_TORCH_OPERATION(div, /)
 
 Tensor Tensor::sum(int line) const {
+  check_type("a sum", *this, line);
   Tensor made = empty({}, options(), line);
   fill_by(made, [&](int64_t) {
     double total = 0;
@@ -199,6 +217,7 @@ Tensor Tensor::sum(int line) const {
 }
 
 Tensor Tensor::sum(int64_t along, bool keep, int line) const {
+  check_type("a sum", *this, line);
   Tensor last = transpose(along, -1);
   std::vector<int64_t> sizes = last.sizes().vec();
   int64_t length = sizes.empty() ? 1 : sizes.back();
@@ -220,12 +239,20 @@ Tensor Tensor::min(int line) const {
   return folded(*this, line, [](double a, double b) { return std::isnan(a) || a < b ? a : b; });
 }
 
-Tensor full(IntArrayRef sizes, const Scalar &value, const TensorOptions &options, int line) {
-  return empty(sizes, options, line).fill_(value);
+// Where nobody says of which type, that of the number.
+static TensorOptions typed(const TensorOptions &options, const Scalar &value) {
+  return options.has_dtype() || !value.is_integer ? options : options.dtype(value.is_bool ? kBool : kLong);
 }
 
+Tensor full(IntArrayRef sizes, const Scalar &value, const TensorOptions &options, int line) {
+  return empty(sizes, typed(options, value), line).fill_(value);
+}
+
+Tensor zeros(IntArrayRef sizes, const TensorOptions &options, int line) { return empty(sizes, options, line).fill_(0); }
+Tensor ones(IntArrayRef sizes, const TensorOptions &options, int line) { return empty(sizes, options, line).fill_(1); }
+
 Tensor arange(const Scalar &end, const TensorOptions &options, int line) {
-  Tensor made = empty({static_cast<int64_t>(std::ceil(end.value))}, options, line);
+  Tensor made = empty({static_cast<int64_t>(std::ceil(end.value))}, typed(options, end), line);
   fill_by(made, [](int64_t i) { return static_cast<double>(i); });
   return made;
 }

@@ -24,5 +24,7 @@ class Reach {
 };
 
 void has_written(const Tensor &tensor);  // all of it
+bool is_dense(const Tensor &x);          // no two elements share a place, and none is left out between them
+bool is_by_rows(const Tensor &x);        // no dimension has a longer step than one before it
 
 }  // namespace at

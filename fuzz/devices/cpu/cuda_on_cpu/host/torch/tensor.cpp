@@ -1,9 +1,16 @@
 // Tensors and views of them.
+#include <algorithm>
 #include <numeric>
 
 #include "storage.h"
 
 namespace at {
+
+namespace {
+struct ViewError : Error {
+  using Error::Error;
+};
+}  // namespace
 
 static std::vector<int64_t> contiguous_strides(const std::vector<int64_t> &sizes) {
   std::vector<int64_t> strides(sizes.size());
@@ -13,6 +20,27 @@ static std::vector<int64_t> contiguous_strides(const std::vector<int64_t> &sizes
     step *= std::max<int64_t>(sizes[i], 1);
   }
   return strides;
+}
+
+// Strides of a view of other sizes; nothing where there is none without a copy. Dimensions that follow each other in
+// memory are one stretch, which the new ones have to divide.
+static std::optional<std::vector<int64_t>> strides_of_view(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides,
+                                                           const std::vector<int64_t> &wanted) {
+  std::vector<int64_t> found(wanted.size());
+  size_t next = wanted.size();
+  int64_t stretch = 1, base = sizes.empty() ? 1 : strides.back(), covered = 1;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    stretch *= sizes[d];
+    if (d && (sizes[d - 1] == 1 || strides[d - 1] == stretch * base)) continue;
+    while (next && (covered < stretch || wanted[next - 1] == 1)) {
+      found[--next] = covered * base;
+      covered *= wanted[next];
+    }
+    if (covered != stretch) return std::nullopt;
+    if (d) base = strides[d - 1], stretch = covered = 1;
+  }
+  while (next) found[--next] = base;  // sizes of 1 that are left
+  return found;
 }
 
 static int64_t count_of(const std::vector<int64_t> &sizes) {
@@ -49,6 +77,11 @@ void Tensor::check_rank(size_t wanted) const {
   if (wanted != sizes_.size()) throw Error(c10::str("expected ", wanted, " dims but tensor has ", sizes_.size()));
 }
 
+size_t Tensor::place_of(int64_t i) const {
+  if (sizes_.empty()) throw Error(c10::str("Dimension specified as ", i, " but tensor has no dimensions"));
+  return wrapped(i);
+}
+
 size_t Tensor::wrapped(int64_t i) const {
   int64_t rank = std::max<int64_t>(dim(), 1);
   if (i < -rank || i >= rank) throw Error(c10::str("Dimension out of range: ", i, " of a tensor of ", dim(), " dimensions"));
@@ -66,12 +99,19 @@ Tensor Tensor::view(IntArrayRef wanted) const {
   }
   if (inferred >= 0) sizes[static_cast<size_t>(inferred)] = known ? numel() / known : 0;
   if (count_of(sizes) != numel()) throw Error(c10::str("shape '", wanted, "' is invalid for input of size ", numel()));
-  if (!is_contiguous()) throw Error("view size is not compatible with input tensor's size and stride; use .reshape(...)");
-  std::vector<int64_t> strides = contiguous_strides(sizes);
-  return Tensor(storage_, type_, std::move(sizes), std::move(strides), offset_);
+  std::optional<std::vector<int64_t>> strides = contiguous_strides(sizes);
+  if (!is_contiguous()) strides = strides_of_view(sizes_, strides_, sizes);
+  if (!strides) throw ViewError("view size is not compatible with input tensor's size and stride; use .reshape(...)");
+  return Tensor(storage_, type_, std::move(sizes), std::move(*strides), offset_);
 }
 
-Tensor Tensor::reshape(IntArrayRef sizes, int line) const { return contiguous(MemoryFormat::Contiguous, line).view(sizes); }
+Tensor Tensor::reshape(IntArrayRef sizes, int line) const {
+  try {
+    return view(sizes);
+  } catch (const ViewError &) {
+    return contiguous(MemoryFormat::Contiguous, line).view(sizes);
+  }
+}
 
 Tensor Tensor::flatten(int64_t from, int64_t to, int line) const {
   size_t first = wrapped(from), last = wrapped(to);
@@ -88,6 +128,11 @@ Tensor Tensor::transpose(int64_t a, int64_t b) const {
   std::swap(view.sizes_[wrapped(a)], view.sizes_[wrapped(b)]);
   std::swap(view.strides_[wrapped(a)], view.strides_[wrapped(b)]);
   return view;
+}
+
+Tensor Tensor::t() const {
+  if (dim() > 2) throw Error(c10::str("t() expects a tensor with <= 2 dimensions, but self is ", dim(), "D"));
+  return dim() < 2 ? *this : transpose(0, 1);
 }
 
 Tensor Tensor::permute(IntArrayRef order) const {
@@ -176,6 +221,38 @@ Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions
   ScalarType type = options.dtype().type;
   auto bytes = static_cast<size_t>(last + 1) * elementSize(type);
   return Tensor(std::make_shared<Storage>(bytes, options.device(), line), type, sizes.vec(), strides.vec(), 0);
+}
+
+// As torch lays out what is made like another tensor: with its strides, where these leave no gap; else in the order of
+// rows, where its own dimensions come in that order.
+Tensor empty_like(const Tensor &x, const TensorOptions &options, int line) {
+  if (is_dense(x)) return empty_strided(x.sizes(), x.strides(), options, line);
+  if (is_by_rows(x)) return empty(x.sizes(), options, line);
+  refuse(line, c10::str("kfuzz does not know how torch lays out what is like sizes ", x.sizes(), " and strides ", x.strides(),
+                        ": take .contiguous() before"));
+}
+
+bool is_by_rows(const Tensor &x) {
+  int64_t last = 0;
+  for (int64_t d = x.dim(); d-- > 0;) {
+    if (x.size(d) == 1 || x.stride(d) == 0) continue;
+    if (x.stride(d) < last) return false;
+    last = x.stride(d);
+  }
+  return true;
+}
+
+bool is_dense(const Tensor &x) {
+  std::vector<std::pair<int64_t, int64_t>> steps;
+  for (int64_t d = 0; d < x.dim(); d++)
+    if (x.size(d) != 1) steps.emplace_back(x.stride(d), x.size(d));
+  std::sort(steps.begin(), steps.end());
+  int64_t step = 1;
+  for (const auto &[stride, size] : steps) {
+    if (stride != step) return x.numel() == 0;
+    step *= size;
+  }
+  return true;
 }
 
 Tensor from_device(void *data, ScalarType type, IntArrayRef sizes) {

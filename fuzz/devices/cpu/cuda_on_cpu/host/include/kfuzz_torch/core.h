@@ -103,12 +103,12 @@ using IntArrayRef = ArrayRef<int64_t>;
 
 struct Scalar {
   double value;
-  bool is_integer;
+  bool is_integer, is_bool = false;
   Scalar(double number = 0) : value(number), is_integer(false) {}
   Scalar(float number) : Scalar(static_cast<double>(number)) {}
   Scalar(int number) : value(number), is_integer(true) {}
   Scalar(int64_t number) : value(static_cast<double>(number)), is_integer(true) {}
-  Scalar(bool truth) : value(truth), is_integer(true) {}
+  Scalar(bool truth) : value(truth), is_integer(true), is_bool(true) {}
   template <class T>
   T to() const {
     return static_cast<T>(value);
@@ -141,7 +141,7 @@ struct TensorOptions {
   TensorOptions(ScalarType type) : type_(type) {}
   TensorOptions(TypeMeta type) : type_(type.type) {}
   TensorOptions(Device device) : device_(device) {}
-  TensorOptions(DeviceType device) : device_(device) {}
+  TensorOptions(DeviceType device) : device_(Device(device)) {}
   TensorOptions dtype(ScalarType type) const { return with([&](TensorOptions &made) { made.type_ = type; }); }
   TensorOptions dtype(TypeMeta type) const { return dtype(type.type); }
   TensorOptions device(Device device) const { return with([&](TensorOptions &made) { made.device_ = device; }); }
@@ -150,8 +150,10 @@ struct TensorOptions {
   TensorOptions memory_format(MemoryFormat) const { return *this; }
   TensorOptions requires_grad(bool = true) const { return *this; }
   TensorOptions pinned_memory(bool) const { return *this; }
-  TypeMeta dtype() const { return {type_}; }
-  Device device() const { return device_; }
+  TypeMeta dtype() const { return {type_.value_or(kFloat)}; }
+  Device device() const { return device_.value_or(kCPU); }
+  bool has_dtype() const { return type_.has_value(); }
+  bool has_device() const { return device_.has_value(); }
 
  private:
   template <class Change>
@@ -160,8 +162,8 @@ struct TensorOptions {
     change(made);
     return made;
   }
-  ScalarType type_ = kFloat;
-  Device device_ = kCPU;
+  std::optional<ScalarType> type_;
+  std::optional<Device> device_;
 };
 
 }  // namespace c10

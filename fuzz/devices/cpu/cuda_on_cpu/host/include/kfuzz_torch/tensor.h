@@ -81,8 +81,8 @@ class Tensor {
   int64_t ndimension() const { return dim(); }
   IntArrayRef sizes() const { return sizes_; }
   IntArrayRef strides() const { return strides_; }
-  int64_t size(int64_t i) const { return sizes_[wrapped(i)]; }
-  int64_t stride(int64_t i) const { return strides_[wrapped(i)]; }
+  int64_t size(int64_t i) const { return sizes_[place_of(i)]; }
+  int64_t stride(int64_t i) const { return strides_[place_of(i)]; }
   int64_t storage_offset() const { return offset_; }
   int64_t numel() const;
   size_t element_size() const { return elementSize(type_); }
@@ -151,7 +151,10 @@ class Tensor {
   Tensor to(ScalarType type, CUDA_ON_CPU_LINE) const;
   Tensor to(const Device &device, CUDA_ON_CPU_LINE) const;
   Tensor to(DeviceType device, CUDA_ON_CPU_LINE) const { return to(Device(device), line); }
-  Tensor to(const TensorOptions &options, CUDA_ON_CPU_LINE) const { return to(options.dtype().type, line).to(options.device(), line); }
+  Tensor to(const TensorOptions &options, CUDA_ON_CPU_LINE) const {
+    Tensor typed = options.has_dtype() ? to(options.dtype().type, line) : *this;
+    return options.has_device() ? typed.to(options.device(), line) : typed;
+  }
   Tensor cuda(CUDA_ON_CPU_LINE) const { return to(Device(kCUDA), line); }
   Tensor cpu(CUDA_ON_CPU_LINE) const { return to(Device(kCPU), line); }
   Tensor to_type(ScalarType type) const { return to(type); }
@@ -163,7 +166,7 @@ class Tensor {
   Tensor view_as(const Tensor &other) const { return view(other.sizes()); }
   Tensor flatten(int64_t from = 0, int64_t to = -1, CUDA_ON_CPU_LINE) const;
   Tensor transpose(int64_t a, int64_t b) const;
-  Tensor t() const { return transpose(0, 1); }
+  Tensor t() const;
   Tensor permute(IntArrayRef order) const;
   Tensor unsqueeze(int64_t at) const;
   Tensor squeeze() const;
@@ -202,6 +205,7 @@ class Tensor {
 
  private:
   size_t wrapped(int64_t i) const;
+  size_t place_of(int64_t i) const;
   void *checked_data(ScalarType wanted) const;
   void check_rank(size_t wanted) const;
   double number() const;
@@ -220,14 +224,18 @@ Tensor arange(const Scalar &end, const TensorOptions &options = {}, CUDA_ON_CPU_
 Tensor cat(const std::vector<Tensor> &parts, int64_t along = 0, CUDA_ON_CPU_LINE);
 Tensor stack(const std::vector<Tensor> &parts, int64_t along = 0, CUDA_ON_CPU_LINE);
 Tensor from_device(void *data, ScalarType type, IntArrayRef sizes);  // of memory that is somebody else's
-inline Tensor zeros(IntArrayRef sizes, const TensorOptions &options = {}, CUDA_ON_CPU_LINE) { return full(sizes, 0, options, line); }
-inline Tensor ones(IntArrayRef sizes, const TensorOptions &options = {}, CUDA_ON_CPU_LINE) { return full(sizes, 1, options, line); }
-inline Tensor empty_like(const Tensor &x, CUDA_ON_CPU_LINE) { return empty(x.sizes(), x.options(), line); }
-inline Tensor empty_like(const Tensor &x, const TensorOptions &options, CUDA_ON_CPU_LINE) { return empty(x.sizes(), options, line); }
-inline Tensor zeros_like(const Tensor &x, CUDA_ON_CPU_LINE) { return full(x.sizes(), 0, x.options(), line); }
-inline Tensor zeros_like(const Tensor &x, const TensorOptions &options, CUDA_ON_CPU_LINE) { return full(x.sizes(), 0, options, line); }
-inline Tensor ones_like(const Tensor &x, CUDA_ON_CPU_LINE) { return full(x.sizes(), 1, x.options(), line); }
-inline Tensor full_like(const Tensor &x, const Scalar &value, CUDA_ON_CPU_LINE) { return full(x.sizes(), value, x.options(), line); }
+Tensor zeros(IntArrayRef sizes, const TensorOptions &options = {}, CUDA_ON_CPU_LINE);
+Tensor ones(IntArrayRef sizes, const TensorOptions &options = {}, CUDA_ON_CPU_LINE);
+Tensor empty_like(const Tensor &x, const TensorOptions &options, CUDA_ON_CPU_LINE);
+inline Tensor empty_like(const Tensor &x, CUDA_ON_CPU_LINE) { return empty_like(x, x.options(), line); }
+inline Tensor full_like(const Tensor &x, const Scalar &value, const TensorOptions &options, CUDA_ON_CPU_LINE) {
+  return empty_like(x, options, line).fill_(value);
+}
+inline Tensor full_like(const Tensor &x, const Scalar &value, CUDA_ON_CPU_LINE) { return full_like(x, value, x.options(), line); }
+inline Tensor zeros_like(const Tensor &x, CUDA_ON_CPU_LINE) { return full_like(x, 0, x.options(), line); }
+inline Tensor zeros_like(const Tensor &x, const TensorOptions &options, CUDA_ON_CPU_LINE) { return full_like(x, 0, options, line); }
+inline Tensor ones_like(const Tensor &x, CUDA_ON_CPU_LINE) { return full_like(x, 1, x.options(), line); }
+inline Tensor ones_like(const Tensor &x, const TensorOptions &options, CUDA_ON_CPU_LINE) { return full_like(x, 1, options, line); }
 inline Tensor sum(const Tensor &x, CUDA_ON_CPU_LINE) { return x.sum(line); }
 inline Tensor transpose(const Tensor &x, int64_t a, int64_t b) { return x.transpose(a, b); }
 inline Tensor operator+(const Tensor &a, const Tensor &b) { return a.add(b); }
