@@ -75,21 +75,30 @@ REFUSED = {
     "a constant that is written": ("__constant__ float c;\n" + KERNEL.format("c = n; y[0] = c;"), "c is __constant__"),
     "a constant that is counted up": ("__constant__ int c;\n" + KERNEL.format("y[0] = n; ++c;"), "c is __constant__"),
     "a function of the host": (ASKED + KERNEL.format("y[n] = asked(y[n]);"), "calls asked(), which is a function of"),
-}  # fmt: skip
+}
 TAKEN = {
-    "an array of so many": "constexpr int c = 2;\n" + KERNEL.format("__shared__ float a[c == 2 ? 4 : 8]; a[n] = 1; y[0] = a[n];"),
-    "a constant that is compared": "__constant__ int c;\n" + KERNEL.format("if (c == n) y[0] = c; else if (c <= 2) y[1] = c;"),
+    "an array of so many": "constexpr int c = 2;\n"
+    + KERNEL.format("__shared__ float a[c == 2 ? 4 : 8]; a[n] = 1; y[0] = a[n];"),
+    "a constant that is compared": "__constant__ int c;\n"
+    + KERNEL.format("if (c == n) y[0] = c; else if (c <= 2) y[1] = c;"),
     "a local of a constant's name": "__constant__ float c;\n" + KERNEL.format("float c = 1; c = c + n; y[0] = c;"),
-    "a member of a constant's name": "struct S { float c; };\n__constant__ float c;\n" + KERNEL.format("S s; s.c = c; y[0] = s.c;"),
+    "a member of a constant's name": "struct S { float c; };\n__constant__ float c;\n"
+    + KERNEL.format("S s; s.c = c; y[0] = s.c;"),
     "an element of a constant": "__constant__ float c[4];\n" + KERNEL.format("c[n] = 1; y[0] = c[0];"),
-    "the host writes no constant": "__constant__ float c;\n" + KERNEL.format("y[0] = c;") + "void set(float c) { c = 2; }\n",
-    "a function that is constexpr": "constexpr " + ASKED + KERNEL.format("y[n] = asked(2);").replace("asked(2)", "asked(y[n])"),
+    "the host writes no constant": "__constant__ float c;\n"
+    + KERNEL.format("y[0] = c;")
+    + "void set(float c) { c = 2; }\n",
+    "a function that is constexpr": "constexpr "
+    + ASKED
+    + KERNEL.format("y[n] = asked(2);").replace("asked(2)", "asked(y[n])"),
     "a function for both": "#define HD __host__ __device__\nHD " + ASKED + KERNEL.format("y[n] = asked(y[n]);"),
     "one for each": f"__device__ double asked(double x) {{ return x; }}\n{ASKED}" + KERNEL.format("y[n] = asked(1.0);"),
     "a lambda of that name": ASKED + KERNEL.format("auto asked = [](float x) { return x; }; y[n] = asked(y[n]);"),
-    "a method of that name": "struct S { __device__ float asked(float x) { return x; } };\n" + ASKED + KERNEL.format("S s; y[n] = s.asked(1);"),
+    "a method of that name": "struct S { __device__ float asked(float x) { return x; } };\n"
+    + ASKED
+    + KERNEL.format("S s; y[n] = s.asked(1);"),
     "a macro of that name": "#define asked(x) (2 * (x))\n" + KERNEL.format("y[n] = asked(y[n]);"),
-}  # fmt: skip
+}
 
 
 def reason_of(text: str) -> str:
@@ -140,10 +149,15 @@ REFUSED_BY_THE_SHIM = {
     "types that differ": ("return x + x.to(torch::kDouble);", "kfuzz does not promote types: Float and Double"),
     "a sum of integers": ("return x.to(torch::kInt).sum(1);", "kfuzz does not promote types: a sum of Int"),
     "half of an integer": ("return x.to(torch::kLong) / 2;", "kfuzz does not promote types: arithmetic with a number"),
-    "layouts that differ": ("auto y = x.expand({2, x.size(0), x.size(1)}); return y.transpose(0, 2) + y.transpose(0, 1).contiguous();",
-                            r"do not go together|how torch lays out"),
-    "a copy of a view with gaps": ("return torch::empty_like(x.t().slice(0, 0, -1, 2).slice(1, 0, -1, 2));", "lays out|wrong-shape"),
-}  # fmt: skip
+    "layouts that differ": (
+        "auto y = x.expand({2, x.size(0), x.size(1)}); return y.transpose(0, 2) + y.transpose(0, 1).contiguous();",
+        r"do not go together|how torch lays out",
+    ),
+    "a copy of a view with gaps": (
+        "return torch::empty_like(x.t().slice(0, 0, -1, 2).slice(1, 0, -1, 2));",
+        "lays out|wrong-shape",
+    ),
+}
 LACKS = {
     "an order of dimensions": "return x.contiguous(torch::MemoryFormat::ChannelsLast).sum(1);",
     "an op of torch's": "return torch::cumsum(x, 1).sum(1);",

@@ -53,7 +53,10 @@ def bugs_of(discoveries: Iterable[Discovery]) -> tuple[Bug, ...]:
     Threads that wait at two barriers and are none the worse, for a card counts them all, come behind what shows.
     """
     found = [_bug(group) for group in grouped(list(discoveries), lambda one: one.causes)]
-    order = [((not bug.is_error, bug.is_known, bug.is_at_barriers, *_telling(bug.headline)), bug) for bug in found]
+    order = [
+        ((not bug.is_error, bug.is_known, bug.headline.defect.rank, bug.is_at_barriers, *_telling(bug.headline)), bug)
+        for bug in found
+    ]
     return tuple(bug for _, bug in sorted(order, key=lambda pair: pair[0]))
 
 

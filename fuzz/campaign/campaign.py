@@ -36,7 +36,8 @@ class Options:
     """What a campaign is asked for. Without `max_cases` and `max_time` it goes on until it is interrupted.
 
     `corpus`: where cases that fail are kept. `out`: where the campaign keeps its state, to be resumed from.
-    `known`: buckets and causes that are no news (a baseline). `shard`: which part of the campaign this is, of whose
+    `known`: buckets and causes that are no news (a baseline). `other_shapes`: what is wrong nowhere but at other shapes
+    than the one that a function was written for is an error, too. `shard`: which part of the campaign this is, of whose
     parts together `max_cases` are the cases.
     """
 
@@ -50,6 +51,7 @@ class Options:
     corpus: Path | None = None
     out: Path | None = None
     known: frozenset[str] = frozenset()
+    other_shapes: bool = True
     shard: Shard = WHOLE
 
 

@@ -3,7 +3,8 @@
     result = explained(run_campaign(kernels, make_device, options), make_device, options)
 
 A wrong answer has no line. Where its case, run again with each access checked, shows an error that has one, it comes
-of that. Knows campaigns, trials and minimizing; what is found here changes no exit code.
+of that. Knows campaigns, trials and minimizing; what is found here changes no exit code, but where shapes beside the
+one that a function was written for do not count.
 """
 
 import time
@@ -14,6 +15,7 @@ from dataclasses import replace
 from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.campaign import KernelResult, Options, Result
 from kfuzz.campaign.children import MakeDevice
+from kfuzz.campaign.ranking import ELSEWHERE, ranked
 from kfuzz.campaign.schedule import CHECK_BUDGET, attempt_of, probe_of
 from kfuzz.campaign.state import Discovery, write_state
 from kfuzz.cases import corpus
@@ -48,7 +50,8 @@ def explained(result: Result, make_device: MakeDevice, options: Options) -> Resu
                     told_first = [bug for bug in together.bugs if _is_to_be_small(bug)][:left]
                     left -= len(told_first)
                     small = (_small(one.kernel, bug, result.seed, options, device, until) for bug in told_first)
-                    found[place] = _replaced(together, small)
+                    found[place] = together = _replaced(together, small)
+                    found[place] = _replaced(together, _ranked(together, options, device))
     except (CaseError, ClaimError, DeviceError, KeyboardInterrupt):
         pass  # what was found is found, and told as it is
     write_state(options.out, result.seed, [one.kernel for one in found], [one.progress for one in found])
@@ -72,6 +75,14 @@ def _causes(one: KernelResult, seed: int, options: Options, device: Device, unti
                 trial = run_trial(one.kernel, attempt.case, attempt.tune, device, probe)
                 causes = [cause for error in trial.errors if error.is_placed for cause in error.causes]
                 yield replace(each, comes_of=tuple(dict.fromkeys(causes)))
+
+
+def _ranked(one: KernelResult, options: Options, device: Device) -> Iterator[Discovery]:
+    """The errors of a function that was written for a shape, by what they mean there."""
+    errors = [bug for bug in one.bugs if _is_to_be_small(bug)]
+    for each in ranked(one.kernel, errors, device):
+        is_error = options.other_shapes or each.defect.rank != ELSEWHERE
+        yield each if is_error else replace(each, defect=replace(each.defect, severity="warning"))
 
 
 def _is_to_be_small(bug: Bug) -> bool:

@@ -29,7 +29,8 @@ class Unclaimed:
 
     op: str = ""
     said: FunctionWords = field(default_factory=FunctionWords)
-    shapes: str = "any"
+    shapes: str = ""
+    """"home" leaves out all other shapes, "any" lets them count as the one that it was written for."""
     claim: Path | None = None
 
     @property
@@ -40,7 +41,7 @@ class Unclaimed:
         words += ["--entry", self.said.entry] if self.said.entry else []
         words += ["--home", "x".join(map(str, self.said.home))] if self.said.home else []
         words += [word for name, of in self.said.arguments.items() for word in ("--arg", f"{name}={','.join(of)}")]
-        words += ["--shapes", self.shapes] if self.shapes != "any" else []
+        words += ["--shapes", self.shapes] if self.shapes else []
         return shlex.join(words)
 
 

@@ -166,6 +166,7 @@ def fuzz(
         corpus=folder,
         out=out,
         known=corpus.read_baseline(baseline) if baseline else frozenset(),
+        other_shapes=unclaimed is None or unclaimed.shapes == "any",
         shard=part,
     )
     corpus.check_writable(folder)

@@ -104,12 +104,12 @@ def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def told(
-        *args: object, op: str | None, entry: str, home: tuple[int, ...], arg: dict[str, tuple[str, ...]], shapes: str,
-        claim: Path | None, **rest: object
+        *args: object, op: str | None, entry: str, home: tuple[int, ...], arg: dict[str, tuple[str, ...]],
+        shapes: str | None, claim: Path | None, **rest: object
     ) -> None:  # fmt: skip
-        if not (op or claim) and (entry or home or arg or shapes != "any"):
+        if not (op or claim) and (entry or home or arg or shapes):
             raise click.UsageError("--entry, --home, --arg and --shapes are for a file without a claim: say --op, too")
-        unclaimed = Unclaimed(op or "", FunctionWords(entry, home, arg, shapes == "home"), shapes, claim)
+        unclaimed = Unclaimed(op or "", FunctionWords(entry, home, arg, shapes == "home"), shapes or "", claim)
         command(*args, unclaimed=unclaimed if op or claim else None, **rest)
 
     for option in reversed(UNCLAIMED):
@@ -122,7 +122,8 @@ UNCLAIMED = (
     click.option("--entry", default="", metavar="NAME", help="Its function, where it has several."),
     click.option("--home", callback=shape, metavar="SIZES", help="The shape it was written for: 16x1024."),
     click.option("--arg", multiple=True, callback=arguments, metavar="NAME=VALUE", help="What another argument is."),
-    click.option("--shapes", type=click.Choice(("any", "home")), default="any", help="Whether other shapes count."),
+    click.option("--shapes", type=click.Choice(("any", "home")),
+                 help="Whether other shapes count like it, or are left out; else they count for a warning."),
     click.option("--claim", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
                  help="A claim in TOML, or a part of one, for all files that have none."),
 )  # fmt: skip

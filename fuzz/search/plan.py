@@ -20,7 +20,7 @@ from kfuzz.search.choose import Choose
 from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.large import Large, large_size
 from kfuzz.search.rows import rows_recipe, two
-from kfuzz.search.sizes import WORK, Ground, allowed, size_of
+from kfuzz.search.sizes import WORK, Ground, allowed, ground_of, size_of
 from kfuzz.search.vast import vast_size
 
 BUDGET = 1 << 16
@@ -45,6 +45,16 @@ def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK,
     ground, axes = (large and large_size(kernel, large, choose)) or size_of(kernel, choose, budget, work)
     ground, axes = allowed(ground, axes, choose)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), ground.tune)
+
+
+def plan_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], choose: Choose) -> Attempt:
+    """A case of just this size."""
+    return Attempt(case_of(kernel.op, _arrays(ground_of(kernel, tune), axes, choose)), tune)
+
+
+def takes_any_number(kernel: Kernel) -> bool:
+    """Whether every input is numbers that mean nothing but themselves: no indices, nothing made for one another."""
+    return planner_of(kernel.op) is every_role_by_rows and not kernel.finite and kernel.value_range is None
 
 
 def shapes(kernel: Kernel, axes: Mapping[str, int]) -> dict[str, Shape]:

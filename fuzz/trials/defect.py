@@ -15,6 +15,9 @@ from kfuzz.oracle.verdict import Extent, Picture, Worst
 WRONG, WRONG_BEYOND = "wrong answers", "wrong answers where there are infinities or NaN"
 """What answers come of, while no more is known; a kernel that gives the first gives the second, too."""
 
+TITLES = ("BROKEN", "BROKEN", "BROKEN", "UNDEFINED", "UNDEFINED", "NARROW")
+"""By rank."""
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -63,6 +66,15 @@ class Defect:
     picture: Picture | None = None
     ratio: float | None = None
     causes: tuple[str, ...] = ()
+    rank: int = 0
+    """Beside the shape that a host function was written for: the lower, the graver; 0 where that is not known."""
+    standing: str = ""
+    """What the rank is told by."""
+
+    @property
+    def title(self) -> str:
+        """The word in front of it."""
+        return "WARNING" if self.severity == "warning" and not self.rank else TITLES[self.rank]
 
     @property
     def is_placed(self) -> bool:

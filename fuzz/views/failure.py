@@ -35,8 +35,7 @@ def failure_text(
 
     Its first line is the bucket, which begins with the kernel's name.
     """
-    title = "WARNING" if defect.severity == "warning" else "BROKEN"
-    lines = [f"{title}  {defect.bucket}" + ("  (known)" if is_known else "")]
+    lines = [f"{defect.title}  {defect.bucket}" + ("  (known)" if is_known else "")]
     for label, said in (*evidence(defect), seen, *(commands(defect, case, is_minimized) if case else ())):
         wrapped = [said] if label in COMMANDS else textwrap.wrap(said, WIDTH - LABEL - 2, break_long_words=False)
         lines += [f"  {label if row == 0 else '':<{LABEL}}{part}" for row, part in enumerate(wrapped)]
@@ -78,6 +77,8 @@ def runs_text(broken: int, runs: int) -> str:
 
 def evidence(defect: Defect) -> Iterator[Statement]:
     """What is wrong, where, and what shows it."""
+    if defect.standing:
+        yield "rank", f"{defect.title} {defect.standing}" if defect.title != "NARROW" else f"NARROW: {defect.standing}"
     worst, extent = defect.worst, defect.extent
     if worst is None or extent is None:
         yield "seen", defect.message

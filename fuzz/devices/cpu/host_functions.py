@@ -38,8 +38,8 @@ def is_hosts_alone(one: Definition, code: str, words: frozenset[str]) -> bool:
 
 
 def unchecked(code: str, words: frozenset[str]) -> Iterator[TextEdit]:
-    """An attribute in front of each such function: the host's use of device memory is seen by a page fault, and needs no
-    hook, which halves what a large file compiles.
+    """An attribute in front of each such function, which halves what a large file compiles: the host's use of device
+    memory is seen by a page fault, and needs no hook.
     """
     for one in functions(code):
         if is_hosts_alone(one, code, words):

@@ -98,9 +98,7 @@ def translated(
             some.extend(launches(code, text, file.path))
             some.extend(unchecked(code, words))
     done = tuple(map(_edited, texts, edits))
-    return Translated(
-        done, _names(_DYNAMIC_SHARED, every), constants, _names(_KERNEL, blanked("\n".join(whole)))
-    )
+    return Translated(done, _names(_DYNAMIC_SHARED, every), constants, _names(_KERNEL, blanked("\n".join(whole))))
 
 
 def _parted(joined: str, lengths_of: Sequence[str]) -> list[str]:

@@ -1,0 +1,178 @@
+"""How grave a bug is beside the shape that a host function was written for: found out by running it there.
+
+Four ranks: wrong there with usual numbers; wrong there with others that the op allows; undefined there, and right
+in some orders of threads; right there, and wrong elsewhere.
+Knows kernels, trials and bugs; what is told of a rank is here.
+"""
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kfuzz.campaign.bugs import Bug
+from kfuzz.campaign.state import Discovery
+from kfuzz.cases.case import Case, case_of
+from kfuzz.claims.expression import show_sizes
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Device, Probe
+from kfuzz.oracle import judge
+from kfuzz.search.plan import plan_at, shapes, takes_any_number
+from kfuzz.trials.defect import Defect
+from kfuzz.trials.trial import Trial, run_trial
+
+USUAL_SEEDS, OTHER_SEEDS = 2, 6
+USUAL = 8.0
+"""No number of a test's usual inputs is larger: normal ones end at 3.5, and a few are scaled."""
+MOST_SECONDS = 20.0
+"""For one run at home, which is mostly larger than what a trial has."""
+ORDERS = 4
+SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 33, 48, 64, 96, 100, 128, 256, 384, 512, 1000, 1024)
+DIVISORS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+AT_HOME, FOR_VALUES, BETWEEN_WARPS, WITHIN_A_WARP, ELSEWHERE = 1, 2, 3, 4, 5
+
+
+@dataclass(frozen=True)
+class AtHome:
+    """What trials at the shape that a function was written for have shown."""
+
+    usual: tuple[Trial, ...]
+    others: tuple[Trial, ...]
+
+    def causes(self, trials: Sequence[Trial]) -> frozenset[str]:
+        """What errors of these come of."""
+        return frozenset(cause for one in trials for error in one.errors for cause in error.causes)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether an answer was judged there, or an error seen."""
+        return any(one.elements or one.errors for one in self.usual)
+
+
+def at_home(kernel: Kernel, device: Device) -> AtHome:
+    """Run a kernel at its home: with normal numbers, and with such as the search draws."""
+    tune = next(kernel.tunes(kernel.home), {})
+
+    def tried(cases: Sequence[Case]) -> tuple[Trial, ...]:
+        probes = [Probe(check, 3, seed, MOST_SECONDS) for seed, check in ((0, False), (0, True))]
+        first = [run_trial(kernel, cases[0], tune, device, probe) for probe in probes]
+        return (*first, *(run_trial(kernel, one, tune, device, probes[0]) for one in cases[1:]))
+
+    drawn = [plan_at(kernel, kernel.home, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
+    return AtHome(tried(usual_cases(kernel, kernel.home, tune)[:USUAL_SEEDS]), tried(drawn))
+
+
+def usual_cases(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> list[Case]:
+    """Cases of a size as a test would have them: normal numbers, or of what is drawn the tamest."""
+    drawn = [plan_at(kernel, axes, tune, random.Random(seed).randint).case for seed in range(OTHER_SEEDS)]  # noqa: S311  values, nothing secret
+    tame = [one for one in drawn if all(is_tame(array) for array in one.arrays.values())]
+    roles = shapes(kernel, axes)
+    draw = np.random.default_rng(0)
+    normal = {role: draw.normal(size=shape).astype(np.float32) for role, shape in roles.items()}
+    return [case_of(kernel.op, normal)] if takes_any_number(kernel) else tame or drawn[:1]
+
+
+def is_tame(array: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> bool:
+    """Whether all of it is numbers of a usual size."""
+    return bool(np.isfinite(array).all() and (np.abs(array) <= USUAL).all())
+
+
+def ranked(kernel: Kernel, bugs: Sequence[Bug], device: Device) -> Iterator[Discovery]:
+    """The discoveries of each bug with its rank, where anything is known of the home."""
+    if not kernel.home or not bugs:
+        return
+    home = at_home(kernel, device)
+    for bug in bugs if home.is_known else ():
+        place, standing = rank_of(kernel, bug, home, device)
+        yield from (replace(one, defect=replace(one.defect, rank=place, standing=standing)) for one in bug.every)
+
+
+def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int, str]:
+    """The rank of a bug and what is told of it."""
+    shape, causes = "x".join(map(str, kernel.home.values())), {cause for one in bug.every for cause in one.causes}
+    is_usual, is_other = (bool(causes & home.causes(trials)) for trials in (home.usual, home.others))
+    is_other = is_other or any(dict(one.defect.scene.axes) == dict(kernel.home) for one in bug.every)
+    defect = bug.headline.defect
+    if defect.kind == "race" and (is_usual or is_other):
+        right, wrong = orders_of(kernel, home.usual[0].case, device)
+        if right or not wrong:
+            return undefined(defect, shape, right, wrong)
+    if is_usual:
+        return AT_HOME, f"at {shape}, the shape it was written for"
+    if is_other:
+        return FOR_VALUES, f"at {shape} for values that {kernel.op} allows"
+    return ELSEWHERE, narrow(kernel, defect, device)
+
+
+def undefined(defect: Defect, shape: str, right: Sequence[str], wrong: Sequence[str]) -> tuple[int, str]:
+    """What is told of a race."""
+    is_within = "of its warp" in defect.message
+    who = "lanes of one warp, which GPUs often hide" if is_within else "warps"
+    told = f"right in {', '.join(right)}; wrong in {', '.join(wrong)}" if wrong else f"right in {', '.join(right)}"
+    return (WITHIN_A_WARP if is_within else BETWEEN_WARPS), f"at {shape}: race between {who}; {told}"
+
+
+def orders_of(kernel: Kernel, case: Case, device: Device) -> tuple[list[str], list[str]]:
+    """The orders of threads in which the answer is right, and in which it is wrong."""
+    bound = kernel.bind(case.arrays, next(kernel.tunes(kernel.axes_of(case.arrays)), {}))
+    right, wrong = dict[str, None](), dict[str, None]()
+    for run in device.run(bound.job, Probe(runs=ORDERS, timeout=MOST_SECONDS)).runs:
+        given, got = kernel.stored(case.arrays), kernel.outputs(run.outputs)
+        verdict = judge(kernel.op, given, got, bound.accuracy, kernel.special, kernel.scalars)
+        (wrong if verdict.status == "broken" else right)[run.label.partition(", ")[0]] = None
+    return list(right), list(wrong)
+
+
+def narrow(kernel: Kernel, defect: Defect, device: Device) -> str:
+    """What it does at another shape, and where it is right, as far as that can be told from a few sizes."""
+    axes = defect.scene.axes
+    name = str(kernel.entries[0]).partition("(")[0]
+    takes = "x".join(map(str, axes.values()))
+    where = condition(kernel, axes, lambda sizes: shows(kernel, defect, sizes, device))
+    right = f"; right wherever {where}" if where else f"; right at {show_sizes(kernel.home, kernel.home)}"
+    return f"{name}() takes {takes} and {deed(defect)}{right}. A check would turn this into a refusal"
+
+
+def deed(defect: Defect) -> str:
+    """What it does there, in a few words: `reads x[4]`."""
+    found = defect.finding
+    if found and (access := re.search(r"(reads|writes) (?:\d+ bytes (?:at|from) )?(\w+\[-?\d+\])", found.message)):
+        return f"{access[1]} {access[2]}"
+    if found and found.array and found.index is not None and found.kind == "unwritten":
+        return f"leaves {found.array}[{found.index}] unwritten"
+    return f"its answer is wrong: {defect.diagnosis}" if defect.diagnosis else f"shows {defect.kind}"
+
+
+def shows(kernel: Kernel, defect: Defect, axes: Mapping[str, int], device: Device) -> bool:
+    """Whether the same comes of usual numbers of this size."""
+    tune = dict(defect.scene.tune)
+    case = usual_cases(kernel, axes, tune)[0]
+    trial = run_trial(kernel, case, tune, device, Probe(defect.scene.check, 2, 0, MOST_SECONDS))
+    return any(set(error.causes) & set(defect.causes) for error in trial.errors)
+
+
+def condition(kernel: Kernel, axes: Mapping[str, int], is_broken: Callable[[Mapping[str, int]], bool]) -> str:
+    """`cols % 4 == 0`: what is true of one axis wherever it is right and nowhere else, of the sizes that are tried."""
+    for name in reversed(list(axes)):
+        sizes = sorted({axes[name], *(size for size in (*SIZES, kernel.home[name]) if size in kernel.axes[name])})
+        sizes = [size for size in sizes if size <= max(SIZES) and kernel.admits({**axes, name: size})]
+        wrong = {size for size in sizes if is_broken({**axes, name: size})}
+        if found := divides(name, set(sizes) - wrong, wrong):
+            return found
+    return ""
+
+
+def divides(name: str, right: set[int], wrong: set[int]) -> str:
+    """The divisor, or the bound, that tells the right sizes from the wrong ones; empty where none does."""
+    if not wrong or len(right) < 2:
+        return ""
+    for divisor in DIVISORS:
+        if all(size % divisor == 0 for size in right) and not any(size % divisor == 0 for size in wrong):
+            return f"{name} % {divisor} == 0"
+    if max(right) < min(wrong):
+        return f"{name} <= {max(right)}"
+    if max(wrong) < min(right):
+        return f"{name} >= {min(right)}"
+    return ""
