@@ -1,5 +1,7 @@
 """Mutants: where operators apply, what they leave alone, and that each does what its name says."""
 
+from pathlib import Path
+
 import pytest
 
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
@@ -158,6 +160,18 @@ def test_a_mutant_names_its_line_before_and_after() -> None:
     assert kernel.source.splitlines()[mutant.line - 1].strip() == mutant.before
     assert mutant.before == "value = fmaxf(value, __shfl_down_sync(0xffffffffu, value, offset));"
     assert mutant.after == "value = fminf(value, __shfl_down_sync(0xffffffffu, value, offset));"
+
+
+def test_a_function_that_no_launch_reaches_is_left_alone(tmp_path: Path) -> None:
+    kernel = load(KERNELS / "reduce" / "warp_max_down.cu")
+    idle = "__device__ float never(float a, float b) {\n    // größer\n    return a < b ? fmaxf(a, b) : expf(a - b);\n}\n"
+    for call, more in (("", False), ("    never(1.0f, 2.0f);\n", True)):
+        head, opened, body = kernel.source.rpartition("{\n")
+        start = head.index("// ///\n", head.index("/// kernel")) + len("// ///\n")
+        (tmp_path / "mine.cu").write_text(head[:start] + idle + head[start:] + opened + call + body)
+        found = mutants(load(tmp_path / "mine.cu"))
+        assert any("fminf(a, b)" in one.after for one in found) == more
+        assert len(found) >= len(mutants(kernel))
 
 
 @pytest.mark.parametrize(

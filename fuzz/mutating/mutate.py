@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from kfuzz.claims.kernel import Kernel
+from kfuzz.devices.cpu.reach import unreached
+from kfuzz.devices.cuda_text import blanked
 from kfuzz.mutating import operators as operators_folder
 from kfuzz.mutating.change import Change
 from kfuzz.mutating.syntax import Source, parse
@@ -55,11 +57,14 @@ def operators() -> dict[str, Operator]:
 
 
 def mutants(kernel: Kernel) -> tuple[Mutant, ...]:
-    """Every mutant of a kernel, each text once, from top to bottom within an operator."""
+    """Every mutant of a kernel, each text once, from top to bottom within an operator; none of what it never calls."""
     source = parse(kernel.source)
+    idle = _idle(kernel)
     found: dict[str, Mutant] = {}
     for name, operator in operators().items():
         for change in operator(source):
+            if any(first <= start and end <= last for first, last in idle for start, end, _ in change):
+                continue
             mutant = _mutant(kernel, name, source, change)
             if mutant.source != kernel.source:
                 found.setdefault(mutant.source, mutant)
@@ -69,6 +74,13 @@ def mutants(kernel: Kernel) -> tuple[Mutant, ...]:
 def as_kernel(mutant: Mutant, kernel: Kernel) -> Kernel:
     """The mutant as a kernel under its original's name, so that its trials are the original's."""
     return replace(kernel, front=replace(kernel.front, source=mutant.source))
+
+
+def _idle(kernel: Kernel) -> list[tuple[int, int]]:
+    """The bytes of the functions and classes that no launch reaches."""
+    text = kernel.source
+    parts = unreached(blanked(text), map(str, kernel.entries))
+    return [(len(text[: one.start].encode()), len(text[: one.end].encode())) for one in parts if not one.is_macro]
 
 
 def _mutant(kernel: Kernel, operator: str, source: Source, change: Change) -> Mutant:
