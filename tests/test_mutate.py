@@ -164,7 +164,7 @@ def test_a_mutant_names_its_line_before_and_after() -> None:
 
 def test_a_function_that_no_launch_reaches_is_left_alone(tmp_path: Path) -> None:
     kernel = load(KERNELS / "reduce" / "warp_max_down.cu")
-    idle = "__device__ float never(float a, float b) {\n    // größer\n    return a < b ? fmaxf(a, b) : expf(a - b);\n}\n"
+    idle = "__device__ float never(float a, float b) {\n    // größer\n  return a < b ? fmaxf(a, b) : expf(a - b);\n}\n"
     for call, more in (("", False), ("    never(1.0f, 2.0f);\n", True)):
         head, opened, body = kernel.source.rpartition("{\n")
         start = head.index("// ///\n", head.index("/// kernel")) + len("// ///\n")
