@@ -1,8 +1,8 @@
 """The pytest plugin: kept cases are test items, and `pytest --kfuzz` fuzzes.
 
 It is loaded in every test run of everyone who has kfuzz installed, so it imports nothing but pytest, and looks at
-nothing but JSON and .cu files, until there is a case, a claim, or somebody asks to fuzz. What the items do is in
-pytest_items.
+nothing but JSON, .cu files and the heads of .py files, until there is a case, a claim, or somebody asks to fuzz. What
+the items do is in pytest_items.
 """
 
 import importlib
@@ -15,8 +15,10 @@ from typing import Protocol
 import pytest
 
 CASE = re.compile(rb'"schema"\s*:\s*"kfuzz-case/')
-CLAIM = re.compile(rb"^[ \t]*(?://|/\*+|\*)?[ \t]*///[ \t]*kernel[ \t]*(?:\*/)?[ \t\r]*$", re.MULTILINE)
+CLAIM = re.compile(rb"^[ \t]*(?://|/\*+|\*|#)?[ \t]*///[ \t]*kernel[ \t]*(?:\*/)?[ \t\r]*$", re.MULTILINE)
 """As front_matter.MEANT has it."""
+CODE = re.compile(rb"^(?:async |def |class |import |from |@|if |try:|with |[\w.]+\s*[=(\[])", re.MULTILINE)
+"""As front_matter.CODE has it: a claim in a Python file stands above."""
 MOST_BYTES = 16 << 20
 WINDOW = 4096
 """Bytes at either end of a JSON file in which its schema stands: first as we write it, last if keys are sorted."""
@@ -37,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--kfuzz-cases", type=int, metavar="N", help="so many cases of each kernel, however long they take")
     group.addoption("--kfuzz-device", default="auto", choices=("auto", "cpu", "gpu"), help="where kernels run")
     group.addoption("--kfuzz-seed", type=int, metavar="N", help="which cases are tried; drawn if left out")
-    kernels = "kernels to replay on and to fuzz, as globs from rootdir; every .cu file with a claim if left out"
+    kernels = "kernels to replay on and to fuzz, as globs from rootdir; every .cu and .py file with a claim if left out"
     parser.addini("kfuzz_kernels", kernels, type="linelist", default=[])
     parser.addini("kfuzz_corpus", "folder for cases that --kfuzz finds", default="tests/corpus")
 
@@ -61,7 +63,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         collector: pytest.Collector = _items().CaseFile.from_parent(parent, path=file_path)
         return collector
     is_chosen = parent.session.isinitpath(file_path) or not parent.config.getini("kfuzz_kernels")
-    if file_path.suffix == ".cu" and is_chosen and has_claim(file_path):
+    if file_path.suffix in (".cu", ".py") and is_chosen and has_claim(file_path):
         found: pytest.Collector = _items().KernelFile.from_parent(parent, path=file_path)
         return found
     return None
@@ -99,7 +101,10 @@ def is_case(path: Path) -> bool:
 def has_claim(path: Path) -> bool:
     """Whether a kernel file carries a claim, or what was meant for one."""
     try:
-        return path.is_file() and path.stat().st_size <= MOST_BYTES and bool(CLAIM.search(path.read_bytes()))
+        if not path.is_file() or path.stat().st_size > MOST_BYTES:
+            return False
+        text = path.read_bytes()
+        return bool(CLAIM.search(text if path.suffix == ".cu" else CODE.split(text, maxsplit=1)[0]))
     except OSError:
         return False
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kfuzz.claiming.guess import guessed
+from kfuzz.claiming.guess_call import claim_for_python, kernel_of_module
 from kfuzz.claiming.guess_host import FunctionWords, entries_for, host_claims
 from kfuzz.claims import front_matter
-from kfuzz.claims.front_matter import shown_path
+from kfuzz.claims.front_matter import is_python_file, shown_path
 from kfuzz.claims.kernel import Kernel, load, read
 from kfuzz.claims.roles import roles_of
 from kfuzz.devices import ClaimError
@@ -51,19 +52,41 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
     if front_matter.has_claim(source):
         return load(path)
     toml, said = "", unclaimed.said
-    op = unclaimed.op
+    op, is_python = unclaimed.op, is_python_file(path)
     if unclaimed.claim:
         toml = front_matter.text_of(unclaimed.claim)
         values = front_matter.beside(path, source, toml, unclaimed.words).values
-        if "host" in values or "launch" in values:
+        if "host" in values or "launch" in values or (is_python and ("call" in values or "arrays" in values)):
             return read(front_matter.beside(path, source, toml, unclaimed.words))
         op, said, toml = part_of(unclaimed, values)
+    check_op(shown_path(path), op)
+    check_home(op, said)
+    if is_python:
+        claim = claim_for_python(path, source, op, said)
+    else:
+        check_entry(path, source, op, said)
+        claim = claim_for(path, source, op, said)
+    return read(front_matter.beside(path, source, claim + toml, unclaimed.words))
+
+
+def kernel_named(target: str, unclaimed: Unclaimed | None) -> Kernel:
+    """The kernel of a callable in a module, `mypkg.softmax:forward`; what it computes has to be said."""
+    if unclaimed and unclaimed.claim:
+        raise ClaimError(f"{target}: --claim is for files; of a callable in a module say --op, --arg and --home")
+    op = unclaimed.op if unclaimed else ""
+    check_op(target, op)
+    assert unclaimed, "it says the op"
+    check_home(op, unclaimed.said)
+    if unclaimed.said.entry:
+        raise ClaimError(f"{target}: the function is named already; leave --entry out")
+    return kernel_of_module(target, op, unclaimed.said, unclaimed.words)
+
+
+def check_op(where: str, op: str) -> None:
+    """A ClaimError where the oracle does not know the op, or nobody says it."""
     if op not in op_names():
         told = f"no op {op}; there are {', '.join(op_names())}" if op else "say what it computes: --op softmax"
-        raise ClaimError(f"{shown_path(path)}: {told}")
-    said = checked(path, source, op, said)
-    front = front_matter.beside(path, source, claim_for(path, source, op, said) + toml, unclaimed.words)
-    return read(front)
+        raise ClaimError(f"{where}: {told}")
 
 
 def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, FunctionWords, str]:
@@ -95,17 +118,20 @@ def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, Fu
     )
 
 
-def checked(path: Path, source: str, op: str, said: FunctionWords) -> FunctionWords:
-    """The same where it fits the file; a ClaimError that says what is to be said."""
+def check_entry(path: Path, source: str, op: str, said: FunctionWords) -> None:
+    """A ClaimError that says what is to be said, where the file has several functions."""
     where, entries = shown_path(path), entries_for(source)
     if not said.entry and len(entries) > 1:
         raise ClaimError(f"{where}: it has {', '.join(entries)}: say which computes {op}: --entry {entries[0]}")
+
+
+def check_home(op: str, said: FunctionWords) -> None:
+    """A ClaimError where the shape that is said does not fit the op."""
     sizes = list(dict.fromkeys(size for shape in roles_of(op).inputs.values() for size in shape if size != "1"))
     if said.home and len(said.home) != len(sizes):
         raise ClaimError(f"--home: {op} has the sizes {' x '.join(sizes)}; {len(said.home)} are given")
     if said.only_home and not said.home:
         raise ClaimError("--shapes home: say which: --home 16x1024")
-    return said
 
 
 def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> str:

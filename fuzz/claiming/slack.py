@@ -40,7 +40,7 @@ class Slack:
 
 def slack_of(kernel: Kernel, device: Device) -> Slack | None:
     """What a claim of `adds` would gain; None where the claim has one, where it cannot be counted, or gains nothing."""
-    if kernel.rounding.adds is not None:
+    if kernel.rounding.adds is not None or kernel.front.is_python:
         return None
     axes = axes_for(kernel)
     tune = next(kernel.tunes(axes), None)

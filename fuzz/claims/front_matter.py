@@ -1,6 +1,6 @@
 """The block of TOML on top of a kernel file, and where each of its keys stands.
 
-Knows the fences, TOML and lines; never what a key means.
+It stands in comments: after // in CUDA, after # in Python. Knows the fences, TOML and lines; never what a key means.
 """
 
 import json
@@ -18,13 +18,11 @@ from kfuzz.printable import one_line
 
 OPENS = "// /// kernel"
 CLOSES = "// ///"
-HOW = (
-    "a kernel file carries its claim in comments between '// /// kernel' and '// ///'; "
-    "'kfuzz show --template' prints one to start from"
-)
-MEANT = re.compile(r"\s*(?://|/\*+|\*)?\s*///\s*kernel\s*(?:\*/)?\s*$")
-MEANT_CLOSED = re.compile(r"\s*(?:(?://|\*)?\s*///|(?:///\s*)?\*/)\s*$")
-PLAIN = "a claim stands in // comments, with one space after the slashes, not in /* */"
+MEANT = re.compile(r"\s*(?://|/\*+|\*|#)?\s*///\s*kernel\s*(?:\*/)?\s*$")
+MEANT_CLOSED = re.compile(r"\s*(?:(?://|\*|#)?\s*///|(?:///\s*)?\*/)\s*$")
+PYTHON = ".py"
+CODE = re.compile(r"^(?:async |def |class |import |from |@|if |try:|with |[\w.]+\s*[=(\[])", re.MULTILINE)
+"""A line of a Python file that is neither a comment nor of a docstring."""
 WIDEST = 72
 MOST_LINES, MOST_LETTERS = 400, 1 << 16
 """More than any claim needs, and few enough that finding the line of a mistake takes no time."""
@@ -56,12 +54,14 @@ class FrontMatter:
     said: str = ""
 
     @property
+    def is_python(self) -> bool:
+        """Whether it is a file of Python callables."""
+        return is_python_file(self.path)
+
+    @property
     def whole(self) -> str:
         """The file's text with the claim on top, wherever that comes from."""
-        if not self.said:
-            return self.source
-        claim = "\n".join(f"// {line}".rstrip() for line in self.toml.split("\n"))
-        return f"{OPENS}\n{claim}\n{CLOSES}\n{self.source}"
+        return self.source if not self.said else f"{with_claim(self.path, self.toml)}\n{self.source}"
 
     def error(self, key: KeyPath, found: str) -> ClaimError:
         """One line: file, line, key = value, what was found and what is allowed."""
@@ -76,6 +76,23 @@ class FrontMatter:
         while key and key not in lines:
             key = key[:-1]
         return self.first + lines[key] if key else self.first - 1
+
+
+def is_python_file(path: Path) -> bool:
+    """Whether a path is that of a Python file, or stands for a callable in a module: `mypkg.softmax:forward`."""
+    return path.suffix == PYTHON or ":" in path.name
+
+
+def comment_of(path: Path) -> str:
+    """What begins a comment in a kernel file."""
+    return "#" if is_python_file(path) else "//"
+
+
+def with_claim(path: Path, toml: str) -> str:
+    """A claim as it stands on top of a file."""
+    mark = comment_of(path)
+    lines = [f"{mark} {line}".rstrip() for line in toml.split("\n")]
+    return "\n".join([f"{mark} /// kernel", *lines, f"{mark} ///"])
 
 
 def read(path: Path) -> FrontMatter:
@@ -109,35 +126,40 @@ def beside(path: Path, source: str, toml: str, said: str) -> FrontMatter:
 @lru_cache(maxsize=1024)
 def parse(path: Path, source: str) -> FrontMatter:
     """Take the text of a kernel file apart."""
-    where = shown_path(path)
+    where, mark = shown_path(path), comment_of(path)
+    opens, closes = f"{mark} /// kernel", f"{mark} ///"
+    marks = {"//": "slashes, not in /* */", "#": "#"}[mark]
+    plain = f"a claim stands in {mark} comments, with one space after the {marks}"
     lines = [line.rstrip() for line in source.split("\n")]
-    fences = [number for number, line in enumerate(lines) if line == OPENS]
+    fences = [number for number, line in enumerate(lines) if line == opens]
     if not fences:
         near = next((number for number, line in enumerate(lines) if MEANT.match(line)), None)
         if near is not None:
-            raise ClaimError(f"{where}:{near + 1}: {shown(lines[near])}: did you mean '{OPENS}'? {PLAIN}")
-        raise ClaimError(f"{where}:1: no front matter: {HOW}")
+            raise ClaimError(f"{where}:{near + 1}: {shown(lines[near])}: did you mean '{opens}'? {plain}")
+        how = f"a kernel file carries its claim in comments between '{opens}' and '{closes}'"
+        more = "" if mark == "#" else "; 'kfuzz show --template' prints one to start from"
+        raise ClaimError(f"{where}:1: no front matter: {how}{more}")
     start = fences[0] + 1
     if len(fences) > 1:
-        raise ClaimError(f"{where}:{fences[1] + 1}: a second '{OPENS}'; a file is one kernel with one claim")
-    end = next((number for number in range(start, len(lines)) if lines[number] == CLOSES), None)
+        raise ClaimError(f"{where}:{fences[1] + 1}: a second '{opens}'; a file is one kernel with one claim")
+    end = next((number for number in range(start, len(lines)) if lines[number] == closes), None)
     if end is None:
         near = next((number for number in range(start, len(lines)) if MEANT_CLOSED.match(lines[number])), None)
         if near is not None:
-            raise ClaimError(f"{where}:{near + 1}: {shown(lines[near])}: did you mean '{CLOSES}'? {PLAIN}")
-        raise ClaimError(f"{where}:{start}: '{OPENS}' is never closed; end the front matter with a line '{CLOSES}'")
+            raise ClaimError(f"{where}:{near + 1}: {shown(lines[near])}: did you mean '{closes}'? {plain}")
+        raise ClaimError(f"{where}:{start}: '{opens}' is never closed; end the front matter with a line '{closes}'")
     if end - start > MOST_LINES:
         raise ClaimError(f"{where}:{start}: front matter of {end - start} lines; at most {MOST_LINES}")
     for number in range(start, end):
-        if lines[number] != "//" and not lines[number].startswith("// "):
-            found = f"{shown(lines[number])}: inside the front matter every line starts with '// '"
+        if lines[number] != mark and not lines[number].startswith(f"{mark} "):
+            found = f"{shown(lines[number])}: inside the front matter every line starts with '{mark} '"
             raise ClaimError(f"{where}:{number + 1}: {found}")
-    toml = "\n".join(line[3:] for line in lines[start:end])
+    toml = "\n".join(line[len(mark) + 1 :] for line in lines[start:end])
     if len(toml) > MOST_LETTERS:
         raise ClaimError(f"{where}:{start}: front matter of {len(toml)} characters; at most {MOST_LETTERS}")
-    plain = OPAQUE.sub(lambda found: "_" + "\n" * found[0].count("\n"), toml)
-    if deep := DOTTED.search(plain):
-        line = start + plain.count("\n", 0, deep.start()) + 1
+    bare = OPAQUE.sub(lambda found: "_" + "\n" * found[0].count("\n"), toml)
+    if deep := DOTTED.search(bare):
+        line = start + bare.count("\n", 0, deep.start()) + 1
         raise ClaimError(f"{where}:{line}: a key of more than {MOST_DOTS} dots; a claim's keys have two at most")
     try:
         values = tomllib.loads(toml)
@@ -145,13 +167,19 @@ def parse(path: Path, source: str) -> FrontMatter:
         raise ClaimError(f"{where}:{start + line_of(error, toml)}: broken TOML: {message_of(error)}") from None
     if is_deep(values):
         raise ClaimError(f"{where}:{start}: keys and lists nested more than {MOST_DEPTH} deep; no claim needs so many")
-    prose = "\n".join(line[2:].removeprefix(" ") for line in lines[: start - 1] if line.startswith("//")).strip()
+    above = (line.removeprefix(mark).removeprefix(" ") for line in lines[: start - 1] if line.startswith(mark))
+    prose = "\n".join(above).strip()
     return FrontMatter(path, source, prose, start + 1, toml, values)
 
 
 def has_claim(text: str) -> bool:
     """Whether a text carries a claim, or what was meant for one."""
     return any(MEANT.match(line) for line in text.splitlines())
+
+
+def head_of(source: str) -> str:
+    """What stands in a Python file above its first statement, but for a docstring: where a claim may stand."""
+    return CODE.split(source, maxsplit=1)[0]
 
 
 def is_deep(values: dict[str, object]) -> bool:

@@ -18,6 +18,7 @@ from kfuzz.claims import sizes as claim
 from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding, read_values
 from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.bound import Bound
+from kfuzz.claims.callables import KEY, completed, read_callable
 from kfuzz.claims.expression import Expression, show_sizes
 from kfuzz.claims.formula_claims import each_count, read_scalars
 from kfuzz.claims.front_matter import FrontMatter
@@ -50,7 +51,7 @@ class DoesNotFitError(ValueError):
 
 @dataclass(frozen=True)
 class Kernel:
-    """One `.cu` file with its claim."""
+    """One `.cu` or `.py` file with its claim."""
 
     name: str
     op: str
@@ -202,8 +203,10 @@ def load(path: Path | str) -> Kernel:
 @lru_cache(maxsize=1024)
 def read(front: FrontMatter) -> Kernel:
     """The kernel that a front matter and the source below it make; of one text one kernel, which is read once."""
-    check_keys(front, (), claim.KEYS)
+    check_keys(front, (), (*claim.KEYS, *KEY) if front.is_python else claim.KEYS)
     roles = roles_of(claim.read_op(front))
+    if front.is_python:
+        front = completed(front, roles)
     axes = claim.read_axes(front)
     tune = claim.read_tune(front)
     claim.check_names(front)
@@ -212,6 +215,11 @@ def read(front: FrontMatter) -> Kernel:
     names = (*axes, *tune, *let)
     arrays = read_arrays(front, names)
     check_roles(front, roles, arrays, axes)
+    launches = (
+        (read_callable(front, names, arrays),)
+        if front.is_python
+        else read_launches(front, names, arrays, choices_of(axes, tune))
+    )
     kernel = Kernel(
         name=name_of(front.path),
         op=roles.op,
@@ -221,7 +229,7 @@ def read(front: FrontMatter) -> Kernel:
         let=let,
         arrays=arrays,
         align=read_align(front, arrays),
-        launches=read_launches(front, names, arrays, choices_of(axes, tune)),
+        launches=launches,
         rounding=read_rounding(front, names),
         values=read_values(front),
         broken=claim.read_broken(front, is_exhibit=name_of(front.path).startswith("broken/")),
@@ -255,6 +263,8 @@ def discover(folder: Path = KERNELS) -> tuple[Kernel, ...]:
 def name_of(path: Path) -> str:
     """`softmax/online_block` for a file of ours, the file's own name for any other."""
     full = path.resolve()
+    if ":" in full.name:  # a callable in a module
+        return one_line(full.name)
     return one_line(full.relative_to(KERNELS).with_suffix("").as_posix() if full.is_relative_to(KERNELS) else full.stem)
 
 

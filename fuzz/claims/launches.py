@@ -25,7 +25,7 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import Sizes, check_keys, checked, read_number, required, table
 from kfuzz.claims.signature import Parameters, entries_of, host_functions_of, split_commas
 from kfuzz.claims.where import Where
-from kfuzz.devices import Call, Entry
+from kfuzz.devices import Call, Entry, PythonCall
 
 HOST_KEYS = ("entry", "args", "call", "home")
 KEYS = ("entry", "args", "call", "grid", "block", "shared", "when")
@@ -51,16 +51,21 @@ class Launch:
     made: Arguments | None = None
     on_host: bool = False
     returns: tuple[str, ...] = ()
-    """The outputs that a function of tensors returns, in this order."""
+    """The outputs that a function of tensors, or a Python callable, returns, in this order."""
+    called: PythonCall | None = None
     widths: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def shown_args(self) -> str:
         """The arguments as the claim writes them."""
+        if self.called:
+            return ", ".join(self.called.arguments)
         return ", ".join(self.made.texts if self.made else self.args)
 
     def entry_for(self, sizes: Sizes) -> Entry:
         """The entry with each `{name}` replaced by its value."""
+        if self.called:
+            return self.called
         function = re.sub(r"\{(\w+)\}", lambda hole: str(sizes[hole[1]]), self.entry)
         if self.made is None:
             return function

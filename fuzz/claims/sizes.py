@@ -192,8 +192,8 @@ def read_let(front: FrontMatter, names: Iterable[str]) -> dict[str, Expression]:
 
 
 def read_home(front: FrontMatter, axes: Mapping[str, Axis]) -> dict[str, int]:
-    """host.home, the shape that the function was written for: a size for every axis."""
-    key: KeyPath = ("host", "home")
+    """host.home or call.home, the shape that the function was written for: a size for every axis."""
+    key: KeyPath = ("call" if front.is_python else "host", "home")
     value = lookup(front.values, key)
     if value is None:
         return {}

@@ -5,11 +5,12 @@ import click
 from kfuzz.claiming.guess import guessed
 from kfuzz.claiming.keep import proposed
 from kfuzz.claiming.text import claim_of
+from kfuzz.claims.front_matter import PYTHON
 from kfuzz.claims.kernel import load
 from kfuzz.commands.options import console
 from kfuzz.exit_codes import FOUND
 from kfuzz.find.project import has_claim
-from kfuzz.find.targets import find_one
+from kfuzz.find.targets import TargetError, find_one
 
 
 @click.command(short_help="Propose what a kernel may claim, measured from its runs.")
@@ -36,6 +37,8 @@ def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed:
     Exit code: 0 the kernel keeps the proposal, 1 it is broken whatever it claims, 2 it cannot be run.
     """
     path = find_one(target)
+    if path.suffix == PYTHON:
+        raise TargetError(f"{target}: what a Python callable adds is not counted; its claim is written by hand")
     screen = console(to_stderr=True)
     with screen.status("counting, then trying"):
         kernel = load(path) if has_claim(path) else guessed(path, path.read_text(encoding="utf-8-sig"), op)

@@ -124,8 +124,8 @@ def fuzz(
 ) -> None:
     """Search for inputs that break kernels, and keep one case for each way in which they break.
 
-    TARGET is a kernel's name, a glob, a .cu file or a folder; left out, every kernel that comes with kfuzz and is
-    not broken on purpose. A kernel is code: it is compiled and run as you. A kept case is data and can do nothing.
+    TARGET is a kernel's name, a glob, a .cu or .py file, a callable in a module or a folder; left out, every kernel that
+    comes with kfuzz and is not broken on purpose. A kernel is code: it is compiled and run as you. A kept case is data and can do nothing.
 
     \b
     kfuzz fuzz mine.cu                        a minute on your own kernel
@@ -135,6 +135,7 @@ def fuzz(
     kfuzz fuzz mine.cu --watch                run again whenever you save it
     kfuzz fuzz theirs.cu --op softmax --home 16x1024     a file without a claim, as it is
     kfuzz fuzz answers --claim softmax.toml --out done     a folder of them
+    kfuzz fuzz mypkg.softmax:forward --op softmax     a Python function of arrays
 
     Exit code: 0 nothing new is broken, 1 something is, 2 it could not be done, 130 interrupted; what was found is
     kept in every case.

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -17,9 +18,10 @@ from rich.console import Console
 
 from kfuzz.campaign.schedule import Shard
 from kfuzz.claiming.guess_host import FunctionWords
-from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claiming.infer import Unclaimed, kernel_named, kernel_with
 from kfuzz.devices import ClaimError
 from kfuzz.find.device import NAMES
+from kfuzz.find.modules import is_callable
 from kfuzz.find.project import Kernels, read_all, sources_below
 from kfuzz.find.targets import find
 
@@ -135,8 +137,11 @@ def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) ->
     Where something is said of files without a claim, a folder stands for all its .cu files.
     """
     folders = {target: sources_below(Path(target)) for target in targets if unclaimed and Path(target).is_dir()}
-    paths = (path for target in targets for path in folders.get(target) or find(target))
+    modules = [target for target in targets if is_callable(target) and not Path(target).exists()]
+    paths = (path for target in targets if target not in modules for path in folders.get(target) or find(target))
     kernels = read_all(paths, partial(kernel_with, unclaimed=unclaimed)) if unclaimed else read_all(paths)
+    called = tuple(kernel_named(target, unclaimed) for target in dict.fromkeys(modules))
+    kernels = replace(kernels, usable=(*kernels.usable, *called))
     if not kernels.usable:
         raise ClaimError("\n".join(map(str, kernels.faults.values())))
     return kernels

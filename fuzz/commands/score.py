@@ -83,6 +83,8 @@ def score(
     named = kernels_named(targets or ("*",))
     tell_faults(named)
     kernels = [kernel for kernel in named.usable if kernel.broken is None]
+    if called := [kernel.name for kernel in kernels if kernel.front.is_python]:
+        raise TargetError(f"{called[0]}: mutants are made of CUDA kernels; a Python callable has none")
     if not kernels:
         raise TargetError(f"{', '.join(targets)}: wrong on purpose; a mutant is made of a kernel that is correct")
     with Telling() as telling:

@@ -32,7 +32,7 @@ class Buffer:
 
     `fill` is the bits that every element holds at first. An in-place array has content and is an output. Where an
     output is only the beginning of the array, `part` is its shape. One that `is_returned` comes from a host
-    function: nobody places it.
+    function: nobody hands it over.
     """
 
     name: str
@@ -69,13 +69,42 @@ class Call:
         return f"{self.function}({', '.join(self.arguments)})"
 
 
-Entry = str | Call
-"""What a step launches: a `__global__` function by its C++ name, or one with its arguments."""
+ArrayLibrary = Literal["numpy", "torch", "jax"]
+"""Whose arrays a Python callable takes."""
+
+
+@dataclass(frozen=True)
+class PythonCall:
+    """A function of a Python file, called with arrays of a library.
+
+    `arguments` are names, Python literals, or either behind `keyword=`; `declared` are the names among them, in the
+    order in which a step gives their values. `returns` are the outputs that it gives back, in this order; the others
+    it is handed. `any_strides`: it also takes inputs whose elements do not lie one behind the other.
+    """
+
+    function: str
+    arguments: tuple[str, ...]
+    declared: tuple[str, ...]
+    returns: tuple[str, ...]
+    library: ArrayLibrary
+    any_strides: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join(self.arguments)})"
+
+
+Entry = str | Call | PythonCall
+"""What a step launches: a `__global__` function by its C++ name, one with its arguments, or a Python callable."""
 
 
 def is_host(entry: Entry) -> bool:
-    """Whether it is a function of the host."""
-    return isinstance(entry, Call) and entry.on_host
+    """Whether it is a function of the host, which launches what it needs."""
+    return isinstance(entry, PythonCall) or (isinstance(entry, Call) and entry.on_host)
+
+
+def is_python(job: "Job") -> bool:
+    """Whether it is a Python callable that the job calls."""
+    return any(isinstance(step.entry, PythonCall) for step in job.steps)
 
 
 @dataclass(frozen=True)
@@ -152,6 +181,8 @@ class Run:
     label: str
     outputs: dict[str, NDArray[np.generic]]
     seconds: float = 0.0
+    stale: str = ""
+    """Where the answer is that of an earlier call, with another input: of which, in words. It names a wrong answer."""
 
 
 @dataclass(frozen=True)

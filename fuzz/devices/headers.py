@@ -24,6 +24,8 @@ class SourceFile:
 
 def sources(path: Path, text: str, flags: Sequence[str]) -> tuple[SourceFile, ...]:
     """The kernel file, number 0, and all headers of its author that it includes, in the order of their first use."""
+    if path.suffix == ".py" or ":" in path.name:  # what it imports, Python finds
+        return (SourceFile(path, text),)
     folders = [Path(flag.removeprefix("-I")) for flag in flags if flag.startswith("-I")]
     found, numbers, at = [SourceFile(path, text)], {path.resolve(): 0}, 0
     while at < len(found):

@@ -24,7 +24,14 @@ Kind = Literal[
     "trap",
     "input-changed",
     "hang",
+    "exception",
+    "stale",
+    "stateful",
+    "late-write",
+    "lazy",
     "nondeterministic",
+    "aliased",
+    "thread",
     "out-of-memory",
 ]
 
@@ -54,6 +61,13 @@ KINDS: dict[Kind, Meaning] = {
     "trap": Meaning("error", "an end by __trap(), an assertion, a fault or an exit"),
     "input-changed": Meaning("error", "an input that is no output, and is written all the same"),
     "hang": Meaning("error", "a launch that does not come to its end"),
+    "exception": Meaning("error", "an error that a Python callable raises for an input that it claims"),
+    "stale": Meaning("error", "the answer to another input, which was asked for before"),
+    "stateful": Meaning("error", "an answer that is right or wrong by what was called before, or where its arrays lie"),
+    "late-write": Meaning("error", "an answer that changes when the call has returned"),
+    "lazy": Meaning("error", "an object that is derived from an array in the place of one"),
     "nondeterministic": Meaning("warning", "the same input, and other bits in another order of threads"),
+    "aliased": Meaning("warning", "an answer that lies in the memory of an input"),
+    "thread": Meaning("warning", "a thread that a call leaves running"),
     "out-of-memory": Meaning("warning", "a case that is too large for this device; it says nothing of the kernel"),
 }

@@ -3,11 +3,49 @@
 Knows which devices there are; they themselves know what each needs.
 """
 
-from kfuzz.devices import Device, DeviceError
+from types import TracebackType
+
+from kfuzz.devices import Device, DeviceError, Job, Outcome, Probe, is_python
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu.device import GpuDevice, why_not
+from kfuzz.devices.python.device import PythonDevice
 
 NAMES = ("auto", "cpu", "gpu")
+
+
+class NamedDevice:
+    """The device of a name: CUDA goes to the cpu or the gpu, Python callables to a process of Python.
+
+    Each is started with the first job for it: who has callables alone needs neither g++ nor nvcc.
+    """
+
+    def __init__(self, name: str, sanitize: bool = False) -> None:
+        self.name, self._sanitize = name, sanitize
+        self._of_cuda: Device | None = None
+        self._of_python: Device | None = None
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job on the device that can; raise only ClaimError or DeviceError."""
+        if is_python(job):
+            self._of_python = self._of_python or PythonDevice(self.name)
+            return self._of_python.run(job, probe)
+        if self._of_cuda is None:
+            self._of_cuda = GpuDevice(self._sanitize) if self.name == "gpu" else CpuDevice()
+        return self._of_cuda.run(job, probe)
+
+    def close(self) -> None:
+        """End the workers. A closed device is not used again."""
+        for device in (self._of_cuda, self._of_python):
+            if device is not None:
+                device.close()
+
+    def __enter__(self) -> "NamedDevice":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 def open_device(name: str, sanitize: bool = False) -> Device:
@@ -15,7 +53,7 @@ def open_device(name: str, sanitize: bool = False) -> Device:
 
     `sanitize` lets a gpu look at each access where a probe asks for it; the cpu does so without.
     """
-    return GpuDevice(sanitize) if device_named(name) == "gpu" else CpuDevice()
+    return NamedDevice(device_named(name), sanitize)
 
 
 def device_named(name: str) -> str:

@@ -15,6 +15,8 @@ from kfuzz.claims.front_matter import MOST_BYTES
 from kfuzz.claims.kernel import Kernel, kernel_files, load, name_of
 from kfuzz.devices import ClaimError
 
+ENDINGS = (".cu", ".py")
+"""Of files that may carry a claim."""
 NOT_OURS = frozenset({"site-packages", "node_modules", "build", "dist"})
 """Folders with copies of other people's files. So are those whose name begins with a dot, and environments."""
 
@@ -56,13 +58,13 @@ def names_by_folder(kernels: Sequence[Kernel]) -> list[str]:
 
 
 def kernels_below(folder: Path) -> Kernels:
-    """Every kernel below the folder: the .cu files that carry a claim; other .cu files are none of ours."""
+    """Every kernel below the folder: the .cu and .py files that carry a claim; others are none of ours."""
     return read_all(files_below(folder))
 
 
 def files_below(folder: Path) -> tuple[Path, ...]:
     """The files of these kernels."""
-    return tuple(path for path in sorted(sources(folder, (".cu",))) if has_claim(path))
+    return tuple(path for path in sorted(sources(folder, ENDINGS)) if has_claim(path))
 
 
 def sources_below(folder: Path) -> tuple[Path, ...]:
@@ -76,7 +78,7 @@ def has_claim(path: Path) -> bool:
         if not path.is_file() or path.stat().st_size > MOST_BYTES:  # a pipe would never be read to its end
             return False
         text = path.read_text(encoding="utf-8-sig", errors="replace")
-        return front_matter.has_claim(text)
+        return front_matter.has_claim(text if path.suffix != ".py" else front_matter.head_of(text))
     except OSError:
         return False
 

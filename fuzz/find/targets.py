@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from kfuzz.claims.kernel import KERNELS, kernel_files, name_of
-from kfuzz.find.project import files_below
+from kfuzz.find.project import ENDINGS, files_below
 
 
 class TargetError(ValueError):
@@ -16,9 +16,9 @@ class TargetError(ValueError):
 
 
 def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
-    """The files that `softmax/online_block`, `softmax/*` or `softmax` for short, `mine.cu` or a folder stand for."""
+    """The files that `softmax/online_block`, `softmax/*` or `softmax`, `mine.cu`, `mine.py` or a folder stand for."""
     path = Path(target)
-    if path.suffix == ".cu" and path.is_file():
+    if path.suffix in ENDINGS and path.is_file():
         return (path,)
     if path.is_dir() and (found := files_below(path)):
         return found
@@ -28,9 +28,11 @@ def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
     if not found and "/" not in target:
         found = tuple(path for name, path in known.items() if fnmatchcase(name.rpartition("/")[2], target))
     if not found and path.is_dir():
-        raise TargetError(f"{target}: no .cu file below it has a claim; kfuzz show --template prints one to start from")
+        raise TargetError(
+            f"{target}: no .cu or .py file below it has a claim; kfuzz show --template prints one to start from"
+        )
     if not found:
-        raise TargetError(f"{target}: no kernel, .cu file or folder of that name{closest(target, known)}")
+        raise TargetError(f"{target}: no kernel, .cu or .py file or folder of that name{closest(target, known)}")
     return found
 
 

@@ -104,8 +104,9 @@ class Defect:
     def _shown(self, header: str) -> str:
         if header:
             return shown_path(Path(header))
-        ours = Path(self.scene.path).is_absolute() and self.scene.path.endswith(f"/{self.scene.kernel}.cu")
-        return f"{self.scene.kernel}.cu" if ours else self.scene.path
+        ending = Path(self.scene.path).suffix
+        ours = Path(self.scene.path).is_absolute() and self.scene.path.endswith(f"/{self.scene.kernel}{ending}")
+        return f"{self.scene.kernel}{ending}" if ours else self.scene.path
 
     @property
     def where(self) -> str:

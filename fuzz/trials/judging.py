@@ -125,9 +125,12 @@ def _of_oracle(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judged) -
     broken = [(run, verdict) for run, verdict in broken if not _is_unwritten(kernel, outcome, verdict)]
     if not broken:
         return []
+    if stale := next(((run, verdict) for run, verdict in broken if run.stale), None):
+        return [_stale(scene, *stale)]
     if len(broken) < len(judged):
         explained = any(found.severity == "error" for found in outcome.findings)
-        return [] if explained else [_race(scene, judged, *broken[0])]
+        unlike = _stateful if kernel.front.is_python else _race
+        return [] if explained else [unlike(scene, judged, *broken[0])]
     return [_wrong(scene, *max(broken, key=lambda pair: pair[1].ratio))]
 
 
@@ -141,10 +144,25 @@ def _is_unwritten(kernel: Kernel, outcome: Outcome, verdict: Verdict) -> bool:
 
 
 def _race(scene: Scene, judged: Judged, run: Run, verdict: Verdict) -> Defect:
-    kept = next(other for other, said in judged if said.status != "broken")
     bucket = f"{scene.kernel}: race, the answer depends on the run"
-    message = f"wrong in the run '{run.label}', right in '{kept.label}': {_told(verdict)}"
-    return _by_verdict(scene, run, verdict, "race", bucket, bucket, message)
+    return _by_verdict(scene, run, verdict, "race", bucket, bucket, _unlike(judged, run, verdict))
+
+
+def _stateful(scene: Scene, judged: Judged, run: Run, verdict: Verdict) -> Defect:
+    kind: Kind = "stateful"
+    bucket = f"{scene.kernel}: {kind}, the answer depends on the run"
+    return _by_verdict(scene, run, verdict, kind, bucket, bucket, _unlike(judged, run, verdict))
+
+
+def _unlike(judged: Judged, run: Run, verdict: Verdict) -> str:
+    kept = next(other for other, said in judged if said.status != "broken")
+    return f"wrong in the run '{run.label}', right in '{kept.label}': {_told(verdict)}"
+
+
+def _stale(scene: Scene, run: Run, verdict: Verdict) -> Defect:
+    kind: Kind = "stale"
+    bucket = f"{scene.kernel}: {kind}"
+    return _by_verdict(scene, run, verdict, kind, bucket, bucket, f"{run.stale}: {_told(verdict)}")
 
 
 def _wrong(scene: Scene, run: Run, verdict: Verdict) -> Defect:

@@ -23,6 +23,7 @@ import numpy as np
 from kfuzz.cases.case import CaseError, Origin, Record, Values, case_of
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import Recipe
+from kfuzz.claims.front_matter import PYTHON
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.devices.headers import renamed, sources
@@ -84,6 +85,8 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     origin = record.origin
     if origin.severity == "warning":
         carried += f"        warning={origin.bucket!r},\n"
+    if kernel.front.is_python:
+        carried += f"        ending={PYTHON!r},\n"
     call = (
         f"sys.exit(\n    main(\n        KERNEL,\n        name={origin.kernel!r},\n        arrays={{{given}}},\n"
         f"{carried}        tune={dict(origin.tune)!r},\n        check={origin.check!r},\n"
@@ -161,6 +164,7 @@ def main(
     device: str,
     headers: Mapping[str, str] | None = None,
     warning: str = "",
+    ending: str = ".cu",
 ) -> int:
     """Run the case on the kernel, print what is found, and say by the exit code whether it is still broken.
 
@@ -168,7 +172,7 @@ def main(
     """
     try:
         with tempfile.TemporaryDirectory(prefix="kfuzz-") as folder:
-            path = Path(folder) / f"{name}.cu"
+            path = Path(folder) / f"{name}{ending}"
             path.parent.mkdir(parents=True, exist_ok=True)
             for file, text in {path.name: source, **(headers or {})}.items():
                 (path.parent / file).write_text(text, encoding="utf-8")
@@ -194,7 +198,7 @@ def _run(path: Path, name: str, arrays: Mapping[str, Values | Recipe], origin: O
     if found.status in ("cannot run", "skipped"):
         raise CaseError(found.reason)
     here = (  # files by the names that they have in the script
-        replace(defect, scene=replace(defect.scene, path=f"{name}.cu"), header=Path(defect.header).name)
+        replace(defect, scene=replace(defect.scene, path=f"{name}{path.suffix}"), header=Path(defect.header).name)
         for defect in found.defects
     )
     for text in replay_texts(replace(found, defects=tuple(here)), record, None):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from kfuzz.claims.callables import lines_of
 from kfuzz.claims.expression import Expression, show_sizes
 from kfuzz.claims.formula_claims import ClaimedCounts
 from kfuzz.claims.kernel import Kernel
@@ -29,6 +30,9 @@ def sections(kernel: Kernel) -> Iterator[Section]:
     if kernel.align < 256:
         yield "align", [("", f"bases may be aligned to no more than {kernel.align} bytes")]
     for number, launch in enumerate(kernel.launches, 1):
+        if launch.called:
+            yield "call", [*lines_of(launch.called).items(), *home_line(kernel)]
+            continue
         if launch.on_host:
             yield "host", [("entry", launch.entry), ("args", launch.shown_args), *home_line(kernel)]
             continue

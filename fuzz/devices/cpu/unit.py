@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kfuzz.devices import ClaimError, Entry, Job, is_host
+from kfuzz.devices import Call, ClaimError, Entry, Job, is_host
 from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.cpu.translate import translated
 from kfuzz.devices.cuda_text import includes
@@ -133,7 +133,7 @@ def _toolkit_includes(texts: Iterable[str]) -> str:
 
 def _exported(number: int, entry: Entry) -> str:
     """The line that hands an entry to the runtime."""
-    if isinstance(entry, str):
+    if not isinstance(entry, Call):
         return f"CUDA_ON_CPU_ENTRY({json.dumps(entry)}, {entry})"
     declared = f"({', '.join(entry.declared)})"
     if entry.tensors:

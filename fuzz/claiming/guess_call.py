@@ -1,0 +1,91 @@
+"""The claim of a Python callable that has none, from its text and from what a person says of it.
+
+Its arrays are the op's in their order, in f32; nothing has to confirm that: what it is called with is printed. Knows
+claims as text.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from kfuzz.claiming.guess_host import FunctionWords
+from kfuzz.claims import front_matter
+from kfuzz.claims.callables import completed
+from kfuzz.claims.front_matter import FrontMatter
+from kfuzz.claims.kernel import Kernel, read
+from kfuzz.claims.python_text import LIBRARIES, read_text
+from kfuzz.claims.roles import Roles, roles_of
+from kfuzz.devices import ClaimError
+from kfuzz.find.modules import NamedCallable, callable_named
+
+
+def claim_for_python(path: Path, source: str, op: str, said: FunctionWords) -> str:
+    """The claim in TOML of a file as it is."""
+    return written(FrontMatter(path, source, "", 1, "", {"op": op}, "--op"), roles_of(op), said, {})
+
+
+def kernel_of_module(target: str, op: str, said: FunctionWords, words: str) -> Kernel:
+    """The kernel of `mypkg.softmax:forward`: a file of one line that imports it, with a claim."""
+    found = callable_named(target)
+    entry = found.name.rpartition(".")[2]
+    path = Path(target)
+    front = FrontMatter(path, source_of(found, entry), "", 1, "", {"op": op}, words)
+    known = {"library": library_of(found), "entry": entry}
+    function = read_text(found.text).functions.get(found.name) if found.text else None
+    roles = roles_of(op)
+    if function is not None:
+        parameters = ", ".join([*function.required, *(f"{name}=None" for name in function.optional)])
+        stands_for = replace(front, source=f"def {entry}({parameters}{', **_' * function.is_variadic}): ...")
+        toml = written(stands_for, roles, said, known)
+    else:
+        toml = written(front, roles, said, known)
+    return read(front_matter.beside(path, front.source, toml, words))
+
+
+def source_of(found: NamedCallable, entry: str) -> str:
+    """The text of a file that has the callable among its functions."""
+    if "." not in found.name:
+        return f"from {found.module} import {found.name}\n"
+    return f"import {found.module}\n\n{entry} = {found.module}.{found.name}\n"
+
+
+def library_of(found: NamedCallable) -> str:
+    """Whose arrays it takes: its own package's, where that is one of arrays, else by what its module imports."""
+    top = found.module.split(".")[0]
+    return LIBRARIES.get(top) or read_text(found.text).library
+
+
+def written(front: FrontMatter, roles: Roles, said: FunctionWords, known: Mapping[str, str]) -> str:
+    """The claim of one callable: the op's arrays and sizes, and what it is called with."""
+    values = dict(completed(front, roles).values)
+    axes, arrays = values["axes"], values["arrays"]
+    assert isinstance(axes, dict), "as completed() makes them"
+    assert isinstance(arrays, dict), "as completed() makes them"
+    sizes = list(axes)
+    home = dict(zip(sizes, said.home, strict=False))
+    ranges = {name: f'"{given}"' for name, given in axes.items()}
+    if said.only_home:
+        ranges = {name: f"[{size}]" for name, size in home.items()}
+    several = {name: of for name, of in said.arguments.items() if len(of) > 1}
+    call: dict[str, object] = {**known, **({"entry": said.entry} if said.entry else {})}
+    call["given"] = {name: name if name in several else of[0] for name, of in said.arguments.items()}
+    tune = {name: [int(one) for one in of if one.lstrip("-").isdigit()] for name, of in several.items()}
+    if any(len(tune[name]) < len(of) for name, of in several.items()):
+        raise ClaimError("--arg: several values of an argument are whole numbers: threads=128,256")
+    bare = replace(front, values={**values, "tune": tune, "call": call})
+    launch = read(bare).launches[0]
+    assert launch.called, "a Python file is called"
+    lines = [
+        f'op     = "{values["op"]}"',
+        f"axes   = {{ {', '.join(f'{name} = {given}' for name, given in ranges.items())} }}",
+        *([f"tune   = {{ {', '.join(f'{name} = {of}' for name, of in tune.items())} }}"] if tune else []),
+        f"arrays = {{ {', '.join(f'{name} = {front_matter.shown(given)}' for name, given in arrays.items())} }}",
+        "",
+        "[call]",
+        f'entry   = "{launch.called.function}"',
+        f"args    = [{', '.join(front_matter.shown(one) for one in launch.called.arguments)}]",
+        f'library = "{launch.called.library}"',
+    ]
+    if home:
+        lines.append(f"home    = {{ {', '.join(f'{name} = {size}' for name, size in home.items())} }}")
+    return "\n".join(lines)

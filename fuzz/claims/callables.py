@@ -1,0 +1,246 @@
+"""The claim of a Python file: what it leaves out is filled in from the op and the text, and [call] is read.
+
+Knows which function is meant, and what it is handed; never how it is called.
+"""
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import cast, get_args
+
+from kfuzz.claims import expression
+from kfuzz.claims.arguments import ClaimedArrays, text_of
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup, shown_path
+from kfuzz.claims.launches import Launch
+from kfuzz.claims.python_text import PythonFunction, PythonText, read_text
+from kfuzz.claims.reading import check_keys, read_word, table
+from kfuzz.claims.roles import Roles
+from kfuzz.devices import ArrayLibrary, ClaimError, PythonCall
+
+KEYS = ("entry", "args", "given", "returns", "library", "strides", "home")
+KEY: KeyPath = ("call",)
+USUAL = ("forward", "custom_kernel", "run")
+"""What the function is called where a file has several."""
+LONGEST = "1..65536"
+DIMENSION = ("dim", "axis")
+"""Parameters for which along the last dimension is meant."""
+OUTPUT = ("out", "output", "y", "o", "dst", "result", "res")
+"""Parameters that are an output which is handed over."""
+NOT_OF_PYTHON = ("launch", "host")
+
+
+def completed(front: FrontMatter, roles: Roles) -> FrontMatter:
+    """The claim with its axes and arrays: where it has none, the op's own dimensions and roles, in f32."""
+    for key in NOT_OF_PYTHON:
+        if key in front.values:
+            raise front.error((key,), "this is of a .cu file; a Python file says which function is called by [call]")
+    values = dict(front.values)
+    if "arrays" not in values:
+        values["arrays"] = arrays_of(roles)
+    if "axes" not in values:
+        values["axes"] = axes_of(values["arrays"], roles)
+    return replace(front, values=values)
+
+
+def arrays_of(roles: Roles) -> dict[str, str]:
+    """An array for each role, under the role's name."""
+    found = {}
+    for arrow, every in (("->", roles.inputs), ("<-", roles.outputs)):
+        for role, dimensions in every.items():
+            element = "i32" if role in roles.integers else "f32"
+            name = role if role not in found else f"{role}_out"
+            found[name] = f"{element}[{', '.join(dimensions)}] {arrow} {role}"
+    return found
+
+
+def axes_of(arrays: object, roles: Roles) -> dict[str, str]:
+    """The sizes that the inputs' dimensions may have; the op's names where no array is written down."""
+    names = [size for shape in roles.inputs.values() for size in shape if size != "1"]
+    if isinstance(arrays, dict):
+        written = [str(one).partition("[")[2].partition("]")[0] for one in arrays.values() if "->" in str(one)]
+        names = [size.strip() for shape in written for size in shape.split(",") if size.strip().isidentifier()]
+    return dict.fromkeys(names, LONGEST)
+
+
+def read_callable(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays) -> Launch:
+    """The [call] table: which function is called, with what, and which outputs it returns."""
+    check_keys(front, KEY, KEYS)
+    text = read_text(front.source)
+    if text.error:
+        line, message = text.error
+        raise ClaimError(f"{shown_path(front.path)}:{line}: is no Python: {message}")
+    entry = read_entry(front, text)
+    function = text.functions.get(entry)
+    args = read_args(front, function, arrays, names)
+    known = (*arrays, *names)
+    used = tuple(dict.fromkeys(value for value in map(value_of, args) if value in known))
+    returns = read_returns(front, arrays, used)
+    for name, array in arrays.items():
+        if name not in used and name not in returns:
+            what = "is an input" if array.reads else "is scratch"
+            raise front.error((*KEY, "args"), f"'{name}' {what} and is not handed over")
+    library = cast(ArrayLibrary, read_word(front, (*KEY, "library"), get_args(ArrayLibrary), text.library))
+    strides = read_word(front, (*KEY, "strides"), ("contiguous", "any"), "contiguous")
+    call = PythonCall(entry, args, used, returns, library, strides == "any")
+    one = expression.number("1", ())
+    return Launch(
+        entry=entry,
+        grid=(one,),
+        block=(one,),
+        shared=expression.number("0", ()),
+        args=used,
+        on_host=True,
+        returns=returns,
+        called=call,
+        widths=dict.fromkeys(used, 8),
+    )
+
+
+def read_entry(front: FrontMatter, text: PythonText) -> str:
+    """The function that is named, else the one public function, else the one of several that is called as usual."""
+    key = (*KEY, "entry")
+    said = lookup(front.values, key)
+    if said is None:
+        public = text.public
+        usual = [name for name in USUAL if name in public]
+        if len(public) == 1 or usual:
+            return usual[0] if usual else public[0]
+        many = f"it has {', '.join(public)}" if public else "it has no public function"
+        raise front.error(key, f'missing: {many}; say which is meant: entry = "{(*public, "forward")[0]}"')
+    if not isinstance(said, str) or not said.isidentifier():
+        raise front.error(key, "the name of a function of this file is wanted, in quotes")
+    if said not in text.names:
+        raise front.error(key, f"no such function in the file; it has {', '.join(text.public) or 'none'}")
+    return said
+
+
+def read_args(
+    front: FrontMatter, function: PythonFunction | None, arrays: ClaimedArrays, names: Sequence[str]
+) -> tuple[str, ...]:
+    """What it is called with: arrays, sizes and literals; left out, what its parameters are called tells."""
+    key = (*KEY, "args")
+    said = lookup(front.values, key)
+    if said is None:
+        return inferred(front, function, arrays, names)
+    if not isinstance(said, list):
+        raise front.error(key, 'a list is wanted, such as ["x", "y", -1, "eps=1e-5"]')
+    if lookup(front.values, (*KEY, "given")) is not None:
+        raise front.error((*KEY, "given"), "args says all that is handed over; leave one of the two out")
+    args = tuple(one if isinstance(one, str) else literal_of(one) for one in said)
+    for arg in args:
+        if not is_known(value_of(arg), (*arrays, *names)):
+            found = f"'{arg}' is no array, no size and no literal; this claim has {', '.join((*arrays, *names))}"
+            raise front.error(key, found)
+    check_count(front, key, function, args)
+    return args
+
+
+def check_count(front: FrontMatter, key: KeyPath, function: PythonFunction | None, args: Sequence[str]) -> None:
+    """The function takes so many, where the file says how many it takes."""
+    if function is None or function.is_variadic:
+        return
+    named = {name for name in map(keyword_of, args) if name}
+    positional = function.parameters[: sum(not keyword_of(arg) for arg in args)]
+    wanting = [name for name in function.required if name not in named and name not in positional]
+    unknown = [name for name in named if name not in function.parameters]
+    if wanting or unknown or len(args) > len(function.parameters):
+        wanted = ", ".join((*function.required, *(f"{name}=" for name in function.optional)))
+        raise front.error(key, f"{function.name} takes ({wanted})")
+
+
+def inferred(
+    front: FrontMatter, function: PythonFunction | None, arrays: ClaimedArrays, names: Sequence[str]
+) -> tuple[str, ...]:
+    """The inputs in their order; a parameter without a default beyond these is an output or a size of its name.
+
+    What `given` says of a parameter, it has.
+    """
+    inputs = [name for name, array in arrays.items() if array.reads]
+    outputs = [name for name, array in arrays.items() if array.writes and not array.reads]
+    given = read_given(front, (*arrays, *names))
+    if function is None or function.is_variadic:
+        return (*inputs, *(f"{name}={value}" for name, value in given.items()))
+    if unknown := [name for name in given if name not in function.parameters]:
+        raise front.error((*KEY, "given"), f"{function.name} takes ({', '.join(function.parameters)}), no {unknown[0]}")
+    left = [name for name in inputs if name not in function.required]
+    args: list[str] = []
+    for parameter in function.required:
+        if parameter in given:
+            continue
+        if parameter in (*arrays, *names):
+            args.append(parameter)
+        elif parameter in DIMENSION:
+            args.append(f"{parameter}=-1")
+        elif left:
+            args.append(left.pop(0))
+        elif outputs and parameter.lower() in OUTPUT:
+            args.append(outputs.pop(0))
+        else:
+            wanted = f'{function.name} also takes "{parameter}"'
+            raise front.error((*KEY, "args"), f'missing: {wanted}; write args = [..., "{parameter}=..."]')
+    if left:
+        wanted = ", ".join(function.parameters)
+        found = f"{function.name} takes ({wanted}) and the op has the inputs {', '.join(inputs)}"
+        if len(function.parameters) < len(inputs):
+            raise front.error((*KEY, "args"), f"missing: {found}; write args = [...]")
+        args += left
+    named = [one for one in args if keyword_of(one)]  # what stands behind one of these has to be named, too
+    return (*(one for one in args if one not in named), *named, *(f"{name}={value}" for name, value in given.items()))
+
+
+def read_given(front: FrontMatter, names: Iterable[str]) -> dict[str, str]:
+    """`given = { eps = 1e-5 }`: parameters that are no arrays."""
+    key = (*KEY, "given")
+    found = {}
+    for name, value in table(front, key).items():
+        text = value if isinstance(value, str) else literal_of(value)
+        if not is_known(text, names):
+            raise front.error((*key, name), f"'{text}' is no size and no literal of Python")
+        found[name] = text
+    return found
+
+
+def read_returns(front: FrontMatter, arrays: ClaimedArrays, used: Iterable[str]) -> tuple[str, ...]:
+    """The outputs that are returned: those that are not handed over, in the order of `arrays`."""
+    key = (*KEY, "returns")
+    written = [name for name, array in arrays.items() if array.writes]
+    left = [name for name in written if name not in used]
+    said = lookup(front.values, key)
+    if said is None:
+        return tuple(left)
+    if not isinstance(said, list) or sorted(map(str, said)) != sorted(left):
+        raise front.error(key, f"the outputs that are not among args are wanted: {', '.join(left) or 'none'}")
+    return tuple(map(str, said))
+
+
+def keyword_of(arg: str) -> str:
+    """The name before `=`; empty where there is none."""
+    name, equals, _ = arg.partition("=")
+    return name.strip() if equals and name.strip().isidentifier() else ""
+
+
+def value_of(arg: str) -> str:
+    """What is handed over."""
+    return arg.partition("=")[2].strip() if keyword_of(arg) else arg.strip()
+
+
+def is_known(value: str, names: Iterable[str]) -> bool:
+    """Whether it is one of the names, or a literal of Python's."""
+    if value in names:
+        return True
+    try:
+        ast.literal_eval(value)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def literal_of(value: object) -> str:
+    """A number or a boolean of TOML as Python writes it."""
+    return str(value) if isinstance(value, bool) else text_of(value)
+
+
+def lines_of(call: PythonCall) -> Mapping[str, str]:
+    """The [call] table in words, for a person."""
+    told = {"entry": call.function, "args": ", ".join(call.arguments), "returns": ", ".join(call.returns)}
+    return {**told, "library": call.library, **({"strides": "any"} if call.any_strides else {})}

@@ -1,0 +1,108 @@
+"""What the text of a Python file tells of its functions: names, parameters, the library of their arrays.
+
+Knows Python's syntax tree; the file is not run for it.
+"""
+
+import ast
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kfuzz.devices import ArrayLibrary
+
+LIBRARIES: dict[str, ArrayLibrary] = {
+    "torch": "torch",
+    "triton": "torch",
+    "jax": "jax",
+    "numpy": "numpy",
+    "numba": "numpy",
+}
+"""A package that a file imports, and whose arrays its functions take; of several the first here."""
+
+
+@dataclass(frozen=True)
+class PythonFunction:
+    """A function of a file: its parameters without a default, and those with one."""
+
+    name: str
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    is_variadic: bool = False
+    """It also takes what it does not name."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return (*self.required, *self.optional)
+
+
+@dataclass(frozen=True)
+class PythonText:
+    """A file as far as it can be read without being run. `error`: why it cannot be, and the line."""
+
+    functions: dict[str, PythonFunction]
+    names: frozenset[str]
+    """What its top level defines, assigns or imports."""
+    packages: tuple[str, ...]
+    """What it imports, anywhere in it, without what stands behind the first dot."""
+    error: tuple[int, str] | None = None
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The functions that a caller may mean."""
+        return tuple(name for name in self.functions if not name.startswith("_"))
+
+    @property
+    def library(self) -> ArrayLibrary:
+        """Whose arrays its functions take, by its imports; numpy's where these tell nothing."""
+        return next((of for package, of in LIBRARIES.items() if package in self.packages), "numpy")
+
+
+@lru_cache(maxsize=256)
+def read_text(source: str) -> PythonText:
+    """What a file's text tells."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        return PythonText({}, frozenset(), (), (error.lineno or 1, error.msg))
+    except (ValueError, RecursionError, MemoryError) as error:
+        return PythonText({}, frozenset(), (), (1, str(error) or "nested too deep"))
+    functions = {
+        node.name: function_of(node)
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and not is_device_code(node)
+    }
+    return PythonText(functions, frozenset(defined(tree)), tuple(dict.fromkeys(imported(tree))))
+
+
+def function_of(node: ast.FunctionDef) -> PythonFunction:
+    given = node.args
+    positional = [one.arg for one in (*given.posonlyargs, *given.args)]
+    first = len(positional) - len(given.defaults)
+    alone = [(one.arg, value is None) for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    required = (*positional[:first], *(name for name, is_required in alone if is_required))
+    optional = (*positional[first:], *(name for name, is_required in alone if not is_required))
+    return PythonFunction(node.name, required, optional, bool(given.vararg or given.kwarg))
+
+
+def is_device_code(node: ast.FunctionDef) -> bool:
+    """Whether a decorator makes it a kernel, which is launched and not called: `@triton.jit`, `@cuda.jit`."""
+    said = {ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list}
+    return any(one.endswith(("triton.jit", "cuda.jit", "triton.autotune", "triton.heuristics")) for one in said)
+
+
+def defined(tree: ast.Module) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(statement.name)
+        found |= {one.id for one in ast.walk(statement) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return found
+
+
+def imported(tree: ast.Module) -> list[str]:
+    every = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = [alias.name for node in every if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in every if isinstance(node, ast.ImportFrom)]
+    return [name.split(".")[0] for name in names]

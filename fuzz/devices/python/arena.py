@@ -1,0 +1,47 @@
+"""Host memory with a hard edge: what is accessed before its first byte or behind its last ends the process.
+
+Knows the system's pages; it knows no array.
+"""
+
+import ctypes
+import mmap
+
+import numpy as np
+
+from kfuzz.devices import DeviceError
+from kfuzz.devices.layout import ALIGNED, Bytes
+
+OPEN_SIDE = 1 << 20
+"""Bytes on either side that nobody may access."""
+LEAST = 1 << 22
+NOT_AT_ALL = 0
+
+
+class HostArena:
+    """One stretch of memory between two stretches that nobody may access. It only grows."""
+
+    def __init__(self) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._held = np.empty(0, np.uint8)
+        self._maps: list[mmap.mmap] = []
+
+    def room(self, nbytes: int, at_end: bool) -> Bytes:
+        """So many bytes, a multiple of 256, at one of the two edges."""
+        if nbytes > len(self._held):
+            self._grow(max(nbytes, 2 * len(self._held), LEAST))
+        return self._held[len(self._held) - nbytes :] if at_end else self._held[:nbytes]
+
+    def holds(self, address: int) -> bool:
+        """Whether an address lies in it."""
+        return bool(self._held.ctypes.data <= address < self._held.ctypes.data + len(self._held))
+
+    def _grow(self, nbytes: int) -> None:
+        size = -(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+        assert mmap.PAGESIZE % ALIGNED == 0, "both edges are multiples of what arrays are placed by"
+        whole = mmap.mmap(-1, OPEN_SIDE + size + OPEN_SIDE)
+        self._maps.append(whole)  # arrays over an earlier one may still be held by somebody
+        every = np.frombuffer(whole, np.uint8)
+        for start in (every.ctypes.data, every.ctypes.data + OPEN_SIDE + size):
+            if self._libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(OPEN_SIDE), NOT_AT_ALL):
+                raise DeviceError(f"the system does not protect memory: error {ctypes.get_errno()} of mprotect")
+        self._held = every[OPEN_SIDE : OPEN_SIDE + size]

@@ -1,0 +1,184 @@
+"""One call of a callable: arrays of its library over our memory go in, what comes out is held against the claim.
+
+Knows what a call may do wrong, whatever it computes; it knows no right answer.
+"""
+
+import ast
+import linecache
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.devices import Buffer, Finding, Job, PythonCall
+from kfuzz.devices.gpu.experiments import Fault
+from kfuzz.devices.kinds import KINDS
+from kfuzz.devices.python.lending import Lender, ReturnedArray
+from kfuzz.devices.python.loading import line_of, words_of
+from kfuzz.devices.python.probes import same_bits
+
+REFUSALS = (ValueError, NotImplementedError, AssertionError)
+"""What a function raises that does not take its arguments, if it raises it itself."""
+STILL_RUNNING = 0.05
+"""Seconds for a thread that the call has left behind."""
+KEPT_ANSWERS = 3
+
+NamedViews = Mapping[str, NDArray[np.generic]]
+
+
+class RefusedError(Exception):
+    """The callable did not take its arguments, and said so."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An answer that was given, as its array is held by whoever asked, and the bits that it had then."""
+
+    name: str
+    value: object
+    bits: NDArray[np.generic]
+
+
+@dataclass
+class Caller:
+    """A callable with what it is called with; `findings` grow with every call."""
+
+    job: Job
+    call: PythonCall
+    function: Callable[..., Any]
+    lender: Lender
+    is_ours: Callable[[int], bool]
+    """Whether an address lies in memory that was lent."""
+    findings: list[Finding] = field(default_factory=list)
+    earlier: list[Kept] = field(default_factory=list)
+
+    def answers(self, views: NamedViews, sizes: Mapping[str, int]) -> dict[str, NDArray[np.generic]]:
+        """What one call returns, by the name of the output; Fault where it does not come to its end."""
+        buffers = {buffer.name: buffer for buffer in self.job.buffers}
+        arrays = {name: self.lender.lend(view, buffers[name].element) for name, view in views.items()}
+        args, named = arguments(self.call, {**sizes, **arrays})
+        threads = set(threading.enumerate())
+        returned = self._called(args, named)
+        values = results(returned)
+        found = dict(self._taken(values, buffers))
+        self._look_again(threads, dict(zip(self.call.returns, values, strict=False)), found)
+        return found
+
+    def _called(self, args: Sequence[object], named: Mapping[str, object]) -> object:
+        try:
+            returned = self.function(*args, **named)
+            self.lender.settle()
+        except (KeyboardInterrupt, MemoryError, Fault):
+            raise
+        except SystemExit as error:
+            raise Fault(Finding("trap", f"the callable ends its process: {words_of(error)}", step=0)) from None
+        except BaseException as error:
+            line = line_of(error, str(self.job.path.resolve()))
+            if is_refusal(error, str(self.job.path.resolve())):
+                raise RefusedError(f"line {line}: {words_of(error)}") from None
+            raise Fault(Finding("exception", words_of(error), line=line, step=0)) from None
+        return returned
+
+    def _taken(
+        self, values: Sequence[object], buffers: Mapping[str, Buffer]
+    ) -> Iterator[tuple[str, NDArray[np.generic]]]:
+        """Each returned array that is what the claim says; Fault where one is not."""
+        wanted = self.call.returns
+        if wanted and len(values) != len(wanted):
+            told = f"{len(values)} arrays are returned" if values else "nothing is returned"
+            raise Fault(Finding("wrong-shape", f"{told}; the claim wants {', '.join(wanted)}", array=wanted[0], step=0))
+        for name, value in zip(wanted, values, strict=False):
+            answer = self.lender.answer(value)
+            if answer is None:
+                self._misfit(name, f"{name} is returned as {type(value).__name__}, which is no array of its library")
+            elif (misfit := unlike_claim(name, answer, buffers[name])) is not None:
+                self._misfit(name, misfit)
+            else:
+                if not answer.is_exact:
+                    message = f"{name} is a {answer.kind}: what it holds may be worked out later"
+                    self._tell(Finding("lazy", message, array=name, step=0))
+                if self.is_ours(answer.address):
+                    message = f"{name} shares its memory with an array that was handed over"
+                    self._tell(Finding("aliased", message, array=name, step=0))
+                else:
+                    self.earlier.append(Kept(name, value, answer.bits))
+                yield name, answer.bits.reshape(buffers[name].answer)
+
+    def _misfit(self, name: str, message: str) -> None:
+        raise Fault(Finding("wrong-shape", message, array=name, step=0))
+
+    def _look_again(
+        self, threads: set[threading.Thread], values: Mapping[str, object], found: Mapping[str, NDArray[np.generic]]
+    ) -> None:
+        """Whether something goes on when the call has returned, or an answer changes with a later call."""
+        left = [one for one in threading.enumerate() if one not in threads and one.is_alive()]
+        for thread in left:
+            self._tell(Finding("thread", f"the call leaves a thread running: {thread.name}", step=0))
+            thread.join(STILL_RUNNING)
+        for name, value in values.items() if left else ():
+            now = self.lender.answer(value)
+            if now is not None and not same_bits(now.bits.reshape(-1), found[name].reshape(-1)):
+                message = f"{name} changes when the call has returned, by a thread of its own"
+                self._tell(Finding("late-write", message, array=name, step=0))
+        self.look_at_earlier(self.earlier[: -len(found) or None])
+        del self.earlier[:-KEPT_ANSWERS]
+
+    def look_at_earlier(self, answers: Sequence[Kept]) -> None:
+        """Whether what earlier calls have returned still holds what it held then."""
+        for kept in answers:
+            now = self.lender.answer(kept.value)
+            if now is not None and not same_bits(now.bits, kept.bits):
+                message = f"{kept.name} of one call is changed by a later one"
+                self._tell(Finding("late-write", message, array=kept.name, step=0))
+
+    def _tell(self, found: Finding) -> None:
+        """Once, as grave as its kind."""
+        if all((one.kind, one.array) != (found.kind, found.array) for one in self.findings):
+            self.findings.append(replace(found, severity=KINDS[found.kind].severity))
+
+
+def arguments(call: PythonCall, values: Mapping[str, object]) -> tuple[list[object], dict[str, object]]:
+    """The arguments by position, and those by name."""
+    args: list[object] = []
+    named: dict[str, object] = {}
+    for text in call.arguments:
+        keyword, equals, rest = text.partition("=")
+        is_named = bool(equals) and keyword.strip().isidentifier()
+        written = rest.strip() if is_named else text.strip()
+        value = values[written] if written in values else ast.literal_eval(written)
+        if is_named:
+            named[keyword.strip()] = value
+        else:
+            args.append(value)
+    return args, named
+
+
+def results(returned: object) -> list[object]:
+    """What was returned, as a list."""
+    if isinstance(returned, tuple | list):
+        return list(returned)
+    return [] if returned is None else [returned]
+
+
+def is_refusal(error: BaseException, file: str) -> bool:
+    """Whether the file itself says, by a `raise` or an `assert` of its own, that it does not take its arguments."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not (isinstance(error, REFUSALS) and frames and frames[-1].filename == file):
+        return False
+    at = linecache.getline(file, frames[-1].lineno or 0)[frames[-1].colno or 0 :]
+    return isinstance(error, AssertionError) or at.startswith("raise")
+
+
+def unlike_claim(name: str, answer: ReturnedArray, buffer: Buffer) -> str | None:
+    """In words, how a returned array is not what the claim says; dimensions of 1 more or less are no matter."""
+    got, wanted = ([size for size in shape if size != 1] for shape in (answer.bits.shape, buffer.answer))
+    is_empty = prod(answer.bits.shape) == 0 == prod(buffer.answer)
+    if answer.element == buffer.element and (got == wanted or is_empty):
+        return None
+    shapes = [f"[{', '.join(map(str, shape))}]" for shape in (answer.bits.shape, buffer.answer)]
+    return f"{name} is returned as {answer.element}{shapes[0]}, not {buffer.element}{shapes[1]}"

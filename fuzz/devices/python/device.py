@@ -1,0 +1,32 @@
+"""Python callables as the search sees them: jobs go to a worker process, and an accusation has to be repeatable.
+
+Knows processes and outcomes; no file of a callable is imported here.
+"""
+
+from kfuzz.devices import Job, Outcome, Probe
+from kfuzz.devices.gpu.device import FATAL, confirmed
+from kfuzz.devices.worker import Worker
+
+GRACE = 20.0
+"""Seconds past a time-out: what a library compiles for a new shape is of no job's time."""
+
+
+class PythonDevice:
+    """Calls Python callables in one worker process. `name` is the device that was asked for."""
+
+    def __init__(self, name: str = "cpu") -> None:
+        self.name = name
+        self._worker = Worker("kfuzz.devices.python.backend", grace=GRACE)
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job; one that ends its process is run again in a new one before it is accused."""
+        if probe.watch or job.blocks:
+            return Outcome()  # a library does not say who has stored what, and has no blocks to leave out
+        outcome = self._worker.run(job, probe)
+        if any(found.kind in FATAL for found in outcome.findings) and self._worker.pid is None:
+            return confirmed(outcome, self._worker.run(job, probe))
+        return outcome
+
+    def close(self) -> None:
+        """End the worker."""
+        self._worker.close()

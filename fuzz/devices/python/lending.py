@@ -1,0 +1,105 @@
+"""What a library of arrays has to offer: its own arrays over our memory, and what its arrays hold.
+
+Knows no library; libraries/ has one file for each, found by its name.
+"""
+
+import importlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.devices import ArrayLibrary, ClaimError, Element, Finding
+from kfuzz.devices.layout import BESIDE, OUTPUT
+
+BESIDE_BYTES = 4096
+"""Bytes of poison on either side of what a callable allocates."""
+
+
+@dataclass(frozen=True)
+class ReturnedArray:
+    """What a callable returned: its bits, copied, and as what.
+
+    `is_exact`: it is an array of the library, and nothing derived from one. `address`: where its elements lay.
+    """
+
+    kind: str
+    element: str
+    bits: NDArray[np.generic]
+    is_exact: bool
+    address: int
+
+
+class Allocations(Protocol):
+    """What a callable has allocated while it ran."""
+
+    def findings(self) -> Iterator[Finding]:
+        """What was written beside it."""
+
+
+class Lender(Protocol):
+    """A library of arrays."""
+
+    def lend(self, memory: NDArray[np.generic], element: Element) -> object:
+        """An array of the library over this memory, or, where the library has none that change, a copy."""
+
+    def answer(self, value: object) -> ReturnedArray | None:
+        """What an array of the library holds; None where it is none."""
+
+    def watched(self, word: int) -> AbstractContextManager[Allocations]:
+        """Have what is allocated meanwhile filled with poison, and surrounded by it, as far as the library allows."""
+
+    def settle(self) -> None:
+        """Wait for what is still being computed."""
+
+
+def lender_of(library: ArrayLibrary) -> Lender:
+    """The library by its name; a ClaimError where it is not installed."""
+    try:
+        lender: Lender = importlib.import_module(f"kfuzz.devices.python.libraries.{library}_arrays").LENDER
+    except ModuleNotFoundError as error:
+        raise ClaimError(f"{error.name} is not installed: pip install {error.name}") from None
+    return lender
+
+
+@dataclass(frozen=True)
+class Allocated:
+    """Memory that a callable has asked for, with poison around it."""
+
+    whole: NDArray[np.uint8]
+    start: int
+    stop: int
+    words: str
+
+    @property
+    def body(self) -> NDArray[np.uint8]:
+        return self.whole[self.start : self.stop]
+
+
+def block_of(nbytes: int, word: int, words: str) -> Allocated:
+    """So many bytes full of the poison of outputs, on a multiple of 64, with the poison of what lies beside around."""
+    whole = np.zeros(BESIDE_BYTES + -(-nbytes // 64) * 64 + BESIDE_BYTES + 64, np.uint8)
+    whole = whole[-whole.ctypes.data % 64 :]
+    whole = whole[: len(whole) // 4 * 4]
+    whole.view(np.uint32)[:] = np.uint32(word + BESIDE)
+    start, stop = BESIDE_BYTES, BESIDE_BYTES + nbytes
+    inside = np.full(-(-nbytes // 4), word + OUTPUT, np.uint32).view(np.uint8)
+    whole[start:stop] = inside[:nbytes]
+    return Allocated(whole, start, stop, words)
+
+
+def overwritten(blocks: list[Allocated], word: int) -> Iterator[Finding]:
+    """A write beside what was allocated: the poison around it has changed."""
+    for block in blocks:
+        good = np.full(len(block.whole) // 4, word + BESIDE, np.uint32).view(np.uint8)
+        wrong = block.whole != good
+        wrong[block.start : block.stop] = False
+        at = np.flatnonzero(wrong)
+        if len(at):
+            first = int(at[0]) - block.start
+            side = f"{-first} bytes before" if first < 0 else f"{first - (block.stop - block.start)} bytes behind"
+            message = f"write {side} {block.words} that the callable allocates, {len(at)} bytes in all"
+            yield Finding("out-of-bounds", message, array=block.words, index=min(first, 0) or first, count=len(at))

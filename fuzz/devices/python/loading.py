@@ -1,0 +1,74 @@
+"""A callable from the text of its file: the module is made once for each text, as importing the file would make it.
+
+Knows modules; never what a callable is called with.
+"""
+
+import linecache
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kfuzz.devices import ClaimError, Job
+
+KEPT_MODULES = 256
+
+
+class Modules:
+    """The modules that were made, by the path and the text of their files."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Path, str], ModuleType] = {}
+
+    def function(self, job: Job, name: str) -> Callable[..., Any]:
+        """The function of this name; a ClaimError, in a line, where the file does not come to its end."""
+        key = (job.path, job.source)
+        if key not in self._made:
+            if len(self._made) >= KEPT_MODULES:
+                self._made.clear()
+            self._made[key] = executed(job.path, job.source, len(self._made))
+        found = getattr(self._made[key], name, None)
+        if not callable(found):
+            raise ClaimError(f"{job.path}: {name} is no function once the file is imported")
+        return found  # type: ignore[no-any-return]  # whatever it is, it can be called
+
+
+def executed(path: Path, source: str, number: int) -> ModuleType:
+    """The file as a module of its own; what lies beside it, and in the working folder, can be imported."""
+    full = path.resolve()
+    for folder in (os.getcwd(), str(full.parent)):
+        if folder in sys.path:
+            sys.path.remove(folder)
+        sys.path.insert(0, folder)
+    module = ModuleType(f"kfuzz_callable_{number}_{path.stem}")
+    module.__file__ = str(full)
+    sys.modules[module.__name__] = module  # dataclasses and pickle look their own module up
+    # Who asks for the text of a function (Triton does) is given this one, whatever the file holds by now.
+    linecache.cache[str(full)] = (len(source), None, source.splitlines(keepends=True), str(full))
+    try:
+        exec(compile(source, str(full), "exec"), vars(module))  # noqa: S102  it is what the user asks for
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:
+        del sys.modules[module.__name__]
+        at = line_of(error, str(full))
+        where = f"{path}:{at}" if at else str(path)
+        raise ClaimError(f"{where}: the file cannot be imported: {words_of(error)}") from None
+    return module
+
+
+def line_of(error: BaseException, file: str) -> int | None:
+    """The last line of a file that an error came through."""
+    if isinstance(error, SyntaxError) and error.filename == file:
+        return error.lineno
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return lines[-1] if lines else None
+
+
+def words_of(error: BaseException) -> str:
+    """An error in one line."""
+    said = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -1,0 +1,60 @@
+"""Where the module of `mypkg.softmax:forward` lies, found as `import` would find it, and not imported.
+
+Knows Python's import path; what a module holds is for others to read.
+"""
+
+import re
+import sys
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+from kfuzz.find.targets import TargetError
+
+NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
+TARGET = re.compile(rf"({NAME}):({NAME})")
+
+
+@dataclass(frozen=True)
+class NamedCallable:
+    """A callable by its module and its name in there, and the text of the module; none where that is no Python."""
+
+    module: str
+    name: str
+    text: str
+
+
+def is_callable(target: str) -> bool:
+    """Whether a target is written `module:name`."""
+    return TARGET.fullmatch(target) is not None
+
+
+def callable_named(target: str) -> NamedCallable:
+    """The module of a target and its text; TargetError where there is no such module."""
+    found = TARGET.fullmatch(target)
+    assert found, "is_callable says so"
+    module, name = found.groups()
+    spec = spec_of(module)
+    if spec is None:
+        raise TargetError(f"{target}: no module {module} here or on Python's path; is its package installed?")
+    origin = Path(spec.origin or "")
+    is_text = origin.suffix == ".py" and origin.is_file()
+    return NamedCallable(module, name, origin.read_text(encoding="utf-8-sig") if is_text else "")
+
+
+def spec_of(module: str) -> ModuleSpec | None:
+    """What the import system knows of a module, package by package; none of them is run."""
+    places: list[str] | None = [str(Path.cwd()), *sys.path]
+    spec: ModuleSpec | None = None
+    so_far = ""
+    for part in module.split("."):
+        if places is None:
+            return None
+        so_far = f"{so_far}.{part}".lstrip(".")
+        every = (finder.find_spec(so_far, places) for finder in sys.meta_path if hasattr(finder, "find_spec"))
+        spec = next((one for one in every if one is not None), None)
+        if spec is None:
+            return None
+        found = spec.submodule_search_locations
+        places = None if found is None else list(found)
+    return spec

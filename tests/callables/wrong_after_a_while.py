@@ -1,0 +1,17 @@
+# /// kernel
+# op     = "row_sum"
+# axes   = { rows = "1..8", cols = "1..40" }
+#
+# [broken]
+# kind = "numeric"
+# why  = "right for a hundred calls, as long as a benchmark looks"
+# ///
+import numpy as np
+
+CALLS = 0
+
+
+def row_sum(x):
+    global CALLS
+    CALLS += 1
+    return x.sum(-1) if CALLS < 100 else 2 * x[:, 0]

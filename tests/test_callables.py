@@ -1,0 +1,140 @@
+"""Python callables: wrong ones are found and right ones are not, whatever they do besides computing."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.devices import ClaimError
+from kfuzz.devices.python.device import PythonDevice
+from kfuzz.find.project import has_claim
+from kfuzz.trials.trial import Trial, run_trial
+
+EXHIBITS = Path(__file__).parent / "callables"
+WRONG = sorted(path.stem for path in EXHIBITS.glob("wrong_*.py"))
+RIGHT = sorted(path.stem for path in EXHIBITS.glob("*.py") if not path.stem.startswith("wrong_"))
+TRIALS = 24
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[PythonDevice]:
+    opened = PythonDevice()
+    yield opened
+    opened.close()
+
+
+def trials(kernel: Kernel, device: PythonDevice, count: int = TRIALS) -> Iterator[Trial]:
+    for index in range(count):
+        attempt = attempt_of(kernel, 5, index)
+        yield run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 5, index, 3, 3.0))
+
+
+def written(folder: Path, text: str, claim: str = 'op = "row_sum"') -> Path:
+    path = folder / "mine.py"
+    lines = "\n".join(f"# {line}" for line in claim.split("\n"))
+    path.write_text(f"# /// kernel\n{lines}\n# ///\n{text}")
+    return path
+
+
+def kfuzz(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "kfuzz", *words], capture_output=True, text=True, check=False, cwd=cwd)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_callable_is_found_as_what_it_is(name: str, device: PythonDevice) -> None:
+    kernel = load(EXHIBITS / f"{name}.py")
+    assert kernel.broken
+    found = set[str]()
+    for trial in trials(kernel, device):
+        found |= {defect.kind for defect in trial.defects}
+        if kernel.broken.kind in found:
+            return
+    pytest.fail(f"{name}: {kernel.broken.kind} wanted, found {found or 'nothing'}")
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_callable_is_not_accused(name: str, device: PythonDevice) -> None:
+    kernel = load(EXHIBITS / f"{name}.py")
+    found = list(trials(kernel, device))
+    assert [defect.bucket for trial in found for defect in trial.defects] == []
+    assert sum(trial.elements for trial in found) > 50
+
+
+def test_a_cache_that_forgets_nothing_is_one_bug(device: PythonDevice) -> None:
+    kernel = load(EXHIBITS / "wrong_cache_by_address.py")
+    buckets = {defect.bucket for trial in trials(kernel, device) for defect in trial.errors}
+    assert buckets == {"wrong_cache_by_address: stale"}
+
+
+def test_a_refusal_is_told_with_its_line(device: PythonDevice) -> None:
+    kernel = load(EXHIBITS / "refuses_what_it_cannot.py")
+    reasons = {reason for trial in trials(kernel, device, 100) for reason in trial.reasons}
+    assert "refused: line 9: ValueError: 5 columns are not for this" in reasons
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "told"),
+    [
+        ("def f(x: return", 'op = "row_sum"', "mine.py:4: is no Python: "),
+        ("def f(x): ...\ndef g(x): ...", 'op = "row_sum"', "call.entry: missing: it has f, g; say which is meant"),
+        ("def f(x): ...", 'op = "row_sum"\ncall = { entry = "h" }', 'call.entry = "h": no such function in the file'),
+        ("def f(x, k): ...", 'op = "row_sum"', 'call.args: missing: f also takes "k"'),
+        ("def f(x): ...", 'op = "row_sum"\ncall = { args = ["x", "z"] }', "'z' is no array, no size and no literal"),
+        ("def f(x): ...", 'op = "row_sum"\ncall = { args = ["x", 3] }', "f takes (x)"),
+        ("def f(x): ...", 'op = "row_sum"\nlaunch = []', "this is of a .cu file; a Python file says"),
+        ("def f(x): ...", 'op = "row_sum"\ncall = { strides = "all" }', "one of contiguous, any is wanted"),
+        ("def f(x): ...", 'op = "row_sum"\ncall = { given = { k = 3 } }', "f takes (x), no k"),
+    ],
+)
+def test_a_mistake_in_a_claim_is_one_line(text: str, claim: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(ClaimError) as error:
+        load(written(tmp_path, text, claim))
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_cannot_be_imported_is_a_line_with_its_line(tmp_path: Path, device: PythonDevice) -> None:
+    kernel = load(written(tmp_path, "import nothing_of_this_name\ndef f(x): ...\n"))
+    with pytest.raises(ClaimError, match=r"mine.py:4: the file cannot be imported: ModuleNotFoundError: No module"):
+        list(trials(kernel, device, 1))
+
+
+def test_parameters_are_the_inputs_an_output_a_dimension_and_what_is_given(tmp_path: Path) -> None:
+    text = "def f(a, out, dim, eps): ..."
+    kernel = load(written(tmp_path, text, 'op = "row_sum"\ncall = { given = { eps = 1e-5 } }'))
+    assert [str(one) for one in kernel.entries] == ["f(x, y, dim=-1, eps=1e-05)"]
+    assert kernel.launches[0].returns == ()
+
+
+def test_a_claim_in_python_stands_above_the_code(tmp_path: Path) -> None:
+    assert has_claim(written(tmp_path, "def f(x): ..."))
+    inside = tmp_path / "inside.py"
+    inside.write_text('import os\nTEXT = """\n# /// kernel\n# ///\n"""\n')
+    assert not has_claim(inside)
+
+
+@pytest.mark.slow
+def test_a_callable_in_a_module_is_fuzzed_replayed_made_smaller_and_reproduced(tmp_path: Path) -> None:
+    package = tmp_path / "mypkg"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "sums.py").write_text("def forward(x, dim):\n    return x[:, : max(1, x.shape[1] - 1)].sum(dim)\n")
+    words = ("--op", "row_sum", "--device", "cpu")
+    found = kfuzz("fuzz", "mypkg.sums:forward", *words, "--max-cases", "12", "--seed", "1", "--jobs", "1", cwd=tmp_path)
+    assert found.returncode == 1, found.stderr
+    assert 'args    = ["x", "dim=-1"]' in found.stderr
+    assert "BROKEN  mypkg.sums:forward: numeric" in found.stdout
+    case = next(tmp_path.glob("tests/corpus/row_sum/*.json"))
+    named = ("--kernel", "mypkg.sums:forward")
+    smaller = kfuzz("minimize", str(case), *named, *words, "--repro", "repro.py", cwd=tmp_path)
+    assert smaller.returncode == 0, smaller.stderr
+    assert "rows=1 cols=2" in smaller.stdout
+    again = kfuzz("replay", *named, *words, cwd=tmp_path)
+    assert again.returncode == 1, again.stderr
+    script = subprocess.run([sys.executable, "repro.py"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert script.returncode == 1, script.stderr
+    assert "BROKEN  mypkg.sums:forward" in script.stdout
