@@ -124,8 +124,9 @@ def fuzz(
 ) -> None:
     """Search for inputs that break kernels, and keep one case for each way in which they break.
 
-    TARGET is a kernel's name, a glob, a .cu or .py file, a callable in a module or a folder; left out, every kernel that
-    comes with kfuzz and is not broken on purpose. A kernel is code: it is compiled and run as you. A kept case is data and can do nothing.
+    TARGET is a kernel's name, a glob, a .cu or .py file, a callable in a module or a folder; left out, every kernel
+    that comes with kfuzz and is not broken on purpose. A kernel is code: it is compiled and run as you. A kept case is
+    data and can do nothing.
 
     \b
     kfuzz fuzz mine.cu                        a minute on your own kernel
