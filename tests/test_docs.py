@@ -175,8 +175,8 @@ def test_a_wrong_command_in_the_running_text_is_told() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_SESSION)
 def test_the_sessions_of_a_page_give_the_output_that_they_show(page: Path, tmp_path: Path) -> None:
-    for block in blocks(page.read_text(), "cuda"):
-        if named := re.match(r"// (\w+\.cu)\n", block.text):
+    for block in (*blocks(page.read_text(), "cuda"), *blocks(page.read_text(), "python")):
+        if named := re.match(r"(?://|#) (\w+\.(?:cu|py))\n", block.text):
             (tmp_path / named[1]).write_text(block.text)
     for block in blocks(page.read_text(), "console"):
         for command, shown in steps(block.text):
