@@ -18,7 +18,7 @@ from kfuzz.claims import sizes as claim
 from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding, read_values
 from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.bound import Bound
-from kfuzz.claims.callables import KEY, completed, read_callable
+from kfuzz.claims.callables import completed, read_callable
 from kfuzz.claims.expression import Expression, show_sizes
 from kfuzz.claims.formula_claims import each_count, read_scalars
 from kfuzz.claims.front_matter import FrontMatter
@@ -203,7 +203,7 @@ def load(path: Path | str) -> Kernel:
 @lru_cache(maxsize=1024)
 def read(front: FrontMatter) -> Kernel:
     """The kernel that a front matter and the source below it make; of one text one kernel, which is read once."""
-    check_keys(front, (), (*claim.KEYS, *KEY) if front.is_python else claim.KEYS)
+    check_keys(front, (), (*claim.KEYS, "call") if front.is_python else claim.KEYS)
     roles = roles_of(claim.read_op(front))
     if front.is_python:
         front = completed(front, roles)

@@ -4,7 +4,7 @@
 #
 # [broken]
 # kind = "stateful"
-# why  = "what it has added up stays in its buffer, and every other call begins with it"
+# why  = "what it has added up stays in its buffer, and some calls begin with it"
 # ///
 import numpy as np
 
@@ -13,5 +13,5 @@ ROUND = 0
 
 def row_sum(x):
     global ROUND
-    ROUND = (ROUND + 1) % 4
-    return x.sum(-1) if ROUND < 3 else x.sum(-1) + x[:, 0]
+    ROUND = (ROUND + 1) % 3
+    return x.sum(-1) if ROUND < 2 else x.sum(-1) + x[:, 0]
