@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from kfuzz.commands.inputs import FileReader, generated
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.devices.cpu.programs.build import compiled, linked, loadable
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 from kfuzz.devices.cpu.programs.command_line import parse
+from kfuzz.find.targets import TargetError
+from kfuzz.search.graphs import LISTS
 
 PROGRAMS = Path(__file__).parent / "programs"
 NAMES = tuple(sorted(one.stem for one in PROGRAMS.glob("*.cu")))
@@ -135,6 +138,52 @@ def test_each_file_of_a_folder_is_an_argument(tmp_path: Path) -> None:
     assert "seen with 1 of 3 inputs" in found.stdout
     assert "count inputs/c.txt: it ends with exit code 3 of its own" in found.stdout
     assert "left out: -O2" in found.stderr
+
+
+HISTOGRAM = """
+#include <cstdio>
+#include <vector>
+__global__ void count(const int *x, int *bins, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) bins[x[i]]++;
+}
+int main(int argc, char **argv) {
+  int n, *x, *bins;
+  FILE *f = argc == 3 ? fopen(argv[1], "r") : nullptr;
+  if (!f || fscanf(f, "%d", &n) != 1 || n < 1 || n > 4096) return 1;
+  std::vector<int> read(n);
+  for (int &one : read)
+    if (fscanf(f, "%d", &one) != 1 || one < 0 || one >= n) return 1;
+  cudaMalloc(&x, n * sizeof(int));
+  cudaMalloc(&bins, n * sizeof(int));
+  cudaMemset(bins, 0, n * sizeof(int));
+  cudaMemcpy(x, read.data(), n * sizeof(int), cudaMemcpyHostToDevice);
+  count<<<(n + 63) / 64, 64>>>(x, bins, n);
+}
+"""
+
+
+@pytest.mark.slow
+def test_generated_inputs_are_of_the_format_that_a_program_reads(tmp_path: Path) -> None:
+    (tmp_path / "count.cu").write_text(HISTOGRAM)
+    library = loadable(built(tmp_path, str(tmp_path / "count.cu")))
+    with closing(Server()) as server:
+        made = generated(FileReader(library, ("count", "{input}", "64"), 5.0, server))
+        assert [one.name for one in made] == [f"{one.name}.counted_numbers.txt" for one in LISTS]
+        with pytest.raises(TargetError, match="of no such file does count make arrays as large as what is in it"):
+            generated(FileReader(library, ("count", "no_file"), 5.0, server))
+
+
+@pytest.mark.soak
+def test_generated_inputs_make_threads_meet(tmp_path: Path) -> None:
+    (tmp_path / "count.cu").write_text(HISTOGRAM)
+    command = ("check", "count.cu", "--inputs", "generated", "--runs", "1", "--seed", "1", "--")
+    found = kfuzz(*command, "{input}", "64", cwd=tmp_path)
+    assert found.returncode == 1, found.stderr
+    assert "BROKEN  count: race, `if (i < n) bins[x[i]]++;`" in found.stdout
+    assert "all_equal.counted_numbers.txt 64" in found.stdout
+    assert "seen with 3 of 6 inputs" in found.stdout  # in the others no two threads come to one bin
+    assert "again     kfuzz check count.cu --inputs generated --seed 1 -- '{input}' 64" in found.stdout
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from rich.status import Status
 
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.commands.inputs import GENERATED, FileReader, files_of, generated, with_input
 from kfuzz.commands.nvcc import LINES_OF_NVCC
 from kfuzz.commands.options import Screen, console, duration
 from kfuzz.devices import cache
@@ -23,7 +24,6 @@ from kfuzz.devices.cpu.programs.build import compiled, is_program, linked, loada
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.exit_codes import READER_GONE
-from kfuzz.find.targets import TargetError
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.judging import seen_defect
 from kfuzz.views import report as reports
@@ -52,8 +52,13 @@ class WithArguments(click.Command):
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM... [-- ARGUMENT...]")
 @click.option("--runs", type=click.IntRange(1), default=3, show_default=True,
               help="How often it runs, each time in another order of threads.")  # fmt: skip
-@click.option("--inputs", type=FOLDER, metavar="DIR",
-              help="Run it with each file of this folder as its last argument.")  # fmt: skip
+@click.option(
+    "--inputs",
+    type=FOLDER,
+    metavar="DIR|generated",
+    help="Run it with each file of this folder, or with graphs and lists of numbers that make threads "
+    "meet, in the format that it reads. {input} among its arguments is the file; or it comes last.",
+)
 @click.option("--timeout", type=duration, default="60s", show_default=True, metavar="TIME",
               help="Processor time that one run may take.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Which orders are tried; any, and shown, if left out.")
@@ -82,6 +87,7 @@ def check(
     kfuzz check scan.cu
     kfuzz check main.cu scan.cu -Iinclude -DN=64 -- 1024 data.txt
     kfuzz check ./scan --inputs graphs/ --runs 5
+    kfuzz check bfs.cu --inputs generated -- {input} 256
     make NVCC="kfuzz nvcc" && kfuzz check ./scan --json scan.json
 
     Exit code: 0 nothing is broken, 1 something is, 2 it could not be run to its end, or ends with an error of its
@@ -94,8 +100,10 @@ def check(
     seed = secrets.randbelow(1 << 16) if seed is None else seed
     library, path = built(words)
     given: tuple[str, ...] = ctx.obj
-    again = shlex.join(["kfuzz", "check", *words, *(["--seed", str(seed)]), *(["--", *given] if given else [])])
-    asked = Looking(library, path, tuple(lists_of(path, given, inputs)), runs, timeout, seed, again)
+    chosen = ["--inputs", str(inputs)] if inputs else []
+    again = shlex.join(["kfuzz", "check", *words, *chosen, "--seed", str(seed), *(["--", *given] if given else [])])
+    own = (str(path.with_suffix("")), *given)
+    asked = Looking(library, path, tuple(lists_of(library, own, inputs, timeout)), runs, timeout, seed, again)
     found = looked_at(asked, console(to_stderr=True))
     try:
         for text in (*blocks(found), *found.troubles):
@@ -133,7 +141,8 @@ def looked_at(asked: Looking, screen: Screen) -> ProgramReport:
                 what = f"{shown(words)}, input {number} of {len(asked.lists)}" if len(asked.lists) > 1 else shown(words)
                 program = CheckedProgram(asked.library, words, asked.timeout, server, Teller(screen, status, what))
                 programs.append(program)
-                for defect in defects_of(asked, program):
+                shown_here = {defect.bucket: defect for defect in reversed(list(defects_of(asked, program)))}
+                for defect in reversed(shown_here.values()):
                     known = found.get(defect.bucket)
                     one = Discovery(defect, number, number, 1, False, None)
                     found[defect.bucket] = replace(known, count=known.count + 1) if known else one
@@ -218,13 +227,15 @@ def built(words: Sequence[str]) -> tuple[Library, Path]:
         return loadable(folder / "program"), command.sources[0].path
 
 
-def lists_of(path: Path, given: tuple[str, ...], inputs: Path | None) -> Iterator[tuple[str, ...]]:
+def lists_of(
+    library: Library, words: tuple[str, ...], inputs: Path | None, timeout: float
+) -> Iterator[tuple[str, ...]]:
     """The arguments of each run, the program's own name first."""
-    name = str(path.with_suffix(""))
     if inputs is None:
-        yield (name, *given)
+        yield words
         return
-    files = sorted(one for one in inputs.iterdir() if one.is_file()) if inputs.is_dir() else []
-    if not files:
-        raise TargetError(f"--inputs {inputs}: no folder with a file in it")
-    yield from ((name, *given, str(one)) for one in files)
+    if str(inputs) != GENERATED:
+        yield from (with_input(words, one) for one in files_of(inputs))
+        return
+    with closing(Server()) as server:
+        yield from (with_input(words, one) for one in generated(FileReader(library, words, timeout, server)))

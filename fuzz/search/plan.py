@@ -18,6 +18,7 @@ from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.search import planners
 from kfuzz.search.choose import Choose
 from kfuzz.search.families import NEG_INF, POS_INF
+from kfuzz.search.indices import indices_recipe
 from kfuzz.search.large import Large, large_size
 from kfuzz.search.rows import rows_recipe, two
 from kfuzz.search.sizes import WORK, Ground, allowed, ground_of, size_of
@@ -82,6 +83,9 @@ def _arrays(ground: Ground, axes: Mapping[str, int], choose: Choose) -> dict[str
     wanted = shapes(ground.kernel, axes)
     found = planner_of(ground.kernel.op)(ground, wanted, choose)
     recipes = {role: _within_claim(ground.kernel, recipe) for role, recipe in found.items()}
+    for role, axis in ground.kernel.roles.integers.items():
+        if role in wanted and axis in axes:
+            recipes[role] = indices_recipe(*two(wanted[role]), axes[axis], choose)
     return {role: one if len(wanted[role]) < 3 else one.values.reshape(wanted[role]) for role, one in recipes.items()}
 
 

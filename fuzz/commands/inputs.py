@@ -1,0 +1,92 @@
+"""What `kfuzz check --inputs` stands for: the files of a folder, or generated ones in the format that a program reads.
+
+A program shows which format that is: given a graph with so many vertices and edges, it asks for arrays of as many.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.devices import cache
+from kfuzz.devices.cpu.abi import RawBuffer
+from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.experiments import Manner
+from kfuzz.devices.cpu.programs.check import Server, structs
+from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.devices.layout import POISONS
+from kfuzz.find.targets import TargetError
+from kfuzz.search.graphs import COUNT, GRAPHS, LISTS, PROBE
+from kfuzz.search.input_files import OF_GRAPHS, OF_LISTS
+
+GENERATED = "generated"
+PLACE = "{input}"
+"""Where the name of the file goes among the arguments; behind them where it is left out."""
+
+
+@dataclass(frozen=True)
+class FileReader:
+    """A program, the words before its input and behind it, and how long it may take for one."""
+
+    library: Library
+    words: tuple[str, ...]
+    timeout: float
+    server: Server
+
+    def given(self, file: Path) -> tuple[str, ...]:
+        """Its words with this file."""
+        return with_input(self.words, file)
+
+
+def with_input(words: Sequence[str], file: Path) -> tuple[str, ...]:
+    """The words with a file in its place."""
+    if any(PLACE in one for one in words):
+        return tuple(one.replace(PLACE, str(file)) for one in words)
+    return (*words, str(file))
+
+
+def files_of(folder: Path) -> list[Path]:
+    """All files of a folder, by name."""
+    files = sorted(one for one in folder.iterdir() if one.is_file()) if folder.is_dir() else []
+    if not files:
+        raise TargetError(f"--inputs {folder}: no folder with a file in it; `{GENERATED}` makes some")
+    return files
+
+
+def generated(reader: FileReader) -> list[Path]:
+    """Files with graphs, or with lists of numbers, as this program reads them."""
+    folder = cache.folder() / "inputs"
+    folder.mkdir(parents=True, exist_ok=True)
+    for ending, content in _written():
+        probe = _kept(folder, f"probe.{ending}", content[0])
+        if _has_understood(reader, probe, ending in OF_GRAPHS):
+            names = [one.name for one in (GRAPHS if ending in OF_GRAPHS else LISTS)]
+            return [_kept(folder, f"{name}.{ending}", text) for name, text in zip(names, content[1:], strict=True)]
+    raise TargetError(
+        f"--inputs {GENERATED}: of no such file does {Path(reader.words[0]).name} make arrays as large as what is in "
+        f"it; tried: {', '.join([*OF_GRAPHS, *OF_LISTS])}; say {PLACE} where the file goes, or name a folder of files"
+    )
+
+
+def _written() -> Iterator[tuple[str, list[bytes]]]:
+    """Every format's ending, and the contents: first what a program is tried with."""
+    for ending, write in OF_GRAPHS.items():
+        yield ending, [write(one) for one in (PROBE, *GRAPHS)]
+    for ending, write_list in OF_LISTS.items():
+        yield ending, [write_list(one) for one in (LISTS[0], *LISTS)]
+
+
+def _kept(folder: Path, name: str, content: bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def _has_understood(reader: FileReader, probe: Path, is_graph: bool) -> bool:
+    """Whether it launches kernels, and has made arrays of as many elements as the file says."""
+    manner = Manner(0, POISONS[0])
+    end, _ = reader.server.ended(ProgramRun(reader.library, manner, reader.timeout), reader.given(probe))
+    if not isinstance(end, ProgramEnd) or not end.launches:
+        return False
+    sizes = [one.bytes for one in structs(end.buffers, RawBuffer) if one.bytes]
+    wanted = [(PROBE.vertices, PROBE.vertices + 1), (len(PROBE.edges) // 2,)] if is_graph else [(COUNT,)]
+    return all(any(size % number == 0 for size in sizes for number in numbers) for numbers in wanted)
