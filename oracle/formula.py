@@ -102,17 +102,15 @@ class FormulaOp:
         """Whether a [rows, cols] input may be one row."""
         return next(iter(self.roles.values())).dimensions == ("rows", "cols")
 
-    @property
-    def BY_ROW(self) -> bool:  # noqa: N802
-        """Whether rows may be judged a few at a time."""
+    @cached_property
+    def CUT(self) -> dict[str, int]:  # noqa: N802  a constant of the other ops
+        """The arrays that begin with the outputs' first dimension, where the op falls apart along that one."""
         every = {**self.roles, **self.outputs}
-        lead = all(role.dimensions[:1] == ("rows",) for name, role in every.items() if name not in self.WHOLE)
-        return lead and all("rows" in apart for apart in self.apart.values())
-
-    @property
-    def WHOLE(self) -> tuple[str, ...]:  # noqa: N802  a constant of the other ops
-        """The inputs that every row needs whole, such as weights."""
-        return tuple(name for name, role in self.roles.items() if "rows" not in role.dimensions)
+        leads = {role.dimensions[:1] for role in self.outputs.values()}
+        lead = "".join(*leads) if len(leads) == 1 else ""
+        cut = {name: 0 for name, role in every.items() if role.dimensions[:1] == (lead,)}
+        is_whole = all(name in cut or lead not in role.dimensions for name, role in every.items())
+        return cut if lead and is_whole and cut.keys() & self.roles.keys() and self._falls_apart(lead, cut) else {}
 
     def define(self, N: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  a system of `number`
         """The exact definition to the digits of `N`, which is mpmath's."""
@@ -280,6 +278,27 @@ class FormulaOp:
             others = np.delete(np.moveaxis(y, self.outputs[output].dimensions.index(d), 0), place, axis=0)
             if np.isnan(others).any():
                 return False
+        return True
+
+    def _falls_apart(self, lead: str, cut: Mapping[str, int]) -> bool:
+        """Whether each place of a dimension has the same answer by itself, and the formula never asks which it is."""
+        if not all(lead in apart for apart in self.apart.values()):
+            return False
+        sizes = self.small_sizes(4)
+        inputs = self.random_inputs(sizes, np.random.default_rng(3))
+        rest = {d: n for d, n in sizes.items() if d != lead}
+        try:
+            scalars = self.scalars_of(rest, {})
+            whole = self.run(Exact(sizes, index=self.indices(sizes)), inputs, sizes, scalars)
+            for place in range(sizes[lead]):
+                alone = {name: array[place : place + 1] if name in cut else array for name, array in inputs.items()}
+                made = self.run(Exact(rest, index=self.indices(rest)), alone, rest, scalars)
+                for name, role in self.outputs.items():
+                    mine, his = shaped(made[name].x, role, rest | {lead: 1}), shaped(whole[name].x, role, sizes)
+                    if not np.allclose(mine[0], his[place], equal_nan=True):
+                        return False
+        except (LookupError, NameError, ValueError, ArithmeticError):  # it asks for what is not there
+            return False
         return True
 
     def small_sizes(self, n: int) -> dict[str, int]:

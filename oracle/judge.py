@@ -1,7 +1,7 @@
 """The verdict: an answer compared with its enclosure, and every accusation certified by balls before it is made."""
 
 import gc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from kfuzz.oracle.diagnosis.pattern import extent, region
 from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Index, Mask, compare, is_outside
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
-from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, own_sizes
+from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, cut_of, own_sizes
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.slices import GRAVEST, MOST_ELEMENTS, MOST_SHOWN, Part, joined, slices
 from kfuzz.oracle.systems.formats import DTYPES, stored, values
@@ -27,12 +27,13 @@ def judge(
     accuracy: Accuracy | None = None,
     special: Special | None = None,
     scalars: Mapping[str, float] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Verdict:
     """Whether an op's answer is one that a correct kernel with this accuracy may give: `judge(...).check()` asserts it.
 
     `inputs` and `got` map the op's roles to float32 arrays; of an op that is a formula also to float16, float64 and
     uint16 (the bits of bfloat16), and places to integers. `scalars` are the formula's. A broken verdict is certified by
-    ball arithmetic.
+    ball arithmetic. `progress` is told which part of the answer has been judged, where that is done in several.
     """
     accuracy, special = accuracy or Accuracy(), special or Special()
     for value, kind in ((accuracy, Accuracy), (special, Special)):
@@ -44,11 +45,13 @@ def judge(
     if not any(array.size for array in answers.values()):
         return Verdict("not judged", 0.0, 0, ("the answer has no elements",))
     parts: dict[str, list[Part]] = {role: [] for role in module.OUTPUTS}
-    is_by_row = getattr(module, "BY_ROW", module.VECTOR)
-    whole = getattr(module, "WHOLE", ()) if is_by_row else ()
-    for rows, asked, answered in slices(given, answers, is_by_row, accuracy.ftz, whole=whole):
+    done = 0
+    for rows, asked, answered in slices(given, answers, cut_of(module), accuracy.ftz):
         for role, verdict in _judge_rows(module, asked, answered, accuracy, special, scalars).items():
             parts[role].append((rows, verdict))
+        done += len(rows)
+        if progress is not None:
+            progress(done / max(1, len(rows), *(array.shape[0] for array in answers.values())))
         if sum(array.size for array in asked.values()) > MOST_ELEMENTS // 2:
             gc.collect()  # the steps of a formula refer to one another: Python would let gigabytes of them wait
     return _combined([joined(of_role, answers[role]) for role, of_role in parts.items()])

@@ -64,6 +64,16 @@ class Op(Protocol):
     ) -> Diagnosis: ...
 
 
+def cut_of(op: Op) -> Mapping[str, int]:
+    """The axis of each array along which an op falls apart: what of one place enters no other's answer.
+
+    An array that is not named is needed whole at each place; empty where the op does not fall apart.
+    """
+    by_row = dict.fromkeys((*op.INPUTS, *op.OUTPUTS), 0) if op.VECTOR else {}
+    found: Mapping[str, int] = getattr(op, "CUT", by_row)
+    return found
+
+
 @cache
 def op_names() -> tuple[str, ...]:
     """Every op, by the folder listing."""

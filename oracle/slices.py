@@ -4,7 +4,7 @@ A verdict on all rows is what those on single rows say together: no row makes a 
 and verdicts; nothing of any op's formula.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,8 +15,9 @@ from kfuzz.oracle.op import Floats
 from kfuzz.oracle.systems.formats import DTYPES, F32, F64, values
 from kfuzz.oracle.verdict import Extent, Picture, Status, Verdict, Worst
 
-MOST_ELEMENTS = 1 << 19
-"""Of the inputs that are judged at a time; of each the enclosure holds some 500 bytes while it is made."""
+MOST_ELEMENTS = 1 << 17
+"""Of the inputs, or of the answer, that are judged at a time; of each the enclosure holds some 500 bytes while it is
+made, and more at a time are slower: they fit no cache."""
 MOST_SHOWN = 256
 """Elements of an answer that a person may want to see one by one."""
 GRAVEST: tuple[Status, ...] = ("broken", "kept", "not judged")
@@ -28,48 +29,45 @@ Part = tuple[RowNumbers, Verdict]
 
 
 def slices(
-    inputs: RoleArrays,
-    answers: RoleArrays,
-    is_by_row: bool,
-    ftz: bool,
-    most: int = MOST_ELEMENTS,
-    whole: Collection[str] = (),
+    inputs: RoleArrays, answers: RoleArrays, cut: Mapping[str, int], ftz: bool, most: int = MOST_ELEMENTS
 ) -> Iterator[tuple[RowNumbers, RoleArrays, RoleArrays]]:
-    """The rows of each slice, of all arrays but those that every row needs whole; one slice, unless there are too many.
+    """The rows of each slice, of all arrays that have some; one slice, unless there are too many.
 
-    Where denormals are flushed, rows that hold some are apart: what is read as x or as 0 is no number that is known,
-    and the rules for such numbers are looser.
+    `cut` names the axis along which an array has rows; without one nothing is cut, and of an array without one every
+    row needs the whole. Where denormals are flushed, rows that hold some are apart: what is read as x or as 0 is no
+    number that is known, and the rules for such numbers are looser.
     """
-    by_row = {role: array for role, array in inputs.items() if role not in whole}
-    shared = {role: inputs[role] for role in whole}
-    count, elements = len(next(iter(by_row.values()))), sum(array.size for array in by_row.values())
-    step = max(1, count * most // max(1, elements)) if is_by_row else max(1, count)
+    by_row = {role: array for role, array in inputs.items() if role in cut}
+    if not by_row:
+        yield np.arange(len(next(iter(answers.values())))), inputs, answers
+        return
+    count = next(array.shape[cut[role]] for role, array in by_row.items())
+    elements = max(sum(array.size for array in arrays.values()) for arrays in (by_row, answers))
+    step = max(1, count * most // max(1, elements))
     for first in range(0, max(1, count), step):
         rows = np.arange(first, min(first + step, count))
-        asked = _cut(by_row, rows) if is_by_row else by_row
-        low = with_denormals(asked) if is_by_row and ftz else np.zeros(len(rows), dtype=np.bool_)
-        if not low.any() or low.all():
-            yield rows, asked | shared, _cut(answers, rows) if is_by_row else answers
-            continue
-        for alike in (rows[~low], rows[low]):
-            yield alike, _cut(by_row, alike) | shared, _cut(answers, alike)
+        low = with_denormals(_cut(by_row, cut, rows), cut) if ftz else np.zeros(len(rows), dtype=np.bool_)
+        for alike in (rows[~low], rows[low]) if low.any() and not low.all() else (rows,):
+            yield alike, {**inputs, **_cut(by_row, cut, alike)}, _cut(answers, cut, alike)
 
 
-def with_denormals(inputs: RoleArrays) -> NDArray[np.bool_]:
+def with_denormals(inputs: RoleArrays, cut: Mapping[str, int]) -> NDArray[np.bool_]:
     """The rows with a number that may be flushed: below the least normal one of the format that is computed in."""
-    floats = [array for array in inputs.values() if array.dtype in DTYPES]
+    floats = [np.moveaxis(array, cut[role], 0) for role, array in inputs.items() if array.dtype in DTYPES]
     least = (F64 if any(DTYPES[array.dtype] is F64 for array in floats) else F32).min_normal
-    found = np.zeros(len(next(iter(inputs.values()))), dtype=np.bool_)
+    found = np.zeros(next(array.shape[cut[role]] for role, array in inputs.items()), dtype=np.bool_)
     for numbers in map(values, floats):
         low = (np.abs(numbers) < least) & (numbers != 0)
         found |= low.reshape(len(found), -1).any(axis=1)
     return found
 
 
-def _cut(arrays: RoleArrays, rows: RowNumbers) -> dict[str, Floats]:
+def _cut(arrays: RoleArrays, cut: Mapping[str, int], rows: RowNumbers) -> dict[str, Floats]:
     """Some rows of all arrays, without a copy where they follow one another."""
+    if not len(rows):
+        return dict(arrays)
     place = slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
-    return {role: array[place] for role, array in arrays.items()}
+    return {role: array[(*[slice(None)] * cut[role], place)] for role, array in arrays.items()}
 
 
 def joined(parts: Sequence[Part], answer: Floats) -> Verdict:

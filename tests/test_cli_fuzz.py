@@ -15,9 +15,11 @@ from click.testing import CliRunner, Result
 
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Case, Origin, Record, case_of
-from kfuzz.claims.kernel import KERNELS
+from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.commands.group import main
+from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.find.targets import find
+from kfuzz.trials.replay import replay
 
 ROOT = Path(__file__).resolve().parent.parent
 LEADING = (KERNELS / "broken" / "leading_neg_inf.cu").read_text()
@@ -329,6 +331,21 @@ def test_replay_tries_every_kernel_of_the_op(folder: Path) -> None:
     chosen = kfuzz("replay", "--kernel", "softmax/online_*", "tests/corpus/softmax/case.json")
     assert chosen.exit_code == 0, chosen.output
     assert chosen.stdout.count("kept ") >= 5
+
+
+@pytest.mark.slow
+def test_of_a_huge_case_it_is_said_what_is_done(folder: Path) -> None:
+    huge = case_of("row_max", {"x": np.zeros((1 << 14, (1 << 8) + 1), np.float32)})
+    path = kept(folder, huge, "reduce/warp_max_xor", "huge.json")
+    told = kfuzz("replay", "--kernel", "reduce/warp_max_xor", str(path)).stdout.splitlines()
+    assert [line.split()[0] for line in told] == ["running", "fixed", "1"]
+    assert f"{(1 << 14) * 257} elements" in told[0]
+    doing: list[str] = []
+    with CpuDevice() as device:
+        replay(case_file.read(path), load(KERNELS / "reduce/warp_max_xor.cu"), device, tell=doing.append)
+    assert doing[0] == "running on the cpu"
+    assert len(doing) > 30
+    assert doing[-1] == "judged 100%"
 
 
 def test_a_damaged_case_does_not_keep_the_others_from_running(folder: Path) -> None:

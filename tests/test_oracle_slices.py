@@ -2,6 +2,7 @@
 
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from kfuzz.oracle import Accuracy, AnswerError, Special, Verdict, judge
 from kfuzz.oracle.enclosure import ROUND_64
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
-from kfuzz.oracle.op import Op, op_names
+from kfuzz.oracle.op import Op, cut_of, op_names
 from kfuzz.oracle.rounding import EXP2_SCALED, FAST_EXPF
 from kfuzz.oracle.slices import MOST_ELEMENTS, joined, slices
 from kfuzz.oracle.systems.formats import F32
@@ -19,6 +20,7 @@ from kfuzz.oracle.systems.simulated import KernelManner, Simulated
 
 Floats = NDArray[np.float32]
 ROWS, COLS, A_SLICE = 40, 30, 7
+ROWS_FIRST = {"x": 0, "y": 0}
 
 
 def right(x: Floats) -> Floats:
@@ -28,7 +30,7 @@ def right(x: Floats) -> Floats:
 
 
 def in_slices(x: Floats, y: Floats, rows: int = A_SLICE) -> Verdict:
-    every = slices({"x": x}, {"y": y}, True, ftz=False, most=rows * x.shape[1])
+    every = slices({"x": x}, {"y": y}, ROWS_FIRST, ftz=False, most=rows * x.shape[1])
     return joined([(part, judge("softmax", asked, answered)) for part, asked, answered in every], y)
 
 
@@ -65,12 +67,12 @@ def test_a_wrong_answer_has_the_same_worst_element_and_all_that_is_wrong(places:
 
 def test_an_op_that_is_not_by_row_is_never_cut() -> None:
     x = inputs()
-    assert firsts(x, False, 1) == [0]
-    assert firsts(x, True, 20 * COLS) == [0, 20]
+    assert firsts(x, {}, 1) == [0]
+    assert firsts(x, ROWS_FIRST, 20 * COLS) == [0, 20]
 
 
-def firsts(x: Floats, is_by_row: bool, most: int) -> list[int]:
-    return [int(rows[0]) for rows, _, _ in slices({"x": x}, {"y": x}, is_by_row, ftz=False, most=most)]
+def firsts(x: Floats, cut: dict[str, int], most: int) -> list[int]:
+    return [int(rows[0]) for rows, _, _ in slices({"x": x}, {"y": x}, cut, ftz=False, most=most)]
 
 
 def rows_of_every_kind() -> Floats:
@@ -82,7 +84,7 @@ def rows_of_every_kind() -> Floats:
     return np.concatenate(kinds).astype(np.float32)
 
 
-BY_ROW = [name for name in op_names() if getattr(find(name), "BY_ROW", find(name).VECTOR)]
+BY_ROW = [name for name in op_names() if find(name).VECTOR and cut_of(find(name))]
 CLAIMS = {
     "silent": Accuracy(),
     "flushed": Accuracy(adds=12, rescales=0, exp=FAST_EXPF, divide="fast reciprocal", ftz=True),
@@ -96,24 +98,22 @@ def test_no_row_makes_a_rule_looser_for_another(name: str, claim: str) -> None:
     op, accuracy = find(name), CLAIMS[claim]
     x, draw = rows_of_every_kind(), np.random.default_rng(9)
     sizes = op.small_sizes(12) if isinstance(op, FormulaOp) else {"cols": 12}
-    whole = getattr(op, "WHOLE", ())
+    whole = [role for role in op.INPUTS if role not in cut_of(op)]
     inputs = {role: x[:, : sizes[of[1]]] if of[1:] else draw.integers(0, 12, len(x)) for role, of in op.INPUTS.items()}
     inputs |= {role: draw.standard_normal(sizes[op.INPUTS[role][0]]).astype(np.float32) for role in whole}
     for form in getattr(op, "forms", ()) or (None,):
         for role in op.OUTPUTS:
             claim_of_form = replace(accuracy, form=form)
-            together, alone = (bounds(op, inputs, role, claim_of_form, most, whole) for most in (1 << 20, 1))
+            together, alone = (bounds(op, inputs, role, claim_of_form, most) for most in (1 << 20, 1))
             np.testing.assert_allclose(together, alone, rtol=ROUND_64)  # numpy's exp of one number is not that of eight
 
 
-def bounds(
-    op: Op, inputs: dict[str, Floats], role: str, accuracy: Accuracy, most: int, whole: tuple[str, ...]
-) -> NDArray[np.float64]:
+def bounds(op: Op, inputs: dict[str, Floats], role: str, accuracy: Accuracy, most: int) -> NDArray[np.float64]:
     """Both ends of every element, by slices of at most so many elements."""
     found: dict[int, NDArray[np.float64]] = {}
     with np.errstate(all="ignore"):
-        answers = {role: array for role, array in inputs.items() if role not in whole}
-        for rows, asked, _ in slices(inputs, answers, True, accuracy.ftz, most, whole):
+        answers = {role: array for role, array in inputs.items() if role in cut_of(op)}
+        for rows, asked, _ in slices(inputs, answers, cut_of(op), accuracy.ftz, most):
             one = op.enclose(asked, accuracy, Special())[role]
             found |= dict(zip(rows.tolist(), np.stack([one.lo, one.hi, one.judged], axis=1), strict=True))
     return np.stack([found[row] for row in range(len(found))])
@@ -144,7 +144,7 @@ def test_a_wrong_row_of_denormals_is_shown_in_the_whole_answer() -> None:
 def peak(op: str, rows: int, cols: int = 1 << 10) -> int:
     """Bytes that judging so many rows takes, beside the arrays themselves."""
     x = np.random.default_rng(7).standard_normal((rows, cols), dtype=np.float32)
-    y = {"row_max": lambda: x.max(axis=1), "softmax": lambda: right(x)}[op]()
+    y = {"row_max": lambda: x.max(axis=1), "softmax": lambda: right(x), "transpose": x.T.copy}[op]()
     tracemalloc.start()
     assert judge(op, {"x": x}, {"y": y}).status == "kept"
     most = tracemalloc.get_traced_memory()[1]
@@ -152,8 +152,53 @@ def peak(op: str, rows: int, cols: int = 1 << 10) -> int:
     return most
 
 
-@pytest.mark.parametrize("op", ["row_max", pytest.param("softmax", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("op", ["row_max", "transpose", pytest.param("softmax", marks=pytest.mark.slow)])
 def test_more_rows_take_no_more_memory(op: str) -> None:
     one = peak(op, MOST_ELEMENTS >> 10)
     assert one > 8 * MOST_ELEMENTS  # a slice in float64, at the least
     assert peak(op, MOST_ELEMENTS >> 8) < 1.1 * one
+
+
+BY_NUMBER = """INPUTS = {"x": "float[rows, cols]"}
+OUTPUTS = {"y": "float[rows, cols]"}
+
+
+def formula(N, x):
+    return x * N.number(1.0) + N.where(N.index("rows", axis=-2) % 2 == 0, N.number(0.0), N.number(1.0))
+"""
+
+
+def test_a_formula_that_asks_which_row_it_is_in_is_never_cut(tmp_path: Path) -> None:
+    file = tmp_path / "by_number.py"
+    file.write_text(BY_NUMBER)
+    assert cut_of(find(str(file))) == {}
+    x = np.random.default_rng(11).standard_normal((3, MOST_ELEMENTS // 2)).astype(np.float32)
+    x[1, 7] = 1e-40  # which would be apart from the others where denormals are flushed
+    y = x + np.float32([[0], [1], [0]])
+    for rows, claim in ((3, Accuracy()), (3, Accuracy(ftz=True))):
+        assert judge(str(file), {"x": x[:rows]}, {"y": y[:rows]}, claim).status == "kept"
+    assert judge(str(file), {"x": x}, {"y": x}).status == "broken"
+    file = tmp_path / "by_none.py"
+    file.write_text(BY_NUMBER.replace('N.index("rows", axis=-2) % 2 == 0', "x.x > 0"))
+    assert cut_of(find(str(file))) == ROWS_FIRST
+
+
+def test_matrices_are_cut_along_what_falls_apart() -> None:
+    assert cut_of(find("transpose")) == {"x": 1, "y": 0}
+    assert cut_of(find("sgemm")) == {"a": 0, "c": 0}
+    assert cut_of(find("grouped_attention")) == {}  # which head it is says which keys it has
+    draw = np.random.default_rng(12)
+    x = draw.integers(0, 1 << 32, (1100, MOST_ELEMENTS // 512), dtype=np.uint32).view(np.float32)
+    y = np.ascontiguousarray(x.T)
+    assert judge("transpose", {"x": x}, {"y": y}).judged == x.size
+    y[-1, 1000] = 7
+    verdict = judge("transpose", {"x": x}, {"y": y})
+    assert verdict.worst is not None
+    assert (verdict.worst.index, verdict.extent and verdict.extent.wrong) == ((y.shape[0] - 1, 1000), 1)
+    a, b = (draw.standard_normal(shape).astype(np.float32) for shape in ((900, 8), (8, 600)))
+    c = (a.astype(np.float64) @ b).astype(np.float32)
+    assert judge("sgemm", {"a": a, "b": b}, {"c": c}).judged == c.size
+    c[899, 599] += 1
+    verdict = judge("sgemm", {"a": a, "b": b}, {"c": c})
+    assert verdict.worst is not None
+    assert (verdict.status, verdict.worst.index) == ("broken", (899, 599))

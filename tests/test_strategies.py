@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kfuzz.campaign.schedule import LARGE, attempt_of, is_check
 from kfuzz.cases.recipe import Recipe, bits_of, materialise
+from kfuzz.claims.kernel import KERNELS as KERNELS_FOLDER
 from kfuzz.claims.kernel import Kernel, discover, load
 from kfuzz.claims.sizes import Axis
 from kfuzz.oracle import op_names
@@ -411,6 +412,20 @@ def test_long_rows_are_beyond_sixteen_bits_and_beyond_what_the_text_names(tmp_pa
     )
     attempts = [plan.plan(load(path), seeded(seed), large="columns") for seed in range(8)]
     assert any(attempt.case.axes["cols"] > 100_000 for attempt in attempts)
+
+
+def test_no_size_is_drawn_at_which_each_thread_walks_too_far(tmp_path: Path) -> None:
+    own = 'adds = "ceil_log2(min(cols, threads)) + 1 + ceil_div(cols, threads)"'
+    text = (KERNELS_FOLDER / "prefix_sum" / "block.cu").read_text(encoding="utf-8")
+    assert own in text
+    path = tmp_path / "block.cu"
+    path.write_text(text)
+    assert large_size(load(path), "columns", seeded(1)) is not None
+    path = tmp_path / "alone.cu"  # a thread an element, each with all that lies before it
+    fewer = text.replace("2147483647", "65535").replace("1073741824", "1048576").replace(own, 'adds = "cols"')
+    path.write_text(fewer.replace('grid  = "rows"', 'grid  = "rows * ceil_div(cols, threads)"'))
+    assert large_size(load(path), "columns", seeded(1)) is None
+    assert large_size(load(path), "rows", seeded(1)) is not None
 
 
 def test_each_block_of_a_full_grid_takes_a_second_share(tmp_path: Path) -> None:

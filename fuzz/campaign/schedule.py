@@ -34,7 +34,8 @@ LARGE: dict[int, Large] = {
     280: "columns",
 }
 """Sizes that ordinary trials do not reach: seldom, since so many rows take as long as a hundred other trials."""
-LARGE_TIMEOUT = 4
+LARGE_TIMEOUT = 3
+"""Times as long as others may such a trial take on the device: with its judging, no more than 10 seconds."""
 BLOCKS = (2, 4, 8, 16, 32)
 """Trials of a kernel in the first rounds; the last number is for all that follow."""
 

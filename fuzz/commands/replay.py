@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.markup import escape
 
 from kfuzz.cases import case_line, corpus
 from kfuzz.cases.case import Record
@@ -28,6 +30,8 @@ from kfuzz.trials.replay import replay as replay_record
 from kfuzz.views.failure import replay_texts
 
 DEFAULT = Path("tests/corpus")
+HUGE = 1 << 22
+"""Elements of a case from which on its replay takes more than a few seconds."""
 
 
 @click.command(short_help="Run kept cases again.")
@@ -73,7 +77,7 @@ def replay(
                 click.echo(printable(entry.error), err=True)
                 statuses["damaged"] += 1
                 continue
-            for one in replays(entry.record, kernels.usable, opened, idle, is_chosen=bool(targets)):
+            for one in replays(entry, kernels.usable, opened, idle, screen, is_chosen=bool(targets)):
                 statuses[one.status] += 1
                 screen.print(line(one, entry.path), markup=False, highlight=False, soft_wrap=True)
                 for text in replay_texts(one, entry.record, entry.path):
@@ -98,17 +102,24 @@ def entries(places: Sequence[str]) -> list[corpus.KeptCase]:
 
 
 def replays(
-    record: Record, kernels: Sequence[Kernel], device: Device, idle: dict[str, Replay], is_chosen: bool
+    entry: corpus.KeptCase,
+    kernels: Sequence[Kernel],
+    device: Device,
+    idle: dict[str, Replay],
+    screen: Console,
+    is_chosen: bool,
 ) -> Iterator[Replay]:
     """One for each kernel that the case is for; one that says so where there is none.
 
     `idle` notes the kernels that cannot run here at all: why is told once.
     """
+    record = entry.record
+    assert record is not None, "a damaged case is told before"
     chosen = (
         [kernel for kernel in kernels if kernel.op == record.case.op] if is_chosen else kernels_for(record, kernels)
     )
     for kernel in chosen:
-        found = idle.get(kernel.name) or replay_record(record, kernel, device)
+        found = idle.get(kernel.name) or shown(entry, record, kernel, device, screen)
         if found.status in ("skipped", "cannot run"):
             idle[kernel.name] = replace(found, reason="as above")
         yield found
@@ -116,6 +127,17 @@ def replays(
         whose = f", and {one_line(record.origin.kernel)} is not found" if record.origin and not is_chosen else ""
         reason = f"no kernel here computes {record.case.op}{whose}; name one with --kernel"
         yield Replay("-", "not claimed", 0, 0, (), {}, reason)
+
+
+def shown(entry: corpus.KeptCase, record: Record, kernel: Kernel, device: Device, screen: Console) -> Replay:
+    """A replay; of a huge case it is said beforehand what is done, and on a terminal how far it is."""
+    if record.case.is_vast or record.case.elements < HUGE:
+        return replay_record(record, kernel, device)
+    what = f"{shown_path(entry.path)}  {kernel.name}"
+    how = f"{record.case.elements} elements, in one launch, may take a minute"
+    screen.print(f"{'running':<15} {what}  ({how})", markup=False, highlight=False, soft_wrap=True)
+    with screen.status(escape(kernel.name)) as status:
+        return replay_record(record, kernel, device, tell=lambda doing: status.update(escape(f"{kernel.name} {doing}")))
 
 
 def line(one: Replay, path: Path) -> str:

@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import fcntl
 import importlib
+import io
 import os
 import pickle
 import select
@@ -22,7 +23,8 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import IO, Literal, Protocol
+from functools import partial
+from typing import IO, Any, Literal, Protocol
 
 from kfuzz.devices import (
     ClaimError,
@@ -159,10 +161,9 @@ class Worker:
             number = self._known[program] = len(self._known)
             news = program
         rest = replace(job, kernel="", source="", flags=(), entries=())
-        message = pickle.dumps((number, news, rest, probe), protocol=pickle.HIGHEST_PROTOCOL)
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # the process has ended: receiving says how
-            _write(process.stdin, message)
+            _write(process.stdin, (number, news, rest, probe))
 
     def _await(self, process: subprocess.Popen[bytes], probe: Probe) -> Outcome:
         deadline, part = time.monotonic() + COMPILE_TIMEOUT, "compiling"
@@ -195,42 +196,49 @@ class Worker:
     def _receive(self, process: subprocess.Popen[bytes], deadline: float) -> _Reply | int | None:
         """The next message; the exit status when the process has ended, None when time is up."""
         assert process.stdout is not None
-        pipe = process.stdout.fileno()
-        raw = _read(pipe, LENGTH.size, deadline)
-        if isinstance(raw, bytes):
-            raw = _read(pipe, LENGTH.unpack(raw)[0], deadline)
-        if raw is None:
+        try:
+            reply: _Reply = _message(partial(_read, process.stdout.fileno(), deadline))
+        except TimeoutError:
             return None
-        if raw is _ENDED or not isinstance(raw, bytes):
+        except EOFError:
             return process.wait()
-        reply: _Reply = pickle.loads(raw)  # noqa: S301  written by our own process
         return reply
 
 
-class _Ended:
-    """The other side of a pipe is gone."""
-
-
-_ENDED = _Ended()
-
-
-def _read(pipe: int, count: int, deadline: float) -> bytes | _Ended | None:
-    """So many bytes of a pipe, before the deadline or not at all."""
-    pieces, poll = [], select.poll()
+def _read(pipe: int, deadline: float, count: int) -> bytearray:
+    """So many bytes of a pipe; TimeoutError where they are not there by the deadline, EOFError where none will be."""
+    found, poll = bytearray(count), select.poll()
     poll.register(pipe, select.POLLIN)
-    while count:
+    rest = memoryview(found)
+    while rest:
         if not poll.poll(max(0.0, (deadline - time.monotonic()) * 1000)):
-            return None
-        piece = os.read(pipe, min(count, 1 << 20))
-        if not piece:
-            return _ENDED
-        pieces.append(piece)
-        count -= len(piece)
-    return b"".join(pieces)
+            raise TimeoutError
+        if not (came := os.readv(pipe, [rest[: 1 << 20]])):
+            raise EOFError
+        rest = rest[came:]
+    return found
 
 
-def _write(pipe: IO[bytes], message: bytes) -> None:
-    pipe.write(LENGTH.pack(len(message)) + message)
+def _message(read: Callable[[int], bytes | bytearray]) -> Any:  # noqa: ANN401  whatever was written
+    """What the other side has written. Its arrays lie where they were read, and are not copied once more."""
+
+    def number() -> int:
+        return int(LENGTH.unpack(read(LENGTH.size))[0])
+
+    head = read(number())
+    arrays = [read(number()) for _ in range(number())]
+    return pickle.loads(head, buffers=arrays)  # noqa: S301  written by our own process
+
+
+def _write(pipe: IO[bytes], message: object) -> None:
+    """A message without its arrays, then how many these are, and each as it lies in memory; lengths go before."""
+    arrays: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append)
+    pipe.write(LENGTH.pack(len(head)) + head + LENGTH.pack(len(arrays)))
+    for array in arrays:
+        raw = array.raw()
+        pipe.write(LENGTH.pack(raw.nbytes))
+        pipe.write(raw)
     pipe.flush()
 
 
@@ -275,31 +283,34 @@ def _ended(status: int, part: str) -> Finding:
     return Finding(kind, f"the kernel ended its process by {words} ({number.name}), {part}")
 
 
-def serve(backend: Backend, requests: IO[bytes], replies: IO[bytes]) -> None:
+def serve(backend: Backend, requests: io.BufferedReader, replies: IO[bytes]) -> None:
     """Run jobs until the caller closes the pipe."""
     programs: dict[int, _Program] = {}
 
     def begin(part: str) -> None:
-        _write(replies, pickle.dumps(("begun", part)))
+        _write(replies, ("begun", part))
 
-    while header := requests.read(LENGTH.size):
-        message = requests.read(LENGTH.unpack(header)[0])
-        number, news, rest, probe = pickle.loads(message)  # noqa: S301  written by the process that started us
-        if news is not None:
-            programs[number] = news
-        program = programs[number]
-        job = replace(rest, kernel=program.kernel, source=program.source, flags=program.flags, entries=program.entries)
-        reply: _Reply
-        try:
-            outcome = backend.run(job, probe, begin)
-            reply = ("done", outcome, backend.is_spent)
-        except ClaimError as error:
-            reply = ("unsupported" if isinstance(error, UnsupportedError) else "claim", str(error))
-        except DeviceError as error:
-            reply = ("device", str(error))
-        except Exception as error:  # our own fault must not pass for the kernel's
-            reply = ("unexpected", unexpected(error))
-        _write(replies, pickle.dumps(reply, protocol=pickle.HIGHEST_PROTOCOL))
+    while requests.peek(1):
+        _write(replies, _reply(backend, programs, requests, begin))
+
+
+def _reply(
+    backend: Backend, programs: dict[int, _Program], requests: io.BufferedReader, begin: Callable[[str], None]
+) -> _Reply:
+    """What becomes of the next job; nothing of it is held any longer than that."""
+    number, news, rest, probe = _message(requests.read)
+    if news is not None:
+        programs[number] = news
+    program = programs[number]
+    job = replace(rest, kernel=program.kernel, source=program.source, flags=program.flags, entries=program.entries)
+    try:
+        return "done", backend.run(job, probe, begin), backend.is_spent
+    except ClaimError as error:
+        return "unsupported" if isinstance(error, UnsupportedError) else "claim", str(error)
+    except DeviceError as error:
+        return "device", str(error)
+    except Exception as error:  # our own fault must not pass for the kernel's
+        return "unexpected", unexpected(error)
 
 
 def _end_with_caller(pipe: int) -> None:
@@ -326,10 +337,10 @@ def main(module: str) -> None:
         backend: Backend = importlib.import_module(module).backend()
     except Exception as error:  # whatever it was, the caller is told, not left waiting
         known = isinstance(error, DeviceError)
-        _write(replies, pickle.dumps(("device", str(error)) if known else ("unexpected", unexpected(error))))
+        _write(replies, ("device", str(error)) if known else ("unexpected", unexpected(error)))
         return
     atexit.register(backend.close)
-    _write(replies, pickle.dumps(("begun", "")))
+    _write(replies, ("begun", ""))
     serve(backend, requests, replies)
 
 

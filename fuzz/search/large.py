@@ -8,6 +8,7 @@ from itertools import product
 from math import prod
 from typing import Literal
 
+from kfuzz.claims.formula_claims import each_count
 from kfuzz.claims.kernel import MOST_TUNES, Kernel
 from kfuzz.claims.launches import Launch
 from kfuzz.search.choose import Choose, one_of
@@ -21,8 +22,14 @@ LONGEST = 1 << 18
 """Columns of the longest rows that are tried."""
 MOST_ELEMENTS, MOST_THREADS = 1 << 21, 1 << 20
 """Of a trial in which a grid goes round again: a second or two where threads are simulated."""
+MOST_ROW_ELEMENTS = 1 << 20
+"""Of rows that are so long: the oracle takes 5 us for each element of the ops that are dearest."""
 LARGEST = 1 << 22
 """Array elements, or threads, of any trial that need not have so many: what takes a few seconds and some 100 MB."""
+MOST_STEPS = 1 << 31
+"""Threads times the additions that the claim counts: a second or two. A thread that sums up a whole row for itself does
+in an hour what a block does together in a moment; how large it may be follows from the claim alone, and not from a
+clock, so that every machine tries the same."""
 TUNE_TRIES = 4
 OTHERS = 200
 """The largest size of the other axes there: mostly several warps, since what one warp does alone it does in order."""
@@ -38,8 +45,22 @@ def large_size(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dic
     if found is None:
         return None
     ground, axes = found
-    values = array_elements(kernel, axes, ground.tune)
-    return found if values <= LARGEST and threads(kernel, axes, ground.tune) <= LARGEST else None
+    values, workers = array_elements(kernel, axes, ground.tune), threads(kernel, axes, ground.tune)
+    is_small = values <= LARGEST and workers <= LARGEST and workers * additions(kernel, axes, ground.tune) <= MOST_STEPS
+    return found if is_small else None
+
+
+def additions(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
+    """So many additions lie on the way of a term into a result, as the claim counts them: about what a thread does.
+
+    Where it is silent nothing is known, and the oracle allows what a thread that works alone may do.
+    """
+
+    def counted() -> int:
+        sizes = kernel.sizes(axes, tune)
+        return 1 + sum(max(0, count(sizes)) for _, count in each_count("adds", kernel.rounding.adds))
+
+    return of_any(kernel, counted)
 
 
 def _wanted(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
@@ -105,6 +126,8 @@ def _long_rows(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] 
     axes = {name: axis.near(choose(3, 8)) for name, axis in kernel.axes.items()}
     places = (MANY, *sorted(size for size in numbers(kernel.source) if MANY < size <= LONGEST))
     axes[long] = kernel.axes[long].near(one_of(choose, places) + choose(1, 64))
+    few = max(1, MOST_ROW_ELEMENTS // axes[long])
+    axes |= {name: kernel.axes[name].near(min(size, few)) for name, size in axes.items() if name != long}
     return ground_of(kernel, drawn(kernel, choose)), axes
 
 

@@ -3,7 +3,7 @@
 Knows cases, kernels and trials; never how a case is stored or shown.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import Literal
@@ -14,7 +14,7 @@ from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
 from kfuzz.search.choose import seed_of
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.locating import located
-from kfuzz.trials.trial import Trial, run_trial, unfit
+from kfuzz.trials.trial import Trial, run_trial, silent, unfit
 
 ReplayStatus = Literal["kept", "fixed", "warned", "flaky", "broken", "not claimed", "skipped", "cannot run"]
 ORDER: tuple[ReplayStatus, ...] = ("not claimed", "kept", "fixed", "warned", "flaky", "broken")
@@ -44,17 +44,26 @@ class Replay:
     notes: tuple[str, ...] = ()
 
 
-def replay(record: Record, kernel: Kernel, device: Device, tries: int = TRIES, timeout: float = 10.0) -> Replay:
-    """Run a record's case on a kernel as often as it takes to say always, sometimes or never."""
+def replay(
+    record: Record,
+    kernel: Kernel,
+    device: Device,
+    tries: int = TRIES,
+    timeout: float = 10.0,
+    tell: Callable[[str], None] = silent,
+) -> Replay:
+    """Run a record's case on a kernel as often as it takes to say always, sometimes or never; `tell` as of a trial."""
     try:
-        return _replayed(record, kernel, device, tries, timeout)
+        return _replayed(record, kernel, device, tries, timeout, tell)
     except UnsupportedError as error:
         return Replay(kernel.name, "skipped", 0, 0, (), {}, str(error))
     except ClaimError as error:
         return Replay(kernel.name, "cannot run", 0, 0, (), {}, str(error))
 
 
-def _replayed(record: Record, kernel: Kernel, device: Device, tries: int, timeout: float) -> Replay:
+def _replayed(
+    record: Record, kernel: Kernel, device: Device, tries: int, timeout: float, tell: Callable[[str], None]
+) -> Replay:
     reason = unfit(kernel, record.case)
     if reason:
         return Replay(kernel.name, "not claimed", 0, 0, (), {}, reason)
@@ -65,7 +74,7 @@ def _replayed(record: Record, kernel: Kernel, device: Device, tries: int, timeou
     for tune, probes in launches(record, kernel, tries, timeout):
         trials: list[Trial] = []
         for probe in probes:
-            trials.append(run_trial(kernel, record.case, tune, device, probe))
+            trials.append(run_trial(kernel, record.case, tune, device, probe, tell))
             if hangs := any(defect.kind == "hang" for defect in trials[-1].defects):
                 break  # it has cost a time-out, and that is enough
         total += len(trials)

@@ -6,7 +6,7 @@ Knows kernels, cases, the device protocol and the verdict; never how a case was 
 import hashlib
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
@@ -108,8 +108,23 @@ def unfit(kernel: Kernel, case: Case) -> str:
     return ""
 
 
-def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Device, probe: Probe) -> Trial:
-    """Run a case and judge each distinct answer once; raises only what the device and the claim may raise."""
+def silent(_: str) -> None:
+    """Who is not told how far a trial is."""
+
+
+def run_trial(
+    kernel: Kernel,
+    case: Case,
+    tune: Mapping[str, int],
+    device: Device,
+    probe: Probe,
+    tell: Callable[[str], None] = silent,
+) -> Trial:
+    """Run a case and judge each distinct answer once; raises only what the device and the claim may raise.
+
+    `tell` is told what is being done, and how far it is: of a huge case that takes a minute.
+    """
+    tell(f"running on the {device.name}")
     bound = kernel.bind(case.arrays, tune)
     began = time.perf_counter()
     job, beyond = bound.job, dict[str, None]()
@@ -119,7 +134,8 @@ def run_trial(kernel: Kernel, case: Case, tune: Mapping[str, int], device: Devic
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs)
     given = kernel.stored(case.arrays) if answers else {}
-    verdicts = [judge(kernel.op, given, got, bound.accuracy, kernel.special, kernel.scalars) for _, got in answers]
+    claimed = (bound.accuracy, kernel.special, kernel.scalars)
+    verdicts = [judge(kernel.op, given, got, *claimed, lambda done: tell(f"judged {done:.0%}")) for _, got in answers]
     judged = [
         (run, hinted(kernel, given, got, bound.accuracy, verdict))
         for (run, got), verdict in zip(answers, verdicts, strict=True)

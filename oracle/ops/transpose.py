@@ -15,6 +15,7 @@ from kfuzz.oracle.verdict import Special
 INPUTS = {"x": ("rows", "cols")}
 OUTPUTS = {"y": ("cols", "rows")}
 VECTOR = False
+CUT = {"x": 1, "y": 0}
 diagnose = diagnosis.diagnose
 
 
