@@ -36,6 +36,7 @@ LARGER = {
     "gemv_scaled_twice": 67,  # a row of A and x of 33, y0
     "prefix_sum_no_last_barrier": 65,  # three warps' worth
     "top_k_one_a_lane": 33,  # two elements of one lane
+    "prefix_sum_flag_before_sum": 33,  # two tiles of 32
 }
 ONE_ROW = {"leading_neg_inf", "missing_barrier", "max_starts_at_zero", "exp_clamped", "tail_dropped", "reads_next_row"}
 

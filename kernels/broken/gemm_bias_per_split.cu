@@ -1,0 +1,65 @@
+// gemm/split_k, which adds the bias in the launch that works out a part: once for each part that k is split into.
+//
+// With one part it is right, and so is every test whose k is too short to be split.
+//
+// /// kernel
+// op      = "gemm"
+// axes    = { batch = "1..1024", m = "1..4096", n = "1..4096", k = "1..1048576" }
+// tune    = { splits = [1, 3, 16], threads = [32, 128] }
+// arrays  = { a = "f32[batch, m, k] -> a", b = "f32[batch, k, n] -> b", c0 = "f32[batch, m, n] -> c0", bias = "f32[n] -> bias", c = "f32[batch, m, n] <- c", parts = "f32[splits, batch, m, n]" }
+// scalars = { alpha = 0.5, beta = 2 }
+//
+// [accuracy]
+// form = "bias last"
+// adds = "ceil_div(k, splits) - 1 + splits - 1"
+//
+// [broken]
+// kind = "numeric"
+// why  = "the bias is added once for every part of k"
+//
+// [[launch]]
+// entry = "gemm_of_a_part"
+// grid  = "ceil_div(batch * m * n, threads), splits"
+// block = "threads"
+// args  = ["parts", "a", "b", "bias", "batch", "m", "n", "k"]
+//
+// [[launch]]
+// entry = "gemm_of_all_parts"
+// grid  = "ceil_div(batch * m * n, threads)"
+// block = "threads"
+// args  = ["c", "parts", "c0", "batch", "m", "n", "splits"]
+// ///
+
+__global__ void gemm_of_a_part(float *parts, const float *a, const float *b, const float *bias, int batch, int m,
+                               int n, int k) {
+    // parts is (splits, batch, m, n), a is (batch, m, k), b is (batch, k, n); a thread an element of a part
+    const size_t count = static_cast<size_t>(batch) * m * n;
+    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;  // may pass count - 1
+    if (i >= count) {
+        return;
+    }
+    const size_t col = i % n, row = i / n;  // row ranges [0, batch m)
+    const int width = (k + gridDim.y - 1) / gridDim.y;
+    const int first = blockIdx.y * width, last = min(first + width, k);  // an empty part where first >= k
+    a += row * k;
+    b += row / m * k * n + col;
+    float sum = 2.0f * bias[col];  // all parts are halved
+    for (int step = first; step < last; ++step) {
+        sum += a[step] * b[static_cast<size_t>(step) * n];
+    }
+    parts[blockIdx.y * count + i] = sum;
+}
+
+__global__ void gemm_of_all_parts(float *c, const float *parts, const float *c0, int batch, int m, int n, int splits) {
+    // c and c0 are (batch, m, n), parts is (splits, batch, m, n), bias is (n); a thread an element
+    const size_t count = static_cast<size_t>(batch) * m * n;
+    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;  // may pass count - 1
+    if (i >= count) {
+        return;
+    }
+    float sum = 0.0f;
+    for (int split = 0; split < splits; ++split) {
+        sum += parts[split * count + i];
+    }
+    c[i] = 0.5f * sum + 2.0f * c0[i];
+}

@@ -1,0 +1,92 @@
+// Causal attention as FlashAttention does it, in float: a warp a row of q, 32 keys at a time, up to the last one it sees.
+//
+// Lane j works out the score of key j of the tile. When the tile's maximum exceeds the running one, the sum and what has
+// been added up of v are brought to it. Then each lane adds e_j v_j for its own columns of v; the division comes last.
+// The tile's exps travel between the lanes by shuffle. A lane beyond the row's last key has -inf, so that its exp is
+// 0; tiles beyond it are never looked at. The last row sees all keys: row r sees keys 0 to r + keys - rows.
+//
+// /// kernel
+// op     = "causal_attention"
+// axes   = { heads = "1..65535", keys = "1..1048576", rows = "1..1048576", d = "1..128", dv = "1..128" }
+// where  = ["keys >= rows"]
+// tune   = { threads = [32, 128, 256] }
+// arrays = { q = "f32[heads, rows, d] -> q", k = "f32[heads, keys, d] -> k", v = "f32[heads, keys, dv] -> v", o = "f32[heads, rows, dv] <- o" }
+//
+// [accuracy]
+// form     = "divide last"
+// adds     = { qk = "d - 1", pv = "keys - 1", row = "ceil_div(keys, 32) + 4" }  # one key after the other; halvings
+// rescales = "ceil_div(keys, 32)"
+// shift    = "running max"
+// exp      = "expf"
+// divide   = "ieee"
+//
+// [[launch]]
+// entry = "causal_attention_flash_warp"
+// grid  = "ceil_div(rows, threads / 32), heads"
+// block = "threads"
+// args  = ["o", "q", "k", "v", "rows", "keys", "d", "dv"]
+// ///
+
+constexpr int MOST = 128 / 32;  // columns of v that one lane adds up
+
+__device__ float warp_max(float value) {
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+    }
+    return value;
+}
+
+__device__ float warp_sum(float value) {
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+__global__ void causal_attention_flash_warp(float *o, const float *q, const float *k, const float *v, int rows,
+                                            int keys, int d, int dv) {
+    // o is (heads, rows, dv), q is (heads, rows, d), k is (heads, keys, d), v is (heads, keys, dv); a warp a row
+    const int lane = threadIdx.x % 32;
+    const size_t head = blockIdx.y, row = (static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    if (row >= rows) {
+        return;  // the whole warp together, so that no shuffle misses a lane
+    }
+    q += (head * rows + row) * d;
+    k += head * keys * d;
+    v += head * keys * dv;
+    o += (head * rows + row) * dv;
+    const int seen = static_cast<int>(row + 1 + keys - rows);  // ranges [1, keys]
+    const float scale = 1.0f / sqrtf(static_cast<float>(d));
+
+    float max = -INFINITY, sum = 0.0f, total[MOST] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (int start = 0; start < seen; start += 32) {
+        const int key = start + lane;  // may pass seen - 1
+        float score = -INFINITY;
+        if (key < seen) {
+            float dot = 0.0f;
+            for (int i = 0; i < d; ++i) {
+                dot += q[i] * k[static_cast<size_t>(key) * d + i];
+            }
+            score = dot * scale;
+        }
+        const float top = fmaxf(max, warp_max(score));
+        if (top == -INFINITY) {
+            continue;  // no key so far that counts; -inf - -inf would be NaN
+        }
+        const float grown = expf(max - top), e = expf(score - top);
+        max = top;
+        sum = sum * grown + warp_sum(e);
+        for (int part = 0; part < MOST; ++part) {
+            total[part] *= grown;
+        }
+        for (int j = 0; j < 32 && start + j < seen; ++j) {
+            const float weight = __shfl_sync(0xffffffffu, e, j);
+            for (int part = 0, col = lane; col < dv; ++part, col += 32) {
+                total[part] += weight * v[static_cast<size_t>(start + j) * dv + col];
+            }
+        }
+    }
+    for (int part = 0, col = lane; col < dv; ++part, col += 32) {
+        o[col] = total[part] / sum;
+    }
+}

@@ -1,0 +1,30 @@
+// GELU by the sigmoid that its tanh is: x / 2 (1 + tanh t) = x / (1 + exp(-2 t)), one thread an element in a grid's stride.
+//
+// For x far below 0 exp(-2 t) overflows, and x / inf is the right -0. One exp and a division are what tanhf costs at least.
+//
+// /// kernel
+// op     = "gelu_tanh"
+// axes   = { rows = "1..1048576", cols = "1..1048576" }
+// tune   = { threads = [64, 256, 1024], blocks = [1, 7, 1024] }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+//
+// [accuracy]
+// form   = "sigmoid"
+// exp    = "expf"
+// divide = "ieee"
+//
+// [[launch]]
+// entry = "gelu_tanh_sigmoid"
+// grid  = "blocks"
+// block = "threads"
+// args  = ["y", "x", "rows", "cols"]
+// ///
+
+__global__ void gelu_tanh_sigmoid(float *y, const float *x, int rows, int cols) {
+    // y and x are (rows, cols), one after the other
+    const size_t count = static_cast<size_t>(rows) * cols, step = static_cast<size_t>(gridDim.x) * blockDim.x;
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+        const float t = 0.79788456080286536f * (x[i] + 0.044715f * x[i] * x[i] * x[i]);
+        y[i] = x[i] / (1.0f + expf(-2.0f * t));
+    }
+}
