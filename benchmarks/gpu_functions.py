@@ -53,8 +53,10 @@ RANGES = tuple((sign + a, sign + b - 1) for sign in (0, 1 << 31) for a, b in ite
 def swept(device: Device, name: str, flags: tuple[str, ...], stride: int) -> dict[str, Any]:
     """One function over every stride-th float."""
     blocks, count = BLOCKS[device.name], len(RANGES)
-    outputs: dict[str, Element] = {"relative": "f64", "at": "u32", "absolute": "f64", "denormal": "f64", "flushed": "u32", "odd": "u32",
-               "tried": "u32"}  # fmt: skip
+    outputs: dict[str, Element] = {
+        "relative": "f64", "at": "u32", "absolute": "f64", "denormal": "f64", "flushed": "u32", "odd": "u32",
+        "tried": "u32",
+    }  # fmt: skip
     bounds = np.array(RANGES, np.uint32)
     buffers = [Buffer(role, kind, (count, blocks), is_output=True) for role, kind in outputs.items()]
     buffers.append(Buffer("bounds", "u32", bounds.shape, bounds))

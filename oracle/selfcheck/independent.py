@@ -148,19 +148,24 @@ KERNELS: dict[str, tuple[str, Callable[[Inputs], Single], Callable[[int], Accura
 }  # fmt: skip
 
 
+def checked(name: str, quick: bool) -> Checked:
+    """One kernel over the inputs of its op."""
+    op_name, kernel, claim = KERNELS[name]
+    op = find(op_name)
+    assert isinstance(op, FormulaOp)
+    found = Checked(name)
+    for n in (1, 2, 33, 130) if quick else (1, 2, 3, 31, 33, 64, 130, 257, 1000):
+        for seed in range(1 if quick else 8):
+            inputs: dict[str, Any] = {k: a.astype(F) for k, a in inputs_for(op, n, seed, False).items()}
+            with np.errstate(all="ignore"):
+                got = kernel(inputs).astype(np.float64)
+                (enclosure,) = op.enclose(inputs, claim(n), CLAIMED).values()
+            found.add(got, enclosure, f"n={n}")
+            if enclosure.joint is not None:
+                found.clashes += sum(clash.certified() for clash in enclosure.joint(got))
+    return found
+
+
 def all_kernels(quick: bool) -> Iterator[Checked]:
     """Every kernel over the inputs of its op."""
-    for name, (op_name, kernel, claim) in KERNELS.items():
-        op = find(op_name)
-        assert isinstance(op, FormulaOp)
-        checked = Checked(name)
-        for n in (1, 2, 33, 130) if quick else (1, 2, 3, 31, 33, 64, 130, 257, 1000):
-            for seed in range(1 if quick else 8):
-                inputs: dict[str, Any] = {k: a.astype(F) for k, a in inputs_for(op, n, seed, False).items()}
-                with np.errstate(all="ignore"):
-                    got = kernel(inputs).astype(np.float64)
-                    (enclosure,) = op.enclose(inputs, claim(n), CLAIMED).values()
-                checked.add(got, enclosure, f"n={n}")
-                if enclosure.joint is not None:
-                    checked.clashes += sum(clash.certified() for clash in enclosure.joint(got))
-        yield checked
+    return (checked(name, quick) for name in KERNELS)

@@ -126,15 +126,16 @@ class PlantedShare:
 
 def shares(sizes: tuple[int, ...] = (33, 257)) -> Iterator[PlantedShare]:
     """Every op with planted bugs, in three formats."""
-    for name, bugs in PLANTED.items():
-        op = find(name)
-        assert isinstance(op, FormulaOp)
+    for name in PLANTED:
         for form in (F32, FORMATS["f16"], FORMATS["bf16"]):
-            yield _share(op, bugs, form, sizes)
+            yield share_of(name, form, sizes)
 
 
 @np.errstate(all="ignore")
-def _share(op: FormulaOp, bugs: dict[str, WrongFormula], form: Format, sizes: tuple[int, ...]) -> PlantedShare:
+def share_of(name: str, form: Format, sizes: tuple[int, ...]) -> PlantedShare:
+    """The bugs of one op in one format."""
+    op, bugs = find(name), PLANTED[name]
+    assert isinstance(op, FormulaOp)
     found = PlantedShare(f"{op.name} {form.name}")
     for n in sizes:
         made = inputs_for(op, n, 5, form.name == "f16")
