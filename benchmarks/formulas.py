@@ -80,7 +80,9 @@ def running_means(n: int, order: str) -> tuple[int, str, float, float, float]:
 
 def tightness(found: Iterator[Checked]) -> Iterator[str]:
     """The table of bounds over errors, and its sums."""
-    yield "| op, format | rows | not judged | bound / largest error | bound / error: median | 99th percentile | outside |"
+    yield "| op, format | rows | not judged | bound / largest error | bound / error: median | 99th percentile |" + (
+        " outside |"
+    )
     yield "|---|---|---|---|---|---|---|"
     rows = outside = 0
     for one in found:

@@ -71,7 +71,7 @@ FAST_EXP2_SCALED = ExpModel(4.0, 0.0, base_two=True)
 """The same by ex2.approx, whose error PTX states as 2^-22 relative at most."""
 
 Divide = Literal["ieee", "reciprocal", "fast", "fast reciprocal"]
-Accumulate = Literal["f32", "f64", "compensated", "f16", "mma"]
+Accumulate = Literal["f32", "f64", "compensated", "f16", "bf16", "mma"]
 Narrow = Literal["f16", "bf16", "tf32"]
 Denominator = Literal["row", "element"]
 Shift = Literal["any", "running max", "zero"]

@@ -67,7 +67,7 @@ def test_a_claim_speaks_of_a_formulas_own_names(tmp_path: Path) -> None:
         ('// adds = { mean = "-1" }', "a count is 0 or more"),
         ('// keep = { e = "f16" }', "the formula has no value of this name; it has none"),
         ('// functions = { tanh = "tanhf" }', "the formula has no function of this name; it has rsqrt"),
-        ('// functions = { rsqrt = "fast" }', '"rsqrtf", "1 / sqrtf" or [units, absolute] is wanted'),
+        ('// functions = { rsqrt = "fast" }', '"1 / sqrtf measured" or [units, absolute] is wanted'),
         ('// shared = "mean"', 'a list of names is wanted, such as ["mean", "var"]'),
         ('// operand = "f8"', "one of f16, bf16, tf32 is wanted"),
     ],

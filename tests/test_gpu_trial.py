@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
+from kfuzz.devices.comparing import poisoned
 from kfuzz.devices.gpu.experiments import MISSES, TURNS, Fault, examined
 from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Arrangement, Bytes, Place, offsets, places, plans
 
@@ -133,6 +134,14 @@ def test_an_answer_that_happens_to_equal_one_poison_is_no_unwritten_element() ->
         memory("y", 3).view(np.uint32)[:] = POISONS[1]
 
     assert look(writes).findings == ()
+
+
+def test_no_16_bit_answer_is_the_poison_of_two_runs() -> None:
+    halves = [np.array([word], "<u4").view("<u2") for word in POISONS]
+    for half in (0, 1):
+        assert len({int(pair[half]) for pair in halves}) == len(POISONS)
+    words = [np.array([word], "<u4") for word in (0x7E967699, 0xFE967699)]  # what these once were
+    assert all(poisoned(np.array([0x7699, 0], np.uint16), int(word[0]))[0] for word in words)
 
 
 def test_an_input_that_changed_is_found_with_both_values() -> None:

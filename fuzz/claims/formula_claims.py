@@ -12,6 +12,7 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import read_number, table
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.measured import measured
 from kfuzz.oracle.rounding import FunctionModel, Narrow
 
 FORMULA_KEYS = ("form", "keep", "operand", "shared", "functions")
@@ -129,6 +130,7 @@ def _models(front: FrontMatter, known: tuple[str, ...]) -> dict[str, FunctionMod
     found = {}
     for name, value in given.items():
         names = MODELS.get(name, {})
+        names = names | {f"{cuda} measured": model for cuda, model in measured().get(name, {}).items() if cuda in names}
         if isinstance(value, str) and value in names:
             found[name] = names[value]
             continue

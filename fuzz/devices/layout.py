@@ -16,8 +16,11 @@ from kfuzz.devices import DTYPES, Buffer, Job
 
 Bytes = NDArray[np.uint8]
 
-POISONS = (0x7FBADBAD, 0x7E967699, 0xFE967699)
-"""A NaN with a payload, 1e38 and -1e38: a NaN alone hides where NaN is wanted, and fmaxf drops it."""
+POISONS = (0x7FBADBAD, 0x7E967699, 0xFE96A5C3)
+"""A NaN with a payload, 1e38 and about -1e38: a NaN alone hides where NaN is wanted, and fmaxf drops it.
+
+Both halves differ in all three: else a 16-bit answer that is right could be the poison of two runs, and be unwritten.
+"""
 
 OUTPUT, SCRATCH, BESIDE, SHARED = range(4)
 """What is added to a poison word in each kind of memory, so that a copy of one is not taken for another."""

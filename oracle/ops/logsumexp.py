@@ -1,6 +1,7 @@
 """logsumexp: y = log sum_j exp(x_j), row by row, the maximum taken out.
 
 Of a row of nothing but -inf it is -inf; a kernel that subtracts the maximum all the same has NaN, and that will do.
+Put together from operations on 16-bit tensors, as torch has it, each step may be kept narrow.
 """
 
 from kfuzz.oracle.systems.value import Quantity, System
@@ -12,4 +13,5 @@ SPECIAL = {"all_neg_inf": "-inf or nan"}
 
 def formula(N: System, x: Quantity) -> Quantity:
     m = N.shift(x)
-    return m + N.log(N.sum(N.exp(x - m), "sum"))
+    e = N.keep(N.exp(N.keep(x - m, "x - m")), "e")
+    return m + N.keep(N.log(N.keep(N.sum(e, "sum"), "s")), "log s")

@@ -106,7 +106,7 @@ def settings(op: FormulaOp, quick: bool) -> Iterator[Setting]:
                 yield Setting(form, KernelManner(order, noise, divide=divide))
             yield Setting(form, KernelManner(order, "ends", divide="reciprocal"), declared=False)
         yield Setting(form, KernelManner("sequential", "ends", fused=True))
-        for accumulate in ("f64", "compensated", "f16", "mma"):
+        for accumulate in ("f64", "compensated", "f16", "bf16", "mma"):
             yield Setting(form, KernelManner("sequential", "none"), accumulate=accumulate)
         yield Setting(form, KernelManner("tree", "ends"), ftz=True)
 

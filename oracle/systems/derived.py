@@ -14,7 +14,7 @@ import numpy as np
 from kfuzz.oracle import base_two
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
 from kfuzz.oracle.systems import sums
-from kfuzz.oracle.systems.formats import F16, F64, FORMATS, Reals
+from kfuzz.oracle.systems.formats import F64, FORMATS, HELD, Reals
 from kfuzz.oracle.systems.value import Quantity
 
 if TYPE_CHECKING:
@@ -336,8 +336,9 @@ def _welford(N: "Bands", x: Quantity, names: tuple[str, str]) -> tuple[Quantity,
         middle, wrong, least, most, odd = moments.middle, moments.wrong, moments.least, moments.most, moments.odd
         claim = N.claim.for_sum(names[0])
         adds = float(claim.most(n)[0])
-        u = {"f64": F64.u, "f16": F16.u}.get(claim.accumulate, N.u)  # nothing compensates a running mean
-        each, lost = adds * u * (1 + 4 * u), n * F16.tiny if claim.accumulate == "f16" else n * N.tiny
+        held = HELD.get(claim.accumulate, N.f)  # nothing compensates a running mean
+        u = held.u
+        each, lost = adds * u * (1 + 4 * u), n * max(held.tiny, N.tiny)
         spread = moments.spread
         size = _root(N, n * (np.abs(middle) + wrong) * (np.abs(middle) + wrong) + most)
         steps = adds + 1

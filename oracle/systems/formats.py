@@ -82,6 +82,8 @@ F32 = Format("f32", 24, -126, 127)
 F16 = Format("f16", 11, -14, 15)
 BFLOAT16 = Format("bf16", 8, -126, 127)
 TF32 = Format("tf32", 11, -126, 127)
+HELD = {"f64": F64, "f16": F16, "bf16": BFLOAT16}
+"""What sums are held in where a claim says so and it is not what is computed in."""
 FORMATS = {form.name: form for form in (F64, F32, F16, BFLOAT16, TF32)}
 
 DTYPES = {np.dtype(np.float64): F64, np.dtype(np.float32): F32, np.dtype(np.float16): F16, BF16: BFLOAT16}

@@ -14,7 +14,7 @@ import numpy as np
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.systems.ends import ERF
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.formats import F16, F32, F64, FORMATS, Format, Reals
+from kfuzz.oracle.systems.formats import F32, FORMATS, HELD, Format, Reals
 from kfuzz.oracle.systems.value import Operand, Quantity
 
 Noise = Literal["none", "any", "ends", "high", "low"]
@@ -44,7 +44,7 @@ class Simulated(Exact):
         super().__init__(sizes, form, index=index)
         self.claim, self.manner, self.f = claim, manner, work
         self.rng = np.random.default_rng(manner.seed)
-        self.held = {"f64": F64, "f16": F16}.get(claim.accumulate, work)
+        self.held = HELD.get(claim.accumulate, work)
 
     def r(self, x: Reals, form: Format | None = None) -> Reals:
         """Rounded, and flushed where the claim says so."""
@@ -178,7 +178,7 @@ class Simulated(Exact):
         """The sum of the last axis, brought back to the working format."""
         if self.claim.accumulate == "compensated":
             return self._compensated(x)
-        return self.r(self.folded(self.acc(x) if self.claim.accumulate == "f16" else x))
+        return self.r(self.folded(self.acc(x) if self.claim.accumulate in ("f16", "bf16") else x))
 
     def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
         return self.value(np.moveaxis(self.total(np.moveaxis(a.x, axis, -1)), -1, axis))

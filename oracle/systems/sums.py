@@ -13,7 +13,7 @@ import numpy as np
 from kfuzz.oracle import base_two, exp_sum
 from kfuzz.oracle.rounding import Accuracy, adds_in_order, compensated
 from kfuzz.oracle.systems.ends import Pair
-from kfuzz.oracle.systems.formats import F16, F32, F64, FORMATS, TF32, Format, Reals
+from kfuzz.oracle.systems.formats import F32, F64, FORMATS, HELD, TF32, Format, Reals
 from kfuzz.oracle.systems.value import Quantity
 
 if TYPE_CHECKING:
@@ -58,9 +58,10 @@ def growth(N: "Bands", name: str, terms: int, products: int = 0, has_exps: bool 
             each, unit = adds * F64.u, F64.u
         case "compensated":
             each, unit = compensated(np.asarray(adds)) * u, u
-        case "f16":
-            each, unit = (adds + 1 + products) * F16.u * (1 + F16.u), F16.u
-            lost += 2 * terms * F16.tiny
+        case "f16" | "bf16":
+            held = HELD[claim.accumulate]
+            each, unit = (adds + 1 + products) * held.u * (1 + held.u), held.u
+            lost += 2 * terms * held.tiny
         case "mma":
             each, unit = adds * MMA * u, MMA * u
         case _:
@@ -89,7 +90,7 @@ def steps(claim: Accuracy) -> int:
 
 
 def accumulator(N: "Bands", name: str) -> Format:
-    return {"f64": F64, "f16": F16}.get(N.claim.for_sum(name).accumulate, N.f)
+    return HELD.get(N.claim.for_sum(name).accumulate, N.f)
 
 
 def total(N: "Bands", a: Quantity, name: str, axis: int = -1, products: int = 0) -> Quantity:
@@ -103,7 +104,7 @@ def total(N: "Bands", a: Quantity, name: str, axis: int = -1, products: int = 0)
     lost = grown.lost
     if a.terms is not None:  # a rescale scales down what was itself as much larger: docs/numerics.md#lift
         lost = lost * a.terms.lift * (a.terms.lift if N.claim.for_sum(name).rescales != 0 else 1.0)
-    if terms == 1 and not products and a.terms is None and N.claim.accumulate != "f16":
+    if terms == 1 and not products and a.terms is None and N.claim.accumulate not in ("f16", "bf16"):
         grown, lost = Growth(0.0, 0.0, grown.is_cast), 0.0  # to add zeros to one term changes nothing
     g: Any = grown.each if np.ndim(grown.each) == 0 or axis == -1 else grown.most
     if a.terms is not None and N.claim.for_sum(name).rescales != 0:
@@ -172,7 +173,7 @@ def exp_sum_of(N: "Bands", e: Quantity, name: str, axis: int) -> Quantity | None
     terms = e.terms
     if not terms.is_direct or axis != -1 or e.how[:1] == ("kept",) or N.f is not F32:
         return None
-    if N.claim.for_sum(name).accumulate in ("f16", "mma"):
+    if N.claim.for_sum(name).accumulate in ("f16", "bf16", "mma"):
         return None
     x = np.asarray(terms.x.lo, dtype=np.float64)
     claim = N.claim.for_sum(name)
