@@ -1,15 +1,18 @@
 """Python callables: wrong ones are found and right ones are not, whatever they do besides computing."""
 
+import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.devices import ClaimError
+from kfuzz.devices import ClaimError, Probe
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.find.project import has_claim
 from kfuzz.trials.trial import Trial, run_trial
@@ -138,3 +141,37 @@ def test_a_callable_in_a_module_is_fuzzed_replayed_made_smaller_and_reproduced(t
     script = subprocess.run([sys.executable, "repro.py"], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert script.returncode == 1, script.stderr
     assert "BROKEN  mypkg.sums:forward" in script.stdout
+
+
+OF_LIBRARIES = sorted(path.relative_to(EXHIBITS).as_posix() for path in EXHIBITS.glob("*/*.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_LIBRARIES)
+def test_a_callable_of_another_library_is_judged_as_numpys_are(name: str, device: PythonDevice) -> None:
+    library = name.partition("/")[0]
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed here")
+    kernel = load(EXHIBITS / name)
+    found = list(trials(kernel, device))
+    kinds = {defect.kind for trial in found for defect in trial.errors}
+    assert sum(trial.elements for trial in found) > 100
+    assert kernel.broken.kind in kinds if kernel.broken else not kinds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "x", "told"),
+    [
+        ("torch/wrong_softmax_of_columns_bf16.py", [[-0.04248046875, -1.234375]], "y[0, 1] is 0.232421875"),
+        ("torch/softmax_of_rows_bf16.py", [[-0.04248046875, -1.234375]], ""),
+        ("jax/wrong_softmax_f16.py", [[0.0] * 65520], "all zero"),
+    ],
+)
+def test_a_defect_of_a_library_shows_with_its_smallest_input(
+    name: str, x: list[list[float]], told: str, device: PythonDevice
+) -> None:
+    pytest.importorskip(name.partition("/")[0])
+    case = case_of("softmax", {"x": np.float32(x)})
+    found = run_trial(load(EXHIBITS / name), case, {}, device, Probe()).errors
+    assert told in found[0].message if told else not found

@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ONLY = {"pycuda": "kfuzz.devices.gpu.card", "distributed": "kfuzz.campaign.cluster"}
+ONLY = {
+    "pycuda": "kfuzz.devices.gpu.card",
+    "distributed": "kfuzz.campaign.cluster",
+    "torch": "kfuzz.devices.python.libraries.torch_arrays",
+    "jax": "kfuzz.devices.python.libraries.jax_arrays",
+}
 """Who wants these, which not everybody has, asks the one file that imports them."""
 NOT_FOR_THE_ORACLE = ("pycuda", "hypothesis", "pytest", "click", "rich")
 PACKAGES = {"fuzz": "kfuzz", "oracle": "kfuzz.oracle"}

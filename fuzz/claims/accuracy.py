@@ -12,6 +12,8 @@ from typing import Literal, cast, get_args
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.formula_claims import FORMULA_KEYS, ClaimedCounts, read_counts, read_formula
 from kfuzz.claims.front_matter import FrontMatter, lookup, shown, shown_path
+from kfuzz.claims.languages import ARITHMETIC, Arithmetic, language_of
+from kfuzz.claims.python_text import read_text
 from kfuzz.claims.reading import check_keys, read_word
 from kfuzz.claims.sizes import read_op
 from kfuzz.claims.text import Said, said_in
@@ -87,12 +89,13 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
     if not flags and lookup(front.values, ("accuracy", "flags")) is None and "flags" in text:
         flags = ("-use_fast_math",)
     settings = settings_of(flags)
-    ftz = settings.get("ftz", "false") == "true"
+    usual = ARITHMETIC[language_of(read_text(front.source))] if front.is_python else Arithmetic()
+    ftz = settings.get("ftz", "false") == "true" or (usual.ftz and "ftz" not in settings)
     has_fast_exp = "use_fast_math" in settings
     has_fast_divide = settings.get("prec-div", "true") == "false"
     models = Accuracy(
-        exp=read_exp(front, has_fast_exp, text),
-        divide=read_divide(front, has_fast_divide, text),
+        exp=read_exp(front, has_fast_exp, text, usual.exp),
+        divide=read_divide(front, has_fast_divide, text, usual.divide),
         accumulate=cast(Accumulate, read_word(front, ("accuracy", "accumulate"), get_args(Accumulate), "f32")),
         atomics=cast(
             Atomics, read_word(front, ("accuracy", "atomics"), get_args(Atomics), value_of(text, "atomics", "none"))
@@ -101,7 +104,9 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
             RoundedSums,
             read_word(front, ("accuracy", "additions"), get_args(RoundedSums), value_of(text, "additions", "nearest")),
         ),
-        denominator=cast(Denominator, read_word(front, ("accuracy", "denominator"), get_args(Denominator), "row")),
+        denominator=cast(
+            Denominator, read_word(front, ("accuracy", "denominator"), get_args(Denominator), usual.denominator)
+        ),
         shift=read_shift(front),
         shift_slack=read_slack(front),
         ftz=ftz,
@@ -157,14 +162,14 @@ def read_flags(front: FrontMatter) -> tuple[str, ...]:
     return tuple(value)
 
 
-def read_exp(front: FrontMatter, has_fast_exp: bool, text: Mapping[str, Said]) -> ExpModel:
+def read_exp(front: FrontMatter, has_fast_exp: bool, text: Mapping[str, Said], usual: ExpModel) -> ExpModel:
     """A word for an exp, or the two numbers of a measured model."""
     key = ("accuracy", "exp")
     value = lookup(front.values, key)
     if value is None and "exp" in text:
         return EXP_MODELS.get(text["exp"].value, EXP_OF_DIFFERENCE)
     if value is None:
-        return FAST_EXPF if has_fast_exp else EXPF
+        return FAST_EXPF if has_fast_exp else usual
     if value == "expf" and has_fast_exp:
         raise front.error(key, "under -use_fast_math every expf is compiled as __expf; say so or leave it out")
     if isinstance(value, str) and value in EXP_MODELS:
@@ -179,10 +184,10 @@ def read_exp(front: FrontMatter, has_fast_exp: bool, text: Mapping[str, Said]) -
         raise front.error(key, usage) from None
 
 
-def read_divide(front: FrontMatter, has_fast_divide: bool, text: Mapping[str, Said]) -> Divide:
+def read_divide(front: FrontMatter, has_fast_divide: bool, text: Mapping[str, Said], usual: Divide) -> Divide:
     key = ("accuracy", "divide")
     is_fast = "divide" in text and text["divide"].value == "fast reciprocal"
-    loosest = "fast reciprocal" if has_fast_divide or is_fast else "reciprocal"
+    loosest = "fast reciprocal" if has_fast_divide or is_fast else usual
     found = cast(Divide, read_word(front, key, get_args(Divide), loosest))
     if has_fast_divide and "fast" not in found:
         wanted = 'write "fast" for e / s, "fast reciprocal" for e * (1 / s), or leave it out'

@@ -38,7 +38,7 @@ from kfuzz.commands.options import (
     unclaimed_options,
 )
 from kfuzz.commands.workplace import Workplace, cluster_option, workplace_for
-from kfuzz.devices import DeviceError
+from kfuzz.devices import DeviceError, PythonCall
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
 from kfuzz.find.changed import changed_since
 from kfuzz.find.device import open_device
@@ -278,6 +278,8 @@ def campaign(
     jobs = f"{options.jobs} jobs, " if options.jobs > 1 else ""
     part = f", part {options.shard}" if options.shard != WHOLE else ""
     screen.print(f"fuzzing {count} on the {place} ({jobs}seed {options.seed}{part})", markup=False, highlight=False)
+    if slow := sorted({one.library for kernel in chosen for one in kernel.entries if isinstance(one, PythonCall)}):
+        screen.print(f"each process imports {', '.join(slow)} first, which may take seconds", highlight=False)
     most = due(chosen, quotas(len(chosen), options.max_cases), options.shard)
     board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, most)
     started = datetime.now(UTC)
