@@ -126,7 +126,7 @@ def test_a_template_is_printed_for_the_op_that_is_named() -> None:
         ),
         (["show", "softmax/*"], "softmax/*: stands for "),
         (["show"], "name a KERNEL or a CASE, or ask for a --template"),
-        (["show", "--template", "sofmax"], "sofmax: unknown op; the oracle has attention"),
+        (["show", "--template", "sofmax"], "sofmax: unknown op; the oracle has argmax"),
         (["lisst"], "No such command 'lisst'"),
         (["list", "--yaml"], "No such option"),
     ],
