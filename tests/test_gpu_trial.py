@@ -10,7 +10,7 @@ import pytest
 
 from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
 from kfuzz.devices.comparing import poisoned
-from kfuzz.devices.gpu.experiments import MISSES, TURNS, Fault, examined
+from kfuzz.devices.gpu.experiments import MISSES, NOTHING, TURNS, Fault, Returned, examined
 from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Arrangement, Bytes, Place, offsets, places, plans
 
 N = 37
@@ -45,6 +45,9 @@ class HostCard:
         for kernel in self.kernels[:steps]:
             kernel(memory)
         return memory.image
+
+    def returned(self) -> Returned:
+        return NOTHING
 
 
 def a_job(steps: int = 1, align: int = 256) -> Job:

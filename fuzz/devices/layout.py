@@ -43,6 +43,8 @@ class Arrangement:
     word: int
     shared: int
     inside: Mapping[int, int] = field(default_factory=dict)
+    host: int | None = None
+    """The poison of memory that a host function asks for, where it is one of its own."""
     around: Mapping[int, int] = field(default_factory=dict)
 
 
@@ -79,7 +81,7 @@ def offsets(job: Job, seed: int) -> tuple[int, ...]:
 
 def plans(job: Job, runs: int, seed: int) -> tuple[Arrangement, ...]:
     """One plan a run: the poisons, the two ends of memory, and the array at that end, each in turn."""
-    count = len(job.buffers)
+    count = sum(not buffer.is_returned for buffer in job.buffers)
     made = []
     for run in range(max(runs, 2)):
         turn = (seed + run // 2) % max(count, 1)

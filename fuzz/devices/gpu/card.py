@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 import pycuda.driver as cuda
 
-from kfuzz.devices import ClaimError, DeviceError, Entry, Finding, Job, Outcome, Probe, Step
-from kfuzz.devices.gpu import driver, nvcc
-from kfuzz.devices.gpu.experiments import Fault, examined
+from kfuzz.devices import ClaimError, DeviceError, Entry, Finding, Job, Outcome, Probe, Step, is_host
+from kfuzz.devices.gpu import driver, hosting, nvcc
+from kfuzz.devices.gpu.experiments import NOTHING, Fault, Returned, examined
 from kfuzz.devices.gpu.sanitizer import ENDED as REPLAY_ENDED
 from kfuzz.devices.kinds import Kind
-from kfuzz.devices.layout import SHARED, Arrangement, Bytes, Place, initial, nbytes, offsets
+from kfuzz.devices.layout import OUTPUT, SHARED, Arrangement, Bytes, Place, initial, nbytes, offsets
 
 ENDED: dict[str, Kind] = {
     "illegal memory access": "illegal-address",
@@ -72,6 +72,8 @@ class GpuCard:
         self._sent = self._back = np.empty(0, np.uint8)
         self._cubins: OrderedDict[tuple[object, ...], nvcc.Cubin] = OrderedDict()
         self._programs: dict[str, _LoadedCubin] = {}
+        self._hosts: OrderedDict[tuple[object, ...], hosting.HostLibrary] = OrderedDict()
+        self._returned = NOTHING
         self._timeout, self._heard = 0.0, float("-inf")
         self._begin: Callable[[str], None] = _unheard
         self.is_spent = False
@@ -84,8 +86,11 @@ class GpuCard:
         """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
         self._timeout, self._begin, self._heard = probe.timeout, begin, float("-inf")
         try:
-            self._check_launches(job)
+            if not all(is_host(step.entry) for step in job.steps):
+                self._check_launches(job)
             return examined(job, probe, self)
+        except hosting.RefusedError as refused:
+            return Outcome(refusal=str(refused))
         except Fault as fault:
             self.is_spent = True
             return Outcome(findings=(fault.finding,))
@@ -112,13 +117,18 @@ class GpuCard:
 
     def launch(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
         """Send an image, launch steps one by one, each awaited, and fetch what memory holds then."""
-        program = self._program(job)
+        host = self._host(job) if any(is_host(step.entry) for step in job.steps) else None
+        program = None if host else self._program(job)
         base = self._arena.base + (self._arena.capacity - len(image) if plan.at_end else 0)
         addresses = {job.buffers[place.buffer].name: base + place.start for place in where}
         back = self._back[: len(image)]
         until = self._begun_run() + self._timeout
         cuda.memcpy_htod_async(base, image, self._stream)
-        for number, step in enumerate(job.steps[:steps]):
+        self._returned = NOTHING
+        if host:
+            self._call(host, addresses, plan, steps)
+        for number, step in enumerate(job.steps[:steps] if program else ()):
+            assert program
             arguments = _arguments(program, step, addresses, self._packed, self._stream)
             self._poison_shared(plan.shared + SHARED)
             try:
@@ -131,6 +141,35 @@ class GpuCard:
         cuda.memcpy_dtoh_async(back, base, self._stream)
         self._stream.synchronize()
         return back
+
+    def returned(self) -> Returned:
+        """What the host functions of the last launch returned."""
+        return self._returned
+
+    def _call(self, host: hosting.HostLibrary, addresses: Mapping[str, int], plan: Arrangement, steps: int) -> None:
+        """Call host functions; a hang of theirs is for the caller's process to end."""
+        self._poison_shared(plan.shared + SHARED)
+        self._stream.synchronize()
+        word = plan.word if plan.host is None else plan.host
+        try:
+            self._returned = host.run(addresses, word + OUTPUT, steps)
+        except hosting.HostFault as fault:
+            kind = next((kind for words, kind in ENDED.items() if words in str(fault)), None)
+            if kind is None:
+                raise DeviceError(f"the card failed in a host function of {host.job.path}: {fault}") from fault
+            raise Fault(Finding(kind, f"a kernel that {host.job.entries[0]} launches: {fault}")) from fault
+
+    def _host(self, job: Job) -> hosting.HostLibrary:
+        """The library of a job's host functions, loaded, for this job."""
+        key = (job.path, job.source, job.flags, job.entries)
+        known = self._hosts.get(key)
+        if known is None:
+            known = self._hosts[key] = hosting.HostLibrary(job, hosting.compiled(job, self.card.architecture))
+            if len(self._hosts) > KEPT_MODULES:
+                self._hosts.popitem(last=False)[1].close()
+        self._hosts.move_to_end(key)
+        known.job = job
+        return known
 
     def _begun_run(self) -> float:
         """The time now. The caller's process hears of it once in a while: each message wakes it up."""

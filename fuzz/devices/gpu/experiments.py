@@ -5,15 +5,15 @@ Knows memory images, poisons and bits. What launches is passed in, so it knows n
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import DTYPES, Buffer, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices import DTYPES, Buffer, Finding, Job, Outcome, Probe, Run, is_host
 from kfuzz.devices.comparing import bits, unlike, unwritten
 from kfuzz.devices.layout import OUTPUT, POISONS, Arrangement, Bytes, Place, offsets, paint_image, places, plans
 
@@ -34,6 +34,17 @@ class Fault(Exception):  # noqa: N818  it is what a kernel did, not an error of 
         self.finding = finding
 
 
+@dataclass(frozen=True)
+class Returned:
+    """What a host function left: the arrays that it returned, and what was seen meanwhile."""
+
+    arrays: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+
+NOTHING = Returned()
+
+
 class Launcher(Protocol):
     """Launches jobs: all that a trial needs of a GPU."""
 
@@ -45,6 +56,9 @@ class Launcher(Protocol):
 
         What is given back is overwritten by the next launch.
         """
+
+    def returned(self) -> Returned:
+        """What the host functions of the last launch returned, and what was seen of the memory that they asked for."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +72,7 @@ class GpuRun:
 
 def examined(job: Job, probe: Probe, card: Launcher) -> Outcome:
     """Run a job as often as the probe says and report every defect that the runs, compared, prove."""
+    job = replace(job, buffers=tuple(sorted(job.buffers, key=lambda one: one.is_returned)))  # nobody places the last
     distances = offsets(job, probe.seed)
     until = time.monotonic() + probe.timeout
 
@@ -67,6 +82,8 @@ def examined(job: Job, probe: Probe, card: Launcher) -> Outcome:
     passes = [run(plan) for plan in plans(job, max(probe.runs, 2), probe.seed)]
     findings = [_first_step(job, found, passed.plan, run) for found, passed in _distinct_faults(passes)]
     runs = tuple(one.run for one in passes)
+    if any(found.kind == "wrong-shape" for found in findings):
+        return Outcome((), tuple(findings))
     findings += unwritten(job, runs, [one.plan.word + OUTPUT for one in passes])
     odd = next((one for one in passes[1:] if not _same(job, passes[0], one)), None)
     if odd is not None:
@@ -89,7 +106,7 @@ def _run(job: Job, plan: Arrangement, distances: Sequence[int], card: Launcher, 
     began = time.perf_counter()
     back = card.launch(job, plan, where, sent, steps)
     seconds = time.perf_counter() - began
-    outputs = {}
+    outputs, returned = dict[str, NDArray[np.generic]](), card.returned()
     changed = sent != back
     for place in where:
         buffer = job.buffers[place.buffer]
@@ -99,7 +116,8 @@ def _run(job: Job, plan: Arrangement, distances: Sequence[int], card: Launcher, 
             )
         if buffer.is_output or buffer.content is None:
             changed[place.start : place.stop] = False
-    faults = tuple(_faults(job, where, sent, back, changed)) if changed.any() else ()
+    outputs |= returned.arrays
+    faults = (*returned.findings, *(_faults(job, where, sent, back, changed) if changed.any() else ()))
     return GpuRun(plan, Run(_label(job, plan), outputs, seconds), faults)
 
 
@@ -184,11 +202,18 @@ def _difference(job: Job, left: GpuRun, right: GpuRun) -> tuple[str, int] | None
         if not buffer.is_output:
             continue
         one, other = left.run.outputs[buffer.name], right.run.outputs[buffer.name]
-        words = [passed.plan.inside.get(which, passed.plan.word) + OUTPUT for passed in (left, right)]
+        words = [word_of(buffer, which, passed.plan) + OUTPUT for passed in (left, right)]
         where = unlike(buffer, one, words[0], other, words[1])
         if where.any():
             return buffer.name, int(np.flatnonzero(where)[0])
     return None
+
+
+def word_of(buffer: Buffer, which: int, plan: Arrangement) -> int:
+    """The poison that an output holds at first."""
+    if buffer.is_returned and plan.host is not None:
+        return plan.host
+    return plan.inside.get(which, plan.word)
 
 
 def _same(job: Job, left: GpuRun, right: GpuRun) -> bool:
@@ -215,13 +240,19 @@ def _explained(job: Job, first: GpuRun, odd: GpuRun, run: Callable[[Arrangement]
 
 def _suspects(job: Job, plan: Arrangement, word: int) -> Iterator[tuple[Finding, Arrangement]]:
     """Each thing that a right kernel cannot see, changed alone, and what it means if the result follows."""
-    for which, buffer in enumerate(job.buffers):
+    placed = [buffer for buffer in job.buffers if not buffer.is_returned]
+    for which, buffer in enumerate(placed):
         message = f"read outside {buffer.name}: the result depends on what lies beside it"
         yield Finding("out-of-bounds", message, array=buffer.name), replace(plan, around={which: word})
-    for which, buffer in enumerate(job.buffers):
+    for which, buffer in enumerate(placed):
         if buffer.content is None and buffer.fill is None:
             message = f"read of {buffer.name} before it was written: the result depends on what was in it"
             yield Finding("uninitialised", message, array=buffer.name), replace(plan, inside={which: word})
+    if any(is_host(step.entry) for step in job.steps):
+        message = (
+            "read of memory that a host function asks for, before it was written: the result depends on what was in it"
+        )
+        yield Finding("uninitialised", message), replace(plan, host=word)
     message = "read of shared memory before it was written: the result depends on what was in it"
     yield Finding("uninitialised", message), replace(plan, shared=word)
 

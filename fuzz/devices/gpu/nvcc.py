@@ -166,10 +166,10 @@ def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Ent
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         if done.returncode == 0 and cubin.exists():
             return cubin.read_bytes()
-    raise ClaimError(_compiler_words(path, entries, done.stdout + done.stderr))
+    raise ClaimError(compiler_words(path, entries, done.stdout + done.stderr))
 
 
-def _compiler_words(path: Path, entries: tuple[Entry, ...], words: str) -> str:
+def compiler_words(path: Path, entries: tuple[Entry, ...], words: str) -> str:
     """The compiler's first error with its line in the kernel file, or the launch that names no kernel."""
     named = re.escape(path.name)
     shown = re.search(rf"^{named}(?:\((\d+)\)|:(\d+):\d+):.*?error[^:]*: (.*)$", words, re.MULTILINE)

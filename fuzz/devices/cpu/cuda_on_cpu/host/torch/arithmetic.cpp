@@ -64,9 +64,10 @@ int64_t place(const Tensor &x, int64_t i) {
 // Every element in turn: `set` is given where it lies, and its number in the order of rows.
 template <class Set>
 void each_of(const Tensor &to, Set set) {
-  Reach reach;
-  char *data = static_cast<char *>(to.data_ptr());
-  for (int64_t i = 0; i < to.numel(); i++) set(data + place(to, i), i);
+  {
+    Reached reached(to, true);
+    for (int64_t i = 0; i < to.numel(); i++) set(reached.data() + place(to, i), i);
+  }
   if (is_dense(to)) return has_written(to);
   for (int64_t i = 0; i < to.numel(); i++) {
     Tensor one = to;
@@ -85,9 +86,17 @@ void fill_by(const Tensor &to, Made made) {
   each_of(to, [&](char *at, int64_t i) { store(at, to.scalar_type(), made(i)); });
 }
 
-double at_index(const Tensor &x, int64_t i) {
-  return load(static_cast<const char *>(x.data_ptr()) + place(x, i), x.scalar_type());
-}
+// The numbers of a tensor, in the order of rows.
+class Numbers {
+ public:
+  explicit Numbers(const Tensor &x) : x_(x), reached_(x, false) {}
+  const char *at(int64_t i) const { return reached_.data() + place(x_, i); }
+  double operator[](int64_t i) const { return load(at(i), x_.scalar_type()); }
+
+ private:
+  const Tensor &x_;
+  Reached reached_;
+};
 
 ScalarType common(const Tensor &a, const Tensor &b) {
   if (a.scalar_type() != b.scalar_type())
@@ -127,14 +136,16 @@ Tensor combined(const Tensor &a, const Tensor &b, int line, Operation operation)
   std::vector<int64_t> sizes = joined(a, b);
   Tensor left = a.expand(sizes), right = b.expand(sizes);
   Tensor made = laid_out(sizes, left, right, (a.dim() ? a : b).options().dtype(type), line);
-  fill_by(made, [&](int64_t i) { return operation(at_index(left, i), at_index(right, i)); });
+  Numbers one(left), other(right);
+  fill_by(made, [&](int64_t i) { return operation(one[i], other[i]); });
   return made;
 }
 
 template <class Operation>
 Tensor mapped(const Tensor &x, int line, Operation operation) {
   Tensor made = empty_like(x, x.options(), line);
-  fill_by(made, [&](int64_t i) { return operation(at_index(x, i)); });
+  Numbers numbers(x);
+  fill_by(made, [&](int64_t i) { return operation(numbers[i]); });
   return made;
 }
 
@@ -142,9 +153,10 @@ template <class Operation>
 Tensor folded(const Tensor &x, int line, Operation operation) {
   if (!x.numel()) throw Error("a reduction of no elements");
   Tensor made = empty({}, x.options(), line);
+  Numbers numbers(x);
   fill_by(made, [&](int64_t) {
-    double value = at_index(x, 0);
-    for (int64_t i = 1; i < x.numel(); i++) value = operation(value, at_index(x, i));
+    double value = numbers[0];
+    for (int64_t i = 1; i < x.numel(); i++) value = operation(value, numbers[i]);
     return value;
   });
   return made;
@@ -154,8 +166,7 @@ Tensor folded(const Tensor &x, int line, Operation operation) {
 
 double Tensor::number() const {
   if (numel() != 1) throw Error(c10::str("a Tensor with ", numel(), " elements cannot be converted to Scalar"));
-  Reach reach;
-  return at_index(*this, 0);
+  return Numbers(*this)[0];
 }
 
 Tensor Tensor::clone(int line) const { return empty_like(*this, options(), line).copy_(*this); }
@@ -177,11 +188,11 @@ Tensor Tensor::to(const Device &device, int line) const {
 const Tensor &Tensor::copy_(const Tensor &from) const {
   Tensor fitted = from.expand(sizes()), source = fitted;
   if (source.storage_ == storage_) source = empty(sizes(), options(), 0).copy_(fitted);
-  const char *data = static_cast<const char *>(source.data_ptr());
+  Numbers numbers(source);
   if (source.scalar_type() == type_)  // bits, not numbers: a NaN keeps its payload
-    each_of(*this, [&](char *at, int64_t i) { memcpy(at, data + place(source, i), element_size()); });
+    each_of(*this, [&](char *at, int64_t i) { memcpy(at, numbers.at(i), element_size()); });
   else
-    fill_by(*this, [&](int64_t i) { return at_index(source, i); });
+    fill_by(*this, [&](int64_t i) { return numbers[i]; });
   return *this;
 }
 
@@ -208,9 +219,10 @@ KFUZZ_TORCH_OPERATION(div, /)
 Tensor Tensor::sum(int line) const {
   check_type("a sum", *this, line);
   Tensor made = empty({}, options(), line);
+  Numbers numbers(*this);
   fill_by(made, [&](int64_t) {
     double total = 0;
-    for (int64_t i = 0; i < numel(); i++) total += at_index(*this, i);
+    for (int64_t i = 0; i < numel(); i++) total += numbers[i];
     return total;
   });
   return made;
@@ -223,9 +235,10 @@ Tensor Tensor::sum(int64_t along, bool keep, int line) const {
   int64_t length = sizes.empty() ? 1 : sizes.back();
   if (!sizes.empty()) sizes.back() = 1;
   Tensor made = empty(sizes, options(), line);
+  Numbers numbers(last);
   fill_by(made, [&](int64_t row) {
     double total = 0;
-    for (int64_t i = 0; i < length; i++) total += at_index(last, row * length + i);
+    for (int64_t i = 0; i < length; i++) total += numbers[row * length + i];
     return total;
   });
   Tensor back = made.transpose(along, -1).contiguous(MemoryFormat::Contiguous, line);

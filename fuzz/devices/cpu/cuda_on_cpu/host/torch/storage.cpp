@@ -1,9 +1,6 @@
 #include "storage.h"
 
-#include "../include/cuda_on_cpu_host/api.h"
-
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_reaches(int more);
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_wrote(void *data, size_t bytes);
+#include "../include/kfuzz_torch/machine.h"
 
 namespace at {
 
@@ -23,14 +20,7 @@ Storage::~Storage() {
   if (device.is_cpu())
     free(data);
   else
-    cudaFree(data, 0);
-}
-
-Reach::Reach() { cuda_on_cpu_host_reaches(1); }
-Reach::~Reach() { cuda_on_cpu_host_reaches(-1); }
-
-void has_written(const Tensor &tensor) {
-  if (tensor.is_cuda() && tensor.numel()) cuda_on_cpu_host_wrote(tensor.data_ptr(), tensor.nbytes());
+    release(data);
 }
 
 }  // namespace at

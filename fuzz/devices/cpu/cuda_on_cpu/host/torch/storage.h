@@ -16,13 +16,21 @@ struct Storage {
   bool is_own;
 };
 
-// While one lives, the host reaches device memory: this is what torch's own kernels would do.
-class Reach {
+// A tensor's memory within the host's reach, while one lives: this is what torch's own kernels would do.
+class Reached {
  public:
-  Reach();
-  ~Reach();
+  Reached(const Tensor &tensor, bool writes);
+  ~Reached();
+  Reached(const Reached &) = delete;
+  char *data() const { return data_; }  // where its first element lies
+
+ private:
+  char *data_;
+  char *theirs_ = nullptr;  // where what was written goes
+  std::vector<char> copied_;
 };
 
+void release(void *memory);
 void has_written(const Tensor &tensor);  // all of it
 bool is_dense(const Tensor &x);          // no two elements share a place, and none is left out between them
 bool is_by_rows(const Tensor &x);        // no dimension has a longer step than one before it

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <ostream>
 
+#include "machine.h"
+
 namespace c10 {
 
 enum class ScalarType : int8_t { Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf, ComplexFloat, ComplexDouble, Bool, QInt8, QUInt8, QInt32, BFloat16, Undefined };
@@ -17,7 +19,7 @@ struct alignas(2) Half {
   __host__ __device__ operator float() const { return widened(x); }
 
  private:
-  static unsigned short rounded(float value) {
+  __host__ __device__ static unsigned short rounded(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     uint32_t sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
@@ -33,7 +35,7 @@ struct alignas(2) Half {
     uint32_t odd = size >> 13 & 1u;
     return static_cast<unsigned short>(sign | ((size + 0xc8000fffu + odd) >> 13));
   }
-  static float widened(unsigned short half) {
+  __host__ __device__ static float widened(unsigned short half) {
     uint32_t sign = (half & 0x8000u) << 16, size = half & 0x7fffu, bits;
     if (size >= 0x7c00u) {
       bits = sign | 0x7f800000u | (size & 0x3ffu) << 13;

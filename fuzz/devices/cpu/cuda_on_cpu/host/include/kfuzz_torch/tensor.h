@@ -1,6 +1,5 @@
 // Tensors: a place in a storage, sizes and strides. What they compute is in ../../torch/*.cpp, and is not looked at.
 #pragma once
-#include "../cuda_on_cpu_host/api.h"
 #include "core.h"
 
 namespace at {

@@ -1,0 +1,183 @@
+// What every library of host functions has of its own: its memory, how it ends, and what it gives back.
+#include <csetjmp>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+namespace kfuzz_host {
+
+namespace {
+
+constexpr size_t guard = 16384;       // as between the arrays of a job (layout.py)
+constexpr uint32_t beside = 2, gone = 3;  // added to the poison word
+constexpr int most_given = 16, most_rank = 8;
+
+struct Allocation {
+  char *start;  // of the memory that was asked for, behind a guard
+  size_t bytes;
+  int line;
+  bool is_freed;
+};
+
+struct Given {
+  const void *data;
+  int type, rank;
+  int64_t sizes[most_rank];
+};
+
+std::vector<Allocation> *allocations = new std::vector<Allocation>;  // never destroyed: results outlive the library's end
+std::vector<Given> *given = new std::vector<Given>;
+uint32_t word;
+char refusal[1024];
+bool has_refused;
+cudaError_t pending;
+jmp_buf ends;
+
+__global__ void paint(char *to, size_t bytes, uint32_t value) {
+  size_t step = size_t{gridDim.x} * blockDim.x;
+  for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < bytes; i += step)
+    to[i] = static_cast<char>(value >> 8 * (i % 4));
+}
+
+void painted(char *to, size_t bytes, uint32_t value) {
+  if (bytes) paint<<<64, 256>>>(to, bytes, value);
+}
+
+// The first byte that is not as it was painted, and how many are not.
+size_t changed(const char *from, size_t bytes, uint32_t value, size_t *count) {
+  std::vector<char> now(bytes);
+  *count = 0;
+  size_t first = bytes;
+  if (!bytes || cudaMemcpy(now.data(), from, bytes, cudaMemcpyDeviceToHost) != cudaSuccess) return first;
+  for (size_t i = 0; i < bytes; i++) {
+    if (now[i] == static_cast<char>(value >> 8 * (i % 4))) continue;
+    if (first == bytes) first = i;
+    ++*count;
+  }
+  return first;
+}
+
+}  // namespace
+
+cudaError_t allocate(void **to, size_t bytes, int line) {
+  *to = nullptr;
+  if (!bytes) return cudaSuccess;
+  size_t room = (bytes + 255) / 256 * 256;
+  char *memory;
+  if (cudaError_t error = cudaMalloc(&memory, room + 2 * guard)) return error;
+  painted(memory, guard, word + beside);
+  painted(memory + guard, bytes, word);
+  painted(memory + guard + bytes, room - bytes + guard, word + beside);
+  if (cudaError_t error = cudaDeviceSynchronize()) return error;
+  allocations->push_back({memory + guard, bytes, line, false});
+  *to = memory + guard;
+  return cudaSuccess;
+}
+
+cudaError_t release(void *memory) {
+  for (Allocation &one : *allocations) {
+    if (one.start != memory || one.is_freed) continue;
+    if (cudaError_t error = cudaDeviceSynchronize()) return error;
+    one.is_freed = true;
+    painted(one.start, one.bytes, word + gone);
+    return cudaDeviceSynchronize();
+  }
+  return cudaFree(memory);
+}
+
+void refuse(const char *words) {
+  snprintf(refusal, sizeof refusal, "%s", words);
+  has_refused = true;
+}
+
+// An exit comes back here past all destructors: nothing of the function runs after it.
+int run(void (*function)(void *), void *context) {
+  has_refused = false;
+  if (!setjmp(ends)) function(context);
+  pending = cudaPeekAtLastError();
+  return has_refused;
+}
+
+}  // namespace kfuzz_host
+
+using namespace kfuzz_host;
+
+extern "C" {
+
+void kfuzz_ends(const char *words) {
+  refuse(words);
+  longjmp(ends, 1);
+}
+
+struct Seen {
+  int32_t is_freed, line;
+  int64_t place, bytes, count;  // the byte that was written, beside an array or in one that was freed
+};
+
+void kfuzz_begin(uint32_t poison) {
+  word = poison;
+  given->clear();
+  cudaGetLastError();
+}
+
+const char *kfuzz_refusal() { return refusal; }
+
+// In the runtime's words, what went wrong in a kernel; null where nothing did.
+const char *kfuzz_synchronized() {
+  cudaError_t error = cudaDeviceSynchronize();
+  return error ? cudaGetErrorString(error) : nullptr;
+}
+
+// An error of a launch that nobody has asked for; null where there is none.
+const char *kfuzz_pending() {
+  bool is_launch = pending == cudaErrorInvalidValue || pending == cudaErrorInvalidConfiguration ||
+                   pending == cudaErrorLaunchOutOfResources || pending == cudaErrorCooperativeLaunchTooLarge;
+  return is_launch ? cudaGetErrorString(pending) : nullptr;
+}
+
+void cuda_on_cpu_host_gives(const void *data, int type, int rank, const int64_t *sizes) {
+  Given one = {data, type, rank, {}};
+  if (given->size() == most_given || rank > most_rank) return refuse("kfuzz: too many results");
+  for (int i = 0; i < rank; i++) one.sizes[i] = sizes[i];
+  given->push_back(one);
+}
+
+cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, int, int line) { return allocate(to, bytes, line); }
+cudaError_t cuda_on_cpu_release(void *memory) { return release(memory); }
+
+int kfuzz_given(int place, int *type, int64_t *sizes) {
+  if (place >= static_cast<int>(given->size())) return -1;
+  const Given &one = (*given)[place];
+  *type = one.type;
+  for (int i = 0; i < one.rank; i++) sizes[i] = one.sizes[i];
+  return one.rank;
+}
+
+int kfuzz_fetch(int place, void *to, size_t bytes) {
+  return bytes ? cudaMemcpy(to, (*given)[place].data, bytes, cudaMemcpyDefault) : 0;
+}
+
+// What the guards tell, and all memory given back.
+int kfuzz_end(Seen *seen, int most) {
+  int found = 0;
+  for (Allocation &one : *allocations) {
+    size_t room = (one.bytes + 255) / 256 * 256, count;
+    auto note = [&](size_t first, size_t bytes, int64_t place, bool is_freed) {
+      if (first < bytes && found < most)
+        seen[found++] = {is_freed, one.line, place + static_cast<int64_t>(first), static_cast<int64_t>(one.bytes), static_cast<int64_t>(count)};
+    };
+    size_t before = changed(one.start - guard, guard, word + beside, &count);
+    note(before, guard, -static_cast<int64_t>(guard), false);
+    size_t behind = changed(one.start + one.bytes, room - one.bytes + guard, word + beside, &count);
+    note(behind, room - one.bytes + guard, static_cast<int64_t>(one.bytes), false);
+    if (one.is_freed) note(changed(one.start, one.bytes, word + gone, &count), one.bytes, 0, true);
+    cudaFree(one.start - guard);
+  }
+  allocations->clear();
+  cudaGetLastError();
+  return found;
+}
+}
