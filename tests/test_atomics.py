@@ -47,6 +47,16 @@ def test_what_a_global_atomic_flushes_is_kept_and_without_the_lemma_accused(x: l
     assert judge("row_sum", {"x": row}, {"y": y}).status == "broken"
 
 
+def test_a_row_of_one_denormal_may_be_lost_on_its_way_into_a_cleared_cell() -> None:
+    x = np.array([[4.3e-41], [-8.4e-41], [3e-38]], "f4")
+    y = np.concatenate([atomic_sum(row) for row in x])
+    assert y.tolist() == [0, 0, x[2, 0]]
+    assert judge("row_sum", {"x": x}, {"y": y}, Accuracy(atomics="global")).status == "kept"
+    assert judge("row_sum", {"x": x}, {"y": y}).status == "broken"
+    y[2] = np.nextafter(y[2], np.float32(1))
+    assert judge("row_sum", {"x": x}, {"y": y}, Accuracy(atomics="global")).status == "broken"
+
+
 def test_flushed_terms_of_a_row_may_be_lost_and_nothing_larger() -> None:
     rng = np.random.default_rng(1)
     x = (rng.choice([-1, 1], (300, 9)) * 2.0 ** rng.uniform(-130, -124, (300, 9))).astype("f4")

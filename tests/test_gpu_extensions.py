@@ -27,8 +27,7 @@ RIGHT = {
 WRONG = {
     "wrong_unwritten": ("", "unwritten"),
     "wrong_wrong_shape": ("", "wrong-shape"),
-    "wrong_empty_grid": ("", "launch-refused"),
-    "bare/wrong_not_rescaled": ("softmax", "numeric"),
+    "bare/wrong_not_rescaled": ("logsumexp", "numeric"),
 }
 RAW = """\
 // /// kernel

@@ -105,7 +105,10 @@ def total(N: "Bands", a: Quantity, name: str, axis: int = -1, products: int = 0)
     if a.terms is not None:  # a rescale scales down what was itself as much larger: docs/numerics.md#lift
         lost = lost * a.terms.lift * (a.terms.lift if N.claim.for_sum(name).rescales != 0 else 1.0)
     if terms == 1 and not products and a.terms is None and N.claim.accumulate not in ("f16", "bf16"):
-        grown, lost = Growth(0.0, 0.0, grown.is_cast), 0.0  # to add zeros to one term changes nothing
+        # to add zeros to one term changes nothing, but where an addition flushes what it is given
+        may_vanish = np.maximum(np.abs(a.lo), np.abs(a.hi)) < N.f.min_normal
+        lost = np.where(may_vanish, lost, 0.0) if steps(N.claim.for_sum(name)) else 0.0
+        grown = Growth(0.0, 0.0, grown.is_cast)
     g: Any = grown.each if np.ndim(grown.each) == 0 or axis == -1 else grown.most
     if a.terms is not None and N.claim.for_sum(name).rescales != 0:
         g = grown.each + N.u * (1 + 2.0**-10) * a.terms.reach  # every exponent of an online sum is rounded (R10)
