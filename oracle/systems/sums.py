@@ -101,7 +101,7 @@ def total(N: "Bands", a: Quantity, name: str, axis: int = -1, products: int = 0)
         if made is not None:
             return made
     grown = growth(N, name, terms, products, a.terms is not None)
-    lost = grown.lost
+    lost: Any = grown.lost
     if a.terms is not None:  # a rescale scales down what was itself as much larger: docs/numerics.md#lift
         lost = lost * a.terms.lift * (a.terms.lift if N.claim.for_sum(name).rescales != 0 else 1.0)
     if terms == 1 and not products and a.terms is None and N.claim.accumulate not in ("f16", "bf16"):

@@ -89,7 +89,7 @@ class GpuCard:
             if not all(is_host(step.entry) for step in job.steps):
                 self._check_launches(job)
             return examined(job, probe, self)
-        except hosting.RefusedError as refused:
+        except hosting.HostRefusedError as refused:
             return Outcome(refusal=str(refused))
         except Fault as fault:
             self.is_spent = True

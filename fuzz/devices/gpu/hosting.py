@@ -31,7 +31,7 @@ COMMON = ("-O2", "-w", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extende
 MOST_SEEN, MOST_RANK = 16, 8
 
 
-class RefusedError(Exception):
+class HostRefusedError(Exception):
     """A host function did not take its arguments, in these words."""
 
 
@@ -167,7 +167,7 @@ class HostLibrary:
             self.close()
             self._load()
         if refused:
-            raise RefusedError(refusal)
+            raise HostRefusedError(refusal)
         return Returned(arrays, findings)
 
     def _called(self, number: int, addresses: Mapping[str, int]) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import DTYPES, Finding, Job, Outcome, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
-from kfuzz.devices.gpu.experiments import Fault, examined
+from kfuzz.devices.gpu.experiments import NOTHING, Fault, Returned, examined
 from kfuzz.devices.kinds import Kind
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.python.arena import HostArena
@@ -92,6 +92,10 @@ class Bench:
         if len(self._sent) < nbytes:
             self._sent = np.empty(nbytes, np.uint8)
         return self._sent[:nbytes]
+
+    def returned(self) -> Returned:
+        """Nothing: what a callable returns is written into its outputs."""
+        return NOTHING
 
     def launch(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
         """Copy an image to where nothing lies beside it, call, and give back what memory holds then."""
