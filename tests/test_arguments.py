@@ -113,6 +113,34 @@ __global__ void copy(L load, S store, size_t n) {
 CALLS = {
     "functors": ("copy<8, Load, Store>(Load{x, 1.0f}, Store{y}, cols)", FUNCTORS),
     "a tune in the function": ("copy<{width}, Load, Store>(Load{x, 1}, Store{y}, cols)", FUNCTORS),
+    "deduced": ("copy<8>(Load{x, 1.0f}, Store{y}, cols)", FUNCTORS),
+    "deduced types": (
+        "copy(y, x, cols)",
+        copy("T *y, const U *x, I n", template="template <class T, typename U, class I, int step = 1, class = void>"),
+    ),
+    "what has a default": (
+        "copy(y, x, cols)",
+        copy(
+            "float *y, const float *x, I n, float one = 1, I zero = 0",
+            " (n + zero)",
+            " * one",
+            "",
+            "template <class I>",
+        ),
+    ),
+    "deduced in a namespace, by a struct": (
+        "outer::inner::copy(y, Pair<float>{x, 1}, cols)",
+        "namespace outer { struct Other {}; namespace inner { template <class T> struct Pair { T *x; T one; }; }\n"
+        "using inner::Pair; namespace inner {"
+        + copy("T *y, Pair<T> x, int n", template="template <class T, class... None>").replace("x[i]", "x.x[i] * x.one")
+        + "} }\nusing outer::Pair;",
+    ),
+    "deduced, with a value for each type": (
+        "copy(y, cols, x, 1.0f, 1.0)",
+        "__device__ float both(const float *x, float a, double b, int i) { return x[i] * a * (float)b; }\n"
+        "template <class... A> __global__ void copy(float *y, int n, A... given) {\n"
+        "  for (int i = threadIdx.x; i < n; i += 32) y[i] = both(given..., i);\n}",
+    ),
     "arithmetic": (
         "copy(y, x, rows * cols, 1.0f / cols)",
         copy("float *y, const float *x, long n, float f", also=" + (f >= 1)"),
@@ -157,6 +185,34 @@ def test_one_line_of_cxx_makes_the_arguments(device: Device, name: str, check: b
     call, source = CALLS[name]
     trial = copied(device, kernel(f'call = "{call}"', source), check)
     assert (trial.defects, trial.elements) == ((), 40)
+
+
+def test_a_lambda_is_taken_where_a_launch_can_be_compiled_as_it_is() -> None:
+    source = """
+template <class F> __global__ void copy(F f, float *y, const float *x, int n) {
+  for (int i = threadIdx.x; i < n; i += 32) y[i] = f(x[i]);
+}"""
+    for factor, is_right in (("1", True), ("2", False)):
+        mine = kernel(f'call = "copy([](float v) {{ return {factor} * v; }}, y, x, cols)"', source)
+        with CpuDevice() as cpu:
+            assert (copied(cpu, mine).errors == ()) == is_right
+
+
+@needs_nvcc
+def test_a_lambda_that_nvcc_deduces_nothing_for_is_one_line() -> None:
+    source = "template <class F> __global__ void copy(F f, float *y, const float *x, int n) {}"
+    mine = kernel('call = "copy([](float v) { return v; }, y, x, cols)"', source)
+    with pytest.raises(ClaimError, match=r"entry = 'copy\(\[\].*nvcc: a lambda is not allowed") as told:
+        nvcc.compiled(mine.path, mine.source, (), mine.entries, "sm_90")
+    assert "\n" not in str(told.value)
+
+
+def test_a_call_may_leave_out_what_has_a_default_and_nothing_else() -> None:
+    few = copy("float *y, const float *x, int n, float one = 1")
+    assert kernel('call = "copy(y, x, cols)"', few).entries[0].arguments == ("y", "x", "cols", "1")
+    for call, given in (("copy(y, x)", 2), ("copy(y, x, cols, 1, 2)", 5)):
+        with pytest.raises(ClaimError, match=f"{given} given; copy takes 4"):
+            kernel(f'call = "{call}"', few)
 
 
 def test_a_wrong_argument_is_seen(device: Device) -> None:

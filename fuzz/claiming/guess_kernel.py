@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from kfuzz.claims.roles import Roles, roles_of
-from kfuzz.claims.signature import COMMENTS_AND_STRINGS, Parameter, entries_of, split_commas
+from kfuzz.claims.signature import COMMENTS_AND_STRINGS, Parameter, entries_of
 from kfuzz.devices import ClaimError
+from kfuzz.devices.cuda_text import split_commas
 
 ROWS = 65535
 LIMITS = ((1 << 20, ""), (4096, ""), (1024, "{cols} <= threads"), (1024, ""), (256, ""), (32, ""))

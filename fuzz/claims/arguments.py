@@ -16,8 +16,9 @@ from kfuzz.claims.arrays import Array
 from kfuzz.claims.formula_claims import literals_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import required
-from kfuzz.claims.signature import Parameter, Parameters, split_commas
+from kfuzz.claims.signature import Parameter, Parameters
 from kfuzz.devices import DTYPES
+from kfuzz.devices.cuda_text import split_commas
 from kfuzz.devices.limits import C_INT_BYTES
 
 ClaimedArrays = Mapping[str, Array]
@@ -148,7 +149,8 @@ def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays
 
     used = uses(written.texts, (*arrays, *names))
     if not (written.on_host and takes_tensors(parameters)):
-        return Arguments(written.texts, tuple(map(declared, used)))
+        left = (one.text.partition("=")[2].strip() for one in parameters[len(written.texts) :])
+        return Arguments((*written.texts, *filter(None, left)), tuple(map(declared, used)))
     ranks = {name: len(arrays[name].shape) for name in used if name in arrays}
     apart = [part for name in used for part in in_parts(declared(name), name, ranks.get(name))]
     return Arguments(written.texts, tuple(apart), tuple(ranks.items()))
@@ -170,7 +172,7 @@ def check_args(
     front: FrontMatter, key: KeyPath, written: Written, parameters: Parameters, arrays: ClaimedArrays
 ) -> None:
     """There are as many arguments as parameters, and a named array goes to a pointer to its element type."""
-    if len(parameters) != len(written.texts):
+    if not (len(parameters) == len(written.texts) or (written.is_call and may_take(len(written.texts), parameters))):
         wanted = ", ".join(parameter.text for parameter in parameters)
         found = f"{len(written.texts)} given; {written.function} takes {len(parameters)}: ({wanted})"
         raise front.error(key, found)
@@ -179,6 +181,12 @@ def check_args(
             array = arrays.get(text)
             what = f"an array of {array.element}" if array else "a literal" if LITERAL.fullmatch(text) else "a size"
             raise front.error(key, f"'{text}' is {what}; the parameter is '{parameter.text}'")
+
+
+def may_take(count: int, parameters: Parameters) -> bool:
+    """Whether a call may have so many arguments: those that have a default may be left out, a pack is any number."""
+    least = sum("=" not in one.text and "..." not in one.text for one in parameters)
+    return least <= count and (count <= len(parameters) or any("..." in one.text for one in parameters))
 
 
 def fits(text: str, parameter: Parameter, arrays: ClaimedArrays) -> bool:

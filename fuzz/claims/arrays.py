@@ -14,9 +14,9 @@ from kfuzz.claims.fill import Fill, FillError, fill_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import checked, required, table
 from kfuzz.claims.roles import Roles
-from kfuzz.claims.signature import split_commas
 from kfuzz.claims.sizes import Axis
 from kfuzz.devices import DTYPES, Element
+from kfuzz.devices.cuda_text import split_commas
 
 ALIGNMENT = 256
 """What cudaMalloc guarantees, in bytes."""

@@ -23,9 +23,10 @@ from kfuzz.claims.arguments import (
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import Sizes, check_keys, checked, read_number, required, table
-from kfuzz.claims.signature import Parameters, entries_of, host_functions_of, split_commas
+from kfuzz.claims.signature import Parameters, entries_of, host_functions_of
 from kfuzz.claims.where import Where
 from kfuzz.devices import Call, Entry, PythonCall
+from kfuzz.devices.cuda_text import split_commas
 
 HOST_KEYS = ("entry", "args", "call", "home")
 KEYS = ("entry", "args", "call", "grid", "block", "shared", "when")

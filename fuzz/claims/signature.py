@@ -4,9 +4,10 @@ Knows how C++ writes a parameter list; never what a kernel does.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+
+from kfuzz.devices.cuda_text import closing, split_commas
 
 BYTES = {
     "char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1,
@@ -70,33 +71,6 @@ def host_functions_of(source: str) -> dict[str, Parameters]:
 def head_of(code: str, end: int) -> str:
     """What stands before a name, back to the statement before."""
     return code[max(code.rfind(mark, 0, end) for mark in ";{}") + 1 : end]
-
-
-def closing(text: str, opened: int) -> int:
-    """Index of the bracket that closes the one at `opened`, or the end of the text."""
-    depth = 0
-    for index in range(opened, len(text)):
-        depth += (text[index] in "([{") - (text[index] in ")]}")
-        if depth == 0:
-            return index
-    return len(text)
-
-
-def split_commas(text: str) -> tuple[str, ...]:
-    """The parts between the commas that stand in no bracket of any kind."""
-    return tuple("".join(part).strip() for part in parts(text)) if text.strip() else ()
-
-
-def parts(text: str) -> Iterator[list[str]]:
-    depth, part = 0, list[str]()
-    for char in text:
-        depth += (char in "([{<") - (char in ")]}>")
-        if char == "," and depth == 0:
-            yield part
-            part = []
-        else:
-            part.append(char)
-    yield part
 
 
 def parameter(text: str) -> Parameter:

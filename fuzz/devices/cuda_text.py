@@ -34,3 +34,30 @@ def includes(source: str) -> Iterator[Include]:
     for found in INCLUDE.finditer(source):
         if "#" in code[found.start() : found.end()]:
             yield Include(*found.span(), found[2], found[1] == '"')
+
+
+def closing(text: str, opened: int) -> int:
+    """Index of the bracket that closes the one at `opened`, or the end of the text."""
+    depth = 0
+    for index in range(opened, len(text)):
+        depth += (text[index] in "([{") - (text[index] in ")]}")
+        if depth == 0:
+            return index
+    return len(text)
+
+
+def split_commas(text: str) -> tuple[str, ...]:
+    """The parts between the commas that stand in no bracket of any kind."""
+    return tuple("".join(part).strip() for part in parts(text)) if text.strip() else ()
+
+
+def parts(text: str) -> Iterator[list[str]]:
+    depth, part = 0, list[str]()
+    for char in text:
+        depth += (char in "([{<") - (char in ")]}>")
+        if char == "," and depth == 0:
+            yield part
+            part = []
+        else:
+            part.append(char)
+    yield part

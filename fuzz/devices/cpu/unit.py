@@ -141,8 +141,10 @@ def _exported(number: int, entry: Entry) -> str:
         return f"CUDA_ON_CPU_TORCH_CALL({number}, {json.dumps(str(entry))}, {declared}, {made}, {entry})"
     if entry.on_host:
         return f"CUDA_ON_CPU_HOST_CALL({number}, {json.dumps(str(entry))}, {declared}, {entry})"
-    words = (str(number), json.dumps(str(entry)), declared, f"({entry.function})", *entry.arguments)
-    return f"CUDA_ON_CPU_CALL({', '.join(words)})"
+    call = str(entry)
+    if any(one.startswith("void *") for one in entry.declared):  # arrays of `args`, which fit any pointer
+        call = f"::cuda_on_cpu::call_as({', '.join((f'({entry.function})', *entry.arguments))})"
+    return f"CUDA_ON_CPU_CALL({number}, {json.dumps(str(entry))}, {declared}, {call})"
 
 
 def _tensor(name: str, rank: int) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kfuzz.devices import Call, ClaimError, DeviceError, Entry, cache
+from kfuzz.devices.gpu import deduced
 
 TOOLKIT = Path("/usr/local/cuda")
 PACK_ARGUMENTS = Path(__file__).with_name("pack_arguments.cu")
@@ -149,9 +150,9 @@ def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Ent
     nobody has to mangle a name. `#line` keeps messages and line tables to the lines of the kernel file.
     """
     has_calls = any(isinstance(entry, Call) for entry in entries)
-    packing = PACK_ARGUMENTS.read_text(encoding="utf-8") if has_calls else ""
+    packing = PACK_ARGUMENTS.read_text(encoding="utf-8") + deduced.HELPERS if has_calls else ""
     pointers = packing + "".join(
-        f'#line {number + 1} "launch entry"\n{_named(number, entry)}\n' for number, entry in enumerate(entries)
+        f'#line {number + 1} "launch entry"\n{_named(source, number, entry)}\n' for number, entry in enumerate(entries)
     )
     with cache.scratch() as folder:
         text, cubin = folder / "kernel.cu", folder / "kernel.cubin"
@@ -181,14 +182,20 @@ def compiler_words(path: Path, entries: tuple[Entry, ...], words: str) -> str:
     return f"{path}: nvcc: {lines[0].strip() if lines else 'failed and said nothing'}"
 
 
-def _named(number: int, entry: Entry) -> str:
+def _named(source: str, number: int, entry: Entry) -> str:
     """A pointer to the entry, by which it is found; and where C++ makes its arguments, a function that does."""
     if isinstance(entry, str):
         return f"__device__ void *{_pointer(number)} = (void *)({entry});"
+    before, kernel = "", entry.function
+    if isinstance(entry, Call) and deduced.is_deduced(source, entry):
+        text, kind = deduced.declared(source, number, entry)
+        found = f"KfuzzResult<decltype(kfuzz_kind_{number})>::type"
+        before = f"{text} __device__ auto kfuzz_kind_{number}({', '.join(entry.declared)}) -> {kind}; "
+        kernel = f"{found}::value"
     parameters = ", ".join(("char *kfuzz_to", *entry.declared))
-    arguments = ", ".join((entry.function, "kfuzz_to", *entry.arguments))
+    arguments = ", ".join((kernel, "kfuzz_to", *entry.arguments))
     return (
-        f"__device__ void *{_pointer(number)} = (void *)({entry.function}); "
+        f"{before}__device__ void *{_pointer(number)} = (void *)({kernel}); "
         f'extern "C" __global__ void {_pack(number)}({parameters}) {{ kfuzz_pack({arguments}); }}'
     )
 

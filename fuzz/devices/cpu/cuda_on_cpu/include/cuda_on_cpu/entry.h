@@ -2,7 +2,8 @@
 //
 // The loader appends one line per entry, CUDA_ON_CPU_ENTRY("block_sum<256>", block_sum<256>), which also
 // instantiates templates. The names are the ones that NVRTC calls name expressions. Where the arguments are C++ of
-// the claim, it is CUDA_ON_CPU_CALL(0, "f(Load{x}, 1.0f)", (float *x), (f), Load{x}, 1.0f): a function of the names.
+// the claim, it is CUDA_ON_CPU_CALL(0, "f(Load{x}, 1.0f)", (float *x), f(Load{x}, 1.0f)): a function of the names. It is
+// a call as any other, so that template arguments are deduced as in a launch.
 #pragma once
 #include <utility>
 
@@ -74,8 +75,6 @@ struct Registration {
 #define CUDA_ON_CPU_ENTRY(name, ...)                                                 \
   static ::cuda_on_cpu::Registration CUDA_ON_CPU_JOIN(cuda_on_cpu_entry_, __COUNTER__)( \
       name, ::cuda_on_cpu::Launcher<(__VA_ARGS__)>::invoke, ::cuda_on_cpu::Launcher<(__VA_ARGS__)>::signature);
-#define CUDA_ON_CPU_CALL(number, name, declared, function, ...)                  \
-  CUDA_ON_CPU_UNCHECKED static void cuda_on_cpu_call_##number declared {         \
-    ::cuda_on_cpu::call_as(function __VA_OPT__(, ) __VA_ARGS__);                 \
-  }                                                                              \
+#define CUDA_ON_CPU_CALL(number, name, declared, ...)                                                   \
+  CUDA_ON_CPU_UNCHECKED static void cuda_on_cpu_call_##number declared { __VA_ARGS__; } \
   CUDA_ON_CPU_ENTRY(name, cuda_on_cpu_call_##number)
