@@ -371,8 +371,6 @@ class Question:
             raise OracleError(f"{op.name}: form={accuracy.form!r}: expected {' or '.join(op.forms) or 'none'}")
         self.forms = (accuracy.form,) if accuracy.form else op.forms or ("",)
         self.bands = [self.band(form) for form in self.forms]
-        for band in self.bands:
-            band.tape = []
         self.made = [self._run(band, self.inputs) for band in self.bands]
         self._rows: dict[tuple[Index, int, str], Any] = {}
 
@@ -396,7 +394,7 @@ class Question:
         lo, hi, nan = (np.broadcast_to(part, full) for part in value.parts)
         said = "zero" if band.all_masked == "zero" else self.op.special.get("all_neg_inf")
         for mark in band.masked if said else ():
-            mask = np.broadcast_to(mark.lo, full) if _fits(mark.lo.shape, full) else np.zeros(full, dtype=np.bool_)
+            mask = np.broadcast_to(mark, full) if _fits(mark.shape, full) else np.zeros(full, dtype=np.bool_)
             is_zero = said == "zero"
             end, nan = 0.0 if is_zero else -np.inf, nan & ~mask if is_zero else nan | mask
             lo, hi = np.where(mask, end, lo), np.where(mask, end, hi)
@@ -552,7 +550,6 @@ class Question:
             made = self.made[self.forms.index(form)][name]
         else:
             band = self.band(form, only, balls)
-            band.tape = []
             made = self._run(band, inputs)[name]
         value = got if rows is None else got[rows]
         return contract(band, made, value.reshape(made.shape), self.claim.shared)

@@ -47,7 +47,7 @@ def contract(
     """The rows of `got` that no shared values fit; empty where all do."""
     if not got.size:
         return {}
-    tape = band.tape or []
+    tape = tape_of(out)
     boxes = Boxes(band, tape, out.shape, shared)
     known = np.asarray(np.isfinite(np.asarray(got, dtype=np.float64)) & np.asarray(out.lo <= out.hi, dtype=np.bool_))
     number = band.E.of(got)
@@ -64,6 +64,18 @@ def contract(
             if boxes.found:
                 break
     return boxes.found
+
+
+def tape_of(out: Quantity) -> list[Quantity]:
+    """The steps that an answer is made of, in the order in which they were made."""
+    found: dict[int, Quantity] = {}
+    waiting = [out]
+    while waiting:
+        value = waiting.pop()
+        if id(value) not in found:
+            found[id(value)] = value
+            waiting += [operand for operand in value.how if isinstance(operand, Quantity)]
+    return sorted((value for value in found.values() if value.number), key=lambda value: value.number)
 
 
 class Boxes:
@@ -183,7 +195,14 @@ def _before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair
     has_room = g > 2.0**16 * float(band.E.eps)  # a few roundings of these ends are far below what is added anyway
     if has_room:
         g, lost = g * (1 + 2.0**-12), lost * (1 + 2.0**-12)
-    lo, hi = lo - np.abs(lo) * g - lost, hi + np.abs(hi) * g + lost
+    below, above = np.asarray(np.abs(lo)), np.asarray(np.abs(hi))
+    below *= g
+    above *= g
+    below += lost
+    above += lost
+    np.subtract(lo, below, out=below)
+    np.add(hi, above, out=above)
+    lo, hi = below, above
     if np.min(value.lo) >= 0:  # no step changes the sign of what it rounds
         lo = np.maximum(lo, 0.0)
     return (lo, hi) if has_room else band.E.outward(lo, hi)
@@ -234,10 +253,8 @@ def _forward(band: Bands, boxes: Boxes, value: Quantity) -> None:
     kind = value.how[0]
     if kind not in ("add", "sub"):
         return
-    tape, band.tape = band.tape, None
     a, b = (Quantity(band, *boxes.of(operand), np.zeros((), dtype=np.bool_)) for operand in value.how[1:3])
     made = band.add(a, b) if kind == "add" else band.sub(a, b)
-    band.tape = tape
     boxes.narrow(value, made.lo, made.hi)
 
 
@@ -255,7 +272,11 @@ def _quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
         if not (band.E.is_nan(lo).any() or band.E.is_nan(hi).any()):
             return band.E.outward(lo, hi)
     if bl is bh and np.all(bl != 0):
-        return _outer(band, [al / bl, ah / bl])
+        lo, hi = al / bl, ah / bl
+        is_turned = bl < 0  # a known divisor of less than zero exchanges the ends
+        if not (band.E.is_nan(lo).any() or band.E.is_nan(hi).any()):
+            return band.E.outward(np.where(is_turned, hi, lo), np.where(is_turned, lo, hi))
+        return _outer(band, [lo, hi])
     zero = np.asarray((bl <= 0) & (bh >= 0), dtype=np.bool_)
     bl, bh = np.where(zero, 1.0, bl), np.where(zero, 1.0, bh)
     lo, hi = _outer(band, [al / bl, al / bh, ah / bl, ah / bh])

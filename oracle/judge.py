@@ -1,6 +1,5 @@
 """The verdict: an answer compared with its enclosure, and every accusation certified by balls before it is made."""
 
-import gc
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,7 @@ from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, cut_of, own_sizes
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.slices import GRAVEST, MOST_ELEMENTS, MOST_SHOWN, Part, joined, slices
+from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, joined, slices
 from kfuzz.oracle.systems.formats import DTYPES, stored, values
 from kfuzz.oracle.verdict import AnswerKind, Picture, Special, Verdict, Worst
 
@@ -52,8 +51,6 @@ def judge(
         done += len(rows)
         if progress is not None:
             progress(done / max(1, len(rows), *(array.shape[0] for array in answers.values())))
-        if sum(array.size for array in asked.values()) > MOST_ELEMENTS // 2:
-            gc.collect()  # the steps of a formula refer to one another: Python would let gigabytes of them wait
     return _combined([joined(of_role, answers[role]) for role, of_role in parts.items()])
 
 

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from kfuzz.oracle.number import Float32
 from kfuzz.oracle.rounding import Accumulate, Divide
 from kfuzz.oracle.selfcheck.families import rows
 from kfuzz.oracle.selfcheck.soundness import VARIANTS, wrong_bounds
-from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.band import Bands, wider
+from kfuzz.oracle.systems.ends import FloatEnds
 
 LONG_KNOWN = ("max_sum", "merge_all", "row_max", "row_sum", "safe_merge", "sgemm", "softmax")
 """The ops that take what `inputs_of` makes; every formula has its own tests."""
@@ -326,3 +328,18 @@ def test_balls_alone_say_that_two_elements_have_no_common_sum() -> None:
 def test_claims_of_the_self_check_name_every_algorithm_once() -> None:
     names = [variant.name for variant in VARIANTS if not variant.name.startswith(" ")]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.longdouble])
+def test_ends_of_either_type_are_pushed_outward(kind: type[np.floating[Any]]) -> None:
+    E = FloatEnds(kind)
+    for x in (np.array([0.7, 3.0], kind), np.array([-0.7, 3.0], kind)):
+        for lo, hi in (E.outward(x, x), wider(x, x, 2.0**-53 + 8 * E.eps)):
+            assert (lo < x).all()
+            assert (hi > x).all()
+        lo, hi = wider(x, x, 2.0**-53 + 8 * E.eps)
+        assert (hi - x >= np.abs(x) * kind(2.0**-53)).all()
+        assert (x - lo >= np.abs(x) * kind(2.0**-53)).all()
+    for name in ("exp", "tanh", "log1p"):
+        lo, hi = E.function(name, np.array([0.3], kind), np.array([0.3], kind))
+        assert (lo < hi).all()

@@ -34,18 +34,18 @@ class Bands:
         self.indices, self.all_masked = index or {}, all_masked
         self.u, self.ftz = work.u, claim.ftz
         self.tiny = work.min_normal if claim.ftz else work.tiny
-        self.tape: list[Quantity] | None = None
-        self.masked: list[Quantity] = []
+        self.steps = 0
+        self.masked: list[Reals] = []
         self.notes: dict[str, int] = {}
 
     # -- values
 
     def value(self, lo: Reals, hi: Reals, nan: Reals | bool = False, *how: Any) -> Quantity:  # noqa: ANN401
-        """A set, noted on the tape where there is one."""
+        """A set, with the number of the step that made it."""
         low = np.asarray(lo)  # a number by itself is no array where it is a ball
         made = Quantity(self, low, low if hi is lo else np.asarray(hi), np.asarray(nan), how=how)
-        if self.tape is not None:
-            self.tape.append(made)
+        self.steps += 1
+        made.number = self.steps
         return made
 
     def input(self, x: Reals) -> Quantity:
@@ -397,9 +397,17 @@ class Bands:
 
 def wider(lo: Reals, hi: Reals, g: float) -> Pair:
     """By g relative, infinities as they are."""
+    one: Any = np.longdouble(1) if lo.dtype == np.longdouble else 1.0  # of doubles, 1 - g would lose the last of g
     if lo.size and np.min(lo) >= 0:
-        return lo * (1 - g), hi * (1 + g)
-    return np.where(lo >= 0, lo * (1 - g), lo * (1 + g)), np.where(hi >= 0, hi * (1 + g), hi * (1 - g))
+        return lo * (one - g), hi * (one + g)
+    if lo.dtype == object:
+        return np.where(lo >= 0, lo * (1 - g), lo * (1 + g)), np.where(hi >= 0, hi * (1 + g), hi * (1 - g))
+    below, above = np.asarray(np.copysign(one * g, lo)), np.asarray(np.copysign(one * g, hi))
+    np.subtract(one, below, out=below)
+    np.add(one, above, out=above)
+    below *= lo
+    above *= hi
+    return below, above
 
 
 def flush(lo: Reals, hi: Reals, least: float) -> Pair:
@@ -412,8 +420,12 @@ def underflowed(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     """R6: what is not negative stays so, and an exact zero is exact."""
     if lo.size and np.min(lo) > 0:
         return np.maximum(lo - lost, 0.0), hi + lost
-    below, above = lo - lost, hi + lost
-    return np.where(lo >= 0, np.maximum(below, 0.0), below), np.where(hi <= 0, np.minimum(above, 0.0), above)
+    below, above = np.asarray(lo - lost), np.asarray(hi + lost)
+    if below.shape != lo.shape or lo.dtype == object:
+        return np.where(lo >= 0, np.maximum(below, 0.0), below), np.where(hi <= 0, np.minimum(above, 0.0), above)
+    np.maximum(below, 0.0, out=below, where=lo >= 0)
+    np.minimum(above, 0.0, out=above, where=hi <= 0)
+    return below, above
 
 
 def overflowed(lo: Reals, hi: Reals, form: Format) -> Pair:

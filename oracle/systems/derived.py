@@ -59,7 +59,7 @@ def shift(N: "Bands", a: Quantity, axis: int = -1) -> Quantity:
             slop = np.where(N.E.is_finite(off), off, np.where(np.asarray(np.abs(top) == INF, dtype=np.bool_), 0.0, INF))
     empty = np.asarray(top == -INF, dtype=np.bool_) & ~nan
     if empty.any():
-        N.masked.append(Quantity(N, empty))
+        N.masked.append(empty)
     if N.all_masked == "zero" and empty.any():
         top = np.where(empty, N.E.of(np.zeros(())), top)
     made = N.value(top, top, nan, "shift", a, slop, axis)

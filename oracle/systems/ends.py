@@ -61,10 +61,15 @@ class FloatEnds:
 
     def outward(self, lo: Reals, hi: Reals) -> Pair:
         """By one unit in the last place of each; zeros and infinities stay."""
-        e = self.eps
+        e = self.dtype(self.eps)  # of the ends' own type: of doubles, 1 + 2^-63 would be 1
         if lo.size and lo.min() >= 0:
             return lo * (1 - e), hi * (1 + e)
-        return lo * np.where(lo < 0, 1 + e, 1 - e), hi * np.where(hi < 0, 1 - e, 1 + e)
+        below, above = np.asarray(np.copysign(e, lo)), np.asarray(np.copysign(e, hi))
+        np.subtract(1, below, out=below)
+        np.add(1, above, out=above)
+        below *= lo
+        above *= hi
+        return below, above
 
     def added(self, a: Reals, b: Reals) -> Pair:
         """The sum of two known numbers: pushed outward only where it was rounded (Knuth's two-sum), so that a tie
@@ -86,7 +91,7 @@ class FloatEnds:
             lo, hi = hi, lo
         below = apply(lo)
         above = apply(hi) if hi is not lo else below
-        e = 8 * self.eps
+        e = self.dtype(8 * self.eps)
         if name in ("exp", "rsqrt", "sqrt"):
             return below * (1 - e), above * (1 + e)
         return below * (1 - np.copysign(e, below)), above * (1 + np.copysign(e, above))
@@ -127,7 +132,7 @@ class FloatEnds:
 
     def grow(self, exponent: Reals | float) -> Reals:
         """e^exponent, or more."""
-        return np.asarray(np.exp(np.asarray(exponent, dtype=self.dtype)) * (1 + 16 * self.eps))
+        return np.asarray(np.exp(np.asarray(exponent, dtype=self.dtype)) * (1 + self.dtype(16 * self.eps)))
 
 
 def _erf_of_long(name: str, lo: Reals, hi: Reals) -> Pair:

@@ -18,13 +18,14 @@ class Quantity:
     `name`: of the sum that it is made of; `slack`: how much more than one rounding underflow may cost it.
     `below`: what this is an exponent of, a difference from a shift. `terms`: the exponents, of an exponential.
     `is_point`: whether each element is known exactly, as an input is; also one that is known to be NaN.
+    `number`: of the steps that its system made, which this was; 0 where it is the same elements elsewhere.
     """
 
-    __slots__ = ("N", "below", "how", "is_point", "name", "parts", "slack", "terms")
+    __slots__ = ("N", "below", "how", "is_point", "name", "number", "parts", "slack", "terms")
     __array_ufunc__ = None  # an array on the left leaves the operation to us
 
     def __init__(self, N: "System", *parts: Reals, how: tuple[Any, ...] = ()) -> None:
-        self.N, self.parts, self.how, self.name = N, parts, how, ""
+        self.N, self.parts, self.how, self.name, self.number = N, parts, how, "", 0
         self.slack: Any = 1.0
         self.below: Any = None
         self.terms: Any = None
