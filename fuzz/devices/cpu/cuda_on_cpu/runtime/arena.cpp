@@ -95,6 +95,13 @@ uint64_t arena_left(const Run &run) {
   return used + 2 * guard_zone_bytes < room ? room - used - 2 * guard_zone_bytes : 0;
 }
 
+void prefer_large_pages(const void *start, uint64_t bytes) {
+  constexpr uintptr_t large = 2 << 20;
+  uintptr_t first = (reinterpret_cast<uintptr_t>(start) + large - 1) & ~(large - 1);
+  uintptr_t end = (reinterpret_cast<uintptr_t>(start) + bytes) & ~(large - 1);
+  if (first < end) madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE);
+}
+
 bool place_one_more(const Run &run, Buffer &b) {
   bool visible = b.flags & is_host_visible_memory;
   uint64_t from = visible ? visible_from : 0, to = visible ? capacity : visible_from;
@@ -103,6 +110,7 @@ bool place_one_more(const Run &run, Buffer &b) {
   if (b.bytes > arena_left(run) || b.bytes > to || offset + b.bytes + 2 * guard_zone_bytes > to) return false;
   b.address = arena + offset;
   paint_zone(b.address - guard_zone_bytes, run.poison);
+  prefer_large_pages(b.address, b.bytes);
   fill(b.address, b.bytes, b.fill, b.element_bytes);
   paint_zone(b.address + b.bytes, run.poison);
   return true;

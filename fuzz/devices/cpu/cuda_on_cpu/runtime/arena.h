@@ -12,6 +12,9 @@ uint64_t arena_bytes();  // of addresses: their shadow is eight times as large
 // Copies or fills every buffer and its guard zones; false when they do not fit.
 bool place_buffers(Run &run);
 
+// What is large and about to be touched comes in pages of 2 MB: small ones cost more at their first touch than all accesses.
+void prefer_large_pages(const void *start, uint64_t bytes);
+
 // One more behind them, for a host function; host-visible memory lies in a part of its own. False where it does not fit.
 bool place_one_more(const Run &run, Buffer &buffer);
 uint64_t arena_left(const Run &run);

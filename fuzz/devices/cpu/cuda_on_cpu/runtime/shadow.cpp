@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "arena.h"
+
 namespace cuda_on_cpu {
 
 constexpr uintptr_t granule = 4;
@@ -28,6 +30,7 @@ void unmap_shadow(Region &region) {
 
 void mark(Region &region, uintptr_t start, uintptr_t bytes, bool initialised) {
   uintptr_t end = start + bytes;
+  prefer_large_pages(region.cell(start), (bytes / granule) * sizeof(Cell));
   for (uintptr_t word = start & ~(granule - 1); word < end; word += granule) {
     uint32_t mask = 15;
     if (word < start) mask &= 15u << (start - word);

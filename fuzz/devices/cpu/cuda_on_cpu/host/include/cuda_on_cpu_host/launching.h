@@ -22,7 +22,7 @@ struct Bound {
   std::tuple<Given...> given;
 
   template <size_t... i>
-  CUDA_ON_CPU_UNCHECKED static void call(Bound *me, std::index_sequence<i...>) {
+  CUDA_ON_CPU_UNCHECKED __attribute__((flatten)) static void call(Bound *me, std::index_sequence<i...>) {
     me->kernel(std::get<i>(me->given)...);
   }
   CUDA_ON_CPU_UNCHECKED static void invoke(void **args) {
