@@ -37,6 +37,7 @@ WRONG = {
     "copies_device_memory": ("illegal-address", "which is device memory"),
     "launches_too_many": ("launch-refused", "a block of more than 1024 threads, or 64 along z (grid 1x1x1, block 2048"),
     "launches_nothing": ("launch-refused", "an empty grid (grid 0x1x1, block 256x1x1); nobody asks for the error"),
+    "cooperates_too_widely": ("launch-refused", "a cooperative grid of more blocks than are resident at once"),
     "asks_for_too_much": ("launch-refused", "more dynamic shared memory than the kernel is allowed"),
     "allows_another": ("launch-refused", "61440 bytes of shared memory"),
     "copies_too_much": ("out-of-bounds", f"the host writes {8 * N} bytes from y[0] on, of which {4 * N} are left"),

@@ -388,6 +388,7 @@ REFUSALS = (
     "a block of no threads",
     "a block of more than 1024 threads, or 64 along z",
     "more dynamic shared memory than the kernel is allowed: 48 KB, or what cudaFuncSetAttribute says",
+    "a cooperative grid of more blocks than are resident at once",
 )
 """In the order of abi.h's Refused."""
 

@@ -27,6 +27,10 @@ _DYNAMIC_SHARED = re.compile(
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
 _SHARED_ALIGNAS = re.compile(r"(?<=__shared__)(?P<before>\s+(?:volatile\s+)?)alignas\b")
 """nvcc takes alignas behind __shared__; in standard C++ it may not stand there, an attribute may."""
+_LAUNCHED_AS_ADDRESS = re.compile(
+    r"\bcudaLaunch(?:Cooperative)?Kernel\s*\(\s*(?P<cast>\(\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*\))"
+)
+"""Without the cast the kernel's type is known."""
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
 """g++ makes moves of these whatever its options (options.py) say, and no access hook is told of them."""
@@ -39,7 +43,8 @@ _UNSUPPORTED = (
     (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
     (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
     (r"\bthis_cluster\s*\(|\bcluster_group\b|\b__cluster_dims__\b", "thread block clusters"),
-    (r"\bcudaLaunch(?!HostFunc)\w*\s*\(|\bcudaGraph\w*\s*\(", "launches through the runtime API"),
+    (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelEx\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
+    (r"\bcudaGraph\w*\s*\(|\bcudaStreamBeginCapture\s*\(", "CUDA graphs"),
     (r"\bcuda\s*::\s*(?:barrier|pipeline_shared_state)\b", "asynchronous barriers"),
     (r"\bthrust\s*::", "thrust"),
     (r"\bcub\s*::\s*(?!(?:BlockReduce|WarpReduce|Sum|Max|Min|BLOCK_REDUCE_\w+)\b)\w+", "this part of cub"),
@@ -128,6 +133,7 @@ def _edits(code: str) -> list[TextEdit]:
     static += [(*found.span(), f"{found['before']}__align__") for found in _SHARED_ALIGNAS.finditer(code)]
     edits += [one for one in static if not any(start <= one[0] < end for start, end in taken)]
     edits += [(*found.span(), found["name"]) for found in _COPY.finditer(code)]
+    edits += [(*found.span("cast"), " " * len(found["cast"])) for found in _LAUNCHED_AS_ADDRESS.finditer(code)]
     return edits + [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
 
 

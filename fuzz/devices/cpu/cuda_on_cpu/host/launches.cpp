@@ -43,6 +43,13 @@ Refused why_refused(dim3 grid, dim3 block, size_t shared, const void *kernel) {
   return Refused::no;
 }
 
+bool is_resident(dim3 grid, dim3 block, size_t shared, const void *kernel) {
+  int each = 0, multiprocessors = 0;
+  cuda_on_cpu_blocks_per_multiprocessor(&each, kernel, static_cast<int>(block.x * block.y * block.z), shared);
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+  return uint64_t{grid.x} * grid.y * grid.z <= static_cast<uint64_t>(each) * static_cast<uint64_t>(multiprocessors);
+}
+
 bool is_like(const Launched &one, const Launched &other) {
   return one.line == other.line && !memcmp(one.grid, other.grid, sizeof one.grid) && one.refused == Refused::no && other.refused == Refused::no &&
          !memcmp(one.block, other.block, sizeof one.block) && one.shared == other.shared &&
@@ -110,15 +117,16 @@ uint64_t dynamic_shared_allowed(const void *kernel) {
 
 using namespace cuda_on_cpu;
 
-CUDA_ON_CPU_API void cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t, const void *kernel,
-                                             void (*invoke)(void **), void *context, int line) {
-  Launched wanted = {static_cast<uint32_t>(line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared,
-                     why_refused(grid, block, shared, kernel), 0, {}};
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t, const void *kernel,
+                                                    void (*invoke)(void **), void *context, int line, bool cooperative) {
+  Refused why = why_refused(grid, block, shared, kernel);
+  if (cooperative && why == Refused::no && !is_resident(grid, block, shared, kernel)) why = Refused::not_resident;
+  Launched wanted = {static_cast<uint32_t>(line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, why, 0, {}};
   note_calls(__builtin_frame_address(0), wanted.calls);
   const Launched &launched = written_down(wanted);
   if (launched.refused != Refused::no) {
-    returns(launched.refused == Refused::shared_memory ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration);
-    return;
+    if (launched.refused == Refused::not_resident) return returns(cudaErrorCooperativeLaunchTooLarge);
+    return returns(launched.refused == Refused::shared_memory ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration);
   }
   Entry entry = {"", invoke, "", nullptr};
   Step step = {};
@@ -128,6 +136,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t share
   step.shared = static_cast<uint32_t>(shared);
   Within runtime;
   launch(step);
+  return cudaSuccess;
 }
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {

@@ -42,7 +42,7 @@ const Attribute attributes[] = {
     {cudaDevAttrMaxRegistersPerMultiprocessor, 65536},
     {cudaDevAttrManagedMemory, 1},
     {cudaDevAttrConcurrentManagedAccess, 1},
-    {cudaDevAttrCooperativeLaunch, 0},
+    {cudaDevAttrCooperativeLaunch, 1},
     {cudaDevAttrMaxSharedMemoryPerBlockOptin, 227 * kilobyte},
     {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
     {cudaDevAttrMemoryPoolsSupported, 1},
@@ -92,7 +92,7 @@ CUDA_ON_CPU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int devic
   p->major = value_of(cudaDevAttrComputeCapabilityMajor);
   p->minor = value_of(cudaDevAttrComputeCapabilityMinor);
   p->multiProcessorCount = value_of(cudaDevAttrMultiProcessorCount);
-  p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = 1;
+  p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = p->managedMemory = p->concurrentManagedAccess = p->cooperativeLaunch = 1;
   p->memoryClockRate = value_of(cudaDevAttrMemoryClockRate);
   p->memoryBusWidth = value_of(cudaDevAttrGlobalMemoryBusWidth);
   p->l2CacheSize = value_of(cudaDevAttrL2CacheSize);

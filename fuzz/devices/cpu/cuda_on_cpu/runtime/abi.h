@@ -85,7 +85,7 @@ struct Step {
 };
 
 // Why a launch was refused, as a GPU does.
-enum class Refused : uint32_t { no, empty_grid, large_grid, empty_block, large_block, shared_memory };
+enum class Refused : uint32_t { no, empty_grid, large_grid, empty_block, large_block, shared_memory, not_resident };
 
 // A tensor that a host function returns: its type in torch's numbers.
 constexpr uint32_t max_rank = 8, max_given = 32;

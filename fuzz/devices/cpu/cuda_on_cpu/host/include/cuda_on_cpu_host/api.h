@@ -235,5 +235,6 @@ CUDA_ON_CPU_RUNTIME cuda_on_cpu_get_attributes(cudaFuncAttributes *attributes, c
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_blocks_per_multiprocessor(int *blocks, const void *kernel, int block, size_t shared);
 
 // A launch: `invoke` is called by every thread with `context`. `kernel` is null where the text does not say which it is.
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
-                                                void (*invoke)(void **), void *context, int line);
+// Of a cooperative one all blocks have to be resident at once.
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
+                                            void (*invoke)(void **), void *context, int line, bool cooperative = false);

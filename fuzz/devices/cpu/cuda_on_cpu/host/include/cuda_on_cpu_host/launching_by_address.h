@@ -1,0 +1,62 @@
+// cudaLaunchKernel and its kin: arguments come as addresses, or as they are, and the kernel's own type says of what.
+//
+// translate.py takes a cast to void * away from the kernel's name, so that its type is known.
+#pragma once
+#include "launching.h"
+
+enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2, cudaLaunchAttributePriority = 8 };
+union cudaLaunchAttributeValue {
+  int cooperative, priority;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute *attrs;
+  unsigned int numAttrs;
+};
+
+namespace cuda_on_cpu {
+
+template <class... Parameter>
+struct ByType {
+  using Kernel = void (*)(Parameter...);
+  using Given = Bound<Kernel, std::decay_t<Parameter>...>;
+
+  template <size_t... i>
+  static Given at(Kernel &kernel, void **args, std::index_sequence<i...>) {
+    return {kernel, {*static_cast<std::decay_t<Parameter> *>(args[i])...}};
+  }
+  static cudaError_t launch(Given given, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, int line, bool cooperative) {
+    auto *address = reinterpret_cast<const void *>(given.kernel);
+    return cuda_on_cpu_host_launch(grid, block, shared, stream, address, Given::invoke, &given, line, cooperative);
+  }
+};
+
+}  // namespace cuda_on_cpu
+
+template <class... P>
+inline cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **args, size_t shared = 0,
+                                    cudaStream_t stream = nullptr, CUDA_ON_CPU_LINE) {
+  using Type = cuda_on_cpu::ByType<P...>;
+  return Type::launch(Type::at(kernel, args, std::index_sequence_for<P...>{}), grid, block, shared, stream, line, false);
+}
+template <class... P>
+inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **args, size_t shared = 0,
+                                               cudaStream_t stream = nullptr, CUDA_ON_CPU_LINE) {
+  using Type = cuda_on_cpu::ByType<P...>;
+  return Type::launch(Type::at(kernel, args, std::index_sequence_for<P...>{}), grid, block, shared, stream, line, true);
+}
+template <class... P, class... Given>
+inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...), Given &&...given) {
+  bool cooperative = false;
+  for (unsigned int i = 0; i < config->numAttrs; i++)
+    if (config->attrs[i].id == cudaLaunchAttributeCooperative) cooperative = config->attrs[i].val.cooperative;
+  using Type = cuda_on_cpu::ByType<P...>;
+  return Type::launch({kernel, {static_cast<Given &&>(given)...}}, config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                      config->stream, __builtin_LINE(), cooperative);
+}
