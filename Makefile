@@ -5,7 +5,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST = $(BIN)/python -m pytest -q -n auto --dist loadfile
 
-fuzz: .venv/ready                 ## fuzz every kernel for a minute, on the best device there is
+fuzz: .venv/ready                 ## fuzz every kernel for a minute, on all devices there are
 	$(BIN)/kfuzz fuzz --max-time 60s
 
 test: .venv/ready                 ## the tests

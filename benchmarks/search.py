@@ -9,7 +9,9 @@ import resource
 import sys
 from collections.abc import Iterator, Sequence
 
-from kfuzz.campaign.campaign import KernelResult, Options, run_campaign
+from kfuzz.campaign.campaign import run_campaign
+from kfuzz.campaign.options import Options
+from kfuzz.campaign.result import KernelResult
 from kfuzz.claims.kernel import KERNELS, discover
 from kfuzz.devices.cpu.device import CpuDevice
 

@@ -2,13 +2,12 @@
 
 import sys
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
-from kfuzz.campaign.campaign import Options, run_campaign
-from kfuzz.campaign.explain import explained
+from kfuzz.campaign.explain import search
+from kfuzz.campaign.options import Options
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.find.device import device_named, open_device
+from kfuzz.find.device import lanes_for, names_of
 from kfuzz.oracle import Accuracy, Special, judge, want
 from kfuzz.views.report import Report
 
@@ -21,8 +20,7 @@ def fuzz(kernel: Kernel | Path | str, device: str = "auto", cases: int = 300, se
     `report.exit_code` is 0 where nothing is broken; `report.kernels[0].discoveries` says what is.
     """
     subject = kernel if isinstance(kernel, Kernel) else load(kernel)
-    name = device_named(device)
+    lanes = lanes_for(device, 1)
     started = datetime.now(UTC)
-    options, make_device = Options(seed=seed, max_cases=cases), partial(open_device, name)
-    result = explained(run_campaign((subject,), make_device, options), make_device, options)
-    return Report(result, tuple(sys.argv), name, started)
+    result = search((subject,), lanes, Options(seed=seed, max_cases=cases))
+    return Report(result, tuple(sys.argv), names_of(lanes), started)

@@ -6,7 +6,6 @@ Knows pytest's items and how to report a failure of ours; imported only where th
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,8 @@ import click
 import pytest
 
 from kfuzz.campaign import last_run
-from kfuzz.campaign.campaign import Options, run_campaign
-from kfuzz.campaign.explain import explained
+from kfuzz.campaign.explain import search
+from kfuzz.campaign.options import Options
 from kfuzz.campaign.schedule import attempt_of
 from kfuzz.cases import case_file
 from kfuzz.cases.case import CaseError, Record
@@ -23,7 +22,7 @@ from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.options import duration
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedError
 from kfuzz.devices.gpu import driver
-from kfuzz.find.device import device_named, open_device
+from kfuzz.find.device import device_named, lanes_for, names_of, open_device
 from kfuzz.find.project import Kernels, kernels_below, kernels_for, read_all
 from kfuzz.trials.replay import replay
 from kfuzz.trials.trial import unfit
@@ -157,12 +156,13 @@ class FuzzItem(Item):
         """Fuzz for this kernel's share of the time, or for its number of cases."""
         cases = self.config.getoption("--kfuzz-cases")
         seconds = None if cases else share_of_time(self.session)
-        device = visible_device(self.config)
+        visible_device(self.config)
+        lanes = lanes_for(str(self.config.getoption("--kfuzz-device")), 1)
+        device = names_of(lanes)
         folder = self.config.rootpath / str(self.config.getini("kfuzz_corpus"))
         options = Options(seed=self.config.getoption("--kfuzz-seed"), max_cases=cases, max_time=seconds, corpus=folder)
         started = datetime.now(UTC)
-        result = run_campaign([self.kernel], partial(open_device, device), options)
-        result = explained(result, partial(open_device, device), options)
+        result = search([self.kernel], lanes, options)
         last_run.note(result, device)
         if result.stop_reason == "interrupted":
             raise KeyboardInterrupt

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from kfuzz.campaign.bugs import bugs_of, grouped
-from kfuzz.campaign.campaign import Options, Result, run_campaign
-from kfuzz.campaign.explain import explained
+from kfuzz.campaign.campaign import Lane
+from kfuzz.campaign.explain import search
+from kfuzz.campaign.options import Options
+from kfuzz.campaign.result import Result
 from kfuzz.campaign.state import Discovery
 from kfuzz.cases import case_file, corpus
 from kfuzz.claims.kernel import KERNELS, Kernel, load
@@ -69,7 +71,7 @@ def broken(name: str) -> Kernel:
 @cache
 def campaign(name: str, seed: int, known: frozenset[str] = frozenset(), folder: Path | None = None) -> Result:
     options = Options(seed=seed, max_cases=150, known=known, corpus=folder)
-    return explained(run_campaign([broken(name)], CpuDevice, options), CpuDevice, options)
+    return search([broken(name)], [Lane("cpu", CpuDevice)], options)
 
 
 def told(result: Result) -> Report:

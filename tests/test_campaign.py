@@ -14,8 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kfuzz.campaign.campaign import Event, Found, GaveUp, Options, Result, Tried, run_campaign
-from kfuzz.campaign.crew import BlockEnd, Orders, TrialEnd, run_block
+from kfuzz.campaign.blocks import BlockEnd, Orders, TrialEnd, run_block
+from kfuzz.campaign.campaign import run_campaign
+from kfuzz.campaign.events import Event, Found, GaveUp, Tried
+from kfuzz.campaign.options import Options
+from kfuzz.campaign.result import Result
 from kfuzz.campaign.schedule import BLOCKS, LARGE, Block, attempt_of, is_check, probe_of, quotas, rounds
 from kfuzz.campaign.state import STATE
 from kfuzz.cases import case_file, corpus
@@ -246,7 +249,7 @@ def test_a_campaign_of_another_seed_is_not_resumed(tmp_path: Path, scan: Kernel)
     ("damage", "words"),
     [
         (lambda text: text[:40], "not JSON"),
-        (lambda text: text.replace("kfuzz-campaign/5", "kfuzz-campaign/9"), "schema: 'kfuzz-campaign/9'"),
+        (lambda text: text.replace("kfuzz-campaign/6", "kfuzz-campaign/9"), "schema: 'kfuzz-campaign/9'"),
         (lambda text: text.replace('"next"', '"after"'), "'next': not the state of a campaign"),
     ],
 )
@@ -389,7 +392,9 @@ def test_what_was_found_is_told_though_the_state_cannot_be_written(scan: Kernel,
 CHILD = """
 import sys
 from pathlib import Path
-from kfuzz.campaign.campaign import Found, Options, run_campaign
+from kfuzz.campaign.campaign import run_campaign
+from kfuzz.campaign.events import Found
+from kfuzz.campaign.options import Options
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.claims.kernel import KERNELS, load
 

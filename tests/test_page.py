@@ -23,6 +23,7 @@ def finding(**changes: object) -> FindingEntry:
         "bucket": "mine: race, `return shared[0];`", "bug": "mine: race, `return shared[0];`",
         "causes": ["mine: `return shared[0];`"], "kind": "race", "diagnosis": "", "severity": "error",
         "known": False, "first_trial": 3, "smallest_trial": 3, "count": 14, "case": None, "minimized": False,
+        "devices": ["cpu"], "confirmed": "not run",
         "elements": 5,
         "axes": {"rows": 1},
         "tune": {}, "check": True, "where": "mine.cu:3", "file": "mine.cu", "line": 3,

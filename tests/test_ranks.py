@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kfuzz.campaign.campaign import Options, Result, run_campaign
-from kfuzz.campaign.explain import explained
+from kfuzz.campaign.campaign import Lane
+from kfuzz.campaign.explain import search
+from kfuzz.campaign.options import Options
 from kfuzz.campaign.ranking import divides
+from kfuzz.campaign.result import Result
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.devices.cpu.device import CpuDevice
@@ -32,7 +34,7 @@ def said_in(path: Path, what: str) -> str:
 def searched(path: Path, home: tuple[int, ...] = (8, 128), other_shapes: bool = True) -> Result:
     kernel = kernel_with(path, Unclaimed(said_in(path, "op"), FunctionWords(home=home)))
     options = Options(seed=1, max_cases=14, other_shapes=other_shapes)
-    return explained(run_campaign((kernel,), CpuDevice, options), CpuDevice, options)
+    return search((kernel,), [Lane("cpu", CpuDevice)], options)
 
 
 @pytest.mark.slow

@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from kfuzz.campaign.campaign import Found, GaveUp, KernelResult, Options, Result, Tried, run_campaign
+from kfuzz.campaign.campaign import run_campaign
+from kfuzz.campaign.events import Found, GaveUp, Tried
+from kfuzz.campaign.options import Options
+from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.state import Discovery, Progress, read_state, write_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError, Record, case_of

@@ -172,7 +172,7 @@ def test_hostile_trials_leave_no_process_and_no_file_behind(trials: int) -> None
     with CpuDevice() as device:
         round_of_hostility(device, trials)
         assert is_as_it_should_be(device)
-        assert len(children()) <= processes + 1
+        assert len(children()) <= processes + 2  # one that works, and a spare one
     assert len(children()) == processes
     assert files_open() == files
 

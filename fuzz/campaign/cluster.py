@@ -68,59 +68,69 @@ def connect(address: str) -> Cluster:
 
 
 def spread(
-    cluster: Cluster, device: str, errands: Iterator[Errand], until: float | None
-) -> Generator[Sequence[Any], None, None]:
-    """What comes of each errand, in their order; ends early when time is up, and leaves nothing behind."""
-    resources = {GPU: 1} if device == "gpu" else None
-    out: deque[_Out] = deque()
+    cluster: Cluster, streams: Sequence[Iterator[Errand | None]], until: float | None
+) -> Generator[tuple[int, Sequence[Any]], None, None]:
+    """What comes of the errands of each stream, in its order; ends early when time is up, and leaves nothing behind."""
+    given: list[deque[_Out]] = [deque() for _ in streams]
+    news = threading.Event()
     try:
-        while True:
-            while len(out) < AHEAD * max(1, cluster.threads) and (errand := next(errands, None)) is not None:
-                out.append(_Out(cluster.client, errand, resources))
-            if not out or (found := out[0].wait(until)) is None:
+        while until is None or time.monotonic() < until:
+            news.clear()
+            for stream, out in zip(streams, given, strict=True):
+                while len(out) < AHEAD * max(1, cluster.threads) and (errand := next(stream, None)) is not None:
+                    out.append(_Out(cluster.client, errand, news))
+            if not any(given):
                 return
-            out.popleft()
-            yield found
+            come = [(number, out, found) for number, out in enumerate(given) if out and (found := out[0].found())]
+            for number, out, found in come:
+                out.popleft()
+                yield number, found
+            if not come:
+                news.wait(LOOK_SECONDS)
     finally:
-        for one in out:
+        for one in (one for out in given for one in out):
             one.future.cancel()
 
 
 class _Out:
-    """An errand that was given out, and how often its workers were lost."""
+    """An errand that was given out, and how often its workers were lost; `news` is set when something comes of it."""
 
-    def __init__(self, client: Client, errand: Errand, resources: dict[str, int] | None) -> None:
-        self.client, self.errand, self.resources = client, errand, resources
+    def __init__(self, client: Client, errand: Errand, news: threading.Event) -> None:
+        self.client, self.errand, self.news = client, errand, news
         self.losses = 0
         self.future = self._submit()
 
     def _submit(self) -> Future:
         key = f"{self.errand.name} {uuid.uuid4().hex[:8]}"
-        future = self.client.submit(do, self.errand, key=key, pure=False, resources=self.resources)
+        resources = {GPU: 1} if self.errand.device == "gpu" else None
+        future = self.client.submit(do, self.errand, key=key, pure=False, resources=resources)
         done = self.done = threading.Event()
-        future.add_done_callback(lambda _: done.set())
+        future.add_done_callback(lambda _: _tell(done, self.news))
         return future
 
-    def wait(self, until: float | None) -> Sequence[Any] | None:
-        """What came of it; None when time is up.
+    def found(self) -> Sequence[Any] | None:
+        """What came of it; None while nothing has.
 
         Dask is asked for what is there only: a result() that runs out of time while it comes in is an error in Dask.
         """
-        while until is None or time.monotonic() < until:
-            if not self.done.wait(LOOK_SECONDS):
-                continue
-            try:
-                found: Sequence[Any] = self.future.result()
-            except KilledWorker:  # several were lost with it in turn, which Dask takes for its fault
-                self.losses += 1
-                if self.losses > MOST_LOSSES:
-                    raise DeviceError(f"{self.errand.name}: lost with each worker that it was given to") from None
-                self.future = self._submit()
-            except CancelledError:
-                raise DeviceError("the cluster's scheduler is gone: start it again, and give --out to go on") from None
-            else:
-                return found
-        return None
+        if not self.done.is_set():
+            return None
+        try:
+            found: Sequence[Any] = self.future.result()
+        except KilledWorker:  # several were lost with it in turn, which Dask takes for its fault
+            self.losses += 1
+            if self.losses > MOST_LOSSES:
+                raise DeviceError(f"{self.errand.name}: lost with each worker that it was given to") from None
+            self.future = self._submit()
+            return None
+        except CancelledError:
+            raise DeviceError("the cluster's scheduler is gone: start it again, and give --out to go on") from None
+        return found
+
+
+def _tell(*events: threading.Event) -> None:
+    for one in events:
+        one.set()
 
 
 _own = threading.local()

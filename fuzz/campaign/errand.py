@@ -25,6 +25,7 @@ class Errand:
     """`work` on `task`, on a device of `make_device`; `name` is for people.
 
     `version` is that of this very code, and `headers` are those of the kernel, which are not sent, with their hashes.
+    `device` is what a machine must have to be sent.
     """
 
     name: str
@@ -33,17 +34,21 @@ class Errand:
     task: Any
     version: str
     headers: tuple[tuple[str, str], ...]
+    device: str
 
 
-Spread = Callable[[Iterator[Errand], float | None], Generator[Sequence[Any], None, None]]
-"""Has errands done elsewhere: what came of each, in their order, until a time of `time.monotonic`."""
+Spread = Callable[[Sequence[Iterator[Errand | None]], float | None], Generator[tuple[int, Sequence[Any]], None, None]]
+"""Has errands of several streams done elsewhere: the number of a stream and what came of its next errand, in the order
+of each stream, until a time of `time.monotonic`. A stream gives None while what comes next is not known yet."""
 
 
-def errand(name: str, kernel: Kernel, make_device: MakeDevice, work: Work[Any, Any], task: object) -> Errand:
+def errand(
+    name: str, kernel: Kernel, make_device: MakeDevice, work: Work[Any, Any], task: object, device: str
+) -> Errand:
     """The errand of a job that concerns one kernel."""
     headers = sources(kernel.path, kernel.source, kernel.flags)[1:]
     known = tuple((str(one.path), _hash(one.text.encode())) for one in headers)
-    return Errand(name, make_device, work, task, version(), known)
+    return Errand(name, make_device, work, task, version(), known, device)
 
 
 def check(errand: Errand, machine: str) -> None:

@@ -1,6 +1,6 @@
 """At the end of a campaign: what comes of what, found out by experiment, and a small case for what is told first.
 
-    result = explained(run_campaign(kernels, make_device, options), make_device, options)
+    result = search(kernels, [Lane("cpu", CpuDevice)], options)
 
 A wrong answer has no line. Where its case, run again with each access checked, shows an error that has one, it comes
 of that. Knows campaigns, trials and minimizing; what is found here changes no exit code, but where shapes beside the
@@ -8,14 +8,18 @@ one that a function was written for do not count.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
 from kfuzz.campaign.bugs import Bug
-from kfuzz.campaign.campaign import KernelResult, Options, Result
-from kfuzz.campaign.children import MakeDevice
+from kfuzz.campaign.campaign import Lane, run_lanes
+from kfuzz.campaign.errand import Spread
+from kfuzz.campaign.events import Listen, ignore
+from kfuzz.campaign.joining import joined
+from kfuzz.campaign.options import Options
 from kfuzz.campaign.ranking import ELSEWHERE, ranked
+from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.schedule import CHECK_BUDGET, attempt_of, probe_of
 from kfuzz.campaign.state import Discovery, write_state
 from kfuzz.cases import corpus
@@ -31,31 +35,86 @@ RUNS, SECONDS, ALL_SECONDS = 100, 20.0, 60.0
 the machine is: the seconds, of a bug and of all together, only end what is beyond measure."""
 MOST_SMALL = 10
 """So many bugs of a campaign are told by a small case, the first ones; `kfuzz minimize` does it for others."""
+CPU = "cpu"
+CONFIRMED, HIDDEN, NOT_RUN = "yes", "no, the hardware happens to hide it", "not run"
 ALONE = ("hang", "out-of-memory")
 """Kinds that come of nothing else, and of which every smaller case costs as much as the first."""
 
 
-def explained(result: Result, make_device: MakeDevice, options: Options) -> Result:
-    """The result with its bugs put together and a small case for each new one; as it is where it was interrupted."""
+def search(
+    kernels: Sequence[Kernel],
+    lanes: Sequence[Lane],
+    options: Options,
+    listen: Listen = ignore,
+    spread: Spread | None = None,
+    is_part: bool = False,
+) -> Result:
+    """A campaign on each lane, put together and explained; parts are put together before anything is made of them."""
+    results = run_lanes(kernels, lanes, options, listen, spread)
+    found = joined(results, [lane.name for lane in lanes])
+    return found if is_part else explained(found, lanes, options)
+
+
+def explained(result: Result, lanes: Sequence[Lane], options: Options) -> Result:
+    """The result with its bugs put together, a small case for each new one, and where there are several devices, what
+    one try on the first says of what only the others have seen; as it is where it was interrupted.
+    """
     if result.stop_reason == "interrupted" or not result.news:
         return result
     until = time.monotonic() + ALL_SECONDS
     found, left = list(result.kernels), MOST_SMALL
     try:
-        with closing(make_device()) as device:
+        with closing(_Devices(lanes)) as devices:
             for place, one in enumerate(found):
                 if one.news:
-                    together = _replaced(one, _causes(one, result.seed, options, device, until))
+                    together = _replaced(one, _causes(one, result.seed, options, devices, until))
                     found[place] = together
                     told_first = [bug for bug in together.bugs if _is_to_be_small(bug)][:left]
                     left -= len(told_first)
-                    small = (_small(one.kernel, bug, result.seed, options, device, until) for bug in told_first)
+                    small = (_small(one.kernel, bug, result.seed, options, devices, until) for bug in told_first)
                     found[place] = together = _replaced(together, small)
-                    found[place] = _replaced(together, _ranked(together, options, device))
+                    found[place] = _replaced(together, _ranked(together, options, devices.checking))
+                    if len(lanes) > 1:
+                        found[place] = _replaced(found[place], _tried(found[place], result.seed, options, devices))
     except (CaseError, ClaimError, DeviceError, KeyboardInterrupt):
         pass  # what was found is found, and told as it is
-    write_state(options.out, result.seed, [one.kernel for one in found], [one.progress for one in found])
+    if len(lanes) == 1:  # of several each has its own, and this is made again
+        write_state(options.out, result.seed, [one.kernel for one in found], [one.progress for one in found])
     return replace(result, kernels=tuple(found))
+
+
+class _Devices:
+    """The devices of a campaign, each opened when it is first asked for."""
+
+    def __init__(self, lanes: Sequence[Lane]) -> None:
+        self._lanes = lanes
+        self._open: dict[str, Device] = {}
+
+    @property
+    def first(self) -> str:
+        """The name of the first: of the gpu, where there is one."""
+        return self._lanes[0].name
+
+    def of(self, one: Discovery) -> Device:
+        """The one that has seen its smallest case."""
+        return self.named(one.devices[0] if one.devices else "")
+
+    @property
+    def checking(self) -> Device:
+        """The one that looks at each access, or the only one."""
+        return self.named(CPU)
+
+    def named(self, name: str) -> Device:
+        """The device of this name, or else the first."""
+        lane = next((lane for lane in self._lanes if lane.name == name), self._lanes[0])
+        if lane.name not in self._open:
+            self._open[lane.name] = lane.make_device()
+        return self._open[lane.name]
+
+    def close(self) -> None:
+        """Close those that were opened."""
+        for device in self._open.values():
+            device.close()
 
 
 def _replaced(one: KernelResult, changed: Iterator[Discovery]) -> KernelResult:
@@ -63,7 +122,7 @@ def _replaced(one: KernelResult, changed: Iterator[Discovery]) -> KernelResult:
     return replace(one, progress=replace(one.progress, discoveries={**one.progress.discoveries, **news}))
 
 
-def _causes(one: KernelResult, seed: int, options: Options, device: Device, until: float) -> Iterator[Discovery]:
+def _causes(one: KernelResult, seed: int, options: Options, devices: _Devices, until: float) -> Iterator[Discovery]:
     """The errors without a line, each with the lines of the errors that its case shows when accesses are checked."""
     with_lines = [each for each in one.discoveries if each.is_error and each.defect.is_placed]
     for each in one.discoveries if with_lines else ():
@@ -72,7 +131,7 @@ def _causes(one: KernelResult, seed: int, options: Options, device: Device, unti
             attempt = attempt_of(one.kernel, seed, each.smallest_trial, options.budget)
             if attempt.case.elements <= CHECK_BUDGET:
                 probe = replace(_probe(one.kernel, seed, each, options), check=True)
-                trial = run_trial(one.kernel, attempt.case, attempt.tune, device, probe)
+                trial = run_trial(one.kernel, attempt.case, attempt.tune, devices.checking, probe)
                 causes = [cause for error in trial.errors if error.is_placed for cause in error.causes]
                 yield replace(each, comes_of=tuple(dict.fromkeys(causes)))
 
@@ -89,9 +148,9 @@ def _is_to_be_small(bug: Bug) -> bool:
     return bug.is_error and not bug.is_known and bug.headline.defect.kind not in ALONE
 
 
-def _small(kernel: Kernel, bug: Bug, seed: int, options: Options, device: Device, until: float) -> Discovery:
+def _small(kernel: Kernel, bug: Bug, seed: int, options: Options, devices: _Devices, until: float) -> Discovery:
     """What a new bug is told by, as a case shows it that is as small as it gets in so many runs."""
-    one, probe = bug.headline, _probe(kernel, seed, bug.headline, options)
+    one, probe, device = bug.headline, _probe(kernel, seed, bug.headline, options), devices.of(bug.headline)
     attempt = attempt_of(kernel, seed, one.smallest_trial, options.budget)
     subject = subject_of(kernel, attempt.case, attempt.tune, probe.check, probe.seed)
     failure = Failure(pointed(subject, one.defect), one.defect, probe.runs)
@@ -104,6 +163,30 @@ def _small(kernel: Kernel, bug: Bug, seed: int, options: Options, device: Device
     is_minimized = corpus.is_minimized(path) if path else found.stop == "smallest"
     defect = replace(found.failure.defect, causes=one.defect.causes)
     return replace(one, defect=defect, path=path, is_minimized=is_minimized)
+
+
+def _tried(one: KernelResult, seed: int, options: Options, devices: _Devices) -> Iterator[Discovery]:
+    """The errors, each with what the first device says of it: what it has not seen by itself it tries once."""
+    for each in one.discoveries:
+        if not each.is_error:
+            continue
+        if devices.first in each.devices:
+            yield replace(each, confirmed=CONFIRMED)
+        elif each.defect.kind in ALONE or each.is_known:
+            yield replace(each, confirmed=NOT_RUN)
+        else:
+            yield replace(each, confirmed=_one_try(one.kernel, each, seed, options, devices.named(devices.first)))
+
+
+def _one_try(kernel: Kernel, one: Discovery, seed: int, options: Options, device: Device) -> str:
+    attempt = attempt_of(kernel, seed, one.smallest_trial, options.budget)
+    try:
+        trial = run_trial(kernel, attempt.case, attempt.tune, device, _probe(kernel, seed, one, options))
+    except (ClaimError, DeviceError):
+        return NOT_RUN
+    if trial.errors:
+        return CONFIRMED
+    return HIDDEN if trial.rows else NOT_RUN
 
 
 def _probe(kernel: Kernel, seed: int, one: Discovery, options: Options) -> Probe:

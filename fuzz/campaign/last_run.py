@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
-from kfuzz.campaign.campaign import Result
+from kfuzz.campaign.result import Result
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import cache
 

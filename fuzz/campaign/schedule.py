@@ -10,6 +10,7 @@ from itertools import count
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe
+from kfuzz.devices.kinds import Kind
 from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.large import Large
 from kfuzz.search.plan import BUDGET, Attempt, plan
@@ -40,13 +41,24 @@ BLOCKS = (2, 4, 8, 16, 32)
 """Trials of a kernel in the first rounds; the last number is for all that follow."""
 
 
+AGAIN = 3 << 40
+"""A trial that is not to be run as it was drawn is drawn again, by its number and a multiple of this: that of another
+trial, but for the turn it has."""
+SANITIZE_FIRST, SANITIZE_EVERY = 967, 6144
+"""Which trials are watched by compute-sanitizer, where there is one: as long as thousands of others, so seldom."""
+
+
 @dataclass(frozen=True)
 class Block:
-    """Trials first .. last - 1 of one kernel, by its place among the kernels of the campaign."""
+    """Trials first .. last - 1 of one kernel, by its place among the kernels of the campaign.
+
+    `fatal`: the trials before them that are known to have ended their process.
+    """
 
     kernel: int
     first: int
     last: int
+    fatal: tuple[tuple[int, Kind], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,22 +81,23 @@ WHOLE = Shard()
 
 def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> Attempt:
     """The input of a kernel's trial number `index`."""
-    most, work = min(budget, FIRST_BUDGET << min(index // TRIALS_A_DOUBLING, 32)), WORK
+    most, work = min(budget, FIRST_BUDGET << min(index % AGAIN // TRIALS_A_DOUBLING, 32)), WORK
     if is_check(index):
         most, work = min(most, CHECK_BUDGET), CHECK_WORK
     large = LARGE.get(index % LARGE_EVERY) if budget >= BUDGET else None
     return plan(kernel, seeded(seed_of(seed, kernel.name, index)), most, work, large)
 
 
-def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float) -> Probe:
+def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, fatal: tuple[Kind, ...] = ()) -> Probe:
     """How trial number `index` is looked at: mostly for its results, now and then access by access."""
     number = seed_of(seed, kernel.name, index, "probe") >> 33
     if is_large(index):
         often = 2 if LARGE[index % LARGE_EVERY] == "turns" else 1  # of the others none is about the order of threads
-        return Probe(is_check(index), often, number, LARGE_TIMEOUT * timeout)
-    if index >= EVERY_RUN_FIRST and index % EVERY_RUN_IN:
+        return Probe(is_check(index), often, number, LARGE_TIMEOUT * timeout, fatal=fatal)
+    if index % AGAIN >= EVERY_RUN_FIRST and index % EVERY_RUN_IN:
         runs = min(runs, 2)
-    return Probe(is_check(index), runs, number, timeout)
+    is_watched = index % SANITIZE_EVERY == SANITIZE_FIRST
+    return Probe(is_check(index), runs, number, timeout, sanitize=is_watched, fatal=fatal)
 
 
 def is_check(index: int) -> bool:
@@ -95,6 +108,11 @@ def is_check(index: int) -> bool:
 def is_large(index: int) -> bool:
     """Whether a trial is one of those that ordinary trials do not reach."""
     return index % LARGE_EVERY in LARGE
+
+
+def is_for_hardware(index: int) -> bool:
+    """Whether a trial is about many elements alone: what a gpu does in no time, and sees as well as the cpu."""
+    return LARGE.get(index % LARGE_EVERY) in ("elements", "rows", "columns")
 
 
 def quotas(kernels: int, max_cases: int | None) -> list[int | None]:

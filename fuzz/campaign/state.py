@@ -20,12 +20,13 @@ from kfuzz.cases.case_reader import Reader, read_bytes
 from kfuzz.cases.recipe import MAX_SEED
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Finding
+from kfuzz.devices.kinds import Kind
 from kfuzz.oracle.verdict import Extent, Picture, Worst
 from kfuzz.trials.defect import Defect, Scene
 
 RATIO_STEPS = 20
 """Steps from 0 to the bound itself in which trials are counted by their largest error."""
-SCHEMA = "kfuzz-campaign/5"
+SCHEMA = "kfuzz-campaign/6"
 STATE = "state.json"
 MAX_STATE_BYTES = 64 << 20
 
@@ -35,7 +36,8 @@ class Discovery:
     """A bucket that a campaign has seen: the defect as its smallest case shows it, when either came, and how often.
 
     `path` is where that case is kept, None where it is not. `comes_of`: causes of other discoveries that its case
-    shows as well (explain).
+    shows as well (explain). `devices` are those that saw it, that of the smallest case first; `confirmed`: what one
+    try on the gpu said of it, where there was another device beside it.
     """
 
     defect: Defect
@@ -46,6 +48,8 @@ class Discovery:
     path: Path | None
     is_minimized: bool = False
     comes_of: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    confirmed: str = ""
 
     @property
     def is_error(self) -> bool:
@@ -69,6 +73,7 @@ class Progress:
     `pos_inf`, the words with which it could have spoken and been kept in every trial. `ratios`: how many judged trials
     came how near to their bound, in equal steps. `seconds`: where the time went. `smallest` and `largest`: of each
     axis, the sizes at which an answer was judged; `tried`: in how many trials which came together, as octaves.
+    `fatal`: which trials have ended their process, and by what.
     """
 
     next: int = 0
@@ -85,6 +90,7 @@ class Progress:
     smallest: dict[str, int] = field(default_factory=dict)
     largest: dict[str, int] = field(default_factory=dict)
     tried: dict[str, int] = field(default_factory=dict)
+    fatal: list[tuple[int, Kind]] = field(default_factory=list)
     discoveries: dict[str, Discovery] = field(default_factory=dict)
 
     def copy(self) -> "Progress":
@@ -130,10 +136,11 @@ def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel], shard: Sh
 
 def seed_of_state(out: Path) -> int | None:
     """The seed of the campaign whose state lies in `out`; None where there is none."""
-    if not (out / STATE).exists():
-        return None
-    reader = Reader(out / STATE)
-    return reader.integer("seed", reader.parse(read_bytes(out / STATE, MAX_STATE_BYTES)).get("seed"), 0, MAX_SEED)
+    for place in (out / STATE, *sorted(out.glob(f"*/{STATE}"))):  # of several devices each has its own
+        if place.exists():
+            reader = Reader(place)
+            return reader.integer("seed", reader.parse(read_bytes(place, MAX_STATE_BYTES)).get("seed"), 0, MAX_SEED)
+    return None
 
 
 def _hash(kernel: Kernel) -> str:
@@ -169,6 +176,7 @@ def _decoded(reader: Reader, kernel: Kernel, value: object) -> Progress:
     try:
         found = Progress(**{item.name: table[item.name] for item in fields(Progress)})  # type: ignore[arg-type]  # JSON
         found.reasons = set(found.reasons)
+        found.fatal = [(number, kind) for number, kind in found.fatal]
         every = [_discovery(reader.table(key, item)) for item in reader.items(key, table["discoveries"], 10_000)]
         found.discoveries = {one.defect.bucket: one for one in every}
     except (KeyError, TypeError, ValueError) as error:
@@ -182,6 +190,7 @@ def _discovery(table: dict[str, Any]) -> Discovery:
         "path": Path(path) if path else None,
         "defect": _defect(table["defect"]),
         "comes_of": tuple(table["comes_of"]),
+        "devices": tuple(table["devices"]),
     }
     return Discovery(**{**table, **held})
 

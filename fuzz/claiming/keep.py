@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfuzz.campaign.campaign import KernelResult, Options, run_campaign
+from kfuzz.campaign.campaign import run_campaign
+from kfuzz.campaign.options import Options
+from kfuzz.campaign.result import KernelResult
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.grounds import grounds, inputs_of
 from kfuzz.claiming.propose import ProposedRounding, flags_of, rounding_of

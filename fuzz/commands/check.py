@@ -144,7 +144,7 @@ def looked_at(asked: Looking, screen: Screen) -> ProgramReport:
                 shown_here = {defect.bucket: defect for defect in reversed(list(defects_of(asked, program)))}
                 for defect in reversed(shown_here.values()):
                     known = found.get(defect.bucket)
-                    one = Discovery(defect, number, number, 1, False, None)
+                    one = Discovery(defect, number, number, 1, False, None, devices=("cpu",))
                     found[defect.bucket] = replace(known, count=known.count + 1) if known else one
         except KeyboardInterrupt:
             is_interrupted = True

@@ -7,10 +7,9 @@ import os
 import secrets
 import sys
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import click
@@ -18,15 +17,15 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from kfuzz.campaign import last_run
-from kfuzz.campaign.campaign import Options, run_campaign
-from kfuzz.campaign.explain import explained
+from kfuzz.campaign.explain import search
+from kfuzz.campaign.options import Options
 from kfuzz.campaign.schedule import WHOLE, Shard, due, quotas
 from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
 from kfuzz.claiming.infer import Unclaimed
-from kfuzz.claiming.slack import slack_of, told
-from kfuzz.claims.kernel import Kernel, kernel_files
+from kfuzz.claims.kernel import kernel_files
+from kfuzz.commands.closing_words import advise, show, tell
 from kfuzz.commands.options import (
     Screen,
     console,
@@ -41,14 +40,10 @@ from kfuzz.commands.workplace import Workplace, cluster_option, workplace_for
 from kfuzz.devices import DeviceError, PythonCall
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
 from kfuzz.find.changed import changed_since
-from kfuzz.find.device import open_device
 from kfuzz.find.project import Kernels, read_all
 from kfuzz.find.targets import TargetError, find
 from kfuzz.find.watch import changes
-from kfuzz.printable import printable
-from kfuzz.views import report, summary
-from kfuzz.views.ci import as_annotations, as_code_quality, as_summary
-from kfuzz.views.document import Document
+from kfuzz.views import report
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.junit import as_junit
 from kfuzz.views.live import Board, KernelLine, view_of
@@ -58,9 +53,7 @@ from kfuzz.views.sarif import as_sarif
 DEFAULT_SECONDS = 60.0
 WATCHED_CASES = 40
 """Of each kernel that has changed: what is wrong is mostly seen in the first few."""
-MOST_ADVICE = 4
 DEFAULT_CORPUS = Path("tests/corpus")
-TRY_NEXT = "broken/leading_neg_inf"
 SERVICES = ("auto", "none", "github", "gitlab")
 FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -74,14 +67,18 @@ Documents = tuple[tuple[Path | None, Callable[[report.Report], str]], ...]
 @click.option(
     "--max-time", type=duration, metavar="TIME", help="Stop after this long: 60s, 5m. Default 60s without --max-cases."
 )
-@click.option("--max-cases", type=click.IntRange(1), help="Stop after so many cases; a seed then has one result.")
+@click.option(
+    "--max-cases",
+    type=click.IntRange(1),
+    help="Stop after so many cases, tried on each device; a seed then has one result.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Which cases are tried; any, and shown, if left out.")
 @click.option("--shard", "part", type=shard, metavar="I/N", default="1/1",
               help="Try only part I of N of the cases; all parts need one --seed. See kfuzz merge.")  # fmt: skip
 @click.option(
     "--jobs",
     type=click.IntRange(1, 256),
-    help="Processes at work; if left out, one on the gpu, and one a processor on the cpu.",
+    help="Processes at work; if left out, one a processor, half of them for the gpu where it is beside the cpu.",
 )
 @cluster_option
 @click.option("--corpus", "folder", type=FOLDER, default=DEFAULT_CORPUS, show_default=True,
@@ -157,8 +154,8 @@ def fuzz(
     piped = [path for path in (json_file, junit_file, html_file, sarif_file) if path == report.STDOUT]
     if len(piped) > 1:
         raise click.UsageError("standard output (-) takes one document")
-    place = ctx.with_resource(workplace_for(device, jobs, cluster))
-    if sanitize and place.device == "cpu":
+    place = ctx.with_resource(workplace_for(device, jobs, cluster, sanitize))
+    if sanitize and place.devices == "cpu":
         click.echo("--sanitize does nothing on the cpu, which looks at each access of some trials without it", err=True)
     options = Options(
         seed=chosen_seed(seed, out),
@@ -185,11 +182,11 @@ def fuzz(
     is_collection = unclaimed is not None and any(map(os.path.isdir, targets))
 
     def searched(kernels: Kernels, options: Options) -> report.Report:
-        found = replace(campaign(kernels, place, sanitize, options, screen, is_part), is_collection=is_collection)
+        found = replace(campaign(kernels, place, options, screen, is_part), is_collection=is_collection)
         try:
             show(found, screen, is_first_look=not targets and not watch)
             if targets and cluster is None and not (watch or is_collection) and found.exit_code == NOTHING_NEW:
-                advise(kernels.usable, place.device, screen)
+                advise(kernels.usable, place.lanes[-1], screen)
         finally:  # also where nobody reads what is shown
             for path, render in documents:
                 if path:
@@ -238,30 +235,6 @@ def files_meant(targets: tuple[str, ...]) -> list[Path]:
     return found
 
 
-def advise(kernels: tuple[Kernel, ...], device: str, screen: Console) -> None:
-    """How much tighter the silent claims among a person's own kernels could be."""
-    silent = [kernel for kernel in kernels if kernel.rounding.adds is None][:MOST_ADVICE]
-    if not silent:
-        return
-    with closing(open_device(device)) as opened:
-        for kernel in silent:
-            if slack := slack_of(kernel, opened):
-                screen.print(told(kernel, slack), markup=False, highlight=False, soft_wrap=True)
-
-
-def tell(service: str, found: Document, to_stderr: bool) -> None:
-    """Tell a CI service what was found, where and how it looks for it."""
-    if service == "auto" and os.environ.get("GITHUB_ACTIONS") == "true":
-        service = "github"
-    if service == "github":
-        click.echo(as_annotations(found), nl=False, err=to_stderr)
-        if place := os.environ.get("GITHUB_STEP_SUMMARY"):
-            with Path(place).open("a", encoding="utf-8") as file:
-                file.write(as_summary(found))
-    if service == "gitlab":
-        report.write(Path("gl-code-quality-report.json"), as_code_quality(found))
-
-
 def chosen_seed(seed: int | None, out: Path | None) -> int:
     """The seed that was asked for, that of the campaign which is resumed, or a new one."""
     if seed is None and out is not None:
@@ -269,9 +242,7 @@ def chosen_seed(seed: int | None, out: Path | None) -> int:
     return secrets.randbelow(1 << 32) if seed is None else seed
 
 
-def campaign(
-    kernels: Kernels, place: Workplace, sanitize: bool, options: Options, screen: Console, is_part: bool
-) -> report.Report:
+def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Console, is_part: bool) -> report.Report:
     """Run it while it is shown; where it cannot go on, show what it has found before saying why."""
     chosen = kernels.usable
     count = f"{len(chosen)} kernels" if len(chosen) != 1 else chosen[0].name
@@ -280,35 +251,16 @@ def campaign(
     screen.print(f"fuzzing {count} on the {place} ({jobs}seed {options.seed}{part})", markup=False, highlight=False)
     if slow := sorted({one.library for kernel in chosen for one in kernel.entries if isinstance(one, PythonCall)}):
         screen.print(f"each process imports {', '.join(slow)} first, which may take seconds", highlight=False)
-    most = due(chosen, quotas(len(chosen), options.max_cases), options.shard)
+    each = due(chosen, quotas(len(chosen), options.max_cases), options.shard)
+    most = None if each is None else each * len(place.lanes)
     board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, most)
     started = datetime.now(UTC)
     try:
         with view_of(board, screen) as view:
-            make = partial(open_device, place.device, sanitize)
-            result = run_campaign(chosen, make, options, view, place.spread)
-            if not is_part:  # parts are put together before anything is made of them
-                result = explained(result, make, options)
+            result = search(chosen, place.lanes, options, view, place.spread, is_part)
     except (CaseError, DeviceError):
         for one in board.found:
             screen.print(discovery_text(one), "", sep="\n", markup=False, highlight=False)
         raise
-    last_run.note(result, place.device)
-    return report.Report(result, ("kfuzz", *sys.argv[1:]), place.device, started, kernels.faults)
-
-
-def show(found: report.Report, screen: Console, is_first_look: bool) -> None:
-    """The failures, a line for each kernel, and what it comes to."""
-    for text in summary.failures(found):
-        screen.print("", text, sep="\n", markup=False, highlight=False, soft_wrap=True)
-    screen.print()
-    screen.print(summary.table(found))
-    for line in summary.sizes(found):
-        screen.print(line, markup=False, highlight=False, soft_wrap=True)
-    for note in summary.notes(found):
-        screen.print(note, markup=False, highlight=False, soft_wrap=True)
-    for trouble in summary.troubles(found):
-        click.echo(printable(trouble), err=True)
-    screen.print("", summary.verdict(found), sep="\n", markup=False, highlight=False, soft_wrap=True)
-    if is_first_look and found.exit_code == NOTHING_NEW:
-        screen.print(f"to see a finding: kfuzz fuzz {TRY_NEXT}", markup=False, highlight=False)
+    last_run.note(result, place.devices)
+    return report.Report(result, ("kfuzz", *sys.argv[1:]), place.devices, started, kernels.faults)

@@ -50,7 +50,7 @@ device_option = click.option(
     "--device",
     type=click.Choice(NAMES),
     default="auto",
-    help="Where kernels run; auto is the gpu where there is one that works.",
+    help="Where kernels run; auto is all there is: a campaign uses gpu and cpu, what is run once the gpu.",
 )
 
 

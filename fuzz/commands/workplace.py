@@ -4,7 +4,6 @@ Knows what a person may ask for; Dask itself is loaded only where a cluster is n
 """
 
 import importlib
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ from functools import partial
 
 import click
 
+from kfuzz.campaign.campaign import Lane
 from kfuzz.campaign.errand import Spread
 from kfuzz.devices import DeviceError
-from kfuzz.find.device import device_named
+from kfuzz.find.device import lane_of, lanes_for, names_of
 
 cluster_option = click.option(
     "--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, tcp://HOST:8786: docs/cluster.md."
@@ -23,23 +23,31 @@ cluster_option = click.option(
 
 @dataclass(frozen=True)
 class Workplace:
-    """A device, and how many processes are at work there, or who else has the trials run."""
+    """The devices, and how many processes are at work on each, or who else has the trials run."""
 
-    device: str
-    jobs: int
+    lanes: tuple[Lane, ...]
     spread: Spread | None = None
     address: str = ""
 
+    @property
+    def jobs(self) -> int:
+        """How many processes of this machine are at work."""
+        return 1 if self.spread else sum(lane.jobs for lane in self.lanes)
+
+    @property
+    def devices(self) -> str:
+        """Their names, in words."""
+        return names_of(self.lanes)
+
     def __str__(self) -> str:
-        return f"{self.device} of {self.address}" if self.address else self.device
+        return f"{self.devices} of {self.address}" if self.address else self.devices
 
 
 @contextmanager
-def workplace_for(device: str, jobs: int | None, address: str | None) -> Iterator[Workplace]:
+def workplace_for(device: str, jobs: int | None, address: str | None, sanitize: bool) -> Iterator[Workplace]:
     """The place that a person asks for; the connection to a cluster is closed in the end."""
     if address is None:
-        name = device_named(device)
-        yield Workplace(name, jobs or (len(os.sched_getaffinity(0)) if name == "cpu" else 1))
+        yield Workplace(lanes_for(device, jobs, sanitize))
         return
     if jobs is not None:
         raise click.UsageError("--jobs is of this machine; a cluster's own operator says how many are at work there")
@@ -50,5 +58,6 @@ def workplace_for(device: str, jobs: int | None, address: str | None) -> Iterato
     with dask.connect(address) as cluster:
         if device == "gpu" and not cluster.has_gpu:
             raise DeviceError(f"{address}: no worker has a GPU to give: start one with dask worker --resources GPU=1")
-        name = "gpu" if device != "cpu" and cluster.has_gpu else "cpu"
-        yield Workplace(name, 1, partial(dask.spread, cluster, name), address)
+        names = ["gpu", "cpu"] if device == "auto" and cluster.has_gpu else ["cpu" if device == "auto" else device]
+        lanes = tuple(lane_of(name, 1, sanitize) for name in names)
+        yield Workplace(lanes, partial(dask.spread, cluster), address)

@@ -7,7 +7,7 @@ cases or what the right answer is.
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +143,8 @@ class Probe:
     `runs`: how many times it runs; each run has its own schedule and poison, drawn from `seed`. Of one run another
     follows where it leaves in doubt whether every element is written.
     `timeout`: seconds, after which the job is a `hang`.
+    `sanitize`: on the gpu, watched by compute-sanitizer, where it is installed.
+    `fatal`: kinds that are known to end the process; one of them need not be seen twice to be believed.
     `watch`: an array and the index of an element in it: who has stored it is all that is asked; the job runs once.
     """
 
@@ -151,6 +153,8 @@ class Probe:
     seed: int = 0
     timeout: float = 10.0
     watch: tuple[str, int] | None = None
+    sanitize: bool = False
+    fatal: tuple[Kind, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -192,6 +196,7 @@ class Outcome:
     `stored`: the header, or nothing for the kernel file, and the line that stored the element that was to be watched;
     None where the device cannot tell.
     `refusal`: a host function did not take the arguments, and said so in these words. That is no defect.
+    `ended`: it has ended the process that ran it, which costs far more than a run.
     """
 
     runs: tuple[Run, ...] = ()
@@ -199,6 +204,7 @@ class Outcome:
     notes: tuple[str, ...] = field(default=())
     stored: tuple[str, int] | None = None
     refusal: str = ""
+    ended: bool = False
 
 
 class ClaimError(Exception):
@@ -235,3 +241,17 @@ class Device(Protocol):
 
     def close(self) -> None:
         """End the workers. A closed device is not used again."""
+
+
+@runtime_checkable
+class Ahead(Device, Protocol):
+    """A device that can be asked for jobs ahead, and goes on with the next while its caller looks at the last."""
+
+    def ask(self, job: Job, probe: Probe) -> None:
+        """Have a job run; raises nothing."""
+
+    def answer(self) -> Outcome:
+        """What came of the job that was asked for first, as `run` tells it; `run` itself may be called between."""
+
+    def forget(self) -> None:
+        """Nobody wants to know any more what was asked for."""

@@ -21,8 +21,9 @@ import sys
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import IO, Any, Literal, Protocol
 
@@ -90,8 +91,22 @@ _Reply = (
 )
 
 
+@dataclass
+class _Wanted:
+    """A job that was asked for: what comes of it, and how large its message is once that was sent."""
+
+    job: Job
+    probe: Probe
+    outcome: Outcome | ClaimError | DeviceError | None = None
+    message: list[bytes | memoryview] = field(default_factory=list)
+    size: int = 0
+
+
 class Worker:
     """One process that runs jobs; a job that ends the process becomes a finding, and the next gets a new process.
+
+    Jobs may be asked for ahead: the process goes on with the next while the caller looks at what came of the last. Once
+    a process was lost, a spare one is kept ready.
 
     `grace`: how many seconds past its time-out a job may go on before the process is killed. A backend that keeps
     time itself, and can say more about what hangs, is given some.
@@ -99,53 +114,90 @@ class Worker:
 
     def __init__(self, module: str, grace: float = 0.0, slack: float = 1.0) -> None:
         self._module, self._grace, self._slack = module, grace, slack
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: _Process | None = None
+        self._spare: _Process | None = None
+        self._is_lossy = False
+        self._asked: deque[_Wanted] = deque()
         self._known: dict[_Program, int] = {}
-        self._end: Callable[[], object] = _nothing
 
     @property
     def pid(self) -> int | None:
         """The process that would run the next job; None when one has yet to be started."""
-        return self._process.pid if self._process and self._process.poll() is None else None
+        return self._process.popen.pid if self._process and self._process.popen.poll() is None else None
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job to its end, its time-out, or the end of the process; raise only ClaimError or DeviceError."""
-        try:
-            process = self._started()
-            self._send(process, job, probe)
-            return self._await(process, probe)
-        except BaseException as error:
-            # Whatever interrupted this (Ctrl-C, say), the process would answer a question nobody asks any more.
-            if not isinstance(error, ClaimError | DeviceError):
-                self.close()
-            raise
+        self._asked.append(_Wanted(job, probe))
+        for one in list(self._asked):
+            self._settle(one)
+        return _told(self._asked.pop())
+
+    def ask(self, job: Job, probe: Probe) -> None:
+        """Have a job run; `answer` says what came of it."""
+        self._asked.append(_Wanted(job, probe))
+        if self.pid is not None:
+            self._send()
+
+    def answer(self) -> Outcome:
+        """What came of the job that was asked for first; raises only ClaimError or DeviceError."""
+        self._settle(self._asked[0])
+        return _told(self._asked.popleft())
+
+    def first(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job in a process of its own, before all that was asked for."""
+        self._lose()
+        self._asked.appendleft(_Wanted(job, probe))
+        self._settle(self._asked[0])
+        return _told(self._asked.popleft())
+
+    def forget(self) -> None:
+        """Nobody wants to know any more what was asked for."""
+        if any(one.size and one.outcome is None for one in self._asked):
+            self._lose()
+        self._asked.clear()
 
     def close(self) -> None:
         """End the process, at once, with all that it has started."""
-        self._end()
-        self._end = _nothing
+        self._lose()
+        if self._spare is not None:
+            self._spare.end()
+        self._spare = None
+        self._asked.clear()
+
+    def _lose(self) -> None:
+        """End the process alone; what it was sent and has not answered goes to the next."""
+        if self._process is not None:
+            self._process.end()
         self._process = None
         self._known.clear()
+        for one in self._asked:
+            one.message, one.size = [], 0
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is not None and self._process.poll() is None:
-            return self._process
-        self.close()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "kfuzz.devices.worker", self._module],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # what we can import, it can
-            start_new_session=True,  # Ctrl-C reaches the caller alone, and a compiler dies with its worker
-        )
-        self._process = process
-        for pipe in (process.stdin, process.stdout):
-            assert pipe is not None
-            with contextlib.suppress(OSError):  # the system allows a user only so many large ones
-                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-        self._end = weakref.finalize(self, _end, process)
-        if (reply := self._receive(process, time.monotonic() + START_TIMEOUT)) != ("begun", ""):
+    def _settle(self, one: _Wanted) -> None:
+        """Find out what comes of a job, the first of those that are not settled."""
+        if one.outcome is not None:
+            return
+        try:
+            process = self._started()
+            self._send()
+            one.outcome = self._await(process, one)
+        except (ClaimError, DeviceError) as error:
+            one.outcome = error
+        except BaseException:
+            # Whatever interrupted this (Ctrl-C, say), the process would answer questions nobody asks any more.
             self.close()
+            raise
+
+    def _started(self) -> "_Process":
+        if self._process is not None and self._process.popen.poll() is None:
+            return self._process
+        self._lose()
+        process, self._spare = self._spare or _Process(self._module), None
+        if self._is_lossy:
+            self._spare = _Process(self._module)
+        self._process = process
+        if (reply := process.receive(time.monotonic() + START_TIMEOUT)) != ("begun", ""):
+            self._lose()
             if isinstance(reply, tuple) and reply[0] == "unexpected":
                 raise reply[1]
             raise DeviceError(
@@ -153,7 +205,27 @@ class Worker:
             )
         return process
 
-    def _send(self, process: subprocess.Popen[bytes], job: Job, probe: Probe) -> None:
+    def _send(self) -> None:
+        """Send what was asked for, as far as it fits into the pipe: whoever writes must not wait for who runs."""
+        process = self._process
+        assert process is not None
+        room = process.room - sum(one.size for one in self._asked if one.outcome is None)
+        for one in self._asked:
+            if one.size or one.outcome is not None:
+                continue
+            one.message = one.message or self._packed_job(one)
+            is_alone = not any(other.size and other.outcome is None for other in self._asked)
+            size = sum(len(part) for part in one.message)
+            if size > room and not is_alone:
+                return
+            one.size = max(size, 1 << 12)
+            room -= one.size
+            with contextlib.suppress(BrokenPipeError):  # the process has ended: receiving says how
+                process.write(one.message)
+            one.message = []
+
+    def _packed_job(self, one: _Wanted) -> list[bytes | memoryview]:
+        job = one.job
         program = _Program(job.kernel, str(job.path), job.source, job.flags, job.entries)
         number = self._known.get(program)
         news = None
@@ -161,47 +233,79 @@ class Worker:
             number = self._known[program] = len(self._known)
             news = program
         rest = replace(job, kernel="", source="", flags=(), entries=())
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # the process has ended: receiving says how
-            _write(process.stdin, (number, news, rest, probe))
+        return _packed((number, news, rest, one.probe))
 
-    def _await(self, process: subprocess.Popen[bytes], probe: Probe) -> Outcome:
+    def _await(self, process: "_Process", one: _Wanted) -> Outcome:
         deadline, part = time.monotonic() + COMPILE_TIMEOUT, "compiling"
         while True:
-            reply = self._receive(process, deadline)
-            if reply is None:
-                self.close()
-                return _hang(probe, part)
-            if isinstance(reply, int):
-                self.close()
-                return Outcome(findings=(_ended(reply, part),))
+            reply = process.receive(deadline)
+            if reply is None or isinstance(reply, int):
+                self._is_lossy = True
+                self._lose()
+                if reply is None:
+                    return _hang(one.probe, part)
+                return Outcome(findings=(_ended(reply, part),), ended=True)
             if reply[0] == "begun":
-                deadline = time.monotonic() + probe.timeout * self._slack + self._grace
+                deadline = time.monotonic() + one.probe.timeout * self._slack + self._grace
                 part = str(reply[1])
             elif reply[0] == "unsupported":
                 raise UnsupportedError(reply[1])
             elif reply[0] == "claim":
                 raise ClaimError(reply[1])
             elif reply[0] == "device":
-                self.close()
+                self._lose()
                 raise DeviceError(reply[1])
             elif reply[0] == "unexpected":
-                self.close()
+                self._lose()
                 raise reply[1]
             else:
                 if reply[2]:
-                    self.close()
+                    self._is_lossy = self._is_lossy or reply[1].ended
+                    self._lose()
                 return reply[1]
 
-    def _receive(self, process: subprocess.Popen[bytes], deadline: float) -> _Reply | int | None:
+
+def _told(one: _Wanted) -> Outcome:
+    """What came of a job that is settled."""
+    if isinstance(one.outcome, Exception):
+        raise one.outcome
+    assert one.outcome is not None
+    return one.outcome
+
+
+class _Process:
+    """A process that runs jobs, from the caller's side: it is ended with its caller at the latest."""
+
+    def __init__(self, module: str) -> None:
+        self.popen = subprocess.Popen(
+            [sys.executable, "-m", "kfuzz.devices.worker", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # what we can import, it can
+            start_new_session=True,  # Ctrl-C reaches the caller alone, and a compiler dies with its worker
+        )
+        for pipe in (self.popen.stdin, self.popen.stdout):
+            assert pipe is not None
+            with contextlib.suppress(OSError):  # the system allows a user only so many large ones
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        assert self.popen.stdin is not None
+        self.room: int = fcntl.fcntl(self.popen.stdin, fcntl.F_GETPIPE_SZ) // 2
+        self.end: Callable[[], object] = weakref.finalize(self, _end, self.popen)
+
+    def write(self, message: list[bytes | memoryview]) -> None:
+        """Send a message."""
+        assert self.popen.stdin is not None
+        _write(self.popen.stdin, message)
+
+    def receive(self, deadline: float) -> _Reply | int | None:
         """The next message; the exit status when the process has ended, None when time is up."""
-        assert process.stdout is not None
+        assert self.popen.stdout is not None
         try:
-            reply: _Reply = _message(partial(_read, process.stdout.fileno(), deadline))
+            reply: _Reply = _message(partial(_read, self.popen.stdout.fileno(), deadline))
         except TimeoutError:
             return None
         except EOFError:
-            return process.wait()
+            return self.popen.wait()
         return reply
 
 
@@ -230,20 +334,21 @@ def _message(read: Callable[[int], bytes | bytearray]) -> Any:  # noqa: ANN401  
     return pickle.loads(head, buffers=arrays)  # noqa: S301  written by our own process
 
 
-def _write(pipe: IO[bytes], message: object) -> None:
+def _packed(message: object) -> list[bytes | memoryview]:
     """A message without its arrays, then how many these are, and each as it lies in memory; lengths go before."""
     arrays: list[pickle.PickleBuffer] = []
     head = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append)
-    pipe.write(LENGTH.pack(len(head)) + head + LENGTH.pack(len(arrays)))
+    parts: list[bytes | memoryview] = [LENGTH.pack(len(head)) + head + LENGTH.pack(len(arrays))]
     for array in arrays:
         raw = array.raw()
-        pipe.write(LENGTH.pack(raw.nbytes))
-        pipe.write(raw)
+        parts += [LENGTH.pack(raw.nbytes), raw]
+    return parts
+
+
+def _write(pipe: IO[bytes], parts: list[bytes | memoryview]) -> None:
+    for part in parts:
+        pipe.write(part)
     pipe.flush()
-
-
-def _nothing() -> None:
-    """End no process."""
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -268,7 +373,8 @@ def _no_start(module: str) -> str:
 def _hang(probe: Probe, part: str) -> Outcome:
     if part == "compiling":
         raise ClaimError(f"the kernel did not compile within {COMPILE_TIMEOUT:g} s")
-    return Outcome(findings=(Finding("hang", f"not ended after {probe.timeout:g} s, {part}; the process was killed"),))
+    message = f"not ended after {probe.timeout:g} s, {part}; the process was killed"
+    return Outcome(findings=(Finding("hang", message),), ended=True)
 
 
 def _ended(status: int, part: str) -> Finding:
@@ -288,10 +394,10 @@ def serve(backend: Backend, requests: io.BufferedReader, replies: IO[bytes]) -> 
     programs: dict[int, _Program] = {}
 
     def begin(part: str) -> None:
-        _write(replies, ("begun", part))
+        _write(replies, _packed(("begun", part)))
 
     while requests.peek(1):
-        _write(replies, _reply(backend, programs, requests, begin))
+        _write(replies, _packed(_reply(backend, programs, requests, begin)))
 
 
 def _reply(
@@ -337,10 +443,10 @@ def main(module: str) -> None:
         backend: Backend = importlib.import_module(module).backend()
     except Exception as error:  # whatever it was, the caller is told, not left waiting
         known = isinstance(error, DeviceError)
-        _write(replies, ("device", str(error)) if known else ("unexpected", unexpected(error)))
+        _write(replies, _packed(("device", str(error)) if known else ("unexpected", unexpected(error))))
         return
     atexit.register(backend.close)
-    _write(replies, ("begun", ""))
+    _write(replies, _packed(("begun", "")))
     serve(backend, requests, replies)
 
 

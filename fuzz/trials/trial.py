@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.cases.case import Case
+from kfuzz.claims.bound import Bound
 from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
-from kfuzz.devices import Device, Probe, Run
+from kfuzz.devices import Device, Job, Outcome, Probe, Run
 from kfuzz.devices.vast import INT_COUNTS, is_vast, sampled
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.verdict import SpecialRow
@@ -42,7 +43,7 @@ class Trial:
 
     `axes` are the kernel's own. `rows` and `elements` were judged, `reasons` say what was not. `silences`: of values
     that the case holds and the claim does not speak of (`nan`, `pos_inf`), with which words it could have spoken and
-    been kept. `seconds` maps device and oracle to their time.
+    been kept. `seconds` maps device and oracle to their time. `ended`: it has ended the process that ran it.
     """
 
     kernel: str
@@ -59,6 +60,7 @@ class Trial:
     silences: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
     seconds: Mapping[str, float]
+    ended: bool = False
 
     @property
     def errors(self) -> tuple[Defect, ...]:
@@ -112,6 +114,28 @@ def silent(_: str) -> None:
     """Who is not told how far a trial is."""
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A case bound to a kernel: what a device has to run. `is_vast`: a few blocks of it."""
+
+    kernel: Kernel
+    case: Case
+    tune: Mapping[str, int]
+    probe: Probe
+    bound: Bound
+    job: Job
+    is_vast: bool
+
+
+def prepared(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe) -> Prepared:
+    """What a device has to run; raises ClaimError where the claim has no such launch."""
+    bound = kernel.bind(case.arrays, tune)
+    job, is_beyond = bound.job, False
+    if max(prod(buffer.shape) for buffer in job.buffers) > INT_COUNTS and is_by_block(kernel):
+        job, is_beyond = replace(job, blocks=sampled(job.steps[0].grid, probe.seed)), True
+    return Prepared(kernel, case, tune, probe, bound, job, is_beyond)
+
+
 def run_trial(
     kernel: Kernel,
     case: Case,
@@ -125,25 +149,29 @@ def run_trial(
     `tell` is told what is being done, and how far it is: of a huge case that takes a minute.
     """
     tell(f"running on the {device.name}")
-    bound = kernel.bind(case.arrays, tune)
+    asked = prepared(kernel, case, tune, probe)
     began = time.perf_counter()
-    job, beyond = bound.job, dict[str, None]()
-    if max(prod(buffer.shape) for buffer in job.buffers) > INT_COUNTS and is_by_block(kernel):
-        job, beyond = replace(job, blocks=sampled(job.steps[0].grid, probe.seed)), dict.fromkeys([BEYOND])
-    outcome = device.run(job, probe)
+    outcome = device.run(asked.job, probe)
+    return judged(asked, outcome, device.name, time.perf_counter() - began)
+
+
+def judged(asked: Prepared, outcome: Outcome, device: str, seconds: float) -> Trial:
+    """What an outcome comes to, each distinct answer judged once; for so many seconds the device was waited for."""
+    kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
+    beyond = dict.fromkeys([BEYOND] if asked.is_vast else [])
     answers = _distinct(kernel, outcome.runs)
     given = kernel.stored(case.arrays) if answers else {}
     claimed = (bound.accuracy, kernel.special, kernel.scalars)
     verdicts = [judge(kernel.op, given, got, *claimed, lambda done: tell(f"judged {done:.0%}")) for _, got in answers]
-    judged = [
+    told = [
         (run, hinted(kernel, given, got, bound.accuracy, verdict))
         for (run, got), verdict in zip(answers, verdicts, strict=True)
     ]
-    reasons = beyond | dict.fromkeys(reason for _, verdict in judged for reason in verdict.reasons)
+    reasons = beyond | dict.fromkeys(reason for _, verdict in told for reason in verdict.reasons)
     refusals = (f"refused: {outcome.refusal}",) if outcome.refusal else ()
     defects: tuple[Defect, ...] = ()
-    if is_suspect(outcome, judged):
+    if is_suspect(outcome, told):
         scene = Scene(
             kernel.name,
             shown_path(kernel.path),
@@ -154,23 +182,24 @@ def run_trial(
             probe.check,
             kernel.front.said,
         )
-        defects = defects_of(kernel, case, scene, outcome, judged)
+        defects = defects_of(kernel, case, scene, outcome, told)
     ended = time.perf_counter()
     return Trial(
         kernel=kernel.name,
         case=case,
         axes=bound.axes,
         tune=tune,
-        device=device.name,
+        device=device,
         probe=probe,
         defects=defects,
-        ratio=max((verdict.ratio for _, verdict in judged if verdict.status == "kept"), default=0.0),
-        rows=_rows(kernel, case) if judged else 0,
-        elements=sum(verdict.judged for _, verdict in judged[:1]),
+        ratio=max((verdict.ratio for _, verdict in told if verdict.status == "kept"), default=0.0),
+        rows=_rows(kernel, case) if told else 0,
+        elements=sum(verdict.judged for _, verdict in told[:1]),
         reasons=(*reasons, *refusals),
         silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons and answers else {},
         notes=outcome.notes,
-        seconds={"device": ran - began, "oracle": ended - ran},
+        seconds={"device": seconds, "oracle": ended - ran},
+        ended=outcome.ended,
     )
 
 

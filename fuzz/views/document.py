@@ -55,8 +55,9 @@ class FindingEntry(TypedDict):
     """One bucket: what is wrong, how it was seen, and where the case that shows it lies.
 
     `file` and `line` are where it was seen, `other_file` and `other_line` what it goes with. `evidence` are the
-    statements of the terminal, each with its label; `commands` those to go on with. `causes`: what it comes of, which
-    is what a baseline compares; `bug`: the bucket of what tells most of the bug that this is seen of.
+    statements of the terminal, each with its label; `commands` those to go on with. `devices` have seen it;
+    `confirmed`: what the gpu said of it, `yes`, `no` and why, or `not run`. `causes`: what it comes of, which is what a
+    baseline compares; `bug`: the bucket of what tells most of the bug that this is seen of.
     """
 
     bucket: str
@@ -69,6 +70,8 @@ class FindingEntry(TypedDict):
     first_trial: int
     smallest_trial: int
     count: int
+    devices: list[str]
+    confirmed: str
     case: str | None
     minimized: bool
     elements: int

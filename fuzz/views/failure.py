@@ -6,7 +6,7 @@ Knows defects and the ways in which they come about: campaigns, replays, smaller
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kfuzz.campaign.state import Discovery
@@ -44,13 +44,15 @@ def failure_text(
 
 def discovery_text(one: Discovery) -> str:
     """The block for what a campaign has found."""
-    return failure_text(one.defect, found_text(one.first_trial, one.count), one.path, one.is_minimized, one.is_known)
+    seen = found_text(one.first_trial, one.count, one.devices, one.confirmed)
+    return failure_text(one.defect, seen, one.path, one.is_minimized, one.is_known)
 
 
-def found_text(first_trial: int, count: int) -> Statement:
-    """When a campaign found it, and how often."""
+def found_text(first_trial: int, count: int, devices: Sequence[str] = (), confirmed: str = "") -> Statement:
+    """When a campaign found it, and how often; where it had several devices, on which, and what the gpu said."""
     times = f", {count} times in all" if count > 1 else ""
-    return FOUND, f"in trial {first_trial} of this kernel{times}"
+    who = f", on the {' and the '.join(devices)}; confirmed on the GPU: {confirmed}" if confirmed else ""
+    return FOUND, f"in trial {first_trial} of this kernel{times}{who}"
 
 
 def replay_texts(found: Replay, record: Record, case: Path | None) -> Iterator[str]:

@@ -6,7 +6,7 @@ Knows the report and the XML; never how anything was found.
 from datetime import UTC
 from xml.etree import ElementTree as ET
 
-from kfuzz.campaign.campaign import KernelResult
+from kfuzz.campaign.result import KernelResult
 from kfuzz.printable import printable
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.report import Report

@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from kfuzz.campaign.campaign import Event, Found, GaveUp, Tried
+from kfuzz.campaign.events import Event, Found, GaveUp, Tried
 from kfuzz.campaign.state import Discovery
 
 LINE_EVERY = 10.0

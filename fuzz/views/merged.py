@@ -146,15 +146,24 @@ def _telling(one: FindingEntry) -> tuple[object, ...]:
 def _finding(same: Sequence[FindingEntry]) -> FindingEntry:
     smallest = min(same, key=lambda one: (one["elements"], one["smallest_trial"]))
     first, count = min(one["first_trial"] for one in same), sum(one["count"] for one in same)
-    again = list(found_text(first, count))
+    devices = list(dict.fromkeys(name for one in same for name in one["devices"]))
+    confirmed = min((one["confirmed"] for one in same), key=_certainty)
+    again = list(found_text(first, count, devices, confirmed if len(devices) > 1 else ""))
     return {
         **smallest,
         "known": any(one["known"] for one in same),
         "causes": sorted({cause for one in same for cause in one["causes"]}),
         "first_trial": first,
         "count": count,
+        "devices": devices,
+        "confirmed": confirmed,
         "evidence": [again if pair[0] == FOUND_LABEL else pair for pair in smallest["evidence"]],
     }
+
+
+def _certainty(confirmed: str) -> int:
+    """The lower, the more it says."""
+    return 0 if confirmed == "yes" else 1 if confirmed.startswith("no,") else 2
 
 
 def _is_error(one: FindingEntry) -> bool:

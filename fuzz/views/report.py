@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import click
 
-from kfuzz.campaign.campaign import KernelResult, Result
+from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic
 from kfuzz.cases.case import CaseError
@@ -33,7 +33,7 @@ from kfuzz.views.document import (
     WorstElement,
     WrongPart,
 )
-from kfuzz.views.failure import commands, evidence, found_text
+from kfuzz.views.failure import Statement, commands, evidence, found_text
 
 
 @dataclass(frozen=True)
@@ -153,6 +153,8 @@ def finding_entry(one: Discovery, bug: str) -> FindingEntry:
         "first_trial": one.first_trial,
         "smallest_trial": one.smallest_trial,
         "count": one.count,
+        "devices": list(one.devices),
+        "confirmed": one.confirmed or ("yes" if "gpu" in one.devices else "not run"),
         "case": shown_path(one.path) if one.path else None,
         "minimized": one.is_minimized,
         "elements": defect.scene.elements,
@@ -170,9 +172,13 @@ def finding_entry(one: Discovery, bug: str) -> FindingEntry:
         "worst": {**_element(defect.worst), "ratio": _number(defect.ratio)} if defect.worst else None,
         "extent": _extent(defect.extent) if defect.extent else None,
         "picture": _picture(defect.picture) if defect.picture else None,
-        "evidence": [list(pair) for pair in (*evidence(defect), found_text(one.first_trial, one.count))],
+        "evidence": [list(pair) for pair in (*evidence(defect), _found(one))],
         "commands": [list(pair) for pair in (commands(defect, one.path, one.is_minimized) if one.path else ())],
     }
+
+
+def _found(one: Discovery) -> Statement:
+    return found_text(one.first_trial, one.count, one.devices, one.confirmed)
 
 
 def _element(worst: Worst) -> WorstElement:

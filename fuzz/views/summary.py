@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from kfuzz.campaign.bugs import Bug
-from kfuzz.campaign.campaign import KernelResult
+from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.views.claims import claim_notes

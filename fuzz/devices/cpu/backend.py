@@ -5,7 +5,6 @@ Knows ctypes and memory. Which runs there are, and what they mean, experiments.p
 
 import ctypes
 import math
-import random
 import resource
 import time
 from collections import OrderedDict
@@ -42,7 +41,7 @@ from kfuzz.devices.cpu.confine import StartedProcessError, confined
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, examined
 from kfuzz.devices.cpu.findings import Lines, Sight, in_file, sights
 from kfuzz.devices.cpu.options import Flavour
-from kfuzz.devices.layout import ALIGNED, POISONS, nbytes
+from kfuzz.devices.layout import POISONS, distances, nbytes
 from kfuzz.devices.processes import adopt_orphans
 from kfuzz.devices.vast import INT_COUNTS
 
@@ -226,21 +225,6 @@ class LaidOut:
                 wanted = f"{buffer.element}[{', '.join(map(str, buffer.answer))}]"
                 message = f"{buffer.name} is returned as {element}[{', '.join(map(str, sizes))}], not {wanted}"
                 yield Sight(Finding("wrong-shape", message, array=buffer.name), None, True)
-
-
-def distances(job: Job, seed: int) -> list[int]:
-    """How far each array lies from a multiple of 256 bytes: aligned as the claim says, and mostly no better.
-
-    The same in all runs of a trial: a kernel may rightly add in another order at another alignment. Every third
-    seed all arrays lie on multiples of 256.
-    """
-    draw = random.Random(f"distances {seed}")  # noqa: S311  drawn for coverage, nothing is kept secret
-    found = []
-    for buffer in job.buffers:
-        step = min(max(job.align, DTYPES[buffer.element].itemsize), ALIGNED)
-        odd = draw.randrange(step, ALIGNED + step, 2 * step)
-        found.append(0 if seed % 3 == 2 or step == ALIGNED else odd)
-    return found
 
 
 def uninitialised_local(library: compiler.Library, place: tuple[int, str]) -> Finding:

@@ -4,6 +4,8 @@ Runs in the caller's process and does next to nothing there: checks what can be 
 worker process (backend.py).
 """
 
+from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 
 from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step
@@ -24,25 +26,53 @@ class CpuDevice:
     def __init__(self) -> None:
         toolchain.find()
         self._worker = Worker("kfuzz.devices.cpu.backend", grace=GRACE, slack=SLACK)
+        self._asked: deque[tuple[Job, Probe, ClaimError | None]] = deque()
 
     def run(self, job: Job, probe: Probe) -> Outcome:
-        """Run a job to its end or to its time-out; raise only ClaimError or DeviceError.
-
-        Where the process is lost, an earlier job may have damaged it: only what a process of its own does counts.
-        """
+        """Run a job to its end or to its time-out; raise only ClaimError or DeviceError."""
         for step in job.steps:
             check_launch(job, step)
+        return self._sure(job, probe, lambda: self._worker.run(job, probe))
+
+    def ask(self, job: Job, probe: Probe) -> None:
+        """Have a job run, if a GPU would take its launches."""
+        wrong = None
         try:
-            outcome = self._worker.run(job, probe)
-        except DeviceError:
-            return self._worker.run(job, probe)
-        if self._worker.pid is None and not outcome.runs and any(found.kind != "hang" for found in outcome.findings):
-            return self._worker.run(job, probe)
-        return outcome
+            for step in job.steps:
+                check_launch(job, step)
+            self._worker.ask(job, probe)
+        except ClaimError as error:
+            wrong = error
+        self._asked.append((job, probe, wrong))
+
+    def answer(self) -> Outcome:
+        """What came of the job that was asked for first."""
+        job, probe, wrong = self._asked.popleft()
+        if wrong is not None:
+            raise wrong
+        return self._sure(job, probe, self._worker.answer)
+
+    def forget(self) -> None:
+        """Nobody wants to know any more what was asked for."""
+        self._worker.forget()
+        self._asked.clear()
 
     def close(self) -> None:
         """End the worker. A closed device is not used again."""
         self._worker.close()
+
+    def _sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
+        """An outcome; where the process is lost, an earlier job may have damaged it: only what a process of its own
+        does counts, but where that is known of the kernel.
+        """
+        try:
+            outcome = first()
+        except DeviceError:
+            return self._worker.first(job, probe)
+        kinds = {found.kind for found in outcome.findings}
+        if outcome.ended and not outcome.runs and kinds != {"hang"} and not kinds <= {*probe.fatal}:
+            return self._worker.first(job, probe)
+        return outcome
 
     def __enter__(self) -> "CpuDevice":
         return self

@@ -93,7 +93,7 @@ class GpuCard:
             return Outcome(refusal=str(refused))
         except Fault as fault:
             self.is_spent = True
-            return Outcome(findings=(fault.finding,))
+            return Outcome(findings=(fault.finding,), ended=True)
         except (driver.OutOfMemory, cuda.MemoryError) as error:
             message = f"too large for this {self.card.name} as it is now: {error}"
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))

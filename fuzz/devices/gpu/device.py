@@ -3,7 +3,10 @@
 Knows processes and outcomes; it must not import pycuda.
 """
 
+import functools
 import importlib.util
+from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 
 from kfuzz.devices import DeviceError, Job, Outcome, Probe, is_host
@@ -48,8 +51,8 @@ def check_release(card: driver.Card, compiler: str, release: tuple[int, int]) ->
 class GpuDevice:
     """Runs jobs on the first NVIDIA GPU, in a worker process of its own.
 
-    `sanitize`: where a probe asks for per-access checking, put compute-sanitizer under a replay. It takes seconds,
-    so it is asked for by a person, never by a search; without it such a probe is like any other.
+    `sanitize`: wherever a probe asks for per-access checking, put compute-sanitizer under a replay. It takes seconds,
+    so it is a person who asks for it; a search does so in one case of many, where it is installed (Probe.sanitize).
     """
 
     name = "gpu"
@@ -60,25 +63,64 @@ class GpuDevice:
             sanitizer.find()
         self._sanitize = sanitize
         self._worker = Worker("kfuzz.devices.gpu.card", grace=GRACE)
+        self._asked: deque[tuple[Job, Probe, Outcome | None]] = deque()
 
     def run(self, job: Job, probe: Probe) -> Outcome:
-        """Run a job; one that ends its context is run again in a new process before it is accused."""
-        if probe.watch or job.blocks:
-            return Outcome()  # a card does not say who has stored what, and cannot leave out blocks
-        outcome = self._worker.run(job, probe)
-        if any(found.kind in FATAL for found in outcome.findings):
-            outcome = confirmed(outcome, self._worker.run(job, probe))
-        if (
-            not (probe.check and self._sanitize)
-            or any(map(is_host, job.entries))
-            or any(found.kind == "hang" for found in outcome.findings)
-        ):
-            return outcome  # what never ends would not end under the sanitizer either
-        return sanitizer.watched(job, probe, outcome)
+        """Run a job; raise only ClaimError or DeviceError."""
+        known = beforehand(job, probe)
+        return known or self._sure(job, probe, lambda: self._worker.run(job, probe))
+
+    def ask(self, job: Job, probe: Probe) -> None:
+        """Have a job run."""
+        known = beforehand(job, probe)
+        if known is None:
+            self._worker.ask(job, probe)
+        self._asked.append((job, probe, known))
+
+    def answer(self) -> Outcome:
+        """What came of the job that was asked for first."""
+        job, probe, known = self._asked.popleft()
+        return known or self._sure(job, probe, self._worker.answer)
+
+    def forget(self) -> None:
+        """Nobody wants to know any more what was asked for."""
+        self._worker.forget()
+        self._asked.clear()
 
     def close(self) -> None:
         """End the worker."""
         self._worker.close()
+
+    def _sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
+        """An outcome; one that ends its context is seen again in a new process before the kernel is accused, but
+        where that is known of the kernel.
+        """
+        outcome = first()
+        fatal = {found.kind for found in outcome.findings} & FATAL
+        if not fatal <= {*probe.fatal}:
+            outcome = confirmed(outcome, self._worker.first(job, probe))
+        if not self._is_watched(job, probe) or any(found.kind == "hang" for found in outcome.findings):
+            return outcome  # what never ends would not end under the sanitizer either
+        return sanitizer.watched(job, probe, outcome)
+
+    def _is_watched(self, job: Job, probe: Probe) -> bool:
+        is_wanted = (probe.check and self._sanitize) or (probe.sanitize and is_there())
+        return is_wanted and not any(map(is_host, job.entries))
+
+
+def beforehand(job: Job, probe: Probe) -> Outcome | None:
+    """What is known of a job before it runs: a card does not say who has stored what, and cannot leave out blocks."""
+    return Outcome() if probe.watch or job.blocks else None
+
+
+@functools.cache
+def is_there() -> bool:
+    """Whether compute-sanitizer is installed."""
+    try:
+        sanitizer.find()
+    except DeviceError:
+        return False
+    return True
 
 
 def confirmed(first: Outcome, again: Outcome) -> Outcome:

@@ -1,0 +1,135 @@
+"""Thousands of kernel files through `kfuzz fuzz DIR --cluster` on a LocalCluster, and how that scales.
+
+    python -m benchmarks.fleet files --count 1000 --workers 16     a folder of mutants, killed in the middle, resumed
+    python -m benchmarks.fleet scaling --workers 1,2,4             trials a second by the number of processes
+
+The files are mutants of our kernels, as a model or a script would generate them: some do not compile, most are wrong.
+The caller is killed with SIGKILL when half of the files have been tried; the same command goes on, and what it says in
+the end is compared with a campaign that nobody killed.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Any
+
+from distributed import LocalCluster
+
+from kfuzz.campaign.state import STATE
+from kfuzz.claims.kernel import KERNELS, discover
+from kfuzz.mutating.mutate import mutants
+
+SEED = "7"
+RIGHT = [kernel for kernel in discover(KERNELS) if kernel.broken is None and not kernel.front.is_python]
+LOOK_SECONDS = 0.2
+
+
+def generated(folder: Path, count: int) -> None:
+    """So many kernel files, each a mutant, by turns of every kernel."""
+    folder.mkdir(parents=True)
+    by_turns = zip_longest(*map(mutants, RIGHT))
+    for number, mutant in enumerate(islice((one for turn in by_turns for one in turn if one), count)):
+        (folder / f"generated_{number:04}.cu").write_text(mutant.source, encoding="utf-8")
+
+
+def command(target: list[str], address: str, out: Path, *limits: str) -> list[str]:
+    """What a person would type."""
+    files = ["--out", str(out), "--corpus", str(out / "corpus"), "--json", str(out / "run.json")]
+    place = ["--cluster", address, "--device", "cpu", "--seed", SEED]
+    return [sys.executable, "-m", "kfuzz", "fuzz", *target, *place, *files, *limits]
+
+
+def run(words: list[str]) -> float:
+    """Run a command to its end; how many seconds it took."""
+    began = time.monotonic()
+    subprocess.run(words, stdout=subprocess.DEVNULL, check=False)
+    return time.monotonic() - began
+
+
+def report(out: Path) -> dict[str, Any]:
+    """The report of a campaign, by kernel, without what a clock says."""
+    document = json.loads((out / "run.json").read_text())
+    return {
+        one["name"]: (one["trials"], one["error"], one["stopped"], [found["bucket"] for found in one["findings"]])
+        for one in document["kernels"]
+    }
+
+
+def tried(out: Path) -> int:
+    """How many kernels the state of a campaign has a trial of, or gave up."""
+    if not (out / STATE).exists():
+        return 0
+    kernels = json.loads((out / STATE).read_text())["kernels"]
+    return sum(bool(one["trials"] or one["retired"]) for one in kernels.values())
+
+
+def killed(words: list[str], out: Path, at: int) -> float:
+    """Run a command until its state has so many kernels, and kill it as nobody can help; seconds that it had."""
+    began = time.monotonic()
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and tried(out) < at:
+            time.sleep(LOOK_SECONDS)
+        os.kill(process.pid, signal.SIGKILL)
+    return time.monotonic() - began
+
+
+def files(count: int, workers: int, cases: int) -> None:
+    """A folder of generated files, killed in the middle, resumed, and beside it one that nobody killed."""
+    with tempfile.TemporaryDirectory() as temporary, LocalCluster(n_workers=workers, threads_per_worker=1) as cluster:
+        folder = Path(temporary) / "generated"
+        generated(folder, count)
+        limits = ("--max-cases", str(cases * count))
+        target, resumed, whole = [str(folder)], Path(temporary) / "resumed", Path(temporary) / "whole"
+        first = killed(command(target, cluster.scheduler_address, resumed, *limits), resumed, count // 2)
+        halfway = tried(resumed)
+        then = run(command(target, cluster.scheduler_address, resumed, *limits))
+        run(command(target, cluster.scheduler_address, whole, *limits))
+        table, other = report(resumed), report(whole)
+        broken = sum(bool(found) for *_, found in table.values())
+        unusable = sum(bool(error) for _, error, *_ in table.values())
+        print(f"{len(table)} of {count} files in the table: {broken} broken, {unusable} that do not compile")
+        print(f"killed after {halfway} files and {first:.0f} s, went on for {then:.0f} s on {workers} processes")
+        print("the same as of a campaign that nobody killed" if table == other else "NOT the same as of one unkilled")
+        sys.exit(len(table) != count or table != other)
+
+
+def scaling(workers: list[int], seconds: float) -> None:
+    """Trials a second of the same kernels, by the number of processes."""
+    names = [kernel.name for kernel in RIGHT[::6]]
+    with tempfile.TemporaryDirectory() as temporary:
+        rates: dict[int, float] = {}
+        for count in (workers[-1], *workers):  # the first compiles
+            out = Path(temporary) / f"{count} {len(rates)}"
+            with LocalCluster(n_workers=count, threads_per_worker=1) as cluster:
+                run(command(names, cluster.scheduler_address, out, "--max-time", f"{seconds}s"))
+            document = json.loads((out / "run.json").read_text())
+            rates[count] = document["trials"] / document["seconds"]
+        for count in workers:
+            print(f"{count} processes: {rates[count]:.0f} trials/s, {rates[count] / rates[workers[0]]:.2f} x")
+
+
+def main() -> None:
+    """Read the arguments."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("files", "scaling"))
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--workers", default="1,2,4")
+    parser.add_argument("--cases", type=int, default=1, help="Cases of each file.")
+    parser.add_argument("--seconds", type=float, default=10.0)
+    asked = parser.parse_args()
+    workers = list(map(int, asked.workers.split(",")))
+    if asked.what == "files":
+        files(asked.count, workers[-1], asked.cases)
+    else:
+        scaling(workers, asked.seconds)
+
+
+if __name__ == "__main__":
+    main()

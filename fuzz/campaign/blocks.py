@@ -1,0 +1,232 @@
+"""A block of trials, run on one device: what came of each, and why it may end early.
+
+Knows schedules and trials; never who asks for a block, nor what a campaign makes of a trial.
+"""
+
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Literal
+
+from kfuzz.campaign.danger import is_free, number_of, rules_of
+from kfuzz.campaign.schedule import WHOLE, Block, Shard, attempt_of, is_for_hardware, is_large, probe_of
+from kfuzz.cases.case import Case
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Ahead, ClaimError, Device, Outcome, Probe, UnsupportedError
+from kfuzz.devices.kinds import Kind
+from kfuzz.search.plan import BUDGET
+from kfuzz.trials.defect import Defect
+from kfuzz.trials.locating import located
+from kfuzz.trials.trial import Prepared, Trial, judged, prepared
+
+LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
+"""Seconds. A trial takes milliseconds, so what has not ended by the second is a hang, even if time is up soon."""
+AHEAD = 4
+"""Trials that a device is asked for at once: while it runs them, answers are judged and the next are planned."""
+LARGE_SECONDS = 10.0
+"""A campaign with less time left does not begin on a large case."""
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What everybody who runs trials of a campaign has to know. `deadline` is a time of `time.monotonic`."""
+
+    kernels: tuple[Kernel, ...]
+    seed: int
+    runs: int = 3
+    timeout: float = 3.0
+    budget: int = BUDGET
+    deadline: float | None = None
+    shard: Shard = WHOLE
+    leaves_large: bool = False
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A defect, and the case that showed it where that is the smallest of its bucket so far."""
+
+    defect: Defect
+    case: Case | None
+
+
+@dataclass(frozen=True)
+class TrialEnd:
+    """What came of one trial."""
+
+    kernel: int
+    index: int
+    number: int
+    """By which it was drawn: its index, or that and a multiple of AGAIN."""
+    device: str
+    probe: Probe
+    axes: Mapping[str, int]
+    """The kernel's own, where anything was judged."""
+    rows: int
+    elements: int
+    ratio: float
+    seconds: Mapping[str, float]
+    reasons: tuple[str, ...]
+    silences: Mapping[str, tuple[str, ...]]
+    seen: tuple[Shown, ...]
+    fatal: Kind | None
+    """What it was that has ended the process."""
+
+
+@dataclass(frozen=True)
+class BlockEnd:
+    """The end of a block: all of it was run, or `why` not: out of time, or the kernel cannot go on."""
+
+    block: Block
+    why: Literal["", "time", "hang", "claim", "unsupported"] = ""
+    message: str = ""
+
+
+End = TrialEnd | BlockEnd
+Ends = Generator[End, None, None]
+
+
+@dataclass(frozen=True)
+class _Coming:
+    """A trial that the device was asked for; or why it cannot be."""
+
+    index: int
+    number: int
+    timeout: float
+    planned: float
+    asked: Prepared | ClaimError
+
+
+def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int]) -> Ends:
+    """The trials of a block, then its own end. `known`, kept up to date: elements of each bucket's smallest case.
+
+    The device is asked for a few trials ahead, once the first has shown that the kernel runs at all.
+    """
+    coming: deque[_Coming] = deque()
+    numbers = _numbers(orders, block)
+    ahead = device if isinstance(device, Ahead) else None
+    is_first, most = True, AHEAD if ahead else 1
+    try:
+        while True:
+            while len(coming) < (1 if is_first else most) and (chosen := next(numbers, None)) is not None:
+                if isinstance(chosen, BlockEnd):
+                    yield chosen
+                    return
+                coming.append(_asked(orders, ahead, block, *chosen))
+            if not coming:
+                yield BlockEnd(block)
+                return
+            is_first = False
+            one = coming.popleft()
+            for end in _ended(orders, device, block, one, known, ahead.answer if ahead else _run(device, one)):
+                yield end
+                if isinstance(end, BlockEnd):
+                    return
+    finally:
+        if ahead:
+            ahead.forget()
+
+
+def _numbers(orders: Orders, block: Block) -> Iterator[tuple[int, int, float] | BlockEnd]:
+    """Index, number and time-out of each trial that is to be run; the block's end where there is no time."""
+    kernel = orders.kernels[block.kernel]
+    known = rules_of(kernel, orders.seed, orders.budget, block.fatal) if block.fatal else ()
+    for index in (index for index in range(block.first, block.last) if orders.shard.has(kernel, index)):
+        left = inf if orders.deadline is None else orders.deadline - time.monotonic()
+        if left <= 0:
+            yield BlockEnd(block, "time")
+            return
+        if (is_large(index) and left < LARGE_SECONDS) or (orders.leaves_large and is_for_hardware(index)):
+            continue
+        rules = () if is_free(index, block.fatal) else known
+        number = number_of(kernel, orders.seed, index, orders.budget, rules)
+        if number is not None:
+            # A device that suspects a hang runs the job again to be sure: the last hang has to fit in what is left.
+            yield index, number, min(orders.timeout, max(LEAST_TIMEOUT, left / 4))
+
+
+def _asked(orders: Orders, ahead: Ahead | None, block: Block, index: int, number: int, timeout: float) -> _Coming:
+    began = time.perf_counter()
+    kernel, fatal = orders.kernels[block.kernel], tuple(dict.fromkeys(kind for _, kind in block.fatal))
+    probe = probe_of(kernel, orders.seed, number, orders.runs, timeout, fatal)
+    try:
+        attempt = attempt_of(kernel, orders.seed, number, orders.budget)
+        asked = prepared(kernel, attempt.case, attempt.tune, probe)
+    except ClaimError as error:
+        return _Coming(index, number, timeout, 0.0, error)
+    if ahead:
+        ahead.ask(asked.job, probe)
+    return _Coming(index, number, timeout, time.perf_counter() - began, asked)
+
+
+def _run(device: Device, one: _Coming) -> Callable[[], Outcome]:
+    def run() -> Outcome:
+        assert isinstance(one.asked, Prepared)
+        return device.run(one.asked.job, one.asked.probe)
+
+    return run
+
+
+def _ended(
+    orders: Orders, device: Device, block: Block, one: _Coming, known: dict[str, int], answer: Callable[[], Outcome]
+) -> Iterator[End]:
+    """The end of a trial, and that of its block where it is the last."""
+    try:
+        if isinstance(one.asked, ClaimError):
+            raise one.asked
+        began = time.perf_counter()
+        outcome = answer()
+        trial = judged(one.asked, outcome, device.name, time.perf_counter() - began)
+    except UnsupportedError as error:
+        yield BlockEnd(block, "unsupported", str(error))
+        return
+    except ClaimError as error:
+        yield BlockEnd(block, "claim", str(error))
+        return
+    hangs = any(defect.kind == "hang" for defect in trial.defects)
+    if hangs and one.timeout < min(orders.timeout, SURE_TIMEOUT):  # it may only have been short of time
+        yield BlockEnd(block, "time")
+        return
+    yield _end(one, block, orders.kernels[block.kernel], trial, known, device)
+    if hangs:
+        yield BlockEnd(block, "hang", f"trial {one.index} did not end; this kernel is not tried further")
+
+
+def _end(one: _Coming, block: Block, kernel: Kernel, trial: Trial, known: dict[str, int], device: Device) -> TrialEnd:
+    fatal = next((defect.kind for defect in trial.errors if defect.finding), None) if trial.ended else None
+    return TrialEnd(
+        kernel=block.kernel,
+        index=one.index,
+        number=one.number,
+        device=trial.device,
+        probe=trial.probe,
+        axes=trial.axes if trial.rows else {},
+        rows=trial.rows,
+        elements=trial.elements,
+        ratio=trial.ratio,
+        seconds={"generation": one.planned, **trial.seconds},
+        reasons=tuple(map(counted, trial.reasons if trial.rows or _is_refused(trial) else trial.notes)),
+        silences=trial.silences,
+        seen=tuple(_seen(kernel, trial.case, defect, known, device, trial.probe) for defect in trial.defects),
+        fatal=fatal,
+    )
+
+
+def _is_refused(trial: Trial) -> bool:
+    return any(one.startswith("refused: ") for one in trial.reasons)
+
+
+def counted(reason: str) -> str:
+    """A reason without its numbers, so that one is told once; the line that refuses stays."""
+    line = re.match(r"refused: (?:line \d+: )?", reason)
+    kept = line[0] if line else ""
+    return kept + re.sub(r"\d+ ", "", reason[len(kept) :])
+
+
+def _seen(kernel: Kernel, case: Case, defect: Defect, known: dict[str, int], device: Device, probe: Probe) -> Shown:
+    if case.elements >= known.get(defect.bucket, case.elements + 1):
+        return Shown(defect, None)
+    known[defect.bucket] = case.elements
+    return Shown(located(defect, kernel, case, device, probe), case)

@@ -1,0 +1,95 @@
+"""One result from those of several devices: a kernel's findings together, each with who has seen it.
+
+Knows results; never how they came about.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from kfuzz.campaign.result import KernelResult, Result, StopReason
+from kfuzz.campaign.state import Discovery, Progress
+
+Amount = TypeVar("Amount", int, float)
+STOPS: tuple[StopReason, ...] = ("interrupted", "max-time", "max-cases", "no kernel can go on")
+
+
+def joined(results: Sequence[Result], names: Sequence[str]) -> Result:
+    """The result of the devices of these names together; of one, as it is."""
+    if len(results) == 1:
+        return results[0]
+    kernels = tuple(
+        KernelResult(same[0].kernel, _joined([one.progress for one in same], names))
+        for same in zip(*(result.kernels for result in results), strict=True)
+    )
+    stop = next(why for why in STOPS if any(result.stop_reason == why for result in results))
+    return replace(results[0], kernels=kernels, stop_reason=stop)
+
+
+def _joined(every: Sequence[Progress], names: Sequence[str]) -> Progress:
+    """What all devices know of one kernel. What one of them has no use for is no trouble where another has tried it."""
+    lanes = list(zip(names, every, strict=True))
+    is_tried = any(one.trials for one in every)
+    stops = [(name, one) for name, one in lanes if one.retired and (one.trials or one.error or not is_tried)]
+    return Progress(
+        next=max(one.next for one in every),
+        trials=sum(one.trials for one in every),
+        rows=sum(one.rows for one in every),
+        elements=sum(one.elements for one in every),
+        worst_ratio=max(one.worst_ratio for one in every),
+        ratios=[sum(counts) for counts in zip(*(one.ratios for one in every), strict=True)],
+        error="; ".join(f"on the {name}: {one.error}" for name, one in lanes if one.error),
+        retired="; ".join(f"on the {name}: {one.retired}" for name, one in stops),
+        reasons=set().union(*(one.reasons for one in every)),
+        silences=_shared(one.silences for one in every),
+        seconds=_sums(one.seconds for one in every),
+        smallest=_ends([one.smallest for one in every], min),
+        largest=_ends([one.largest for one in every], max),
+        tried=_sums(one.tried for one in every),
+        fatal=[fatal for one in every for fatal in one.fatal],
+        discoveries=_discoveries(every),
+    )
+
+
+def _shared(every: Iterable[Mapping[str, list[str]]]) -> dict[str, list[str]]:
+    """Of each special value, the words with which every device's trials would have been kept."""
+    found: dict[str, list[str]] = {}
+    for silences in every:
+        for key, words in silences.items():
+            found[key] = [word for word in found.get(key, words) if word in words]
+    return found
+
+
+def _sums(every: Iterable[Mapping[str, Amount]]) -> dict[str, Amount]:
+    found: dict[str, Amount] = {}
+    for one in every:
+        for name, value in one.items():
+            found[name] = found[name] + value if name in found else value
+    return found
+
+
+def _ends(every: Sequence[Mapping[str, int]], end: Callable[[Iterable[int]], int]) -> dict[str, int]:
+    names = dict.fromkeys(name for one in every for name in one)
+    return {name: end(one[name] for one in every if name in one) for name in names}
+
+
+def _discoveries(every: Sequence[Progress]) -> dict[str, Discovery]:
+    """Each bucket once, by its smallest case, as who comes first has seen it."""
+    found: dict[str, Discovery] = {}
+    for progress in every:
+        for bucket, one in progress.discoveries.items():
+            found[bucket] = _both(found[bucket], one) if bucket in found else one
+    return found
+
+
+def _both(one: Discovery, other: Discovery) -> Discovery:
+    smaller, larger = sorted((one, other), key=lambda each: each.defect.scene.elements)
+    causes = tuple(sorted({*one.defect.causes, *other.defect.causes}))
+    return replace(
+        smaller,
+        defect=replace(smaller.defect, causes=causes),
+        first_trial=min(one.first_trial, other.first_trial),
+        count=one.count + other.count,
+        path=smaller.path or larger.path,
+        devices=tuple(dict.fromkeys((*smaller.devices, *larger.devices))),
+    )

@@ -1,0 +1,31 @@
+"""What a campaign is asked for. Knows seeds, limits and folders; never how a trial is run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kfuzz.campaign.schedule import WHOLE, Shard
+from kfuzz.search.plan import BUDGET
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a campaign is asked for. Without `max_cases` and `max_time` it goes on until it is interrupted.
+
+    `corpus`: where cases that fail are kept. `out`: where the campaign keeps its state, to be resumed from.
+    `known`: buckets and causes that are no news (a baseline). `other_shapes`: what is wrong nowhere but at other shapes
+    than the one that a function was written for is an error, too. `shard`: which part of the campaign this is, of whose
+    parts together `max_cases` are the cases.
+    """
+
+    seed: int = 0
+    jobs: int = 1
+    max_cases: int | None = None
+    max_time: float | None = None
+    runs: int = 3
+    timeout: float = 3.0
+    budget: int = BUDGET
+    corpus: Path | None = None
+    out: Path | None = None
+    known: frozenset[str] = frozenset()
+    other_shapes: bool = True
+    shard: Shard = WHOLE

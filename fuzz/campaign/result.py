@@ -1,0 +1,78 @@
+"""What came of a campaign, kernel by kernel. Knows progress and bugs; never how it came about."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kfuzz.campaign.bugs import Bug, bugs_of
+from kfuzz.campaign.schedule import WHOLE, Shard
+from kfuzz.campaign.state import Discovery, Progress
+from kfuzz.claims.kernel import Kernel
+
+StopReason = Literal["max-cases", "max-time", "interrupted", "no kernel can go on"]
+
+
+@dataclass(frozen=True)
+class KernelResult:
+    """What a campaign found of one kernel."""
+
+    kernel: Kernel
+    progress: Progress
+
+    @property
+    def discoveries(self) -> tuple[Discovery, ...]:
+        """What was found: errors before warnings, news before what is known, the early before the late."""
+        return tuple(sorted((one for bug in self.bugs for one in bug.every), key=_importance))
+
+    @property
+    def bugs(self) -> tuple[Bug, ...]:
+        """The same by cause; of what is an error in some trials and a warning in others, the error."""
+        every = self.progress.discoveries.values()
+        return bugs_of(one for one in every if one.is_error or not self.progress.is_error(one.defect.fault))
+
+    @property
+    def news(self) -> tuple[Bug, ...]:
+        """The bugs that no baseline knew; warnings are none."""
+        return tuple(bug for bug in self.bugs if bug.is_error and not bug.is_known)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether anything is known of the kernel: answers that were judged, or an error."""
+        return bool(self.progress.elements) or any(one.is_error for one in self.discoveries)
+
+    @property
+    def unjudged(self) -> str:
+        """Why nothing is known of a kernel that was tried, in one line; empty where something is."""
+        progress = self.progress
+        if self.is_judged or not progress.trials:
+            return ""
+        seen = (one.defect.message for one in self.discoveries)
+        why = "; ".join(dict.fromkeys([*sorted(progress.reasons), *seen]))
+        return f"no answer of its {progress.trials} trials was judged" + (f": {why}" if why else "")
+
+
+def _importance(one: Discovery) -> tuple[bool, bool, int, str]:
+    return not one.is_error, one.is_known, one.first_trial, one.defect.bucket
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a campaign; equal campaigns give equal results but for `seconds`."""
+
+    seed: int
+    stop_reason: StopReason
+    kernels: tuple[KernelResult, ...]
+    seconds: float
+    shard: Shard = WHOLE
+
+    @property
+    def trials(self) -> int:
+        return sum(result.progress.trials for result in self.kernels)
+
+    @property
+    def rows(self) -> int:
+        return sum(result.progress.rows for result in self.kernels)
+
+    @property
+    def news(self) -> tuple[Bug, ...]:
+        """The bugs that no baseline knew."""
+        return tuple(one for result in self.kernels for one in result.news)
