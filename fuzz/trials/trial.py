@@ -152,10 +152,12 @@ def run_trial(
     asked = prepared(kernel, case, tune, probe)
     began = time.perf_counter()
     outcome = device.run(asked.job, probe)
-    return judged(asked, outcome, device.name, time.perf_counter() - began)
+    return judged(asked, outcome, device.name, time.perf_counter() - began, tell)
 
 
-def judged(asked: Prepared, outcome: Outcome, device: str, seconds: float) -> Trial:
+def judged(
+    asked: Prepared, outcome: Outcome, device: str, seconds: float, tell: Callable[[str], None] = silent
+) -> Trial:
     """What an outcome comes to, each distinct answer judged once; for so many seconds the device was waited for."""
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
