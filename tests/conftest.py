@@ -9,6 +9,7 @@ import pytest
 from installed import Machine
 from installed import machine as set_up
 from quick import Quick
+from seldom import is_seldom
 
 from kfuzz.devices.gpu.device import why_not
 from kfuzz.pytest_items import CaseItem
@@ -42,12 +43,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def mark_slow_replays(items: list[CaseItem]) -> None:
-    """Of each kept case all replays but one are slow; where the case is large that one is, and the others are soak."""
+    """Of each kept case all replays but one are slow.
+
+    Where the case is large, or the kernel seldom tried, that one is, and the others are soak.
+    """
     for path, same in groupby(items, key=lambda item: item.path):
         replays = list(same)
         quick = replays[crc32(path.name.encode()) % len(replays)]  # so that every kernel has some
         for item in replays:
-            is_large = item.record.case.elements > LARGE
+            is_large = item.record.case.elements > LARGE or is_seldom(item.kernel)
             if item is not quick or is_large:
                 item.add_marker(pytest.mark.soak if item is not quick and is_large else pytest.mark.slow)
 

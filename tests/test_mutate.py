@@ -11,7 +11,7 @@ from kfuzz.mutating.syntax import parse
 from kfuzz.scoring.survivors import line_of, reasons
 from kfuzz.scoring.trials import chosen
 
-CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None)
+CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None and "__global__" in kernel.source)
 
 EXAMPLES = {
     "relational": ("if (i < n) x = 1;", "if (i <= n) x = 1;"),

@@ -79,6 +79,13 @@ def test_most_kernels_can_be_tried_and_those_whose_blocks_have_to_do_with_one_an
     assert not names & {"softmax/grid_three_launches", "reduce/max_sum_last_block", "reduce/max_sum_grid"}
 
 
+def test_sizes_and_launch_go_together_as_the_claim_says() -> None:
+    kernel = load(KERNELS / "softmax" / "lanes_a_row.cu")
+    found = vast_size(kernel, seeded(3))
+    assert found
+    assert not kernel.where.broken({**found[0], **found[1]})
+
+
 def peak(pid: int) -> int:
     """The most memory that a process has held, in bytes."""
     status = Path(f"/proc/{pid}/status").read_text()

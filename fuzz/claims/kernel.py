@@ -155,9 +155,9 @@ class Kernel:
             d: n for role, dims in self.roles.inputs.items() for d, n in zip(dims, inputs[role].shape, strict=False)
         }
         with np.errstate(all="ignore"):  # what is beyond a narrow format is infinite there
-            return {role: self._held(role, given, elements[role], sizes) for role, given in inputs.items()}
+            return {role: self.held(role, given, elements[role], sizes) for role, given in inputs.items()}
 
-    def _held(self, role: str, given: NDArray[np.generic], element: Element, sizes: Sizes) -> NDArray[np.generic]:
+    def held(self, role: str, given: NDArray[np.generic], element: Element, sizes: Sizes) -> NDArray[np.generic]:
         """One array of a case as this kernel holds it."""
         if given.dtype != np.float32:
             raise TypeError(f"{role}: dtype={given.dtype}; the inputs of a case are float32")

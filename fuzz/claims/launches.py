@@ -27,6 +27,7 @@ from kfuzz.claims.signature import Parameters, entries_of, host_functions_of
 from kfuzz.claims.where import Where
 from kfuzz.devices import Call, Entry, PythonCall
 from kfuzz.devices.cuda_text import split_commas
+from kfuzz.devices.headers import sources
 
 HOST_KEYS = ("entry", "args", "call", "home")
 KEYS = ("entry", "args", "call", "grid", "block", "shared", "when")
@@ -89,7 +90,9 @@ def read_launches(
     written = required(front, ("launch",), EXAMPLE)
     if not isinstance(written, list) or not all(isinstance(item, dict) for item in written):
         raise front.error(("launch",), "a launch stands under [[launch]], in double brackets")
-    functions = entries_of(front.source)
+    functions: dict[str, Parameters] = {}
+    for one in sources(front.path, front.source, ()):  # those of the headers that stand beside it, too
+        functions = entries_of(one.text) | functions
     launches = tuple(
         read_launch(front, ("launch", index), names, arrays, choices, functions) for index, _ in enumerate(written)
     )

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from kfuzz.cases.case import CaseError
+from kfuzz.commands.bench import bench
 from kfuzz.commands.check import check
 from kfuzz.commands.claim import claim
 from kfuzz.commands.cmin import cmin
@@ -85,6 +86,7 @@ def main(ctx: click.Context, debug: bool) -> None:
     kfuzz show --template > mine.cu          a kernel file of your own to start from
     kfuzz init                               set up the project in this folder: claims, settings, CI
     kfuzz check program.cu -- 1024           a whole program, every access looked at
+    kfuzz bench softmax/fastest              how fast a kernel is, if it is right
     """
     try:
         folder = Path.cwd()
@@ -126,6 +128,7 @@ for command in (
     cmin,
     op,
     check,
+    bench,
     nvcc,
 ):
     main.add_command(command)

@@ -33,9 +33,13 @@ def vast_size(kernel: Kernel, choose: Choose) -> tuple[dict[str, int], dict[str,
     """Axes with which an array of the op has more elements than an int counts, and a launch; None where none has."""
     if not is_by_block(kernel):
         return None
-    tune = most_blocks(kernel)
+    most = most_blocks(kernel)
     row = choose(0, 7)
     for axes in _candidates(kernel, OF_EACH_ROW + row):
+        found = kernel.where.near({**axes, **most}, tuple(kernel.tune)) if kernel.where else {**axes, **most}
+        if found is None:
+            continue
+        tune = {name: found[name] for name in kernel.tune}
         try:
             sizes = kernel.sizes(axes, tune)
             shapes = shapes_of(kernel, sizes)

@@ -47,15 +47,15 @@ PINNED, ON_DEVICE, READ_WRITE = 1, 1, 3
 
 
 @functools.cache
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
     try:
         return ctypes.CDLL("libcuda.so.1")
     except OSError as error:
         raise DeviceError("no NVIDIA driver (libcuda.so.1 is not found): install it, or use --device cpu") from error
 
 
-def _call(name: str, *arguments: object) -> None:
-    code = getattr(_library(), name)(*arguments)
+def call(name: str, *arguments: object) -> None:
+    code = getattr(library(), name)(*arguments)
     if code == OUT_OF_MEMORY:
         raise OutOfMemory(f"{name}: the card is out of memory")
     if code != SUCCESS:
@@ -64,7 +64,7 @@ def _call(name: str, *arguments: object) -> None:
 
 def _words(code: int) -> str:
     text = ctypes.c_char_p()
-    _library().cuGetErrorString(code, ctypes.byref(text))
+    library().cuGetErrorString(code, ctypes.byref(text))
     return text.value.decode() if text.value else "unknown error"
 
 
@@ -84,7 +84,7 @@ class Card:
 @functools.cache
 def card() -> Card:
     """The first card that the driver shows; a DeviceError in one line where there is none."""
-    code = _library().cuInit(0)
+    code = library().cuInit(0)
     if code in UNSUITABLE_DRIVER:
         raise DeviceError(f"the NVIDIA driver does not suit this machine: {_words(code)}; update the driver")
     if code == NO_DEVICE:
@@ -92,11 +92,11 @@ def card() -> Card:
     if code != SUCCESS:
         raise DeviceError(f"the NVIDIA driver does not start: {_words(code)} (CUDA error {code}); check nvidia-smi")
     version, device = ctypes.c_int(), ctypes.c_int()
-    _call("cuDriverGetVersion", ctypes.byref(version))
-    _call("cuDeviceGet", ctypes.byref(device), 0)
+    call("cuDriverGetVersion", ctypes.byref(version))
+    call("cuDeviceGet", ctypes.byref(device), 0)
     name = ctypes.create_string_buffer(256)
-    _call("cuDeviceGetName", name, 256, device)
-    capability = (_attribute(CAPABILITY_MAJOR, device), _attribute(CAPABILITY_MINOR, device))
+    call("cuDeviceGetName", name, 256, device)
+    capability = (attribute(CAPABILITY_MAJOR, device), attribute(CAPABILITY_MINOR, device))
     number = version.value
     return Card(name.value.decode(), capability, (number // 1000, number % 1000 // 10))
 
@@ -105,13 +105,13 @@ def count() -> int:
     """How many cards the driver shows."""
     card()
     number = ctypes.c_int()
-    _call("cuDeviceGetCount", ctypes.byref(number))
+    call("cuDeviceGetCount", ctypes.byref(number))
     return number.value
 
 
-def _attribute(which: int, device: ctypes.c_int) -> int:
+def attribute(which: int, device: ctypes.c_int) -> int:
     value = ctypes.c_int()
-    _call("cuDeviceGetAttribute", ctypes.byref(value), which, device)
+    call("cuDeviceGetAttribute", ctypes.byref(value), which, device)
     return value.value
 
 
@@ -122,16 +122,16 @@ class Arena:
     """
 
     def __init__(self) -> None:
-        if not _attribute(VIRTUAL_MEMORY, ctypes.c_int(0)):
+        if not attribute(VIRTUAL_MEMORY, ctypes.c_int(0)):
             raise DeviceError("this card or driver has no virtual memory management (it needs CUDA 10.2 on Linux)")
         self._location = _Location(ON_DEVICE, 0)
         self._prop = _AllocationProp(type=PINNED, location=self._location)
         granularity = ctypes.c_size_t()
-        _call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(self._prop), 0)
+        call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(self._prop), 0)
         self._granularity = granularity.value
         address = ctypes.c_uint64()
         span = ctypes.c_size_t(OPEN_SIDE + LARGEST + OPEN_SIDE)
-        _call(
+        call(
             "cuMemAddressReserve",
             ctypes.byref(address),
             span,
@@ -151,8 +151,8 @@ class Arena:
         if self.capacity + size.value > LARGEST:
             raise OutOfMemory(f"a job of {nbytes} bytes is beyond the {LARGEST >> 30} GiB that are addressed at once")
         handle, end = ctypes.c_uint64(), ctypes.c_uint64(self.base + self.capacity)
-        _call("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(self._prop), ctypes.c_uint64(0))
-        _call("cuMemMap", end, size, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))
+        call("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(self._prop), ctypes.c_uint64(0))
+        call("cuMemMap", end, size, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))
         access = _AccessDesc(self._location, READ_WRITE)
-        _call("cuMemSetAccess", end, size, ctypes.byref(access), ctypes.c_size_t(1))
+        call("cuMemSetAccess", end, size, ctypes.byref(access), ctypes.c_size_t(1))
         self.capacity += size.value

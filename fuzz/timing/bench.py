@@ -1,0 +1,120 @@
+"""A kernel is kept, timed, and judged again: only then it has a figure.
+
+Knows the order of these steps and the devices that take them; the protocol, the rivals and what figures mean stand
+beside it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import ClaimError, Device
+from kfuzz.devices.gpu import graphs
+from kfuzz.devices.gpu.driver import OutOfMemory
+from kfuzz.oracle import judge
+from kfuzz.timing.copies import copies
+from kfuzz.timing.entrant import (
+    Entrant,
+    Rotation,
+    bound_at,
+    inputs_of,
+    lent,
+    rows_judged,
+    sampled,
+    traffic_of,
+    unwritten,
+)
+from kfuzz.timing.figures import CardFigures, Heat, beyond_physics
+from kfuzz.timing.protocol import fastest, raced, rotation_of
+from kfuzz.timing.rivals import rivals
+from kfuzz.timing.sizes import shown_axes, tunes_at
+from kfuzz.trials.trial import run_trial
+
+TRIALS, RUNS, TIMEOUT = 24, 3, 10.0
+"""Of the search, before anything is timed: small cases, hostile values."""
+UNSEEN = 1 << 20
+"""A seed that no set of buffers was filled with while times were taken."""
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One kernel at all its sizes. `refused` says why it has no figures at all."""
+
+    kernel: str
+    op: str
+    races: tuple[Heat, ...] = ()
+    refused: str = ""
+
+
+def timed(
+    kernel: Kernel, sizes: Sequence[Mapping[str, int]], against: Sequence[str], device: Device, tell: Tell
+) -> Timed:
+    """Times of a kernel that the oracle keeps, beside copies and rivals."""
+    tell(f"{kernel.name}: {TRIALS} trials")
+    if reason := not_kept(kernel, device):
+        return Timed(kernel.name, kernel.op, refused=reason)
+    if not sizes:
+        return Timed(kernel.name, kernel.op, refused="its claim holds none of the usual sizes: name one with --size")
+    races = []
+    with graphs.session() as session:
+        for axes in sizes:
+            tell(f"{kernel.name}: {shown_axes(dict(axes))}")
+            races.append(race(session, kernel, dict(axes), against))
+    return Timed(kernel.name, kernel.op, tuple(races))
+
+
+def not_kept(kernel: Kernel, device: Device) -> str:
+    """What the first trial that is broken has found; empty where all are kept."""
+    for index in range(TRIALS):
+        attempt = attempt_of(kernel, 0, index)
+        trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 0, index, RUNS, TIMEOUT))
+        for defect in trial.errors:
+            return f"it is broken: {defect.bucket}: {defect.message}"
+    return ""
+
+
+def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against: Sequence[str]) -> Heat:
+    """One size: the kernel's fastest launch, the rivals and the copies in turns; then its answer is judged."""
+    bounds = {tuple(tune.items()): bound_at(kernel, axes, tune) for tune in tunes_at(kernel, axes)}
+    first = next(iter(bounds.values()))
+    traffic = traffic_of(kernel, first.job)
+    card = CardFigures(session.card.name, session.cache, session.peak)
+    sets = rotation_of(traffic.total, card.cache)
+    try:
+        rows_judged(kernel, first.job, 0)
+        arrays = Rotation(kernel, first, sets)
+        entrants = {tune: Entrant(session, arrays.for_launch(bound)) for tune, bound in bounds.items()}
+        chosen = fastest([one.contestant(dict(tune)) for tune, one in entrants.items()], session, sets)
+        beside = rivals(against, kernel.op, session, lent(arrays))
+        recorded = raced([chosen, *beside, *copies(session, traffic.total, sets)], session, sets)
+        reason = wrong_when_timed(session, entrants[chosen.tune])
+    except (ClaimError, OutOfMemory) as error:
+        return Heat(axes, traffic, (), (), (), {kernel.name: str(error)})
+    own, others, anchors = recorded[0], recorded[1 : 1 + len(beside)], recorded[1 + len(beside) :]
+    reason = reason or beyond_physics(own, traffic, card, sets * traffic.total)
+    return Heat(axes, traffic, () if reason else (own,), others, anchors, {kernel.name: reason} if reason else {})
+
+
+def wrong_when_timed(session: graphs.Session, entrant: Entrant) -> str:
+    """What is wrong with the answer to numbers that it has not seen, by the very functions that were timed.
+
+    They lie where others lay while it was timed: an answer that was kept is the answer to those.
+    """
+    arrays, kernel = entrant.arrays, entrant.arrays.kernel
+    graph = entrant.graph(1)
+    session.wait()  # for what was launched while it was recorded, and is no part of it
+    arrays.renew(0, UNSEEN)
+    given = inputs_of(arrays, 0)
+    graph.replay()
+    session.wait()
+    if name := unwritten(arrays, 0):
+        return f"once it is timed it leaves elements of {name} unwritten: it skips work, or is not done when it says so"
+    some = sampled(arrays, 0, given, UNSEEN)
+    verdict = judge(kernel.op, some.given, some.got, arrays.bound.accuracy, kernel.special, kernel.scalars)
+    if verdict.status == "kept":
+        return ""
+    said = verdict.diagnosis or ", ".join(verdict.reasons)
+    return f"once it is timed its answer is {verdict.status}: {said}"

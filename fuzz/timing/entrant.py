@@ -1,0 +1,243 @@
+"""One kernel at one size on the card: its arrays in rotation, its launches as graphs, and rows of its answers.
+
+Knows claims, jobs and the card; never what is timed against what, nor what is right.
+"""
+
+import random
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.claims.bound import Bound
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import DTYPES, Buffer, ClaimError, Job, Step, is_host
+from kfuzz.devices.gpu import graphs, nvcc
+from kfuzz.devices.layout import POISONS, nbytes
+from kfuzz.devices.vast import zeros
+from kfuzz.oracle.find import find
+from kfuzz.search.plan import shapes
+from kfuzz.timing.figures import Traffic
+from kfuzz.timing.protocol import Contestant
+
+NOISE = 1048573
+"""Random numbers that are repeated all over an input: a prime, so that rows differ."""
+DRAWS = 8
+"""So many sets differ; of hundreds the drawing alone would take seconds."""
+MOST_JUDGED = 1 << 20
+"""Elements of the answer that are judged: a second or two of the oracle's time."""
+MOST_ROWS = 64
+LONGEST_ROW = 1 << 24
+PACKED = 4096
+PIECE = 1 << 28
+"""Bytes of an answer that are looked through at a time."""
+
+RoleBytes = dict[str, NDArray[np.generic]]
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Rows of an input and of the answer to them, as the oracle takes them; all where the op does not go by row."""
+
+    given: RoleBytes
+    got: RoleBytes
+
+
+class Rotation:
+    """The arrays of a job, in so many sets; inputs hold random numbers, and all else a poison.
+
+    Another launch of the same kernel needs scratch of its own alone.
+    """
+
+    def __init__(self, kernel: Kernel, bound: Bound, sets: int) -> None:
+        self.kernel, self.bound = kernel, bound
+        self.sets = [{one.name: graphs.DeviceBytes(nbytes(one)) for one in bound.job.buffers} for _ in range(sets)]
+        for which in range(sets):
+            self.renew(which, which % DRAWS)
+
+    def for_launch(self, bound: Bound) -> "Rotation":
+        """The same inputs and outputs, for another launch at the same sizes."""
+        other = copy(self)
+        scratch = [one for one in bound.job.buffers if self.is_scratch(one)]
+        fresh = [{one.name: graphs.DeviceBytes(nbytes(one)) for one in scratch} for _ in self.sets]
+        other.bound, other.sets = bound, [{**old, **new} for old, new in zip(self.sets, fresh, strict=True)]
+        return other
+
+    def is_scratch(self, buffer: Buffer) -> bool:
+        """Whether it is neither an input nor an output."""
+        array = self.kernel.arrays[buffer.name]
+        return not array.reads and not array.writes
+
+    def renew(self, which: int, seed: int) -> None:
+        """Other random numbers in the inputs of a set, and poison in its outputs and scratch."""
+        for buffer in self.bound.job.buffers:
+            array = self.kernel.arrays[buffer.name]
+            block: NDArray[np.generic] = np.array([POISONS[0]], np.uint32)
+            if array.reads:
+                block = self._numbers(str(array.reads), buffer, seed)
+            self.sets[which][buffer.name].fill(block)
+
+    def _numbers(self, role: str, buffer: Buffer, seed: int) -> NDArray[np.generic]:
+        """Random numbers as the kernel holds them, within what it claims."""
+        low, high = self.kernel.value_range or (-8.0, 8.0)
+        numbers = np.clip(noise(seed, role), np.float32(low), np.float32(high))
+        sizes = dict(zip(self.kernel.roles.inputs[role], buffer.shape, strict=False))
+        for other, dimensions in self.kernel.roles.inputs.items():
+            sizes |= dict(zip(dimensions, shapes(self.kernel, self.bound.axes)[other], strict=False))
+        if role in self.kernel.roles.integers:
+            numbers *= np.float32(sizes.get(self.kernel.roles.integers[role], 100))
+        return self.kernel.held(role, numbers, buffer.element, sizes)
+
+
+@lru_cache(maxsize=2 * DRAWS)
+def noise(seed: int, role: str) -> NDArray[np.float32]:
+    """Random numbers, the same for a seed and a role."""
+    return np.random.default_rng([seed, *role.encode()]).standard_normal(NOISE, np.float32)
+
+
+class Entrant:
+    """A kernel that is launched over its arrays."""
+
+    def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
+        self._session, self._arrays = session, arrays
+        job = arrays.bound.job
+        if any(map(is_host, job.entries)):
+            raise ClaimError(f"{job.path}: [host] functions run on the cpu device, which has no times")
+        self._cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, session.card.architecture)
+        self._module = graphs.LoadedFunctions(self._cubin.image)
+        self._room = graphs.DeviceBytes(PACKED)
+        self._arguments = [[self._packed(step, one) for step in job.steps] for one in arrays.sets]
+
+    @property
+    def arrays(self) -> Rotation:
+        """What it is launched over."""
+        return self._arrays
+
+    def contestant(self, tune: Mapping[str, int]) -> Contestant:
+        """What is timed."""
+        return Contestant(self._arrays.kernel.name, self.graph, tuple(tune.items()))
+
+    def graph(self, launches: int) -> graphs.Replayed:
+        """So many launches, each on the next set."""
+
+        def record() -> None:
+            for number in range(launches):
+                self._enqueue(number % len(self._arrays.sets))
+
+        return self._session.graph(record)
+
+    def _enqueue(self, which: int) -> None:
+        job = self._arrays.bound.job
+        for buffer in job.buffers:
+            if buffer.fill is not None and not self._arrays.kernel.arrays[buffer.name].reads:
+                width = DTYPES[buffer.element].itemsize
+                address = self._arrays.sets[which][buffer.name].address
+                graphs.set_bytes(address, buffer.fill, width, prod(buffer.shape), self._session.stream)
+        for step, arguments in zip(job.steps, self._arguments[which], strict=True):
+            there = self._cubin.entries[step.entry]
+            function = self._module.function(there.symbol, step.shared)
+            graphs.launch(function, step.grid, step.block, step.shared, arguments, self._session.stream)
+
+    def _packed(self, step: Step, arrays: Mapping[str, graphs.DeviceBytes]) -> bytes:
+        """The arguments of a launch; where C++ makes them, it does so on the card."""
+        there = self._cubin.entries[step.entry]
+        values = [arrays[one].address if isinstance(one, str) else one for one in step.args]
+        if there.pack is None:
+            return graphs.packed(values, there.parameters)
+        given = graphs.packed([self._room.address, *values], there.pack.parameters)
+        stream, function = self._session.stream, self._module.function(there.pack.symbol, 0)
+        graphs.launch(function, (1, 1, 1), (1, 1, 1), 0, given, stream)
+        self._session.wait()
+        return self._room.read(0, there.packed).tobytes()
+
+
+def bound_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> Bound:
+    """The kernel at these sizes, with inputs that take no memory here."""
+    return kernel.bind({role: zeros(shape) for role, shape in shapes(kernel, axes).items()}, dict(tune))
+
+
+def traffic_of(kernel: Kernel, job: Job) -> Traffic:
+    """The bytes of its inputs and of its outputs."""
+    buffers = {buffer.name: nbytes(buffer) for buffer in job.buffers}
+    read = sum(size for name, size in buffers.items() if kernel.arrays[name].reads)
+    written = sum(size for name, size in buffers.items() if kernel.arrays[name].writes)
+    return Traffic(read, written)
+
+
+def lent(arrays: Rotation) -> list[dict[str, tuple[graphs.DeviceBytes, tuple[int, ...], str]]]:
+    """Of each set the inputs by role, with shape and element."""
+    buffers = {buffer.name: buffer for buffer in arrays.bound.job.buffers}
+    roles = {name: array.reads for name, array in arrays.kernel.arrays.items() if array.reads}
+    return [
+        {role: (one[name], buffers[name].shape, buffers[name].element) for name, role in roles.items()}
+        for one in arrays.sets
+    ]
+
+
+def unwritten(arrays: Rotation, which: int) -> str:
+    """Which output of a set still holds the poison in some word; empty where none does."""
+    for buffer in arrays.bound.job.buffers:
+        held = arrays.sets[which][buffer.name]
+        if buffer.is_output and buffer.fill is None and buffer.part is None:
+            for start in range(0, held.nbytes, PIECE):
+                words = held.read(start, min(PIECE, held.nbytes - start) // 4 * 4).view(np.uint32)
+                if (words == POISONS[0]).any():
+                    return buffer.name
+    return ""
+
+
+def sampled(arrays: Rotation, which: int, before: Mapping[str, NDArray[np.uint8]], seed: int) -> Sampled:
+    """Rows of a set, of its inputs as they were before the launch."""
+    kernel, job = arrays.kernel, arrays.bound.job
+    buffers = {buffer.name: buffer for buffer in job.buffers}
+    rows = rows_judged(kernel, job, seed)
+    given = {str(array.reads): _rows(before[name], buffers[name], kernel, str(array.reads), rows)
+             for name, array in kernel.arrays.items() if array.reads}  # fmt: skip
+    got = {}
+    for name, array in kernel.arrays.items():
+        if array.writes:
+            raw = arrays.sets[which][name].read(0, nbytes(buffers[name]))
+            got[array.writes] = _rows(raw, buffers[name], kernel, array.writes, rows)
+    return Sampled(given, got)
+
+
+def inputs_of(arrays: Rotation, which: int) -> dict[str, NDArray[np.uint8]]:
+    """The bytes of a set's inputs."""
+    held = arrays.sets[which]
+    return {name: held[name].read(0, held[name].nbytes) for name, array in arrays.kernel.arrays.items() if array.reads}
+
+
+def rows_judged(kernel: Kernel, job: Job, seed: int) -> NDArray[np.int64] | None:
+    """Which rows of an answer are judged, the first and the last among them; None where it is judged whole.
+
+    ClaimError where the oracle would take too long for even one.
+    """
+    module = find(kernel.op)
+    output = next(buffer for buffer in job.buffers if kernel.arrays[buffer.name].writes)
+    largest = max(prod(buffer.shape) for buffer in job.buffers if kernel.arrays[buffer.name].reads)
+    is_by_row = bool(getattr(module, "BY_ROW", module.VECTOR)) and len(output.shape) > 0
+    input_rank = max(len(buffer.shape) for buffer in job.buffers if kernel.arrays[buffer.name].reads)
+    count = output.shape[0] if is_by_row and input_rank > 1 else 1
+    if largest // max(count, 1) > LONGEST_ROW:
+        raise ClaimError(f"{kernel.name}: no answer of so many elements is judged, and so none is timed")
+    if count == 1:
+        return None
+    most = max(2, min(MOST_ROWS, MOST_JUDGED // max(1, largest // count)))
+    some = random.Random(seed).sample(range(count), min(count, most))  # noqa: S311  no secret
+    return np.array(sorted({0, count - 1, *some}), np.int64)
+
+
+def _rows(
+    raw: NDArray[np.uint8], buffer: Buffer, kernel: Kernel, role: str, rows: NDArray[np.int64] | None
+) -> NDArray[np.generic]:
+    """Rows of an array, where it has a row for each of the answer's."""
+    array = raw.view(DTYPES[buffer.element])[: prod(buffer.shape)].reshape(buffer.shape)
+    if buffer.part is not None:
+        array = array[: buffer.part[0]]
+    dimensions = {**kernel.roles.inputs, **kernel.roles.outputs}[role]
+    first = next(iter(kernel.roles.outputs.values()))[0]
+    return array if rows is None or not dimensions or dimensions[0] != first else array[rows]

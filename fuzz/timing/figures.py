@@ -1,0 +1,137 @@
+"""What recorded times say: a median, how far it spreads, who is ahead, what no card can do, and by what chance.
+
+Knows numbers of seconds and bytes; never a card. All of it is a function of what was recorded.
+"""
+
+import random
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+TIE = 0.01
+"""Fractions of the copy move by one point at most between machines of one kind (docs/bench.md#how-sure-it-is)."""
+DRAWS = 2000
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The seconds that one launch took, once for each replay: of a kernel, a rival or a copy.
+
+    `tune` is the launch that was fastest, where there are several.
+    """
+
+    name: str
+    seconds: tuple[float, ...]
+    tune: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def median(self) -> float:
+        return median(self.seconds)
+
+    @property
+    def spread(self) -> float:
+        """Half of all replays lie within so much of each other, as a part of the median."""
+        low, _, high = quantiles(self.seconds, n=4)
+        return (high - low) / self.median
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The bytes that a launch cannot do without: each input read once, each output written once."""
+
+    read: int
+    written: int
+
+    @property
+    def total(self) -> int:
+        return self.read + self.written
+
+
+@dataclass(frozen=True)
+class CardFigures:
+    """What a card can do by its data sheet: bytes of second-level cache, and bytes a second from its memory's pins."""
+
+    name: str
+    cache: int
+    peak: float
+
+
+@dataclass(frozen=True)
+class Heat:
+    """All that was recorded of one size in one run, so that each figure has its copy beside it.
+
+    `refused` says of a contestant why it has no figure.
+    """
+
+    axes: dict[str, int]
+    traffic: Traffic
+    kernels: tuple[Recorded, ...]
+    rivals: tuple[Recorded, ...]
+    copies: tuple[Recorded, ...]
+    refused: dict[str, str]
+
+    @property
+    def copy(self) -> Recorded:
+        """The best copy of as many bytes."""
+        return min(self.copies, key=lambda one: one.median)
+
+    def rate(self, one: Recorded) -> float:
+        """Bytes a second."""
+        return self.traffic.total / one.median
+
+    def fraction(self, one: Recorded) -> float:
+        """Of the best copy's rate in the same run."""
+        return self.copy.median / one.median
+
+
+def standing(one: Recorded, others: Sequence[Recorded]) -> str:
+    """Who is ahead of the fastest other, in a few words: by how much longer the slower takes, or a tie under 1 %."""
+    if not others:
+        return ""
+    best = min(others, key=lambda other: other.median)
+    faster, slower = sorted((one.median, best.median))
+    longer = slower / faster - 1
+    if longer < TIE:
+        return f"tie with {best.name}"
+    return f"{'ahead of' if one.median < best.median else 'behind'} {best.name} by {longer:.0%}"
+
+
+def beyond_physics(one: Recorded, traffic: Traffic, card: CardFigures, rotation: int) -> str:
+    """Why no card can have done this work in this time; empty where it can.
+
+    Of all that a rotation of buffers moves, at most what the cache holds need not pass the memory's pins.
+    """
+    launches = max(1, rotation // max(traffic.total, 1))
+    least = max(0.0, launches * traffic.total - card.cache) / launches / card.peak
+    if one.median * (1 + one.spread) >= least:
+        return ""
+    return (
+        f"faster than physics: {one.median * 1e6:.1f} us for {traffic.total / 1e6:.1f} MB, and the memory of a "
+        f"{card.name} moves {card.peak / 1e12:.2f} TB/s: it skips work, or has kept an answer"
+    )
+
+
+def chance_of_no_change(before: Sequence[float], now: Sequence[float], seed: int = 0) -> float:
+    """How often the ranks of two recordings lie as far apart when both are dealt out anew: a permutation test."""
+    every = [*before, *now]
+    ordered = sorted(every)
+    ranks = [bisect_left(ordered, value) + bisect_right(ordered, value) for value in every]  # twice the mean rank
+    usual = len(before) * sum(ranks)
+
+    def apart() -> int:
+        return abs(len(every) * sum(ranks[: len(before)]) - usual)
+
+    seen, draw, hits = apart(), random.Random(seed), 0  # noqa: S311  a test of chance, nothing is kept secret
+    for _ in range(DRAWS):
+        draw.shuffle(ranks)
+        hits += apart() >= seen
+    return (hits + 1) / (DRAWS + 1)
+
+
+def change(before: float, now: float, chance: float) -> str:
+    """What has become of a fraction of the copy, in words."""
+    if abs(now - before) < TIE:
+        return "as before"
+    word = "faster" if now > before else "slower"
+    return f"{word}: {now:.3f} of copy, was {before:.3f} (by chance in {chance:.2%} of all cases)"

@@ -1,0 +1,139 @@
+"""What a kernel is timed beside: torch, torch.compile and Triton, where they are installed and know the op.
+
+They are handed the kernel's own arrays, and recorded as graphs by torch itself, which owns what they return. Imports
+torch when it is asked for one, never before. Knows ops by name; never a kernel.
+"""
+
+import importlib
+import importlib.util
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from kfuzz.devices import DeviceError
+from kfuzz.devices.gpu import graphs
+from kfuzz.timing.protocol import Contestant
+
+NAMES = ("torch", "compile", "triton")
+TYPES = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "bf16": "<i2", "i32": "<i4", "u32": "<u4"}
+Tensors = Mapping[str, Any]
+RivalCall = Callable[[Any, Tensors], Any]
+"""Of torch and the op's inputs by role."""
+
+FUNCTIONS: dict[str, RivalCall] = {
+    "softmax": lambda torch, given: torch.softmax(given["x"], -1),
+    "log_softmax": lambda torch, given: torch.log_softmax(given["x"], -1),
+    "row_sum": lambda torch, given: given["x"].sum(-1),
+    "row_max": lambda torch, given: given["x"].amax(-1),
+    "transpose": lambda torch, given: given["x"].t().contiguous(),
+    "rms_norm": lambda torch, given: torch.nn.functional.rms_norm(given["x"], given["w"].shape, given["w"], 1e-6),
+    "layer_norm": lambda torch, given: torch.nn.functional.layer_norm(
+        given["x"], given["w"].shape, given["w"], given["b"], 1e-5
+    ),
+    "gelu": lambda torch, given: torch.nn.functional.gelu(given["x"]),
+    "silu": lambda torch, given: torch.nn.functional.silu(given["x"]),
+    "logsumexp": lambda torch, given: torch.logsumexp(given["x"], -1),
+    "prefix_sum": lambda torch, given: torch.cumsum(given["x"], -1),
+    "sgemm": lambda torch, given: given["a"] @ given["b"],
+}
+
+
+Lending = tuple[graphs.DeviceBytes, Sequence[int], str]
+"""An array, its shape, and its elements."""
+
+
+class Lent:
+    """A kernel's array, as other libraries take it: without a copy."""
+
+    def __init__(self, array: graphs.DeviceBytes, shape: Sequence[int], element: str) -> None:
+        self._array = array
+        self.__cuda_array_interface__ = {
+            "shape": tuple(shape), "typestr": TYPES[element], "data": (array.address, False), "version": 3,
+        }  # fmt: skip
+
+
+class TorchGraph:
+    """A torch.cuda.CUDAGraph that is replayed on a stream of ours."""
+
+    def __init__(self, torch: Any, graph: Any, stream: Any, kept: object) -> None:  # noqa: ANN401  torch has no types
+        self._torch, self._graph, self._stream, self._kept = torch, graph, stream, kept
+
+    def replay(self) -> None:
+        """Launch it; does not wait."""
+        with self._torch.cuda.stream(self._stream):
+            self._graph.replay()
+
+
+def check_there(names: Sequence[str]) -> None:
+    """A DeviceError where one of these is not installed."""
+    for name in names:
+        module = "triton" if name == "triton" else "torch"
+        if importlib.util.find_spec(module) is None:
+            raise DeviceError(f"--against {name}: {module} is not installed; leave it out, or install {module}")
+
+
+def rivals(
+    names: Sequence[str],
+    op: str,
+    session: graphs.Session,
+    sets: Sequence[Mapping[str, Lending]],
+) -> list[Contestant]:
+    """Those of the rivals that compute this op, over the same inputs: of each set, by role, with shape and element."""
+    if not names or op not in FUNCTIONS:
+        return []
+    torch = importlib.import_module("torch")
+    stream = torch.cuda.ExternalStream(session.stream.value)
+    given = [{role: tensor(torch, *one) for role, one in each.items()} for each in sets]
+    found = []
+    for name in names:
+        function = function_of(torch, name, op, given[0])
+        if function is not None:
+            found.append(Contestant(LABELS[name], partial(recorded, torch, function, given, stream)))
+    return found
+
+
+LABELS = {"torch": "torch", "compile": "torch.compile", "triton": "Triton"}
+
+
+def tensor(torch: Any, array: graphs.DeviceBytes, shape: Sequence[int], element: str) -> Any:  # noqa: ANN401
+    """A tensor of the array's own memory; of bfloat16, which the interface has no name for, by way of its bits."""
+    made = torch.as_tensor(Lent(array, shape, element), device="cuda")
+    return made.view(torch.bfloat16) if element == "bf16" else made
+
+
+def function_of(torch: Any, name: str, op: str, given: Tensors) -> Callable[[Tensors], Any] | None:  # noqa: ANN401
+    """The op by this rival, ready to be recorded: what it compiles, it has compiled; None where it lacks the op."""
+    plain = FUNCTIONS[op]
+    call: Callable[[Tensors], Any] = partial(plain, torch)
+    if name == "triton":
+        if importlib.util.find_spec(f"kfuzz.timing.triton_{op}") is None:
+            return None
+        call = importlib.import_module(f"kfuzz.timing.triton_{op}").call
+    elif name == "compile":
+        torch._dynamo.reset()  # else the next size is compiled for any size
+        call = torch.compile(call, dynamic=False)
+    try:
+        call(given)
+    except Exception as error:  # whatever a rival fails of is its own affair, and a size that it does not take
+        if "out of memory" in str(error).lower():
+            return None
+        raise DeviceError(f"{LABELS[name]} fails at {op}: {str(error).splitlines()[0]}") from error
+    torch.cuda.synchronize()
+    return call
+
+
+def recorded(
+    torch: Any,  # noqa: ANN401
+    call: Callable[[Tensors], Any],
+    given: Sequence[Tensors],
+    stream: Any,  # noqa: ANN401
+    launches: int,
+) -> TorchGraph:
+    """So many calls as a graph. As many answers are kept at a time as there are inputs, so that they rotate, too."""
+    graph, answers = torch.cuda.CUDAGraph(), deque[Any](maxlen=len(given))
+    with torch.no_grad(), torch.cuda.graph(graph):
+        for number in range(launches):
+            answers.append(call(given[number % len(given)]))
+    torch.cuda.synchronize()
+    return TorchGraph(torch, graph, stream, answers)

@@ -1,0 +1,153 @@
+"""What a person or a program reads of times: a table, bars of a terminal, an SVG, and JSON.
+
+Knows recorded races and text; never how a time is taken.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from kfuzz.timing.bench import Timed
+from kfuzz.timing.figures import Heat, Recorded, chance_of_no_change, change, standing
+from kfuzz.timing.sizes import shown
+
+WIDTH = 40
+EIGHTHS = " ▏▎▍▌▋▊▉"
+COLOURS = ("#1a73e8", "#e8710a", "#188038", "#a142f4")
+FORMAT = 1
+
+Earlier = Mapping[tuple[str, str], tuple[float, tuple[float, ...]]]
+"""By kernel and size: its fraction of the copy, and the fraction of each of its replays."""
+
+
+def table(timed: Timed) -> list[str]:
+    """One line for each contestant and size: rate, fraction of the best copy of the run, spread, who is ahead."""
+    lines = [f"{'size':>14}  {'':<22} {'us':>9} {'TB/s':>6} {'of copy':>8} {'spread':>7}"]
+    for race in timed.races:
+        size = shown(tuple(race.axes.values()))
+        for one in (*race.kernels, *race.rivals, *((race.copy,) if race.copies else ())):
+            word = standing(one, race.rivals) if one in race.kernels else ""
+            tune = " ".join(f"{name}={value}" for name, value in one.tune)
+            lines.append(
+                f"{size:>14}  {one.name.rpartition('/')[2]:<22} {one.median * 1e6:>9.2f} {race.rate(one) / 1e12:>6.2f} "
+                f"{race.fraction(one):>8.3f} {one.spread:>6.1%}  {', '.join(filter(None, (word, tune)))}".rstrip()
+            )
+            size = ""
+        lines += [f"{size:>14}  {name}: no figure: {why}" for name, why in race.refused.items()]
+    return lines
+
+
+def bars(timed: Timed) -> list[str]:
+    """Fractions of the copy as bars, the kernel and its rivals below one another."""
+    lines = []
+    for race in timed.races:
+        size = shown(tuple(race.axes.values()))
+        for one in (*race.kernels, *race.rivals):
+            part = min(race.fraction(one), 1.25)
+            eighths = round(part * WIDTH * 8)
+            bar = "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+            lines.append(f"{size:>14}  {one.name.rpartition('/')[2]:<22} {bar} {race.fraction(one):.2f}")
+            size = ""
+    return lines
+
+
+def as_document(every: Sequence[Timed], card: str, versions: Mapping[str, str]) -> str:
+    """All that was recorded, as JSON (docs/bench.md says which fields)."""
+    document = {
+        "format": FORMAT,
+        "card": card,
+        "versions": dict(versions),
+        "kernels": [
+            {
+                "kernel": timed.kernel,
+                "op": timed.op,
+                "refused": timed.refused,
+                "sizes": [_race(race) for race in timed.races],
+            }
+            for timed in every
+        ],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _race(race: Heat) -> dict[str, Any]:
+    return {
+        "axes": race.axes,
+        "bytes": {"read": race.traffic.read, "written": race.traffic.written},
+        "kernels": [_recorded(race, one) for one in race.kernels],
+        "rivals": [_recorded(race, one) for one in race.rivals],
+        "copies": [_recorded(race, one) for one in race.copies],
+        "refused": race.refused,
+    }
+
+
+def _recorded(race: Heat, one: Recorded) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "tune": dict(one.tune),
+        "seconds": one.seconds,
+        "median": one.median,
+        "spread": one.spread,
+        "of_copy": race.fraction(one),
+    }
+
+
+def read_earlier(text: str) -> Earlier:
+    """What an earlier --json file holds of each kernel and size; ValueError or KeyError where it is none."""
+    found = {}
+    for kernel in json.loads(text)["kernels"]:
+        for race in kernel["sizes"]:
+            copy = min((one["median"] for one in race["copies"]), default=0.0)
+            for one in race["kernels"]:
+                size = shown(tuple(race["axes"].values()))
+                found[kernel["kernel"], size] = (one["of_copy"], tuple(copy / taken for taken in one["seconds"]))
+    return found
+
+
+def compared(every: Sequence[Timed], earlier: Earlier) -> list[str]:
+    """What has become of each fraction since."""
+    lines = []
+    for timed in every:
+        for race in timed.races:
+            size = shown(tuple(race.axes.values()))
+            for one in race.kernels:
+                if (known := earlier.get((timed.kernel, size))) is None:
+                    lines.append(f"{timed.kernel} {size}: not timed before")
+                    continue
+                now = [race.copy.median / taken for taken in one.seconds]
+                chance = chance_of_no_change(known[1], now)
+                lines.append(f"{timed.kernel} {size}: {change(known[0], race.fraction(one), chance)}")
+    return lines
+
+
+def as_svg(timed: Timed) -> str:
+    """Fraction of the copy against size, a line for the kernel and one for each rival."""
+    names = list(dict.fromkeys(one.name for race in timed.races for one in (*race.kernels, *race.rivals)))
+    width, height, left, top = 120 * max(2, len(timed.races)) + 90, 320, 60, 20
+    step, tall = (width - left - 30) / max(1, len(timed.races) - 1), height - top - 60
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height + 20 * len(names)}" '
+        'font-family="sans-serif" font-size="12">',
+        f"<title>{escape(timed.kernel)}: fraction of the best copy</title>",
+    ]
+    for tenth in range(0, 11, 2):
+        y = top + tall * (1 - tenth / 10)
+        parts.append(f'<path d="M{left} {y:.1f}H{width - 30}" stroke="#ddd"/>')
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{tenth / 10:.1f}</text>')
+    for at, race in enumerate(timed.races):
+        size = shown(tuple(race.axes.values()))
+        parts.append(f'<text x="{left + at * step:.1f}" y="{top + tall + 20}" text-anchor="middle">{size}</text>')
+    for number, name in enumerate(names):
+        colour = COLOURS[number % len(COLOURS)]
+        points = [
+            (left + at * step, top + tall * (1 - min(race.fraction(one), 1.0)))
+            for at, race in enumerate(timed.races)
+            for one in (*race.kernels, *race.rivals)
+            if one.name == name
+        ]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
+        parts.append(f'<text x="{left}" y="{top + tall + 45 + 18 * number}" fill="{colour}">{escape(name)}</text>')
+    return "\n".join([*parts, "</svg>", ""])

@@ -1,0 +1,108 @@
+// What the fast kernels share: a row in vectors of 16 bytes, whatever its alignment, and reductions of lanes and blocks.
+//
+// A row begins where the one before it ends, so that vectors of it begin at a head of single elements and leave a tail.
+// Head and tail together are the row's edge: fewer than two vectors, one element a worker.
+#pragma once
+
+template <class E>
+struct Vector {
+    // 16 bytes of E, as floats
+    static constexpr int width = 16 / sizeof(E);
+    float of[width];
+};
+
+__device__ __forceinline__ void widen(Vector<float> &v, const float *from) {
+    const float4 q = __ldcs(reinterpret_cast<const float4 *>(from));
+    v.of[0] = q.x;
+    v.of[1] = q.y;
+    v.of[2] = q.z;
+    v.of[3] = q.w;
+}
+
+__device__ __forceinline__ void narrow(float *to, const Vector<float> &v) {
+    __stcs(reinterpret_cast<float4 *>(to), make_float4(v.of[0], v.of[1], v.of[2], v.of[3]));
+}
+
+template <class E>
+struct Row {
+    // Of a row of x: [0, head) and what lies behind the vectors is its edge.
+    static constexpr int width = Vector<E>::width;
+    const E *x;
+    int cols;
+    int head;  // elements, ranges [0, min(width - 1, cols)]
+    int vectors;  // ranges [0, cols / width]
+
+    __device__ __forceinline__ Row(const E *x, size_t row, int cols) : x(x + row * cols), cols(cols) {
+        const int misplaced = static_cast<int>(reinterpret_cast<size_t>(this->x) % 16 / sizeof(E));
+        head = min((width - misplaced) % width, cols);
+        vectors = (cols - head) / width;
+    }
+
+    // The column of the edge that is this worker's, or -1. There are 2 * width - 2 of them at most.
+    __device__ __forceinline__ int edge(int worker) const {
+        const int col = worker < head ? worker : worker + width * vectors;
+        return col < cols ? col : -1;
+    }
+
+    __device__ __forceinline__ Vector<E> load(int vector) const {
+        Vector<E> v;
+        widen(v, x + head + width * vector);
+        return v;
+    }
+};
+
+// Whether vectors of the row begin at 16 bytes in y, too: its base may be misplaced otherwise than that of x.
+template <class E>
+__device__ __forceinline__ bool is_placed_alike(const E *y, const E *x) {
+    return (reinterpret_cast<size_t>(y) - reinterpret_cast<size_t>(x)) % 16 == 0;
+}
+
+template <class E>
+__device__ __forceinline__ void store_singly(E *to, const Vector<E> &v) {
+#pragma unroll
+    for (int k = 0; k < Vector<E>::width; ++k) {
+        to[k] = static_cast<E>(v.of[k]);
+    }
+}
+
+template <int LANES>
+__device__ __forceinline__ float lanes_max(float value) {
+    // all 32 lanes take part, in groups of LANES; every lane ends with its group's
+#pragma unroll
+    for (int mask = LANES / 2; mask > 0; mask /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, mask));
+    }
+    return value;
+}
+
+template <int LANES>
+__device__ __forceinline__ float lanes_sum(float value) {
+#pragma unroll
+    for (int mask = LANES / 2; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+template <int THREADS>
+__device__ __forceinline__ float block_max(float value, float (&of_warp)[32]) {
+    // all THREADS of the block take part; every thread ends with the result. `of_warp` is for one call alone.
+    const int warps = THREADS / 32;
+    value = lanes_max<32>(value);
+    if (threadIdx.x % 32 == 0) {
+        of_warp[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    return lanes_max<warps>(of_warp[threadIdx.x % warps]);
+}
+
+template <int THREADS>
+__device__ __forceinline__ float block_sum(float value, float (&of_warp)[32]) {
+    const int warps = THREADS / 32;
+    value = lanes_sum<32>(value);
+    if (threadIdx.x % 32 == 0) {
+        of_warp[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    return lanes_sum<warps>(of_warp[threadIdx.x % warps]);
+}

@@ -1,0 +1,61 @@
+// Vectors of 16 bytes that hold eight __half or __nv_bfloat16, in floats: what row.cuh has for float.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "row.cuh"
+
+__device__ __forceinline__ float2 floats_of(__nv_bfloat162 pair) {
+    return __bfloat1622float2(pair);
+}
+
+__device__ __forceinline__ float2 floats_of(__half2 pair) {
+    return __half22float2(pair);
+}
+
+__device__ __forceinline__ void pair_of(__nv_bfloat162 &pair, float low, float high) {
+    pair = __floats2bfloat162_rn(low, high);
+}
+
+__device__ __forceinline__ void pair_of(__half2 &pair, float low, float high) {
+    pair = __floats2half2_rn(low, high);
+}
+
+template <class Pair, class E>
+__device__ __forceinline__ void widen_pairs(Vector<E> &v, const E *from) {
+    const uint4 q = __ldcs(reinterpret_cast<const uint4 *>(from));
+    const unsigned int words[4] = {q.x, q.y, q.z, q.w};
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        const float2 two = floats_of(*reinterpret_cast<const Pair *>(&words[k]));
+        v.of[2 * k] = two.x;
+        v.of[2 * k + 1] = two.y;
+    }
+}
+
+template <class Pair, class E>
+__device__ __forceinline__ void narrow_pairs(E *to, const Vector<E> &v) {
+    unsigned int words[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        pair_of(*reinterpret_cast<Pair *>(&words[k]), v.of[2 * k], v.of[2 * k + 1]);
+    }
+    __stcs(reinterpret_cast<uint4 *>(to), make_uint4(words[0], words[1], words[2], words[3]));
+}
+
+__device__ __forceinline__ void widen(Vector<__nv_bfloat16> &v, const __nv_bfloat16 *from) {
+    widen_pairs<__nv_bfloat162>(v, from);
+}
+
+__device__ __forceinline__ void narrow(__nv_bfloat16 *to, const Vector<__nv_bfloat16> &v) {
+    narrow_pairs<__nv_bfloat162>(to, v);
+}
+
+__device__ __forceinline__ void widen(Vector<__half> &v, const __half *from) {
+    widen_pairs<__half2>(v, from);
+}
+
+__device__ __forceinline__ void narrow(__half *to, const Vector<__half> &v) {
+    narrow_pairs<__half2>(to, v);
+}

@@ -1,0 +1,122 @@
+// Softmax of each row by a block that holds it in registers: read once, written once, two barriers.
+//
+// cached_block keeps a row in shared memory, one element at a time. Registers are larger and nearer, but an array in them
+// must be of a fixed size: so threads and vectors a thread are template parameters, and the row fits just so. How many
+// blocks a multiprocessor runs at once decides how fast this is, and with that how many registers a thread may take:
+// left alone the compiler takes 80 for 512 threads of eight vectors, which lets one block run instead of two, and costs
+// a sixth of the speed. So __launch_bounds__ says it. What pads a row is -inf, whose exp is an exact 0.
+//
+// /// kernel
+// op     = "softmax"
+// axes   = { rows = "1..2147483647", cols = "1..16384" }
+// tune   = { threads = [64, 128, 256, 512], vectors = [2, 4, 8, 10] }
+// where  = ["threads * vectors <= 4096", "cols <= 4 * threads * vectors"]
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// align  = 4
+//
+// [accuracy]  # a thread's vectors, two adds of its four sums, its element of the edge; then the halvings
+// adds     = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(6, cols / 4))))"
+// rescales = 0
+// exp      = "expf"
+// divide   = "reciprocal"
+//
+// [values]
+// nan     = "row"
+// pos_inf = "row"
+//
+// [[launch]]
+// entry = "softmax_block_in_registers<float, {threads}, {vectors}>"
+// grid  = "rows"
+// block = "threads"
+// args  = ["y", "x", "cols"]
+// ///
+
+#include "../row.cuh"
+
+// How many threads a multiprocessor shall run at once, by the floats that one holds: of 65536 registers each gets 32 for
+// 16 floats, 64 for 40, and 128 for more. With few floats the compiler takes few by itself. More than 16 blocks at once,
+// of 64 threads, gain nothing.
+constexpr int resident_threads(int floats) {
+    return floats <= 16 ? 2048 : floats <= 40 ? 1024 : 512;
+}
+
+constexpr int resident_blocks(int threads, int floats) {
+    return floats <= 8 ? 1 : threads * 16 <= resident_threads(floats) ? 16 : resident_threads(floats) / threads;
+}
+
+template <class E, int THREADS, int VECTORS>
+__global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, VECTORS * Vector<E>::width))
+softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols) {
+    // y and x are (rows, cols); a block a row
+    constexpr int width = Vector<E>::width;
+    __shared__ float max_of_warp[32];
+    __shared__ float sum_of_warp[32];
+    const int tid = threadIdx.x;  // ranges [0, THREADS)
+    const Row<E> row(x, blockIdx.x, cols);
+    y += static_cast<size_t>(blockIdx.x) * cols;
+
+    Vector<E> mine[VECTORS];
+    float max = -INFINITY;
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        const int i = tid + k * THREADS;
+        if (i < row.vectors) {
+            mine[k] = row.load(i);
+        } else {
+#pragma unroll
+            for (int j = 0; j < width; ++j) {
+                mine[k].of[j] = -INFINITY;
+            }
+        }
+    }
+    const int col = row.edge(tid);
+    float edge = col >= 0 ? static_cast<float>(row.x[col]) : -INFINITY;
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            max = fmaxf(max, mine[k].of[j]);
+        }
+    }
+    max = block_max<THREADS>(fmaxf(max, edge), max_of_warp);
+
+    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            mine[k].of[j] = expf(mine[k].of[j] - max);
+            sums[j % 4] += mine[k].of[j];
+        }
+    }
+    edge = expf(edge - max);
+    const float scale = 1.0f / block_sum<THREADS>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge, sum_of_warp);
+
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            mine[k].of[j] *= scale;
+        }
+    }
+    if (is_placed_alike(y, row.x)) {
+#pragma unroll
+        for (int k = 0; k < VECTORS; ++k) {
+            const int i = tid + k * THREADS;
+            if (i < row.vectors) {
+                narrow(y + row.head + width * i, mine[k]);
+            }
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < VECTORS; ++k) {
+            const int i = tid + k * THREADS;
+            if (i < row.vectors) {
+                store_singly(y + row.head + width * i, mine[k]);
+            }
+        }
+    }
+    if (col >= 0) {
+        y[col] = static_cast<E>(edge * scale);
+    }
+}

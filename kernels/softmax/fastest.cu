@@ -1,0 +1,128 @@
+// Softmax of each row by the method that is fastest for its length on an H200: lanes, a block, shared memory, two launches.
+//
+// Each method stands in a file of its own, with its reasons. Up to 256 columns lanes hold a row, up to 16,384 the registers
+// of a block do, and up to 57,344 its shared memory: x is read once, y is written once, and no kernel can move less. Longer
+// rows are read twice. benchmarks/SPEED.md has the figures of every method.
+//
+// /// kernel
+// op     = "softmax"
+// axes   = { rows = "1..1073741824", cols = "1..1073741824" }
+// align  = 4
+//
+// [let]
+// is_long = "min(1, cols / 57345)"
+// near    = "8 + 8 * min(1, cols / 129) + 48 * min(1, cols / 257) + 64 * min(1, cols / 513)"
+// workers = "near + 128 * min(1, cols / 4097) + 256 * min(1, cols / 10241)"  # of a row
+// parts   = "is_long * min(ceil_div(1056, rows), ceil_div(cols, 8192))"
+// share   = "ceil_div(ceil_div(cols / 4, max(parts, 1)), 8) * 8"
+// of_part = "5 + ceil_div(share, 2048) + 9"
+// joining = "ceil_div(parts, 32) - 1 + ceil_log2(max(1, min(parts, 32)))"
+// of_row  = "ceil_div(cols, 4 * workers) + 2 + ceil_log2(min(workers, min(cols, max(6, cols / 4))))"
+//
+// [arrays]
+// x      = "f32[rows, cols] -> x"
+// y      = "f32[rows, cols] <- y"
+// maxima = "f32[rows, parts]"
+// sums   = "f32[rows, parts]"
+//
+// [accuracy]  # as each method says it
+// adds     = "is_long * (of_part + joining) + (1 - is_long) * of_row"
+// rescales = "is_long * (ceil_div(share, 2048) + 2)"
+// shift    = "running max"
+// exp      = "expf"
+// divide   = "reciprocal"
+//
+// [values]
+// nan     = "row"
+// pos_inf = "row"
+//
+// [[launch]]
+// when  = "cols <= 128"
+// entry = "softmax_lanes_a_row<float, 8, 4>"
+// grid  = "ceil_div(rows, 16)"
+// block = "128"
+// args  = ["y", "x", "rows", "cols"]
+//
+// [[launch]]
+// when  = "cols > 128 and cols <= 256"
+// entry = "softmax_lanes_a_row<float, 16, 4>"
+// grid  = "ceil_div(rows, 8)"
+// block = "128"
+// args  = ["y", "x", "rows", "cols"]
+//
+// [[launch]]
+// when  = "cols > 256 and cols <= 512"
+// entry = "softmax_block_in_registers<float, 64, 2>"
+// grid  = "rows"
+// block = "64"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 512 and cols <= 1024"
+// entry = "softmax_block_in_registers<float, 128, 2>"
+// grid  = "rows"
+// block = "128"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 1024 and cols <= 2048"
+// entry = "softmax_block_in_registers<float, 128, 4>"
+// grid  = "rows"
+// block = "128"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 2048 and cols <= 4096"
+// entry = "softmax_block_in_registers<float, 128, 8>"
+// grid  = "rows"
+// block = "128"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 4096 and cols <= 8192"
+// entry = "softmax_block_in_registers<float, 256, 8>"
+// grid  = "rows"
+// block = "256"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 8192 and cols <= 10240"
+// entry = "softmax_block_in_registers<float, 256, 10>"
+// grid  = "rows"
+// block = "256"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 10240 and cols <= 16384"
+// entry = "softmax_block_in_registers<float, 512, 8>"
+// grid  = "rows"
+// block = "512"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when   = "cols > 16384 and cols <= 57344"
+// entry  = "softmax_row_in_shared<512>"
+// grid   = "rows"
+// block  = "512"
+// shared = "16 * (cols / 4)"
+// args   = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 57344"
+// entry = "softmax_parts<512>"
+// grid  = "rows * parts"
+// block = "512"
+// args  = ["maxima", "sums", "x", "parts", "share", "cols"]
+//
+// [[launch]]
+// when  = "cols > 57344"
+// entry = "softmax_write<512>"
+// grid  = "rows * parts"
+// block = "512"
+// args  = ["y", "x", "maxima", "sums", "parts", "share", "cols"]
+// ///
+
+#include "block_in_registers.cu"
+#include "lanes_a_row.cu"
+#include "row_in_shared.cu"
+#include "two_launches_reversed.cu"

@@ -1,0 +1,101 @@
+// Softmax of each short row by a few lanes of a warp: a row's vectors in their registers, no barrier, no shared memory.
+//
+// A warp a row leaves lanes idle where a row has fewer than 128 columns, and a block of one row has nothing to hide its
+// loads behind. Here 8 or 16 lanes hold a row of up to 256 columns in up to four float4 each, so that a warp has several
+// rows in flight. Maximum, then sum, then one reciprocal. What pads a row is -inf, whose exp is an exact 0.
+//
+// /// kernel
+// op     = "softmax"
+// axes   = { rows = "1..2147483647", cols = "1..512" }
+// tune   = { lanes = [8, 16, 32], vectors = [2, 4] }
+// where  = ["cols <= 4 * lanes * vectors"]
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
+// align  = 4
+//
+// [accuracy]  # a lane's vectors, two adds of its four sums, its element of the edge; then the halvings
+// adds     = "ceil_div(cols, 4 * lanes) + 2 + ceil_log2(min(lanes, min(cols, max(6, cols / 4))))"
+// rescales = 0
+// exp      = "expf"
+// divide   = "reciprocal"
+//
+// [values]
+// nan     = "row"
+// pos_inf = "row"
+//
+// [[launch]]
+// entry = "softmax_lanes_a_row<float, {lanes}, {vectors}>"
+// grid  = "ceil_div(rows, 128 / lanes)"
+// block = "128"
+// args  = ["y", "x", "rows", "cols"]
+// ///
+
+#include "../row.cuh"
+
+template <class E, int LANES, int VECTORS>
+__global__ void __launch_bounds__(128) softmax_lanes_a_row(E *__restrict__ y, const E *__restrict__ x, int rows, int cols) {
+    // y and x are (rows, cols); LANES a row, 2 * width - 2 or more
+    constexpr int width = Vector<E>::width;
+    const unsigned int index = blockIdx.x * (128 / LANES) + threadIdx.x / LANES;  // may pass rows - 1
+    const int lane = threadIdx.x % LANES;  // ranges [0, LANES)
+    const bool is_row = index < static_cast<unsigned int>(rows);  // others have no column, and take part in the shuffles all the same
+    const Row<E> row(x, is_row ? index : 0, is_row ? cols : 0);
+    y += static_cast<size_t>(is_row ? index : 0) * cols;
+
+    Vector<E> mine[VECTORS];
+    float max = -INFINITY;
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        const int i = lane + k * LANES;
+        if (i < row.vectors) {
+            mine[k] = row.load(i);
+        }
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            mine[k].of[j] = i < row.vectors ? mine[k].of[j] : -INFINITY;
+            max = fmaxf(max, mine[k].of[j]);
+        }
+    }
+    const int col = row.edge(lane);
+    float edge = col >= 0 ? static_cast<float>(row.x[col]) : -INFINITY;
+    max = lanes_max<LANES>(fmaxf(max, edge));
+
+    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            mine[k].of[j] = expf(mine[k].of[j] - max);
+            sums[j % 4] += mine[k].of[j];
+        }
+    }
+    edge = expf(edge - max);
+    const float scale = 1.0f / lanes_sum<LANES>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge);
+
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            mine[k].of[j] *= scale;
+        }
+    }
+    if (is_placed_alike(y, row.x)) {
+#pragma unroll
+        for (int k = 0; k < VECTORS; ++k) {
+            const int i = lane + k * LANES;
+            if (i < row.vectors) {
+                narrow(y + row.head + width * i, mine[k]);
+            }
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < VECTORS; ++k) {
+            const int i = lane + k * LANES;
+            if (i < row.vectors) {
+                store_singly(y + row.head + width * i, mine[k]);
+            }
+        }
+    }
+    if (col >= 0) {
+        y[col] = static_cast<E>(edge * scale);
+    }
+}

@@ -1,0 +1,165 @@
+// Softmax of rows too long for any block, in two launches: what each part of a row comes to, then the writing, backwards.
+//
+// grid_three_launches reads all of x, joins, and reads all of x again. Here the second launch begins where the first has
+// ended: the end of x still lies in the second-level cache, which holds 50 MB of it. Each of its warps joins the parts of
+// its row by itself, so that no launch between is needed. A row is cut into as many parts as fill the card.
+//
+// /// kernel
+// op     = "softmax"
+// axes   = { rows = "1..1073741824", cols = "1..1073741824" }
+// tune   = { threads = [128, 256, 512] }
+// align  = 4
+//
+// [let]
+// parts  = "min(ceil_div(1056, rows), ceil_div(cols, 16 * threads))"
+// share  = "ceil_div(ceil_div(cols / 4, parts), 8) * 8"  # vectors of a part
+// rounds = "ceil_div(share, 4 * threads)"  # four vectors of a thread at a time
+//
+// [arrays]
+// x      = "f32[rows, cols] -> x"
+// y      = "f32[rows, cols] <- y"
+// maxima = "f32[rows, parts]"
+// sums   = "f32[rows, parts]"
+//
+// [accuracy]  # within four vectors, the rounds, the halvings; then the parts and their halvings
+// adds     = "5 + rounds + ceil_log2(threads) + ceil_div(parts, 32) - 1 + ceil_log2(min(parts, 32))"
+// rescales = "rounds + 2"
+// shift    = "running max"
+// exp      = "expf"
+// divide   = "reciprocal"
+//
+// [values]
+// nan     = "row"
+// pos_inf = "row"
+//
+// [[launch]]
+// entry = "softmax_parts<{threads}>"
+// grid  = "rows * parts"
+// block = "threads"
+// args  = ["maxima", "sums", "x", "parts", "share", "cols"]
+//
+// [[launch]]
+// entry = "softmax_write<{threads}>"
+// grid  = "rows * parts"
+// block = "threads"
+// args  = ["y", "x", "maxima", "sums", "parts", "share", "cols"]
+// ///
+
+#include "../row.cuh"
+
+// What a maximum of nothing but -inf is replaced by before it is subtracted: -inf - -inf would be NaN.
+__device__ __forceinline__ float finite_or_zero(float max) {
+    return max == -INFINITY ? 0.0f : max;
+}
+
+// Four vectors of a thread's share, `THREADS` apart; what lies behind `end` is -inf. What is read for the last time need
+// not be kept in the caches.
+template <int THREADS, bool IS_LAST>
+__device__ __forceinline__ void load_four(Vector<float> (&four)[4], const Row<float> &row, int first, int end) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        const int i = first + k * THREADS;
+        if (i < end && IS_LAST) {
+            widen(four[k], row.x + row.head + 4 * i);
+        } else if (i < end) {
+            const float4 q = *reinterpret_cast<const float4 *>(row.x + row.head + 4 * i);
+            four[k] = {{q.x, q.y, q.z, q.w}};
+        } else {
+            four[k] = {{-INFINITY, -INFINITY, -INFINITY, -INFINITY}};
+        }
+    }
+}
+
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) softmax_parts(float *__restrict__ maxima, float *__restrict__ sums,
+                                                         const float *__restrict__ x, int parts, int share, int cols) {
+    // maxima and sums are (rows, parts), x is (rows, cols); a block a part
+    __shared__ float max_of_warp[32];
+    __shared__ float sum_of_warp[32];
+    const int part = blockIdx.x % parts;
+    const Row<float> row(x, blockIdx.x / parts, cols);
+    const int begin = min(static_cast<long long>(part) * share, static_cast<long long>(row.vectors));
+    const int end = min(begin + share, row.vectors);
+    const int col = part == 0 ? row.edge(threadIdx.x) : -1;
+
+    float max = col >= 0 ? row.x[col] : -INFINITY;
+    float sum = col >= 0 ? expf(max - finite_or_zero(max)) : 0.0f;
+    for (int i = begin + threadIdx.x; i < end; i += 4 * THREADS) {
+        Vector<float> four[4];
+        load_four<THREADS, false>(four, row, i, end);
+        float top = max;
+#pragma unroll
+        for (int k = 0; k < 16; ++k) {
+            top = fmaxf(top, four[k / 4].of[k % 4]);
+        }
+        if (top > max) {  // one rescaling for sixteen elements; max may be -inf, and then the sum is 0
+            sum *= expf(max - top);
+            max = top;
+        }
+        const float below = finite_or_zero(max);
+        float columns[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+#pragma unroll
+        for (int k = 0; k < 16; ++k) {
+            columns[k % 4] += expf(four[k / 4].of[k % 4] - below);
+        }
+        sum += (columns[0] + columns[1]) + (columns[2] + columns[3]);
+    }
+    const float of_part = block_max<THREADS>(max, max_of_warp);
+    sum = block_sum<THREADS>(sum * expf(max - finite_or_zero(of_part)), sum_of_warp);
+    if (threadIdx.x == 0) {
+        maxima[blockIdx.x] = of_part;
+        sums[blockIdx.x] = sum;
+    }
+}
+
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS)
+softmax_write(float *__restrict__ y, const float *__restrict__ x, const float *__restrict__ maxima,
+              const float *__restrict__ sums, int parts, int share, int cols) {
+    // y and x are (rows, cols), maxima and sums are (rows, parts); a block a part, the last one first
+    const int number = gridDim.x - 1 - blockIdx.x;
+    const int part = number % parts;
+    const int index = number / parts;
+    const Row<float> row(x, index, cols);
+    y += static_cast<size_t>(index) * cols;
+    maxima += static_cast<size_t>(index) * parts;
+    sums += static_cast<size_t>(index) * parts;
+
+    const int lane = threadIdx.x % 32;  // ranges [0, 32)
+    float max = -INFINITY;
+    for (int i = lane; i < parts; i += 32) {
+        max = fmaxf(max, maxima[i]);
+    }
+    max = lanes_max<32>(max);
+    float sum = 0.0f;
+    for (int i = lane; i < parts; i += 32) {
+        sum += sums[i] * expf(maxima[i] - finite_or_zero(max));
+    }
+    const float scale = 1.0f / lanes_sum<32>(sum);
+
+    const int begin = min(static_cast<long long>(part) * share, static_cast<long long>(row.vectors));
+    const int end = min(begin + share, row.vectors);
+    const bool is_aligned = is_placed_alike(y, row.x);
+    for (int i = begin + threadIdx.x; i < end; i += 4 * THREADS) {
+        Vector<float> four[4];
+        load_four<THREADS, true>(four, row, i, end);
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                // a row of nothing but -inf: exp(-inf - -inf) is NaN, as is right there
+                four[k].of[j] = expf(four[k].of[j] - max) * scale;
+            }
+            const int place = row.head + 4 * (i + k * THREADS);
+            if (i + k * THREADS < end && is_aligned) {
+                narrow(y + place, four[k]);
+            } else if (i + k * THREADS < end) {
+                store_singly(y + place, four[k]);
+            }
+        }
+    }
+    const int col = part == 0 ? row.edge(threadIdx.x) : -1;
+    if (col >= 0) {
+        y[col] = expf(row.x[col] - max) * scale;
+    }
+}
