@@ -7,7 +7,7 @@ from pathlib import Path
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.find.device import lanes_for, names_of
+from kfuzz.find.device import lanes_of_caller, names_of
 from kfuzz.oracle import Accuracy, Special, judge, want
 from kfuzz.views.report import Report
 
@@ -20,7 +20,7 @@ def fuzz(kernel: Kernel | Path | str, device: str = "auto", cases: int = 300, se
     `report.exit_code` is 0 where nothing is broken; `report.kernels[0].discoveries` says what is.
     """
     subject = kernel if isinstance(kernel, Kernel) else load(kernel)
-    lanes = lanes_for(device, 1)
+    lanes = lanes_of_caller(device)
     started = datetime.now(UTC)
     result = search((subject,), lanes, Options(seed=seed, max_cases=cases))
     return Report(result, tuple(sys.argv), names_of(lanes), started)

@@ -22,7 +22,7 @@ from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.options import duration
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedError
 from kfuzz.devices.gpu import driver
-from kfuzz.find.device import device_named, lanes_for, names_of, open_device
+from kfuzz.find.device import device_named, lanes_of_caller, names_of, open_device
 from kfuzz.find.project import Kernels, kernels_below, kernels_for, read_all
 from kfuzz.trials.replay import replay
 from kfuzz.trials.trial import unfit
@@ -157,7 +157,7 @@ class FuzzItem(Item):
         cases = self.config.getoption("--kfuzz-cases")
         seconds = None if cases else share_of_time(self.session)
         visible_device(self.config)
-        lanes = lanes_for(str(self.config.getoption("--kfuzz-device")), 1)
+        lanes = lanes_of_caller(str(self.config.getoption("--kfuzz-device")))
         device = names_of(lanes)
         folder = self.config.rootpath / str(self.config.getini("kfuzz_corpus"))
         options = Options(seed=self.config.getoption("--kfuzz-seed"), max_cases=cases, max_time=seconds, corpus=folder)

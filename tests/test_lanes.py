@@ -60,6 +60,19 @@ def test_each_device_finds_what_it_finds_alone_whatever_the_jobs(tmp_path: Path)
     assert json.loads((tmp_path / "unchecked/state.json").read_text())["seed"] == 3
 
 
+def test_one_process_runs_two_devices_by_turns_and_finds_the_same() -> None:
+    kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=20)
+    turns: list[int] = []
+    here = run_lanes(kernels, [replace(lane, jobs=0) for lane in LANES], options, lambda event: _note(event, turns))
+    assert list(map(told, here)) == list(map(told, run_lanes(kernels, LANES, options)))
+    assert turns[:6] == [0, 0, 1, 1, 0, 0]
+
+
+def _note(event: Event, turns: list[int]) -> None:
+    if isinstance(event, Tried):
+        turns.append(event.index)
+
+
 def test_a_campaign_on_two_devices_goes_on_where_both_were_interrupted(tmp_path: Path) -> None:
     kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=40)
     totals: list[int] = []

@@ -24,7 +24,7 @@ from kfuzz.claims.kernel import Kernel
 
 @dataclass(frozen=True)
 class Lane:
-    """One of the devices that a campaign runs on, and how many processes feed it.
+    """One of the devices that a campaign runs on, and how many processes feed it; none: the caller's own does.
 
     `leaves_large`: cases of many elements are another lane's, but for those that are about the order of threads.
     """
@@ -102,8 +102,8 @@ def _ends(crews: Sequence[Crew], spread: Spread | None) -> LaneEnds:
     """The ends of all trials, each with the number of its lane."""
     if spread is not None:
         return elsewhere(crews, spread)
-    if len(crews) == 1 and crews[0].jobs == 1:
-        return alone(crews[0])
+    if not any(crew.jobs for crew in crews) or (len(crews) == 1 and crews[0].jobs == 1):
+        return alone(crews)
     return together(crews)
 
 

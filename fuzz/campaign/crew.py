@@ -7,7 +7,7 @@ processes and errands; never how a trial is run, nor what a campaign makes of it
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing.connection import wait
@@ -41,17 +41,26 @@ class Crew:
     device: str
 
 
-def alone(crew: Crew) -> LaneEnds:
-    """All trials, run by this process."""
-    known: dict[str, int] = {}
-    device = crew.make_device()
-    try:
+def alone(crews: Sequence[Crew]) -> LaneEnds:
+    """All trials, run by this process; of several crews a trial of each in turn."""
+    with ExitStack() as stack:
+        every = [stack.enter_context(closing(_alone(crew))) for crew in crews]
+        left = dict(enumerate(every))
+        while left:
+            for number, ends in list(left.items()):
+                end = next(ends, None)
+                if end is None:
+                    del left[number]
+                else:
+                    yield number, end
+
+
+def _alone(crew: Crew) -> Ends:
+    with closing(crew.make_device()) as device:
+        known: dict[str, int] = {}
         for block in crew.blocks:
             assert block is not None, "all before it was taken"
-            for end in run_block(crew.orders, device, block, known):
-                yield 0, end
-    finally:
-        device.close()
+            yield from run_block(crew.orders, device, block, known)
 
 
 def together(crews: Sequence[Crew]) -> LaneEnds:

@@ -111,6 +111,11 @@ def lane_of(name: str, jobs: int, sanitize: bool = False) -> Lane:
     return Lane(name, partial(open_device, name, sanitize), jobs)
 
 
+def lanes_of_caller(name: str) -> tuple[Lane, ...]:
+    """The same for a campaign that starts no processes of ours: a script may not be fit to be started again."""
+    return tuple(replace(lane, jobs=0) for lane in lanes_for(name, 2))
+
+
 def names_of(lanes: Sequence[Lane]) -> str:
     """The devices in words: `gpu and cpu`."""
     return " and ".join(lane.name for lane in lanes)
