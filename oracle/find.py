@@ -18,6 +18,8 @@ def is_loaded(name: str) -> bool:
 @cache
 def find(name: str) -> Op:
     """The op of that name; a name that ends in .py is the path of a formula of one's own, whose file is run."""
+    if not isinstance(name, str):
+        raise OracleError(f"op={name!r}: expected the name of an op, such as 'softmax'")
     if name.endswith(".py"):
         formula = load(Path(name))
         _loaded.add(name)

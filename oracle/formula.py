@@ -128,6 +128,9 @@ class FormulaOp:
         unknown = sorted(set(given) - set(self.scalars))
         if unknown:
             raise OracleError(f"{self.name}: scalars has {unknown[0]}: expected {', '.join(self.scalars) or 'none'}")
+        for name, value in given.items():
+            if isinstance(value, bool | str) or not math.isfinite(value):
+                raise OracleError(f"{self.name}: scalars[{name!r}]={value!r}: expected a finite number")
         found = {}
         for name, default in self.scalars.items():
             value = given.get(name, default)
@@ -240,6 +243,22 @@ class FormulaOp:
                 self.run(N, inputs, sizes, scalars)
             sums, kept, functions = sums | N.sums, kept | N.kept, functions | N.functions
         return Names(tuple(sums), tuple(kept), tuple(functions))
+
+    def check_names(self, accuracy: Accuracy) -> None:
+        """An error where a claim names a form, a sum, or anything else that the formula does not have."""
+        sums = (*self.names.sums, "*")
+        named = {
+            "form": ((accuracy.form,) if accuracy.form is not None else (), self.forms),
+            "adds": (accuracy.adds if isinstance(accuracy.adds, Mapping) else (), sums),
+            "rescales": (accuracy.rescales if isinstance(accuracy.rescales, Mapping) else (), sums),
+            "keep": (accuracy.keep, self.names.kept),
+            "functions": (accuracy.functions, self.names.functions),
+            "shared": (accuracy.shared or (), self.names.sums),
+        }
+        for key, (given, known) in named.items():
+            for name in given:
+                if name not in known:
+                    raise OracleError(f"{self.name}: {key}={name!r}: expected {' or '.join(known) or 'none'}")
 
     # -- which dimensions fall apart
 
@@ -367,8 +386,7 @@ class Question:
         numbers = op.scalars_of(self.sizes, scalars)
         self.scalars = Given(numbers)
         self.scalars.names = frozenset(scalars)
-        if accuracy.form is not None and accuracy.form not in op.forms:
-            raise OracleError(f"{op.name}: form={accuracy.form!r}: expected {' or '.join(op.forms) or 'none'}")
+        op.check_names(accuracy)
         self.forms = (accuracy.form,) if accuracy.form else op.forms or ("",)
         self.bands = [self.band(form) for form in self.forms]
         self.made = [self._run(band, self.inputs) for band in self.bands]

@@ -162,7 +162,7 @@ class Accuracy:
     def __post_init__(self) -> None:
         for name, given in (("adds", self.adds), ("rescales", self.rescales)):
             for value in given.values() if isinstance(given, Mapping) else (given,):
-                if value is not None and not (isinstance(value, Integral) and value >= 0):
+                if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 0):
                     raise ValueError(f"{name}={value}: expected a count of at least 0")
         for name, narrow in (*self.keep.items(), ("operand", self.operand)):
             if narrow not in (None, *get_args(Narrow)):
@@ -176,6 +176,8 @@ class Accuracy:
         for name, kind, wanted in (
             ("exp", ExpModel, "an ExpModel, such as EXPF, FAST_EXPF or EXP2_SCALED"),
             ("order", Order | None, "an Order, or None for any"),
+            ("ftz", bool, "True or False"),
+            ("exact_shift", bool, "True or False"),
         ):
             if not isinstance(getattr(self, name), kind):
                 raise ValueError(f"{name}={getattr(self, name)!r}: expected {wanted}")
