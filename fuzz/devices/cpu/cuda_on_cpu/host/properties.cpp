@@ -30,6 +30,7 @@ const Attribute attributes[] = {
     {cudaDevAttrMultiProcessorCount, 4},  // few, so that a grid of so many blocks has blocks that go round again
     {cudaDevAttrIntegrated, 0},
     {cudaDevAttrCanMapHostMemory, 1},
+    {cudaDevAttrComputeMode, cudaComputeModeDefault},
     {cudaDevAttrConcurrentKernels, 1},
     {cudaDevAttrMemoryClockRate, 2000000},
     {cudaDevAttrGlobalMemoryBusWidth, 5120},

@@ -115,8 +115,9 @@ CUDA_ON_CPU_API void *__tsan_memset(char *to, int value, uint64_t bytes) {
 CUDA_ON_CPU_API void __tsan_func_entry(void *) {}
 CUDA_ON_CPU_API void __tsan_func_exit() {}
 CUDA_ON_CPU_API void __tsan_init() {}
-CUDA_ON_CPU_API void __tsan_vptr_update(void *, void *) {}
-CUDA_ON_CPU_API void __tsan_vptr_read(void *) {}
+// Where an object keeps its virtual methods: of its constructor's store there the compiler tells by this alone.
+CUDA_ON_CPU_API void __tsan_vptr_update(void *p, void *) { plain_access<8, true>(p, CALLER); }
+CUDA_ON_CPU_API void __tsan_vptr_read(void *p) { plain_access<8, false>(p, CALLER); }
 
 // From atomic.h: the atomic functions themselves are not instrumented, they announce what they touch.
 CUDA_ON_CPU_API void cuda_on_cpu_turn() {
