@@ -5,11 +5,11 @@ Which of equals is named shows only where there are equals: across lanes, across
 
 from collections.abc import Mapping
 
-from kfuzz.cases.recipe import Band, Base, Recipe, bits_of, mix
+from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, mix
 from kfuzz.claims.kernel import Shape
 from kfuzz.search.choose import Choose, seldom
 from kfuzz.search.edges import columns
-from kfuzz.search.families import at
+from kfuzz.search.families import NAN, at
 from kfuzz.search.rows import MOST_BANDS, rows_recipe, two
 from kfuzz.search.sizes import Ground
 
@@ -24,6 +24,9 @@ def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict
         return {"x": rows_recipe(ground, rows, cols, choose)}
     seed, edges = choose(0, 0xFFFF), columns(cols, ground.widths) or (0,)
     bands = [tied(mix(seed, row), cols, edges) for row in range(max(1, min(rows, MOST_BANDS)))]
+    if ground.kernel.special.nan and seldom(choose, 2):  # more than one in a row: they are equals, too
+        first = choose(0, len(bands) - 1)
+        bands[first] = Band(bands[first].base, tuple(Edit(col, col, NAN) for col in {edges[0], edges[-1], cols // 2}))
     return {"x": Recipe(rows, cols, tuple(bands))}
 
 

@@ -4,6 +4,7 @@ What is lost of a running sum shows where scores grow from key to key, what is c
 and where a maximum starts too high, if all scores lie far below it.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from math import prod
 
@@ -80,9 +81,17 @@ def one_key(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecip
 
 
 def far_below(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
-    """All scores are negative, by more than anything that stands for "none so far"."""
-    size = (30.0, 1e3, 1e5, 1e9)[seed % 4]
-    return {"q": _alike(wanted["q"], noise_of(seed, 1.0, 1e-4)), "k": _alike(wanted["k"], constant(-size))}
+    """All scores are negative, by more than anything that stands for "none so far"; half of it each, for 16 bits."""
+    root = (5.5, 32.0, 320.0, 1e3)[seed % 4]
+    return {"q": _alike(wanted["q"], noise_of(seed, root, 1e-4 * root)), "k": _alike(wanted["k"], constant(-root))}
+
+
+def masked_start(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
+    """The first keys count nothing, a tile of them or more, or all: a running maximum is -inf until the others come."""
+    every = wanted["k"][-2]
+    first = every if seed % 8 == 7 else min((16, 32, 64, high)[seed % 4], every - 1)
+    keys = _each(wanted["k"], lambda row: Band(constant(-math.inf) if row < first else noise_of(seed + row)))
+    return {"q": _alike(wanted["q"], noise_of(seed, 1.0, 0.1)), "k": keys}
 
 
 def plain(shape: Shape, seed: int, high: int) -> Recipe:
@@ -103,5 +112,5 @@ def one_large(shape: Shape, seed: int, high: int) -> Recipe:
     return _each(shape, lambda row: Band(constant(1e4 if row == high % MOST_BANDS else 1.0)))
 
 
-SCORES: tuple[Scores, ...] = (flat, usual, growing, one_key, sharp, far_below, falling)
+SCORES: tuple[Scores, ...] = (flat, usual, growing, one_key, sharp, far_below, falling, masked_start)
 VALUES = (numbered, plain, one_large, nearly_constant)
