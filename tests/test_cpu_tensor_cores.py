@@ -134,6 +134,14 @@ def test_positive_sums_come_out_too_small_on_the_average(device: CpuDevice) -> N
     assert error.mean() < -0.25 * np.spacing(np.float32(8))
 
 
+def test_of_tf32_four_products_meet_at_once_and_of_halves_sixteen(device: CpuDevice) -> None:
+    below = (2.0**-12, 2.0**-12)
+    for kind, together in (("wmma::precision::tf32", 4), ("half", 16), ("__nv_bfloat16", 16)):
+        for place in (3, 7):
+            pairs = [(1.0, 1.0), below, *[(0.0, 0.0)] * (place - 2), (-1.0, 1.0)]
+            assert single(device, kind, pairs, 0.0) == (2.0**-24 if place < together else 0.0)  # as seen on an H200
+
+
 def test_tf32_does_not_see_the_last_digits(device: CpuDevice) -> None:
     almost = float(np.nextafter(np.float32(2), np.float32(0)))
     assert single(device, "wmma::precision::tf32", [(almost, 1.0)], 0.0) == 2.0 - 2.0**-10

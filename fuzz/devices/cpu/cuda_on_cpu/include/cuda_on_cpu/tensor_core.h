@@ -1,6 +1,7 @@
 // What a tensor core makes of a b + c, as was seen on an H200: products are exact, and where floats are added all terms
-// of a step along k, and the sum that comes in, are cut to two digits beyond the last place of the largest; the total is
-// cut to a float, or rounded to a half. So 1 + 1.5 2^-24 is 1. Integers wrap round, or are kept in range where asked.
+// of a step along k (of tf32 four at a time), and the sum that comes in, are cut to two digits beyond the last place of
+// the largest; the total is cut to a float, or rounded to a half. So 1 + 1.5 2^-24 is 1. Integers wrap round, or are kept
+// in range where asked. benchmarks/gpu_tensor_cores.py shows all of it.
 #pragma once
 #include "../../runtime/warp_operations.h"
 #include "narrow.h"
@@ -69,15 +70,16 @@ struct Product : TogetherWork {
           bool clamps = reinterpret_cast<const Product *>(lanes[0])->satf;
           made[row * D::cols + col] = clamps ? saturate<int>(static_cast<double>(sum)) : static_cast<int>(sum);
         } else {
-          double terms[A::cols + 1];
-          for (int i = 0; i < A::cols; i++)
-            terms[i] = as_multiplied(element(lanes, &Product::a, row, i)) * as_multiplied(element(lanes, &Product::b, i, col));
-          terms[A::cols] = static_cast<double>(static_cast<float>(c));
-          double sum = cut_sum(terms);
-          if constexpr (std::is_same_v<T, float>)
-            made[row * D::cols + col] = cut_to_float(sum);
-          else
-            made[row * D::cols + col] = sum;
+          constexpr int together = std::is_same_v<typename A::element_type, float> ? 4 : A::cols;
+          double terms[together + 1], sum = static_cast<double>(static_cast<float>(c));
+          for (int first = 0; first < A::cols; first += together) {
+            for (int i = first; i < first + together; i++)
+              terms[i - first] = as_multiplied(element(lanes, &Product::a, row, i)) * as_multiplied(element(lanes, &Product::b, i, col));
+            terms[together] = sum;
+            sum = cut_sum(terms);
+            if constexpr (std::is_same_v<T, float>) sum = static_cast<double>(cut_to_float(sum));
+          }
+          made[row * D::cols + col] = static_cast<T>(sum);
         }
       }
     for (int place = 0; place < D::rows * D::cols; place++)
