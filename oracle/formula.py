@@ -128,9 +128,9 @@ class FormulaOp:
         unknown = sorted(set(given) - set(self.scalars))
         if unknown:
             raise OracleError(f"{self.name}: scalars has {unknown[0]}: expected {', '.join(self.scalars) or 'none'}")
-        for name, value in given.items():
-            if isinstance(value, bool | str) or not math.isfinite(value):
-                raise OracleError(f"{self.name}: scalars[{name!r}]={value!r}: expected a finite number")
+        for name, said in given.items():
+            if isinstance(said, bool | str) or not math.isfinite(said):
+                raise OracleError(f"{self.name}: scalars[{name!r}]={said!r}: expected a finite number")
         found = {}
         for name, default in self.scalars.items():
             value = given.get(name, default)
