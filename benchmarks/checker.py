@@ -6,9 +6,14 @@ runs the same programs on a card under the four tools of compute-sanitizer, for 
 """
 
 import argparse
+import hashlib
+import itertools
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import SimpleQueue
 
 from benchmarks.labelled import TOLD_AS, planted_programs
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
@@ -27,35 +32,70 @@ def main() -> None:
     parser.add_argument("--threads", default="64,128,256,512,1024")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--device", choices=DEVICES, default="cpu")
+    parser.add_argument("--jobs", type=int, default=1, help="so many side by side")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no other program after so many")
     chosen = parser.parse_args()
-    device = DEVICES[chosen.device]()
+    sizes = [int(one) for one in chosen.threads.split(",")]
+    asked = [Asked(*one) for one in itertools.product(sizes, mixed(planted_programs.NAMES), range(chosen.seeds))]
     by_class, by_size = (defaultdict[str, Counter[str]](Counter) for _ in range(2))
-    try:
-        for threads in map(int, chosen.threads.split(",")):
-            for one, verdict, seconds in every(device, threads, chosen.seeds):
-                for counts in (by_class[one.group], by_size[f"{threads} threads"]):
-                    counts[verdict] += 1
-                    counts["milliseconds"] += round(1000 * seconds)
-    finally:
-        device.close()
+    for one, verdict, seconds in every(asked, DEVICES[chosen.device], chosen.jobs, chosen.seconds):
+        for counts in (by_class[planted_programs.program(one.name).group], by_size[f"{one.threads} threads"]):
+            counts[verdict] += 1
+            counts["milliseconds"] += round(1000 * seconds)
     print("\n".join([*table("class", by_class), "", *table("block", by_size)]))
 
 
-def every(device: Device, threads: int, seeds: int) -> Iterator[tuple[Program, str, float]]:
+@dataclass(frozen=True)
+class Asked:
+    """A pair of programs, and how it is run."""
+
+    threads: int
+    name: str
+    seed: int
+
+
+def mixed(names: tuple[str, ...]) -> list[str]:
+    """The names in an order in which the first so many are of every class."""
+    return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
+
+
+def every(
+    asked: list[Asked], make: Callable[[], Device], jobs: int, seconds: float
+) -> Iterator[tuple[Asked, str, float]]:
     """Each program without its bug and with it, what comes of it, and how long that takes."""
-    for name in planted_programs.NAMES:
-        for seed in range(seeds):
-            for has_bug in (False, True):
-                one, began = planted_programs.program(name), time.perf_counter()
-                verdict = judged(device, one, has_bug, threads, seed)
-                if verdict not in ("found", "silent"):
-                    print(f"{verdict}: {name}, {threads} threads, seed {seed}", flush=True)
-                yield one, verdict, time.perf_counter() - began
+    devices, free, ends = [make() for _ in range(jobs)], SimpleQueue[Device](), time.monotonic() + seconds
+    for one in devices:
+        free.put(one)
+
+    def pair(one: Asked) -> list[tuple[Asked, str, float]]:
+        device = free.get()
+        try:
+            return [timed(device, one, has_bug) for has_bug in (False, True)] if time.monotonic() < ends else []
+        finally:
+            free.put(device)
+
+    try:
+        with ThreadPoolExecutor(jobs) as pool:
+            for told in pool.map(pair, asked):
+                yield from told
+    finally:
+        for one in devices:
+            one.close()
+
+
+def timed(device: Device, asked: Asked, has_bug: bool) -> tuple[Asked, str, float]:
+    """What comes of one of a pair; told at once where it is not as it should be."""
+    began = time.perf_counter()
+    verdict = judged(device, planted_programs.program(asked.name), has_bug, asked.threads, asked.seed)
+    if verdict not in ("found", "silent"):
+        print(f"{verdict}: {asked.name}, {asked.threads} threads, seed {asked.seed}", flush=True)
+    return asked, verdict, time.perf_counter() - began
 
 
 def judged(device: Device, one: Program, has_bug: bool, threads: int, seed: int) -> str:
     """found, warned, missed; accused or silent; or that it could not be run."""
-    timeout = 1.0 if has_bug and one.finds == "hang" else 20.0
+    on_card = device.name == "gpu"  # where these take no time, and the tools twenty times as long and a minute
+    timeout = 1.0 if on_card or (has_bug and one.finds == "hang") else 20.0
     try:
         outcome = device.run(
             planted_programs.job(one, has_bug, threads, seed), Probe(check=True, runs=3, seed=seed, timeout=timeout)
