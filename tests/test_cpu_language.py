@@ -402,7 +402,6 @@ UNSUPPORTED = {
     'asm volatile("bar.sync 0;");': "inline PTX",
     "cudaTextureObject_t t = 0;": "textures",
     "other<<<1, 1>>>(y);": "launches in the source",
-    "cuda::barrier<cuda::thread_scope_block> *arrived = nullptr;": "asynchronous barriers",
 }
 
 

@@ -45,11 +45,10 @@ _UNSUPPORTED = (
     (r"\bthis_cluster\s*\(|\bcluster_group\b|\b__cluster_dims__\b", "thread block clusters"),
     (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelEx\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
     (r"\bcudaGraph\w*\s*\(|\bcudaStreamBeginCapture\s*\(", "CUDA graphs"),
-    (r"\bcuda\s*::\s*(?:barrier|pipeline_shared_state)\b", "asynchronous barriers"),
     (r"\bthrust\s*::", "thrust"),
     (r"\bcub\s*::\s*(?!(?:BlockReduce|WarpReduce|Sum|Max|Min|BLOCK_REDUCE_\w+)\b)\w+", "this part of cub"),
     (
-        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t)\b)",
+        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*|(?:std\s*::\s*)?move|barrier|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t)\b)",
         "this part of libcu++ (cuda::)",
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
