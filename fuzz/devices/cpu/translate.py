@@ -48,7 +48,7 @@ _UNSUPPORTED = (
     (r"\bthrust\s*::", "thrust"),
     (r"\bcub\s*::\s*(?!(?:BlockReduce|WarpReduce|Sum|Max|Min|BLOCK_REDUCE_\w+)\b)\w+", "this part of cub"),
     (
-        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*|(?:std\s*::\s*)?move|barrier|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t)\b)",
+        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t)\b)",
         "this part of libcu++ (cuda::)",
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
