@@ -27,8 +27,16 @@ ROWS = (
 )  # fmt: skip
 SOME = ((1024, 1024), (65536, 1024), (65536, 1023), (32768, 4096), (8192, 16384))
 LADDER = ("naive_block", "online_block", "online_block_vec4", "cached_block", "dispatch", "fastest")
+LONG = ((65536, 1024), (8192, 16384), (1024, 131072))
+NORMS = ((65536, 1024), (32768, 4096), (8192, 16384))
 KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = (
     ("softmax/fastest", ROWS, ALL),
+    ("softmax/fastest_bf16", SOME, ALL),
+    ("reduce/block_sum_vec4", ((1024, 4096), *LONG), ALL),
+    ("reduce/block_max_vec4", LONG, ALL),
+    ("transpose/tiled_vec4", ((4096, 4096), (4000, 3000)), ALL),
+    ("rms_norm/block_in_registers", NORMS, ALL),
+    ("layer_norm/block_in_registers", NORMS, ALL),
     *((f"softmax/{name}", ((32768, 4096),), ()) for name in LADDER),
 )
 """Name, sizes, rivals."""

@@ -11,8 +11,11 @@ struct Vector {
     float of[width];
 };
 
+template <bool IS_KEPT>
 __device__ __forceinline__ void widen(Vector<float> &v, const float *from) {
-    const float4 q = __ldcs(reinterpret_cast<const float4 *>(from));
+    // what is read for the last time need not be kept in the caches
+    const float4 *place = reinterpret_cast<const float4 *>(from);
+    const float4 q = IS_KEPT ? *place : __ldcs(place);
     v.of[0] = q.x;
     v.of[1] = q.y;
     v.of[2] = q.z;
@@ -44,9 +47,10 @@ struct Row {
         return col < cols ? col : -1;
     }
 
+    template <bool IS_KEPT = false>
     __device__ __forceinline__ Vector<E> load(int vector) const {
         Vector<E> v;
-        widen(v, x + head + width * vector);
+        widen<IS_KEPT>(v, x + head + width * vector);
         return v;
     }
 };
@@ -63,6 +67,17 @@ __device__ __forceinline__ void store_singly(E *to, const Vector<E> &v) {
     for (int k = 0; k < Vector<E>::width; ++k) {
         to[k] = static_cast<E>(v.of[k]);
     }
+}
+
+// How many threads a multiprocessor shall run at once, by the floats that one holds: of 65536 registers each gets 32 for
+// 16 floats, 64 for 40, and 128 for more. With few floats the compiler takes few by itself. More than 16 blocks at once,
+// of 64 threads, gain nothing.
+constexpr int resident_threads(int floats) {
+    return floats <= 16 ? 2048 : floats <= 40 ? 1024 : 512;
+}
+
+constexpr int resident_blocks(int threads, int floats) {
+    return floats <= 8 ? 1 : threads * 16 <= resident_threads(floats) ? 16 : resident_threads(floats) / threads;
 }
 
 template <int LANES>

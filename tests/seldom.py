@@ -9,8 +9,11 @@ ONE_A_FAMILY = (
     "prefix_sum/block", "rms_norm/bf16_vec8",
 )  # fmt: skip
 """Of the other ops, the kernels whose first trials are run each time."""
-FAST = ("softmax/block_in_registers", "softmax/lanes_a_row", "softmax/row_in_shared", "softmax/two_launches_reversed")
-"""Methods of which softmax/fastest has every one."""
+FAST = (
+    "softmax/block_in_registers", "softmax/fastest_bf16", "softmax/fastest_f16", "softmax/lanes_a_row",
+    "softmax/row_in_shared", "softmax/two_launches_reversed",
+)  # fmt: skip
+"""Methods of which softmax/fastest has every one, and the same for other elements."""
 
 
 def is_seldom(kernel: Kernel) -> bool:

@@ -33,17 +33,6 @@
 
 #include "../row.cuh"
 
-// How many threads a multiprocessor shall run at once, by the floats that one holds: of 65536 registers each gets 32 for
-// 16 floats, 64 for 40, and 128 for more. With few floats the compiler takes few by itself. More than 16 blocks at once,
-// of 64 threads, gain nothing.
-constexpr int resident_threads(int floats) {
-    return floats <= 16 ? 2048 : floats <= 40 ? 1024 : 512;
-}
-
-constexpr int resident_blocks(int threads, int floats) {
-    return floats <= 8 ? 1 : threads * 16 <= resident_threads(floats) ? 16 : resident_threads(floats) / threads;
-}
-
 template <class E, int THREADS, int VECTORS>
 __global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, VECTORS * Vector<E>::width))
 softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols) {

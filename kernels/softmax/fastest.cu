@@ -109,14 +109,14 @@
 //
 // [[launch]]
 // when  = "cols > 57344"
-// entry = "softmax_parts<512>"
+// entry = "softmax_parts<float, 512>"
 // grid  = "rows * parts"
 // block = "512"
 // args  = ["maxima", "sums", "x", "parts", "share", "cols"]
 //
 // [[launch]]
 // when  = "cols > 57344"
-// entry = "softmax_write<512>"
+// entry = "softmax_write<float, 512>"
 // grid  = "rows * parts"
 // block = "512"
 // args  = ["y", "x", "maxima", "sums", "parts", "share", "cols"]

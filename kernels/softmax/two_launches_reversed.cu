@@ -33,13 +33,13 @@
 // pos_inf = "row"
 //
 // [[launch]]
-// entry = "softmax_parts<{threads}>"
+// entry = "softmax_parts<float, {threads}>"
 // grid  = "rows * parts"
 // block = "threads"
 // args  = ["maxima", "sums", "x", "parts", "share", "cols"]
 //
 // [[launch]]
-// entry = "softmax_write<{threads}>"
+// entry = "softmax_write<float, {threads}>"
 // grid  = "rows * parts"
 // block = "threads"
 // args  = ["y", "x", "maxima", "sums", "parts", "share", "cols"]
@@ -52,55 +52,55 @@ __device__ __forceinline__ float finite_or_zero(float max) {
     return max == -INFINITY ? 0.0f : max;
 }
 
-// Four vectors of a thread's share, `THREADS` apart; what lies behind `end` is -inf. What is read for the last time need
-// not be kept in the caches.
-template <int THREADS, bool IS_LAST>
-__device__ __forceinline__ void load_four(Vector<float> (&four)[4], const Row<float> &row, int first, int end) {
+// Four vectors of a thread's share, `THREADS` apart; what lies behind `end` is -inf.
+template <int THREADS, bool IS_KEPT, class E>
+__device__ __forceinline__ void load_four(Vector<E> (&four)[4], const Row<E> &row, int first, int end) {
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
         const int i = first + k * THREADS;
-        if (i < end && IS_LAST) {
-            widen(four[k], row.x + row.head + 4 * i);
-        } else if (i < end) {
-            const float4 q = *reinterpret_cast<const float4 *>(row.x + row.head + 4 * i);
-            four[k] = {{q.x, q.y, q.z, q.w}};
+        if (i < end) {
+            four[k] = row.template load<IS_KEPT>(i);
         } else {
-            four[k] = {{-INFINITY, -INFINITY, -INFINITY, -INFINITY}};
+#pragma unroll
+            for (int j = 0; j < Row<E>::width; ++j) {
+                four[k].of[j] = -INFINITY;
+            }
         }
     }
 }
 
-template <int THREADS>
+template <class E, int THREADS>
 __global__ void __launch_bounds__(THREADS) softmax_parts(float *__restrict__ maxima, float *__restrict__ sums,
-                                                         const float *__restrict__ x, int parts, int share, int cols) {
+                                                         const E *__restrict__ x, int parts, int share, int cols) {
     // maxima and sums are (rows, parts), x is (rows, cols); a block a part
+    constexpr int width = Row<E>::width;
     __shared__ float max_of_warp[32];
     __shared__ float sum_of_warp[32];
     const int part = blockIdx.x % parts;
-    const Row<float> row(x, blockIdx.x / parts, cols);
+    const Row<E> row(x, blockIdx.x / parts, cols);
     const int begin = min(static_cast<long long>(part) * share, static_cast<long long>(row.vectors));
     const int end = min(begin + share, row.vectors);
     const int col = part == 0 ? row.edge(threadIdx.x) : -1;
 
-    float max = col >= 0 ? row.x[col] : -INFINITY;
+    float max = col >= 0 ? static_cast<float>(row.x[col]) : -INFINITY;
     float sum = col >= 0 ? expf(max - finite_or_zero(max)) : 0.0f;
     for (int i = begin + threadIdx.x; i < end; i += 4 * THREADS) {
-        Vector<float> four[4];
-        load_four<THREADS, false>(four, row, i, end);
+        Vector<E> four[4];
+        load_four<THREADS, true>(four, row, i, end);
         float top = max;
 #pragma unroll
-        for (int k = 0; k < 16; ++k) {
-            top = fmaxf(top, four[k / 4].of[k % 4]);
+        for (int k = 0; k < 4 * width; ++k) {
+            top = fmaxf(top, four[k / width].of[k % width]);
         }
-        if (top > max) {  // one rescaling for sixteen elements; max may be -inf, and then the sum is 0
+        if (top > max) {  // one rescaling for all of them; max may be -inf, and then the sum is 0
             sum *= expf(max - top);
             max = top;
         }
         const float below = finite_or_zero(max);
         float columns[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 #pragma unroll
-        for (int k = 0; k < 16; ++k) {
-            columns[k % 4] += expf(four[k / 4].of[k % 4] - below);
+        for (int k = 0; k < 4 * width; ++k) {
+            columns[k % 4] += expf(four[k / width].of[k % width] - below);
         }
         sum += (columns[0] + columns[1]) + (columns[2] + columns[3]);
     }
@@ -112,15 +112,16 @@ __global__ void __launch_bounds__(THREADS) softmax_parts(float *__restrict__ max
     }
 }
 
-template <int THREADS>
+template <class E, int THREADS>
 __global__ void __launch_bounds__(THREADS)
-softmax_write(float *__restrict__ y, const float *__restrict__ x, const float *__restrict__ maxima,
+softmax_write(E *__restrict__ y, const E *__restrict__ x, const float *__restrict__ maxima,
               const float *__restrict__ sums, int parts, int share, int cols) {
     // y and x are (rows, cols), maxima and sums are (rows, parts); a block a part, the last one first
+    constexpr int width = Row<E>::width;
     const int number = gridDim.x - 1 - blockIdx.x;
     const int part = number % parts;
     const int index = number / parts;
-    const Row<float> row(x, index, cols);
+    const Row<E> row(x, index, cols);
     y += static_cast<size_t>(index) * cols;
     maxima += static_cast<size_t>(index) * parts;
     sums += static_cast<size_t>(index) * parts;
@@ -141,16 +142,16 @@ softmax_write(float *__restrict__ y, const float *__restrict__ x, const float *_
     const int end = min(begin + share, row.vectors);
     const bool is_aligned = is_placed_alike(y, row.x);
     for (int i = begin + threadIdx.x; i < end; i += 4 * THREADS) {
-        Vector<float> four[4];
-        load_four<THREADS, true>(four, row, i, end);
+        Vector<E> four[4];
+        load_four<THREADS, false>(four, row, i, end);
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
 #pragma unroll
-            for (int j = 0; j < 4; ++j) {
+            for (int j = 0; j < width; ++j) {
                 // a row of nothing but -inf: exp(-inf - -inf) is NaN, as is right there
                 four[k].of[j] = expf(four[k].of[j] - max) * scale;
             }
-            const int place = row.head + 4 * (i + k * THREADS);
+            const int place = row.head + width * (i + k * THREADS);
             if (i + k * THREADS < end && is_aligned) {
                 narrow(y + place, four[k]);
             } else if (i + k * THREADS < end) {
@@ -160,6 +161,6 @@ softmax_write(float *__restrict__ y, const float *__restrict__ x, const float *_
     }
     const int col = part == 0 ? row.edge(threadIdx.x) : -1;
     if (col >= 0) {
-        y[col] = expf(row.x[col] - max) * scale;
+        y[col] = static_cast<E>(expf(static_cast<float>(row.x[col]) - max) * scale);
     }
 }

@@ -1,0 +1,50 @@
+// Maximum of each row, one block a row, in float4, four of a thread's vectors on their way at a time.
+//
+// block_max reads an element at a time, and each load waits for the one before. Here a thread asks for four vectors of 16
+// bytes before it needs the first. A row may begin anywhere: what lies before its first vector and behind its last is the
+// row's edge, an element a thread. The identity is -inf.
+//
+// /// kernel
+// op     = "row_max"
+// axes   = { rows = "1..2147483647", cols = "1..1073741824" }
+// tune   = { threads = [32, 64, 128, 256, 512, 1024] }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+// align  = 4
+//
+// [[launch]]
+// entry = "block_max_vec4<{threads}>"
+// grid  = "rows"
+// block = "threads"
+// args  = ["y", "x", "cols"]
+// ///
+
+#include "../row.cuh"
+
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS)
+block_max_vec4(float *__restrict__ y, const float *__restrict__ x, int cols) {
+    // y is (rows), x is (rows, cols); a block a row
+    __shared__ float of_warp[32];
+    const Row<float> row(x, blockIdx.x, cols);
+    float parts[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    for (int i = threadIdx.x; i < row.vectors; i += 4 * THREADS) {
+        Vector<float> four[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            four[k] = {{-INFINITY, -INFINITY, -INFINITY, -INFINITY}};
+            if (i + k * THREADS < row.vectors) {
+                four[k] = row.load(i + k * THREADS);
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < 16; ++k) {
+            parts[k % 4] = fmaxf(parts[k % 4], four[k / 4].of[k % 4]);
+        }
+    }
+    const int col = row.edge(threadIdx.x);
+    const float edge = col >= 0 ? row.x[col] : -INFINITY;
+    const float of_row = block_max<THREADS>(fmaxf(fmaxf(fmaxf(parts[0], parts[1]), fmaxf(parts[2], parts[3])), edge), of_warp);
+    if (threadIdx.x == 0) {
+        y[blockIdx.x] = of_row;
+    }
+}
