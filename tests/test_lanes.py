@@ -53,15 +53,15 @@ def told(result: Result) -> str:
 
 
 def test_each_device_finds_what_it_finds_alone_whatever_the_jobs(tmp_path: Path) -> None:
-    kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=40)
+    kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=24)
     both = run_lanes(kernels, [replace(LANES[0], jobs=2), LANES[1]], replace(options, out=tmp_path))
     assert [told(one) for one in both] == [told(run_campaign(kernels, lane.make_device, options)) for lane in LANES]
-    assert both[0].trials == both[1].trials == 40
+    assert both[0].trials == both[1].trials == 24
     assert json.loads((tmp_path / "unchecked/state.json").read_text())["seed"] == 3
 
 
 def test_one_process_runs_two_devices_by_turns_and_finds_the_same() -> None:
-    kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=20)
+    kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=12)
     turns: list[int] = []
     here = run_lanes(kernels, [replace(lane, jobs=0) for lane in LANES], options, lambda event: _note(event, turns))
     assert list(map(told, here)) == list(map(told, run_lanes(kernels, LANES, options)))
@@ -74,18 +74,18 @@ def _note(event: Event, turns: list[int]) -> None:
 
 
 def test_a_campaign_on_two_devices_goes_on_where_both_were_interrupted(tmp_path: Path) -> None:
-    kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=40)
+    kernels, options = (LEADING,), Options(seed=3, max_cases=20)
     totals: list[int] = []
 
     def stop(event: Event) -> None:
         if isinstance(event, Tried):
             totals.append(event.total)
-            if event.total == 33:
+            if event.total == 17:
                 raise KeyboardInterrupt
 
     parts = replace(options, out=tmp_path)
     first = joined(run_lanes(kernels, LANES, parts, stop), ["unchecked", "cpu"])
-    assert (first.stop_reason, first.trials, totals) == ("interrupted", 33, list(range(1, 34)))
+    assert (first.stop_reason, first.trials, totals) == ("interrupted", 17, list(range(1, 18)))
     assert list(map(told, run_lanes(kernels, LANES, parts))) == list(map(told, run_lanes(kernels, LANES, options)))
 
 

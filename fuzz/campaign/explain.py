@@ -33,6 +33,8 @@ from kfuzz.trials.trial import run_trial
 RUNS, SECONDS, ALL_SECONDS = 100, 20.0, 60.0
 """For the small case of a bug, so many runs, which take less than a second. What is found must not depend on how busy
 the machine is: the seconds, of a bug and of all together, only end what is beyond measure."""
+CRASHING_RUNS = 4
+"""The same where each run ends its process: a crash that is known is worth a few seconds, no more."""
 MOST_SMALL = 10
 """So many bugs of a campaign are told by a small case, the first ones; `kfuzz minimize` does it for others."""
 CPU = "cpu"
@@ -71,7 +73,7 @@ def explained(result: Result, lanes: Sequence[Lane], options: Options) -> Result
                     found[place] = together
                     told_first = [bug for bug in together.bugs if _is_to_be_small(bug)][:left]
                     left -= len(told_first)
-                    small = (_small(one.kernel, bug, result.seed, options, devices, until) for bug in told_first)
+                    small = (_small(one, bug, result.seed, options, devices, until) for bug in told_first)
                     found[place] = together = _replaced(together, small)
                     found[place] = _replaced(together, _ranked(together, options, devices.checking))
                     if len(lanes) > 1:
@@ -148,13 +150,15 @@ def _is_to_be_small(bug: Bug) -> bool:
     return bug.is_error and not bug.is_known and bug.headline.defect.kind not in ALONE
 
 
-def _small(kernel: Kernel, bug: Bug, seed: int, options: Options, devices: _Devices, until: float) -> Discovery:
+def _small(of: KernelResult, bug: Bug, seed: int, options: Options, devices: _Devices, until: float) -> Discovery:
     """What a new bug is told by, as a case shows it that is as small as it gets in so many runs."""
-    one, probe, device = bug.headline, _probe(kernel, seed, bug.headline, options), devices.of(bug.headline)
+    kernel, one, device = of.kernel, bug.headline, devices.of(bug.headline)
+    probe = _probe(kernel, seed, one, options)
     attempt = attempt_of(kernel, seed, one.smallest_trial, options.budget)
     subject = subject_of(kernel, attempt.case, attempt.tune, probe.check, probe.seed)
     failure = Failure(pointed(subject, one.defect), one.defect, probe.runs)
-    found = minimize(failure, device, most_runs=RUNS, max_time=min(SECONDS, until - time.monotonic()), again=0)
+    most = CRASHING_RUNS if any(kind == one.defect.kind for _, kind in of.progress.fatal) else RUNS
+    found = minimize(failure, device, most_runs=most, max_time=min(SECONDS, until - time.monotonic()), again=0)
     if found.stop == "interrupted":
         raise KeyboardInterrupt
     path = one.path
