@@ -19,11 +19,17 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.oracle.rounding import Accuracy, U
 from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.plan import Large, plan
+from kfuzz.timing.sizes import tunes_at
 from kfuzz.trials.trial import Trial, run_trial
 
 KERNELS = {kernel.name: kernel for kernel in discover()}
 CORRECT = [name for name, kernel in KERNELS.items() if not kernel.broken]
 BROKEN = [name for name, kernel in KERNELS.items() if kernel.broken]
+
+
+def is_plain_softmax(kernel: Kernel) -> bool:
+    """Of floats: an answer in 16 bits is rounded once more."""
+    return kernel.op == "softmax" and kernel.arrays["x"].element == "f32"
 
 
 LARGE_TOO = {
@@ -118,6 +124,8 @@ def test_every_launch_parameter_keeps_the_claim(name: str, device: CpuDevice) ->
     for parameter, values in kernel.tune.items():
         for value in values:
             tune = {**attempt.tune, parameter: value}
+            if kernel.where.broken({**kernel.axes_of(attempt.case.arrays), **tune}):
+                continue  # no launch that is claimed at this size
             trial = run_trial(kernel, attempt.case, tune, device, Probe(runs=2))
             assert not trial.defects, told(trial)
 
@@ -125,7 +133,7 @@ def test_every_launch_parameter_keeps_the_claim(name: str, device: CpuDevice) ->
 # The second opinion.
 
 
-@pytest.mark.parametrize("name", [name for name in CORRECT if KERNELS[name].op == "softmax"])
+@pytest.mark.parametrize("name", [name for name in CORRECT if is_plain_softmax(KERNELS[name])])
 @pytest.mark.parametrize("shape", ["normal", "descending", "spike at the end"])
 def test_softmax_is_as_near_to_the_exact_answer_as_its_counts_say(name: str, shape: str, device: CpuDevice) -> None:
     kernel = KERNELS[name]
@@ -185,7 +193,7 @@ def row_of(shape: str, cols: int) -> Floats:
 
 def answer(kernel: Kernel, inputs: dict[str, Floats], device: CpuDevice) -> tuple[dict[str, Floats], Accuracy]:
     """The kernel's outputs for its last launch parameters, and what it claims of them."""
-    bound = kernel.bind(inputs, {name: values[-1] for name, values in kernel.tune.items()})
+    bound = kernel.bind(inputs, list(tunes_at(kernel, kernel.axes_of(inputs)))[-1])
     got = kernel.outputs(device.run(bound.job, Probe(runs=2)).runs[0].outputs)
     return {role: np.asarray(array, np.float32) for role, array in got.items()}, bound.accuracy
 
