@@ -5,11 +5,11 @@ and probes; never what came of a trial.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import Probe
+from kfuzz.devices import Probe, PythonCall
 from kfuzz.devices.kinds import Kind
 from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.large import Large
@@ -37,6 +37,8 @@ LARGE: dict[int, Large] = {
 """Sizes that ordinary trials do not reach: seldom, since so many rows take as long as a hundred other trials."""
 LARGE_TIMEOUT = 3
 """Times as long as others may such a trial take on the device: with its judging, no more than 10 seconds."""
+MOST_PROGRAMS = 16
+"""Along each size, where an interpreter runs them."""
 BLOCKS = (2, 4, 8, 16, 32)
 """Trials of a kernel in the first rounds; the last number is for all that follow."""
 
@@ -81,11 +83,25 @@ WHOLE = Shard()
 
 def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> Attempt:
     """The input of a kernel's trial number `index`."""
+    if is_interpreted(kernel):
+        kernel, budget = narrowed(kernel), min(budget, BUDGET - 1)
     most, work = min(budget, FIRST_BUDGET << min(index % AGAIN // TRIALS_A_DOUBLING, 32)), WORK
     if is_check(index):
         most, work = min(most, CHECK_BUDGET), CHECK_WORK
     large = LARGE.get(index % LARGE_EVERY) if budget >= BUDGET else None
     return plan(kernel, seeded(seed_of(seed, kernel.name, index)), most, work, large)
+
+
+def is_interpreted(kernel: Kernel) -> bool:
+    """Whether an interpreter runs its programs one by one."""
+    return any(isinstance(entry, PythonCall) and entry.is_triton for entry in kernel.entries)
+
+
+def narrowed(kernel: Kernel) -> Kernel:
+    """The kernel with few programs: all its sizes but the last make more of them, and each takes milliseconds."""
+    first = {name: axis for name, axis in list(kernel.axes.items())[:-1] if not axis.listed}
+    few = {name: replace(axis, hi=max(axis.lo, min(axis.hi, MOST_PROGRAMS))) for name, axis in first.items()}
+    return replace(kernel, axes={**kernel.axes, **few})
 
 
 def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, fatal: tuple[Kind, ...] = ()) -> Probe:

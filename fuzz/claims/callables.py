@@ -81,7 +81,7 @@ def read_callable(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArr
             raise front.error((*KEY, "args"), f"'{name}' {what} and is not handed over")
     library = cast(ArrayLibrary, read_word(front, (*KEY, "library"), get_args(ArrayLibrary), text.library))
     strides = read_word(front, (*KEY, "strides"), ("contiguous", "any"), "contiguous")
-    call = PythonCall(entry, args, used, returns, library, strides == "any")
+    call = PythonCall(entry, args, used, returns, library, strides == "any", "triton" in text.packages)
     one = expression.number("1", ())
     return Launch(
         entry=entry,

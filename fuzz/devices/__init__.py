@@ -88,6 +88,8 @@ class PythonCall:
     returns: tuple[str, ...]
     library: ArrayLibrary
     any_strides: bool = False
+    is_triton: bool = False
+    """It launches Triton kernels, which Triton's interpreter runs where there is no GPU."""
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(self.arguments)})"

@@ -4,16 +4,20 @@ It has neither a reference nor a verdict, so there is none for a callable to fin
 differences mean, is as for a kernel on a gpu (gpu/experiments.py).
 """
 
+import importlib
+import os
 import resource
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import prod
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import DTYPES, Finding, Job, Outcome, Probe, PythonCall, Run
+from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.gpu.experiments import NOTHING, Fault, Returned, examined
 from kfuzz.devices.kinds import Kind
@@ -57,6 +61,8 @@ class PythonBackend:
         call = job.steps[0].entry
         assert isinstance(call, PythonCall), "other jobs go to other devices"
         lender = lender_of(call.library)
+        if call.is_triton:
+            checked_triton()  # before the file makes its kernels
         function = self._modules.function(job, call.function)
         caller = Caller(job, call, function, lender, self._arena.holds)
         bench = Bench(caller, self._arena, probe, begin)
@@ -136,7 +142,7 @@ class Bench:
             }
         handed = {name: view for name, view in views.items() if name not in call.returns}
         handed |= {name: one.array for name, one in strided.items()}
-        with self.caller.lender.watched(plan.word) as allocations:
+        with self.caller.lender.watched(plan.word) as allocations, self._programs(self.caller, handed, plan.word):
             answers = self.caller.answers(handed, self._sizes(job))
         self.caller.findings += [one for one in allocations.findings() if one.array not in self._known()]
         for name, one in strided.items():
@@ -144,6 +150,20 @@ class Bench:
             if (found := one.found(name)) is not None and name not in self._known():
                 self.caller.findings.append(found)
         return answers
+
+    @contextmanager
+    def _programs(self, caller: Caller, handed: NamedArrays, word: int) -> Iterator[None]:
+        """Have the programs of Triton kernels looked at, where the callable has any: none then leaves its arrays."""
+        if not caller.call.is_triton:
+            yield
+            return
+        triton = checked_triton()
+        names = {array.ctypes.data: name for name, array in handed.items()}
+        programs = triton.Programs(names, word, str(caller.job.path.resolve()))
+        with triton.WATCH.looking(programs):
+            yield
+        seen = {(one.kind, one.line, one.array) for one in caller.findings}
+        caller.findings += [one for one in programs.findings if (one.kind, one.line, one.array) not in seen]
 
     def _before(self, job: Job, image: Bytes, memory: Bytes, views: NamedArrays, number: int) -> Before | None:
         """Another input at the same addresses first, and of some trials many times; None where there is no other."""
@@ -156,12 +176,14 @@ class Bench:
             views[name][...] = decoy
         handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
         elements = sum(prod(buffer.shape) for buffer in job.buffers)
-        again = PRELUDE if number == 0 and has_prelude(self._seed, elements) else 0
+        is_slow = self.caller.call.is_triton  # under an interpreter
+        again = PRELUDE if number == 0 and not is_slow and has_prelude(self._seed, elements) else 0
         quiet = replace(self.caller, findings=[], earlier=[])
         returned: NamedArrays = {}
         try:
             for _ in range(1 + again):
-                returned = quiet.answers(handed, self._sizes(job))
+                with self._programs(quiet, handed, 0):
+                    returned = quiet.answers(handed, self._sizes(job))
         except (Fault, RefusedError):
             return None  # nobody claims this input; the one that counts comes next
         self.caller.look_at_earlier(self.caller.earlier)
@@ -189,6 +211,15 @@ class Bench:
         step = job.steps[0]
         names = self.caller.call.declared
         return {name: value for name, value in zip(names, step.args, strict=True) if isinstance(value, int)}
+
+
+def checked_triton() -> ModuleType:
+    """Triton's interpreter, looked at; a ClaimError where Triton is not installed."""
+    os.environ["TRITON_INTERPRET"] = "1"  # which Triton asks for as it makes a kernel
+    try:
+        return importlib.import_module("kfuzz.devices.python.libraries.triton_programs")
+    except ModuleNotFoundError as error:
+        raise ClaimError(f"{error.name} is not installed: pip install 'kfuzz[triton]'") from None
 
 
 def outputs_of(job: Job, views: NamedArrays, returned: NamedArrays) -> NamedArrays:
