@@ -153,9 +153,9 @@ def test_a_callable_of_another_library_is_judged_as_numpys_are(name: str, device
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed here")
     kernel = load(EXHIBITS / name)
-    found = list(trials(kernel, device))
+    found = list(trials(kernel, device, 8 if library == "triton" else TRIALS))
     kinds = {defect.kind for trial in found for defect in trial.errors}
-    assert sum(trial.elements for trial in found) > 100
+    assert sum(trial.elements for trial in found) > 20
     assert kernel.broken.kind in kinds if kernel.broken else not kinds
 
 

@@ -12,10 +12,11 @@ ROOT = Path(__file__).resolve().parent.parent
 ONLY = {
     "pycuda": "kfuzz.devices.gpu.card",
     "distributed": "kfuzz.campaign.cluster",
-    "torch": "kfuzz.devices.python.libraries.torch_arrays",
+    "torch": "kfuzz.devices.python.libraries",
     "jax": "kfuzz.devices.python.libraries.jax_arrays",
+    "triton": "kfuzz.devices.python.libraries.triton_programs",
 }
-"""Who wants these, which not everybody has, asks the one file that imports them."""
+"""Who wants these, which not everybody has, asks the one file, or the one folder, that imports them."""
 NOT_FOR_THE_ORACLE = ("pycuda", "hypothesis", "pytest", "click", "rich")
 PACKAGES = {"fuzz": "kfuzz", "oracle": "kfuzz.oracle"}
 
@@ -64,7 +65,7 @@ def wrong_arrows(root: Path) -> list[str]:
             package = imported.split(".")[0]
             of_the_search = package == "kfuzz" and imported != "kfuzz" and not is_oracle(imported)
             in_oracle = is_oracle(name) and (package in NOT_FOR_THE_ORACLE or of_the_search)
-            of_another = package in ONLY and name != ONLY[package]
+            of_another = package in ONLY and not f"{name}.".startswith(f"{ONLY[package]}.")
             by_folder = package in ("tests", "kernels", "benchmarks", "fuzz", "oracle")
             if in_oracle or of_another or by_folder or imported.startswith("."):
                 found.append(f"{name} -> {imported}")

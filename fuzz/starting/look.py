@@ -20,7 +20,7 @@ SAID: dict[Sort, str] = {
     "kernel": "CUDA without a claim",
     "extension": "a PyTorch extension without a claim",
     "no kernel": "no __global__ function in it: left alone",
-    "triton": "Triton, which is not judged yet: kfuzz reads CUDA",
+    "triton": "Triton: kfuzz fuzz FILE --op OP, under Triton's interpreter",
     "inline": "CUDA inside of Python, which is not read: move it into a .cu file",
 }
 TRITON = re.compile(r"^[ \t]*@(?:triton\.)?(?:jit|autotune|heuristics)\b", re.MULTILINE)

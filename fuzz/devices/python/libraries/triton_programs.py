@@ -1,7 +1,7 @@
 """Triton's own interpreter with its memory looked at: each load and store, element by element. Needs no GPU.
 
-It uses what Triton keeps private, so only tested versions are taken, and each launch makes sure that it is seen. The only
-file that imports triton.
+It uses what Triton keeps private, so only tested versions are taken, and each launch makes sure that it is seen. The
+only file that imports triton.
 """
 
 import ctypes
@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 import torch
 import triton
-import triton.runtime.interpreter as interpreter
 from numpy.typing import NDArray
+from triton.runtime import interpreter
 
 from kfuzz.devices import ClaimError, DeviceError, Finding
 from kfuzz.devices.kinds import Kind
 from kfuzz.devices.layout import OUTPUT, POISONS
 
 TESTED = ("3.6.",)
+NUMPY = "2.4.0"
+"""From which on an array of one element is no index any more, as which the interpreter's loops use it."""
 UNDEFINED = 113
 """What a masked lane of integers holds where a load says nothing else."""
 Bits = NDArray[Any]
@@ -151,8 +153,8 @@ def verb(is_write: bool) -> str:
 
 def memory_of(storage: Storage, size: int) -> Bits:
     """A storage as integers of so many bytes."""
-    whole = (ctypes.c_ubyte * storage.nbytes).from_address(storage.start)
-    return np.frombuffer(whole, np.uint8)[: storage.nbytes // size * size].view(f"u{size}")
+    whole: Bits = np.ctypeslib.as_array((ctypes.c_ubyte * storage.nbytes).from_address(storage.start))
+    return whole[: storage.nbytes // size * size].view(f"u{size}")
 
 
 class Watch:
@@ -162,17 +164,28 @@ class Watch:
         if not triton.__version__.startswith(TESTED):
             wanted = " or ".join(f"{one}x" for one in TESTED)
             raise ClaimError(f"triton {triton.__version__} is not known here: without a GPU triton {wanted} is wanted")
+        if np.lib.NumpyVersion(np.__version__) >= NUMPY:
+            told = f"triton {triton.__version__} does not run its loops with numpy {np.__version__}"
+            raise ClaimError(f"{told}: pip install 'numpy<{NUMPY}'")
         self.programs: Programs | None = None
         builder, grid = interpreter.InterpreterBuilder, interpreter.GridExecutor
         self._real = {name: getattr(builder, name) for name in ("create_masked_load", "create_masked_store")}
         self._launch = grid.__call__
-        builder.create_masked_load = lambda *given: self._load(*given)
-        builder.create_masked_store = lambda *given: self._store(*given)
+
+        def load(*given: Any) -> Any:  # noqa: ANN401  Triton has no types for it
+            return self._load(*given)
+
+        def store(*given: Any) -> Any:  # noqa: ANN401  Triton has no types for it
+            return self._store(*given)
+
+        def launch(*given: Any, **named: Any) -> Any:  # noqa: ANN401  Triton has no types for it
+            return self._launched(*given, **named)
+
+        builder.create_masked_load, builder.create_masked_store, grid.__call__ = load, store, launch
         for name in ("create_atomic_rmw", "create_atomic_cas"):
             setattr(builder, name, self._marking(getattr(builder, name), "is_ordered"))
         builder.create_int_to_ptr = self._marking(builder.create_int_to_ptr, "makes_pointers")
-        grid.__call__ = lambda *given, **named: self._launched(*given, **named)
-        self._ours = builder.create_masked_load
+        self._ours = load
 
     @contextmanager
     def looking(self, programs: Programs) -> Iterator[None]:
