@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from kfuzz.claims.front_matter import MOST_BYTES, has_claim
+from kfuzz.claims.front_matter import MOST_BYTES, has_claim, head_of
 from kfuzz.claims.signature import entries_of
 from kfuzz.devices.cuda_text import includes
 from kfuzz.find.project import sources
@@ -63,7 +63,10 @@ def sort_of_cuda(text: str) -> Sort:
 
 
 def sort_of_python(text: str) -> Iterator[Sort]:
-    """Kernels in a Python file, of either sort."""
+    """Kernels in a Python file, of either sort; one that has a claim is ready."""
+    if has_claim(head_of(text)):
+        yield "claimed"
+        return
     if IMPORTS_TRITON.search(text) and TRITON.search(text):
         yield "triton"
     if INLINE.search(text):

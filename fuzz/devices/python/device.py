@@ -23,7 +23,8 @@ class PythonDevice:
         if probe.watch or job.blocks:
             return Outcome()  # a library does not say who has stored what, and has no blocks to leave out
         outcome = self._worker.run(job, probe)
-        if any(found.kind in FATAL for found in outcome.findings) and self._worker.pid is None:
+        fatal = {found.kind for found in outcome.findings} & FATAL
+        if self._worker.pid is None and not fatal <= {*probe.fatal}:
             return confirmed(outcome, self._worker.run(job, probe))
         return outcome
 
