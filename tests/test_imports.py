@@ -14,7 +14,6 @@ ONLY = {
     "distributed": "kfuzz.campaign.cluster",
     "torch": "kfuzz.devices.python.libraries",
     "jax": "kfuzz.devices.python.libraries.jax_arrays",
-    "triton": "kfuzz.devices.python.libraries.triton_programs",
 }
 """Who wants these, which not everybody has, asks the one file, or the one folder, that imports them."""
 NOT_FOR_THE_ORACLE = ("pycuda", "hypothesis", "pytest", "click", "rich")

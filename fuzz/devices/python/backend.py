@@ -64,6 +64,8 @@ class PythonBackend:
         if call.is_triton:
             checked_triton()  # before the file makes its kernels
         function = self._modules.function(job, call.function)
+        # What it returns is put where it would lie if it were handed over: the same is looked at then.
+        job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
         caller = Caller(job, call, function, lender, self._arena.holds)
         bench = Bench(caller, self._arena, probe, begin)
         try:
