@@ -6,18 +6,20 @@
 The whole claim of each kernel is taken out before. *Guessed*: arrays and launch were found from the text alone, given
 the op; else (several kernels in a file, or a parameter of its own) they are kept, and only [accuracy] and [values] are
 found. Each proposal is tried in 150 trials. A ratio is the proposed count over the author's, the least and the largest
-of many sizes and launches up to 2^26.
+of many sizes and launches up to 2^26; where one of the two counts each sum by itself, of the longest.
 """
 
 import random
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kfuzz.claiming.guess import guessed
 from kfuzz.claiming.keep import Proposal, proposed
 from kfuzz.claims.expression import Expression
+from kfuzz.claims.formula_claims import ClaimedCounts
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
+from kfuzz.claims.reading import Sizes
 from kfuzz.devices import ClaimError
 
 TRIED, LARGEST = 2000, 1 << 26
@@ -69,12 +71,14 @@ def row(kernel: Kernel, found: Proposal, launch: str) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def count(kernel: Kernel, key: str) -> Expression | None:
+def count(kernel: Kernel, key: str) -> ClaimedCounts:
     return kernel.rounding.adds if key == "adds" else kernel.rounding.rescales
 
 
-def text(expression: Expression | None) -> str:
-    return f"`{expression.text}`" if expression else "left out"
+def text(counts: ClaimedCounts) -> str:
+    if isinstance(counts, Expression):
+        return f"`{counts.text}`"
+    return ", ".join(f"{name} `{one.text}`" for name, one in counts.items()) if counts else "left out"
 
 
 def ratios(kernel: Kernel, found: Proposal, key: str) -> tuple[float, float]:
@@ -83,9 +87,25 @@ def ratios(kernel: Kernel, found: Proposal, key: str) -> tuple[float, float]:
     if author is None or other is None:
         return 1.0, 1.0
     every = [(kernel.sizes(axes, tune), found.kernel.sizes(axes, tune)) for axes, tune in sizes(kernel)]
-    pairs = [(author(ours), other(theirs)) for ours, theirs in every]
+    pairs = [pair for ours, theirs in every for pair in counted(author, ours, other, theirs)]
     each = [new / old if old else 1.0 + new for old, new in pairs]
     return min(each), max(each)
+
+
+def counted(
+    author: Expression | Mapping[str, Expression],
+    ours: Sizes,
+    other: Expression | Mapping[str, Expression],
+    theirs: Sizes,
+) -> list[tuple[int, int]]:
+    """Both counts at these sizes: sum by sum where both name the same sums, else of the longest sums."""
+    if isinstance(author, Mapping) and isinstance(other, Mapping) and author.keys() == other.keys():
+        return [(author[name](ours), other[name](theirs)) for name in author]
+    return [(longest(author, ours), longest(other, theirs))]
+
+
+def longest(counts: Expression | Mapping[str, Expression], at: Sizes) -> int:
+    return max(one(at) for one in counts.values()) if isinstance(counts, Mapping) else counts(at)
 
 
 def sizes(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
