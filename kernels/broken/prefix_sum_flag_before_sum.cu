@@ -42,19 +42,25 @@ __device__ void tell(float *sums, unsigned *flags, int tile, float sum, unsigned
     sums[tile] = sum;
 }
 
+__device__ unsigned flag_of(unsigned *flags, int tile) {
+    // what is known of a tile, once anything is
+    unsigned flag = 0;
+    while (flag == 0) {
+        flag = atomicAdd(&flags[tile], 0u);
+    }
+    __threadfence();  // nothing that the flag speaks of is read before it
+    return flag;
+}
+
 __device__ float looked_back(unsigned *flags, float *of_tile, float *up_to, int tile) {
-    // the sum of all tiles before this one
-    float before = 0.0f;
-    for (int other = tile - 1; other >= 0; --other) {
-        unsigned flag = 0;
-        while (flag == 0) {
-            flag = atomicAdd(&flags[other], 0u);
-        }
-        __threadfence();  // nothing that the flag speaks of is read before it
-        if (flag == ALL_IS_KNOWN) {
-            return up_to[other] + before;
-        }
-        before += of_tile[other];
+    // the sum of all tiles before this one: back to one that knows all before it, then forth, so that the order is one
+    int other = tile - 1;
+    while (other >= 0 && flag_of(flags, other) != ALL_IS_KNOWN) {
+        --other;
+    }
+    float before = other >= 0 ? up_to[other] : 0.0f;
+    for (int next = other + 1; next < tile; ++next) {
+        before += of_tile[next];
     }
     return before;
 }

@@ -1,10 +1,10 @@
 // Running sums of each row in a single pass over memory: tiles scanned by blocks that look back at one another.
 //
 // A block takes a ticket, which is its tile: so whoever waits for a tile waits for one that a running block has taken. It
-// scans its tile, makes the tile's sum known, and goes back over the tiles before it, adding up their sums, until it
-// meets one that knows all that lies before and in it. Then it makes known the same of its own. A sum is stored before the
-// flag that speaks of it, with a fence between them on both sides. Which tiles have got how far depends on the run, and
-// with it how the sum of what lies before is put together: the last bits may differ.
+// scans its tile, makes the tile's sum known, and goes back over the tiles before it until it meets one that knows all
+// that lies before and in it; from there it adds the tiles' sums up on the way forth. Then it makes known the same of its
+// own. A sum is stored before the flag that speaks of it, with a fence between them on both sides. How far back a block
+// has to go depends on the run; the order of the additions, and with it every bit, does not.
 //
 // /// kernel
 // op     = "prefix_sum"
@@ -42,19 +42,25 @@ __device__ void tell(float *sums, unsigned *flags, int tile, float sum, unsigned
     atomicExch(&flags[tile], flag);
 }
 
+__device__ unsigned flag_of(unsigned *flags, int tile) {
+    // what is known of a tile, once anything is
+    unsigned flag = 0;
+    while (flag == 0) {
+        flag = atomicAdd(&flags[tile], 0u);
+    }
+    __threadfence();  // nothing that the flag speaks of is read before it
+    return flag;
+}
+
 __device__ float looked_back(unsigned *flags, float *of_tile, float *up_to, int tile) {
-    // the sum of all tiles before this one
-    float before = 0.0f;
-    for (int other = tile - 1; other >= 0; --other) {
-        unsigned flag = 0;
-        while (flag == 0) {
-            flag = atomicAdd(&flags[other], 0u);
-        }
-        __threadfence();  // nothing that the flag speaks of is read before it
-        if (flag == ALL_IS_KNOWN) {
-            return up_to[other] + before;
-        }
-        before += of_tile[other];
+    // the sum of all tiles before this one: back to one that knows all before it, then forth, so that the order is one
+    int other = tile - 1;
+    while (other >= 0 && flag_of(flags, other) != ALL_IS_KNOWN) {
+        --other;
+    }
+    float before = other >= 0 ? up_to[other] : 0.0f;
+    for (int next = other + 1; next < tile; ++next) {
+        before += of_tile[next];
     }
     return before;
 }
