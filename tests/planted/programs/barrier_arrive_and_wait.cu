@@ -1,5 +1,5 @@
 // Threads hand numbers round by a barrier of libcu++. With the bug, they arrive and do not wait.
-// class: asynchronous barriers
+// class: barriers
 // finds: race
 // grid: 2
 // y: i32[2 * T]

@@ -1,5 +1,5 @@
 // A block copies a tile and waits for it at a barrier. With the bug, it arrives and reads.
-// class: asynchronous barriers
+// class: asynchronous copies
 // finds: race
 // grid: 2
 // y: f32[2 * T]

@@ -1,5 +1,5 @@
 // A block copies the next stage while it reads this one. With the bug, it does not wait for this one.
-// class: asynchronous barriers
+// class: asynchronous copies
 // finds: race
 // grid: 1
 // y: f32[T]

@@ -1,5 +1,5 @@
 // The first warp copies, the others add up. With the bug, it fills a stage that others still read.
-// class: asynchronous barriers
+// class: asynchronous copies
 // finds: race
 // grid: 1
 // y: f32[T]

@@ -1,5 +1,5 @@
 // Half of a block fills two buffers, the other half reads them. With the bug, a buffer is given back before it is read.
-// class: asynchronous barriers
+// class: barriers
 // finds: race
 // grid: 1
 // y: i32[T]
