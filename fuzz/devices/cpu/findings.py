@@ -91,7 +91,10 @@ SEEN: dict[str, Seen] = {
 }
 """What the runtime may see, in the order of abi.h's Kind, where 0 is nothing."""
 NAMES = ("none", *SEEN)
-ALLOCATED = re.compile(r"\b(?:cudaMalloc\w*|cudaHostAlloc)\s*\(\s*(?:\(\s*void\s*\*\*\s*\)\s*)?&?\s*([\w.>\[\]-]+)")
+ALLOCATED = re.compile(
+    r"\b(?:cudaMalloc\w*|cudaHostAlloc)\s*\(\s*(?:\(\s*void\s*\*\*\s*\)\s*)?&?\s*([\w.>\[\]-]+)|"
+    r"\b(\w+)\s*=\s*(?:torch|at)\s*::\s*(?:empty|zeros|ones|full)\w*\s*\("
+)
 LEFT_BEHIND = frozenset({"guard_overwritten", "input_changed"})
 OF_HOST = frozenset({"host_access", "host_fault", "copy_outside", "refusal_unseen", "refusal_seen"})
 
@@ -183,6 +186,7 @@ class ArrayInRun:
     shown: str
     freed: str = ""
     """Who frees it, in words; empty where nobody has."""
+    bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -218,8 +222,9 @@ def scene_of(job: Job, library: Library, run: RawRun) -> RunScene:
     arrays = [
         ArrayInRun(one.name, DTYPES[one.element].itemsize, f"{one.element}[{', '.join(map(str, one.shape))}]")
         for one in job.buffers
+        if not one.is_returned
     ]
-    arrays += [_allocated(run.buffers[number], library) for number in range(len(job.buffers), run.buffer_count)]
+    arrays += [_allocated(run.buffers[number], library) for number in range(len(arrays), run.buffer_count)]
     by_host = any(is_host(step.entry) for step in job.steps)
     launches = [LaunchShape(step.grid, step.block) for step in job.steps]
     if by_host:
@@ -233,7 +238,7 @@ def _allocated(raw: RawBuffer, library: Library) -> ArrayInRun:
     line, freed_line = (_line_of(library, number) for number in (raw.line, raw.freed_line))
     freed = f" and {freed_line} frees" if raw.flags & FREED else ""
     shown = f"the {raw.bytes} bytes that {line} allocates"
-    return ArrayInRun(named[1] if named else f"memory of {line}", WORD, shown, freed)
+    return ArrayInRun((named[1] or named[2]) if named else f"memory of {line}", WORD, shown, freed, raw.bytes)
 
 
 def _line_of(library: Library, number: int) -> str:
@@ -305,8 +310,11 @@ def _function(name: str) -> str:
 
 
 def _was_freed(seen: str, raw: RawFinding, scene: RunScene) -> bool:
-    """Whether an array had been freed when this was seen, not only later."""
-    return bool(scene.arrays[raw.place_number].freed) and (seen != "out_of_bounds" or bool(raw.detail))
+    """Whether an array had been freed when this was seen, not only later; what was written beside it tells nothing."""
+    array = scene.arrays[raw.place_number]
+    if seen == "guard_overwritten" and not 0 <= raw.offset < array.bytes:
+        return False
+    return bool(array.freed) and (seen != "out_of_bounds" or bool(raw.detail))
 
 
 def in_file(library: Library, number: int | None) -> tuple[str, int | None]:
