@@ -27,10 +27,7 @@ from kfuzz.search.plan import plan
 from kfuzz.trials.trial import Trial, run_trial
 
 PAIRS = sorted((Path(__file__).parent / "extensions" / "pairs").glob("*.cu"))
-IN_THE_SUITE = ("layout_of_a_view",)
-"""The others are run by make soak."""
 TRIALS, MOST = 30, 40
-EVERY = [pytest.param(one, id=one.stem, marks=() if one.stem in IN_THE_SUITE else pytest.mark.soak) for one in PAIRS]
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +49,8 @@ def trials(path: Path, cpu: CpuDevice, count: int) -> Iterator[Trial]:
         yield run_trial(kernel, attempt.case, attempt.tune, cpu, Probe(check=seed % 3 == 2))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", EVERY)
+@pytest.mark.soak
+@pytest.mark.parametrize("path", PAIRS, ids=lambda path: path.stem)
 def test_a_right_file_is_not_accused_and_the_same_with_a_bug_is_found(
     path: Path, cpu: CpuDevice, tmp_path: Path
 ) -> None:
