@@ -49,6 +49,7 @@ class PythonBackend:
     def __init__(self) -> None:
         self.is_spent = False
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.environ["TRITON_INTERPRET"] = "1"  # before torch imports Triton, which asks for it then
         warnings.simplefilter("ignore")  # infinities are tried on purpose, and a library warns of each
         self._arena = HostArena()
         self._modules = Modules()
@@ -217,7 +218,6 @@ class Bench:
 
 def checked_triton() -> ModuleType:
     """Triton's interpreter, looked at; a ClaimError where Triton is not installed."""
-    os.environ["TRITON_INTERPRET"] = "1"  # which Triton asks for as it makes a kernel
     try:
         return importlib.import_module("kfuzz.devices.python.libraries.triton_programs")
     except ModuleNotFoundError as error:
