@@ -54,6 +54,8 @@ IN_BASE_2 = ("expf(value - max)", FLASH)
         ("y = exp2f(x * 1.44269504f - m * 1.44269504f);", "exp", "exp2 scaled"),
         ("y = exp2f((x - m) * M_LOG2E);", "exp", "[5, 1.225]"),
         ("y = exp2f(kLog2e * (x - m));", "exp", "[5, 1.225]"),
+        ("y = exp10f((x - m) * 0.4342944819032518f);", "exp", "[5, 1.391]"),
+        ("y = exp10f(LOG10E * (x - m));", "exp", "[5, 1.391]"),
         ('y = x * LOG2E; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));', "exp", "__exp2f scaled"),
         ("y = __fdividef(e, s);", "divide", "fast reciprocal"),
         ("y = e * __frcp_rn(s);", "divide", "reciprocal"),

@@ -131,6 +131,7 @@ def contradiction(front: FrontMatter, said: Said) -> str:
     less = {
         "__expf": ("expf", "exp2 scaled", "__exp2f scaled"),
         "[5, 1.225]": ("expf",),
+        "[5, 1.391]": ("expf",),
         "fast reciprocal": ("ieee", "reciprocal"),
         "reciprocal": ("ieee",),
         "global": ("none",),

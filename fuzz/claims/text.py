@@ -15,6 +15,11 @@ CALL_OF_EXP2 = re.compile(r"\bexp2f?\s*(?=\()")
 DIFFERENCE_TIMES = re.compile(
     rf"^\(([^()]|\([^()]*\))*-([^()]|\([^()]*\))*\)\s*\*\s*{LOG2_E}$|^{LOG2_E}\s*\*\s*\(.*-.*\)$", re.IGNORECASE
 )
+LOG10_E = r"(?:\w*log10_?e\w*|0?\.43429448\w*)"
+CALL_OF_EXP10 = re.compile(r"\bexp10f?\s*(?=\()")
+TIMES_LOG10_E = re.compile(
+    rf"^\(([^()]|\([^()]*\))*-([^()]|\([^()]*\))*\)\s*\*\s*{LOG10_E}$|^{LOG10_E}\s*\*\s*\(.*-.*\)$", re.IGNORECASE
+)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 FAST_MATH = re.compile(r"\bnvcc\b[^\n]*\s--?use_fast_math\b")
 ATOMIC_ADD = re.compile(r"\b(?:gpuA|a)tomicAdd(?:_block|_system|NoReturn)?\s*(?=\()")
@@ -50,7 +55,7 @@ def said_in(source: str) -> dict[str, Said]:
 
 def looser(key: str, value: str, than: str) -> bool:
     """Whether one value allows what the other does, and more; of two words for a division, say."""
-    order = {"divide": ("reciprocal", "fast reciprocal"), "exp": ("[5, 1.225]", "__expf")}.get(key, ())
+    order = {"divide": ("reciprocal", "fast reciprocal"), "exp": ("[5, 1.225]", "[5, 1.391]", "__expf")}.get(key, ())
     return value in order and than in order and order.index(value) > order.index(than)
 
 
@@ -64,6 +69,7 @@ def facts(source: str) -> Iterator[tuple[int, str, str]]:
     for word in re.finditer(r"\b__frcp_rn\b", code):
         yield word.start(), "divide", "reciprocal"
     yield from base_two(code)
+    yield from base_ten(code)
     with_strings = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source)
     if re.search(LOG2_E, code, re.IGNORECASE):
         for word in re.finditer(r"\bex2\.approx\b", with_strings):
@@ -84,6 +90,13 @@ def base_two(code: str) -> Iterator[tuple[int, str, str]]:
         if re.search(LOG2_E, inner, re.IGNORECASE):
             is_of_difference = DIFFERENCE_TIMES.match(inner)
             yield call.start(), "exp", "[5, 1.225]" if is_of_difference else "exp2 scaled"
+
+
+def base_ten(code: str) -> Iterator[tuple[int, str, str]]:
+    """Calls of exp10f of a difference times log10(e): 2 ulp, and that factor is 0.3903 u from what it stands for."""
+    for call in CALL_OF_EXP10.finditer(code):
+        if TIMES_LOG10_E.match(" ".join(argument(code, call.end()).split())):
+            yield call.start(), "exp", "[5, 1.391]"
 
 
 def argument(code: str, at: int) -> str:
