@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from itertools import islice, zip_longest
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +25,25 @@ from distributed import LocalCluster
 
 from kfuzz.campaign.state import STATE
 from kfuzz.claims.kernel import KERNELS, discover
-from kfuzz.mutating.mutate import mutants
+from kfuzz.mutating.mutate import Mutant, mutants
 
 SEED = "7"
 RIGHT = [kernel for kernel in discover(KERNELS) if kernel.broken is None and not kernel.front.is_python]
 LOOK_SECONDS = 0.2
+OF_EACH = 40
+LOCAL: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
 
 
 def generated(folder: Path, count: int) -> None:
-    """So many kernel files, each a mutant, by turns of every kernel."""
+    """So many kernel files, each a mutant; of a kernel some, of all operators."""
     folder.mkdir(parents=True)
-    by_turns = zip_longest(*map(mutants, RIGHT))
-    for number, mutant in enumerate(islice((one for turn in by_turns for one in turn if one), count)):
+    every = (one for kernel in RIGHT for one in _some(mutants(kernel)))
+    for number, mutant in enumerate(islice(every, count)):
         (folder / f"generated_{number:04}.cu").write_text(mutant.source, encoding="utf-8")
+
+
+def _some(every: Sequence[Mutant]) -> Sequence[Mutant]:
+    return every[:: max(1, len(every) // OF_EACH)][:OF_EACH]
 
 
 def command(target: list[str], address: str, out: Path, *limits: str) -> list[str]:
@@ -82,7 +89,7 @@ def killed(words: list[str], out: Path, at: int) -> float:
 
 def files(count: int, workers: int, cases: int) -> None:
     """A folder of generated files, killed in the middle, resumed, and beside it one that nobody killed."""
-    with tempfile.TemporaryDirectory() as temporary, LocalCluster(n_workers=workers, threads_per_worker=1) as cluster:
+    with tempfile.TemporaryDirectory() as temporary, LocalCluster(n_workers=workers, **LOCAL) as cluster:
         folder = Path(temporary) / "generated"
         generated(folder, count)
         limits = ("--max-cases", str(cases * count))
@@ -107,7 +114,7 @@ def scaling(workers: list[int], seconds: float) -> None:
         rates: dict[int, float] = {}
         for count in (workers[-1], *workers):  # the first compiles
             out = Path(temporary) / f"{count} {len(rates)}"
-            with LocalCluster(n_workers=count, threads_per_worker=1) as cluster:
+            with LocalCluster(n_workers=count, **LOCAL) as cluster:
                 run(command(names, cluster.scheduler_address, out, "--max-time", f"{seconds}s"))
             document = json.loads((out / "run.json").read_text())
             rates[count] = document["trials"] / document["seconds"]
