@@ -27,7 +27,7 @@ from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.formats import F32, F64, Format, Reals, values
+from kfuzz.oracle.systems.formats import DTYPES, F32, F64, FORMATS, Format, Reals, values
 from kfuzz.oracle.systems.named import Named
 from kfuzz.oracle.systems.value import WORDS, Quantity
 from kfuzz.oracle.verdict import Special
@@ -382,7 +382,10 @@ class Question:
         self.op, self.claim, self.special, self.stored = op, accuracy, special, stored
         self.inputs = {n: values(a) if op.roles[n].is_float else a for n, a in inputs.items()}
         self.sizes = op.sizes_of(inputs)
-        self.work = F64 if any(a.dtype == np.float64 for n, a in inputs.items() if op.roles[n].is_float) else F32
+        given = [DTYPES.get(a.dtype, F32) for n, a in inputs.items() if op.roles[n].is_float]
+        self.work = F64 if F64 in given else F32
+        said = [FORMATS[name] for name in (accuracy.operand, *accuracy.keep.values()) if name]
+        self.least = max(form.min_normal for form in (*given, *said, self.work))
         numbers = op.scalars_of(self.sizes, scalars)
         self.scalars = Given(numbers)
         self.scalars.names = frozenset(scalars)
@@ -395,7 +398,7 @@ class Question:
     def band(self, form: str, only: Mapping[str, int] | None = None, balls: bool = False) -> Bands:
         return Bands(
             self.claim, self.sizes, self.work, form, BallEnds() if balls else None,
-            self.op.indices(self.sizes, only), self.special.all_neg_inf,
+            self.op.indices(self.sizes, only), self.special.all_neg_inf, self.least,
         )  # fmt: skip
 
     def _run(self, band: Bands, inputs: NamedReals) -> dict[str, Quantity]:

@@ -142,6 +142,12 @@ def test_of_tf32_four_products_meet_at_once_and_of_halves_sixteen(device: CpuDev
             assert single(device, kind, pairs, 0.0) == (2.0**-24 if place < together else 0.0)  # as seen on an H200
 
 
+def test_a_denormal_factor_has_the_exponent_of_its_format(device: CpuDevice) -> None:
+    denormal, below = (2.0**-24, 2.0**15), (2.0**-12, 2.0**-14)  # 2^-9 and 2^-26: of normal factors both would count
+    assert single(device, "half", [denormal, below], 0.0) == 2.0**-9
+    assert single(device, "half", [(2.0**-10, 2.0), below], 0.0) == 2.0**-9 + 2.0**-26
+
+
 def test_tf32_does_not_see_the_last_digits(device: CpuDevice) -> None:
     almost = float(np.nextafter(np.float32(2), np.float32(0)))
     assert single(device, "wmma::precision::tf32", [(almost, 1.0)], 0.0) == 2.0 - 2.0**-10

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kfuzz.oracle import Accuracy
+from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.rounding import FunctionModel
 from kfuzz.oracle.selfcheck.inputs import moment_rows
 from kfuzz.oracle.systems import derived, sums
@@ -283,6 +283,28 @@ def test_tensor_cores_cut_where_others_round() -> None:
     assert outside(Bands(short, {}), lambda N: N.matmul(N.input(a), N.input(b)), got) > 0
     one = S.sum(S.input(np.array([1, 1.5 * 2.0**-24]))).x
     assert float(one[0]) == 1.0  # as an H200 has it; rounded it is 1 + 2^-23
+
+
+def test_a_tensor_core_takes_a_denormal_factor_for_the_least_normal_one() -> None:
+    """gemm of f16 on an H200: 2^-24 x 2^15 keeps the exponent of 2^-14 x 2^15, and all is cut 25 bits below that."""
+    a = floats(RNG.standard_normal((40, 16)) * 2.0 ** RNG.integers(-24, -18, (40, 16)), F16)
+    b = floats(RNG.standard_normal((16, 3)) * 2.0 ** RNG.integers(-14, 14, (16, 3)), F16)
+    products = a[:, :, None] * b[None]
+    exponents = [np.where(v == 0, -14, np.maximum(np.frexp(v)[1] - 1, -14)) for v in (a, b)]
+    last = 2.0 ** ((exponents[0][:, :, None] + exponents[1][None]).max(axis=1, keepdims=True) - 25.0)
+    got = F32.cut((np.trunc(products / last) * last).sum(axis=1))
+    claim = replace(IEEE, adds=16, accumulate="mma")
+    assert outside(Bands(claim, {}, least=F16.min_normal), lambda N: N.matmul(N.input(a), N.input(b)), got) == 0
+    assert outside(Bands(claim, {}), lambda N: N.matmul(N.input(a), N.input(b)), got) > 0
+    for least in (F16.min_normal, 0.0):
+        N = Bands(claim, {}, least=least)
+        by_column = N.dot(N.input(a[:, :, None]), N.input(b[None]), "sum", axis=1)
+        assert (outside(N, by_column, got[:, None, :]) == 0) == bool(least)
+    for name in ("f16", "f32"):  # a question knows it from its inputs, or from what it is claimed to multiply
+        inputs = {"a": a[None], "b": b[None], "c0": np.zeros((1, 40, 3)), "bias": np.zeros(3)}
+        given = {k: v.astype("f4" if k in ("c0", "bias") or name == "f32" else "f2") for k, v in inputs.items()}
+        said = replace(claim, operand="f16" if name == "f32" else None)
+        assert judge("gemm", given, {"c": got[None].astype("f4")}, said).status == "kept"
 
 
 def test_a_rescale_errs_in_two_formats() -> None:

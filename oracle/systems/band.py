@@ -20,20 +20,24 @@ INF = np.inf
 
 
 class Bands:
-    """The sets of one formula under one claim; `work` is the format that is computed in."""
+    """The sets of one formula under one claim; `work` is the format that is computed in.
+
+    `least`: the least normal number of the narrowest format that a factor of a matrix product may be in.
+    """
 
     inf = np.inf
 
     def __init__(
         self, claim: Accuracy, sizes: Mapping[str, int], work: Format = F32, form: str = "",
         ends: Endpoints | None = None,
-        index: Mapping[str, Reals] | None = None, all_masked: str = "nan",
+        index: Mapping[str, Reals] | None = None, all_masked: str = "nan", least: float = 0.0,
     ) -> None:  # fmt: skip
         self.claim, self.sizes, self.f, self.form = claim, sizes, work, form
         self.E: Endpoints = ends or FloatEnds(np.longdouble if work is F64 else np.float64)
         self.indices, self.all_masked = index or {}, all_masked
         self.u, self.ftz = work.u, claim.ftz
         self.tiny = work.min_normal if claim.ftz else work.tiny
+        self.least = max(least, work.min_normal)
         self.steps = 0
         self.masked: list[Reals] = []
         self.notes: dict[str, int] = {}

@@ -25,7 +25,8 @@ ORDER_DECIDES = "sums whose overflow the order decides"
 MMA = 3.0
 """Units of u an addition in a tensor core costs (R14): it cuts where others round, which is 2 u, and cuts every term of
 a block of b, and the sum that comes in, to the last place of the largest: (b + 1) / b times as often, b at least 4, and
-the block's own sum once more."""
+the block's own sum once more. A factor that is denormal or zero counts as the least normal number of its format, for
+it keeps that one's exponent: `counted`."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ def growth(N: "Bands", name: str, terms: int, products: int = 0, has_exps: bool 
             lost += 2 * terms * held.tiny
         case "mma":
             each, unit = adds * MMA * u, MMA * u
+            if not products:
+                lost += terms * N.least * math.expm1(min(float(each), 1.0)) * (1 + 2.0**-40)
         case _:
             each, unit = adds * u, u
     exact_products = claim.accumulate == "mma"
@@ -93,15 +96,17 @@ def accumulator(N: "Bands", name: str) -> Format:
     return HELD.get(N.claim.for_sum(name).accumulate, N.f)
 
 
-def total(N: "Bands", a: Quantity, name: str, axis: int = -1, products: int = 0) -> Quantity:
-    """R2: the sum of an axis in any order."""
+def total(
+    N: "Bands", a: Quantity, name: str, axis: int = -1, products: int = 0, beside: Reals | float = 0.0
+) -> Quantity:
+    """R2: the sum of an axis in any order; `beside` is what it may be off by besides."""
     terms = a.shape[axis]
     if a.terms is not None and not products:
         made = exp_sum_of(N, a, name, axis)
         if made is not None:
             return made
     grown = growth(N, name, terms, products, a.terms is not None)
-    lost: Any = grown.lost
+    lost: Any = grown.lost + beside
     if a.terms is not None:  # a rescale scales down what was itself as much larger: docs/numerics.md#lift
         lost = lost * a.terms.lift * (a.terms.lift if N.claim.for_sum(name).rescales != 0 else 1.0)
     if terms == 1 and not products and a.terms is None and N.claim.accumulate not in ("f16", "bf16"):
@@ -224,7 +229,23 @@ def dot(N: "Bands", a: Quantity, b: Quantity, name: str, axis: int = -1) -> Quan
     if N.ftz:
         low = np.maximum(np.abs(lo), np.abs(hi)) < N.f.min_normal
         products.parts = (np.where(low, np.minimum(lo, 0.0), lo), np.where(low, np.maximum(hi, 0.0), hi), nan)
-    return total(N, products, name, axis, products=1)
+    if not is_mma(N, name):
+        return total(N, products, name, axis, products=1)
+    A, B = (counted(N, np.maximum(np.abs(v.lo), np.abs(v.hi))) for v in (a, b))
+    size = np.broadcast_to(A * B, np.broadcast_shapes(a.shape, b.shape)).sum(axis=axis, keepdims=True)
+    g = N.E.grow(growth(N, name, a.shape[axis], products=1).each) - 1
+    return total(N, products, name, axis, products=1, beside=size * g * (1 + 2.0**-40))
+
+
+def is_mma(N: "Bands", name: str) -> bool:
+    """Whether a tensor core adds this sum up."""
+    return N.claim.for_sum(name).accumulate == "mma"
+
+
+def counted(N: "Bands", size: Reals) -> Reals:
+    """What a tensor core takes the factors of a product for when it lays products side by side (R14)."""
+    finite = np.where(np.asarray(N.E.is_finite(size), dtype=np.bool_), size, 0.0)
+    return np.asarray(np.where(np.asarray(finite < N.least, dtype=np.bool_), N.least, finite))
 
 
 def operand(N: "Bands", a: Quantity) -> Quantity:
@@ -262,7 +283,10 @@ def matmul(N: "Bands", a: Quantity, b: Quantity, name: str) -> Quantity:
             B = B + rb
         g = N.E.grow(grown.each) - 1 + own
         size, _ = N.E.product(A, B)
-        radius = size * g if np.ndim(g) == 0 else N.E.product(A * g, B)[0]
+        if is_mma(N, name):
+            radius = N.E.product(counted(N, A) * g, counted(N, B))[0]
+        else:
+            radius = size * g if np.ndim(g) == 0 else N.E.product(A * g, B)[0]
         if ra is not None:
             radius = radius + N.E.product(ra, B)[0]
         if rb is not None:

@@ -1,8 +1,10 @@
 // What a tensor core makes of a b + c, as was seen on an H200: products are exact, and where floats are added all terms
 // of a step along k (of tf32 four at a time), and the sum that comes in, are cut to two digits beyond the last place of
-// the largest; the total is cut to a float, or rounded to a half. So 1 + 1.5 2^-24 is 1. Integers wrap round, or are kept
+// the largest, by the exponents of its factors, of which a denormal one has its format's least; the total is cut to a float, or rounded to a half. So 1 + 1.5 2^-24 is 1. Integers wrap round, or are kept
 // in range where asked. benchmarks/gpu_tensor_cores.py shows all of it.
 #pragma once
+#include <climits>
+
 #include "../../runtime/warp_operations.h"
 #include "narrow.h"
 #include "warp.h"
@@ -27,16 +29,25 @@ CUDA_ON_CPU_UNCHECKED inline float cut_to_float(double x) {
   return static_cast<float>(cut(x, last < -149 ? -149 : last));
 }
 
-// The sum of finite terms: the largest has 26 digits, and up to 17 such terms are exact in a double.
+// The exponent that a number is stored with.
+template <class T>
+CUDA_ON_CPU_UNCHECKED inline int exponent_of(double x) {
+  constexpr int least = [] {
+    if constexpr (std::is_same_v<T, float>) return -126;
+    else return T::Kind::least;
+  }();
+  if (!(x - x == 0)) return 0;  // what it makes is no number to be cut
+  int own = x == 0 ? least : ilogb(x);
+  return own < least ? least : own;
+}
+
+// The sum of finite terms that are 0, or below 4 times 2 to this exponent: 27 digits each, and 17 are exact in a double.
 template <int count>
-CUDA_ON_CPU_UNCHECKED inline double cut_sum(const double (&terms)[count]) {
-  double largest = 0, plain = 0;
-  for (double term : terms) {
-    plain += term;
-    if (fabs(term) > largest) largest = fabs(term);
-  }
-  if (largest == 0 || !(plain - plain == 0)) return plain;
-  int last = ilogb(largest) - 25;
+CUDA_ON_CPU_UNCHECKED inline double cut_sum(const double (&terms)[count], int exponent) {
+  double plain = 0;
+  for (double term : terms) plain += term;
+  if (exponent == INT_MIN || !(plain - plain == 0)) return plain;
+  int last = exponent - 25;
   double up = ldexp(1.0, -last), sum = 0;
   for (double term : terms) sum += trunc(term * up);
   return ldexp(sum, last);
@@ -73,10 +84,15 @@ struct Product : TogetherWork {
           constexpr int together = std::is_same_v<typename A::element_type, float> ? 4 : A::cols;
           double terms[together + 1], sum = static_cast<double>(static_cast<float>(c));
           for (int first = 0; first < A::cols; first += together) {
-            for (int i = first; i < first + together; i++)
-              terms[i - first] = as_multiplied(element(lanes, &Product::a, row, i)) * as_multiplied(element(lanes, &Product::b, i, col));
+            int exponent = sum == 0 || !(sum - sum == 0) ? INT_MIN : ilogb(sum);
+            for (int i = first; i < first + together; i++) {
+              double a = as_multiplied(element(lanes, &Product::a, row, i)), b = as_multiplied(element(lanes, &Product::b, i, col));
+              terms[i - first] = a * b;
+              int own = exponent_of<typename A::element_type>(a) + exponent_of<typename B::element_type>(b);
+              if (a * b != 0 && own > exponent) exponent = own;
+            }
             terms[together] = sum;
-            sum = cut_sum(terms);
+            sum = cut_sum(terms, exponent);
             if constexpr (std::is_same_v<T, float>) sum = static_cast<double>(cut_to_float(sum));
           }
           made[row * D::cols + col] = static_cast<T>(sum);
