@@ -7,11 +7,11 @@ a job is.
 import contextlib
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kfuzz.devices import ClaimError, Device, DeviceError, unexpected
 
@@ -58,17 +58,33 @@ class Child(Generic[Task, Answer]):
             raise item
         return item
 
-    def close(self) -> None:
-        """End the process, at once where it is busy."""
+    def dismiss(self) -> None:
+        """Tell the process to end, at once where it is busy; does not wait."""
         self.pipe.close()  # which ends the process when it next looks
-        self.process.join(0.0 if self.is_busy else JOIN_SECONDS)
-        if self.process.is_alive():
+        if self.is_busy:
             self.process.terminate()
+
+    def close(self) -> None:
+        """End the process, and wait for it; one that does not hear is killed."""
+        self.dismiss()
+        for end in (self.process.terminate, self.process.kill):
             self.process.join(JOIN_SECONDS)
+            if not self.process.is_alive():
+                return
+            end()
+        self.process.join()
 
     def _ended(self) -> DeviceError:
         self.process.join(JOIN_SECONDS)
         return DeviceError(f"a process at work ended with exit code {self.process.exitcode}")
+
+
+def end_all(hands: Sequence[Child[Any, Any]]) -> None:
+    """End these processes, all at once: one after the other would take seconds each."""
+    for hand in hands:
+        hand.dismiss()
+    for hand in hands:
+        hand.close()
 
 
 def start(process: BaseProcess) -> None:

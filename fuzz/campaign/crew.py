@@ -14,7 +14,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from kfuzz.campaign.blocks import BlockEnd, End, Ends, Orders, run_block
-from kfuzz.campaign.children import Child, MakeDevice
+from kfuzz.campaign.children import Child, MakeDevice, end_all
 from kfuzz.campaign.errand import Errand, Spread, errand
 from kfuzz.campaign.schedule import Block
 from kfuzz.devices import Device
@@ -82,9 +82,7 @@ def together(crews: Sequence[Crew]) -> LaneEnds:
                 for end in queue.in_turn():
                     yield number, end
     finally:
-        for queue in queues:
-            for hand in queue.hands:
-                hand.close()
+        end_all([hand for queue in queues for hand in queue.hands])
 
 
 def elsewhere(crews: Sequence[Crew], spread: Spread) -> LaneEnds:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 
-from kfuzz.campaign.children import Child, MakeDevice
+from kfuzz.campaign.children import Child, MakeDevice, end_all
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device
 from kfuzz.mutating.mutate import Mutant
@@ -53,8 +53,7 @@ def run_batches(
                     hand.is_busy = False
                     del busy[hand.pipe]
     finally:
-        for hand in hands:
-            hand.close()
+        end_all(hands)
 
 
 @dataclass
