@@ -12,8 +12,11 @@ ONE_A_FAMILY = (
 FAST = (
     "softmax/block_in_registers", "softmax/fastest_bf16", "softmax/fastest_f16", "softmax/lanes_a_row",
     "softmax/row_in_shared", "softmax/two_launches_reversed",
+    "reduce/block_max_vec4", "reduce/block_sum_vec4", "transpose/tiled_vec4",
 )  # fmt: skip
-"""Methods of which softmax/fastest has every one, and the same for other elements."""
+"""Methods of which softmax/fastest has every one, and the same for other elements and ops."""
+LONG = ("broken/grid_65535_rows", "broken/row_cache_too_small", "broken/sgemm_stale_padding")
+"""Exhibits whose trials take seconds; all but the first are looked for from a seed each time, too."""
 
 
 def is_seldom(kernel: Kernel) -> bool:

@@ -87,7 +87,7 @@ def ran(name: str, project: Path, **inputs: str) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_action_fuzzes_what_a_change_touches_and_reports_it(project: Path) -> None:
     assert "no kernel differs" in ran("Fuzz", project).stdout
     wrong = GOOD.read_text().replace("offset /= 2", "offset /= 4")

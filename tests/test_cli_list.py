@@ -72,7 +72,7 @@ def test_list_says_how_often_a_kernel_was_run_last_time(tmp_path: Path) -> None:
     assert noted["transpose/tiled"] is None
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_an_edit_since_the_last_run_is_seen(tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text((KERNELS / "transpose" / "naive.cu").read_text())

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from seldom import ONE_A_FAMILY, is_seldom
+from seldom import LONG, ONE_A_FAMILY, is_seldom
 
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices import Probe
@@ -51,7 +51,7 @@ def soak(name: str, trials: str | None = None) -> tuple[pytest.MarkDecorator, ..
     if trials == "large" and name not in LARGE_TOO:
         return (pytest.mark.soak,)
     is_first = trials == "first" and name in ONE_A_FAMILY
-    return (pytest.mark.soak,) if is_seldom(KERNELS[name]) and not is_first else ()
+    return (pytest.mark.soak,) if name in LONG or (is_seldom(KERNELS[name]) and not is_first) else ()
 
 
 TRIALS = [

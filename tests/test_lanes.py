@@ -60,6 +60,7 @@ def test_each_device_finds_what_it_finds_alone_whatever_the_jobs(tmp_path: Path)
     assert json.loads((tmp_path / "unchecked/state.json").read_text())["seed"] == 3
 
 
+@pytest.mark.soak
 def test_one_process_runs_two_devices_by_turns_and_finds_the_same() -> None:
     kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=12)
     turns: list[int] = []
@@ -73,6 +74,7 @@ def _note(event: Event, turns: list[int]) -> None:
         turns.append(event.index)
 
 
+@pytest.mark.soak
 def test_a_campaign_on_two_devices_goes_on_where_both_were_interrupted(tmp_path: Path) -> None:
     kernels, options = (LEADING,), Options(seed=3, max_cases=20)
     totals: list[int] = []

@@ -186,7 +186,9 @@ def by_flags() -> list[list[Kernel]]:
 
 
 @needs_nvcc
-@pytest.mark.parametrize("architecture", cards())
+@pytest.mark.parametrize(
+    "architecture", [pytest.param(card, marks=() if card == "sm_75" else pytest.mark.soak) for card in cards()]
+)
 def test_every_kernel_compiles_for_cards_old_and_new(architecture: str) -> None:
     """From the user's own cache: 3 s of nvcc the first time, and again only after a change."""
     for kernels in by_flags():

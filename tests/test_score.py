@@ -194,6 +194,7 @@ def test_a_torn_last_line_is_dropped_and_its_mutant_scored_again(tmp_path: Path,
     assert len(path.read_text().splitlines()) == 1 + len(again.controls) + len(again.scores)
 
 
+@pytest.mark.soak
 def test_a_folder_of_another_score_is_left_alone(tmp_path: Path) -> None:
     run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(1))
     before = (tmp_path / FILE).read_bytes()

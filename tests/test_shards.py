@@ -82,7 +82,7 @@ def test_parts_together_are_the_whole() -> None:
     assert kfuzz("report", "run.json").exit_code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_what_does_not_belong_together_is_told() -> None:
     for shard in ("1/2", "2/2", "1/3"):
         campaign(shard, kernels=("reduce/warp_max_down",))
