@@ -57,7 +57,7 @@ def test_list_as_json_is_what_the_files_say() -> None:
     assert found["broken/missing_barrier"]["broken"]["kind"] == "race"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_list_says_how_often_a_kernel_was_run_last_time(tmp_path: Path) -> None:
     fuzz = ("fuzz", "--device", "cpu", "--jobs", "1", "--seed", "1", "--corpus", str(tmp_path), "transpose/naive")
     assert kfuzz(*fuzz, "broken/leading_neg_inf", "--max-cases", "60").exit_code == 1

@@ -60,6 +60,7 @@ def test_a_mutant_that_no_case_kills_again_is_named(score: Score) -> None:
     assert cover("row_max", [harmless], FEW).left == (f"{score.kernel}:{score.line}: {score.operator}",)
 
 
+@pytest.mark.soak
 def test_what_a_score_kept_is_read_again(tmp_path: Path) -> None:
     def stop(progress: HowFar) -> None:
         if progress.done == 3:

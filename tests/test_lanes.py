@@ -91,6 +91,7 @@ def test_a_campaign_on_two_devices_goes_on_where_both_were_interrupted(tmp_path:
     assert list(map(told, run_lanes(kernels, LANES, parts))) == list(map(told, run_lanes(kernels, LANES, options)))
 
 
+@pytest.mark.soak
 def test_a_finding_says_who_has_seen_it_and_what_one_try_on_the_other_said(tmp_path: Path) -> None:
     right = EVERY["reduce/warp_sum_down"].path.read_text(encoding="utf-8")
     path = tmp_path / "reads_beyond.cu"

@@ -211,6 +211,7 @@ def words_of_nvcc(source: str, entries: Sequence[str], flags: Sequence[str], cod
 
 
 @needs_nvcc
+@pytest.mark.soak
 def test_nvcc_warns_of_no_kernel(tmp_path: Path) -> None:
     for kernels in by_flags():
         assert words_of_nvcc(*together(kernels), kernels[0].flags, cards()[-1:], tmp_path) == ""

@@ -112,6 +112,7 @@ def test_the_seed_is_drawn_once_and_told(tmp_path: Path) -> None:
     assert {one.get("value") for one in tree.iter("property") if one.get("name") == "kfuzz_seed"} == {told[1]}
 
 
+@pytest.mark.soak
 def test_two_kernels_of_one_name_are_named_by_their_folders(tmp_path: Path) -> None:
     """The cases of one would take the place of the other's."""
     for place in (tmp_path / "one", tmp_path / "other"):
@@ -191,6 +192,7 @@ def test_the_last_failures_are_run_again_alone(tmp_path: Path) -> None:
     assert "passed" not in again.stdout.splitlines()[-1]
 
 
+@pytest.mark.soak
 def test_the_setting_names_the_kernels(tmp_path: Path) -> None:
     project(tmp_path)
     (tmp_path / "src").mkdir()
