@@ -82,7 +82,7 @@ def killed(words: list[str], out: Path, at: int) -> float:
     began = time.monotonic()
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         while process.poll() is None and tried(out) < at:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(LOOK_SECONDS)  # another process writes the file, and tells nobody
         os.kill(process.pid, signal.SIGKILL)
     return time.monotonic() - began
 

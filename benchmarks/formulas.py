@@ -25,7 +25,7 @@ from kfuzz.oracle.selfcheck import independent, planted_formulas
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, Checked, check, depth, formula_ops
 from kfuzz.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS, PLANTED, PlantedShare
 from kfuzz.oracle.systems.formats import F32, FORMATS
-from kfuzz.oracle.systems.simulated import KernelManner, Simulated
+from kfuzz.oracle.systems.simulated import KernelManner, Simulated, SumOrder
 
 STORED = ("f32", "f16", "bf16", "f64")
 LITERATURE = "V-ABFT gives 7 to 20 times the error in f32, 48 to 158 times in bf16"
@@ -50,15 +50,15 @@ def of_bugs(name: str, form: str) -> PlantedShare:
     return planted_formulas.share_of(name, FORMATS[form], (33, 130, 257))
 
 
-def running_means(n: int, order: str) -> tuple[int, str, float, float, float]:
+def running_means(n: int, order: SumOrder) -> tuple[int, str, float, float, float]:
     """A variance by Welford or Chan on rows of mean 0: bound over error, and what R12 was before it was sharpened."""
     x = np.random.default_rng(n).standard_normal((200, n)).astype(np.float32)
-    adds = depth(order, n)  # type: ignore[arg-type]
+    adds = depth(order, n)
     claim = Accuracy(adds=adds, form="welford", divide="ieee")
     op = find("variance")
     assert isinstance(op, FormulaOp)
     sizes = op.sizes_of({"x": x})
-    N = Simulated(claim, KernelManner(order, "none"), sizes, F32, "welford", op.indices(sizes))  # type: ignore[arg-type]
+    N = Simulated(claim, KernelManner(order, "none"), sizes, F32, "welford", op.indices(sizes))
     with np.errstate(all="ignore"):
         got = op.run(N, {"x": x.astype(np.float64)}, sizes, {})["y"].x[:, 0]
         bounds = op.enclose({"x": x}, claim, CLAIMED)["y"]
@@ -128,7 +128,9 @@ def main() -> None:
         f"# Bounds of formulas\n\n{__doc__}\n{date.today()}, Python {platform.python_version()}, numpy {np.__version__}"
     )
     with ProcessPoolExecutor(asked.jobs) as pool:
-        tight, planted, mean = ([pool.submit(task) for task in tasks] for tasks in (ops, bugs, means))  # type: ignore[attr-defined]
+        tight = [pool.submit(task) for task in ops]
+        planted = [pool.submit(task) for task in bugs]
+        mean = [pool.submit(task) for task in means]
         print(f"\n## How tight\n\nBeside it, from the literature: {LITERATURE}.\n")
         print("\n".join(tightness(one.result() for one in tight)), flush=True)
         print("\n## Running means at mean 0\n\nA variance by Welford or Chan, 200 rows of N(0, 1).\n")

@@ -9,6 +9,7 @@ import argparse
 import itertools
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
@@ -191,8 +192,6 @@ def card(device: str) -> dict[str, str]:
     """Which card this is, its driver and the CUDA version."""
     if device == "cpu":
         return {"card": "cpu", "driver": "", "cuda": "0"}
-    import subprocess  # noqa: PLC0415  only where there is a card
-
     asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     name, driver = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split("\n")[0].split(", ")
     told = subprocess.run(["nvcc", "--version"], check=True, capture_output=True, text=True).stdout

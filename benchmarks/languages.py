@@ -49,7 +49,7 @@ def main(language: str) -> int:
     inputs = [x for x in every if not (np.isnan(x).any() or np.isposinf(x).any())]
     answer = answers(language)
     outputs = [answer(x) for x in inputs]
-    usual = Arithmetic(ftz=True) if language == "cupy" else ARITHMETIC[language]  # type: ignore[index]
+    usual = Arithmetic(ftz=True) if language == "cupy" else ARITHMETIC[language]
     its_own = Accuracy(exp=usual.exp, divide=usual.divide, denominator=usual.denominator, ftz=usual.ftz)
     broken = 0
     for name, accuracy in ((language, its_own), ("without ftz", replace(its_own, ftz=False)), ("CUDA's", Accuracy())):

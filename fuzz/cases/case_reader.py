@@ -2,6 +2,7 @@
 
 A file is data from strangers. Nothing in it is executed, nothing outside its folder is read, and no more than
 MAX_ELEMENTS values are ever made from it. Knows how kfuzz-case/1 is read; never how it is written.
+Long, since every key has its own bounds, and a reader of them wants all in one place.
 """
 
 import hashlib

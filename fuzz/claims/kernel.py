@@ -1,6 +1,7 @@
 """A kernel file and its claim: loading it, the sizes it admits, and binding it to one case.
 
 Knows where kernels lie and what a job is; never what the right answer is, nor how a job is run.
+Long, since a kernel's sizes, its arrays and its jobs are all worked out of the same fields.
 """
 
 from collections.abc import Iterator, Mapping

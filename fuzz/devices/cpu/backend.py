@@ -1,6 +1,7 @@
 """Runs jobs on the cpu, inside a worker process: loads kernel libraries and hands jobs to the C++ runtime.
 
 Knows ctypes and memory. Which runs there are, and what they mean, experiments.py knows.
+Long, since the runtime's calls and the memory that they are given live and end together.
 """
 
 import ctypes

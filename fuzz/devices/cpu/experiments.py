@@ -1,6 +1,7 @@
 """What a cpu trial does with one job: several runs, and the experiments that tell a defect from a harmless oddity.
 
 Knows schedules, poisons and what a difference between runs means. How a kernel runs is passed in.
+Long, since each experiment is a function, and all of them work on the runs of one trial.
 """
 
 import itertools

@@ -2,6 +2,7 @@
 
 Knows the runtime's kinds, and how to ask for the line of an instruction. It decides nothing: whether a doubtful
 sight is a defect, experiments.py finds out.
+Long, since each kind has words of its own.
 """
 
 import re

@@ -1,6 +1,7 @@
 """Launches jobs on an NVIDIA GPU: the only file that imports pycuda, imported in worker processes alone.
 
 Knows contexts, modules, launches and the driver's errors. What runs mean, experiments.py knows.
+Long, since no other file may import pycuda: it starts a context.
 """
 
 import contextlib

@@ -118,7 +118,8 @@ def exported(number: int, entry: Entry) -> str:
     assert isinstance(entry, Call)
     taken = ""
     for place, declared in enumerate(entry.declared):
-        kind, name = re.fullmatch(r"(.*?[\s*&])(\w+)", declared, re.DOTALL).groups()  # type: ignore[union-attr]
+        name = re.split(r"[\s*&]", declared)[-1]
+        kind = declared.removesuffix(name)
         taken += f"{declared} = ::kfuzz_host::argument<{kind.strip()}>(kfuzz_given[{place}]); (void){name}; "
     for name, rank in entry.tensors:
         parts = ", ".join([f"{name}_data", *(f"{name}_size_{axis}" for axis in range(rank))])

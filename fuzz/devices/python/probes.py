@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import DTYPES, Buffer, Finding
+from kfuzz.devices import Buffer, Finding
 from kfuzz.devices.layout import BESIDE
 
 DecoyForm = Literal["turned", "near", "half"]
@@ -89,8 +89,3 @@ class Strided:
 def same_bits(one: NDArray[np.generic], other: NDArray[np.generic]) -> bool:
     """Whether two arrays hold the same bytes."""
     return one.shape == other.shape and one.tobytes() == other.tobytes()
-
-
-def dtype_of(buffer: Buffer) -> np.dtype[np.generic]:
-    """The type that an array's bits are kept in."""
-    return DTYPES[buffer.element]

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -141,9 +142,9 @@ class Programs:
 
     def _line(self) -> int | None:
         """The line of the kernel that is being run."""
-        frame = sys._getframe(1)
+        frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename != self.file:
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         return frame.f_lineno if frame is not None else None
 
 

@@ -1,3 +1,5 @@
+// The way of one access through the checker. One file, though long: the compiler has to see all of it at once, since
+// it is taken by every load and store of a kernel.
 #include "checker.h"
 
 #include <cstring>

@@ -4,6 +4,7 @@
 //
 // What a trail does not follow is bits that are moved as something else than numbers (memcpy, int4): where memory that
 // had a trail holds other bits than were written, that is tallied as lost, and nothing may be read off the counts.
+// Long, since C++ wants each operator and each function of mathematics once for every pair of types.
 #pragma once
 #include "math_functions.h"
 #include "vectors.h"
