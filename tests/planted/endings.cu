@@ -17,7 +17,7 @@ __global__ void loops(float *y, int n) {
 }
 
 __global__ void loops_over_barriers(float *y, int n) {
-    for (int i = 0; i != n; i += 2) {
+    for (int i = 0; i != n; i += 2) {  // LOOP-BARRIER
         __syncthreads();  // LOOP-BARRIER
     }
     y[0] = n;
