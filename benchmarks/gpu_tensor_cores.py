@@ -158,7 +158,7 @@ def least_kept(device: Device, unit: Unit, pair: Factors, in_c: bool) -> str:
 
 
 def of_all_kinds(unit: Unit, rng: np.random.Generator, count: int) -> tuple[Reals, Reals, Reals]:
-    """Blocks of factors: normal ones, denormal and 0 by large, and some of the others' own negatives; and C."""
+    """Blocks of factors: normal ones, denormal and 0 by large, some of the others' own negatives, tiny ones; and C."""
     low, span = np.log2(unit.operand.min_normal), unit.operand.p - 1
     high = min(-low, 12.0)
 
@@ -179,6 +179,10 @@ def of_all_kinds(unit: Unit, rng: np.random.Generator, count: int) -> tuple[Real
         back = rng.random(count) < 0.5
         a[back, later], b[back, later] = -a[back, later - 1], b[back, later - 1]
     c = rng.choice([0.0, 1.0], count) * drawn(-34, 6)[:, 0]
+    if unit.operand is not F16:  # an eighth of the blocks add up to denormal floats
+        deep = rng.random(count) < 0.125
+        a[deep], b[deep], c[deep] = drawn(-80, -71)[deep], drawn(-77, -61)[deep], drawn(-151, -126)[deep, 0]
+        c[deep] *= rng.choice([0.0, 1.0], deep.sum())
     return unit.operand.rounded(a), unit.operand.rounded(b), unit.sum.rounded(c)
 
 

@@ -142,10 +142,37 @@ def test_of_tf32_four_products_meet_at_once_and_of_halves_sixteen(device: CpuDev
             assert single(device, kind, pairs, 0.0) == (2.0**-24 if place < together else 0.0)  # as seen on an H200
 
 
-def test_a_denormal_factor_has_the_exponent_of_its_format(device: CpuDevice) -> None:
-    denormal, below = (2.0**-24, 2.0**15), (2.0**-12, 2.0**-14)  # 2^-9 and 2^-26: of normal factors both would count
-    assert single(device, "half", [denormal, below], 0.0) == 2.0**-9
-    assert single(device, "half", [(2.0**-10, 2.0), below], 0.0) == 2.0**-9 + 2.0**-26
+@pytest.mark.parametrize(
+    ("kind", "least", "denormal"),
+    [("half", -14, -24), ("__nv_bfloat16", -126, -133), ("wmma::precision::tf32", -126, -136)],
+)
+def test_a_denormal_factor_has_the_exponent_of_its_format_and_zero_has_none(
+    device: CpuDevice, kind: str, least: int, denormal: int
+) -> None:
+    """As was seen on an H200: beside 2 everything below 2^-24 is lost, and 2 is the least normal times `large`."""
+    large, kept, lost = 2.0 ** (1 - least), (2.0**-12, 2.0**-12), (2.0**-12, 2.0**-13)
+    for pair in ((2.0**denormal, large), (large, 2.0**denormal)):
+        gone = [pair, (-pair[0], pair[1])]
+        assert single(device, kind, [*gone, kept], 0.0) == 2.0**-24
+        assert single(device, kind, [*gone, lost], 0.0) == 0.0
+    for pair in ((0.0, large), (large, 0.0), (-0.0, large)):
+        assert single(device, kind, [pair, pair, lost], 0.0) == 2.0**-25
+        assert single(device, kind, [pair, pair], 2.0**-130) == 2.0**-130
+
+
+def test_a_denormal_sum_counts_as_normal_and_nothing_as_less_than_two_to_the_minus_133(device: CpuDevice) -> None:
+    """Two blocks as an H200 adds them up: in units of 2^-90 and 2^-86, the sums in units of 2^-149."""
+    cut_at_133 = [
+        (198912, 256640), (-52320, 118720), (88128, -24432), (72448, 2912256),
+        (-471296, -1507), (1102, 28656), (-9192, -1053696), (763392, 2277376),
+    ]  # fmt: skip
+    beside_a_sum = [
+        (9896, -1767424), (26752, 2480128), (-3858, -221952), (-15104, -207872),
+        (-124288, 168448), (3742, -12664), (134272, 71168), (-120704, -2336),
+    ]  # fmt: skip
+    for pairs, c, got in ((cut_at_133, 0, 14920), (beside_a_sum, 382, 692)):
+        factors = [(a * 2.0**-90, b * 2.0**-86) for a, b in pairs]
+        assert single(device, "wmma::precision::tf32", factors, c * 2.0**-149) == got * 2.0**-149
 
 
 def test_tf32_does_not_see_the_last_digits(device: CpuDevice) -> None:

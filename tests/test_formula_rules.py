@@ -288,10 +288,12 @@ def test_tensor_cores_cut_where_others_round() -> None:
 def test_a_tensor_core_takes_a_denormal_factor_for_the_least_normal_one() -> None:
     """gemm of f16 on an H200: 2^-24 x 2^15 keeps the exponent of 2^-14 x 2^15, and all is cut 25 bits below that."""
     a = floats(RNG.standard_normal((40, 16)) * 2.0 ** RNG.integers(-24, -18, (40, 16)), F16)
+    a[20:, ::3] = 0.0
     b = floats(RNG.standard_normal((16, 3)) * 2.0 ** RNG.integers(-14, 14, (16, 3)), F16)
     products = a[:, :, None] * b[None]
-    exponents = [np.where(v == 0, -14, np.maximum(np.frexp(v)[1] - 1, -14)) for v in (a, b)]
-    last = 2.0 ** ((exponents[0][:, :, None] + exponents[1][None]).max(axis=1, keepdims=True) - 25.0)
+    of_a, of_b = (np.maximum(np.frexp(v)[1] - 1, -14) for v in (a, b))
+    counted = np.where(products == 0, -133, of_a[:, :, None] + of_b[None])
+    last = 2.0 ** (counted.max(axis=1, keepdims=True) - 25.0)
     got = F32.cut((np.trunc(products / last) * last).sum(axis=1))
     claim = replace(IEEE, adds=16, accumulate="mma")
     assert outside(Bands(claim, {}, least=F16.min_normal), lambda N: N.matmul(N.input(a), N.input(b)), got) == 0
@@ -305,6 +307,32 @@ def test_a_tensor_core_takes_a_denormal_factor_for_the_least_normal_one() -> Non
         given = {k: v.astype("f4" if k in ("c0", "bias") or name == "f32" else "f2") for k, v in inputs.items()}
         said = replace(claim, operand="f16" if name == "f32" else None)
         assert judge("gemm", given, {"c": got[None].astype("f4")}, said).status == "kept"
+
+
+def test_zeros_that_a_tensor_core_multiplies_cost_nothing() -> None:
+    """Tiles are padded with zeros, and 0 x 2^15 was seen not to count."""
+    a, b = (floats(RNG.standard_normal(shape), F16) for shape in ((4, 16), (16, 3)))
+    padded = np.concatenate([a, np.zeros_like(a)], axis=1), np.concatenate([b, np.full_like(b, 2.0**15)])
+    claim = replace(IEEE, adds=32, accumulate="mma")
+    sets = []
+    for left, right in ((a, b), padded):
+        N = Bands(claim, {}, least=F16.min_normal)
+        sets.append(N.matmul(N.input(left), N.input(right)))
+        by_column = N.dot(N.input(left[:, :, None]), N.input(right[None]), "sum", axis=1)
+        assert (by_column.hi - by_column.lo <= 1.01 * (sets[-1].hi - sets[-1].lo)[:, None]).all()
+    width, same = (one.hi - one.lo for one in sets)
+    assert (same <= width * (1 + 2.0**-20)).all()
+
+
+def test_a_denormal_sum_of_a_tensor_core_is_cut_as_well() -> None:
+    """1.5 x 2^-127 by 1.25 x 2^-22 is 1.875 x 2^-149, and what is stored of it is 2^-149."""
+    claim = replace(IEEE, adds=1, accumulate="mma")
+    a, b = np.array([[1.5 * 2.0**-127]]), np.array([[1.25 * 2.0**-22]])
+    got = F32.cut(a * b)
+    assert got[0, 0] == 2.0**-149
+    for plain in (claim, replace(claim, accumulate="f32")):
+        missed = outside(Bands(plain, {}), lambda N: N.dot(N.input(a), N.input(b), "sum"), got)
+        assert missed == (plain is not claim)
 
 
 def test_a_rescale_errs_in_two_formats() -> None:

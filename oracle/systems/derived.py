@@ -492,9 +492,10 @@ def _drift(
     lost = above.lost * (1 + np.abs(V).max(axis=-2, keepdims=True, initial=0.0)) + below.lost * np.abs(o + centre)
     if narrow is not None:
         lost = lost + narrow.tiny * (e.terms.lift if e.terms is not None else 1.0) * size_v.sum(axis=-2, keepdims=True)
-    if sums.is_mma(N, names[0]):  # R14: factors that are denormal or zero, of weights at any scale that is no smaller
+    if sums.is_mma(N, names[0]):  # R14: denormal factors, of weights at any scale that is no smaller
         lift, as_counted = e.terms.lift if e.terms is not None else 1.0, sums.counted(N, size_v)
-        cut = N.least * lift * as_counted.sum(axis=-2, keepdims=True) + (p + r) @ (as_counted - size_v)
+        weighs = sums.count(~np.asarray(p + r == 0, dtype=np.bool_))
+        cut = N.least * lift * (weighs @ as_counted) + (p + r) @ (as_counted - size_v)
         lost = lost + (N.E.grow(above.most) - 1) * cut
     scale = e.terms.lift * e.terms.lift if e.terms is not None else 1.0
     total = total + lost * scale * 4 + rounding * (p @ size_v + np.abs(centre)) * 4

@@ -25,8 +25,8 @@ ORDER_DECIDES = "sums whose overflow the order decides"
 MMA = 3.0
 """Units of u an addition in a tensor core costs (R14): it cuts where others round, which is 2 u, and cuts every term of
 a block of b, and the sum that comes in, to the last place of the largest: (b + 1) / b times as often, b at least 4, and
-the block's own sum once more. A factor that is denormal or zero counts as the least normal number of its format, for
-it keeps that one's exponent: `counted`."""
+the block's own sum once more. A denormal factor counts as the least normal number of its format, for it has that one's
+exponent; where a factor is 0, so is the product, and it does not count: `counted`."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ def growth(N: "Bands", name: str, terms: int, products: int = 0, has_exps: bool 
             lost += 2 * terms * held.tiny
         case "mma":
             each, unit = adds * MMA * u, MMA * u
+            lost += 2 * terms * N.tiny  # beside a denormal sum each is cut at 2^-151, and the block's sum at 2^-149
             if not products:
                 lost += terms * N.least * math.expm1(min(float(each), 1.0)) * (1 + 2.0**-40)
         case _:
@@ -232,8 +233,10 @@ def dot(N: "Bands", a: Quantity, b: Quantity, name: str, axis: int = -1) -> Quan
     if not is_mma(N, name):
         return total(N, products, name, axis, products=1)
     A, B = (counted(N, np.maximum(np.abs(v.lo), np.abs(v.hi))) for v in (a, b))
-    size = np.broadcast_to(A * B, np.broadcast_shapes(a.shape, b.shape)).sum(axis=axis, keepdims=True)
-    g = N.E.grow(growth(N, name, a.shape[axis], products=1).each) - 1
+    own = np.maximum(np.abs(lo), np.abs(hi))
+    more = np.maximum(A * B - np.where(np.asarray(N.E.is_finite(own), dtype=np.bool_), own, 0.0), 0.0)
+    size = np.broadcast_to(more, products.shape).sum(axis=axis, keepdims=True)
+    g = N.E.grow(growth(N, name, products.shape[axis], products=1).each) - 1
     return total(N, products, name, axis, products=1, beside=size * g * (1 + 2.0**-40))
 
 
@@ -243,9 +246,13 @@ def is_mma(N: "Bands", name: str) -> bool:
 
 
 def counted(N: "Bands", size: Reals) -> Reals:
-    """What a tensor core takes the factors of a product for when it lays products side by side (R14)."""
+    """What a tensor core takes the factors of a product for when it lays products side by side (R14).
+
+    A factor that may be denormal counts as normal; one that is surely 0 leaves no product to be counted.
+    """
     finite = np.where(np.asarray(N.E.is_finite(size), dtype=np.bool_), size, 0.0)
-    return np.asarray(np.where(np.asarray(finite < N.least, dtype=np.bool_), N.least, finite))
+    is_zero = np.asarray(finite == 0, dtype=np.bool_)
+    return np.asarray(np.where(np.asarray(finite < N.least, dtype=np.bool_) & ~is_zero, N.least, finite))
 
 
 def operand(N: "Bands", a: Quantity) -> Quantity:

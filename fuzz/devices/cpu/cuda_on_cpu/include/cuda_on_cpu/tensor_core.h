@@ -1,10 +1,10 @@
 // What a tensor core makes of a b + c, as was seen on an H200: products are exact, and where floats are added all terms
 // of a step along k (of tf32 four at a time), and the sum that comes in, are cut to two digits beyond the last place of
-// the largest, by the exponents of its factors, of which a denormal one has its format's least; the total is cut to a float, or rounded to a half. So 1 + 1.5 2^-24 is 1. Integers wrap round, or are kept
-// in range where asked. benchmarks/gpu_tensor_cores.py shows all of it.
+// the largest; the total is cut to a float, or rounded to a half. So 1 + 1.5 2^-24 is 1. The largest is so by the
+// exponents of its factors, of which a denormal one has its format's least, as has a denormal sum; what is 0 does not
+// count, and nothing counts as less than 2^-133. Integers wrap round, or are kept in range where asked.
+// benchmarks/gpu_tensor_cores.py shows all of it.
 #pragma once
-#include <climits>
-
 #include "../../runtime/warp_operations.h"
 #include "narrow.h"
 #include "warp.h"
@@ -29,7 +29,9 @@ CUDA_ON_CPU_UNCHECKED inline float cut_to_float(double x) {
   return static_cast<float>(cut(x, last < -149 ? -149 : last));
 }
 
-// The exponent that a number is stored with.
+constexpr int least_counted = -133;
+
+// The exponent that a number other than 0 is stored with.
 template <class T>
 CUDA_ON_CPU_UNCHECKED inline int exponent_of(double x) {
   constexpr int least = [] {
@@ -37,16 +39,16 @@ CUDA_ON_CPU_UNCHECKED inline int exponent_of(double x) {
     else return T::Kind::least;
   }();
   if (!(x - x == 0)) return 0;  // what it makes is no number to be cut
-  int own = x == 0 ? least : ilogb(x);
+  int own = ilogb(x);
   return own < least ? least : own;
 }
 
-// The sum of finite terms that are 0, or below 4 times 2 to this exponent: 27 digits each, and 17 are exact in a double.
+// The sum of finite terms below 4 times 2 to this exponent: 27 digits each, and 17 are exact in a double.
 template <int count>
 CUDA_ON_CPU_UNCHECKED inline double cut_sum(const double (&terms)[count], int exponent) {
   double plain = 0;
   for (double term : terms) plain += term;
-  if (exponent == INT_MIN || !(plain - plain == 0)) return plain;
+  if (!(plain - plain == 0)) return plain;
   int last = exponent - 25;
   double up = ldexp(1.0, -last), sum = 0;
   for (double term : terms) sum += trunc(term * up);
@@ -84,12 +86,13 @@ struct Product : TogetherWork {
           constexpr int together = std::is_same_v<typename A::element_type, float> ? 4 : A::cols;
           double terms[together + 1], sum = static_cast<double>(static_cast<float>(c));
           for (int first = 0; first < A::cols; first += together) {
-            int exponent = sum == 0 || !(sum - sum == 0) ? INT_MIN : ilogb(sum);
+            int exponent = sum == 0 ? least_counted : exponent_of<float>(sum);
             for (int i = first; i < first + together; i++) {
               double a = as_multiplied(element(lanes, &Product::a, row, i)), b = as_multiplied(element(lanes, &Product::b, i, col));
               terms[i - first] = a * b;
+              if (a == 0 || b == 0) continue;
               int own = exponent_of<typename A::element_type>(a) + exponent_of<typename B::element_type>(b);
-              if (a * b != 0 && own > exponent) exponent = own;
+              if (own > exponent) exponent = own;
             }
             terms[together] = sum;
             sum = cut_sum(terms, exponent);
