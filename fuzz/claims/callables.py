@@ -26,7 +26,7 @@ DIMENSION = ("dim", "axis")
 """Parameters for which along the last dimension is meant."""
 OUTPUT = ("out", "output", "y", "o", "dst", "result", "res")
 """Parameters that are an output which is handed over."""
-NOT_OF_PYTHON = ("launch", "host")
+NOT_OF_PYTHON = ("launch", "host", "warp_synchronous")
 
 
 def completed(front: FrontMatter, roles: Roles) -> FrontMatter:

@@ -62,6 +62,8 @@ class Kernel:
     let: dict[str, Expression]
     arrays: dict[str, Array]
     align: int
+    warp_synchronous: bool
+    """It is of the hardware before Volta, where the lanes of a warp go in step."""
     launches: tuple[Launch, ...]
     rounding: Rounding
     values: Domain
@@ -188,6 +190,7 @@ class Kernel:
             buffers=tuple(buffers),
             steps=steps_of(self, sizes, shapes),
             entries=self.entries,
+            warp_synchronous=self.warp_synchronous,
         )
         return Bound(axes, sizes, self.accuracy(sizes), job)
 
@@ -230,6 +233,7 @@ def read(front: FrontMatter) -> Kernel:
         let=let,
         arrays=arrays,
         align=read_align(front, arrays),
+        warp_synchronous=claim.read_warp_synchronous(front),
         launches=launches,
         rounding=read_rounding(front, names),
         values=read_values(front),

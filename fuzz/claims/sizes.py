@@ -28,6 +28,7 @@ KEYS = (
     "let",
     "arrays",
     "align",
+    "warp_synchronous",
     "launch",
     "host",
     "accuracy",
@@ -203,6 +204,14 @@ def read_home(front: FrontMatter, axes: Mapping[str, Axis]) -> dict[str, int]:
         if type(size) is not int or size not in axes[name]:
             raise front.error((*key, name), f"a size of the axis is wanted: {axes[name]}")
     return {name: value[name] for name in axes}
+
+
+def read_warp_synchronous(front: FrontMatter) -> bool:
+    """Whether the kernel counts on the lanes of a warp to go in step."""
+    value = lookup(front.values, ("warp_synchronous",))
+    if value is not None and type(value) is not bool:
+        raise front.error(("warp_synchronous",), "true or false is wanted")
+    return bool(value)
 
 
 def read_broken(front: FrontMatter, is_exhibit: bool) -> Broken | None:

@@ -62,6 +62,8 @@ class WithArguments(click.Command):
 @click.option("--timeout", type=duration, default="60s", show_default=True, metavar="TIME",
               help="Processor time that one run may take.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Which orders are tried; any, and shown, if left out.")
+@click.option("--warp-synchronous", is_flag=True,
+              help="It is of the time before Volta: the lanes of a warp go in step, without __syncwarp().")  # fmt: skip
 @click.option("--json", "json_file", type=FILE, help="Write the report here; - is standard output.")
 @click.option("--sarif", "sarif_file", type=FILE, help="Write the findings here as SARIF 2.1.0, for code hosts.")
 @click.pass_context
@@ -72,6 +74,7 @@ def check(
     inputs: Path | None,
     timeout: float,
     seed: int | None,
+    warp_synchronous: bool,
     json_file: Path | None,
     sarif_file: Path | None,
 ) -> None:
@@ -100,10 +103,11 @@ def check(
     seed = secrets.randbelow(1 << 16) if seed is None else seed
     library, path = built(words)
     given: tuple[str, ...] = ctx.obj
-    chosen = ["--inputs", str(inputs)] if inputs else []
+    chosen = [*(["--inputs", str(inputs)] if inputs else []), *(["--warp-synchronous"] if warp_synchronous else [])]
     again = shlex.join(["kfuzz", "check", *words, *chosen, "--seed", str(seed), *(["--", *given] if given else [])])
     own = (str(path.with_suffix("")), *given)
-    asked = Looking(library, path, tuple(lists_of(library, own, inputs, timeout)), runs, timeout, seed, again)
+    lists = tuple(lists_of(library, own, inputs, timeout))
+    asked = Looking(library, path, lists, runs, timeout, seed, warp_synchronous, again)
     found = looked_at(asked, console(to_stderr=True))
     try:
         for text in (*blocks(found), *found.troubles):
@@ -126,6 +130,7 @@ class Looking:
     runs: int
     timeout: float
     seed: int
+    warp_synchronous: bool
     again: str
 
 
@@ -139,7 +144,8 @@ def looked_at(asked: Looking, screen: Screen) -> ProgramReport:
         try:
             for number, words in enumerate(asked.lists, 1):
                 what = f"{shown(words)}, input {number} of {len(asked.lists)}" if len(asked.lists) > 1 else shown(words)
-                program = CheckedProgram(asked.library, words, asked.timeout, server, Teller(screen, status, what))
+                teller = Teller(screen, status, what)
+                program = CheckedProgram(asked.library, words, asked.timeout, server, teller, asked.warp_synchronous)
                 programs.append(program)
                 shown_here = {defect.bucket: defect for defect in reversed(list(defects_of(asked, program)))}
                 for defect in reversed(shown_here.values()):

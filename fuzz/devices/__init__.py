@@ -135,6 +135,8 @@ class Job:
     """Every entry that the kernel's launches name, whatever the sizes: what is compiled together."""
     blocks: tuple[int, ...] = ()
     """Of a job whose arrays are too large to be filled: the blocks that run, by number (fuzz/devices/vast.py)."""
+    warp_synchronous: bool = False
+    """It counts on the lanes of a warp to go in step, as they did before Volta."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ def sections(kernel: Kernel) -> Iterator[Section]:
     yield "arrays", [(name, f"{array}{role_of(array)}") for name, array in kernel.arrays.items()]
     if kernel.align < 256:
         yield "align", [("", f"bases may be aligned to no more than {kernel.align} bytes")]
+    if kernel.warp_synchronous:
+        yield "warps", [("", "the lanes of a warp go in step, as before Volta")]
     for number, launch in enumerate(kernel.launches, 1):
         if launch.called:
             yield "call", [*lines_of(launch.called).items(), *home_line(kernel)]

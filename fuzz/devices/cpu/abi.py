@@ -188,6 +188,7 @@ class RawRun(Structure):
         ("blocks_done", c_uint64),
         ("block_ms", c_uint64),
         ("thread_steps", c_uint64),
+        ("accesses", c_uint64),
         ("watched_pc", c_uint64),
         ("printed", c_char_p),
         ("job_buffer_count", c_uint32),

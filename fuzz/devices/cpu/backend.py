@@ -27,6 +27,7 @@ from kfuzz.devices.cpu.abi import (
     MOST_ALLOCATIONS,
     MOST_GIVEN,
     MOST_LAUNCHES,
+    WARPS_IN_STEP,
     LoadedLibrary,
     RawBuffer,
     RawFinding,
@@ -141,7 +142,8 @@ class LaidOut:
             self._buffers[i].fill = manner.poison
         raw.schedule, raw.poison, raw.seed = manner.schedule, manner.poison, manner.seed
         raw.preempt_one_in = manner.preempt_one_in if program.flavour == "check" else 0
-        raw.late_writes, raw.assume, raw.missing_lane = manner.late_writes, manner.assume, manner.missing_lane
+        raw.late_writes, raw.missing_lane = manner.late_writes, manner.missing_lane
+        raw.assume = manner.assume | (WARPS_IN_STEP if job.warp_synchronous else 0)
         raw.timeout_ms = max(1, int(seconds * 1000))
         began = time.process_time()  # as the runtime counts: what others take of the processor is not this run's
         with confined():
@@ -156,6 +158,11 @@ class LaidOut:
         printed = (raw.printed or b"").decode(errors="replace")
         refusal = (raw.refusal or b"").decode(errors="replace")
         return CpuRun(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed, refusal)
+
+    @property
+    def accesses(self) -> int:
+        """How many the last run has made, where each is checked and threads take turns."""
+        return int(self._run.accesses)
 
     def addresses(self) -> dict[str, int]:
         """Where the outputs lay in the last run, and still lie."""
@@ -278,6 +285,7 @@ class CpuBackend:
                 bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
             return bound[flavour].run(self._runtime, manner, seconds)
 
+        probe = replace(probe, check=probe.check or job.warp_synchronous)  # where warps can be had in step
         flavour: Flavour = "check" if (probe.check or probe.watch) and not job.blocks else "fast"
         try:
             bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)

@@ -149,7 +149,8 @@ def examined(
     if len(chosen) > probe.runs and (first := passes[0].run) and may_be_unwritten(job, first, chosen[0].poison):
         passes += _passes(trial, chosen[probe.runs :])
     if passes[-1].status == TOO_LARGE:
-        return _unchecked(job, probe, run_once, waiters) if probe.check else _too_large(job)
+        can_be_fast = probe.check and not job.warp_synchronous
+        return _unchecked(job, probe, run_once, waiters) if can_be_fast else _too_large(job)
     if passes[-1].status == REFUSED:
         return _refused(passes)
     if passes[-1].status == TIMED_OUT:

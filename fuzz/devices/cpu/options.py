@@ -46,12 +46,14 @@ _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
 }
 # What -O1 does to accesses before they get their hooks: a load whose value is not always used sinks under the branch
 # that uses it, and an access out of bounds that the source makes is gone; one that does not change leaves its loop, and
-# nobody is seen to poll. -Og leaves them as well, but is twice as slow: it leaves all else in the loops, too.
+# nobody is seen to poll. -Og leaves them as well, but is twice as slow: it leaves all else in the loops, too. Blocks
+# that are not reordered lie as in the source: by that, lanes that have parted and go in step meet again (warp.cpp).
 _EVERY_ACCESS = tuple(
     f"-fno-{one}"
     for one in (
         *("tree-sink", "tree-loop-im", "tree-dominator-opts", "tree-ch", "tree-sra", "tree-dse", "ssa-phiopt"),
         "ipa-modref",
+        "reorder-blocks",
     )
 )
 _HOOKS = ("tsan-instrument-func-entry-exit=0", "tsan-distinguish-volatile=1")

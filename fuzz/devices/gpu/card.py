@@ -17,7 +17,18 @@ from pathlib import Path
 import numpy as np
 import pycuda.driver as cuda
 
-from kfuzz.devices import ClaimError, DeviceError, Entry, Finding, Job, Outcome, Probe, Step, is_host
+from kfuzz.devices import (
+    ClaimError,
+    DeviceError,
+    Entry,
+    Finding,
+    Job,
+    Outcome,
+    Probe,
+    Step,
+    UnsupportedError,
+    is_host,
+)
 from kfuzz.devices.gpu import driver, hosting, nvcc
 from kfuzz.devices.gpu.experiments import NOTHING, Fault, Returned, examined
 from kfuzz.devices.gpu.sanitizer import ENDED as REPLAY_ENDED
@@ -39,6 +50,7 @@ ENDED: dict[str, Kind] = {
 KEPT_MODULES = 64
 POINTER = 8
 MOST_PACKED = 32768
+VOLTA = (7, 0)
 """Bytes of a launch's arguments: more than any card takes."""
 SPIN = 0.002
 HEARD_EVERY = 1.0
@@ -86,6 +98,9 @@ class GpuCard:
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
         self._timeout, self._begin, self._heard = probe.timeout, begin, float("-inf")
+        if job.warp_synchronous and self.card.capability >= VOLTA:
+            told = f"warp_synchronous is claimed, and warps of this {self.card.name} do not go in step"
+            raise UnsupportedError(f"{job.path}: {told}; on the cpu device they do: --device cpu")
         try:
             if not all(is_host(step.entry) for step in job.steps):
                 self._check_launches(job)

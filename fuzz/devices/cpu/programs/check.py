@@ -19,7 +19,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from kfuzz.devices import Call, Finding, Job, Outcome, Probe, Run, Step, UnexpectedError, cache, processes
-from kfuzz.devices.cpu.abi import FINISHED, STOPPED, TIMED_OUT, RawBuffer, RawFinding, RawLaunched, RawRun
+from kfuzz.devices.cpu.abi import (
+    FINISHED,
+    STOPPED,
+    TIMED_OUT,
+    WARPS_IN_STEP,
+    RawBuffer,
+    RawFinding,
+    RawLaunched,
+    RawRun,
+)
 from kfuzz.devices.cpu.backend import uninitialised_local
 from kfuzz.devices.cpu.compiler import Library
 from kfuzz.devices.cpu.experiments import CpuRun, Manner, Unlike, examined
@@ -120,6 +129,7 @@ class CheckedProgram:
     timeout: float
     server: Server
     tell: Callable[[str], None]
+    warp_synchronous: bool = False
     printed: list[Printed] = field(default_factory=list)
     thread_steps: int = 0
     seconds: float = 0.0
@@ -141,7 +151,9 @@ class CheckedProgram:
     def run_once(self, _flavour: Flavour, manner: Manner, _seconds: float) -> CpuRun:
         """One run of it in a process of its own, for as long as each may take."""
         self.tell(manner.label())
-        end, printed = self.server.ended(ProgramRun(self.library, manner, self.timeout), self.words)
+        in_step = WARPS_IN_STEP if self.warp_synchronous else 0
+        asked = ProgramRun(self.library, replace(manner, assume=manner.assume | in_step), self.timeout)
+        end, printed = self.server.ended(asked, self.words)
         self.printed.append(printed)
         text = "\n".join(printed.lines)
         if end is None:

@@ -156,7 +156,7 @@ enum Assume : uint32_t {
   atomics_release = 2,   // as if each had a fence before it
   atomics_acquire = 4,   // and behind it
   volatile_is_atomic = 8,
-  warps_in_step = 16,    // accesses of one warp's lanes are ordered
+  warps_in_step = 16,    // the lanes of a warp make each access together, as before Volta (warp.cpp)
 };
 
 enum class Place : uint32_t { nowhere, buffer, static_shared, dynamic_shared, global_variable, heap };
@@ -215,6 +215,7 @@ struct Run {
   uint64_t blocks_done;        // of that step
   uint64_t block_ms;           // for how long nothing had come on in the block when time was up
   uint64_t thread_steps;
+  uint64_t accesses;           // check only, where threads take turns: made by kernels
   uint64_t watched_pc;         // relative to the library; 0: nobody, or nobody knows
   const char *printed;
   // Of host functions: what they launched and allocated, behind the job's own buffers, and why they refused.

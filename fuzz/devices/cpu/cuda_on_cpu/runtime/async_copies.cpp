@@ -119,7 +119,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t
   aligned(reinterpret_cast<uintptr_t>(to));
   aligned(reinterpret_cast<uintptr_t>(from));
   if (checker.active) {
-    if (turn_is_over()) take_turn();
+    if (turn_is_over()) take_turn(one.pc, __builtin_frame_address(0));
     if (one.zeros < bytes) checker_access(reinterpret_cast<uintptr_t>(from), bytes - one.zeros, Access::read, one.pc);
     checker_access(reinterpret_cast<uintptr_t>(to), bytes, Access::write, one.pc);
   }

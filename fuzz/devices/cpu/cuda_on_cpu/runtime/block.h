@@ -167,5 +167,7 @@ void restore_warps(const char *from);
 void leave_warp(int thread);
 bool resolve_stuck_warp();
 bool lane_is_live(int thread);
+// The current thread waits for the lanes of its warp that come to this place in the library, too, or never will.
+void step_with_warp(uint32_t place, const void *frame);
 
 }  // namespace cuda_on_cpu

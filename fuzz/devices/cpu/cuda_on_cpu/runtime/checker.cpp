@@ -205,11 +205,15 @@ void check(const Seen &s) {
   check_cells(*region, s, shared);
 }
 
+bool are_warps_in_step() { return run->assume & warps_in_step; }
+
 // Turns come at random, at one in so many accesses in the mean; without turns, hardly ever and to no effect. Where
-// writes are seen late, every access ends the read before it, and goes the long way.
+// writes are seen late, every access ends the read before it, and goes the long way; where warps go in step, every
+// access is one.
 void draw_turn() {
-  uint64_t below = run->late_writes ? 1 : 2 * uint64_t{run->preempt_one_in};
+  uint64_t below = run->late_writes || are_warps_in_step() ? 1 : 2 * uint64_t{run->preempt_one_in};
   checker.until_turn = below ? 1 + static_cast<uint32_t>((random_bits() >> 32) * below >> 32) : ~0u;
+  if (below) run->accesses += checker.until_turn;
 }
 
 // Reading one place again and again.
@@ -222,7 +226,10 @@ bool is_polling(const Seen &s) {
 
 }  // namespace
 
-void take_turn() {
+// True once in so many times.
+static bool is_drawn(uint64_t once_in) { return random_bits() >> 32 < (uint64_t{1} << 32) / once_in; }
+
+void take_turn(uintptr_t pc, const void *frame) {
   if (!checker.active) {
     checker.until_turn = 1;
     return;
@@ -230,11 +237,13 @@ void take_turn() {
   constexpr uint64_t blocks_change_once_in = 64;
   end_of_read();
   draw_turn();
-  if (!run->preempt_one_in) return;
-  if (has_other_blocks() && random_bits() >> 32 < (uint64_t{1} << 32) / blocks_change_once_in)
-    leave_block();
-  else
-    yield();
+  if (run->preempt_one_in && (!are_warps_in_step() || is_drawn(run->preempt_one_in))) {
+    if (has_other_blocks() && is_drawn(blocks_change_once_in))
+      leave_block();
+    else
+      yield();
+  }
+  if (are_warps_in_step()) step_with_warp(static_cast<uint32_t>(pc - memory_map.library_start), frame);
 }
 
 bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
@@ -246,13 +255,14 @@ bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t libr
   }
   if (!prepare_ordering() || !map_memory(the_run, library_start, library_end)) return false;
   forget_races();
-  checker = {0, 0, run->late_writes || run->preempt_one_in, true};
+  checker = {0, 0, run->late_writes || run->preempt_one_in || are_warps_in_step(), true};
   draw_turn();
   return prepare_late_writes(the_run.late_writes, memory_map.buffers);
 }
 
 void checker_finish() {
   end_of_read();
+  if (checker.has_turns) run->accesses -= checker.until_turn;
   checker.active = false;
   checker.until_turn = 1;
 }

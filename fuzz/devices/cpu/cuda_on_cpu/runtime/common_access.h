@@ -18,7 +18,8 @@ struct CheckerState {
 
 extern CheckerState checker;
 
-void take_turn();
+// Called where an access is due from `pc`, in a function whose stack frame lies at `frame`.
+void take_turn(uintptr_t pc, const void *frame);
 
 // Comes before every access: is it now another thread's turn? Where the checker is not active, it is at every access.
 static inline bool turn_is_over() { return __builtin_expect(!--checker.until_turn, false); }

@@ -15,20 +15,20 @@ using namespace cuda_on_cpu;
 
 namespace {
 
-void access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
-  if (turn_is_over()) take_turn();
+__attribute__((always_inline)) inline void access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
+  if (turn_is_over()) take_turn(pc, __builtin_frame_address(0));
   if (checker.active) checker_access(reinterpret_cast<uintptr_t>(p), bytes, kind, pc);
 }
 
 // A vector access of 8 or 16 bytes at a lesser address faults on a GPU, and so does a scalar one. The hooks named
 // "unaligned" are called where the source itself says that less alignment is to be expected.
-void aligned_access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
+__attribute__((always_inline)) inline void aligned_access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
   if (reinterpret_cast<uintptr_t>(p) % bytes) report_misaligned(reinterpret_cast<uintptr_t>(p), bytes, pc);
   access(p, bytes, kind, pc);
 }
 
 __attribute__((noinline)) void access_after_turn(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
-  take_turn();
+  take_turn(pc, __builtin_frame_address(0));
   if (checker.active) checker_access(reinterpret_cast<uintptr_t>(p), bytes, kind, pc);
 }
 
@@ -51,7 +51,7 @@ inline void plain_access(const void *p, uintptr_t pc) {
 }
 
 template <uint32_t size, bool writes>
-void small_access(const void *p, uintptr_t pc) {
+__attribute__((always_inline)) inline void small_access(const void *p, uintptr_t pc) {
   aligned_access(p, size, writes ? Access::write : Access::read, pc);
 }
 
@@ -121,7 +121,7 @@ CUDA_ON_CPU_API void __tsan_vptr_read(void *p) { plain_access<8, false>(p, CALLE
 
 // From atomic.h: the atomic functions themselves are not instrumented, they announce what they touch.
 CUDA_ON_CPU_API void cuda_on_cpu_turn() {
-  if (turn_is_over()) take_turn();
+  if (turn_is_over()) take_turn(CALLER, __builtin_frame_address(0));
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_atomic(const void *p, uint32_t bytes, uint32_t what, void *pc) {

@@ -95,7 +95,7 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   run->exit_code = 0;
   run->refusal = nullptr;
   run->buffer_count = run->job_buffer_count;
-  run->blocks_done = run->thread_steps = 0;
+  run->blocks_done = run->thread_steps = run->accesses = 0;
   block.current = 0;
   block.number = 0;
   reseed(run->seed);

@@ -5,10 +5,15 @@
 //
 // Which lanes have converged (__activemask, coalesced_threads) CUDA leaves open: here all that come to the same line
 // before nothing else in the block can go on. So a branch that some lanes never enter has a group of those that do.
+//
+// Where the run takes warps to go in step, as all did before Volta, each access is such a meeting (step_with_warp). Of
+// lanes that have parted those go on that are deepest in calls and earliest in the code: so they meet again behind
+// branches and loops, as far as the compiler has left the code in its order.
 #include "block.h"
 #include "checker.h"
 #include "late_writes.h"
 #include "report.h"
+#include "stacks.h"
 #include "warp_operations.h"
 
 namespace cuda_on_cpu {
@@ -19,7 +24,8 @@ namespace {
 struct Meeting {
   uint32_t mask, arrived;
   WarpOperation operation;
-  int line;  // of lanes that converge; else 0
+  int line;  // of lanes that converge; of a step its place in the library; else 0
+  uint32_t depth;  // of a step: how much of its stack the function takes, with all that have called it
 };
 
 struct Warp {
@@ -110,6 +116,9 @@ void compute(const Meeting &m, Lanes &lane, int first_thread) {
     case WarpOperation::sync:
       if (run->check) checker_synced_warp(first_thread, m.arrived, lanes_of_warp(first_thread));
       return;
+    case WarpOperation::step:  // what the warp has done so far, it has done before
+      checker_synced_warp(first_thread, lanes_of_warp(first_thread), lanes_of_warp(first_thread));
+      return;
     case WarpOperation::shuffle: shuffle(m, lane, first_thread); return;
     case WarpOperation::together: work_together(m, lane, first_thread); return;
     case WarpOperation::converge:
@@ -164,8 +173,10 @@ void complete(Warp &warp, int number, int first_thread, uint32_t asleep) {
   Meeting meeting = warp.meeting[number];
   warp.meeting[number] = warp.meeting[--warp.meetings];
   compute(meeting, lanes[first_thread / warp_lanes], first_thread);
-  came_on();
-  run->thread_steps += static_cast<uint64_t>(__builtin_popcount(meeting.arrived));
+  if (meeting.operation != WarpOperation::step) {  // which those take as well that only poll
+    came_on();
+    run->thread_steps += static_cast<uint64_t>(__builtin_popcount(meeting.arrived));
+  }
   wake(meeting.arrived & asleep, first_thread);
 }
 
@@ -174,12 +185,52 @@ bool everyone_came(const Warp &warp, const Meeting &m) {
   return (m.arrived & expected) == expected;
 }
 
-Meeting &find_meeting(Warp &warp, WarpOperation operation, uint32_t mask, int line) {
-  for (int i = 0; i < warp.meetings; i++)
-    if (warp.meeting[i].mask == mask && warp.meeting[i].operation == operation && warp.meeting[i].line == line)
-      return warp.meeting[i];
-  warp.meeting[warp.meetings] = {mask, 0, operation, line};
+Meeting &find_meeting(Warp &warp, const Meeting &like) {
+  for (int i = 0; i < warp.meetings; i++) {
+    Meeting &m = warp.meeting[i];
+    if (m.mask == like.mask && m.operation == like.operation && m.line == like.line && m.depth == like.depth) return m;
+  }
+  warp.meeting[warp.meetings] = like;
   return warp.meeting[warp.meetings++];
+}
+
+// The current thread comes to a meeting, and goes on when it is over.
+void meet(const Meeting &like) {
+  auto me = static_cast<uint32_t>(block.current), lane = me % warp_lanes;
+  Warp &warp = warps[me / warp_lanes];
+  Meeting &meeting = find_meeting(warp, like);
+  meeting.arrived |= 1u << lane;
+  if (everyone_came(warp, meeting)) {
+    complete(warp, static_cast<int>(&meeting - warp.meeting), static_cast<int>(me - lane), ~(1u << lane));
+  } else {
+    threads.state[me] = State::in_warp;
+    wait();
+  }
+}
+
+// Of the lanes that go in step those whose turn it is; -1: there are none.
+int next_step(const Warp &warp) {
+  int next = -1;
+  for (int i = 0; i < warp.meetings; i++) {
+    const Meeting &m = warp.meeting[i];
+    if (m.operation != WarpOperation::step) continue;
+    bool is_deeper = next >= 0 && m.depth > warp.meeting[next].depth;
+    bool is_earlier = next >= 0 && m.depth == warp.meeting[next].depth && m.line < warp.meeting[next].line;
+    if (next < 0 || is_deeper || is_earlier) next = i;
+  }
+  return next;
+}
+
+// Nobody can run. In every warp that goes in step some lanes go on without the others; true when there are any.
+bool take_steps() {
+  bool any = false;
+  for (int w = 0; w * warp_lanes < block.size; w++) {
+    int next = next_step(warps[w]);
+    if (next < 0) continue;
+    complete(warps[w], next, w * warp_lanes, ~0u);
+    any = true;
+  }
+  return any;
 }
 
 }  // namespace
@@ -218,6 +269,11 @@ void leave_warp(int thread) {
     if (everyone_came(warp, warp.meeting[i])) complete(warp, i--, thread & ~(warp_lanes - 1), ~0u);
 }
 
+void step_with_warp(uint32_t place, const void *frame) {
+  auto depth = static_cast<uint32_t>(stack_top(threads.stack[block.current]) - static_cast<const char *>(frame));
+  meet({~0u, 0, WarpOperation::step, static_cast<int>(place), depth});
+}
+
 // Nobody can run. Lanes that converge go on with those that came; true when there are any.
 static bool go_on_without_the_others() {
   for (int w = 0; w * warp_lanes < block.size; w++)
@@ -231,7 +287,7 @@ static bool go_on_without_the_others() {
 
 // Nobody can run. Threads in a collective wait for lanes that wait elsewhere: no hardware gets out of this.
 bool resolve_stuck_warp() {
-  if (go_on_without_the_others()) return true;
+  if (take_steps() || go_on_without_the_others()) return true;
   for (int w = 0; w * warp_lanes < block.size; w++) {
     Warp &warp = warps[w];
     if (!warp.meetings) continue;
@@ -252,7 +308,6 @@ CUDA_ON_CPU_API uint64_t cuda_on_cpu_warp(WarpOperation operation, uint32_t mask
                                           int line) {
   end_of_read();
   auto me = static_cast<uint32_t>(block.current), lane = me % warp_lanes, number = me / warp_lanes;
-  Warp &warp = warps[number];
   uint32_t my_bit = 1u << lane;
   threads.line[me] = line;
   if (!(mask & my_bit)) {
@@ -261,13 +316,6 @@ CUDA_ON_CPU_API uint64_t cuda_on_cpu_warp(WarpOperation operation, uint32_t mask
   }
   lanes[number].value[lane] = value;
   lanes[number].source[lane] = static_cast<uint32_t>(source);
-  Meeting &meeting = find_meeting(warp, operation, mask, operation == WarpOperation::converge ? line : 0);
-  meeting.arrived |= my_bit;
-  if (everyone_came(warp, meeting)) {
-    complete(warp, static_cast<int>(&meeting - warp.meeting), static_cast<int>(me - lane), ~my_bit);
-  } else {
-    threads.state[me] = State::in_warp;
-    wait();
-  }
+  meet({mask, 0, operation, operation == WarpOperation::converge ? line : 0, 0});
   return lanes[number].result[lane];
 }

@@ -15,6 +15,7 @@ enum class WarpOperation {
   ballot,
   sync,
   converge,
+  step,
   match,
   match_all,
   add,
