@@ -34,6 +34,7 @@ ENUMS: dict[str, dict[str, int]] = {
         "is_allocated_by_host": abi.BY_HOST,
         "is_host_visible_memory": abi.HOST_VISIBLE,
         "is_freed": abi.FREED,
+        "is_of_earlier_call": abi.OF_EARLIER_CALL,
     },
     "Schedule": {"forward": abi.FORWARD, "reverse": abi.REVERSE, "shuffled": abi.SHUFFLED},
     "Kind": {name: number for number, name in enumerate(NAMES)},

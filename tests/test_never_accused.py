@@ -7,6 +7,7 @@
 | what g++ takes and nvcc refuses    | REFUSED and TAKEN, both tried with nvcc itself where there is one            |
 | the shim is not torch              | pairs/*_of_a_view, and REFUSED_BY_THE_SHIM beside what it does               |
 | functions that a kernel may call   | pairs/marked_by_a_macro                                                      |
+| what outlives a call               | pairs/workspace_*, known_by_its_place, result_of_its_own, set_up_once        |
 """
 
 import random

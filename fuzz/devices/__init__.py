@@ -137,6 +137,9 @@ class Job:
     """Of a job whose arrays are too large to be filled: the blocks that run, by number (fuzz/devices/vast.py)."""
     warp_synchronous: bool = False
     """It counts on the lanes of a warp to go in step, as they did before Volta."""
+    earlier: tuple["Job", ...] = ()
+    """Calls of the same host function that come before this one in one of its runs: with other sizes, and at last with
+    other values in the same arrays. Nothing is asked of their answers."""
 
 
 @dataclass(frozen=True)

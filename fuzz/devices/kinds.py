@@ -63,7 +63,7 @@ KINDS: dict[Kind, Meaning] = {
     "hang": Meaning("error", "a launch that does not come to its end"),
     "exception": Meaning("error", "an error that a Python callable raises for an input that it claims"),
     "stale": Meaning("error", "the answer to another input, which was asked for before"),
-    "stateful": Meaning("error", "an answer that is right or wrong by what was called before, or where its arrays lie"),
+    "stateful": Meaning("error", "an answer that depends on what was called before, or on where its arrays lie"),
     "late-write": Meaning("error", "an answer that changes when the call has returned"),
     "lazy": Meaning("error", "an object that is derived from an array in the place of one"),
     "nondeterministic": Meaning("warning", "the same input, and other bits in another order of threads"),

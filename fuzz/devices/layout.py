@@ -46,6 +46,8 @@ class Arrangement:
     host: int | None = None
     """The poison of memory that a host function asks for, where it is one of its own."""
     around: Mapping[int, int] = field(default_factory=dict)
+    after_calls: bool = False
+    """The job's earlier calls come first."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,10 @@ def distances(job: Job, seed: int) -> list[int]:
 
 
 def plans(job: Job, runs: int, seed: int) -> tuple[Arrangement, ...]:
-    """One plan a run: the poisons, the two ends of memory, and the array at that end, each in turn."""
+    """One plan a run: the poisons, the two ends of memory, and the array at that end, each in turn.
+
+    Where a job has earlier calls, they come before the second.
+    """
     count = sum(not buffer.is_returned for buffer in job.buffers)
     made = []
     for run in range(max(runs, 2)):
@@ -103,7 +108,8 @@ def plans(job: Job, runs: int, seed: int) -> tuple[Arrangement, ...]:
         order = tuple(range(turn + 1, count)) + tuple(range(turn + 1)) if count else ()
         at_end = run % 2 == 0
         word = POISONS[run % len(POISONS)]
-        made.append(Arrangement(order if at_end else order[::-1], at_end, word, word))
+        after_calls = run == 1 and bool(job.earlier)
+        made.append(Arrangement(order if at_end else order[::-1], at_end, word, word, after_calls=after_calls))
     return tuple(made)
 
 

@@ -39,8 +39,10 @@ def is_suspect(outcome: Outcome, judged: Judged) -> bool:
 
 def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judged: Judged) -> tuple[Defect, ...]:
     """Every defect of a trial, the device's first; one for each bucket."""
-    answers = (_with_cause(kernel, case, one) for one in _of_oracle(kernel, scene, outcome, judged))
-    every = [*(seen_defect(scene, one, partial(text_of, kernel)) for one in outcome.findings), *answers]
+    answers = [_with_cause(kernel, case, one) for one in _of_oracle(kernel, scene, outcome, judged)]
+    told = {answer.kind for answer in answers} & {"stateful"}  # a wrong answer says it better than one that differs
+    seen = (one for one in outcome.findings if one.severity == "error" or one.kind not in told)
+    every = [*(seen_defect(scene, one, partial(text_of, kernel)) for one in seen), *answers]
     return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
 
 
@@ -129,7 +131,8 @@ def _of_oracle(kernel: Kernel, scene: Scene, outcome: Outcome, judged: Judged) -
         return [_stale(scene, *stale)]
     if len(broken) < len(judged):
         explained = any(found.severity == "error" for found in outcome.findings)
-        unlike = _stateful if kernel.front.is_python else _race
+        by_calls = any(found.kind == "stateful" for found in outcome.findings)
+        unlike = _stateful if kernel.front.is_python or by_calls else _race
         return [] if explained else [unlike(scene, judged, *broken[0])]
     return [_wrong(scene, *max(broken, key=lambda pair: pair[1].ratio))]
 

@@ -25,6 +25,7 @@ from kfuzz.devices.vast import INT_COUNTS, is_vast, sampled
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.verdict import SpecialRow
 from kfuzz.search.vast import is_by_block
+from kfuzz.trials.again import with_earlier
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.hints import hinted
 from kfuzz.trials.judging import defects_of, is_suspect
@@ -133,6 +134,7 @@ def prepared(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe) 
     job, is_beyond = bound.job, False
     if max(prod(buffer.shape) for buffer in job.buffers) > INT_COUNTS and is_by_block(kernel):
         job, is_beyond = replace(job, blocks=sampled(job.steps[0].grid, probe.seed)), True
+    job = replace(job, earlier=with_earlier(kernel, case, tune, probe, job))
     return Prepared(kernel, case, tune, probe, bound, job, is_beyond)
 
 

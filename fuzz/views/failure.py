@@ -23,6 +23,8 @@ WIDTH = 118
 MOST_LINES = 40
 """Of what a kernel has printed."""
 FOUND = "found"
+UNLIKE = {"race": "race", "stateful": "state"}
+"""Kinds of wrong answers that another run has right, and the label of which run it was."""
 COMMANDS = ("file", "replay", "minimize", "paste")
 """Lines to be copied are never broken."""
 Statement = tuple[str, str]
@@ -90,8 +92,8 @@ def evidence(defect: Defect) -> Iterator[Statement]:
         yield "extent", extent_text(extent, len(worst.index))
         if defect.diagnosis or defect.detail:
             yield "diagnosis", ": ".join(part for part in (defect.diagnosis, defect.detail) if part)
-        if defect.kind == "race":
-            yield "race", defect.message.split(":")[0]
+        if defect.kind in UNLIKE:
+            yield UNLIKE[defect.kind], defect.message.split(":")[0]
     yield "where", defect.where
     if defect.finding and defect.finding.calls:
         yield "calls", " > ".join(defect.finding.calls)

@@ -16,7 +16,7 @@ from kfuzz.devices.cpu.toolchain import GUARD
 
 FORWARD, REVERSE, SHUFFLED = range(3)
 HAS_CONTENT, IS_OUTPUT, IS_INITIALISED = 1, 2, 4
-BY_HOST, HOST_VISIBLE, FREED = 8, 16, 32
+BY_HOST, HOST_VISIBLE, FREED, OF_EARLIER_CALL = 8, 16, 32, 64
 FINISHED, STOPPED, TIMED_OUT, TOO_LARGE, REFUSED = range(5)
 NOWHERE, IN_BUFFER, IN_STATIC_SHARED, IN_DYNAMIC_SHARED, IN_GLOBAL_VARIABLE, ON_HEAP = range(6)
 IN_ONE_BLOCK, IN_OTHER_BLOCKS, IN_ONE_WARP = range(3)
@@ -70,6 +70,7 @@ class RawBuffer(Structure):
 
     _fields_ = [
         ("content", c_void_p),
+        ("earlier_content", c_void_p),
         ("bytes", c_uint64),
         ("fill", c_uint64),
         ("element_bytes", c_uint32),
@@ -200,6 +201,7 @@ class RawRun(Structure):
         ("refusal", c_char_p),
         ("given", POINTER(RawGiven)),
         ("given_count", c_uint32),
+        ("first_counted", c_uint32),
         ("is_program", c_uint32),
         ("exit_code", c_int32),
     ]

@@ -9,13 +9,13 @@ import math
 import resource
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
+from kfuzz.devices import DTYPES, Buffer, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
 from kfuzz.devices.cpu import compiler, toolchain
 from kfuzz.devices.cpu.abi import (
     FINDING_CAPACITY,
@@ -27,8 +27,13 @@ from kfuzz.devices.cpu.abi import (
     MOST_ALLOCATIONS,
     MOST_GIVEN,
     MOST_LAUNCHES,
+    OF_EARLIER_CALL,
+    REFUSED,
+    TIMED_OUT,
+    TOO_LARGE,
     WARPS_IN_STEP,
     LoadedLibrary,
+    RawArgument,
     RawBuffer,
     RawFinding,
     RawGiven,
@@ -53,6 +58,8 @@ MEMORY_LIMIT = 40 << 30
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
 ELEMENTS: dict[int, str] = {3: "i32", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
 """The element types of arrays, in torch's numbers."""
+NO_ANSWER = (TIMED_OUT, TOO_LARGE, REFUSED)
+"""With which a run behind earlier calls tells nothing of the job: it runs by itself then."""
 KEPT_LIBRARIES = 64
 MOST_SECONDS = 2.0
 """For a job whose arrays are not filled: what is written meanwhile is memory."""
@@ -79,34 +86,20 @@ class LaidOut:
         self._contents: list[NDArray[np.generic]] = []
         self._placed = placed = [buffer for buffer in job.buffers if not buffer.is_returned]
         self._returned = [buffer for buffer in job.buffers if buffer.is_returned]
-        numbers = {buffer.name: i for i, buffer in enumerate(placed)}
         with_host = any(is_host(step.entry) for step in job.steps)
         self._buffers = (RawBuffer * (MOST_ALLOCATIONS if with_host else max(1, len(placed))))()
         self._given = (RawGiven * (MOST_GIVEN if with_host else 1))()
         self._launched = (RawLaunched * (MOST_LAUNCHES if with_host else 1))()
         for raw, buffer, distance in zip(self._buffers, placed, distances(job, seed), strict=False):
-            raw.bytes, raw.distance = nbytes(buffer), distance
-            raw.flags = IS_OUTPUT if buffer.is_output else 0
-            raw.element_bytes = 4
-            if buffer.content is not None:
-                content = np.ascontiguousarray(buffer.content)
-                self._contents.append(content)
-                raw.content, raw.flags = content.ctypes.data, raw.flags | HAS_CONTENT
-            elif buffer.fill is not None:
-                raw.fill, raw.element_bytes = buffer.fill, DTYPES[buffer.element].itemsize
-                raw.flags |= IS_INITIALISED
+            self._fill_in(raw, buffer, distance)
         self._poisoned = [i for i, one in enumerate(placed) if one.content is None and one.fill is None]
-        self._args = []
-        self._steps = (RawStep * max(1, len(job.steps)))()
-        for raw_step, step in zip(self._steps, job.steps, strict=False):
-            entry = program.loaded.entries[str(step.entry)]
-            check_arguments(job, str(step.entry), entry.signature, step.args)
-            values = [(numbers[one], 0) if isinstance(one, str) else (-1, one) for one in step.args]
-            args = arguments(values)
-            self._args.append(args)
-            raw_step.entry, raw_step.args, raw_step.arg_count = entry.raw, args, len(values)
-            raw_step.grid[:], raw_step.block[:], raw_step.shared = step.grid, step.block, step.shared
-            raw_step.on_host = is_host(step.entry)
+        self._of_earlier: list[RawBuffer] = []
+        self._args: list[ctypes.Array[RawArgument]] = []
+        numbers = {buffer.name: i for i, buffer in enumerate(placed)}
+        earlier = [step for one in job.earlier for step in self._steps_of(one, self._place_earlier(one, numbers))]
+        steps = [*earlier, *self._steps_of(job, numbers)]
+        self._earlier_steps = len(earlier)
+        self._steps = (RawStep * max(1, len(steps)))(*steps)
         self._findings = (RawFinding * FINDING_CAPACITY)()
         self._left: dict[str, NDArray[np.generic]] = {}
         library = program.loaded.library
@@ -114,12 +107,9 @@ class LaidOut:
             watched_buffer=-1,
             module=ctypes.pointer(program.loaded.module),
             buffers=self._buffers,
-            steps=self._steps,
             shared_arrays=program.loaded.shared,
             variables=program.loaded.variables,
             thread_local_anchor_offset=library.anchor_offset,
-            buffer_count=len(placed),
-            step_count=len(job.steps),
             shared_array_count=len(library.shared_arrays),
             variable_count=len(library.variables),
             check=program.flavour == "check",
@@ -127,7 +117,6 @@ class LaidOut:
             findings=self._findings,
             finding_capacity=FINDING_CAPACITY,
             given=self._given,
-            job_buffer_count=len(placed),
             buffer_capacity=len(self._buffers),
             launched=self._launched,
             launched_capacity=len(self._launched),
@@ -135,9 +124,67 @@ class LaidOut:
             only_block_count=len(job.blocks),
         )
 
+    def _fill_in(self, raw: RawBuffer, buffer: Buffer, distance: int) -> None:
+        """What the runtime is told of an array."""
+        raw.bytes, raw.distance = nbytes(buffer), distance
+        raw.flags = IS_OUTPUT if buffer.is_output else 0
+        raw.element_bytes = 4
+        if buffer.content is not None:
+            raw.content, raw.flags = self._address_of(buffer.content), raw.flags | HAS_CONTENT
+        elif buffer.fill is not None:
+            raw.fill, raw.element_bytes = buffer.fill, DTYPES[buffer.element].itemsize
+            raw.flags |= IS_INITIALISED
+
+    def _address_of(self, given: NDArray[np.generic]) -> int:
+        """Where an array's content lies, which stays there as long as this."""
+        self._contents.append(np.ascontiguousarray(given))
+        return self._contents[-1].ctypes.data
+
+    def _place_earlier(self, earlier: Job, numbers: Mapping[str, int]) -> dict[str, int]:
+        """Which buffers an earlier call has: the job's own, with other content, where the sizes are the same."""
+        placed = [buffer for buffer in earlier.buffers if not buffer.is_returned]
+        if [one.shape for one in placed] == [one.shape for one in self._placed]:
+            for buffer in placed:
+                if buffer.content is not None:
+                    self._buffers[numbers[buffer.name]].earlier_content = self._address_of(buffer.content)
+            return dict(numbers)
+        found = {}
+        for buffer in placed:
+            raw = RawBuffer()
+            self._fill_in(raw, buffer, 0)
+            raw.flags |= OF_EARLIER_CALL
+            found[buffer.name] = len(self._placed) + len(self._of_earlier)
+            self._of_earlier.append(raw)
+        return found
+
+    def _steps_of(self, job: Job, numbers: Mapping[str, int]) -> Iterator[RawStep]:
+        """The steps of a job, which has its arrays in these buffers."""
+        for step in job.steps:
+            entry = self.program.loaded.entries[str(step.entry)]
+            check_arguments(job, str(step.entry), entry.signature, step.args)
+            values = [(numbers[one], 0) if isinstance(one, str) else (-1, one) for one in step.args]
+            self._args.append(arguments(values))
+            raw = RawStep(entry=entry.raw, args=self._args[-1], arg_count=len(values), shared=step.shared)
+            raw.grid[:], raw.block[:], raw.on_host = step.grid, step.block, is_host(step.entry)
+            yield raw
+
     def run(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:
         """Run it once, for so long at most."""
+        done = self._run_once(runtime, manner, seconds)
+        if manner.after_calls and (done.status in NO_ANSWER or self._run.step < self._run.first_counted):
+            return self._run_once(runtime, replace(manner, after_calls=False), seconds)
+        return done
+
+    def _run_once(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:
         program, job, raw = self.program, self.job, self._run
+        skipped = 0 if manner.after_calls else self._earlier_steps
+        raw.steps = ctypes.cast(ctypes.byref(self._steps, skipped * ctypes.sizeof(RawStep)), ctypes.POINTER(RawStep))
+        raw.step_count, raw.first_counted = len(self._steps) - skipped, self._earlier_steps - skipped
+        raw.job_buffer_count = len(self._placed)
+        if manner.after_calls:
+            for one in self._of_earlier:  # each time: another run may have had its own arrays there
+                self._buffers[raw.job_buffer_count] = one
+                raw.job_buffer_count += 1
         for i in self._poisoned:
             self._buffers[i].fill = manner.poison
         raw.schedule, raw.poison, raw.seed = manner.schedule, manner.poison, manner.seed
@@ -149,10 +196,12 @@ class LaidOut:
         with confined():
             runtime.run(raw)
         took = time.process_time() - began
-        seen = self._findings[: raw.finding_count]
+        seen = [one for one in self._findings[: raw.finding_count] if one.step >= raw.first_counted]
         found = sights(seen, job, program.loaded.library, program.lines, raw) if seen else []
         if raw.status == FINISHED:
             found += self._misfits()
+        if manner.after_calls:
+            found = [one if one.finding.kind == "stateful" else told_as_later(one) for one in found]
         fits = raw.status == FINISHED and not job.blocks and all(one.finding.kind != "wrong-shape" for one in found)
         run = Run(manner.label(), self._outputs(), took) if fits else None
         printed = (raw.printed or b"").decode(errors="replace")
@@ -233,6 +282,12 @@ class LaidOut:
                 wanted = f"{buffer.element}[{', '.join(map(str, buffer.answer))}]"
                 message = f"{buffer.name} is returned as {element}[{', '.join(map(str, sizes))}], not {wanted}"
                 yield Sight(Finding("wrong-shape", message, array=buffer.name), None, True)
+
+
+def told_as_later(sight: Sight) -> Sight:
+    """What was seen in a call behind others, which may be why."""
+    later = f"{sight.finding.message}; in a call after others with other sizes and values"
+    return replace(sight, finding=replace(sight.finding, message=later))
 
 
 def uninitialised_local(library: compiler.Library, place: tuple[int, str]) -> Finding:

@@ -45,13 +45,16 @@ class Manner:
     assume: int = 0
     """What is taken for granted of the order of accesses, to find out what a race is for want of (abi.h)."""
     missing_lane: int = 0
+    after_calls: bool = False
+    """The job's earlier calls come first."""
 
     def label(self) -> str:
         """In words, for people."""
         order = SCHEDULES[self.schedule] + (f" {self.seed}" if self.schedule == SHUFFLED else "")
         turns = f", changing over at 1 access in {self.preempt_one_in}" if self.preempt_one_in else ""
         late = ", writes seen late" if self.late_writes else ""
-        return f"{order}{turns}{late}, poison {self.poison:08x}"
+        calls = ", after other calls" if self.after_calls else ""
+        return f"{order}{turns}{late}{calls}, poison {self.poison:08x}"
 
 
 @dataclass(frozen=True)
@@ -109,12 +112,12 @@ class Examination:
         return done
 
 
-def manners(probe: Probe) -> list[Manner]:
+def manners(probe: Probe, after_calls: bool = False) -> list[Manner]:
     """Forward, reverse and then shuffled, with a poison of its own for each; of two runs, one is shuffled.
 
     One order can be right by accident: each of forward and reverse hides races that the other shows, and shuffled
     shows most of both. So where there are two runs, forward and reverse take turns, and so do the poisons. Where there
-    is one, the second is for what it leaves in doubt.
+    is one, the second is for what it leaves in doubt. Where a job has earlier calls, they come before the second.
     """
     count, first = max(probe.runs, 2), 0
     fixed = [FORWARD, REVERSE]
@@ -129,6 +132,7 @@ def manners(probe: Probe) -> list[Manner]:
         else:
             turns = FINE if probe.check else 0
             chosen.append(Manner(SHUFFLED, poison, probe.seed * 1000 + number, turns, missing_lane=lane))
+    chosen[1] = replace(chosen[1], after_calls=after_calls)
     return chosen
 
 
@@ -144,10 +148,11 @@ def examined(
     trial = Examination(job, probe, flavour, run_once, seconds or probe.timeout, differ or partial(_difference, job))
     if job.source in waiters:
         trial.flavour, trial.turns = "check", FINE
-    chosen = manners(probe)
-    passes = _passes(trial, chosen[: probe.runs])
-    if len(chosen) > probe.runs and (first := passes[0].run) and may_be_unwritten(job, first, chosen[0].poison):
-        passes += _passes(trial, chosen[probe.runs :])
+    chosen = manners(probe, bool(job.earlier))
+    runs_first = max(probe.runs, 2 if job.earlier else 1)
+    passes = _passes(trial, chosen[:runs_first])
+    if len(chosen) > runs_first and (first := passes[0].run) and may_be_unwritten(job, first, chosen[0].poison):
+        passes += _passes(trial, chosen[runs_first:])
     if passes[-1].status == TOO_LARGE:
         can_be_fast = probe.check and not job.warp_synchronous
         return _unchecked(job, probe, run_once, waiters) if can_be_fast else _too_large(job)
@@ -223,7 +228,7 @@ def _with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
     if turns.status == TIMED_OUT:
         return [*passes[:-1], _with_time(trial, passes[-1] if _lines(passes[-1]) else turns)]
     trial.flavour, trial.turns, trial.seconds = "check", FINE, trial.probe.timeout
-    return _passes(trial, manners(trial.probe))
+    return _passes(trial, manners(trial.probe, bool(trial.job.earlier)))
 
 
 def _with_time(trial: Examination, hung: CpuRun) -> CpuRun:
@@ -278,6 +283,8 @@ def _settled(trial: Examination, whole: list[CpuRun], seen: list[Sight]) -> list
         if trial.flavour == "fast" and any(causes.values()):
             seen = _distinct([*seen, *_culprits(trial, whole, causes)])
     findings = [_weighed(one, causes) for one in seen if not (one.is_partial and not causes.get("poison"))]
+    if whole and odd and (by_calls := _by_calls(trial, whole)):
+        findings.append(by_calls)
     kinds = {one.kind for one in findings if one.severity == "error"}
     if (by_poison := causes.get("poison")) and not kinds & READS_OF_NOTHING:
         findings.append(by_poison)
@@ -360,7 +367,11 @@ def _by_schedule(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding
 
     With the odd run's order it is complete: two runs that differ in poison and order differ by one of the two.
     """
-    known = [replace(one.manner, poison=base.manner.poison, missing_lane=base.manner.missing_lane) for one in odd]
+    same = base.manner
+    known = [
+        replace(one.manner, poison=same.poison, missing_lane=same.missing_lane, after_calls=same.after_calls)
+        for one in odd
+    ]
     for manner in [*known, *_other_orders(trial, base.manner)]:
         if trial.seconds <= 0:
             break
@@ -371,6 +382,21 @@ def _by_schedule(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding
                 f"or {found.right} ({manner.label()})"
             )
             return Finding("nondeterministic", message, severity="warning", array=found.array, index=found.index)
+    return None
+
+
+def _by_calls(trial: Examination, whole: list[CpuRun]) -> Finding | None:
+    """The finding that the result depends on earlier calls: nothing else was changed."""
+    after = next((one for one in whole if one.manner.after_calls), None)
+    if after is None or trial.seconds <= 0:
+        return None
+    alone = trial.run(replace(after.manner, after_calls=False))
+    if found := trial.differ(alone, after):
+        message = (
+            f"{found.where} depends on what was called before: it is {found.left} in a first call, {found.right} "
+            "after calls with other sizes and values"
+        )
+        return Finding("stateful", message, severity="warning", array=found.array, index=found.index)
     return None
 
 

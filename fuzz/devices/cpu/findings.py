@@ -26,6 +26,7 @@ from kfuzz.devices.cpu.abi import (
     IS_ATOMIC,
     IS_OF_BLOCK_SCOPE,
     IS_VOLATILE,
+    OF_EARLIER_CALL,
     ON_HEAP,
     RawBuffer,
     RawFinding,
@@ -89,6 +90,7 @@ SEEN: dict[str, Seen] = {
     "copy_outside": Seen("out-of-bounds"),
     "refusal_unseen": Seen("launch-refused"),
     "refusal_seen": Seen("launch-refused", "warning"),
+    "earlier_answer_changed": Seen("stateful"),
 }
 """What the runtime may see, in the order of abi.h's Kind, where 0 is nothing."""
 NAMES = ("none", *SEEN)
@@ -97,7 +99,9 @@ ALLOCATED = re.compile(
     r"\b(\w+)\s*=\s*(?:torch|at)\s*::\s*(?:empty|zeros|ones|full)\w*\s*\("
 )
 LEFT_BEHIND = frozenset({"guard_overwritten", "input_changed"})
-OF_HOST = frozenset({"host_access", "host_fault", "copy_outside", "refusal_unseen", "refusal_seen"})
+OF_HOST = frozenset(
+    {"host_access", "host_fault", "copy_outside", "refusal_unseen", "refusal_seen", "earlier_answer_changed"}
+)
 
 
 @dataclass(frozen=True)
@@ -212,6 +216,8 @@ class RunScene:
     launches: tuple[LaunchShape, ...]
     by_host: bool
     steps: int
+    first_step: int
+    """How many steps there were of earlier calls, before those of the job."""
 
     def launch(self, raw: RawFinding) -> LaunchShape:
         number = raw.launched if self.by_host else raw.step
@@ -230,11 +236,13 @@ def scene_of(job: Job, library: Library, run: RawRun) -> RunScene:
     launches = [LaunchShape(step.grid, step.block) for step in job.steps]
     if by_host:
         launches = [_launched(run.launched[number]) for number in range(run.launched_count)]
-    return RunScene(library, tuple(arrays), tuple(launches), by_host, len(job.steps))
+    return RunScene(library, tuple(arrays), tuple(launches), by_host, len(job.steps), run.first_counted)
 
 
 def _allocated(raw: RawBuffer, library: Library) -> ArrayInRun:
     """An array under the name that it has where it is allocated."""
+    if raw.flags & OF_EARLIER_CALL:
+        return ArrayInRun("an argument of an earlier call", WORD, f"its {raw.bytes} bytes")
     named = ALLOCATED.search(text_at(library.files, raw.line))
     line, freed_line = (_line_of(library, number) for number in (raw.line, raw.freed_line))
     freed = f" and {freed_line} frees" if raw.flags & FREED else ""
@@ -275,7 +283,7 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
         index=index,
         thread=None if left_behind or of_host else _coordinates(raw.thread, launch.block),
         block=None if left_behind or of_host else _coordinates(raw.block, launch.grid),
-        step=None if left_behind and scene.steps > 1 else raw.step,
+        step=None if left_behind and scene.steps > 1 else raw.step - scene.first_step,
         count=raw.count,
         calls=() if left_behind else _calls(raw, launch, scene, lines, of_host),
     )
@@ -411,6 +419,8 @@ def _of_host(seen: str, raw: RawFinding, scene: RunScene, array: str | None, ind
         return f"the host function ends by {Signals(raw.detail).name}"
     if seen == "copy_outside":
         return f"the host {does} {raw.bytes} bytes from {array}[{index}] on, of which {raw.detail} are left"
+    if seen == "earlier_answer_changed":
+        return f"what an earlier call has returned is changed by the next: it lies in {array}, which both use"
     one = scene.launch(raw)
     grid, block = ("x".join(map(str, size)) for size in (one.grid, one.block))
     told = f"the launch is refused, as on a GPU: {REFUSALS[one.refused]} (grid {grid}, block {block}"

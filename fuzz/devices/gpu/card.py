@@ -10,8 +10,9 @@ import pickle
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,8 @@ POINTER = 8
 MOST_PACKED = 32768
 VOLTA = (7, 0)
 """Bytes of a launch's arguments: more than any card takes."""
+Send = Callable[[], None]
+"""Fills a job's arrays as at first."""
 SPIN = 0.002
 HEARD_EVERY = 1.0
 """Seconds; less than the grace that the caller's process gives (device.GRACE)."""
@@ -142,7 +145,7 @@ class GpuCard:
         cuda.memcpy_htod_async(base, image, self._stream)
         self._returned = NOTHING
         if host:
-            self._call(host, addresses, plan, steps)
+            self._call(host, addresses, plan, steps, partial(cuda.memcpy_htod, base, image))
         for number, step in enumerate(job.steps[:steps] if program else ()):
             assert program
             arguments = _arguments(program, step, addresses, self._packed, self._stream)
@@ -162,12 +165,20 @@ class GpuCard:
         """What the host functions of the last launch returned."""
         return self._returned
 
-    def _call(self, host: hosting.HostLibrary, addresses: Mapping[str, int], plan: Arrangement, steps: int) -> None:
-        """Call host functions; a hang of theirs is for the caller's process to end."""
+    def _call(
+        self, host: hosting.HostLibrary, addresses: Mapping[str, int], plan: Arrangement, steps: int, send: Send
+    ) -> None:
+        """Call host functions, behind earlier calls where the plan says so; a hang, the caller's process ends."""
         self._poison_shared(plan.shared + SHARED)
         self._stream.synchronize()
         word = plan.word if plan.host is None else plan.host
+        earlier = _laid(host.job, addresses, plan.word) if plan.after_calls else None
         try:
+            self._returned = host.run(addresses, word + OUTPUT, steps, earlier, send)
+        except hosting.HostRefusedError:
+            if not plan.after_calls:
+                raise
+            send()
             self._returned = host.run(addresses, word + OUTPUT, steps)
         except hosting.HostFault as fault:
             kind = next((kind for words, kind in ENDED.items() if words in str(fault)), None)
@@ -253,6 +264,22 @@ class GpuCard:
                     f"{_launch_words(job, number)}: {step.shared} bytes of dynamic and {static} of static "
                     f"shared memory; this {self.card.name} gives a block {self._shared_limit}"
                 )
+
+
+def _laid(job: Job, addresses: Mapping[str, int], word: int) -> Iterator[tuple[Job, Mapping[str, int]]]:
+    """Each earlier call of a job, with its arrays where they lie: in the job's own where they have its sizes."""
+    shapes = [one.shape for one in job.buffers if not one.is_returned]
+    for earlier in job.earlier:
+        placed = [one for one in earlier.buffers if not one.is_returned]
+        held: dict[str, cuda.DeviceAllocation | int] = {one.name: addresses[one.name] for one in placed}
+        if [one.shape for one in placed] != shapes:
+            held = {one.name: cuda.mem_alloc(max(nbytes(one), 1)) for one in placed}
+        for one in placed:
+            content = initial(one)
+            bits = np.resize(np.uint32(word).reshape(1).view(np.uint8), nbytes(one)) if content is None else content
+            if len(bits):
+                cuda.memcpy_htod(held[one.name], bits)
+        yield earlier, {name: int(address) for name, address in held.items()}
 
 
 def _loaded(cubin: nvcc.Cubin, shared_limit: int) -> _LoadedCubin:

@@ -96,7 +96,8 @@ def examined(job: Job, probe: Probe, card: Launcher) -> Outcome:
 
 def _label(job: Job, plan: Arrangement) -> str:
     edge = job.buffers[plan.order[-1] if plan.at_end else plan.order[0]].name if plan.order else "nothing"
-    return f"poison {plan.word:08x}, {edge} at the {'end' if plan.at_end else 'start'} of memory"
+    calls = "after other calls, " if plan.after_calls else ""
+    return f"{calls}poison {plan.word:08x}, {edge} at the {'end' if plan.at_end else 'start'} of memory"
 
 
 def _run(job: Job, plan: Arrangement, distances: Sequence[int], card: Launcher, steps: int) -> GpuRun:
@@ -240,6 +241,9 @@ def _explained(job: Job, first: GpuRun, odd: GpuRun, run: Callable[[Arrangement]
 
 def _suspects(job: Job, plan: Arrangement, word: int) -> Iterator[tuple[Finding, Arrangement]]:
     """Each thing that a right kernel cannot see, changed alone, and what it means if the result follows."""
+    if job.earlier:
+        message = "the result depends on what was called before"
+        yield Finding("stateful", message, severity="warning"), replace(plan, after_calls=True)
     placed = [buffer for buffer in job.buffers if not buffer.is_returned]
     for which, buffer in enumerate(placed):
         message = f"read outside {buffer.name}: the result depends on what lies beside it"

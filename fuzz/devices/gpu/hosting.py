@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 from _ctypes import dlclose
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,16 +19,17 @@ from numpy.typing import NDArray
 from kfuzz.devices import DTYPES, Call, ClaimError, Element, Entry, Finding, Job, cache, is_host
 from kfuzz.devices.gpu import nvcc
 from kfuzz.devices.gpu.experiments import Returned
+from kfuzz.devices.remembering import remembers
 
 HERE = Path(__file__).with_name("host_side")
 SHIM = Path(__file__).parents[1] / "cpu" / "cuda_on_cpu" / "host"
 TORCH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|pybind11)/", re.MULTILINE)
-REMEMBERS = re.compile(r"\bstatic\b(?![^;{}()]*\()|\b__(?:device|managed|constant)__\b[^;{}()]*[;=\[]")
-"""Variables that keep their values: a library that has one is loaded afresh for each run."""
 ELEMENTS: dict[int, Element] = {3: "i32", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
 """In torch's numbers."""
 COMMON = ("-O2", "-w", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Xcompiler", "-fPIC")
 MOST_SEEN, MOST_RANK = 16, 8
+EarlierCall = tuple[Job, Mapping[str, int]]
+"""A call before the one that counts, and where its arrays lie."""
 
 
 class HostRefusedError(Exception):
@@ -134,7 +135,7 @@ class HostLibrary:
 
     def __init__(self, job: Job, path: Path) -> None:
         self.job, self.path = job, path
-        self.is_fresh_each_run = bool(REMEMBERS.search(job.source))
+        self.is_fresh_each_run = remembers(job.source)
         self._load()
 
     def _load(self) -> None:
@@ -146,18 +147,37 @@ class HostLibrary:
         """Unload it, with all that its variables hold."""
         dlclose(self.library._handle)
 
-    def run(self, addresses: Mapping[str, int], word: int, steps: int) -> Returned:
-        """Call its functions, fetch what they return, and look at the guards of what they asked for."""
+    def run(
+        self,
+        addresses: Mapping[str, int],
+        word: int,
+        steps: int,
+        earlier: Iterable[EarlierCall] | None = None,
+        send: Callable[[], None] | None = None,
+    ) -> Returned:
+        """Call its functions, fetch what they return, and look at the guards of what they asked for.
+
+        Behind earlier calls, if there are any, `send` fills the arrays as at first.
+        """
         library = self.library
         with quiet():
             library.kfuzz_begin(ctypes.c_uint32(word))
-            refused = any(self._called(number, addresses) for number in range(steps))
+            if earlier is not None and send is not None:
+                for job, places in earlier:
+                    any(self._called(job, number, places) for number in range(len(job.steps)))
+                if not library.kfuzz_synchronized():
+                    library.kfuzz_again()
+                    send()
+            refused = any(self._called(self.job, number, addresses) for number in range(steps))
             fault = library.kfuzz_synchronized()
         if fault:
             raise HostFault(fault.decode())
         refusal = library.kfuzz_refusal().decode(errors="replace") if refused else ""
         pending = library.kfuzz_pending()
         arrays, findings = ({}, ()) if refused else self._returned()
+        if line := library.kfuzz_changed_earlier():
+            message = "what an earlier call has returned is changed by the next: they lie in the same memory"
+            findings = (*findings, Finding("stateful", message, line=line))
         seen = (RawSeen * MOST_SEEN)()
         for raw in seen[: library.kfuzz_end(seen, MOST_SEEN)]:
             findings = (*findings, told(raw))
@@ -171,8 +191,8 @@ class HostLibrary:
             raise HostRefusedError(refusal)
         return Returned(arrays, findings)
 
-    def _called(self, number: int, addresses: Mapping[str, int]) -> bool:
-        step = self.job.steps[number]
+    def _called(self, job: Job, number: int, addresses: Mapping[str, int]) -> bool:
+        step = job.steps[number]
         values = [ctypes.c_int64(addresses[one] if isinstance(one, str) else one) for one in step.args]
         given = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(one) for one in values))
         return bool(getattr(self.library, f"kfuzz_call_{self.job.entries.index(step.entry)}")(given))

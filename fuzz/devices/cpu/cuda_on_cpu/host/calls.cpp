@@ -64,8 +64,10 @@ void call_host(const Step &step) {
   bind_arguments(step, args, values);
   last_error = cudaSuccess;
   reaches = 0;
-  forget_launches();
-  forget_handles();
+  if (!run->step) {
+    forget_launches();
+    forget_handles();
+  }
   silence();
   enter_host(true);
   step.entry->invoke(args);

@@ -41,6 +41,11 @@ bool is_device_memory(const void *address);
 // The call path of whoever calls this, from the nearest function of the library outwards, relative to the library.
 void note_calls(const void *frame, uint32_t (&calls)[most_calls]);
 
+// From earlier_calls.cpp: what came before is an earlier call's, and the arrays of the job are as at first; and, in the
+// end, whether what those calls returned is still what it was.
+void begin_counted_call();
+void check_earlier_answers();
+
 // From order.cpp.
 void forget_handles();
 

@@ -56,10 +56,12 @@ enum BufferFlags : uint32_t {
   is_allocated_by_host = 8,
   is_host_visible_memory = 16,  // managed or pinned
   is_freed = 32,
+  is_of_earlier_call = 64,  // an argument of a call before the one that counts, and no array of that one
 };
 
 struct Buffer {
   const void *content;  // copied in before the run; null: filled with `fill`
+  const void *earlier_content;  // null, or: copied in before the run, and `content` before the steps that count
   uint64_t bytes;
   uint64_t fill;  // one element's bits, repeated
   uint32_t element_bytes;
@@ -144,6 +146,7 @@ enum class Kind : uint32_t {
   copy_outside,    // a copy or memset by the host, `bytes` long, where the array has only `detail` left
   refusal_unseen,  // a launch that was refused, and nobody asked
   refusal_seen,
+  earlier_answer_changed,  // what an earlier call has returned is not what it was: result number `place_number`
 };
 
 // How near to each other two threads are; which of two accesses is what.
@@ -225,6 +228,8 @@ struct Run {
   const char *refusal;
   Given *given;
   uint32_t given_count;
+  // The steps before this one are earlier calls of a host function, with other arguments.
+  uint32_t first_counted;
   // Of a whole program: it prints and ends for itself.
   uint32_t is_program;
   int32_t exit_code;

@@ -62,13 +62,17 @@ bool place_buffers(Run &run) {
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     paint_zone(b.address - guard_zone_bytes, run.poison);
-    if (b.flags & has_content)
-      memcpy(b.address, b.content, b.bytes);
-    else
-      fill(b.address, b.bytes, b.fill, b.element_bytes);
+    lay(b, run.first_counted && b.earlier_content ? b.earlier_content : b.content);
     paint_zone(b.address + b.bytes, run.poison);
   }
   return true;
+}
+
+void lay(const Buffer &b, const void *content) {
+  if (b.flags & has_content)
+    memcpy(b.address, content, b.bytes);
+  else
+    fill(b.address, b.bytes, b.fill, b.element_bytes);
 }
 
 // What the host may see lies in the last quarter.
@@ -140,6 +144,7 @@ static int64_t change_since_freed(const Buffer &b, uint32_t poison) {
 void check_guards(Run &run) {
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
+    if (b.flags & is_of_earlier_call) continue;
     if (b.flags & is_freed) {
       int64_t at = change_since_freed(b, run.poison);
       if (at >= 0) report_guard(run, i, at);
@@ -155,7 +160,7 @@ void check_guards(Run &run) {
 void check_inputs(Run &run) {
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
-    if (!(b.flags & has_content) || b.flags & is_output || !memcmp(b.address, b.content, b.bytes)) continue;
+    if (!(b.flags & has_content) || b.flags & (is_output | is_of_earlier_call) || !memcmp(b.address, b.content, b.bytes)) continue;
     const char *content = static_cast<const char *>(b.content);
     uint64_t at = 0;
     while (b.address[at] == content[at]) at++;

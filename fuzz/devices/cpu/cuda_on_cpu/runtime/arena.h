@@ -12,6 +12,9 @@ uint64_t arena_bytes();  // of addresses: their shadow is eight times as large
 // Copies or fills every buffer and its guard zones; false when they do not fit.
 bool place_buffers(Run &run);
 
+// What an array holds at first: this content, or its fill where it has none.
+void lay(const Buffer &buffer, const void *content);
+
 // What is large and about to be touched comes in pages of 2 MB: small ones cost more at their first touch than all accesses.
 void prefer_large_pages(const void *start, uint64_t bytes);
 

@@ -66,12 +66,14 @@ static void launch_all() {
   if (run->flush_denormals) write_float_control(read_float_control() | flush_bits);
   for (run->step = 0; run->step < run->step_count; run->step++) {
     const Step &next = run->steps[run->step];
+    if (run->first_counted && run->step == run->first_counted) begin_counted_call();
     if (next.on_host)
       call_host(next);
     else
       launch(next);
   }
   run->step = run->step_count - 1;
+  if (run->first_counted) check_earlier_answers();
 }
 
 static bool prepare_memory() {

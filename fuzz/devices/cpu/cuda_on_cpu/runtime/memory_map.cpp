@@ -108,6 +108,10 @@ void mark_array(const Buffer &b) {
 
 void unmark_array(const Buffer &b) { unmark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes); }
 
+void mark_as_laid(const Buffer &b) {
+  set_initialised(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
+}
+
 void host_has_written(uintptr_t address, uintptr_t bytes) { set_initialised(buffers, address, bytes, true); }
 
 bool map_memory(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {

@@ -21,6 +21,7 @@ void unmap_shared_shadow_of(uint32_t resident);
 // What a host function allocates, frees and writes meanwhile.
 void mark_array(const Buffer &buffer);
 void unmark_array(const Buffer &buffer);
+void mark_as_laid(const Buffer &buffer);
 void host_has_written(uintptr_t address, uintptr_t bytes);
 void forget_memory();                          // all of it, with what is remembered of accesses
 void forget_library_memory(const Module &module);  // it is being unloaded

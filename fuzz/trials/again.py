@@ -1,0 +1,79 @@
+"""Calls that come before the one that counts: what a host function remembers of them must not show in its answer.
+
+Knows cases and claims; how a device makes the calls, it does not know.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from kfuzz.cases.case import Case, Values, case_of
+from kfuzz.claims.kernel import DoesNotFitError, Kernel
+from kfuzz.claims.roles import roles_of
+from kfuzz.devices import Job, Probe, is_host, is_python
+from kfuzz.devices.remembering import remembers
+
+MOST_ELEMENTS = 1 << 16
+"""Of a case that is called again: a call with more takes long, and remembers nothing else."""
+EVERY = 3
+"""Where nothing in the text outlives a call, one trial in so many is called again all the same."""
+
+
+def with_earlier(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe, job: Job) -> tuple[Job, ...]:
+    """The earlier calls of a job: of smaller sizes, of larger ones, and with other values in the same arrays."""
+    if is_python(job) or job.blocks or not all(is_host(step.entry) for step in job.steps):
+        return ()
+    if case.elements > MOST_ELEMENTS or not (remembers(job.source) or probe.seed % EVERY == 0):
+        return ()
+    return tuple(kernel.bind(one.arrays, tune).job for one in others(kernel, case, tune))
+
+
+def others(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> Iterator[Case]:
+    """Cases that the claim speaks of, made of the values of this one; the last has the same sizes."""
+    if all(case.axes.values()):
+        for sizes in (halves(case), doubles(case)):
+            found = next((one for one in sizes if is_claimed(kernel, one, tune)), None)
+            if found is not None:
+                yield found
+    yield turned(case)
+
+
+def halves(case: Case) -> Iterator[Case]:
+    """The case with half of each dimension, or of one."""
+    yield from (resized(case, {name: -(-case.axes[name] // 2) for name in names}) for names in dimensions_of(case))
+
+
+def doubles(case: Case) -> Iterator[Case]:
+    """The case with twice of each dimension, or of one."""
+    yield from (resized(case, {name: 2 * case.axes[name] for name in names}) for names in dimensions_of(case))
+
+
+def dimensions_of(case: Case) -> list[list[str]]:
+    """All dimensions, and each by itself."""
+    return [[*case.axes], *([name] for name in case.axes)]
+
+
+def is_claimed(kernel: Kernel, case: Case, tune: Mapping[str, int]) -> bool:
+    """Whether the claim speaks of these sizes, launched so."""
+    try:
+        axes = kernel.axes_of(case.arrays)
+    except DoesNotFitError:
+        return False
+    return kernel.admits(axes) and not kernel.where.broken({**axes, **tune})
+
+
+def resized(case: Case, sizes: Mapping[str, int]) -> Case:
+    """The case with dimensions of these sizes: the first part of its values, or those again and again."""
+
+    def cut(role: str, array: Values) -> Values:
+        for place, name in enumerate(roles_of(case.op).inputs[role]):
+            if name in sizes:
+                array = array.take(np.arange(sizes[name]) % array.shape[place], axis=place)
+        return array
+
+    return case_of(case.op, {role: cut(role, array) for role, array in case.arrays.items()})
+
+
+def turned(case: Case) -> Case:
+    """The case with each array's values in reverse."""
+    return case_of(case.op, {role: array.ravel()[::-1].reshape(array.shape) for role, array in case.arrays.items()})
