@@ -12,7 +12,7 @@ import pytest
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.devices import ClaimError, Probe
+from kfuzz.devices import ClaimError, Probe, UnsupportedError
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.find.project import has_claim
 from kfuzz.trials.trial import Trial, run_trial
@@ -143,7 +143,11 @@ def test_a_callable_in_a_module_is_fuzzed_replayed_made_smaller_and_reproduced(t
     assert "BROKEN  mypkg.sums:forward" in script.stdout
 
 
-OF_LIBRARIES = sorted(path.relative_to(EXHIBITS).as_posix() for path in EXHIBITS.glob("*/*.py"))
+EVERY = sorted(path.relative_to(EXHIBITS).as_posix() for path in EXHIBITS.glob("*/*.py"))
+OF_LIBRARIES = [name for name in EVERY if not name.startswith("card/")]
+RIGHT_ON_A_CARD = "wrong_softmax_of_columns"
+"""What torch does wrong on a CPU alone."""
+ON_A_CARD = [name for name in EVERY if not name.startswith("triton/wrong_")]
 
 
 @pytest.mark.slow
@@ -175,3 +179,36 @@ def test_a_defect_of_a_library_shows_with_its_smallest_input(
     case = case_of("softmax", {"x": np.float32(x)})
     found = run_trial(load(EXHIBITS / name), case, {}, device, Probe()).errors
     assert told in found[0].message if told else not found
+
+
+@pytest.fixture(scope="module")
+def on_card() -> Iterator[PythonDevice]:
+    opened = PythonDevice("gpu")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ON_A_CARD)
+def test_a_callable_on_a_card_is_judged_as_one_on_a_cpu(name: str, on_card: PythonDevice) -> None:
+    kernel = load(EXHIBITS / name)
+    found = list(trials(kernel, on_card))
+    kinds = {defect.kind for trial in found for defect in trial.errors}
+    told = [defect.message for trial in found for defect in trial.errors]
+    assert sum(trial.elements for trial in found) > 20
+    is_wrong = kernel.broken is not None and RIGHT_ON_A_CARD not in name
+    assert kernel.broken.kind in kinds if is_wrong else not kinds, told[:3]
+
+
+@pytest.mark.gpu
+def test_a_fault_on_a_card_costs_one_trial(on_card: PythonDevice) -> None:
+    kernel = load(EXHIBITS / "card" / "wrong_cupy_illegal_address.py")
+    kinds = [[defect.kind for defect in trial.errors] for trial in trials(kernel, on_card, 12)]
+    assert ["illegal-address"] in kinds
+    assert [] in kinds[kinds.index(["illegal-address"]) :]
+
+
+def test_a_library_of_cards_is_left_out_without_one(device: PythonDevice) -> None:
+    pytest.importorskip("cupy")
+    with pytest.raises(UnsupportedError, match="CuPy needs a GPU"):
+        list(trials(load(EXHIBITS / "card" / "cupy_softmax.py"), device, 1))

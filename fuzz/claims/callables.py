@@ -17,7 +17,7 @@ from kfuzz.claims.reading import check_keys, read_word, table
 from kfuzz.claims.roles import Roles
 from kfuzz.devices import ArrayLibrary, ClaimError, PythonCall
 
-KEYS = ("entry", "args", "given", "returns", "library", "strides", "home")
+KEYS = ("entry", "args", "given", "returns", "library", "strides", "stream", "home")
 KEY: KeyPath = ("call",)
 USUAL = ("forward", "custom_kernel", "run")
 """What the function is called where a file has several."""
@@ -81,7 +81,9 @@ def read_callable(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArr
             raise front.error((*KEY, "args"), f"'{name}' {what} and is not handed over")
     library = cast(ArrayLibrary, read_word(front, (*KEY, "library"), get_args(ArrayLibrary), text.library))
     strides = read_word(front, (*KEY, "strides"), ("contiguous", "any"), "contiguous")
-    call = PythonCall(entry, args, used, returns, library, strides == "any", "triton" in text.packages)
+    stream = read_word(front, (*KEY, "stream"), ("any", "current"), "any")
+    is_triton = "triton" in text.packages
+    call = PythonCall(entry, args, used, returns, library, strides == "any", stream == "current", is_triton)
     one = expression.number("1", ())
     return Launch(
         entry=entry,

@@ -9,7 +9,7 @@ from typing import Literal
 from kfuzz.claims.python_text import PythonText
 from kfuzz.oracle.rounding import EXPF, FAST_EXPF, Denominator, Divide, ExpModel
 
-Language = Literal["numpy", "torch", "jax", "triton"]
+Language = Literal["numpy", "torch", "jax", "cupy", "numba", "triton"]
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,14 @@ ARITHMETIC: dict[Language, Arithmetic] = {
     "numpy": Arithmetic(exp=ExpModel(5.04, 0.0)),
     "torch": Arithmetic(),
     "jax": Arithmetic(ftz=True),
+    "cupy": Arithmetic(ftz=True),
+    "numba": Arithmetic(),
     "triton": Arithmetic(exp=FAST_EXPF, divide="fast reciprocal", denominator="element"),
 }
-"""numpy states 2.52 ulp for its float32 exp. torch calls SLEEF's functions of 1.0 ulp, and CUDA's expf. XLA runs with
-denormals flushed what it compiles. Triton makes of exp an ex2.approx of a product, of a division a div.full, and lets
-each thread divide by a sum of its own. Each is held against its compiler by benchmarks/languages.py."""
+"""numpy states 2.52 ulp for its float32 exp. torch calls SLEEF's functions of 1.0 ulp, and CUDA's expf. XLA and CuPy
+run with denormals flushed what they compile. Numba calls CUDA's functions. Triton makes of exp an ex2.approx of a
+product, of a division a div.full, and lets each thread divide by a sum of its own. Each but numpy and Numba is held
+against its compiler by benchmarks/languages.py."""
 
 
 def language_of(text: PythonText) -> Language:

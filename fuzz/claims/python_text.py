@@ -13,6 +13,9 @@ LIBRARIES: dict[str, ArrayLibrary] = {
     "torch": "torch",
     "triton": "torch",
     "jax": "jax",
+    "cupy": "cupy",
+    "cupyx": "cupy",
+    "numba.cuda": "numba",
     "numpy": "numpy",
     "numba": "numpy",
 }
@@ -42,7 +45,7 @@ class PythonText:
     names: frozenset[str]
     """What its top level defines, assigns or imports."""
     packages: tuple[str, ...]
-    """What it imports, anywhere in it, without what stands behind the first dot."""
+    """What it imports, anywhere in it, without what stands behind the first dot, but for numba.cuda."""
     error: tuple[int, str] | None = None
 
     @property
@@ -104,5 +107,9 @@ def defined(tree: ast.Module) -> set[str]:
 def imported(tree: ast.Module) -> list[str]:
     every = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     names = [alias.name for node in every if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module or "" for node in every if isinstance(node, ast.ImportFrom)]
-    return [name.split(".")[0] for name in names]
+    for node in every:
+        if isinstance(node, ast.ImportFrom):
+            names += [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return ["numba.cuda" for name in names if f"{name}.".startswith("numba.cuda.")] + [
+        name.split(".")[0] for name in names
+    ]

@@ -69,7 +69,7 @@ class Call:
         return f"{self.function}({', '.join(self.arguments)})"
 
 
-ArrayLibrary = Literal["numpy", "torch", "jax"]
+ArrayLibrary = Literal["numpy", "torch", "jax", "cupy", "numba"]
 """Whose arrays a Python callable takes."""
 
 
@@ -88,6 +88,8 @@ class PythonCall:
     returns: tuple[str, ...]
     library: ArrayLibrary
     any_strides: bool = False
+    in_stream: bool = False
+    """It computes in the current stream."""
     is_triton: bool = False
     """It launches Triton kernels, which Triton's interpreter runs where there is no GPU."""
 

@@ -33,20 +33,7 @@ from kfuzz.devices import (
 from kfuzz.devices.gpu import driver, hosting, nvcc
 from kfuzz.devices.gpu.experiments import NOTHING, Fault, Returned, examined
 from kfuzz.devices.gpu.sanitizer import ENDED as REPLAY_ENDED
-from kfuzz.devices.kinds import Kind
 from kfuzz.devices.layout import OUTPUT, SHARED, Arrangement, Bytes, Place, initial, nbytes, offsets
-
-ENDED: dict[str, Kind] = {
-    "illegal memory access": "illegal-address",
-    "operation not supported on global/shared address space": "illegal-address",
-    "misaligned address": "misaligned",
-    "illegal instruction": "trap",
-    "device-side assert": "trap",
-    "unspecified launch failure": "trap",
-    "invalid program counter": "trap",
-    "hardware stack error": "trap",
-}
-"""The driver's words for what a kernel did to its context, and the kind of finding that it is."""
 
 KEPT_MODULES = 64
 POINTER = 8
@@ -181,7 +168,7 @@ class GpuCard:
             send()
             self._returned = host.run(addresses, word + OUTPUT, steps)
         except hosting.HostFault as fault:
-            kind = next((kind for words, kind in ENDED.items() if words in str(fault)), None)
+            kind = driver.kind_of(str(fault))
             if kind is None:
                 raise DeviceError(f"the card failed in a host function of {host.job.path}: {fault}") from fault
             raise Fault(Finding(kind, f"a kernel that {host.job.entries[0]} launches: {fault}")) from fault
@@ -223,7 +210,7 @@ class GpuCard:
                 if now > began + SPIN:
                     time.sleep(SPIN / 4)
         except cuda.Error as error:
-            kind = next((kind for words, kind in ENDED.items() if words in str(error)), None)
+            kind = driver.kind_of(str(error))
             if kind is None:
                 raise DeviceError(f"the card failed during {_launch_words(job, number)}: {error}") from error
             raise Fault(Finding(kind, f"{_launch_words(job, number)}: {error}", step=number)) from error

@@ -9,6 +9,7 @@ import functools
 from dataclasses import dataclass
 
 from kfuzz.devices import DeviceError
+from kfuzz.devices.kinds import Kind
 
 SUCCESS, OUT_OF_MEMORY, NO_DEVICE = 0, 2, 100
 UNSUITABLE_DRIVER = (35, 803, 804)
@@ -19,6 +20,19 @@ OPEN_SIDE = 16 * GIBIBYTE
 """Unmapped addresses on either side of an arena. An int index that wrapped is at most 2^31 elements of 4
 bytes away, half of this, so wherever in a small arena it started, it faults."""
 LARGEST = 1024 * GIBIBYTE
+
+
+ENDED: dict[str, Kind] = {
+    "illegal memory access": "illegal-address",
+    "operation not supported on global/shared address space": "illegal-address",
+    "misaligned address": "misaligned",
+    "illegal instruction": "trap",
+    "device-side assert": "trap",
+    "unspecified launch failure": "trap",
+    "invalid program counter": "trap",
+    "hardware stack error": "trap",
+}
+"""The driver's words for what a kernel did to its context, and the kind of finding that it is."""
 
 
 class OutOfMemory(Exception):  # noqa: N818  it is the card's answer, not a fault of this program
@@ -59,13 +73,18 @@ def call(name: str, *arguments: object) -> None:
     if code == OUT_OF_MEMORY:
         raise OutOfMemory(f"{name}: the card is out of memory")
     if code != SUCCESS:
-        raise DeviceError(f"{name} failed: {_words(code)} (CUDA error {code})")
+        raise DeviceError(f"{name} failed: {words_of(code)} (CUDA error {code})")
 
 
-def _words(code: int) -> str:
+def words_of(code: int) -> str:
     text = ctypes.c_char_p()
     library().cuGetErrorString(code, ctypes.byref(text))
     return text.value.decode() if text.value else "unknown error"
+
+
+def kind_of(said: str) -> Kind | None:
+    """What a kernel did to its context, by what the driver says then; None where it says something else."""
+    return next((kind for words, kind in ENDED.items() if words in said), None)
 
 
 @dataclass(frozen=True)
@@ -86,11 +105,11 @@ def card() -> Card:
     """The first card that the driver shows; a DeviceError in one line where there is none."""
     code = library().cuInit(0)
     if code in UNSUITABLE_DRIVER:
-        raise DeviceError(f"the NVIDIA driver does not suit this machine: {_words(code)}; update the driver")
+        raise DeviceError(f"the NVIDIA driver does not suit this machine: {words_of(code)}; update the driver")
     if code == NO_DEVICE:
         raise DeviceError("the NVIDIA driver shows no card: check nvidia-smi and CUDA_VISIBLE_DEVICES")
     if code != SUCCESS:
-        raise DeviceError(f"the NVIDIA driver does not start: {_words(code)} (CUDA error {code}); check nvidia-smi")
+        raise DeviceError(f"the NVIDIA driver does not start: {words_of(code)} (CUDA error {code}); check nvidia-smi")
     version, device = ctypes.c_int(), ctypes.c_int()
     call("cuDriverGetVersion", ctypes.byref(version))
     call("cuDeviceGet", ctypes.byref(device), 0)

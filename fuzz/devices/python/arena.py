@@ -1,15 +1,20 @@
 """Host memory with a hard edge: what is accessed before its first byte or behind its last ends the process.
 
-Knows the system's pages; it knows no array.
+Knows the system's pages; it knows no library of arrays.
 """
 
 import ctypes
 import mmap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kfuzz.devices import DeviceError
 from kfuzz.devices.layout import ALIGNED, Bytes
+from kfuzz.devices.python.memory import Late
 
 OPEN_SIDE = 1 << 20
 """Bytes on either side that nobody may access."""
@@ -17,23 +22,79 @@ LEAST = 1 << 22
 NOT_AT_ALL = 0
 
 
+@dataclass(frozen=True)
+class HostView:
+    """An array in the host's memory."""
+
+    host: NDArray[Any]
+
+    @property
+    def address(self) -> int:
+        return int(self.host.ctypes.data)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        raise AttributeError("it lies in the host's memory")
+
+    def write(self, content: NDArray[Any]) -> None:
+        """Give it other elements."""
+        self.host[...] = content
+
+    def read(self) -> NDArray[Any]:
+        """A copy of its elements."""
+        return self.host.copy()
+
+
+@dataclass(frozen=True)
+class HostStretch:
+    """Some of the host's memory."""
+
+    held: Bytes
+
+    def write(self, image: Bytes) -> None:
+        """Fill it."""
+        self.held[:] = image
+
+    def read(self) -> Bytes:
+        """A copy of it."""
+        return self.held.copy()
+
+    def view(self, array: NDArray[Any], start: int) -> HostView:
+        """The array that begins at a byte of it."""
+        return HostView(np.ndarray(array.shape, array.dtype, self.held, start, array.strides))
+
+
 class HostArena:
     """One stretch of memory between two stretches that nobody may access. It only grows."""
+
+    is_card = False
+    is_spent = False
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._held = np.empty(0, np.uint8)
         self._maps: list[mmap.mmap] = []
 
-    def room(self, nbytes: int, at_end: bool) -> Bytes:
+    def room(self, nbytes: int, at_end: bool) -> HostStretch:
         """So many bytes, a multiple of 256, at one of the two edges."""
         if nbytes > len(self._held):
             self._grow(max(nbytes, 2 * len(self._held), LEAST))
-        return self._held[len(self._held) - nbytes :] if at_end else self._held[:nbytes]
+        return HostStretch(self._held[len(self._held) - nbytes :] if at_end else self._held[:nbytes])
+
+    def beside(self, content: Bytes) -> HostStretch:
+        """The memory in which the content lies."""
+        return HostStretch(content)
 
     def holds(self, address: int) -> bool:
         """Whether an address lies in it."""
         return bool(self._held.ctypes.data <= address < self._held.ctypes.data + len(self._held))
+
+    def settle(self) -> None:
+        """In the host what has returned is done."""
+
+    def belated(self, late: Late) -> Callable[[int], None]:
+        """The host has no streams."""
+        raise NotImplementedError
 
     def _grow(self, nbytes: int) -> None:
         size = -(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE

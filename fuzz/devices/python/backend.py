@@ -19,40 +19,58 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
+from kfuzz.devices.gpu.driver import OutOfMemory
 from kfuzz.devices.gpu.experiments import NOTHING, Fault, Returned, examined
-from kfuzz.devices.kinds import Kind
+from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.python.arena import HostArena
-from kfuzz.devices.python.calling import Caller, RefusedError
+from kfuzz.devices.python.calling import Caller, NamedArrays, NamedViews, RefusedError
 from kfuzz.devices.python.lending import lender_of
 from kfuzz.devices.python.loading import Modules
-from kfuzz.devices.python.probes import DECOYS, PRELUDE, WORDS, DecoyForm, Strided, decoy_of, has_prelude, same_bits
+from kfuzz.devices.python.memory import Late, Memory, Stretch
+from kfuzz.devices.python.probes import (
+    DECOYS,
+    PRELUDE,
+    WORDS,
+    DecoyForm,
+    Strided,
+    decoy_of,
+    has_late_input,
+    has_prelude,
+    same_bits,
+)
 
 BY_DECOYS: frozenset[Kind] = frozenset({"nondeterministic", "uninitialised"})
 """What runs that remember another call seem to show."""
 NEAR = 2.0**-7
 """Relative: a thousand times as far as the inputs are apart."""
-NamedArrays = dict[str, NDArray[np.generic]]
 
 
 @dataclass(frozen=True)
 class Before:
-    """The call before one that counts: in which way its input was another, and what it left in the outputs."""
+    """The call before one that counts: in which way its input was another, that, and what it left in the outputs."""
 
     form: DecoyForm
+    inputs: NamedArrays
     outputs: NamedArrays
 
 
 class PythonBackend:
     """The modules and the memory of this process."""
 
-    def __init__(self) -> None:
-        self.is_spent = False
+    def __init__(self, memory: Memory) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.environ["TRITON_INTERPRET"] = "1"  # before torch imports Triton, which asks for it then
+        if not memory.is_card:
+            os.environ["TRITON_INTERPRET"] = "1"  # before torch imports Triton, which asks for it then
         warnings.simplefilter("ignore")  # infinities are tried on purpose, and a library warns of each
-        self._arena = HostArena()
+        self._memory = memory
+        self._host = HostArena() if memory.is_card else memory
         self._modules = Modules()
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether a kernel has ended the card's context."""
+        return self._memory.is_spent
 
     def close(self) -> None:
         """Nothing outlives the process."""
@@ -61,23 +79,24 @@ class PythonBackend:
         """Call as often as the probe says; what comes before the first call is not of the job's time."""
         call = job.steps[0].entry
         assert isinstance(call, PythonCall), "other jobs go to other devices"
-        lender = lender_of(call.library)
-        if call.is_triton:
+        memory = self._host if call.library == "numpy" else self._memory
+        lender = lender_of(call.library, memory.is_card)
+        if call.is_triton and not memory.is_card:
             checked_triton()  # before the file makes its kernels
         function = self._modules.function(job, call.function)
         # What it returns is put where it would lie if it were handed over: the same is looked at then.
         job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
-        caller = Caller(job, call, function, lender, self._arena.holds)
-        bench = Bench(caller, self._arena, probe, begin)
+        caller = Caller(job, call, function, lender, memory)
+        bench = Bench(caller, memory, probe, begin)
         try:
             outcome = examined(job, probe, bench)
         except RefusedError as error:
             return Outcome(refusal=str(error))
-        except MemoryError:
+        except (MemoryError, OutOfMemory):
             message = "too large for this machine as it is now"
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
         except Fault as fault:
-            return Outcome(findings=(fault.finding, *caller.findings))
+            return Outcome(findings=(fault.finding, *caller.findings), ended=self.is_spent)
         runs = bench.with_echoes(outcome.runs)
         findings = (*caller.findings, *outcome.findings)
         if any(run.stale for run in runs):
@@ -88,8 +107,8 @@ class PythonBackend:
 class Bench:
     """Where a job is called: memory is laid out as for a launch, with other calls before the one that counts."""
 
-    def __init__(self, caller: Caller, arena: HostArena, probe: Probe, begin: Callable[[str], None]) -> None:
-        self.caller, self._arena, self._begin = caller, arena, begin
+    def __init__(self, caller: Caller, memory: Memory, probe: Probe, begin: Callable[[str], None]) -> None:
+        self.caller, self._memory, self._begin = caller, memory, begin
         self._seed = probe.seed
         self._planned = len(plans(caller.job, max(probe.runs, 2), probe.seed))
         self._sent = np.empty(0, np.uint8)
@@ -109,23 +128,21 @@ class Bench:
     def launch(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
         """Copy an image to where nothing lies beside it, call, and give back what memory holds then."""
         self._begin("running")
-        memory = self._arena.room(len(image), plan.at_end)
-        memory[:] = image
-        views = {
-            job.buffers[place.buffer].name: memory[place.start : place.stop]
-            .view(DTYPES[job.buffers[place.buffer].element])
-            .reshape(job.buffers[place.buffer].shape)
-            for place in where
-        }
+        memory = self._memory.room(len(image), plan.at_end)
+        named = {job.buffers[place.buffer].name: place for place in where}
+        views = {name: memory.view(array_of(job, place, image), place.start) for name, place in named.items()}
         number = len(self._echoes)
         before = self._before(job, image, memory, views, number) if number < self._planned else None
-        memory[:] = image
+        memory.write(image)
         returned = self._answers(job, views, plan)
         outputs = outputs_of(job, views, returned)
+        back = memory.read()
+        if before is not None and number == 0 and self._memory.is_card and has_late_input(self._seed):
+            late = [(views[name], image[one.start : one.stop]) for name, one in named.items() if name in before.inputs]
+            self._call_too_early(late, views, before, outputs)
         self._echoes.append(echo_of(outputs, before))
         if before is not None and before.form == "near":
             self._near = before.outputs
-        back = memory.copy()
         for place in where:
             buffer = job.buffers[place.buffer]
             if buffer.name in returned:
@@ -133,54 +150,53 @@ class Bench:
                 held[: prod(buffer.answer)] = returned[buffer.name].reshape(-1)
         return back
 
-    def _answers(self, job: Job, views: NamedArrays, plan: Arrangement) -> NamedArrays:
+    def _answers(self, job: Job, views: NamedViews, plan: Arrangement) -> NamedArrays:
         """One call that counts: what it allocates is watched, its inputs may be strided."""
         call = self.caller.call
         strided: dict[str, Strided] = {}
         if call.any_strides and self._seed % 3:
             strided = {
-                buffer.name: Strided(views[buffer.name], plan.word, self._seed)
+                buffer.name: Strided(views[buffer.name].read(), plan.word, self._seed, self._memory)
                 for buffer in job.buffers
                 if buffer.content is not None and not buffer.is_output
             }
         handed = {name: view for name, view in views.items() if name not in call.returns}
-        handed |= {name: one.array for name, one in strided.items()}
+        handed |= {name: one.view for name, one in strided.items()}
         with self.caller.lender.watched(plan.word) as allocations, self._programs(self.caller, handed, plan.word):
             answers = self.caller.answers(handed, self._sizes(job))
         self.caller.findings += [one for one in allocations.findings() if one.array not in self._known()]
         for name, one in strided.items():
-            views[name][...] = one.array
+            views[name].write(one.read())
             if (found := one.found(name)) is not None and name not in self._known():
                 self.caller.findings.append(found)
         return answers
 
     @contextmanager
-    def _programs(self, caller: Caller, handed: NamedArrays, word: int) -> Iterator[None]:
-        """Have the programs of Triton kernels looked at, where the callable has any: none then leaves its arrays."""
-        if not caller.call.is_triton:
+    def _programs(self, caller: Caller, handed: NamedViews, word: int) -> Iterator[None]:
+        """Have the programs of Triton kernels looked at, where an interpreter runs them: none leaves its arrays."""
+        if not self._is_interpreted:
             yield
             return
         triton = checked_triton()
-        names = {array.ctypes.data: name for name, array in handed.items()}
+        names = {array.address: name for name, array in handed.items()}
         programs = triton.Programs(names, word, str(caller.job.path.resolve()))
         with triton.WATCH.looking(programs):
             yield
         seen = {(one.kind, one.line, one.array) for one in caller.findings}
         caller.findings += [one for one in programs.findings if (one.kind, one.line, one.array) not in seen]
 
-    def _before(self, job: Job, image: Bytes, memory: Bytes, views: NamedArrays, number: int) -> Before | None:
+    def _before(self, job: Job, image: Bytes, memory: Stretch, views: NamedViews, number: int) -> Before | None:
         """Another input at the same addresses first, and of some trials many times; None where there is no other."""
         form = DECOYS[number % len(DECOYS)]
         decoys = {one.name: decoy_of(one, form) for one in job.buffers if one.content is not None}
-        if all(same_bits(views[name], decoy) for name, decoy in decoys.items()):
+        memory.write(image)
+        if all(same_bits(views[name].read(), decoy) for name, decoy in decoys.items()):
             return None
-        memory[:] = image
         for name, decoy in decoys.items():
-            views[name][...] = decoy
+            views[name].write(decoy)
         handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
         elements = sum(prod(buffer.shape) for buffer in job.buffers)
-        is_slow = self.caller.call.is_triton  # under an interpreter
-        again = PRELUDE if number == 0 and not is_slow and has_prelude(self._seed, elements) else 0
+        again = PRELUDE if number == 0 and not self._is_interpreted and has_prelude(self._seed, elements) else 0
         quiet = replace(self.caller, findings=[], earlier=[])
         returned: NamedArrays = {}
         try:
@@ -190,7 +206,35 @@ class Bench:
         except (Fault, RefusedError):
             return None  # nobody claims this input; the one that counts comes next
         self.caller.look_at_earlier(self.caller.earlier)
-        return Before(form, outputs_of(job, views, returned))
+        return Before(form, decoys, outputs_of(job, views, returned))
+
+    def _call_too_early(self, late: Late, views: NamedViews, before: Before, outputs: NamedArrays) -> None:
+        """A call in a stream of its own, whose input comes a millisecond later; till then the other one lies there.
+
+        Who computes in that stream has the right answer, whatever the time. The other input's, or one that changes
+        when it should be there, is that of a stream that waits for nobody.
+        """
+        for name, decoy in before.inputs.items():
+            views[name].write(decoy)
+        handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
+        quiet = replace(self.caller, findings=[], earlier=[])
+        try:
+            at_once, at_last = quiet.in_a_stream(handed, self._sizes(quiet.job), self._memory.belated(late))
+        except (Fault, RefusedError):
+            return  # it has taken the same before
+        for name, held in at_last.items():
+            changes = name in at_once and not same_bits(at_once[name], held)
+            is_others = same_bits(held.reshape(-1), before.outputs[name].reshape(-1))
+            if changes or (is_others and not same_bits(held.reshape(-1), outputs[name].reshape(-1))):
+                how = "it is not there when the stream's turn has come" if changes else "it is that to what lay there"
+                message = f"{name} is not computed in the current stream: where the input of that is late, {how}"
+                severity: Severity = "error" if self.caller.call.in_stream else "warning"
+                self.caller.findings.append(Finding("ignores-stream", message, severity, array=name, step=0))
+                return
+
+    @property
+    def _is_interpreted(self) -> bool:
+        return self.caller.call.is_triton and not self._memory.is_card
 
     def with_echoes(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
         """The runs, of which those that only repeat the call before say so.
@@ -224,10 +268,16 @@ def checked_triton() -> ModuleType:
         raise ClaimError(f"{error.name} is not installed: pip install 'kfuzz[triton]'") from None
 
 
-def outputs_of(job: Job, views: NamedArrays, returned: NamedArrays) -> NamedArrays:
+def array_of(job: Job, place: Place, image: Bytes) -> NDArray[np.generic]:
+    """An array of an image."""
+    buffer = job.buffers[place.buffer]
+    return image[place.start : place.stop].view(DTYPES[buffer.element]).reshape(buffer.shape)
+
+
+def outputs_of(job: Job, views: NamedViews, returned: NamedArrays) -> NamedArrays:
     """What a call left in the outputs that it was handed, and what it returned."""
     return {
-        one.name: returned[one.name] if one.name in returned else views[one.name].copy()
+        one.name: returned[one.name] if one.name in returned else views[one.name].read()
         for one in job.buffers
         if one.is_output
     }
@@ -261,4 +311,4 @@ def is_uniform(array: NDArray[np.generic]) -> bool:
 
 def backend() -> PythonBackend:
     """What `python -m kfuzz.devices.worker kfuzz.devices.python.backend` serves."""
-    return PythonBackend()
+    return PythonBackend(HostArena())

@@ -20,6 +20,7 @@ from kfuzz.devices.gpu.experiments import Fault
 from kfuzz.devices.kinds import KINDS
 from kfuzz.devices.python.lending import Lender, ReturnedArray
 from kfuzz.devices.python.loading import line_of, words_of
+from kfuzz.devices.python.memory import Memory, View
 from kfuzz.devices.python.probes import same_bits
 
 REFUSALS = (ValueError, NotImplementedError, AssertionError)
@@ -28,7 +29,8 @@ STILL_RUNNING = 0.05
 """Seconds for a thread that the call has left behind."""
 KEPT_ANSWERS = 3
 
-NamedViews = Mapping[str, NDArray[np.generic]]
+NamedArrays = dict[str, NDArray[np.generic]]
+NamedViews = Mapping[str, View]
 
 
 class RefusedError(Exception):
@@ -52,37 +54,75 @@ class Caller:
     call: PythonCall
     function: Callable[..., Any]
     lender: Lender
-    is_ours: Callable[[int], bool]
-    """Whether an address lies in memory that was lent."""
+    memory: Memory
+    """Where what is handed over lies."""
     findings: list[Finding] = field(default_factory=list)
     earlier: list[Kept] = field(default_factory=list)
 
-    def answers(self, views: NamedViews, sizes: Mapping[str, int]) -> dict[str, NDArray[np.generic]]:
+    def answers(self, views: NamedViews, sizes: Mapping[str, int]) -> NamedArrays:
         """What one call returns, by the name of the output; Fault where it does not come to its end."""
         buffers = {buffer.name: buffer for buffer in self.job.buffers}
-        arrays = {name: self.lender.lend(view, buffers[name].element) for name, view in views.items()}
-        args, named = arguments(self.call, {**sizes, **arrays})
         threads = set(threading.enumerate())
-        returned = self._called(args, named)
-        values = results(returned)
+        values = results(self._called(views, sizes))
+        named = dict(zip(self.call.returns, values, strict=False))
+        at_once = self._held(views, named) if self.memory.is_card else {}
+        self.memory.settle()
         found = dict(self._taken(values, buffers))
-        self._look_again(threads, dict(zip(self.call.returns, values, strict=False)), found)
+        for name, now in self._held(views, named).items() if at_once else ():
+            if not same_bits(at_once[name], now):
+                message = f"{name} changes when the call has returned: it is written in a stream that nobody waits for"
+                self._tell(Finding("late-write", message, array=name, step=0))
+        self._look_again(threads, named, found)
         return found
 
-    def _called(self, args: Sequence[object], named: Mapping[str, object]) -> object:
+    def in_a_stream(
+        self, views: NamedViews, sizes: Mapping[str, int], fill: Callable[[int], None]
+    ) -> tuple[NamedArrays, NamedArrays]:
+        """What a call in a stream of its own leaves, whose input is late: in the stream's order, and when all is done.
+
+        Nothing where the library has no stream to call in.
+        """
+        stream = self.lender.stream()
+        if stream is None:
+            return {}, {}
+        with stream as handle:
+            fill(handle)
+            values = results(self._called(views, sizes))
+            named = dict(zip(self.call.returns, values, strict=False))
+            at_once = self._held({}, named)
+        self.memory.settle()
+        return at_once, self._held(views, named)
+
+    def _held(self, views: NamedViews, returned: Mapping[str, object]) -> NamedArrays:
+        """What lies in the outputs now, in those that were handed over and those that were returned."""
+        outputs = {buffer.name for buffer in self.job.buffers if buffer.is_output}
         try:
-            returned = self.function(*args, **named)
-            self.lender.settle()
+            found = {name: view.read() for name, view in views.items() if name in outputs and name not in returned}
+            answers = {name: self.lender.answer(value) for name, value in returned.items()}
+        except Exception:
+            self.memory.settle()  # a kernel that has failed is told as what it did, not by who has seen it first
+            raise
+        return found | {name: answer.bits for name, answer in answers.items() if answer is not None}
+
+    def _called(self, views: NamedViews, sizes: Mapping[str, int]) -> object:
+        elements = {buffer.name: buffer.element for buffer in self.job.buffers}
+        file = str(self.job.path.resolve())
+        arrays = {name: self.lender.lend(view, elements[name]) for name, view in views.items()}
+        args, named = arguments(self.call, {**sizes, **arrays})
+        try:
+            return self.function(*args, **named)
         except (KeyboardInterrupt, MemoryError, Fault):
             raise
         except SystemExit as error:
             raise Fault(Finding("trap", f"the callable ends its process: {words_of(error)}", step=0)) from None
         except BaseException as error:
-            line = line_of(error, str(self.job.path.resolve()))
-            if is_refusal(error, str(self.job.path.resolve())):
+            self.memory.settle()  # a kernel that has failed on a card is told as what it did
+            if type(error).__name__ == "OutOfMemoryError":
+                raise MemoryError from None
+            line = line_of(error, file)
+            if is_refusal(error, file):
                 raise RefusedError(f"line {line}: {words_of(error)}") from None
             raise Fault(Finding("exception", words_of(error), line=line, step=0)) from None
-        return returned
 
     def _taken(
         self, values: Sequence[object], buffers: Mapping[str, Buffer]
@@ -102,7 +142,7 @@ class Caller:
                 if not answer.is_exact:
                     message = f"{name} is a {answer.kind}: what it holds may be worked out later"
                     self._tell(Finding("lazy", message, array=name, step=0))
-                if self.is_ours(answer.address):
+                if self.memory.holds(answer.address):
                     message = f"{name} shares its memory with an array that was handed over"
                     self._tell(Finding("aliased", message, array=name, step=0))
                 else:

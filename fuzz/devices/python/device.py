@@ -12,11 +12,12 @@ GRACE = 20.0
 
 
 class PythonDevice:
-    """Calls Python callables in one worker process. `name` is the device that was asked for."""
+    """Calls Python callables in one worker process, with arrays in the host's memory or, by name, on the first gpu."""
 
     def __init__(self, name: str = "cpu") -> None:
         self.name = name
-        self._worker = Worker("kfuzz.devices.python.backend", grace=GRACE)
+        module = "on_card" if name == "gpu" else "backend"
+        self._worker = Worker(f"kfuzz.devices.python.{module}", grace=GRACE)
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; one that ends its process is run again in a new one before it is accused."""

@@ -4,7 +4,7 @@ Knows no library; libraries/ has one file for each, found by its name.
 """
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import ArrayLibrary, ClaimError, Element, Finding
 from kfuzz.devices.layout import BESIDE, OUTPUT
+from kfuzz.devices.python.memory import View
 
 BESIDE_BYTES = 4096
 """Bytes of poison on either side of what a callable allocates."""
@@ -43,7 +44,7 @@ class Allocations(Protocol):
 class Lender(Protocol):
     """A library of arrays."""
 
-    def lend(self, memory: NDArray[np.generic], element: Element) -> object:
+    def lend(self, memory: View, element: Element) -> object:
         """An array of the library over this memory, or, where the library has none that change, a copy."""
 
     def answer(self, value: object) -> ReturnedArray | None:
@@ -52,17 +53,19 @@ class Lender(Protocol):
     def watched(self, word: int) -> AbstractContextManager[Allocations]:
         """Have what is allocated meanwhile filled with poison, and surrounded by it, as far as the library allows."""
 
-    def settle(self) -> None:
-        """Wait for what is still being computed."""
+    def stream(self) -> AbstractContextManager[int] | None:
+        """A stream of its own, the current one meanwhile, by its handle; None where the library has none."""
 
 
-def lender_of(library: ArrayLibrary) -> Lender:
-    """The library by its name; a ClaimError where it is not installed."""
+def lender_of(library: ArrayLibrary, is_card: bool) -> Lender:
+    """The library by its name, in the host's memory or a card's; a ClaimError where it is not installed, and an
+    UnsupportedError where it has no arrays there.
+    """
     try:
-        lender: Lender = importlib.import_module(f"kfuzz.devices.python.libraries.{library}_arrays").LENDER
+        made: Lender = importlib.import_module(f"kfuzz.devices.python.libraries.{library}_arrays").lender(is_card)
     except ModuleNotFoundError as error:
         raise ClaimError(f"{error.name} is not installed: pip install {error.name}") from None
-    return lender
+    return made
 
 
 @dataclass(frozen=True)
@@ -98,8 +101,12 @@ def overwritten(blocks: list[Allocated], word: int) -> Iterator[Finding]:
         wrong = block.whole != good
         wrong[block.start : block.stop] = False
         at = np.flatnonzero(wrong)
-        if len(at):
-            first = int(at[0]) - block.start
-            side = f"{-first} bytes before" if first < 0 else f"{first - (block.stop - block.start)} bytes behind"
-            message = f"write {side} {block.words} that the callable allocates, {len(at)} bytes in all"
-            yield Finding("out-of-bounds", message, array=block.words, index=min(first, 0) or first, count=len(at))
+        yield from misses(block.words, [int(one) - block.start for one in at], block.stop - block.start)
+
+
+def misses(words: str, at: Sequence[int], nbytes: int) -> Iterator[Finding]:
+    """What it means that bytes beside an allocation have changed: `at` counts from its first byte."""
+    if at:
+        side = f"{-at[0]} bytes before" if at[0] < 0 else f"{at[0] - nbytes} bytes behind"
+        message = f"write {side} {words} that the callable allocates, {len(at)} bytes in all"
+        yield Finding("out-of-bounds", message, array=words, index=at[0], count=len(at))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer, Finding
 from kfuzz.devices.layout import BESIDE
+from kfuzz.devices.python.memory import Memory, View
 
 DecoyForm = Literal["turned", "near", "half"]
 DECOYS: tuple[DecoyForm, ...] = ("turned", "near", "half")
@@ -21,6 +22,8 @@ WORDS: dict[DecoyForm, str] = {
 }
 PRELUDE_EVERY, PRELUDE, PRELUDE_ELEMENTS = 8, 128, 4096
 """One trial in so many begins with so many calls, where its arrays are no larger."""
+LATE_EVERY = 4
+"""One trial in so many on a card is called in a stream of its own, too, with an input that comes late."""
 GAP = 3
 """Elements from one to the next in a strided array."""
 
@@ -56,28 +59,41 @@ def has_prelude(seed: int, elements: int) -> bool:
     return seed % PRELUDE_EVERY == PRELUDE_EVERY - 1 and elements <= PRELUDE_ELEMENTS
 
 
+def has_late_input(seed: int) -> bool:
+    """Whether a trial is also called before its input is there: what waits for no stream shows by that."""
+    return seed % LATE_EVERY == 0
+
+
 class Strided:
     """An input whose elements do not lie one behind the other, over memory full of poison."""
 
-    def __init__(self, content: NDArray[np.generic], word: int, seed: int) -> None:
+    def __init__(self, content: NDArray[np.generic], word: int, seed: int, memory: Memory) -> None:
         self.form = random.Random(f"strides {seed}").choice(("gaps", "turned"))  # noqa: S311  for coverage
         shape, size = content.shape, content.dtype.itemsize
         count = content.size * (GAP if self.form == "gaps" else 1) * size
         self._bytes = np.full(-(-max(count, 4) // 4), word + BESIDE, "<u4").view(np.uint8)
         whole = self._bytes[:count].view(content.dtype)
         if self.form == "gaps":
-            self.array = whole.reshape(*shape, GAP)[..., 1] if content.size else whole.reshape(shape)
+            array = whole.reshape(*shape, GAP)[..., 1] if content.size else whole.reshape(shape)
         else:
-            self.array = whole.reshape(shape[::-1]).transpose()
-        self.array[...] = content
+            array = whole.reshape(shape[::-1]).transpose()
+        array[...] = content
         self._before = self._bytes.copy()
+        self._stretch = memory.beside(self._bytes)
+        self._array = array
+        self.view: View = self._stretch.view(array, array.ctypes.data - self._bytes.ctypes.data if array.size else 0)
+
+    def read(self) -> NDArray[np.generic]:
+        """Its elements as they are now."""
+        self._bytes[:] = self._stretch.read()
+        return self._array
 
     def found(self, name: str) -> Finding | None:
         """A write between the elements."""
-        if self.form != "gaps" or not self.array.size:
+        if self.form != "gaps" or not self._array.size:
             return None
-        size = self.array.dtype.itemsize
-        changed = (self._bytes != self._before)[: self.array.size * GAP * size].reshape(-1, GAP, size)
+        size = self._array.dtype.itemsize
+        changed = (self._bytes != self._before)[: self._array.size * GAP * size].reshape(-1, GAP, size)
         changed[:, 1] = False
         at = np.flatnonzero(changed.any(axis=(1, 2)))
         if not len(at):

@@ -6,10 +6,9 @@
 # kind = "unwritten"
 # why  = "the second half of the rows is what the memory held before"
 # ///
-import torch
 
 
 def row_sum(x):
-    y = torch.empty(len(x))
+    y = x.new_empty(len(x))
     y[: len(x) // 2 + 1] = x.sum(-1)[: len(x) // 2 + 1]
     return y

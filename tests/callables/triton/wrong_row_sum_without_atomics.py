@@ -6,7 +6,6 @@
 # kind = "race"
 # why  = "several programs add to one element, and none waits for another"
 # ///
-import torch
 import triton
 import triton.language as tl
 
@@ -20,6 +19,6 @@ def sum_kernel(y, x, cols, BLOCK: tl.constexpr):
 
 
 def row_sum(x):
-    y = torch.zeros(x.shape[0])
+    y = x.new_zeros(x.shape[0])
     sum_kernel[(x.shape[0], triton.cdiv(x.shape[1], 8))](y, x, x.shape[1], BLOCK=8)
     return y

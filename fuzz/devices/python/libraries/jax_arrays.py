@@ -1,15 +1,17 @@
-"""JAX on a CPU: its arrays never change, so it is handed copies. The only file that imports jax."""
+"""JAX: its arrays never change, so it is handed copies. The only file that imports jax."""
 
+import functools
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 
-from kfuzz.devices import DTYPES, Element, Finding
+from kfuzz.devices import DTYPES, Element, Finding, UnsupportedError
 from kfuzz.devices.python.lending import ReturnedArray
+from kfuzz.devices.python.memory import View
 
 
 class NoAllocations:
@@ -21,17 +23,17 @@ class NoAllocations:
 
 
 class JaxArrays:
-    """Arrays on the CPU, in 64 bits where the claim says so."""
+    """Arrays in 64 bits where the claim says so."""
 
-    def __init__(self) -> None:
-        jax.config.update("jax_platforms", "cpu")
+    def __init__(self, platform: str) -> None:
+        jax.config.update("jax_platforms", platform)
 
-    def lend(self, memory: NDArray[np.generic], element: Element) -> object:
+    def lend(self, memory: View, element: Element) -> object:
         """A copy."""
         if element == "f64":
             jax.config.update("jax_enable_x64", True)
-        typed = memory.view(jnp.bfloat16) if element == "bf16" else memory
-        return jnp.array(typed, copy=True)
+        held = memory.read()
+        return jnp.array(held.view(jnp.bfloat16) if element == "bf16" else held, copy=True)
 
     def answer(self, value: object) -> ReturnedArray | None:
         """An array's elements, once they are there."""
@@ -48,8 +50,18 @@ class JaxArrays:
         """Nothing is poisoned."""
         yield NoAllocations()
 
-    def settle(self) -> None:
-        """An array is waited for when it is read."""
+    def stream(self) -> None:
+        """What it orders by streams nobody else sees."""
 
 
-LENDER = JaxArrays()
+@functools.cache
+def lender(is_card: bool) -> JaxArrays:
+    """JAX on the first card, or on the CPU."""
+    if is_card:
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # others want the card's memory, too
+    made = JaxArrays("cuda" if is_card else "cpu")
+    try:
+        jax.devices()
+    except RuntimeError as error:
+        raise UnsupportedError(f"this JAX has no GPU; --device cpu is there: {' '.join(str(error).split())}") from None
+    return made

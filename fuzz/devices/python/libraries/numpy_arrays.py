@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import DTYPES, ClaimError, Element, Finding
 from kfuzz.devices.python.lending import Allocated, ReturnedArray, block_of, overwritten
+from kfuzz.devices.python.memory import View
 
 NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
 Args = ParamSpec("Args")
@@ -46,9 +47,10 @@ class NumpyArrays:
         for name in ("empty", "empty_like"):
             setattr(np, name, self._instead_of(getattr(np, name)))
 
-    def lend(self, memory: NDArray[np.generic], element: Element) -> object:
+    def lend(self, memory: View, element: Element) -> object:
         """The memory itself."""
-        return memory.view(bfloat16()) if element == "bf16" else memory
+        assert memory.host is not None
+        return memory.host.view(bfloat16()) if element == "bf16" else memory.host
 
     def answer(self, value: object) -> ReturnedArray | None:
         """An array's elements; a number of numpy's is an array of one."""
@@ -71,8 +73,8 @@ class NumpyArrays:
         finally:
             self._active = None
 
-    def settle(self) -> None:
-        """numpy computes at once."""
+    def stream(self) -> None:
+        """numpy has none."""
 
     def _instead_of(self, real: Callable[Args, NDArray[Any]]) -> Callable[Args, NDArray[Any]]:
         """The same function, whose arrays are full of poison while a callable is watched."""
@@ -103,4 +105,8 @@ def bfloat16() -> np.dtype[Any]:
     return found
 
 
-LENDER = NumpyArrays()
+@functools.cache
+def lender(is_card: bool) -> NumpyArrays:
+    """numpy, whose arrays lie in the host's memory."""
+    assert not is_card
+    return NumpyArrays()

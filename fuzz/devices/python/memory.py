@@ -1,0 +1,73 @@
+"""Memory that is lent to callables, in the host or on a card: stretches of it, and the arrays in them.
+
+Knows bytes, shapes and addresses; it knows no library, and nothing of where memory lies.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from kfuzz.devices.layout import Bytes
+
+
+class View(Protocol):
+    """One array in lent memory, of which a library makes one of its own."""
+
+    @property
+    def address(self) -> int:
+        """Where its first element lies."""
+
+    @property
+    def host(self) -> NDArray[Any] | None:
+        """The memory itself, where it is the host's."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        """What CUDA's libraries make an array of, where it lies on a card."""
+
+    def write(self, content: NDArray[Any]) -> None:
+        """Give it other elements."""
+
+    def read(self) -> NDArray[Any]:
+        """A copy of its elements."""
+
+
+Late = Sequence[tuple[View, Bytes]]
+"""Arrays, and what will be in them."""
+
+
+class Stretch(Protocol):
+    """Memory in one piece."""
+
+    def write(self, image: Bytes) -> None:
+        """Fill it."""
+
+    def read(self) -> Bytes:
+        """A copy of it."""
+
+    def view(self, array: NDArray[Any], start: int) -> View:
+        """The array that begins at a byte of it, with type, shape and strides of one in the host."""
+
+
+class Memory(Protocol):
+    """Where what is lent lies."""
+
+    is_card: bool
+    is_spent: bool
+    """Whether a kernel has ended what all later calls in this process would need."""
+
+    def room(self, nbytes: int, at_end: bool) -> Stretch:
+        """So many bytes, a multiple of 256, at one of the two edges of all there is."""
+
+    def beside(self, content: Bytes) -> Stretch:
+        """Memory of its own with this content."""
+
+    def holds(self, address: int) -> bool:
+        """Whether an address lies in what `room` gives."""
+
+    def settle(self) -> None:
+        """Wait for all that was begun; Fault where a kernel has ended its context meanwhile."""
+
+    def belated(self, late: Late) -> Callable[[int], None]:
+        """What fills arrays in a stream, some time after all that the stream was given before."""
