@@ -195,7 +195,7 @@ def test_a_callable_on_a_card_is_judged_as_one_on_a_cpu(name: str, on_card: Pyth
     found = list(trials(kernel, on_card))
     kinds = {defect.kind for trial in found for defect in trial.errors}
     told = [defect.message for trial in found for defect in trial.errors]
-    assert sum(trial.elements for trial in found) > 20
+    assert sum(trial.elements for trial in found) > 20 or kinds
     is_wrong = kernel.broken is not None and RIGHT_ON_A_CARD not in name
     assert kernel.broken.kind in kinds if is_wrong else not kinds, told[:3]
 

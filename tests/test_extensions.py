@@ -91,5 +91,5 @@ def test_a_check_of_torchs_is_a_refusal_with_its_line(cpu: CpuDevice, tmp_path: 
     path.write_text(text)
     (trial,) = trials(path, cpu, 1)
     line = next(number for number, one in enumerate(text.splitlines(), 1) if "only the last dimension" in one)
-    assert trial.reasons == (f"refused: line {line}: only the last dimension, not 0",)
     assert (trial.defects, trial.elements) == ((), 0)
+    assert trial.reasons == (f"refused: line {line}: only the last dimension, not 0",)

@@ -84,7 +84,7 @@ class Domain:
 def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
     """The [accuracy] table; what it leaves out is what the text says plainly, or else the loosest sound model."""
     check_keys(front, ("accuracy",), ACCURACY_KEYS)
-    text = {} if front.is_python else said_in(front.source)
+    text = said_in(front.source, front.is_python)
     flags = read_flags(front)
     if not flags and lookup(front.values, ("accuracy", "flags")) is None and "flags" in text:
         flags = ("-use_fast_math",)

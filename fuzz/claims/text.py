@@ -23,6 +23,7 @@ TIMES_LOG10_E = re.compile(
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 FAST_MATH = re.compile(r"\bnvcc\b[^\n]*\s--?use_fast_math\b")
 ATOMIC_ADD = re.compile(r"\b(?:gpuA|a)tomicAdd(?:_block|_system|NoReturn)?\s*(?=\()")
+PYTHON_ATOMIC = re.compile(r"\b(?:atomic_add|atomic\.add|(?:scatter|index)_add_?|index_put_?|atomicAdd)\b")
 DIRECTED = re.compile(r"\b__(?:[fd](?:add|sub)|fmaf|fma)_r[zud]\b")
 LONGEST = 80
 
@@ -40,11 +41,11 @@ class Said:
         return f"line {self.line}: `{one_line(self.text)}`"
 
 
-def said_in(source: str) -> dict[str, Said]:
+def said_in(source: str, is_python: bool = False) -> dict[str, Said]:
     """For each key of [accuracy] what the text says, if it says anything plainly."""
     lines = source.split("\n")
     found: dict[str, Said] = {}
-    for at, key, value in sorted(facts(source), key=lambda fact: fact[0]):
+    for at, key, value in sorted(facts_of_python(source) if is_python else facts(source), key=lambda fact: fact[0]):
         number = source.count("\n", 0, at)
         text = " ".join(lines[number].split())
         text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
@@ -81,6 +82,12 @@ def facts(source: str) -> Iterator[tuple[int, str, str]]:
         yield word.start(), "additions", "directed"
     for word in FAST_MATH.finditer(source):
         yield word.start(), "flags", "-use_fast_math"
+
+
+def facts_of_python(source: str) -> Iterator[tuple[int, str, str]]:
+    """What Python says, or CUDA in its strings: where floats are added up by atomics, in global memory on a card."""
+    for word in PYTHON_ATOMIC.finditer(source):
+        yield word.start(), "atomics", "global"
 
 
 def base_two(code: str) -> Iterator[tuple[int, str, str]]:

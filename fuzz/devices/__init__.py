@@ -164,6 +164,8 @@ class Probe:
     watch: tuple[str, int] | None = None
     sanitize: bool = False
     fatal: tuple[Kind, ...] = ()
+    is_second: bool = False
+    """It is to confirm what has ended a process: nothing but the case itself is run in this one."""
 
 
 @dataclass(frozen=True)

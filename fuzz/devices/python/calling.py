@@ -20,7 +20,7 @@ from kfuzz.devices.gpu.experiments import Fault
 from kfuzz.devices.kinds import KINDS
 from kfuzz.devices.python.lending import Lender, ReturnedArray
 from kfuzz.devices.python.loading import line_of, words_of
-from kfuzz.devices.python.memory import Memory, View
+from kfuzz.devices.python.memory import LentArray, Memory
 from kfuzz.devices.python.probes import same_bits
 
 REFUSALS = (ValueError, NotImplementedError, AssertionError)
@@ -30,7 +30,7 @@ STILL_RUNNING = 0.05
 KEPT_ANSWERS = 3
 
 NamedArrays = dict[str, NDArray[np.generic]]
-NamedViews = Mapping[str, View]
+NamedViews = Mapping[str, LentArray]
 
 
 class RefusedError(Exception):

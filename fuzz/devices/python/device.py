@@ -3,6 +3,8 @@
 Knows processes and outcomes; no file of a callable is imported here.
 """
 
+from dataclasses import replace
+
 from kfuzz.devices import Job, Outcome, Probe
 from kfuzz.devices.gpu.device import FATAL, confirmed
 from kfuzz.devices.worker import Worker
@@ -26,7 +28,7 @@ class PythonDevice:
         outcome = self._worker.run(job, probe)
         fatal = {found.kind for found in outcome.findings} & FATAL
         if self._worker.pid is None and not fatal <= {*probe.fatal}:
-            return confirmed(outcome, self._worker.run(job, probe))
+            return confirmed(outcome, self._worker.run(job, replace(probe, is_second=True)))
         return outcome
 
     def close(self) -> None:

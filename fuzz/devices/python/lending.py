@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import ArrayLibrary, ClaimError, Element, Finding
 from kfuzz.devices.layout import BESIDE, OUTPUT
-from kfuzz.devices.python.memory import View
+from kfuzz.devices.python.memory import LentArray
 
 BESIDE_BYTES = 4096
 """Bytes of poison on either side of what a callable allocates."""
@@ -44,7 +44,7 @@ class Allocations(Protocol):
 class Lender(Protocol):
     """A library of arrays."""
 
-    def lend(self, memory: View, element: Element) -> object:
+    def lend(self, memory: LentArray, element: Element) -> object:
         """An array of the library over this memory, or, where the library has none that change, a copy."""
 
     def answer(self, value: object) -> ReturnedArray | None:

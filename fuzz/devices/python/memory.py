@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kfuzz.devices.layout import Bytes
 
 
-class View(Protocol):
+class LentArray(Protocol):
     """One array in lent memory, of which a library makes one of its own."""
 
     @property
@@ -33,7 +33,7 @@ class View(Protocol):
         """A copy of its elements."""
 
 
-Late = Sequence[tuple[View, Bytes]]
+Late = Sequence[tuple[LentArray, Bytes]]
 """Arrays, and what will be in them."""
 
 
@@ -46,7 +46,7 @@ class Stretch(Protocol):
     def read(self) -> Bytes:
         """A copy of it."""
 
-    def view(self, array: NDArray[Any], start: int) -> View:
+    def view(self, array: NDArray[Any], start: int) -> LentArray:
         """The array that begins at a byte of it, with type, shape and strides of one in the host."""
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import Buffer, Finding
 from kfuzz.devices.layout import BESIDE
-from kfuzz.devices.python.memory import Memory, View
+from kfuzz.devices.python.memory import LentArray, Memory
 
 DecoyForm = Literal["turned", "near", "half"]
 DECOYS: tuple[DecoyForm, ...] = ("turned", "near", "half")
@@ -81,7 +81,9 @@ class Strided:
         self._before = self._bytes.copy()
         self._stretch = memory.beside(self._bytes)
         self._array = array
-        self.view: View = self._stretch.view(array, array.ctypes.data - self._bytes.ctypes.data if array.size else 0)
+        self.view: LentArray = self._stretch.view(
+            array, array.ctypes.data - self._bytes.ctypes.data if array.size else 0
+        )
 
     def read(self) -> NDArray[np.generic]:
         """Its elements as they are now."""

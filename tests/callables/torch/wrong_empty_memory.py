@@ -6,9 +6,10 @@
 # kind = "unwritten"
 # why  = "the second half of the rows is what the memory held before"
 # ///
+import torch
 
 
 def row_sum(x):
-    y = x.new_empty(len(x))
+    y = torch.empty(len(x), device=x.device)
     y[: len(x) // 2 + 1] = x.sum(-1)[: len(x) // 2 + 1]
     return y

@@ -11,7 +11,7 @@ import numpy as np
 from kfuzz.devices import DTYPES, ClaimError, Element, Finding, UnsupportedError
 from kfuzz.devices.python import card
 from kfuzz.devices.python.lending import BESIDE_BYTES, ReturnedArray
-from kfuzz.devices.python.memory import View
+from kfuzz.devices.python.memory import LentArray
 
 NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
 MOST_BYTES = 64 << 20
@@ -41,7 +41,7 @@ class PoisonedMemory:
 class CupyArrays:
     """Arrays on the first card."""
 
-    def lend(self, memory: View, element: Element) -> object:
+    def lend(self, memory: LentArray, element: Element) -> object:
         """An array over the memory."""
         if element == "bf16":
             raise ClaimError("CuPy has no bf16; claim another element type")

@@ -11,7 +11,7 @@ import numpy as np
 
 from kfuzz.devices import DTYPES, Element, Finding, UnsupportedError
 from kfuzz.devices.python.lending import ReturnedArray
-from kfuzz.devices.python.memory import View
+from kfuzz.devices.python.memory import LentArray
 
 
 class NoAllocations:
@@ -28,7 +28,7 @@ class JaxArrays:
     def __init__(self, platform: str) -> None:
         jax.config.update("jax_platforms", platform)
 
-    def lend(self, memory: View, element: Element) -> object:
+    def lend(self, memory: LentArray, element: Element) -> object:
         """A copy."""
         if element == "f64":
             jax.config.update("jax_enable_x64", True)

@@ -9,7 +9,7 @@ from numba import cuda
 
 from kfuzz.devices import DTYPES, ClaimError, Element, Finding, UnsupportedError
 from kfuzz.devices.python.lending import ReturnedArray
-from kfuzz.devices.python.memory import View
+from kfuzz.devices.python.memory import LentArray
 
 NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
 
@@ -25,7 +25,7 @@ class UnseenAllocations:
 class NumbaArrays:
     """Arrays on the first card."""
 
-    def lend(self, memory: View, element: Element) -> object:
+    def lend(self, memory: LentArray, element: Element) -> object:
         """An array over the memory."""
         if element == "bf16":
             raise ClaimError("Numba has no bf16; claim another element type")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import DTYPES, ClaimError, Element, Finding
 from kfuzz.devices.python.lending import Allocated, ReturnedArray, block_of, overwritten
-from kfuzz.devices.python.memory import View
+from kfuzz.devices.python.memory import LentArray
 
 NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
 Args = ParamSpec("Args")
@@ -47,7 +47,7 @@ class NumpyArrays:
         for name in ("empty", "empty_like"):
             setattr(np, name, self._instead_of(getattr(np, name)))
 
-    def lend(self, memory: View, element: Element) -> object:
+    def lend(self, memory: LentArray, element: Element) -> object:
         """The memory itself."""
         assert memory.host is not None
         return memory.host.view(bfloat16()) if element == "bf16" else memory.host

@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from kfuzz.devices import DTYPES, Element, Finding, UnsupportedError
 from kfuzz.devices.python import card
 from kfuzz.devices.python.lending import BESIDE_BYTES, Allocated, ReturnedArray, block_of, overwritten
-from kfuzz.devices.python.memory import View
+from kfuzz.devices.python.memory import LentArray
 
 TYPES: dict[Element, torch.dtype] = {
     "f32": torch.float32,
@@ -82,7 +82,7 @@ class TorchTensors:
         self._device = device
         torch.set_num_threads(1)  # as many processes are at work as there are processors
 
-    def lend(self, memory: View, element: Element) -> object:
+    def lend(self, memory: LentArray, element: Element) -> object:
         """A tensor over the memory."""
         if memory.host is None:
             tensor = torch.as_tensor(Signed(memory), device="cuda")
@@ -117,7 +117,7 @@ class TorchTensors:
 class Signed:
     """An array on the card as torch reads it: it has no unsigned integers but bytes."""
 
-    def __init__(self, memory: View) -> None:
+    def __init__(self, memory: LentArray) -> None:
         said = memory.__cuda_array_interface__
         self.__cuda_array_interface__ = {**said, "typestr": str(said["typestr"]).replace("u", "i")}
 
