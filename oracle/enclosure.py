@@ -92,23 +92,39 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
     hi, slack_hi = _vacuous(enclosure.hi, enclosure.slack_hi, np.inf)
     is_sharp = not (slack_lo.any() or slack_hi.any())
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        inside = np.where(must_be_nan, np.isnan(got), (got >= lo) & (got <= hi))
+        inside = (got >= lo) & (got <= hi)
+        if must_be_nan.any():
+            inside = np.where(must_be_nan, np.isnan(got), inside)
         clearly_out, clearly_in = ~inside, inside
         if not is_sharp:
             clearly_out = np.where(must_be_nan, ~inside, ~((got >= lo - slack_lo) & (got <= hi + slack_hi)))
             clearly_in = np.where(must_be_nan, inside, (got >= lo + slack_lo) & (got <= hi - slack_hi))
-        above = got >= enclosure.want
-        above |= lo == 0  # where 0 is allowed there is no bound below; the one above gives the scale
-        bound = np.where(above, hi - enclosure.want, enclosure.want - lo)
-        error = np.abs(got - enclosure.want)
-        ratio = np.where(error == 0, 0.0, error / bound)
-        ratio = np.where(inside & ~(ratio <= 1), 1.0, ratio)
-        ratio = np.where(np.isfinite(enclosure.want) & np.isfinite(got), ratio, np.where(inside, 0.0, np.inf))
+        ratio = _ratio(got, enclosure.want, lo, hi)
+        ratio = _chosen(inside & ~(ratio <= 1), 1.0, ratio)
+        finite = np.isfinite(enclosure.want) & np.isfinite(got)
+        if not finite.all():
+            ratio = np.where(finite, ratio, np.where(inside, 0.0, np.inf))
     if enclosure.may_be_nan is not None:
         either = enclosure.may_be_nan & np.isnan(got)
         clearly_out, clearly_in, ratio = clearly_out & ~either, clearly_in | either, np.where(either, 0.0, ratio)
     doubtful = ~clearly_out & ~clearly_in
     return Comparison(clearly_out & enclosure.judged, doubtful & enclosure.judged, ratio)
+
+
+def _ratio(got: Doubles, want: Doubles, lo: Doubles, hi: Doubles) -> Doubles:
+    """The error over the bound on its side."""
+    off = got - want
+    to_zero = lo == 0
+    if to_zero.any():  # where 0 is allowed there is no bound below; the one above gives the scale
+        made = np.abs(off) / np.where((off >= 0) | to_zero, hi - want, want - lo)
+    else:  # on the other side it is negative, also where the bound there is 0
+        made = np.maximum(off / (hi - want), off / -(want - lo))
+    return _chosen(off == 0, 0.0, made)
+
+
+def _chosen(mask: Mask, value: float, other: Doubles) -> Doubles:
+    """`value` where the mask holds."""
+    return np.where(mask, value, other) if mask.any() else other
 
 
 def _vacuous(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles, Doubles]:

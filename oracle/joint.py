@@ -6,6 +6,7 @@ value fits. It runs over any ends, floats to find a clash and balls to certify i
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +89,8 @@ class Boxes:
         self.held: dict[int, Pair] = {id(value): (value.lo, value.hi) for value in tape}
         self.found: dict[tuple[int, ...], Contradiction] = {}
         self.useful: dict[int, bool] = {}
+        self.times: Counter[int] = Counter()
+        self.seen: dict[tuple[str, int], tuple[int, ...]] = {}
 
     def is_useful(self, value: Quantity) -> bool:
         """Whether the walk back from a value comes to one that a row shares: nothing else can contradict itself."""
@@ -107,6 +110,19 @@ class Boxes:
 
     def of(self, value: Quantity) -> Pair:
         return self.held.get(id(value), (value.lo, value.hi))
+
+    def is_news(self, what: str, step: Quantity, *told: Quantity) -> bool:
+        """Whether a step may say more than it said last time: whether what it goes by has been narrowed since."""
+        now = tuple(self.times[id(value)] for value in told)
+        is_same = self.seen.get((what, id(step))) == now
+        self.seen[what, id(step)] = now
+        return not is_same
+
+    def _keep(self, value: Quantity, lo: Reals, hi: Reals) -> None:
+        held_lo, held_hi = self.held[id(value)]
+        if (lo != held_lo).any() or (hi != held_hi).any():
+            self.times[id(value)] += 1
+            self.held[id(value)] = (np.asarray(lo), np.asarray(hi))
 
     def narrow(self, value: Quantity, lo: Reals, hi: Reals) -> None:
         """Intersect; over the axes along which the value is broadcast all must hold at once."""
@@ -131,13 +147,13 @@ class Boxes:
         new_lo, new_hi = np.maximum(held_lo, least), np.minimum(held_hi, most)
         crossed = np.asarray(new_lo > new_hi, dtype=np.bool_)
         if not crossed.any():
-            self.held[id(value)] = (np.asarray(new_lo), np.asarray(new_hi))
+            self._keep(value, new_lo, new_hi)
             return
         bad = crossed & self._contradicts(new_lo, new_hi)
         if bad.any():
             self._tell(value, bad, np.broadcast_to(lo, wide), np.broadcast_to(hi, wide))
             new_lo, new_hi = np.where(bad, held_lo, new_lo), np.where(bad, held_hi, new_hi)
-        self.held[id(value)] = (np.asarray(new_lo), np.asarray(np.maximum(new_lo, new_hi)))
+        self._keep(value, new_lo, np.maximum(new_lo, new_hi))
 
     def _is_shared(self, value: Quantity) -> bool:
         return self.shared is None or value.name in self.shared
@@ -211,16 +227,18 @@ def _before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair
 def _backward(band: Bands, boxes: Boxes, value: Quantity) -> None:
     """What a step's result says of its operands."""
     kind, a = value.how[0], value.how[1]
-    lo, hi = _before_rounding(band, value, *boxes.of(value))
     if kind == "stored":
-        boxes.narrow(a, lo, hi)
+        if boxes.is_news("first", value, value):
+            boxes.narrow(a, *_before_rounding(band, value, *boxes.of(value)))
         return
     b = value.how[2]
-    bl, bh = boxes.of(b)
-    if boxes.is_useful(a):
-        boxes.narrow(a, *_first(band, kind, lo, hi, bl, bh))
-    if boxes.is_useful(b):
-        boxes.narrow(b, *_second(band, kind, lo, hi, *boxes.of(a)))
+    before: Pair | None = None
+    if boxes.is_useful(a) and boxes.is_news("first", value, value, b):
+        before = _before_rounding(band, value, *boxes.of(value))
+        boxes.narrow(a, *_first(band, kind, *before, *boxes.of(b)))
+    if boxes.is_useful(b) and boxes.is_news("second", value, value, a):
+        before = before or _before_rounding(band, value, *boxes.of(value))
+        boxes.narrow(b, *_second(band, kind, *before, *boxes.of(a)))
 
 
 def _first(band: Bands, kind: str, lo: Reals, hi: Reals, bl: Reals, bh: Reals) -> Pair:
@@ -251,7 +269,7 @@ def _second(band: Bands, kind: str, lo: Reals, hi: Reals, al: Reals, ah: Reals) 
 
 def _forward(band: Bands, boxes: Boxes, value: Quantity) -> None:
     kind = value.how[0]
-    if kind not in ("add", "sub"):
+    if kind not in ("add", "sub") or not boxes.is_news("forward", value, *value.how[1:3]):
         return
     a, b = (Quantity(band, *boxes.of(operand), np.zeros((), dtype=np.bool_)) for operand in value.how[1:3])
     made = band.add(a, b) if kind == "add" else band.sub(a, b)
@@ -268,7 +286,12 @@ def _quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
     if np.min(bl) > 0:
         if np.min(al) >= 0:
             return band.E.outward(al / bh, ah / bl)
-        lo, hi = (al / bl, ah / bl) if bl is bh else (al / np.where(al < 0, bl, bh), ah / np.where(ah < 0, bh, bl))
+        if bl is bh:
+            lo, hi = al / bl, ah / bl
+        elif np.max(bh) < INF:  # to divide twice is faster than to choose by the sign
+            lo, hi = np.minimum(al / bl, al / bh), np.maximum(ah / bl, ah / bh)
+        else:
+            lo, hi = al / np.where(al < 0, bl, bh), ah / np.where(ah < 0, bh, bl)
         if not (band.E.is_nan(lo).any() or band.E.is_nan(hi).any()):
             return band.E.outward(lo, hi)
     if bl is bh and np.all(bl != 0):
@@ -278,6 +301,8 @@ def _quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
             return band.E.outward(np.where(is_turned, hi, lo), np.where(is_turned, lo, hi))
         return _outer(band, [lo, hi])
     zero = np.asarray((bl <= 0) & (bh >= 0), dtype=np.bool_)
+    if not zero.any():
+        return _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
     bl, bh = np.where(zero, 1.0, bl), np.where(zero, 1.0, bh)
     lo, hi = _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
     return np.where(zero, -INF, lo), np.where(zero, INF, hi)

@@ -5,6 +5,7 @@ step holds the operands' sets, rounds or does not (a compiler may contract, a ke
 outward. The rules R1 to R6 and R16 of docs/formulas.md stand here; those of sums and the derived ones beside it.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -177,13 +178,14 @@ class Bands:
         with np.errstate(all="ignore"):
             sizes = [np.maximum(magnitude(v), 1.0) for v in chain]
             most = most_of(sizes) if len(chain) == 3 else product_of(sizes)
-            most = np.where(self.E.is_finite(most), most, 1.0)  # no partial product of an infinity underflows
-            lost = self.tiny * most
-            lo, hi = underflowed(made.lo, made.hi, lost)
-            over = (product_of(sizes) > self.f.max) & (made.lo <= made.hi) & self.E.is_finite(made.lo)
-            if np.any(over):
-                lo, hi = np.where(over, -INF, lo), np.where(over, INF, hi)
-        made.parts, made.slack = (np.asarray(lo), np.asarray(hi), made.nan | over), most
+            if not self.E.is_finite(most).all():  # no partial product of an infinity underflows
+                most = np.where(self.E.is_finite(most), most, 1.0)
+            lo, hi = underflowed(made.lo, made.hi, self.tiny * most)
+            nan = made.nan
+            if not math.prod(float(np.max(np.asarray(size), initial=1.0)) for size in sizes) < self.f.max:
+                over = (product_of(sizes) > self.f.max) & (made.lo <= made.hi) & self.E.is_finite(made.lo)
+                lo, hi, nan = np.where(over, -INF, lo), np.where(over, INF, hi), nan | over
+        made.parts, made.slack = (np.asarray(lo), np.asarray(hi), nan), most
         return made
 
     def div(self, a: Quantity, b: Quantity) -> Quantity:
@@ -424,12 +426,23 @@ def underflowed(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     """R6: what is not negative stays so, and an exact zero is exact."""
     if lo.size and np.min(lo) > 0:
         return np.maximum(lo - lost, 0.0), hi + lost
+    if _is_far_above(lo, hi, lost):
+        return lo, hi
     below, above = np.asarray(lo - lost), np.asarray(hi + lost)
-    if below.shape != lo.shape or lo.dtype == object:
+    if below.dtype == object:
         return np.where(lo >= 0, np.maximum(below, 0.0), below), np.where(hi <= 0, np.minimum(above, 0.0), above)
-    np.maximum(below, 0.0, out=below, where=lo >= 0)
-    np.minimum(above, 0.0, out=above, where=hi <= 0)
+    for end, crosses in ((below, (lo >= 0) & (below < 0)), (above, (hi <= 0) & (above > 0))):
+        if np.any(crosses):  # few do, and to choose among all of them costs ten times what this does
+            end[crosses] = 0.0
     return below, above
+
+
+def _is_far_above(lo: Reals, hi: Reals, lost: Reals | float) -> bool:
+    """Whether no end is moved by so little: it is less than a quarter of their last places."""
+    if lo.dtype != np.float64 or not lo.size or (np.shape(lost) and np.shape(lost) != lo.shape):
+        return False
+    least = np.max(lost) * 2.0**55
+    return bool(np.abs(lo).min() > least and np.abs(hi).min() > least)
 
 
 def overflowed(lo: Reals, hi: Reals, form: Format) -> Pair:

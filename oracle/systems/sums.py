@@ -121,8 +121,7 @@ def total(
     with np.errstate(all="ignore"):
         up = N.E.grow(g)
         down = 1 / up
-        lo = np.where(a.lo >= 0, a.lo * down, a.lo * up)
-        hi = np.where(a.hi >= 0, a.hi * up, a.hi * down)
+        lo, hi = _grown(N, a, up, down)
         below, above = N.E.total(lo, hi, axis)
         positive = (a.lo >= 0).all(axis=axis, keepdims=True)
         below = np.where(positive, np.maximum(below - lost, 0.0), below - lost)
@@ -135,6 +134,13 @@ def total(
     made = _cast(N, made, grown, accumulator(N, name))
     made.name = name
     return made
+
+
+def _grown(N: "Bands", a: Quantity, up: Reals, down: Reals) -> Pair:
+    """The terms of a sum, each end by the factor that takes it further out."""
+    if N.E.eps and np.max(up) < INF:  # to take the further of both is faster than to choose by the sign
+        return np.minimum(a.lo * down, a.lo * up), np.maximum(a.hi * up, a.hi * down)
+    return np.where(a.lo >= 0, a.lo * down, a.lo * up), np.where(a.hi >= 0, a.hi * up, a.hi * down)
 
 
 def _special(N: "Bands", a: Quantity, lo: Reals, hi: Reals, axis: int) -> tuple[Reals, Reals, Reals]:
