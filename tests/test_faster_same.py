@@ -1,12 +1,10 @@
 """What is done without choosing element by element, for speed, is bit for bit what choosing gives."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy
-from kfuzz.oracle.enclosure import _ratio
+from kfuzz.oracle.enclosure import Doubles, _ratio
 from kfuzz.oracle.systems import band, sums
 from kfuzz.oracle.systems.band import Bands
 
@@ -20,15 +18,15 @@ LO, HI = np.fmin(ENDS, OTHERS), np.fmax(ENDS, OTHERS)
 LOST = (2.0**-150, 2.0**-126, 1.0, np.where(np.arange(len(LO)) % 2 == 0, 2.0**-149, 3.0))
 
 
-def same(one: Any, other: Any) -> None:
+def same(one: Doubles, other: Doubles) -> None:
     np.testing.assert_array_equal(np.asarray(one).view(np.uint64), np.asarray(other).view(np.uint64))
 
 
 @pytest.mark.parametrize("lost", LOST)
-def test_what_underflow_takes_crosses_no_zero(lost: Any) -> None:
+def test_what_underflow_takes_crosses_no_zero(lost: float | Doubles) -> None:
     with np.errstate(all="ignore"):
         for some in (np.ones_like(LO, dtype=np.bool_), np.abs(LO) > 1e-20):
-            lo, hi, taken = LO[some], HI[some], lost[some] if np.ndim(lost) else lost
+            lo, hi, taken = LO[some], HI[some], lost[some] if isinstance(lost, np.ndarray) else lost
             below, above = lo - taken, hi + taken
             got = band.underflowed(lo, hi, taken)
             same(got[0], np.where(lo >= 0, np.maximum(below, 0.0), below))
