@@ -15,12 +15,13 @@ from kfuzz.claims.launches import Launch
 from kfuzz.claims.python_text import PythonFunction, PythonText, read_text
 from kfuzz.claims.reading import check_keys, read_word, table
 from kfuzz.claims.roles import Roles
-from kfuzz.devices import ArrayLibrary, ClaimError, PythonCall
+from kfuzz.devices import ArrayLibrary, ClaimError, PythonCall, names_together
 
 KEYS = ("entry", "args", "given", "returns", "library", "strides", "stream", "home")
 KEY: KeyPath = ("call",)
-USUAL = ("forward", "custom_kernel", "run")
-"""What the function is called where a file has several."""
+USUAL = ("ModelNew", "forward", "custom_kernel", "run", "Model")
+"""What the function is called where a file has several; of a class it is `forward` of one object."""
+USUAL_END = "_kernel_impl"
 LONGEST = "1..65536"
 DIMENSION = ("dim", "axis")
 """Parameters for which along the last dimension is meant."""
@@ -73,7 +74,7 @@ def read_callable(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArr
     function = text.functions.get(entry)
     args = read_args(front, function, arrays, names)
     known = (*arrays, *names)
-    used = tuple(dict.fromkeys(value for value in map(value_of, args) if value in known))
+    used = tuple(dict.fromkeys(value for arg in args for value in values_of(arg) if value in known))
     returns = read_returns(front, arrays, used)
     for name, array in arrays.items():
         if name not in used and name not in returns:
@@ -104,7 +105,7 @@ def read_entry(front: FrontMatter, text: PythonText) -> str:
     said = lookup(front.values, key)
     if said is None:
         public = text.public
-        usual = [name for name in USUAL if name in public]
+        usual = [name for name in USUAL if name in public] or [name for name in public if name.endswith(USUAL_END)]
         if len(public) == 1 or usual:
             return usual[0] if usual else public[0]
         many = f"it has {', '.join(public)}" if public else "it has no public function"
@@ -130,7 +131,7 @@ def read_args(
         raise front.error((*KEY, "given"), "args says all that is handed over; leave one of the two out")
     args = tuple(one if isinstance(one, str) else literal_of(one) for one in said)
     for arg in args:
-        if not is_known(value_of(arg), (*arrays, *names)):
+        if not all(is_known(value, (*arrays, *names)) for value in values_of(arg)):
             found = f"'{arg}' is no array, no size and no literal; this claim has {', '.join((*arrays, *names))}"
             raise front.error(key, found)
     check_count(front, key, function, args)
@@ -173,6 +174,9 @@ def inferred(
             args.append(parameter)
         elif parameter in DIMENSION:
             args.append(f"{parameter}=-1")
+        elif (together := dict(function.unpacked).get(parameter)) in (len(left), len(left) + len(outputs)):
+            args.append(f"({', '.join([*left, *outputs][:together])},)")
+            left, outputs = [], outputs if together == len(left) else []
         elif left:
             args.append(left.pop(0))
         elif outputs and parameter.lower() in OUTPUT:
@@ -224,6 +228,11 @@ def keyword_of(arg: str) -> str:
 def value_of(arg: str) -> str:
     """What is handed over."""
     return arg.partition("=")[2].strip() if keyword_of(arg) else arg.strip()
+
+
+def values_of(arg: str) -> list[str]:
+    """What is handed over, each for itself where it is a tuple of names: `(x, y)`."""
+    return names_together(value_of(arg)) or [value_of(arg)]
 
 
 def is_known(value: str, names: Iterable[str]) -> bool:

@@ -4,7 +4,7 @@ Knows Python's syntax tree; the file is not run for it.
 """
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kfuzz.devices import ArrayLibrary
@@ -22,6 +22,12 @@ LIBRARIES: dict[str, ArrayLibrary] = {
 """A package that a file imports, and whose arrays its functions take; of several the first here."""
 
 
+OF_A_BENCHMARK = ("get_inputs", "get_init_inputs", "generate_input", "check_implementation", "ref_kernel")
+"""Functions beside a submission that are not what it submits."""
+MODEL = "Model"
+"""How classes begin whose `forward` is what counts: Model, and ModelNew, as submissions to KernelBench have them."""
+
+
 @dataclass(frozen=True)
 class PythonFunction:
     """A function of a file: its parameters without a default, and those with one."""
@@ -31,6 +37,8 @@ class PythonFunction:
     optional: tuple[str, ...]
     is_variadic: bool = False
     """It also takes what it does not name."""
+    unpacked: tuple[tuple[str, int], ...] = ()
+    """Parameters that it takes apart, `x, y = data`, and into how many."""
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -51,7 +59,7 @@ class PythonText:
     @property
     def public(self) -> tuple[str, ...]:
         """The functions that a caller may mean."""
-        return tuple(name for name in self.functions if not name.startswith("_"))
+        return tuple(name for name in self.functions if not name.startswith("_") and name not in OF_A_BENCHMARK)
 
     @property
     def library(self) -> ArrayLibrary:
@@ -73,6 +81,11 @@ def read_text(source: str) -> PythonText:
         for node in tree.body
         if isinstance(node, ast.FunctionDef) and not is_device_code(node)
     }
+    models = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.startswith(MODEL)]
+    for model in models:
+        for node in model.body:
+            if isinstance(node, ast.FunctionDef) and node.name == "forward":
+                functions[model.name] = of_an_object(model.name, function_of(node))
     return PythonText(functions, frozenset(defined(tree)), tuple(dict.fromkeys(imported(tree))))
 
 
@@ -83,7 +96,17 @@ def function_of(node: ast.FunctionDef) -> PythonFunction:
     alone = [(one.arg, value is None) for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
     required = (*positional[:first], *(name for name, is_required in alone if is_required))
     optional = (*positional[first:], *(name for name, is_required in alone if not is_required))
-    return PythonFunction(node.name, required, optional, bool(given.vararg or given.kwarg))
+    taken = tuple(
+        (one.value.id, len(one.targets[0].elts))
+        for one in ast.walk(node)
+        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Name) and isinstance(one.targets[0], ast.Tuple)
+    )
+    return PythonFunction(node.name, required, optional, bool(given.vararg or given.kwarg), taken)
+
+
+def of_an_object(name: str, method: PythonFunction) -> PythonFunction:
+    """A method as a caller of an object of its class sees it."""
+    return replace(method, name=name, required=method.required[1:])
 
 
 def is_device_code(node: ast.FunctionDef) -> bool:

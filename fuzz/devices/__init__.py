@@ -77,9 +77,10 @@ ArrayLibrary = Literal["numpy", "torch", "jax", "cupy", "numba"]
 class PythonCall:
     """A function of a Python file, called with arrays of a library.
 
-    `arguments` are names, Python literals, or either behind `keyword=`; `declared` are the names among them, in the
-    order in which a step gives their values. `returns` are the outputs that it gives back, in this order; the others
-    it is handed. `any_strides`: it also takes inputs whose elements do not lie one behind the other.
+    `arguments` are names, Python literals, names together, `(x, y)`, or any of these behind `keyword=`; `declared` are
+    the names among them, in the order in which a step gives their values. `returns` are the outputs that it gives
+    back, in this order; the others it is handed. `any_strides`: it also takes inputs whose elements do not lie one
+    behind the other.
     """
 
     function: str
@@ -99,6 +100,12 @@ class PythonCall:
 
 Entry = str | Call | PythonCall
 """What a step launches: a `__global__` function by its C++ name, one with its arguments, or a Python callable."""
+
+
+def names_together(text: str) -> list[str]:
+    """The names in a tuple of them, `(x, y)`; none where it is something else."""
+    names = [name.strip() for name in text.strip("()").split(",") if name.strip()]
+    return names if text.startswith("(") and all(map(str.isidentifier, names)) else []
 
 
 def is_host(entry: Entry) -> bool:

@@ -65,7 +65,7 @@ class PythonBackend:
         warnings.simplefilter("ignore")  # infinities are tried on purpose, and a library warns of each
         self._memory = memory
         self._host = HostArena() if memory.is_card else memory
-        self._modules = Modules()
+        self._modules = Modules(memory.is_card)
 
     @property
     def is_spent(self) -> bool:

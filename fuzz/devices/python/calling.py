@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import Buffer, Finding, Job, PythonCall
+from kfuzz.devices import Buffer, Finding, Job, PythonCall, names_together
 from kfuzz.devices.gpu.experiments import Fault
 from kfuzz.devices.kinds import KINDS
 from kfuzz.devices.python.lending import Lender, ReturnedArray
@@ -190,7 +190,10 @@ def arguments(call: PythonCall, values: Mapping[str, object]) -> tuple[list[obje
         keyword, equals, rest = text.partition("=")
         is_named = bool(equals) and keyword.strip().isidentifier()
         written = rest.strip() if is_named else text.strip()
-        value = values[written] if written in values else ast.literal_eval(written)
+        together = names_together(written)
+        value: object = tuple(values[name] for name in together) if together else None
+        if not together:
+            value = values[written] if written in values else ast.literal_eval(written)
         if is_named:
             named[keyword.strip()] = value
         else:

@@ -18,10 +18,15 @@ KEPT_MODULES = 256
 
 
 class Modules:
-    """The modules that were made, by the path and the text of their files."""
+    """The modules that were made, by the path and the text of their files, and the objects of their classes.
 
-    def __init__(self) -> None:
+    `on_card`: objects are asked to keep what they hold on a card, as torch's modules do.
+    """
+
+    def __init__(self, on_card: bool = False) -> None:
         self._made: dict[tuple[Path, str], ModuleType] = {}
+        self._objects: dict[tuple[Path, str, str], Callable[..., Any]] = {}
+        self._on_card = on_card
 
     def function(self, job: Job, name: str) -> Callable[..., Any]:
         """The function of this name; a ClaimError, in a line, where the file does not come to its end."""
@@ -29,11 +34,29 @@ class Modules:
         if key not in self._made:
             if len(self._made) >= KEPT_MODULES:
                 self._made.clear()
+                self._objects.clear()
             self._made[key] = executed(job.path, job.source, len(self._made))
         found = getattr(self._made[key], name, None)
         if not callable(found):
             raise ClaimError(f"{job.path}: {name} is no function once the file is imported")
-        return found  # type: ignore[no-any-return]  # whatever it is, it can be called
+        if not isinstance(found, type):
+            return found  # type: ignore[no-any-return]  # whatever it is, it can be called
+        if (*key, name) not in self._objects:
+            self._objects[*key, name] = self._forward_of(job, found, self._made[key])
+        return self._objects[*key, name]
+
+    def _forward_of(self, job: Job, of: type, module: ModuleType) -> Callable[..., Any]:
+        """`forward` of an object, which is made of what get_init_inputs says, as KernelBench makes it."""
+        inputs = getattr(module, "get_init_inputs", list)
+        try:
+            made = of(*inputs())
+            if self._on_card and hasattr(made, "cuda"):
+                made = made.cuda()
+        except Exception as error:
+            at = line_of(error, str(job.path.resolve()))
+            where = f"{job.path}:{at}" if at else str(job.path)
+            raise ClaimError(f"{where}: no {of.__name__} can be made: {words_of(error)}") from None
+        return made if callable(made) else made.forward  # type: ignore[no-any-return]  # as it is
 
 
 def executed(path: Path, source: str, number: int) -> ModuleType:
