@@ -56,6 +56,15 @@ IN_BASE_2 = ("expf(value - max)", FLASH)
         ("y = exp2f(kLog2e * (x - m));", "exp", "[5, 1.225]"),
         ("y = exp10f((x - m) * 0.4342944819032518f);", "exp", "[5, 1.391]"),
         ("y = exp10f(LOG10E * (x - m));", "exp", "[5, 1.391]"),
+        ("y = __exp10f((x - m) * LOG10E);", "exp", "[5, 3.954]"),
+        ("y = exp2f((x - m) / 0.6931472f);", "exp", "[5, 1.225]"),
+        ("y = powf(2.71828182845904523536f, x - m);", "exp", "[9, 0.51]"),
+        ("y = powf(2.71828f, x - m);", "exp", "[9, 10.811]"),
+        ("constexpr float E = 2.7182817f; y = powf(E, x - m);", "exp", "[9, 0.51]"),
+        ("y = powf(E, x - m);\n#define E 2.7182817f", "exp", "[9, 0.51]"),
+        ("y = __powf(2.7182817f, x - m);", "exp", "[5, 5.51]"),
+        ("y = pow(2.71828, x - m);", "exp", "[5, 11.286]"),
+        ("y = powf(2.7182817f, x - m) + __expf(x - m);", "exp", "__expf"),
         ('y = x * LOG2E; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));', "exp", "__exp2f scaled"),
         ("y = __fdividef(e, s);", "divide", "fast reciprocal"),
         ("y = e * __frcp_rn(s);", "divide", "reciprocal"),
@@ -81,6 +90,10 @@ def test_what_a_text_says_plainly(text: str, key: str, value: str) -> None:
         "// __expf would be faster, __fdividef too",
         'printf("__expf");',
         "y = exp2f(x);",
+        "y = powf(2.718f, x - m);",
+        "y = powf(base, x - m);",
+        "y = powf(x, 2.71828f);",
+        "y = pow(M_E, x - m);",
         "my__expf(x);",
         "__global__ void k(int *y) { atomicAdd(&y[0], 1); }",
         "__global__ void k(unsigned int *tickets, float *y) { atomicAdd(tickets, 1u); }",
@@ -103,6 +116,8 @@ def test_what_is_left_out_is_read_off_and_said() -> None:
     assert "__expf(value - max)" in note
     assert safe(SILENT, IN_BASE_2).rounding.models.exp == EXP2_SCALED
     assert safe(SILENT, ("expf(value - max)", "exp2f((value - max) * LOG2E)")).rounding.models.exp == ExpModel(5, 1.225)
+    in_base_ten = safe(SILENT, ("expf(value - max)", "exp10f((value - max) * 0.4342944819f)"))
+    assert in_base_ten.rounding.models.exp == ExpModel(5, 1.391)
     divided = safe(('// divide   = "ieee"\n', ""), ("expf(value - max)", "__fdividef(value, max)"))
     assert divided.rounding.models.divide == "fast reciprocal"
 
@@ -198,3 +213,25 @@ def test_our_own_kernels_say_in_words_which_exp_they_use() -> None:
     for kernel in discover():
         if "expf(" in kernel.source:
             assert "exp" in (kernel.front.values.get("accuracy") or {}), kernel.name
+
+
+@pytest.mark.parametrize(
+    ("power", "kinds"),
+    [
+        ("powf(2.71828182845904523536f, value - max)", set()),
+        ("powf(2.71828f, value - max)", set()),
+        ("__powf(2.7182817f, value - max)", set()),
+        ("exp2f((value - max) / 0.6931472f)", set()),
+        ("__exp10f((value - max) * 0.4342944819f)", set()),
+        ("powf(2.718f, value - max)", {"numeric"}),
+        ("powf(2.71828182845904523536f, max - value)", {"numeric"}),
+        ("exp2f((value - max) / 0.69314f)", {"numeric"}),
+    ],
+)
+def test_powers_of_e_are_kept_as_what_they_are_and_a_wrong_base_is_found(
+    device: Device, power: str, kinds: set[str]
+) -> None:
+    x = np.random.default_rng(1).uniform(-80, 0, (16, 32)).astype("f4")
+    x[:, 0] = 0
+    trial = run_trial(safe(SILENT, ("expf(value - max)", power)), case_of("softmax", {"x": x}), {}, device, Probe())
+    assert {defect.kind for defect in trial.errors} == kinds

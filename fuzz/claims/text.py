@@ -3,23 +3,36 @@
 Knows CUDA's words; never what a claim is, nor what a device makes of them.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kfuzz.devices.cuda_text import blanked
+import numpy as np
+
+from kfuzz.devices.cuda_text import blanked, split_commas
+from kfuzz.oracle.rounding import FAST_EXPF, U
 from kfuzz.printable import one_line
 
 LOG2_E = r"(?:\w*log2_?e\w*|1\.44269\w*)"
-CALL_OF_EXP2 = re.compile(r"\bexp2f?\s*(?=\()")
-DIFFERENCE_TIMES = re.compile(
-    rf"^\(([^()]|\([^()]*\))*-([^()]|\([^()]*\))*\)\s*\*\s*{LOG2_E}$|^{LOG2_E}\s*\*\s*\(.*-.*\)$", re.IGNORECASE
-)
+LN_2 = r"(?:\w*ln_?2\w*|0?\.693147\w*)"
 LOG10_E = r"(?:\w*log10_?e\w*|0?\.43429448\w*)"
-CALL_OF_EXP10 = re.compile(r"\bexp10f?\s*(?=\()")
-TIMES_LOG10_E = re.compile(
-    rf"^\(([^()]|\([^()]*\))*-([^()]|\([^()]*\))*\)\s*\*\s*{LOG10_E}$|^{LOG10_E}\s*\*\s*\(.*-.*\)$", re.IGNORECASE
-)
+DIFFERENCE = r"\(([^()]|\([^()]*\))*-([^()]|\([^()]*\))*\)"
+
+
+def difference_times(constant: str) -> str:
+    """Such a constant times a difference, in either order."""
+    return rf"{DIFFERENCE}\s*\*\s*{constant}|{constant}\s*\*\s*\(.*-.*\)"
+
+
+TIMES_LOG2_E = re.compile(rf"{difference_times(LOG2_E)}|{DIFFERENCE}\s*/\s*{LN_2}", re.IGNORECASE)
+TIMES_LOG10_E = re.compile(difference_times(LOG10_E), re.IGNORECASE)
+CALL_OF_EXP2 = re.compile(r"\bexp2f?\s*(?=\()")
+CALL_OF_EXP10 = re.compile(r"\b(?P<fast>__)?exp10f?\s*(?=\()")
+CALL_OF_POW = re.compile(r"\b(?:std::)?(?P<name>__powf|powf?)\s*(?=\()")
+NUMBER = re.compile(r"(?P<digits>\d+\.\d*|\.\d+)(?P<float>[fF]?)")
+E_TO_SIX_DIGITS = re.compile(r"2\.7182[78]")
+"""What decimals of e begin with that say it to the six digits that every float32 holds."""
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 FAST_MATH = re.compile(r"\bnvcc\b[^\n]*\s--?use_fast_math\b")
 ATOMIC_ADD = re.compile(r"\b(?:gpuA|a)tomicAdd(?:_block|_system|NoReturn)?\s*(?=\()")
@@ -56,8 +69,18 @@ def said_in(source: str, is_python: bool = False) -> dict[str, Said]:
 
 def looser(key: str, value: str, than: str) -> bool:
     """Whether one value allows what the other does, and more; of two words for a division, say."""
-    order = {"divide": ("reciprocal", "fast reciprocal"), "exp": ("[5, 1.225]", "[5, 1.391]", "__expf")}.get(key, ())
-    return value in order and than in order and order.index(value) > order.index(than)
+    if key == "exp" and (model := numbers_of(value)) and (known := numbers_of(than)):
+        return model[::-1] > known[::-1]
+    order = ("reciprocal", "fast reciprocal")
+    return key == "divide" and value in order and than in order and order.index(value) > order.index(than)
+
+
+def numbers_of(value: str) -> tuple[float, float] | None:
+    """The two numbers of a model of exp that are said as such; those of "__expf", too."""
+    if value == "__expf":
+        return FAST_EXPF.a0, FAST_EXPF.kappa
+    a0, _, kappa = value.strip("[]").partition(", ")
+    return (float(a0), float(kappa)) if value.startswith("[") else None
 
 
 def facts(source: str) -> Iterator[tuple[int, str, str]]:
@@ -71,6 +94,7 @@ def facts(source: str) -> Iterator[tuple[int, str, str]]:
         yield word.start(), "divide", "reciprocal"
     yield from base_two(code)
     yield from base_ten(code)
+    yield from base_e(code)
     with_strings = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source)
     if re.search(LOG2_E, code, re.IGNORECASE):
         for word in re.finditer(r"\bex2\.approx\b", with_strings):
@@ -94,16 +118,47 @@ def base_two(code: str) -> Iterator[tuple[int, str, str]]:
     """Calls of exp2f whose argument is a multiple of log2(e): of a difference, or a difference of such multiples."""
     for call in CALL_OF_EXP2.finditer(code):
         inner = " ".join(argument(code, call.end()).split())
-        if re.search(LOG2_E, inner, re.IGNORECASE):
-            is_of_difference = DIFFERENCE_TIMES.match(inner)
-            yield call.start(), "exp", "[5, 1.225]" if is_of_difference else "exp2 scaled"
+        if TIMES_LOG2_E.fullmatch(inner):
+            yield call.start(), "exp", "[5, 1.225]"
+        elif re.search(LOG2_E, inner, re.IGNORECASE):
+            yield call.start(), "exp", "exp2 scaled"
 
 
 def base_ten(code: str) -> Iterator[tuple[int, str, str]]:
-    """Calls of exp10f of a difference times log10(e): 2 ulp, and that factor is 0.3903 u from what it stands for."""
+    """Calls of exp10f of a difference times log10(e): 2 ulp, and that factor is 0.3903 u from what it stands for.
+
+    Those of __exp10f err by 2 + 2.95 |t log10(e)| ulp.
+    """
     for call in CALL_OF_EXP10.finditer(code):
-        if TIMES_LOG10_E.match(" ".join(argument(code, call.end()).split())):
-            yield call.start(), "exp", "[5, 1.391]"
+        if TIMES_LOG10_E.fullmatch(" ".join(argument(code, call.end()).split())):
+            yield call.start(), "exp", "[5, 3.954]" if call["fast"] else "[5, 1.391]"
+
+
+def base_e(code: str) -> Iterator[tuple[int, str, str]]:
+    """Calls of powf whose base is e as a constant: its documented 4 ulp, and how far ln of the constant is from 1.
+
+    __powf is ex2.approx(t lg2.approx(e)): 2^-22 relative from each of the two, and the product is rounded.
+    docs/numerics.md#power-of-e
+    """
+    for call in CALL_OF_POW.finditer(code):
+        base = split_commas(argument(code, call.end()))[:1]
+        if base and (number := constant(code, base[0])) and E_TO_SIX_DIGITS.match(number["digits"]):
+            is_double = call["name"] == "pow" and not number["float"]
+            held = float(number["digits"]) if is_double else float(np.float32(number["digits"]))
+            off = math.ceil(abs(math.log(held) - 1) / U * 1000) / 1000
+            a0, kappa = (5.0, off + 5) if call["name"] == "__powf" else (5.0 if is_double else 9.0, off)
+            if kappa:  # else pow(M_E, t) of doubles is what every claim allows
+                yield call.start(), "exp", f"[{a0:g}, {kappa:.6g}]"
+
+
+def constant(code: str, text: str) -> re.Match[str] | None:
+    """The decimal that an expression is, or that the one definition of its name gives it."""
+    if re.fullmatch(r"M_Ef?", text):
+        return NUMBER.fullmatch("2.7182818284590452354")
+    if not re.fullmatch(r"\w+", text) or text[0].isdigit():
+        return NUMBER.fullmatch(text)
+    defined = re.findall(rf"#\s*define\s+{text}\s+(\S+)|\b{text}\s*[={{]\s*([\w.]+)\s*[;,}}]", code)
+    return NUMBER.fullmatch("".join(defined[0])) if len(defined) == 1 else None
 
 
 def argument(code: str, at: int) -> str:
