@@ -1,7 +1,7 @@
 """What `kfuzz claim` proposes for every correct kernel of ours, beside what its author wrote: a table in Markdown.
 
-    python -m benchmarks.claims > benchmarks/CLAIMS.md        all of them
-    python -m benchmarks.claims softmax/online_block          some
+    python -m benchmarks.claims --jobs 16 > benchmarks/CLAIMS.md     all of them
+    python -m benchmarks.claims softmax/online_block                 some
 
 The whole claim of each kernel is taken out before. *Guessed*: arrays and launch were found from the text alone, given
 the op; else (several kernels in a file, or a parameter of its own) they are kept, and only [accuracy] and [values] are
@@ -9,10 +9,13 @@ found. Each proposal is tried in 150 trials. A ratio is the proposed count over 
 of many sizes and launches up to 2^26; where one of the two counts each sum by itself, of the longest.
 """
 
+import argparse
 import random
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 from kfuzz.claiming.guess import guessed
 from kfuzz.claiming.keep import Proposal, proposed
@@ -29,24 +32,32 @@ TWICE = 2.0
 
 def main() -> int:
     """Print the table; 1 where a proposal is not kept, or more than twice the author's."""
-    names = sys.argv[1:] or [kernel.name for kernel in discover() if kernel.broken is None]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--jobs", type=int, default=1, help="so many side by side")
+    parser.add_argument("names", nargs="*")
+    asked = parser.parse_args()
+    names = asked.names or [kernel.name for kernel in discover() if kernel.broken is None]
     print(f"# Claims that are proposed, and those that were written\n\n{__doc__}")
     print(
         "| kernel | launch | adds: author | proposed | ratio | rescales: author | proposed | ratio | values | kept in |"
     )
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    failures = []
-    for name in names:
-        kernel = load(KERNELS / f"{name}.cu")
-        without = without_claim(kernel)
-        found = proposed(without or kernel, cases=CASES)
-        print(row(kernel, found, "guessed" if without else "kept"), flush=True)
-        if found.broken or any(
-            most > TWICE for _, most in (ratios(kernel, found, key) for key in ("adds", "rescales"))
-        ):
-            failures.append(name)
-    print(f"\n{len(names) - len(failures)} of {len(names)} kept, with counts no more than twice the author's.")
-    return 1 if failures else 0
+    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    kept = 0
+    with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
+        for line, is_kept in pool.map(compared, names):
+            print(line, flush=True)
+            kept += is_kept
+    print(f"\n{kept} of {len(names)} kept, with counts no more than twice the author's.")
+    return 0 if kept == len(names) else 1
+
+
+def compared(name: str) -> tuple[str, bool]:
+    """A line of the table, and whether the proposal is kept, with counts no more than twice the author's."""
+    kernel = load(KERNELS / f"{name}.cu")
+    without = without_claim(kernel)
+    found = proposed(without or kernel, cases=CASES)
+    is_close = all(ratios(kernel, found, key)[1] <= TWICE for key in ("adds", "rescales"))
+    return row(kernel, found, "guessed" if without else "kept"), is_close and not found.broken
 
 
 def without_claim(kernel: Kernel) -> Kernel | None:

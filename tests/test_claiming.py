@@ -1,6 +1,7 @@
 """What is proposed for a claim: formulas that no count is above, a claim that is kept, and why where there is none."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,16 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kfuzz.claiming.formula import CountFormula, Point, fitted
+from kfuzz.claiming.grounds import grounds, summed_axes
 from kfuzz.claiming.guess import found_in, guessed
 from kfuzz.claiming.guess_host import host_claims
 from kfuzz.claiming.guess_kernel import claims, function_of
+from kfuzz.claiming.keep import narrowed
+from kfuzz.claiming.measure import Sample
+from kfuzz.claiming.propose import additions
+from kfuzz.claiming.stages import stages_of
 from kfuzz.claiming.text import claim_of, with_tables
 from kfuzz.claims import expression
-from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.commands.group import main
 from kfuzz.devices import ClaimError
+from kfuzz.devices.cpu.counting import STAGES
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.find.template import template
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp
 
 SIZES = [
     {"cols": cols, "threads": threads}
@@ -85,6 +94,69 @@ def test_tables_are_put_into_a_claim_however_its_lines_end(tmp_path: Path) -> No
     made = with_tables(load(tmp_path / "mine.cu"), {"accuracy": {"adds": "7"}})
     assert made.rounding.adds is not None
     assert made.source.count("adds") == 1
+
+
+@pytest.mark.parametrize(
+    ("op", "form", "lying"),
+    [
+        ("softmax", None, {"divided": {"sum": 0}}),
+        ("log_softmax", "x - lse", {"inner": {"sum": 0}}),
+        ("attention", None, {"sum": {"pv": 0}, "inner": {"qk": 0}, "divided": {"row": 0}}),
+        ("masked_attention", None, {"sum": {"pv": 0}, "inner": {"qk": 1}, "divided": {"row": 0}}),  # a mask is added
+        ("layer_norm", "two pass", {"inner": {"mean": 0, "var": 1}}),  # eps is added to the variance
+        ("gemm", "bias last", {"sum": {"k": 2}}),  # c0 and bias are
+        ("prefix_sum", None, {"sum": {"scan": 0}}),
+        ("gelu", None, {}),
+    ],
+)
+def test_each_sum_of_a_formula_lies_in_a_stage(op: str, form: str | None, lying: dict[str, dict[str, int]]) -> None:
+    found = find(op)
+    assert isinstance(found, FormulaOp)
+    assert {stage: sums for stage, sums in stages_of(found, form).items() if sums} == lying
+
+
+def counted_as(kernel: Kernel, count: Callable[[dict[str, int]], tuple[int, int, int]]) -> dict[str, str]:
+    """What is proposed where the counter finds so many additions in the three stages, at a few sizes."""
+    found = []
+    for axes, tune in grounds(kernel):
+        made = dict(zip(STAGES, count(axes), strict=True))
+        found.append(Sample(axes, tune, kernel.sizes(axes, tune), (0,), made, True, False, 0, 0, 1, True, False))
+    return additions(kernel, found)
+
+
+def test_each_sum_gets_the_formula_of_its_stage() -> None:
+    kernel = load(KERNELS / "attention" / "flash_warp.cu")
+    told = counted_as(kernel, lambda at: (at["keys"] - 1, at["d"] - 1, at["keys"] + 2))
+    assert told == {"adds": '{ pv = "keys - 1", qk = "d - 1", row = "keys + 2" }'}
+
+
+def test_what_is_added_to_sums_that_are_whole_is_not_claimed() -> None:
+    kernel = load(KERNELS / "log_softmax" / "online_thread.cu")
+    assert counted_as(kernel, lambda at: (2, at["cols"] - 1, 0)) == {"adds": '"cols - 1"'}
+    gemm = load(KERNELS / "gemm" / "split_k.cu")
+    assert counted_as(gemm, lambda at: (at["k"] + 1, 0, 0)) == {"adds": '"k - 1"'}
+    begun = load(KERNELS / "reduce" / "block_sum.cu")  # a sum that begins with a number that is not 0
+    assert counted_as(begun, lambda at: (at["cols"], 0, 0)) == {"adds": '"cols"'}
+
+
+def test_sums_that_lie_where_the_formula_has_none_are_claimed_together() -> None:
+    kernel = load(KERNELS / "softmax" / "three_pass_thread.cu")
+    assert counted_as(kernel, lambda at: (0, at["cols"] + 1, 0)) == {"adds": '"cols + 1"'}
+
+
+def test_a_summed_axis_is_told_from_one_that_only_counts() -> None:
+    for name, axes in (
+        ("attention/flash_warp", ["keys", "d"]),
+        ("gemm/split_k", ["k"]),
+        ("softmax/online_warp", ["cols"]),
+    ):
+        assert summed_axes(load(KERNELS / f"{name}.cu")) == axes
+
+
+def test_what_may_be_held_in_16_bits_is_tried_where_arrays_are() -> None:
+    assert list(narrowed(load(KERNELS / "attention" / "flash_warp.cu"))) == [{}]
+    halves = list(narrowed(load(KERNELS / "attention" / "flash_wmma_f16.cu")))
+    assert halves == [{}, {"keep": '{ e = "f16" }'}]
 
 
 def claimed(folder: Path, source: str, *options: str) -> Result:

@@ -12,6 +12,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.claims.formula_claims import formula_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.search.edges import named
 from kfuzz.search.plan import shapes
@@ -72,13 +73,31 @@ def drawn(kernel: Kernel) -> Iterator[SizesAndTune]:
 
 def summed_axes(kernel: Kernel) -> list[str]:
     """The axes along which a kernel may add; its only one if there is no other."""
-    rows = row_axis(kernel)
-    return [name for name in kernel.axes if name != rows] or list(kernel.axes)
+    apart = {*apart_axes(kernel), row_axis(kernel)}
+    return [name for name in kernel.axes if name not in apart] or list(kernel.axes)
+
+
+def apart_axes(kernel: Kernel) -> list[str]:
+    """Axes along which nothing of one index enters another's answer, by the op's formula."""
+    op = formula_of(kernel.front)
+    if op is None:
+        return []
+    named: dict[str, set[str]] = {}  # the claim's names for each dimension of the op
+    for array in kernel.arrays.values():
+        for _, dimensions in kernel.roles.dimensions(array.reads, array.writes):
+            for dimension, size in zip(dimensions, array.shape, strict=False):
+                named.setdefault(dimension, set()).add(size.text)
+    everywhere = set.intersection(*(set(dimensions) for dimensions in op.apart.values()))
+    apart = set().union(*(named.get(dimension, set()) for dimension in everywhere))
+    summed = set().union(*(names for dimension, names in named.items() if dimension not in everywhere))
+    return [name for name in kernel.axes if name in apart - summed]
 
 
 def rows_beside(kernel: Kernel, size: int) -> dict[str, int]:
-    """How many rows there are of so many columns, by the name of their axis, where there is one."""
+    """How many there are along the axes that are not summed: of rows, or of matrices, one for each order of values."""
     rows = row_axis(kernel)
+    if rows is None and (apart := apart_axes(kernel)):
+        return {name: nearest(kernel, name, ROWS if name == apart[0] else 2) for name in apart}
     if rows is None or len(kernel.axes) == 1:
         return {}
     many = ROWS * (4 if VECTORS.search(kernel.source) else 1)
@@ -117,6 +136,11 @@ def inputs_of(kernel: Kernel, axes: Mapping[str, int]) -> dict[str, NDArray[np.f
 
 def ordered(draw: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float32]:
     rows = np.sort(draw.uniform(1, 2, shape).astype(np.float32).reshape(-1, shape[-1]), axis=-1)
+    if len(shape) > 2:  # matrices: their rows ascend, descend, or neither, and so do what they make of other rows
+        matrices = np.sort(rows.reshape(-1, *shape[-2:]), axis=-2)
+        matrices[1::3] = matrices[1::3, ::-1]
+        matrices[2::3] = draw.permutation(matrices[2::3], axis=-2)
+        return matrices.reshape(shape)
     rows[1::3] = rows[1::3, ::-1]
     rows[2::3] = draw.permuted(rows[2::3], axis=-1)
     return rows.reshape(shape)

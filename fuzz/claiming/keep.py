@@ -5,6 +5,7 @@ Knows campaigns and claims as text; never how rounding is counted.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -13,8 +14,9 @@ from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.grounds import grounds, inputs_of
-from kfuzz.claiming.propose import ProposedRounding, flags_of, rounding_of
+from kfuzz.claiming.propose import ProposedRounding, Statements, flags_of, quoted, rounding_of
 from kfuzz.claiming.text import Tables, with_tables
+from kfuzz.claims.formula_claims import formula_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe
 from kfuzz.devices.cpu.device import CpuDevice
@@ -55,12 +57,24 @@ def proposed(kernel: Kernel, seed: int = 0, cases: int = 150) -> Proposal:
 def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tuple[Tables, KernelResult]]:
     """Claims of values from the strongest on, each with what a few trials found; none after one that is kept."""
     limits = {"range": RANGE} if rounding.is_unshifted else {}
-    for words in ({}, {"all_neg_inf": '"zero"'}, {"finite": "true"}):
-        tables = {"accuracy": rounding.statements, "values": {**words, **limits}}
+    for narrow, words in product(narrowed(kernel), ({}, {"all_neg_inf": '"zero"'}, {"finite": "true"})):
+        tables = {"accuracy": {**rounding.statements, **narrow}, "values": {**words, **limits}}
         result = tried(with_tables(kernel, tables), seed, FEW)
         yield tables, result
         if not errors_of(result):
             return
+
+
+def narrowed(kernel: Kernel) -> Iterator[Statements]:
+    """What the formula may hold in 16 bits: nothing; where arrays are of such numbers, then each value, then all."""
+    yield {}
+    op = formula_of(kernel.front)
+    elements = sorted({str(array.element) for array in kernel.arrays.values()} & {"f16", "bf16"})
+    for element in elements:
+        names = op.names.kept if op else ()
+        for some in dict.fromkeys([*((name,) for name in names), tuple(names)]):
+            if some:
+                yield {"keep": f"{{ {', '.join(f'{name} = {quoted(element)}' for name in some)} }}"}
 
 
 def tried(kernel: Kernel, seed: int, cases: int) -> KernelResult:

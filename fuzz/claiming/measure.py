@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kfuzz.claiming.grounds import grounds, inputs_of
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, Counter, RunCounts
+from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter, RunCounts
 
 SEEDS = (1, 2)
 """Two places for each array: one as badly aligned as is claimed, one that is well aligned."""
@@ -25,8 +25,11 @@ class Sample:
     tune: Mapping[str, int]
     sizes: Mapping[str, int]
     launches: tuple[int, ...]
-    adds: int
-    wide_adds: int
+    adds: Mapping[str, int]
+    """By stage."""
+    has_narrow: bool
+    has_wide: bool
+    """Whether additions are of floats, and whether of doubles."""
     rescales: int
     flags: int
     divisors: int
@@ -34,6 +37,11 @@ class Sample:
     has_exp: bool
     is_unshifted: bool
     """Every exp is of a number from which nothing was subtracted."""
+
+    @property
+    def most_adds(self) -> int:
+        """Of any stage."""
+        return max(self.adds.values())
 
 
 @dataclass(frozen=True)
@@ -74,18 +82,25 @@ def sampled(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], co
         counts.append(counted)
     trails = [trail for one in counts for trail in one.outputs.values()]
     flags = int(np.bitwise_or.reduce([int(np.bitwise_or.reduce(trail["flags"], axis=None)) for trail in trails]))
-    most = {name: max(int(trail[name].max()) for trail in trails) for name in ("adds", "wide_adds", "rescales")}
+    narrow, wide = ({one: most(trails, f"{kind}_of_{one}") for one in STAGES} for kind in ("adds", "wide_adds"))
     return Sample(
         axes=axes,
         tune=tune,
         sizes=kernel.sizes(axes, tune),
         launches=chosen(kernel, kernel.sizes(axes, tune)),
-        **most,
+        adds={stage: narrow[stage] + wide[stage] for stage in STAGES},
+        has_narrow=any(narrow.values()),
+        has_wide=any(wide.values()),
+        rescales=most(trails, "rescales"),
         flags=flags & (QUOTIENT | PRODUCT | FAST),
         divisors=max(map(most_divisors, trails)),
         has_exp=any(one.exps for one in counts),
         is_unshifted=all(one.exps and one.exps == one.unshifted for one in counts),
     )
+
+
+def most(trails: Sequence[NDArray[np.void]], name: str) -> int:
+    return max(int(trail[name].max()) for trail in trails)
 
 
 def chosen(kernel: Kernel, sizes: Mapping[str, int]) -> tuple[int, ...]:

@@ -6,16 +6,22 @@ Knows claims and counts; never whether a claim is kept.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from kfuzz.claiming.formula import CountFormula, Point, fitted
+from kfuzz.claiming.grounds import summed_axes
 from kfuzz.claiming.measure import MeasuredCounts, Sample, launches_at, measured, split
+from kfuzz.claiming.stages import stages_of
+from kfuzz.claims.formula_claims import formula_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError
-from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, Counter
+from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter
 from kfuzz.search.edges import numbers
 
 LARGEST = 1 << 20
 """Numbers of the text that are larger are no widths."""
+ELEMENTWISE = 8
+"""So many additions in a stage without a sum are of a polynomial, say, or of steps that an op makes of each element."""
 
 Statements = Mapping[str, str]
 """Keys of a table and their values, as TOML writes them."""
@@ -42,7 +48,7 @@ def rounding_of(kernel: Kernel) -> ProposedRounding:
     if found.trouble or not found.samples:
         why = found.trouble or "no size is small enough"
         return ProposedRounding(from_text(kernel), f"adds and rescales are left out, for they cannot be counted: {why}")
-    if not any(one.adds or one.wide_adds or one.has_exp for one in found.samples):
+    if not any(one.most_adds or one.has_exp for one in found.samples):
         return ProposedRounding({}, "nothing is added, and no exp is taken: there is nothing to claim")
     is_unshifted = kernel.op == "softmax" and all(one.is_unshifted for one in found.samples)
     statements = {**counts(kernel, found, is_unshifted), **from_text(kernel), **division(kernel, found)}
@@ -58,13 +64,55 @@ def said(found: MeasuredCounts) -> str:
 
 def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[str, str]:
     """`adds`, `rescales`, the type of the sum, and whether anything is subtracted below an exp."""
-    is_wide = any(one.wide_adds for one in found.samples) and not any(one.adds for one in found.samples)
-    told = {"adds": formula(kernel, found.samples, lambda one: one.adds + one.wide_adds)}
-    if any(one.has_exp for one in found.samples) and not is_unshifted:
-        told["rescales"] = formula(kernel, found.samples, lambda one: one.rescales)
-    told |= {"shift": "zero"} if is_unshifted else {}
-    told |= {"accumulate": "f64"} if is_wide else {}
-    return {name: f'"{said}"' for name, said in told.items()}
+    is_wide = any(one.has_wide for one in found.samples) and not any(one.has_narrow for one in found.samples)
+    told = additions(kernel, found.samples)
+    if told and any(one.has_exp for one in found.samples) and not is_unshifted:
+        told["rescales"] = quoted(formula(kernel, found.samples, lambda one: one.rescales))
+    told |= {"shift": '"zero"'} if is_unshifted else {}
+    told |= {"accumulate": '"f64"'} if is_wide else {}
+    return told
+
+
+def additions(kernel: Kernel, samples: Sequence[Sample]) -> dict[str, str]:
+    """`adds`: a count for each sum that the op names, one for all where it has one sum; none where it has none."""
+    op = formula_of(kernel.front)
+    lying = stages_of(op, kernel.rounding.models.form) if op else {stage: {"": 0} for stage in STAGES}
+    if not any(lying.values()):
+        return {}
+    alone = alone_of(kernel, samples)
+    if any(is_elsewhere(sample, alone, lying) for sample in samples):  # sums lie where the formula has none
+        lying = {stage: {"": 0} for stage in STAGES}
+    texts = {
+        stage: formula(kernel, samples, partial(of_sums, stage, min([*sums.values(), alone.get(stage, 0)])))
+        for stage, sums in lying.items()
+        if sums
+    }
+    named = {name: texts[stage] for stage, sums in lying.items() for name in sums}
+    if len(texts) > 1 and "" not in named:
+        return {"adds": f"{{ {', '.join(f'{name} = {quoted(text)}' for name, text in named.items())} }}"}
+    several = [text for text in dict.fromkeys(texts.values()) if text != "0"] or ["0"]
+    return {"adds": quoted(several[0] if len(several) == 1 else f"max({', '.join(several)})")}
+
+
+def of_sums(stage: str, after: int, sample: Sample) -> int:
+    """The additions of a stage, less those that come after its sums are whole."""
+    return sample.adds[stage] - after
+
+
+def alone_of(kernel: Kernel, samples: Sequence[Sample]) -> Mapping[str, int]:
+    """What is added at sizes where every sum has one term; nothing where no such sizes are claimed."""
+    axes = summed_axes(kernel)
+    found = [sample.adds for sample in samples if all(sample.axes[name] == 1 for name in axes)]
+    return {stage: min(one[stage] for one in found) for stage in STAGES} if found else {}
+
+
+def is_elsewhere(sample: Sample, alone: Mapping[str, int], lying: Mapping[str, Mapping[str, int]]) -> bool:
+    """Whether a stage in which the formula has no sum grows with the sizes."""
+    return any(sample.adds[stage] > max(ELEMENTWISE, alone.get(stage, 0)) for stage, sums in lying.items() if not sums)
+
+
+def quoted(text: str) -> str:
+    return f'"{text}"'
 
 
 def flags_of(kernel: Kernel) -> dict[str, str]:

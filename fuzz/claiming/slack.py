@@ -55,11 +55,11 @@ def slack_of(kernel: Kernel, device: Device) -> Slack | None:
         return None
     inputs = inputs_of(kernel, axes)
     silent = kernel.bind(inputs, tune).accuracy
-    claimed = replace(silent, adds=sample.adds + sample.wide_adds)
+    claimed = replace(silent, adds=sample.most_adds)
     allowed, shown = (width(kernel, inputs, one) for one in (silent, claimed))
     if shown >= allowed / 2 or not all(is_kept(kernel, axes, tune, claimed, device, seed) for seed in range(TRIED)):
         return None
-    return Slack(show_sizes(axes, axes), allowed, sample.adds + sample.wide_adds, shown)
+    return Slack(show_sizes(axes, axes), allowed, sample.most_adds, shown)
 
 
 def axes_for(kernel: Kernel) -> dict[str, int]:

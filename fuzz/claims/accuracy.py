@@ -94,7 +94,10 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
     models = Accuracy(
         exp=read_exp(front, has_fast_exp, text, usual.exp),
         divide=read_divide(front, has_fast_divide, text, usual.divide),
-        accumulate=cast(Accumulate, read_word(front, ("accuracy", "accumulate"), get_args(Accumulate), "f32")),
+        accumulate=cast(
+            Accumulate,
+            read_word(front, ("accuracy", "accumulate"), get_args(Accumulate), value_of(text, "accumulate", "f32")),
+        ),
         atomics=cast(
             Atomics, read_word(front, ("accuracy", "atomics"), get_args(Atomics), value_of(text, "atomics", "none"))
         ),
@@ -132,6 +135,8 @@ def contradiction(front: FrontMatter, said: Said) -> str:
         "reciprocal": ("ieee",),
         "global": ("none",),
         "directed": ("nearest",),
+        "mma": ("f32", "f64", "compensated"),
+        "f16": ("f32", "f64", "compensated"),
     }
     is_base_two = said.value in ("exp2 scaled", "__exp2f scaled")
     known = ("expf",) if said.value.startswith("[") else less.get(said.value, ())

@@ -37,6 +37,10 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 FAST_MATH = re.compile(r"\bnvcc\b[^\n]*\s--?use_fast_math\b")
 ATOMIC_ADD = re.compile(r"\b(?:gpuA|a)tomicAdd(?:_block|_system|NoReturn)?\s*(?=\()")
 PYTHON_ATOMIC = re.compile(r"\b(?:atomic_add|atomic\.add|(?:scatter|index)_add_?|index_put_?|atomicAdd)\b")
+TENSOR_SUMS = re.compile(
+    r"\baccumulator\b[^;<>]*\b(?P<of>float|half|__half)\s*>|\bmma\.sync\.aligned\.[.\w]*?\.(?P<as>f32|f16)\."
+)
+"""The type in which tensor cores add: of a fragment, or the first that the instruction names."""
 DIRECTED = re.compile(r"\b__(?:[fd](?:add|sub)|fmaf|fma)_r[zud]\b")
 LONGEST = 80
 
@@ -99,6 +103,8 @@ def facts(source: str) -> Iterator[tuple[int, str, str]]:
     if re.search(LOG2_E, code, re.IGNORECASE):
         for word in re.finditer(r"\bex2\.approx\b", with_strings):
             yield word.start(), "exp", "__exp2f scaled"
+    for sums in TENSOR_SUMS.finditer(with_strings):
+        yield sums.start(), "accumulate", "mma" if sums["of"] == "float" or sums["as"] == "f32" else "f16"
     for call in ATOMIC_ADD.finditer(code):
         if may_be_global_float(code, argument(code, call.end())):
             yield call.start(), "atomics", "global"

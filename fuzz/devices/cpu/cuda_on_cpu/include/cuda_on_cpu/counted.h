@@ -1,6 +1,8 @@
 // Numbers that know how they came about. In the count flavour a kernel's float and double are these: as large as the
 // plain ones, with a trail kept beside memory, by address. A trail says how many additions and how many products with
-// an exp lie on the way of any one term into the value, and by what it was divided.
+// an exp lie on the way of any one term into the value, and by what it was divided. Additions are counted in three
+// stages: those of the sum that the value is, those of sums that it was divided by, and those of sums that are inner
+// ones by now, of which a function was taken or which were a factor. What a claim says of is sums, and each is in one.
 //
 // What a trail does not follow is bits that are moved as something else than numbers (memcpy, int4): where memory that
 // had a trail holds other bits than were written, that is tallied as lost, and nothing may be read off the counts.
@@ -20,11 +22,19 @@ enum TrailFlag : uint32_t {
   is_quotient = 16,    // a / divisor
   is_product = 32,     // a * (1 / divisor)
   is_fast = 64,        // by __fdividef
+  ends_in_difference = 128,  // what was done last is a subtraction, as of a shift or a mean
+  is_step = 256,             // a part of a difference, as a mean takes it toward an element
+};
+
+struct Adds {
+  uint32_t narrow, wide;  // wide: in double
+  bool any() const { return narrow | wide; }
 };
 
 struct Trail {
-  uint32_t adds, wide_adds, rescales;  // wide: in double
-  uint32_t divisor;                    // the bits of the last one
+  Adds sum, inner, divided;
+  uint32_t rescales;
+  uint32_t divisor;  // the bits of the last one
   uint32_t flags;
 };
 
@@ -39,10 +49,37 @@ struct Tally {
 static Tally tally;
 
 inline uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+inline Adds larger(Adds a, Adds b) { return {larger(a.narrow, b.narrow), larger(a.wide, b.wide)}; }
+
+// Two values become one, whatever is done.
+inline Trail joined(const Trail &s, const Trail &t, uint32_t divisor, uint32_t flags) {
+  return {larger(s.sum, t.sum), larger(s.inner, t.inner), larger(s.divided, t.divided), larger(s.rescales, t.rescales),
+          divisor, flags};
+}
+
+// A subtraction at the end of a value is no addition of a term to the sum that it is.
+inline Trail without_difference(Trail t) {
+  uint32_t &last = t.sum.narrow ? t.sum.narrow : t.sum.wide;
+  if (last && t.flags & ends_in_difference) last--;
+  return t;
+}
+
+inline Trail part_of(Trail t) {
+  if (t.flags & ends_in_difference) t.flags |= is_step;
+  return t;
+}
+
+// The sum that a value is becomes an inner one.
+inline Trail closed(Trail t) {
+  t = without_difference(t);
+  t.inner = larger(t.inner, t.sum);
+  t.sum = {0, 0};
+  return t;
+}
 
 // Trails by number: equal ones are one. Number 0 is of a value that was loaded, 1 of a constant.
 constexpr uint32_t most_trails = 1u << 20, trail_slots = 2 * most_trails;
-static Trail trails[most_trails] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, is_constant}};
+static Trail trails[most_trails] = {{{0, 0}, {0, 0}, {0, 0}, 0, 0, 0}, {{0, 0}, {0, 0}, {0, 0}, 0, 0, is_constant}};
 static uint32_t trail_count = 2, trail_slot[trail_slots];
 
 inline uint64_t scramble(uint64_t key) {
@@ -51,9 +88,12 @@ inline uint64_t scramble(uint64_t key) {
 }
 
 inline uint32_t number_of(const Trail &t) {
-  if (!(t.adds | t.wide_adds | t.rescales | t.divisor) && t.flags <= is_constant) return t.flags;
-  uint64_t key = t.adds | uint64_t{t.rescales} << 32;
-  uint64_t at = scramble(key ^ scramble(t.wide_adds | uint64_t{t.divisor} << 32) ^ t.flags);
+  bool has_adds = t.sum.any() | t.inner.any() | t.divided.any();
+  if (!has_adds && !(t.rescales | t.divisor) && t.flags <= is_constant) return t.flags;
+  uint64_t at = t.flags;
+  uint32_t words[sizeof t / 4];
+  memcpy(words, &t, sizeof t);
+  for (uint32_t word : words) at = scramble(at ^ word);
   for (;; at++) {
     uint32_t &slot = trail_slot[at % trail_slots];
     if (!slot) {
@@ -192,59 +232,85 @@ constexpr bool are_numbers = (is_counted<A> || is_counted<B>) && std::is_arithme
 template <class A, class B>
 using Both = std::enable_if_t<are_numbers<A, B>, Counted<Common<A, B>>>;
 
-// To add 0 is exact; any other addition rounds, for each term of either side.
+// To add 0 is exact; any other addition rounds, for each term of either side. A step toward an element is one addition.
 template <class T>
-Counted<T> sum_of(const Counted<T> &a, const Counted<T> &b, T value) {
+Counted<T> sum_of(const Counted<T> &a, const Counted<T> &b, T value, uint32_t last = 0) {
   Trail s = trails[a.trail()], t = trails[b.trail()];
-  uint32_t flags = s.flags & t.flags & is_constant ? is_constant : is_difference;
+  uint32_t flags = s.flags & t.flags & is_constant ? uint32_t{is_constant} : is_difference | last;
   if (a.value == 0 || b.value == 0) {
     Trail &left = a.value == 0 ? t : s;
-    left.flags = (left.flags & ~(is_constant | 0u)) | flags;
+    left.flags = (left.flags & ~uint32_t{is_constant}) | (flags & (is_constant | is_difference));
     return {value, number_of(left)};
   }
   if (flags == is_constant) return {value, is_constant};
-  Trail made = {larger(s.adds, t.adds), larger(s.wide_adds, t.wide_adds), larger(s.rescales, t.rescales), 0, flags};
-  (sizeof(T) == 8 ? made.wide_adds : made.adds)++;
+  if (!last && s.flags & is_step) s = without_difference(s);
+  if (!last && t.flags & is_step) t = without_difference(t);
+  Trail made = joined(s, t, 0, flags);
+  (sizeof(T) == 8 ? made.sum.wide : made.sum.narrow)++;
   return {value, number_of(made)};
+}
+
+// Whether a product scales a sum, or an exp, by an exp; where an input is weighed by one, nothing is.
+template <class T>
+bool is_rescale(const Counted<T> &a, const Trail &s, const Counted<T> &b, const Trail &t) {
+  return (s.flags & is_exponential && b.trail()) || (t.flags & is_exponential && a.trail());
 }
 
 template <class T>
 Counted<T> product_of(const Counted<T> &a, const Counted<T> &b, T value) {
   Trail s = trails[a.trail()], t = trails[b.trail()];
-  if (s.flags & is_constant) return {value, number_of(t)};
-  if (t.flags & is_constant) return {value, number_of(s)};
+  if (s.flags & is_constant) return {value, number_of(part_of(t))};
+  if (t.flags & is_constant) return {value, number_of(part_of(s))};
   bool by_reciprocal = (s.flags ^ t.flags) & is_reciprocal;
   if (by_reciprocal) {
     const Trail &inverse = s.flags & is_reciprocal ? s : t;
-    uint32_t flags = is_product | (inverse.flags & is_fast);
-    return {value, number_of({larger(s.adds, t.adds), larger(s.wide_adds, t.wide_adds), larger(s.rescales, t.rescales),
-                              inverse.divisor, flags})};
+    return {value, number_of(joined(s, t, inverse.divisor, is_product | (inverse.flags & is_fast)))};
   }
   if (a.value == 0 || b.value == 0) return {value, 0};
-  uint32_t exps = (s.flags | t.flags) & is_exponential ? 1 : 0;
   uint32_t flags = (s.flags & t.flags & is_exponential) | ((s.flags | t.flags) & is_difference);
-  return {value, number_of({s.adds + t.adds, s.wide_adds + t.wide_adds, s.rescales + t.rescales + exps, 0, flags})};
+  if (!((s.flags | t.flags) & is_exponential)) {  // else it is a rescale, or a weight, and the sum goes on
+    s = closed(s);
+    t = closed(t);
+  }
+  Trail made = joined(s, t, 0, flags);
+  made.rescales = s.rescales + t.rescales + is_rescale(a, s, b, t);
+  return {value, number_of(made)};
 }
 
 template <class T>
 Counted<T> quotient_of(const Counted<T> &a, const Counted<T> &b, T value, uint32_t fast = 0) {
   Trail s = trails[a.trail()], t = trails[b.trail()];
-  if (t.flags & is_constant) return {value, number_of(s)};
-  t.divisor = hash_bits(b.value) | 1u;  // never 0, which means none
-  t.flags = (s.flags & is_constant ? is_reciprocal : is_quotient) | fast;
-  t.adds = larger(s.adds, t.adds);
-  t.wide_adds = larger(s.wide_adds, t.wide_adds);
-  t.rescales = larger(s.rescales, t.rescales);
-  return {value, number_of(t)};
+  if (t.flags & is_constant) return {value, number_of(part_of(s))};
+  uint32_t divisor = hash_bits(b.value) | 1u;  // never 0, which means none
+  t.divided = larger(t.divided, t.sum);
+  t.sum = {0, 0};
+  return {value, number_of(joined(s, t, divisor, (s.flags & is_constant ? is_reciprocal : is_quotient) | fast))};
+}
+
+// A function that ends the sum that its argument is.
+template <class T>
+Counted<T> function_of(const Counted<T> &a, T value, uint32_t flags = 0) {
+  Trail t = trails[a.trail()];
+  if (t.flags & is_constant) return {value, is_constant};
+  t = closed(t);
+  t.inner = larger(t.inner, t.divided);
+  return {value, number_of({{0, 0}, t.inner, {0, 0}, t.rescales, 0, flags})};
 }
 
 template <class T>
 Counted<T> exp_of(const Counted<T> &a, T value) {
   uint32_t flags = trails[a.trail()].flags;
-  if (flags & is_constant) return {value, is_constant};
-  tally.exps++;
-  if (!(flags & is_difference) && a.value - a.value == 0) tally.unshifted++;
-  return {value, number_of({0, 0, 0, 0, is_exponential})};
+  if (!(flags & is_constant)) {
+    tally.exps++;
+    if (!(flags & is_difference) && a.value - a.value == 0) tally.unshifted++;
+  }
+  return function_of(a, value, is_exponential);
+}
+
+// An exp of a constant base; any other power is a product.
+template <class T>
+Counted<T> power_of(const Counted<T> &a, const Counted<T> &b, T value) {
+  return trails[a.trail()].flags & is_constant ? exp_of(b, value) : function_of(a, value);
 }
 
 // A function that leaves what its argument counts as it is.
@@ -272,7 +338,7 @@ Counted<T> same_of(const Counted<T> &a, T value) {
   }
 template <class T>
 Counted<T> difference_of(const Counted<T> &a, const Counted<T> &b, T value) {
-  return sum_of(a, b, value);
+  return sum_of(a, b, value, ends_in_difference);
 }
 CUDA_ON_CPU_COUNTED(+, sum_of)
 CUDA_ON_CPU_COUNTED(-, difference_of)
@@ -333,9 +399,8 @@ uint64_t as_bits(const Counted<T> &a) {
   Noted &one = as_integer[scramble(bits) % (1u << 12)];
   if (one.run == noted_run && one.bits == bits) {
     Trail s = trails[one.trail], t = trails[number];
-    t = {larger(s.adds, t.adds), larger(s.wide_adds, t.wide_adds), larger(s.rescales, t.rescales), 0, t.flags};
-    number = number_of(t);
-  } else if (one.run == noted_run && trails[one.trail].adds) {
+    number = number_of(joined(s, t, 0, t.flags));
+  } else if (one.run == noted_run && trails[one.trail].sum.any()) {
     tally.lost++;
   }
   one = {0, noted_run, number, bits};
@@ -367,12 +432,24 @@ inline counted_float min_number(counted_float a, counted_float b) {
   return {least, to_bits(least) == to_bits(a.value) ? a.trail() : b.trail()};
 }
 
-template <class T>
-Counted<T> fast_exp(Counted<T> a) { return exp_of(a, static_cast<T>(fast_exp(static_cast<float>(a.value)))); }
-template <class T>
-Counted<T> fast_exp10(Counted<T> a) { return exp_of(a, static_cast<T>(fast_exp10(static_cast<float>(a.value)))); }
-template <class T>
-Counted<T> exp10_of(Counted<T> a) { return exp_of(a, static_cast<T>(exp10_of(static_cast<float>(a.value)))); }
+// The fast functions, by CUDA's own recipes in float.
+#define CUDA_ON_CPU_COUNTED_FAST(name, result)                              \
+  template <class T>                                                        \
+  Counted<T> name(Counted<T> a) {                                           \
+    return result(a, static_cast<T>(name(static_cast<float>(a.value))));    \
+  }
+CUDA_ON_CPU_COUNTED_FAST(fast_exp, exp_of)
+CUDA_ON_CPU_COUNTED_FAST(fast_exp10, exp_of)
+CUDA_ON_CPU_COUNTED_FAST(exp10_of, exp_of)
+CUDA_ON_CPU_COUNTED_FAST(fast_log, function_of)
+CUDA_ON_CPU_COUNTED_FAST(fast_log10, function_of)
+CUDA_ON_CPU_COUNTED_FAST(fast_tan, function_of)
+#undef CUDA_ON_CPU_COUNTED_FAST
+template <class A, class B>
+std::enable_if_t<are_numbers<A, B>, counted_float> fast_pow(A a, B b) {
+  counted_float x = a, y = b;
+  return power_of(x, y, fast_pow(x.value, y.value));
+}
 template <class A, class B>
 std::enable_if_t<are_numbers<A, B>, counted_float> fast_divide(A a, B b) {
   counted_float x = a, y = b;
@@ -397,20 +474,57 @@ static inline cuda_on_cpu::Counted<double> exp(cuda_on_cpu::Counted<double> a) {
 CUDA_ON_CPU_COUNTED_FUNCTIONS(exp, exp_of)
 #endif
 CUDA_ON_CPU_COUNTED_FUNCTIONS(exp2, exp_of)
-#ifndef logf
-CUDA_ON_CPU_COUNTED_FUNCTIONS(log, same_of)
+#ifndef logf  // -use_fast_math
+CUDA_ON_CPU_COUNTED_FUNCTIONS(log, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(log10, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(tan, function_of)
 #endif
-CUDA_ON_CPU_COUNTED_FUNCTIONS(log2, same_of)
-CUDA_ON_CPU_COUNTED_FUNCTIONS(sqrt, same_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(log2, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(log1p, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(expm1, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(sqrt, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(rsqrt, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(cbrt, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(tanh, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(sinh, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(cosh, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(erf, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(erfc, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(sin, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTIONS(cos, function_of)
+CUDA_ON_CPU_COUNTED_FUNCTION(normcdff, function_of, float)
+CUDA_ON_CPU_COUNTED_FUNCTION(__fsqrt_rn, function_of, float)
+CUDA_ON_CPU_COUNTED_FUNCTION(__frsqrt_rn, function_of, float)
 CUDA_ON_CPU_COUNTED_FUNCTIONS(fabs, same_of)
 CUDA_ON_CPU_COUNTED_FUNCTIONS(floor, same_of)
 CUDA_ON_CPU_COUNTED_FUNCTIONS(ceil, same_of)
 CUDA_ON_CPU_COUNTED_FUNCTIONS(trunc, same_of)
 CUDA_ON_CPU_COUNTED_FUNCTIONS(round, same_of)
 CUDA_ON_CPU_COUNTED_FUNCTIONS(rint, same_of)
-CUDA_ON_CPU_COUNTED_FUNCTIONS(tanh, same_of)
 #undef CUDA_ON_CPU_COUNTED_FUNCTIONS
 #undef CUDA_ON_CPU_COUNTED_FUNCTION
+
+namespace cuda_on_cpu {
+
+template <class A, class B>
+Both<A, B> power(A a, B b) {
+  using T = Common<A, B>;
+  Counted<T> x = a, y = b;
+  return power_of(x, y, static_cast<T>(pow(x.value, y.value)));
+}
+
+}  // namespace cuda_on_cpu
+
+#ifndef powf  // -use_fast_math
+template <class A, class B>
+static inline cuda_on_cpu::Both<A, B> powf(A a, B b) {
+  return cuda_on_cpu::power(a, b);
+}
+#endif
+template <class A, class B>
+static inline cuda_on_cpu::Both<A, B> pow(A a, B b) {
+  return cuda_on_cpu::power(a, b);
+}
 
 #define CUDA_ON_CPU_COUNTED_TEST(name)                                    \
   template <class T>                                                      \

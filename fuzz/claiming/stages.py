@@ -1,0 +1,168 @@
+"""In which stage of an op's formula each of its sums lies, as the counter tells stages: which count is of which sum.
+
+The formula is run over a number system that notes where each sum has gone. Knows formulas; never a kernel.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.formats import Reals
+from kfuzz.oracle.systems.value import Operand, Quantity
+
+Depths = Mapping[str, int]
+"""Sums by name, each with the additions that are made of it after it is whole, such as that of an eps."""
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The sums of a value: that which it is, those that were divided by, and those below a function or in a product."""
+
+    sum: Depths = field(default_factory=dict)
+    inner: Depths = field(default_factory=dict)
+    divided: Depths = field(default_factory=dict)
+    is_constant: bool = False
+    is_exponential: bool = False
+    ends_in_difference: bool = False
+
+    def closed(self) -> "Stages":
+        """The sum that the value is becomes an inner one; a subtraction at its end is no addition to it."""
+        less = int(self.ends_in_difference)
+        return Stages({}, least(self.inner, {name: depth - less for name, depth in self.sum.items()}), self.divided)
+
+
+def least(*many: Depths) -> Depths:
+    """All the names; of two depths the lesser."""
+    found: dict[str, int] = {}
+    for depths in many:
+        for name, depth in depths.items():
+            found[name] = min(depth, found.get(name, depth))
+    return found
+
+
+def joined(*many: Stages, more: int = 0) -> Stages:
+    """Two values become one by so many additions more."""
+    sums = least(*(one.sum for one in many))
+    return Stages(
+        {name: depth + more for name, depth in sums.items()},
+        least(*(one.inner for one in many)),
+        least(*(one.divided for one in many)),
+        is_constant=all(one.is_constant for one in many),
+    )
+
+
+class StagedQuantity(Quantity):
+    """A value that knows where its sums lie."""
+
+    __slots__ = ("stages",)
+    stages: Stages
+
+    def _like(self, parts: list[Reals], how: tuple[Any, ...]) -> Quantity:
+        return staged(super()._like(parts, how), self.stages)
+
+
+def staged(made: Quantity, stages: Stages) -> StagedQuantity:
+    found = StagedQuantity(made.N, *made.parts, how=made.how)
+    found.stages = stages
+    return found
+
+
+def of(value: Quantity) -> Stages:
+    return value.stages if isinstance(value, StagedQuantity) else Stages()
+
+
+class Staged(Exact):
+    """The exact answer, with a note of where each sum has gone. Long, since each word of a formula has a rule."""
+
+    def number(self, value: Operand) -> Quantity:
+        return value if isinstance(value, Quantity) else staged(super().number(value), Stages(is_constant=True))
+
+    def add(self, a: Quantity, b: Quantity) -> Quantity:
+        return staged(super().add(a, b), joined(of(a), of(b), more=1))
+
+    def sub(self, a: Quantity, b: Quantity) -> Quantity:
+        return staged(super().sub(a, b), replace(joined(of(a), of(b), more=1), ends_in_difference=True))
+
+    def neg(self, a: Quantity) -> Quantity:
+        return staged(super().neg(a), of(a))
+
+    def mul(self, a: Quantity, b: Quantity) -> Quantity:
+        return staged(super().mul(a, b), product(of(a), of(b)))
+
+    def div(self, a: Quantity, b: Quantity) -> Quantity:
+        s, t = of(a), of(b)
+        both = s if t.is_constant else joined(s, Stages({}, t.inner, least(t.divided, t.sum)))
+        return staged(super().div(a, b), both)
+
+    def _of(self, name: str, a: Quantity) -> Quantity:
+        s = of(a).closed()
+        return staged(super()._of(name, a), Stages({}, least(s.inner, s.divided), is_exponential=name == "exp"))
+
+    def max(self, a: Quantity, axis: int = -1) -> Quantity:
+        return staged(super().max(a, axis), of(a))
+
+    def maximum(self, a: Operand, b: Operand) -> Quantity:
+        return staged(super().maximum(a, b), joined(of(self.number(a)), of(self.number(b))))
+
+    def minimum(self, a: Operand, b: Operand) -> Quantity:
+        return staged(super().minimum(a, b), joined(of(self.number(a)), of(self.number(b))))
+
+    def where(self, mask: Reals, a: Operand, b: Operand) -> Quantity:
+        return staged(super().where(mask, a, b), joined(of(self.number(a)), of(self.number(b))))
+
+    def take(self, a: Quantity, index: Reals) -> Quantity:
+        return staged(super().take(a, index), of(a))
+
+    def join(self, a: Quantity, b: Quantity) -> Quantity:
+        return staged(super().join(a, b), joined(of(a), of(b)))
+
+    def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
+        return staged(super().sum(a, sum, axis), summed(of(a), sum))
+
+    def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
+        return staged(super().mean(a, sum, axis), summed(of(a), sum))
+
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul") -> Quantity:
+        return staged(super().matmul(a, b, sum), summed(product(of(a), of(b)), sum))
+
+    def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
+        return staged(super().running_sum(a, sum, exclusive), summed(of(a), sum))
+
+    def mean_var(
+        self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0
+    ) -> tuple[Quantity, Quantity]:
+        mean = self.mean(x, sums[0])
+        off = self.sub(x, mean)
+        return mean, self.div(self.dot(off, off, sums[1]), self.number(float(x.shape[-1] - correction)))
+
+    def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
+        return self.div(self.matmul(e, v, sums[0]), self.sum(e, sums[1]))
+
+
+def product(s: Stages, t: Stages) -> Stages:
+    """A factor that is a sum becomes an inner one, unless the other is a number, or an exp, which rescales."""
+    if s.is_constant or t.is_constant:
+        return t if s.is_constant else s
+    if s.is_exponential or t.is_exponential:
+        return joined(s, t)
+    return joined(s.closed(), t.closed())
+
+
+def summed(s: Stages, name: str) -> Stages:
+    return Stages({**s.sum, name: 0}, s.inner, s.divided)
+
+
+def stages_of(op: FormulaOp, form: str | None) -> dict[str, dict[str, int]]:
+    """For each stage the sums that lie there in an answer, in the claimed form or in any."""
+    sizes = op.small_sizes(3)
+    inputs, scalars = op.random_inputs(sizes, np.random.default_rng(2)), op.scalars_of(sizes, {})
+    found = Stages()
+    for one in (form,) if form else op.forms or ("",):
+        with np.errstate(all="ignore"):
+            made = op.run(Staged(sizes, one, index=op.indices(sizes)), inputs, sizes, scalars)
+        found = joined(found, *(of(value) for value in made.values()))
+    return {"sum": dict(found.sum), "inner": dict(found.inner), "divided": dict(found.divided)}
