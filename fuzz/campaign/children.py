@@ -35,13 +35,18 @@ Work = Callable[[Device, Task], Iterable[Answer]]
 
 
 class Child(Generic[Task, Answer]):
-    """One process at work, and whether it is: from a job on until its caller says that the last item has come."""
+    """One process at work, and whether it is: from a job on until its caller says that the last item has come.
+
+    What it is told of all jobs goes with the first one: it is much, and whoever sends it waits until the process has
+    been loaded, which several do at the same time.
+    """
 
     def __init__(self, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         unsaid = [name for name in THREADS if name not in os.environ]
-        self.process: BaseProcess = context.Process(target=_serve, args=(theirs, make_device, work, unsaid))
+        self.process: BaseProcess = context.Process(target=_serve, args=(theirs, unsaid))
+        self._untold: tuple[MakeDevice, Work[Task, Answer]] | None = make_device, work
         os.environ.update(dict.fromkeys(unsaid, "1"))
         try:
             start(self.process)
@@ -54,6 +59,9 @@ class Child(Generic[Task, Answer]):
         """Give it a job."""
         self.is_busy = True
         try:
+            if self._untold is not None:
+                self.pipe.send(self._untold)
+                self._untold = None
             self.pipe.send(job)
         except (BrokenPipeError, ConnectionResetError):
             raise self._ended() from None
@@ -128,13 +136,13 @@ def _unsay(names: Sequence[str]) -> None:
         os.environ.pop(name, None)
 
 
-def _serve(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer], unsaid: Sequence[str]) -> None:
+def _serve(pipe: Connection, unsaid: Sequence[str]) -> None:
     """The other end of a child: jobs come in, items go out, until the pipe is closed or the caller ends it."""
     _unsay(unsaid)  # numpy is loaded; a device's own process has as many threads as it likes
     stay_deaf()
     with contextlib.suppress(*ENDED):
         signal.signal(signal.SIGTERM, _leave)
-        _work_on(pipe, make_device, work)
+        _work_on(pipe, *pipe.recv())
 
 
 def _work_on(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
