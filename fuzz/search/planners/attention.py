@@ -13,25 +13,28 @@ from kfuzz.claims.kernel import Shape
 from kfuzz.search.choose import Choose, one_of, seldom
 from kfuzz.search.edges import columns
 from kfuzz.search.families import noise_of
+from kfuzz.search.large import MANY
 from kfuzz.search.rows import MOST_BANDS, rows_recipe, two
 from kfuzz.search.sizes import Ground
 
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Queries and keys made for each other, values that tell keys apart; now and then hostile rows in one of them."""
-    form, seed = choose(0, len(SCORES) - 1), choose(0, 0xFFFF)
-    keys = wanted["k"][-2]
-    high = one_of(choose, columns(keys, ground.widths) or (0,)) % max(keys, 1)
-    made = SCORES[form](wanted, seed, high)
-    made["v"] = VALUES[choose(0, len(VALUES) - 1)](wanted["v"], seed + 2, high)
+    scores, values, places = _telling(ground, wanted)
+    form, seed = choose(0, len(scores) - 1), choose(0, 0xFFFF)
+    high = one_of(choose, places) % max(wanted["k"][-2], 1)
+    made = scores[form](wanted, seed, high)
+    made["v"] = values[choose(0, len(values) - 1)](wanted["v"], seed + 2, high)
+    is_long = max(wanted["q"][-2], wanted["k"][-2]) > MANY
     for role in wanted:
-        if role not in made or seldom(choose, 16):
+        if role not in made or (not is_long and seldom(choose, 16)):
             made[role] = rows_recipe(ground, *two(wanted[role]), choose)
     return {role: made[role] for role in wanted}
 
 
 AttentionRecipes = dict[str, Recipe]
 Scores = Callable[[Mapping[str, Shape], int, int], AttentionRecipes]
+OfKeys = Callable[[Shape, int, int], Recipe]
 
 
 def _alike(shape: Shape, base: Base, *edits: Edit) -> Recipe:
@@ -76,7 +79,9 @@ def falling(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecip
 
 def one_key(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
     """One key, at an edge of something, outweighs the others together."""
-    keys = _each(wanted["k"], lambda row: Band(constant(9.0 if row == high % MOST_BANDS else 0.0)))
+    *heads, count, d = wanted["k"]
+    edit = Edit(high * d, high * d + d - 1, bits_of(9.0 if count <= MANY else 18.0))
+    keys = Recipe(prod(heads), count * d, (Band(constant(0.0), (edit,)),))
     return {"q": _alike(wanted["q"], constant(wanted["q"][-1] ** -0.5)), "k": keys}
 
 
@@ -109,8 +114,25 @@ def nearly_constant(shape: Shape, seed: int, high: int) -> Recipe:
 
 
 def one_large(shape: Shape, seed: int, high: int) -> Recipe:
-    return _each(shape, lambda row: Band(constant(1e4 if row == high % MOST_BANDS else 1.0)))
+    """One that shows what a key counts which should count next to nothing."""
+    value = (1e4, 6e4, 1e12)[seed % 3]
+    return _each(shape, lambda row: Band(constant(value if row == high % MOST_BANDS else 1.0)))
 
 
 SCORES: tuple[Scores, ...] = (flat, usual, growing, one_key, sharp, far_below, falling, masked_start)
-VALUES = (numbered, plain, one_large, nearly_constant)
+VALUES: tuple[OfKeys, ...] = (numbered, plain, one_large, nearly_constant)
+
+
+def _telling(
+    ground: Ground, wanted: Mapping[str, Shape]
+) -> tuple[tuple[Scores, ...], tuple[OfKeys, ...], tuple[int, ...]]:
+    """The scores and values that show something, and the keys that may be singled out.
+
+    Of more than 2^16 keys each is lost in what their sum may err by, but for one that is made to count: one of those
+    that 16 bits do not. Of so many rows each has to have a q of its own.
+    """
+    rows, keys = wanted["q"][-2], wanted["k"][-2]
+    if keys > MANY:
+        return (one_key,), (numbered, plain), tuple(range(MANY, min(keys, MANY + 64)))
+    places = columns(keys, ground.widths) or (0,)
+    return ((usual, sharp) if rows > MANY else SCORES), VALUES, places
