@@ -11,7 +11,7 @@ from math import prod
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import Shape
 from kfuzz.search.choose import Choose, one_of, seldom
-from kfuzz.search.edges import columns
+from kfuzz.search.edges import WARP, columns
 from kfuzz.search.families import noise_of
 from kfuzz.search.large import MANY
 from kfuzz.search.rows import MOST_BANDS, rows_recipe, two
@@ -24,7 +24,8 @@ def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict
     form, seed = choose(0, len(scores) - 1), choose(0, 0xFFFF)
     high = one_of(choose, places) % max(wanted["k"][-2], 1)
     made = scores[form](wanted, seed, high)
-    made["v"] = values[choose(0, len(values) - 1)](wanted["v"], seed + 2, high)
+    if "v" not in made:
+        made["v"] = values[choose(0, len(values) - 1)](wanted["v"], seed + 2, high)
     is_long = max(wanted["q"][-2], wanted["k"][-2]) > MANY
     for role in wanted:
         if role not in made or (not is_long and seldom(choose, 16)):
@@ -79,10 +80,26 @@ def falling(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecip
 
 def one_key(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
     """One key, at an edge of something, outweighs the others together."""
-    *heads, count, d = wanted["k"]
-    edit = Edit(high * d, high * d + d - 1, bits_of(9.0 if count <= MANY else 18.0))
-    keys = Recipe(prod(heads), count * d, (Band(constant(0.0), (edit,)),))
+    return _with_one(wanted, high, 9.0 if wanted["k"][-2] <= MANY else 18.0)
+
+
+def buried(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
+    """One key lies so far above the others that their values, large as they are, come to next to nothing."""
+    large = _but_one(wanted["v"], high, (1e12, 6e4)[seed % 2], 1.0)
+    return {**_with_one(wanted, high, 40.0), "v": large}
+
+
+def _with_one(wanted: Mapping[str, Shape], high: int, score: float) -> AttentionRecipes:
+    """All scores are 0 but one key's."""
+    keys = _but_one(wanted["k"], high, 0.0, score)
     return {"q": _alike(wanted["q"], constant(wanted["q"][-1] ** -0.5)), "k": keys}
+
+
+def _but_one(shape: Shape, high: int, usual: float, one: float) -> Recipe:
+    """One value in all rows of each head but one; a head is a row here, and its rows follow one another in it."""
+    *heads, count, cols = shape
+    edit = Edit(high * cols, high * cols + cols - 1, bits_of(one))
+    return Recipe(prod(heads), count * cols, (Band(constant(usual), (edit,)),))
 
 
 def far_below(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
@@ -120,6 +137,8 @@ def one_large(shape: Shape, seed: int, high: int) -> Recipe:
 
 
 SCORES: tuple[Scores, ...] = (flat, usual, growing, one_key, sharp, far_below, falling, masked_start)
+OF_TILES: tuple[Scores, ...] = (usual, growing, one_key, sharp, falling, masked_start, buried, masked_start)
+"""Where there are more keys than a warp has lanes: what is carried from one tile of them to the next."""
 VALUES: tuple[OfKeys, ...] = (numbered, plain, one_large, nearly_constant)
 
 
@@ -134,5 +153,5 @@ def _telling(
     rows, keys = wanted["q"][-2], wanted["k"][-2]
     if keys > MANY:
         return (one_key,), (numbered, plain), tuple(range(MANY, min(keys, MANY + 64)))
-    places = columns(keys, ground.widths) or (0,)
-    return ((usual, sharp) if rows > MANY else SCORES), VALUES, places
+    scores = (usual, sharp) if rows > MANY else OF_TILES if keys > WARP else SCORES
+    return scores, VALUES, columns(keys, ground.widths) or (0,)
