@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.rival_trials import Tally, run_rivals
@@ -62,7 +63,7 @@ def write(report: ScoreReport, tallies: list[Tally], without: Sequence[str]) -> 
 
 def provenance() -> dict[str, str]:
     """What these figures are true of."""
-    version = subprocess.run([toolchain.find(), "--version"], capture_output=True, text=True, check=True).stdout
+    compiler = subprocess.run([toolchain.find(), "--version"], capture_output=True, text=True, check=True).stdout
     words = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.partition(": ")[2] for line in words if line.startswith("model name")), platform.machine())
     packages = ("numpy", "python-flint", "tree-sitter", "tree-sitter-cuda")
@@ -70,7 +71,7 @@ def provenance() -> dict[str, str]:
         "day": date.today().isoformat(),
         "machine": f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         "versions": ", ".join([f"Python {platform.python_version()}", *(f"{one} {version(one)}" for one in packages)]),
-        "compiler": version.splitlines()[0],
+        "compiler": compiler.splitlines()[0],
         "device": "cpu",
     }
 
@@ -134,8 +135,9 @@ def summary(report: ScoreReport, total: Figures, known: tuple[Reason, ...]) -> I
     same = sum(score.identical for score in report.scores.values() if score.status == "warned")
     made = f"{len(operators())} operators make of {len(report.controls)} correct kernels"
     most = report.options.per_operator
-    some = f"{most} of each sort and kernel at most, of the" if most else "All"
-    yield f"{some} {len(report.scores)} mutants that {made}; {total.compiled} of them"
+    count = f"{len(report.scores)} mutants"
+    some = f"{count}, {most} of each sort and kernel at most," if most else f"All {count}"
+    yield f"{some} that {made}; {total.compiled} of them"
     yield f"compile ({total.counts['stillborn']} are stillborn).\n"
     yield "| | |"
     yield "|---|---|"
@@ -167,8 +169,8 @@ def rival_part(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, .
     yield "tolerances are; rules rebuilt from their published descriptions, sizes cut down to what a processor can"
     yield "simulate. Each rival is also credited for every launch that crashes or hangs, and is asked only about sizes"
     yield "and value ranges that the kernel claims. Accused is a correct kernel of which an answer is rejected; a"
-    yield "mutant counts as found where it is rejected on an input on which its correct kernel is accepted. Mutants that never"
-    yield "end are credited to each rival without being run. Our seconds include compiling, theirs do not."
+    yield "mutant counts as found where it is rejected on an input on which its correct kernel is accepted. Mutants"
+    yield "that never end are credited to each rival without being run. Our seconds include compiling, theirs do not."
     yield "Where a description leaves something open, the choice is ours: the cases that LeetGPU-like authors pick by"
     yield "hand, the tolerance that gpuemu gives an op, llm.c's 1e-1 for matrices, and that flashinfer-bench rejects a"
     yield "NaN on one side.\n"
