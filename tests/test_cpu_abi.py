@@ -50,6 +50,16 @@ ENUMS: dict[str, dict[str, int]] = {
         "in_one_block": abi.IN_ONE_BLOCK,
         "in_other_blocks": abi.IN_OTHER_BLOCKS,
         "in_one_warp": abi.IN_ONE_WARP,
+        "in_other_work": abi.IN_OTHER_WORK,
+    },
+    "Work": {
+        "kernel": abi.OF_KERNEL,
+        "copy": abi.OF_COPY,
+        "set": abi.OF_SET,
+        "host": abi.OF_THE_HOST,
+        "callback": abi.OF_CALLBACK,
+        "allocation": abi.OF_ALLOCATION,
+        "freeing": abi.OF_FREEING,
     },
     "Traits": {
         "is_atomic": abi.IS_ATOMIC,

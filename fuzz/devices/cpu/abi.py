@@ -19,7 +19,8 @@ HAS_CONTENT, IS_OUTPUT, IS_INITIALISED = 1, 2, 4
 BY_HOST, HOST_VISIBLE, FREED, OF_EARLIER_CALL = 8, 16, 32, 64
 FINISHED, STOPPED, TIMED_OUT, TOO_LARGE, REFUSED = range(5)
 NOWHERE, IN_BUFFER, IN_STATIC_SHARED, IN_DYNAMIC_SHARED, IN_GLOBAL_VARIABLE, ON_HEAP = range(6)
-IN_ONE_BLOCK, IN_OTHER_BLOCKS, IN_ONE_WARP = range(3)
+IN_ONE_BLOCK, IN_OTHER_BLOCKS, IN_ONE_WARP, IN_OTHER_WORK = range(4)
+OF_KERNEL, OF_COPY, OF_SET, OF_THE_HOST, OF_CALLBACK, OF_ALLOCATION, OF_FREEING = range(7)
 IS_ATOMIC, IS_VOLATILE, IS_OF_BLOCK_SCOPE = 1, 2, 4
 SCOPES_REACH, ATOMICS_RELEASE, ATOMICS_ACQUIRE, VOLATILE_IS_ATOMIC, WARPS_IN_STEP = 1, 2, 4, 8, 16
 FINDING_CAPACITY = 64
@@ -150,6 +151,10 @@ class RawFinding(Structure):
         ("count", c_uint64),
         ("detail", c_uint64),
         ("launched", c_uint32),
+        ("work", c_uint32),
+        ("other_work", c_uint32),
+        ("other_launched", c_uint32),
+        ("other_block_known", c_uint32),
     ]
 
 

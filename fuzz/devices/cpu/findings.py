@@ -22,11 +22,19 @@ from kfuzz.devices.cpu.abi import (
     IN_GLOBAL_VARIABLE,
     IN_ONE_WARP,
     IN_OTHER_BLOCKS,
+    IN_OTHER_WORK,
     IN_STATIC_SHARED,
     IS_ATOMIC,
     IS_OF_BLOCK_SCOPE,
     IS_VOLATILE,
+    OF_ALLOCATION,
+    OF_CALLBACK,
+    OF_COPY,
     OF_EARLIER_CALL,
+    OF_FREEING,
+    OF_KERNEL,
+    OF_SET,
+    OF_THE_HOST,
     ON_HEAP,
     RawBuffer,
     RawFinding,
@@ -113,6 +121,8 @@ class Race:
     other_traits: int
     writes: bool
     other_writes: bool
+    with_host: bool
+    """One of the two is the host's own."""
 
 
 @dataclass(frozen=True)
@@ -243,11 +253,12 @@ def _allocated(raw: RawBuffer, library: Library) -> ArrayInRun:
     """An array under the name that it has where it is allocated."""
     if raw.flags & OF_EARLIER_CALL:
         return ArrayInRun("an argument of an earlier call", WORD, f"its {raw.bytes} bytes")
-    named = ALLOCATED.search(text_at(library.files, raw.line))
+    found = ALLOCATED.findall(text_at(library.files, raw.line))
+    named = found[0] if len(found) == 1 else None  # of several in a line nobody knows which it was
     line, freed_line = (_line_of(library, number) for number in (raw.line, raw.freed_line))
     freed = f" and {freed_line} frees" if raw.flags & FREED else ""
     shown = f"the {raw.bytes} bytes that {line} allocates"
-    return ArrayInRun((named[1] or named[2]) if named else f"memory of {line}", WORD, shown, freed, raw.bytes)
+    return ArrayInRun((named[0] or named[1]) if named else f"memory of {line}", WORD, shown, freed, raw.bytes)
 
 
 def _line_of(library: Library, number: int) -> str:
@@ -265,7 +276,7 @@ def _launched(raw: RawLaunched) -> LaunchShape:
 def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
     seen = NAMES[raw.kind]
     kind, severity, doubt = SEEN[seen]
-    left_behind, of_host = seen in LEFT_BEHIND, seen in OF_HOST
+    left_behind, of_host = seen in LEFT_BEHIND, seen in OF_HOST or raw.work != OF_KERNEL
     line = None if left_behind else raw.line or lines.of(raw.pc)
     other = None if left_behind else raw.other_line or lines.of(raw.other_pc)
     launch, array, index = scene.launch(raw), *_place(raw, scene)
@@ -289,7 +300,8 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
     )
     race = None
     if kind == "race":
-        race = Race(raw.relation, raw.traits, raw.other_traits, bool(raw.writes), bool(raw.other_writes))
+        traits, with_host = (raw.traits, raw.other_traits), OF_THE_HOST in (raw.work, raw.other_work)
+        race = Race(raw.relation, *traits, bool(raw.writes), bool(raw.other_writes), with_host)
     return Sight(finding, doubt, not left_behind, seen == "partly_uninitialised", race)
 
 
@@ -363,7 +375,8 @@ def _message(seen: str, raw: RawFinding, scene: RunScene, array: str | None, ind
     where = f"{array}[{index}]" if array is not None else f"address 0x{raw.address:x}"
     mask = f"mask {raw.detail:#010x}"
     if seen in _RACES:
-        return f"{me} {_does(raw.writes, raw.traits)} {where}, which {_other(raw, other, launch.grid)}{_RACES[seen]}"
+        who = WORK.get(raw.work, me)
+        return f"{who} {_does(raw.writes, raw.traits)} {where}, which {_other(raw, other, scene)}{_RACES[seen]}"
     there = "in a barrier of the block" if raw.bytes else "in another warp collective"
     signal = f"signal {raw.detail}" if seen != "signal" else Signals(raw.detail).name
     holder = "an H200 holds no more of them at once" if raw.bytes else "the cpu device holds no more: not judged"
@@ -437,6 +450,15 @@ _RACES = {
     "atomicCAS goes on to compare what was read; read by an atomic",
 }
 _DOES = {False: "reads", True: "writes"}
+WORK = {
+    OF_COPY: "a copy",
+    OF_SET: "a memset",
+    OF_THE_HOST: "the host",
+    OF_CALLBACK: "a host function on a stream",
+    OF_ALLOCATION: "cudaMallocAsync",
+    OF_FREEING: "cudaFreeAsync",
+}
+"""Who makes an access that no thread of a kernel makes."""
 
 
 def _does(writes: int, traits: int) -> str:
@@ -445,14 +467,25 @@ def _does(writes: int, traits: int) -> str:
     return _DOES[bool(writes)] + (" (volatile)" if traits & IS_VOLATILE else "")
 
 
-def _other(raw: RawFinding, other: str, grid: tuple[int, int, int]) -> str:
+def _other(raw: RawFinding, other: str, scene: RunScene) -> str:
     whose = {
-        IN_OTHER_BLOCKS: f"{other} of block {_shown(_coordinates(raw.other_block, grid))}",
+        IN_OTHER_BLOCKS: f"{other} of block {_shown(_coordinates(raw.other_block, scene.launch(raw).grid))}",
         IN_ONE_WARP: f"{other} of its warp",
+        IN_OTHER_WORK: _of_other_work(raw, scene),
     }.get(raw.relation, f"{other} of another warp")
     did = "updated atomically" if raw.other_traits & IS_ATOMIC else "wrote" if raw.other_writes else "read"
     scope = " in block scope" if raw.other_traits & IS_OF_BLOCK_SCOPE else ""
     return f"{whose} {did}{scope}" + (" (volatile)" if raw.other_traits & IS_VOLATILE else "")
+
+
+def _of_other_work(raw: RawFinding, scene: RunScene) -> str:
+    """Who made the other access, as part of what else the host has asked for."""
+    if raw.other_work != OF_KERNEL or raw.other_launched >= len(scene.launches):
+        return WORK.get(raw.other_work, "a kernel")
+    one = scene.launches[raw.other_launched]
+    thread = f"thread {_shown(_coordinates(raw.other_thread, one.block))}"
+    block = f" of block {_shown(_coordinates(raw.other_block, one.grid))}" if raw.other_block_known else ""
+    return f"{thread}{block} of the launch in {_line_of(scene.library, one.line or 0)}"
 
 
 def _shown(coordinates: tuple[int, int, int]) -> str:

@@ -13,6 +13,7 @@ from kfuzz.devices.cpu.abi import (
     ATOMICS_RELEASE,
     IN_ONE_WARP,
     IN_OTHER_BLOCKS,
+    IN_OTHER_WORK,
     IS_ATOMIC,
     IS_OF_BLOCK_SCOPE,
     SCOPES_REACH,
@@ -49,7 +50,8 @@ def with_missing_order(seen: list[Sight], source: str, again: Callable[[Sight], 
             told.append(sight)
             continue
         granted = None
-        if _SYNCHRONISES.search(source) and tried < MOST and (run := again(sight)):
+        in_one = sight.race.relation != IN_OTHER_WORK and _SYNCHRONISES.search(source)
+        if in_one and tried < MOST and (run := again(sight)):
             tried += 1
             granted = _granted(sight, run)
         told.append(_in_words(sight, sight.race, granted))
@@ -90,6 +92,10 @@ def _shown_line(line: int | None, file: str, is_alone: bool) -> str:
 
 
 def _general(race: Race, first: str, second: str) -> str:
+    if race.relation == IN_OTHER_WORK and race.with_host:
+        return f"the host does not wait: needs cudaStreamSynchronize() or its like between {first} and {second}"
+    if race.relation == IN_OTHER_WORK:
+        return f"nothing orders the two streams: needs an event and cudaStreamWaitEvent() between {first} and {second}"
     if race.relation == IN_OTHER_BLOCKS:
         if race.traits & race.other_traits & IS_ATOMIC and (race.traits | race.other_traits) & IS_OF_BLOCK_SCOPE:
             return "an atomic of block scope meets a block other than its own: it needs device scope"

@@ -34,6 +34,9 @@ _LAUNCHED_AS_ADDRESS = re.compile(
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
 """g++ makes moves of these whatever its options (options.py) say, and no access hook is told of them."""
+_SHARES_WITH_HOST = re.compile(r"\bcuda(?:MallocManaged|MallocHost|HostAlloc)\s*\(")
+"""Then the host's own accesses are looked at, for it may be too early."""
+_OTHER_THREADS = re.compile(r"\bstd\s*::\s*(?:j?thread|async)\b|\bpthread_create\b|#\s*pragma\s+omp\b|\btbb\s*::")
 _CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(?P<name>\w+)\s*[\[;={]")
 _KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b(?P<name>\w+)\s*\(")
 
@@ -98,9 +101,11 @@ def translated(
     refused_by_nvcc.check(codes, [one.path for one in files], constants)
     edits = [[*found, *_edits(code)] for code, found in zip(codes, ptx, strict=True)]
     if with_host:
+        shares = _SHARES_WITH_HOST.search(every) and not _OTHER_THREADS.search(every)
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):
             some.extend(launches(code, text, file.path))
-            some.extend(unchecked(code, words))
+            if not shares:
+                some.extend(unchecked(code, words))
     done = tuple(map(_edited, texts, edits))
     return Translated(done, _names(_DYNAMIC_SHARED, every), constants, _names(_KERNEL, blanked("\n".join(whole))))
 

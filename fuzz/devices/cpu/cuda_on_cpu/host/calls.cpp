@@ -56,6 +56,7 @@ void enter_host(bool enter) {
 }  // namespace
 
 bool in_host() { return running_host; }
+void faults_are_the_hosts(bool are) { running_host = are; }
 void host_reaches(bool reaches_now) { allow_device_memory(reaches_now || reaches || !running_host); }
 
 void call_host(const Step &step) {
@@ -67,11 +68,13 @@ void call_host(const Step &step) {
   if (!run->step) {
     forget_launches();
     forget_handles();
+    forget_work();
   }
   silence();
   enter_host(true);
   step.entry->invoke(args);
   enter_host(false);
+  finish_work();
   speak();
   report_unseen_refusals();
 }
@@ -133,6 +136,7 @@ CUDA_ON_CPU_API cudaError_t cudaPeekAtLastError() {
 CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why) { host_refuses(why); }
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_reaches(int more) {
+  if (more > 0) host_waits_for_all();
   reaches += more;
   host_reaches(reaches);
 }

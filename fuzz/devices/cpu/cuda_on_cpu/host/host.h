@@ -4,6 +4,7 @@
 // was touched. The functions of the CUDA runtime API, and kernels, are given it for as long as they need it.
 #pragma once
 #include "../runtime/abi.h"
+#include "../runtime/work.h"
 #include "include/cuda_on_cpu_host/api.h"
 
 namespace cuda_on_cpu {
@@ -16,6 +17,8 @@ bool in_host();
 
 // Whether the host may touch device memory for now: a copy of the API's own, or an operation of torch's.
 void host_reaches(bool reaches_now);
+// While the runtime touches the host's own memory for it.
+void faults_are_the_hosts(bool are);
 
 // Within a scope: device memory is there for the runtime itself.
 class Within {
@@ -46,8 +49,21 @@ void note_calls(const void *frame, uint32_t (&calls)[most_calls]);
 void begin_counted_call();
 void check_earlier_answers();
 
-// From order.cpp.
+// From order.cpp. Whatever a stream does is done between two of these; who asks waits for it where it is told to.
 void forget_handles();
+bool is_stream(cudaStream_t stream);
+Timeline timeline_of(cudaStream_t stream);
+class Working {
+ public:
+  Working(Timeline timeline, Work what, bool host_waits);
+  ~Working();
+  Working(const Working &) = delete;
+  bool host_waits() const { return host_waits_; }
+
+ private:
+  Timeline timeline_;
+  bool host_waits_;
+};
 
 // From launches.cpp.
 void forget_launches();

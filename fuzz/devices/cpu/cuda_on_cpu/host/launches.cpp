@@ -117,8 +117,9 @@ uint64_t dynamic_shared_allowed(const void *kernel) {
 
 using namespace cuda_on_cpu;
 
-CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t, const void *kernel,
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
                                                     void (*invoke)(void **), void *context, int line, bool cooperative) {
+  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   Refused why = why_refused(grid, block, shared, kernel);
   if (cooperative && why == Refused::no && !is_resident(grid, block, shared, kernel)) why = Refused::not_resident;
   Launched wanted = {static_cast<uint32_t>(line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, why, 0, {}};
@@ -135,6 +136,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_
   for (int i = 0; i < 3; i++) step.grid[i] = launched.grid[i], step.block[i] = launched.block[i];
   step.shared = static_cast<uint32_t>(shared);
   Within runtime;
+  Working kernel_works(timeline_of(stream), Work::kernel, false);
   launch(step);
   return cudaSuccess;
 }

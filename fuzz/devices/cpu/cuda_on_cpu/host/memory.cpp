@@ -4,7 +4,9 @@
 
 #include "../runtime/arena.h"
 #include "../runtime/block.h"
+#include "../runtime/checker.h"
 #include "../runtime/guard_zone.h"
+#include "../runtime/library_image.h"
 #include "../runtime/memory_map.h"
 #include "../runtime/report.h"
 #include "host.h"
@@ -44,35 +46,74 @@ static size_t inside(const void *address, size_t bytes, bool writes, int line) {
   return room;
 }
 
-static cudaError_t copied(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, int line) {
-  if (!bytes) return cudaSuccess;
+// Who asks for a copy or a memset: from which place of the library, on which stream, and whether it is asked to wait.
+struct Asked {
+  int line;
+  uint64_t pc;  // relative
+  cudaStream_t stream;
+  bool waits;
+};
+
+static Asked asked(int line, const void *back, cudaStream_t stream, bool waits) {
+  return {line, reinterpret_cast<uintptr_t>(back) - library_start(*run->module), stream, waits};
+}
+#define ASKED(stream, waits) asked(line, __builtin_return_address(0), stream, waits)
+
+static void moves(const void *address, size_t bytes, Move move, const Asked &by, const Working &work) {
+  if (run->check) checker_moves(reinterpret_cast<uintptr_t>(address), bytes, move, by.pc, !work.host_waits());
+}
+
+// Memory that is not the runtime's own is pageable: the host has it back when the call returns, whether that is a copy's
+// source, which is staged, or what it writes.
+static bool host_waits_for_copy(bool to_device, bool from_device, bool either_visible, bool waits) {
+  if (waits) return !(to_device && from_device) || either_visible;
+  return !to_device;
+}
+
+// Rows of `width` bytes; one row is a plain copy.
+static cudaError_t copied(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
+                          cudaMemcpyKind kind, const Asked &by) {
+  if (!width || !rows) return cudaSuccess;
+  if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
   bool to_device = is_device_memory(to), from_device = is_device_memory(from);
   bool to_either = is_host_visible(device_array_at(to)), from_either = is_host_visible(device_array_at(from));
   bool wants_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   bool wants_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (kind != cudaMemcpyDefault && ((to_device != wants_to && !to_either) || (from_device != wants_from && !from_either)))
     return returns(cudaErrorInvalidValue);
-  size_t part = bytes;
-  if (to_device) part = inside(to, part, true, line);
-  if (from_device) part = inside(from, part, false, line);
-  if (!from_device && !to_device) {
-    memmove(to, from, part);
-  } else {
-    host_reaches(true);  // the host's own memory stays in reach: a wrong host pointer faults where it is used
-    memmove(to, from, part);
-    host_reaches(false);
+  Within runtime;
+  Working work(timeline_of(by.stream), Work::copy, host_waits_for_copy(to_device, from_device, to_either || from_either, by.waits));
+  for (size_t row = 0; row < rows; row++) {
+    char *into = static_cast<char *>(to) + row * to_pitch;
+    const char *out_of = static_cast<const char *>(from) + row * from_pitch;
+    size_t part = width;
+    if (to_device) part = inside(into, part, true, by.line);
+    if (from_device) part = inside(out_of, part, false, by.line);
+    if (from_device) moves(out_of, part, Move::reads, by, work);
+    if (to_device) moves(into, part, Move::writes, by, work);
+    faults_are_the_hosts(true);  // a wrong pointer of the host's faults where it is used
+    memmove(into, out_of, part);
+    faults_are_the_hosts(false);
+    if (to_device && run->check) host_has_written(reinterpret_cast<uintptr_t>(into), part);
   }
-  if (to_device && run->check) host_has_written(reinterpret_cast<uintptr_t>(to), part);
+  if (run->check) checker_has_moved();
   return cudaSuccess;
 }
 
-static cudaError_t set(void *to, int value, size_t bytes, int line) {
-  if (!bytes) return cudaSuccess;
+static cudaError_t set(void *to, size_t pitch, int value, size_t width, size_t rows, const Asked &by) {
+  if (!width || !rows) return cudaSuccess;
+  if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
   if (!is_device_memory(to)) return returns(cudaErrorInvalidValue);
-  bytes = inside(to, bytes, true, line);
   Within runtime;
-  memset(to, value, bytes);
-  if (run->check) host_has_written(reinterpret_cast<uintptr_t>(to), bytes);
+  Working work(timeline_of(by.stream), Work::set, by.waits && is_host_visible(device_array_at(to)));
+  for (size_t row = 0; row < rows; row++) {
+    char *into = static_cast<char *>(to) + row * pitch;
+    size_t part = inside(into, width, true, by.line);
+    moves(into, part, Move::writes, by, work);
+    memset(into, value, part);
+    if (run->check) host_has_written(reinterpret_cast<uintptr_t>(into), part);
+  }
+  if (run->check) checker_has_moved();
   return cudaSuccess;
 }
 
@@ -98,14 +139,22 @@ static bool placed_again(Buffer &b) {
   return true;
 }
 
-static cudaError_t freed(void *memory, int line) {
+// Memory that is freed on a stream may be in use on another one; cudaFree waits for all of them.
+static cudaError_t freed(void *memory, const Asked &by) {
   if (!memory) return cudaSuccess;
   Buffer *b = device_array_at(memory);
-  if (!b || !(b->flags & is_allocated_by_host) || b->flags & is_freed || b->address != memory)
+  if (!b || !(b->flags & is_allocated_by_host) || b->flags & is_freed || b->address != memory || !is_stream(by.stream))
     return returns(cudaErrorInvalidValue);
   Within runtime;
+  if (by.waits) host_waits_for_all();
+  if (!by.waits && run->check) {
+    Working work(timeline_of(by.stream), Work::freeing, false);
+    moves(b->address, b->bytes, Move::writes, by, work);
+    fill(b->address, b->bytes, run->poison, sizeof run->poison);
+    checker_has_moved();
+  }
   b->flags |= is_freed;
-  b->freed_line = static_cast<uint32_t>(line);
+  b->freed_line = static_cast<uint32_t>(by.line);
   fill(b->address, b->bytes, run->poison, sizeof run->poison);
   if (run->check) unmark_array(*b);
   return cudaSuccess;
@@ -115,7 +164,7 @@ static cudaError_t freed(void *memory, int line) {
 
 using namespace cuda_on_cpu;
 
-CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, CudaOnCpuMemory kind, int line) {
+static cudaError_t allocated(void **to, size_t bytes, CudaOnCpuMemory kind, int line) {
   *to = nullptr;
   if (!bytes) return cudaSuccess;
   Within runtime;
@@ -136,55 +185,76 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, CudaOn
   return cudaSuccess;
 }
 
-CUDA_ON_CPU_API cudaError_t cudaFree(void *memory, int line) { return freed(memory, line); }
-CUDA_ON_CPU_API cudaError_t cudaFreeHost(void *memory, int line) { return freed(memory, line); }
-CUDA_ON_CPU_API cudaError_t cudaFreeAsync(void *memory, cudaStream_t, int line) { return freed(memory, line); }
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, CudaOnCpuMemory kind, int line) {
+  return allocated(to, bytes, kind, line);
+}
+
+// Its memory is there for what comes after it on this stream.
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate_on(void **to, size_t bytes, cudaStream_t stream, int line) {
+  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
+  cudaError_t error = allocated(to, bytes, cuda_on_cpu_device_memory, line);
+  if (error != cudaSuccess || !run->check) return error;
+  Within runtime;
+  Working work(timeline_of(stream), Work::allocation, false);
+  moves(*to, bytes, Move::allocates, ASKED(stream, false), work);
+  checker_has_moved();
+  return cudaSuccess;
+}
+
+CUDA_ON_CPU_API cudaError_t cudaFree(void *memory, int line) { return freed(memory, ASKED(nullptr, true)); }
+CUDA_ON_CPU_API cudaError_t cudaFreeHost(void *memory, int line) { return freed(memory, ASKED(nullptr, true)); }
+CUDA_ON_CPU_API cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream, int line) { return freed(memory, ASKED(stream, false)); }
 
 CUDA_ON_CPU_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, int line) {
-  return copied(to, from, bytes, kind, line);
+  return copied(to, 0, from, 0, bytes, 1, kind, ASKED(nullptr, true));
 }
-CUDA_ON_CPU_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t, int line) {
-  return copied(to, from, bytes, kind, line);
+CUDA_ON_CPU_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, int line) {
+  return copied(to, 0, from, 0, bytes, 1, kind, ASKED(stream, false));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                          size_t height, cudaMemcpyKind kind, int line) {
   if (width > to_pitch || width > from_pitch) return returns(cudaErrorInvalidPitchValue);
-  for (size_t row = 0; row < height; row++) {
-    cudaError_t error = copied(static_cast<char *>(to) + row * to_pitch, static_cast<const char *>(from) + row * from_pitch,
-                               width, kind, line);
-    if (error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+  return copied(to, to_pitch, from, from_pitch, width, height, kind, ASKED(nullptr, true));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                                              size_t height, cudaMemcpyKind kind, cudaStream_t, int line) {
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind, line);
+                                              size_t height, cudaMemcpyKind kind, cudaStream_t stream, int line) {
+  if (width > to_pitch || width > from_pitch) return returns(cudaErrorInvalidPitchValue);
+  return copied(to, to_pitch, from, from_pitch, width, height, kind, ASKED(stream, false));
 }
-CUDA_ON_CPU_API cudaError_t cudaMemset(void *to, int value, size_t bytes, int line) { return set(to, value, bytes, line); }
-CUDA_ON_CPU_API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t, int line) {
-  return set(to, value, bytes, line);
+CUDA_ON_CPU_API cudaError_t cudaMemset(void *to, int value, size_t bytes, int line) {
+  return set(to, 0, value, bytes, 1, ASKED(nullptr, true));
+}
+CUDA_ON_CPU_API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream, int line) {
+  return set(to, 0, value, bytes, 1, ASKED(stream, false));
 }
 CUDA_ON_CPU_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height, int line) {
   if (width > pitch) return returns(cudaErrorInvalidPitchValue);
-  for (size_t row = 0; row < height; row++) {
-    cudaError_t error = set(static_cast<char *>(to) + row * pitch, value, width, line);
-    if (error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+  return set(to, pitch, value, width, height, ASKED(nullptr, true));
 }
 
 // Symbols are variables of the library, which the host could reach, too: the copy is all that there is to do.
-CUDA_ON_CPU_API cudaError_t cuda_on_cpu_to_symbol(void *symbol, size_t room, const void *from, size_t bytes, size_t offset, int) {
-  if (offset > room || bytes > room - offset) return returns(cudaErrorInvalidValue);
+static cudaError_t with_symbol(void *to, const void *from, size_t bytes, bool writes, const Asked &by) {
+  if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
   Within runtime;
-  memmove(static_cast<char *>(symbol) + offset, from, bytes);
+  const void *other = writes ? from : to;
+  bool waits = by.waits || (!writes && !is_device_memory(other));
+  Working work(timeline_of(by.stream), Work::copy, waits);
+  moves(from, bytes, Move::reads, by, work);
+  moves(to, bytes, Move::writes, by, work);
+  memmove(to, from, bytes);
+  if (run->check) checker_has_moved();
   return cudaSuccess;
 }
-CUDA_ON_CPU_API cudaError_t cuda_on_cpu_from_symbol(void *to, const void *symbol, size_t room, size_t bytes, size_t offset, int) {
+
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_to_symbol(void *symbol, size_t room, const void *from, size_t bytes, size_t offset,
+                                                  const cudaStream_t *stream, int line) {
   if (offset > room || bytes > room - offset) return returns(cudaErrorInvalidValue);
-  Within runtime;
-  memmove(to, static_cast<const char *>(symbol) + offset, bytes);
-  return cudaSuccess;
+  return with_symbol(static_cast<char *>(symbol) + offset, from, bytes, true, ASKED(stream ? *stream : nullptr, !stream));
+}
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_from_symbol(void *to, const void *symbol, size_t room, size_t bytes, size_t offset,
+                                                    const cudaStream_t *stream, int line) {
+  if (offset > room || bytes > room - offset) return returns(cudaErrorInvalidValue);
+  return with_symbol(to, static_cast<const char *>(symbol) + offset, bytes, false, ASKED(stream ? *stream : nullptr, !stream));
 }
 
 CUDA_ON_CPU_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all) {

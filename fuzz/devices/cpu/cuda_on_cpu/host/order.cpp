@@ -1,14 +1,19 @@
-// Streams and events. Whatever a host function asks for is done at once, in the order in which it asks.
+// Streams and events. Whatever a host function asks for is done at once, in the order in which it asks; what that order
+// leaves open, work.h knows.
+#include "../runtime/checker.h"
 #include "host.h"
 
 using namespace cuda_on_cpu;
 
 struct CudaOnCpuStream {
   bool is_alive;
+  Timeline timeline;
+  unsigned int flags;
 };
 struct CudaOnCpuEvent {
   bool is_alive;
   uint64_t recorded;  // at so many recordings, 0 for never
+  Done done;
 };
 
 namespace {
@@ -17,6 +22,7 @@ constexpr int most_handles = 1024;
 CudaOnCpuStream streams[most_handles];
 CudaOnCpuEvent events[most_handles];
 uint64_t recordings;
+bool null_is_per_thread;  // -default-stream=per-thread
 
 template <class Handle>
 cudaError_t made(Handle **to, Handle (&all)[most_handles]) {
@@ -30,50 +36,121 @@ cudaError_t made(Handle **to, Handle (&all)[most_handles]) {
   return returns(cudaErrorMemoryAllocation);
 }
 
-bool is_stream(cudaStream_t stream) {
-  return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread || stream->is_alive;
-}
+bool is_own(cudaStream_t stream) { return stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread; }
 
 cudaError_t known(bool is_known) { return is_known ? cudaSuccess : returns(cudaErrorInvalidResourceHandle); }
+
+// What a query finds done, the host has waited for: here everything is done when it is asked for.
+cudaError_t waited(cudaStream_t stream) {
+  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
+  host_waits_for(timeline_of(stream));
+  checker_host_goes_on();
+  return cudaSuccess;
+}
+
+cudaError_t waited(cudaEvent_t event) {
+  if (!event || !event->is_alive) return returns(cudaErrorInvalidResourceHandle);
+  if (event->recorded) wait_for(of_host, event->done);
+  checker_host_goes_on();
+  return cudaSuccess;
+}
+
+cudaError_t waited_for_all() {
+  host_waits_for_all();
+  checker_host_goes_on();
+  return cudaSuccess;
+}
+
+cudaError_t made_stream(cudaStream_t *stream, unsigned int flags) {
+  if (flags & ~unsigned{cudaStreamNonBlocking}) return returns(cudaErrorInvalidValue);
+  cudaError_t error = made(stream, streams);
+  if (error != cudaSuccess) return error;
+  (*stream)->timeline = make_timeline(!(flags & cudaStreamNonBlocking));
+  (*stream)->flags = flags;
+  return cudaSuccess;
+}
+
+// A host function on a stream: it is no part of what the host does by itself.
+template <class Called>
+cudaError_t called_back(cudaStream_t stream, const Called &called) {
+  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
+  checker_host_goes_on();
+  {
+    Working callback(timeline_of(stream), Work::callback, false);
+    checker_watches_callback();
+    called();
+    checker_has_moved();
+  }
+  checker_host_goes_on();
+  return cudaSuccess;
+}
 
 }  // namespace
 
 namespace cuda_on_cpu {
+
 void forget_handles() {
-  for (int i = 0; i < most_handles; i++) streams[i] = {}, events[i] = {};
+  for (int i = 0; i < most_handles; i++) streams[i] = {}, events[i].is_alive = false;
   recordings = 0;
 }
+
+bool is_stream(cudaStream_t stream) { return !is_own(stream) || stream->is_alive; }
+
+Timeline timeline_of(cudaStream_t stream) {
+  if (is_own(stream)) return stream->timeline;
+  return stream == cudaStreamPerThread || (!stream && null_is_per_thread) ? per_thread_stream : legacy_stream;
+}
+
+Working::Working(Timeline timeline, Work what, bool host_waits) : timeline_(timeline), host_waits_(host_waits) {
+  if (run->check) begin_work(timeline, what);
+}
+
+Working::~Working() {
+  if (!run->check) return;
+  end_work();
+  if (host_waits_) host_waits_for(timeline_);
+}
+
 }  // namespace cuda_on_cpu
 
-// A launch that was refused is told by cudaGetLastError alone; what goes wrong within a kernel ends the run at once.
-CUDA_ON_CPU_API cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-CUDA_ON_CPU_API cudaError_t cudaThreadSynchronize() { return cudaSuccess; }
+CUDA_ON_CPU_API void cuda_on_cpu_null_stream_is_per_thread() { null_is_per_thread = true; }
 
-CUDA_ON_CPU_API cudaError_t cudaStreamCreate(cudaStream_t *stream) { return made(stream, streams); }
-CUDA_ON_CPU_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int) { return made(stream, streams); }
-CUDA_ON_CPU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int, int) {
-  return made(stream, streams);
+// A launch that was refused is told by cudaGetLastError alone; what goes wrong within a kernel ends the run at once.
+CUDA_ON_CPU_API cudaError_t cudaDeviceSynchronize() { return waited_for_all(); }
+CUDA_ON_CPU_API cudaError_t cudaThreadSynchronize() { return waited_for_all(); }
+
+CUDA_ON_CPU_API cudaError_t cudaStreamCreate(cudaStream_t *stream) { return made_stream(stream, cudaStreamDefault); }
+CUDA_ON_CPU_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) { return made_stream(stream, flags); }
+CUDA_ON_CPU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int) {
+  return made_stream(stream, flags);
 }
 CUDA_ON_CPU_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread || !stream->is_alive)
-    return returns(cudaErrorInvalidResourceHandle);
+  if (!is_own(stream) || !stream->is_alive) return returns(cudaErrorInvalidResourceHandle);
   stream->is_alive = false;
+  end_timeline(stream->timeline);
   return cudaSuccess;
 }
-CUDA_ON_CPU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return known(is_stream(stream)); }
-CUDA_ON_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream) { return known(is_stream(stream)); }
+CUDA_ON_CPU_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags) {
+  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
+  *flags = is_own(stream) ? stream->flags : cudaStreamDefault;
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
+  *priority = 0;
+  return known(is_stream(stream));
+}
+CUDA_ON_CPU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return waited(stream); }
+CUDA_ON_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream) { return waited(stream); }
 CUDA_ON_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
-  return known(is_stream(stream) && event && event->is_alive);
+  if (!is_stream(stream) || !event || !event->is_alive) return returns(cudaErrorInvalidResourceHandle);
+  if (event->recorded) wait_for(timeline_of(stream), event->done);
+  return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t called, void *data, unsigned int) {
-  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
-  called(stream, cudaSuccess, data);
-  return cudaSuccess;
+  return called_back(stream, [&] { called(stream, cudaSuccess, data); });
 }
 CUDA_ON_CPU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t called, void *data) {
-  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
-  called(data);
-  return cudaSuccess;
+  return called_back(stream, [&] { called(data); });
 }
 CUDA_ON_CPU_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
   *least = 0;
@@ -91,10 +168,14 @@ CUDA_ON_CPU_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
 CUDA_ON_CPU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!event || !event->is_alive || !is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   event->recorded = ++recordings;
+  record(timeline_of(stream), event->done);
   return cudaSuccess;
 }
-CUDA_ON_CPU_API cudaError_t cudaEventQuery(cudaEvent_t event) { return known(event && event->is_alive); }
-CUDA_ON_CPU_API cudaError_t cudaEventSynchronize(cudaEvent_t event) { return known(event && event->is_alive); }
+CUDA_ON_CPU_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int) {
+  return cudaEventRecord(event, stream);
+}
+CUDA_ON_CPU_API cudaError_t cudaEventQuery(cudaEvent_t event) { return waited(event); }
+CUDA_ON_CPU_API cudaError_t cudaEventSynchronize(cudaEvent_t event) { return waited(event); }
 
 // No time passes here: what lies between two events is as many milliseconds as there were recordings, never 0.
 CUDA_ON_CPU_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {

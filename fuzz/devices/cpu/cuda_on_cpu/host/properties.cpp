@@ -109,8 +109,8 @@ CUDA_ON_CPU_API cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr at
   return *value < 0 ? returns(cudaErrorInvalidValue) : first_device(device);
 }
 
-CUDA_ON_CPU_API cudaError_t cudaDeviceReset() { return cudaSuccess; }
-CUDA_ON_CPU_API cudaError_t cudaThreadExit() { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
+CUDA_ON_CPU_API cudaError_t cudaThreadExit() { return cudaDeviceSynchronize(); }
 CUDA_ON_CPU_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }

@@ -150,7 +150,7 @@ enum class Kind : uint32_t {
 };
 
 // How near to each other two threads are; which of two accesses is what.
-enum Relation : uint32_t { in_one_block, in_other_blocks, in_one_warp };
+enum Relation : uint32_t { in_one_block, in_other_blocks, in_one_warp, in_other_work };
 enum Traits : uint32_t { is_atomic = 1, is_volatile = 2, is_of_block_scope = 4 };
 
 // What a run takes for granted, to find out what a race is for want of.
@@ -161,6 +161,9 @@ enum Assume : uint32_t {
   volatile_is_atomic = 8,
   warps_in_step = 16,    // the lanes of a warp make each access together, as before Volta (warp.cpp)
 };
+
+// What a piece of the host's work is (work.h).
+enum class Work : uint32_t { kernel, copy, set, host, callback, allocation, freeing };
 
 enum class Place : uint32_t { nowhere, buffer, static_shared, dynamic_shared, global_variable, heap };
 
@@ -183,6 +186,8 @@ struct Finding {
   uint64_t count;
   uint64_t detail;  // signal number, mask, index: by kind
   uint32_t launched;  // which of the host's launches
+  Work work, other_work;
+  uint32_t other_launched, other_block_known;
 };
 
 enum class Status : uint32_t { finished, stopped, timed_out, too_large, refused };

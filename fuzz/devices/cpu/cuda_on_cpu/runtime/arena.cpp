@@ -78,6 +78,8 @@ void lay(const Buffer &b, const void *content) {
 // What the host may see lies in the last quarter.
 constexpr uint64_t visible_from = capacity / 4 * 3;
 
+bool is_host_visible(uintptr_t address) { return address - arena_start() - visible_from < capacity - visible_from; }
+
 static uint64_t end_of(const Run &run, uint64_t from, uint64_t to) {
   uint64_t end = from + guard_zone_bytes;
   for (uint32_t i = 0; i < run.buffer_count; i++) {

@@ -20,6 +20,7 @@ void prefer_large_pages(const void *start, uint64_t bytes);
 
 // One more behind them, for a host function; host-visible memory lies in a part of its own. False where it does not fit.
 bool place_one_more(const Run &run, Buffer &buffer);
+bool is_host_visible(uintptr_t address);  // whether it lies in that part
 uint64_t arena_left(const Run &run);
 // Whether the memory of the device can be reached, but for what the host may see.
 void allow_device_memory(bool allowed);

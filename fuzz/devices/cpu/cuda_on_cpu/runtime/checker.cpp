@@ -2,10 +2,13 @@
 // it is taken by every load and store of a kernel.
 #include "checker.h"
 
+#include <pthread.h>
+
 #include <cstring>
 #include <initializer_list>
 
 #include "../host/host.h"
+#include "arena.h"
 #include "block.h"
 #include "common_access.h"
 #include "heap.h"
@@ -15,10 +18,11 @@
 #include "ordering.h"
 #include "report.h"
 #include "stacks.h"
+#include "work.h"
 
 namespace cuda_on_cpu {
 
-CheckerState checker = {0, 1, false, false};
+CheckerState checker = {0, 1, false, false, false};
 
 namespace {
 
@@ -47,6 +51,8 @@ Finding *report_access(Kind kind, const Seen &s, uint64_t other_pc = 0) {
 constexpr uint32_t most_outside = 1024;
 uint32_t outside[max_threads];  // how often each thread of the running block has been outside
 bool somebody_is_outside;
+
+pthread_t main_thread;  // of the host: what others do is their own affair
 
 void report_outside(const Seen &s) {
   uint64_t freed_at = 0;
@@ -181,12 +187,32 @@ bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool s
   return true;
 }
 
+// Of a piece of work that is no kernel: whether it meets an access that is not ordered with it.
+bool meets_others(const Cell &cell, uintptr_t word, const Seen &s, uint32_t mask) {
+  auto is_before = [](const Trace &t) { return t.when < ordering.all_before; };
+  if (is_before(cell.write) && (!s.writes || (is_before(cell.read) && is_before(cell.other_read)))) return false;
+  bool meets_writer = meets(s, cell.write, mask, false) != Conflict::none, meets_reader = false;
+  if (meets_writer) check_against_write(cell, word, s, mask, false);
+  for (const Trace *reader : {&cell.read, &cell.other_read})
+    if (s.writes && meets(s, *reader, mask, false) != Conflict::none) {
+      check_against_reader(*reader, s, mask, false);
+      meets_reader = true;
+    }
+  return meets_writer || meets_reader;
+}
+
+// Which bytes of a word lie in [start, end).
+uint32_t mask_of(uintptr_t word, uintptr_t start, uintptr_t end) {
+  uint32_t mask = 15;
+  if (word < start) mask &= 15u << (start - word);
+  if (word + 4 > end) mask &= 15u >> (word + 4 - end);
+  return mask;
+}
+
 void check_cells(const Region &region, const Seen &s, bool shared) {
   uintptr_t end = s.address + s.bytes;
   for (uintptr_t word = s.address & ~uintptr_t{3}; word < end; word += 4) {
-    uint32_t mask = 15;
-    if (word < s.address) mask &= 15u << (s.address - word);
-    if (word + 4 > end) mask &= 15u >> (word + 4 - end);
+    uint32_t mask = mask_of(word, s.address, end);
     if (s.writes) *region.settled_at(word) = 0, unsettle(word);
     if (!check_cell(*region.cell(word), word, s, mask, shared)) return;
   }
@@ -255,7 +281,9 @@ bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t libr
   }
   if (!prepare_ordering() || !map_memory(the_run, library_start, library_end)) return false;
   forget_races();
-  checker = {0, 0, run->late_writes || run->preempt_one_in || are_warps_in_step(), true};
+  checker = {0, 0, run->late_writes || run->preempt_one_in || are_warps_in_step(), true, false};
+  main_thread = pthread_self();
+  forget_work();
   draw_turn();
   return prepare_late_writes(the_run.late_writes, memory_map.buffers);
 }
@@ -271,14 +299,27 @@ void checker_pauses(bool pauses) {
   if (!run->check) return;
   if (pauses) end_of_read();
   checker.active = !pauses;
-  if (pauses)
+  if (pauses) {
     checker.until_turn = 1;
-  else
-    draw_turn();
+    checker_host_goes_on();
+    return;
+  }
+  if (checker.watches_host) settle_all_races();
+  checker.watches_host = false;
+  draw_turn();
 }
 
+void checker_host_goes_on() {
+  if (!run->check) return;
+  if (checker.watches_host) settle_all_races();
+  checker.watches_host = host_is_ahead();
+  if (checker.watches_host) begin_hosts_own();
+}
+
+void checker_watches_callback() { checker.watches_host = run->check; }
+
 void checker_starts_launch(uint32_t bytes) {
-  order_launch();
+  if (!has_work()) order_launch();
   map_dynamic_shared(bytes);
 }
 
@@ -341,6 +382,43 @@ void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength,
   as.scope = scope_at(address, as.scope);
   order_strong(block.current, address, as);
   check(s);
+}
+
+// What the host itself does is kept only where it does it in a stream's place: whatever it asks for later comes after it.
+void checker_host_access(uintptr_t address, uint32_t bytes, bool writes, uintptr_t pc) {
+  if (!is_host_visible(address) || !pthread_equal(main_thread, pthread_self())) return;
+  end_of_read();
+  checker_moves(address, bytes, writes ? Move::writes : Move::reads, pc - memory_map.library_start, piece_now().what == Work::callback);
+}
+
+void checker_moves(uintptr_t address, uint64_t bytes, Move move, uint64_t pc, bool kept) {
+  constexpr uint32_t most_held = 256;  // of so many words it is found out whether they have changed
+  bool shared, writes = move != Move::reads;
+  const Region *region = region_of(address, shared);
+  if (!region || !bytes || (!kept && ordering.all_before >= ordering.work_start)) return;
+  uint32_t held = 0;
+  for (uintptr_t word = address & ~uintptr_t{3}, end = address + bytes; word < end; word += 4) {
+    Cell &cell = *region->cell(word);
+    uint32_t mask = mask_of(word, address, end) & cell.addressable();
+    if (!mask) continue;
+    Seen s = {word, 4, !writes, writes, 0, pc};
+    if (held < most_held) held += meets_others(cell, word, s, mask);
+    if (writes) *region->settled_at(word) = 0, unsettle(word);
+    if (!kept) continue;
+    Trace t = trace_of(s, mask);
+    if (!writes) {
+      remember_read(cell, t);
+      continue;
+    }
+    note_before_write(word);
+    cell.write = merged(cell.write, t);
+    if (move == Move::writes) cell.set_initialised(cell.initialised() | mask);
+  }
+}
+
+void checker_has_moved() {
+  end_of_read();
+  settle_all_races();
 }
 
 void checker_swaps(uintptr_t address, uint32_t bytes) {

@@ -14,6 +14,15 @@ bool checker_prepare(const Run &run, uintptr_t library_start, uintptr_t library_
 void checker_finish();
 // While the host runs, nothing is looked at.
 void checker_pauses(bool pauses);
+// The host goes on by itself, and may have waited for something meanwhile: from now on its accesses of memory that it
+// shares with kernels are looked at, as long as there is work that it has not waited for.
+void checker_host_goes_on();
+void checker_watches_callback();
+void checker_host_access(uintptr_t address, uint32_t bytes, bool writes, uintptr_t pc);
+// All of a range is read or written by a copy and the like; `pc` is relative. `kept`: others may yet meet it.
+enum class Move { reads, writes, allocates };
+void checker_moves(uintptr_t address, uint64_t bytes, Move move, uint64_t pc, bool kept);
+void checker_has_moved();
 void checker_starts_launch(uint32_t dynamic_shared_bytes);
 void checker_ends_launch();
 

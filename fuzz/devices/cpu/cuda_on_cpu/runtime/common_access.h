@@ -14,6 +14,7 @@ struct CheckerState {
   uint32_t until_turn;  // so many accesses from now another thread may go on
   bool has_turns;
   bool active;          // while kernels run: the constructors of a library that is being loaded call the hooks, too
+  bool watches_host;    // while the host runs, and there is work that it has not waited for
 };
 
 extern CheckerState checker;

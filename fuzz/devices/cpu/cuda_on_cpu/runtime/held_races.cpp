@@ -6,6 +6,7 @@
 #include "memory_map.h"
 #include "ordering.h"
 #include "report.h"
+#include "work.h"
 
 namespace cuda_on_cpu {
 
@@ -51,6 +52,7 @@ bool is_last_write(const Held &h) {
 }
 
 Relation relation_of(const Held &h) {
+  if (!is_of_this_work(h.met.before.when)) return in_other_work;
   if (h.block != h.before_block) return in_other_blocks;
   return same_warp(static_cast<int>(h.thread), static_cast<int>(h.met.before.thread())) ? in_one_warp : in_one_block;
 }
@@ -60,7 +62,7 @@ uint32_t traits_of(const Trace &t) {
 }
 
 // Of all that meet in the same two places, those furthest apart are told: what orders them orders the others.
-int breadth(uint32_t relation) { return relation == in_one_warp ? 0 : relation == in_one_block ? 1 : 2; }
+int breadth(uint32_t relation) { return relation == in_one_warp ? 0 : relation == in_one_block ? 1 : relation == in_other_blocks ? 2 : 3; }
 
 void tell(Kind kind, const Held &h) {
   const Meeting &m = h.met;
@@ -81,6 +83,11 @@ void tell(Kind kind, const Held &h) {
   f->relation = relation_of(h);
   f->traits = m.traits;
   f->other_traits = traits_of(m.before);
+  f->work = has_work() ? piece_now().what : Work::kernel;
+  Piece other = piece_at(m.before.when);
+  f->other_work = has_work() ? other.what : Work::kernel;
+  f->other_launched = other.launched;
+  f->other_block_known = is_block_known(m.before.when);
 }
 
 bool is_guess_place(uintptr_t pc) {

@@ -15,9 +15,15 @@ using namespace cuda_on_cpu;
 
 namespace {
 
+void looked_at(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
+  auto address = reinterpret_cast<uintptr_t>(p);
+  if (checker.active) return checker_access(address, bytes, kind, pc);
+  if (checker.watches_host) checker_host_access(address, bytes, kind == Access::write || kind == Access::volatile_write, pc);
+}
+
 __attribute__((always_inline)) inline void access(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
   if (turn_is_over()) take_turn(pc, __builtin_frame_address(0));
-  if (checker.active) checker_access(reinterpret_cast<uintptr_t>(p), bytes, kind, pc);
+  looked_at(p, bytes, kind, pc);
 }
 
 // A vector access of 8 or 16 bytes at a lesser address faults on a GPU, and so does a scalar one. The hooks named
@@ -29,7 +35,7 @@ __attribute__((always_inline)) inline void aligned_access(const void *p, uint32_
 
 __attribute__((noinline)) void access_after_turn(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
   take_turn(pc, __builtin_frame_address(0));
-  if (checker.active) checker_access(reinterpret_cast<uintptr_t>(p), bytes, kind, pc);
+  looked_at(p, bytes, kind, pc);
 }
 
 // A plain access of whole words. A misfit in the second word of two must still be told as an access of both. All that
@@ -90,13 +96,13 @@ CUDA_ON_CPU_API void __tsan_read_range(const char *p, uint64_t bytes) { range(p,
 CUDA_ON_CPU_API void __tsan_write_range(const char *p, uint64_t bytes) { range(p, bytes, Access::write, CALLER); }
 // From module.cpp, for the copies that a kernel's source makes.
 CUDA_ON_CPU_API void *cuda_on_cpu_copy(char *to, const char *from, uint64_t bytes, void *pc) {
-  if (!checker.active) return memmove(to, from, bytes);
+  if (!checker.active && !checker.watches_host) return memmove(to, from, bytes);
   range(from, bytes, Access::read, reinterpret_cast<uintptr_t>(pc));
   range(to, bytes, Access::write, reinterpret_cast<uintptr_t>(pc));
   return memmove(to, from, bytes);
 }
 CUDA_ON_CPU_API void *cuda_on_cpu_set(char *to, int value, uint64_t bytes, void *pc) {
-  if (!checker.active) return memset(to, value, bytes);
+  if (!checker.active && !checker.watches_host) return memset(to, value, bytes);
   range(to, bytes, Access::write, reinterpret_cast<uintptr_t>(pc));
   return memset(to, value, bytes);
 }

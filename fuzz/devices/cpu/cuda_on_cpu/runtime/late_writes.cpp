@@ -15,7 +15,7 @@ struct Shown {
   uint32_t *word, value;
 };
 
-Shown shown[8];  // an access has 16 bytes at most
+Shown shown[1 << 12];  // of a thread's access, 16 bytes at most; of a copy, its first words
 uint32_t *before;  // for each word of the buffers; null until a run asks
 uintptr_t start, bytes;
 bool active;

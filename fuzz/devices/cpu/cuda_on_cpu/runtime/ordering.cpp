@@ -4,12 +4,15 @@
 #include <cstring>
 
 #include "messages.h"
+#include "work.h"
 
 namespace cuda_on_cpu {
 
 Settled cuda_on_cpu_settled;
 
-Ordering ordering = {1, 1, 1, 1, 1, 1, nullptr};
+Ordering ordering = {1, 1, 1, 1, 1, 1, 1, 1, nullptr};
+
+static BlockOrdering of_single;
 
 namespace {
 
@@ -48,7 +51,7 @@ void forget_what_is_known(BlockOrdering &own) {
 
 // More happened than can be kept: all of it counts as ordered.
 void lose_track() {
-  ordering.all_before = tick();
+  ordering.all_before = ordering.lost_at = tick();
   ordering.track++;
   forget_knowledge();
   forget_messages();
@@ -120,7 +123,8 @@ Knowledge of_all_threads(Knowledge start, Knowledge ThreadOrdering::*part) {
 
 bool is_ordered(const Trace &before, int current) {
   uint32_t when = before.when;
-  if (when < ordering.all_before) return true;
+  if (when < ordering.all_before || (!is_of_this_work(when) && is_done_before(when))) return true;
+  if (!is_block_known(when)) return false;
   const BlockOrdering &own = *ordering.own;
   const Shift &shift = shift_at(when);
   int other = static_cast<int>(before.thread());
@@ -139,6 +143,10 @@ bool is_of_this_block(uint32_t when) {
   return when >= ordering.own->start && shift_at(when).started == ordering.own->start;
 }
 
+bool is_of_this_work(uint32_t when) { return when >= ordering.work_start; }
+
+bool is_block_known(uint32_t when) { return shift_count && when >= shifts[0].from; }
+
 uint64_t block_at(uint32_t when) { return shift_count ? shift_at(when).block : 0; }
 
 uint32_t block_start_at(uint32_t when) { return shift_count ? shift_at(when).started : 0; }
@@ -146,15 +154,35 @@ uint32_t block_start_at(uint32_t when) { return shift_count ? shift_at(when).sta
 bool prepare_ordering() { return map_knowledge(); }
 
 void order_from_start() {
-  ordering = {1, 1, 1, 1, 1, ordering.track + 1, ordering.own};
+  ordering = {1, 1, 1, 1, 1, 1, 1, ordering.track + 1, ordering.own};
   forget_settled();
 }
 
-void order_launch() {
-  ordering.all_before = tick();
+uint32_t next_moment() { return tick(); }
+
+// What concurrent work has told by atomics stays told: blocks of several launches are then told apart as those of one.
+void order_work(uint32_t start, uint32_t all_before) {
+  constexpr uint32_t most_shifts = 1 << 22;
+  if (shift_count > most_shifts) all_before = ordering.lost_at = start;
+  ordering.work_start = start;
+  ordering.all_before = all_before > ordering.lost_at ? all_before : ordering.lost_at;
+  if (ordering.all_before < start) return;
   shift_count = blocks_started = 0;
   forget_messages();
   forget_knowledge();
+}
+
+void order_single(uint32_t start, uint32_t all_before) {
+  order_work(start, all_before);
+  block.current = 0;
+  block.number = 0;
+  cuda_on_cpu_settled.not_mine = ~uint64_t{0};  // of no warp
+  order_block(of_single);
+}
+
+void order_launch() {
+  uint32_t start = tick();
+  order_work(start, start);
 }
 
 void order_block(BlockOrdering &starting) {

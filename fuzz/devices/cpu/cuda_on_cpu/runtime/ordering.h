@@ -3,8 +3,8 @@
 //
 // One clock ticks at every barrier, __syncwarp, fence, and whenever another block goes on. An access remembers when it
 // happened, and the clock which block ran then. An access of another thread is ordered before one of mine
-//   - when it happened before this launch, or in my block before the last barrier, or in my warp before the last
-//     __syncwarp of both of us;
+//   - when it belongs to work that was done before this launch (work.h), or to my block before the last barrier, or to my
+//     warp before the last __syncwarp of both of us;
 //   - when I know of it: by an atomic I have read what its thread, or one that knows of it, has published after a fence
 //     (knowledge.h).
 // Where CUDA programs rely on more than the model promises, more counts as ordered (docs/limits.md): races can be missed
@@ -49,7 +49,9 @@ struct BlockOrdering {
 
 struct Ordering {
   uint32_t now;
-  uint32_t all_before;  // everything before this moment is ordered: the launch's start, or where track was lost
+  uint32_t all_before;  // everything before this moment is ordered: what the launch waits for (work.h), or where track was lost
+  uint32_t work_start;  // the launch's, or that of whatever else is being done
+  uint32_t lost_at;     // where track was lost last
   uint32_t own_start;   // the running block's
   uint32_t alone_from;  // since then nobody but the running block has run; before its start, if it began the launch
   uint32_t alone_interval;  // the start of its interval, and no less than alone_from
@@ -71,6 +73,8 @@ static inline bool is_plainly_ordered(const Trace &before, uint32_t me, uint32_t
 bool is_ordered(const Trace &before, int current);
 
 bool is_of_this_block(uint32_t when);
+bool is_of_this_work(uint32_t when);
+bool is_block_known(uint32_t when);      // of earlier work it may be forgotten
 uint64_t block_at(uint32_t when);        // its number in the grid
 uint32_t block_start_at(uint32_t when);  // when it had started: tells it from all others
 
@@ -78,7 +82,12 @@ static inline bool same_warp(int a, int b) { return (a ^ b) < warp_lanes; }
 
 bool prepare_ordering();
 void order_from_start();
-void order_launch();
+uint32_t next_moment();
+// Work begins, of which everything before a moment is done: a launch, or something that the host or a stream does by itself,
+// as if it were a block of one thread.
+void order_work(uint32_t start, uint32_t all_before);
+void order_single(uint32_t start, uint32_t all_before);
+void order_launch();  // of no host's: it waits for everything
 void order_block(BlockOrdering &block);   // it starts
 void order_resumed(BlockOrdering &block);  // it goes on, after others have run
 void order_barrier();

@@ -82,6 +82,8 @@ enum cudaMemoryAdvise {
 #define cudaEventDefault 0
 #define cudaEventBlockingSync 1
 #define cudaEventDisableTiming 2
+#define cudaEventInterprocess 4
+#define cudaEventWaitDefault 0
 #define cudaDeviceScheduleAuto 0
 #define cudaDeviceScheduleSpin 1
 #define cudaDeviceScheduleYield 2
@@ -178,6 +180,7 @@ CUDA_ON_CPU_IMPORT const char *cudaGetErrorName(cudaError_t error);
 // Memory. The line is the caller's: what is allocated is named by it. cuda_on_cpu_* are behind templates (below).
 enum CudaOnCpuMemory { cuda_on_cpu_device_memory, cuda_on_cpu_managed_memory, cuda_on_cpu_pinned_memory };
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_allocate(void **to, size_t bytes, CudaOnCpuMemory kind, int line);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_allocate_on(void **to, size_t bytes, cudaStream_t stream, int line);
 CUDA_ON_CPU_RUNTIME cudaFree(void *memory, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RUNTIME cudaFreeHost(void *memory, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RUNTIME cudaFreeAsync(void *memory, cudaStream_t stream, CUDA_ON_CPU_LINE);
@@ -191,8 +194,10 @@ CUDA_ON_CPU_RUNTIME cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *fro
 CUDA_ON_CPU_RUNTIME cudaMemset(void *to, int value, size_t bytes, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RUNTIME cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream = 0, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RUNTIME cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height, CUDA_ON_CPU_LINE);
-CUDA_ON_CPU_RUNTIME cuda_on_cpu_to_symbol(void *symbol, size_t room, const void *from, size_t bytes, size_t offset, int line);
-CUDA_ON_CPU_RUNTIME cuda_on_cpu_from_symbol(void *to, const void *symbol, size_t room, size_t bytes, size_t offset, int line);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_to_symbol(void *symbol, size_t room, const void *from, size_t bytes, size_t offset,
+                                          const cudaStream_t *stream, int line);
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_from_symbol(void *to, const void *symbol, size_t room, size_t bytes, size_t offset,
+                                            const cudaStream_t *stream, int line);
 CUDA_ON_CPU_RUNTIME cudaMemGetInfo(size_t *free_bytes, size_t *all);
 CUDA_ON_CPU_RUNTIME cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory);
 CUDA_ON_CPU_RUNTIME cudaHostRegister(void *memory, size_t bytes, unsigned int flags);
@@ -207,6 +212,8 @@ CUDA_ON_CPU_RUNTIME cudaStreamCreate(cudaStream_t *stream);
 CUDA_ON_CPU_RUNTIME cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
 CUDA_ON_CPU_RUNTIME cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority);
 CUDA_ON_CPU_RUNTIME cudaStreamDestroy(cudaStream_t stream);
+CUDA_ON_CPU_RUNTIME cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags);
+CUDA_ON_CPU_RUNTIME cudaStreamGetPriority(cudaStream_t stream, int *priority);
 CUDA_ON_CPU_RUNTIME cudaStreamSynchronize(cudaStream_t stream);
 CUDA_ON_CPU_RUNTIME cudaStreamQuery(cudaStream_t stream);
 CUDA_ON_CPU_RUNTIME cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
@@ -217,6 +224,7 @@ CUDA_ON_CPU_RUNTIME cudaEventCreate(cudaEvent_t *event);
 CUDA_ON_CPU_RUNTIME cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
 CUDA_ON_CPU_RUNTIME cudaEventDestroy(cudaEvent_t event);
 CUDA_ON_CPU_RUNTIME cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0);
+CUDA_ON_CPU_RUNTIME cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0, unsigned int flags = 0);
 CUDA_ON_CPU_RUNTIME cudaEventQuery(cudaEvent_t event);
 CUDA_ON_CPU_RUNTIME cudaEventSynchronize(cudaEvent_t event);
 CUDA_ON_CPU_RUNTIME cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end);

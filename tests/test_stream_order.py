@@ -1,0 +1,82 @@
+"""Streams, events and the host: what they order is never accused, what they leave open is a race."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from planted_jobs import PLANTED, marked, source
+
+from kfuzz.devices import Finding
+from kfuzz.devices.cpu.compiler import Library
+from kfuzz.devices.cpu.programs.build import compiled, linked, loadable
+from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
+from kfuzz.devices.cpu.programs.command_line import parse
+
+RIGHT, WRONG = (
+    tuple(re.findall(r'is\("(\w+)"\)', part)) for part in source("streams").split("// Right.")[1].split("// Wrong.")
+)
+TELLS = {
+    "no_event": " of the launch in line 2",
+    "overwritten_too_early": "needs an event and cudaStreamWaitEvent() between line",
+    "memset_is_not_waited_for": "which a memset wrote, and nothing orders the two",
+    "nor_a_copy_on_the_device": "which a copy wrote",
+    "copied_too_early": "a copy reads x.a[0], which thread 0 of block 0 of the launch in line 2",
+    "read_too_early": "the host reads x.pinned[7], which a copy wrote, and nothing orders the two; the host does not "
+    "wait: needs cudaStreamSynchronize() or its like between line",
+    "refilled_too_early": "the host writes x.pinned[8], which a copy read",
+    "managed_too_early": "the host reads x.managed[9], which thread 9 of block 0 of the launch in line 2",
+    "zeroed_by_the_host": "the host writes x.managed[0]",
+    "called_back_meanwhile": "which a host function on a stream wrote",
+    "symbol_meanwhile": "a copy writes scale[0], which thread",
+    "freed_meanwhile": "cudaFreeAsync writes c[0], which thread",
+    "not_yet_allocated": "which cudaMallocAsync wrote",
+}
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    command = parse([str(PLANTED / "streams.cu")])
+    objects = [compiled(one, command.flags).object for one in command.sources]
+    program: Path = tmp_path_factory.mktemp("streams") / "streams"
+    linked(objects, command, program)
+    return loadable(program)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with closing(Server()) as one:
+        yield one
+
+
+def seen(streams: Library, server: Server, which: str, runs: int) -> tuple[Finding, ...]:
+    program = CheckedProgram(streams, ("streams", which), 20.0, server, lambda _: None)
+    found = program.outcome(runs, seed=1).findings
+    assert {one.exit_code for one in program.printed} <= {0, None}
+    return found
+
+
+def test_there_are_enough_of_both() -> None:
+    assert len(RIGHT) >= 20
+    assert len(WRONG) >= 20
+    assert set(WRONG) >= set(TELLS)
+
+
+@pytest.mark.slow
+def test_what_streams_events_and_the_host_order_is_not_accused(streams: Library, server: Server) -> None:
+    assert [(which, seen(streams, server, which, runs=2)) for which in RIGHT] == [(which, ()) for which in RIGHT]
+
+
+@pytest.mark.slow
+def test_what_they_leave_open_is_a_race_and_both_places_are_named(streams: Library, server: Server) -> None:
+    text = source("streams").splitlines()
+    for which in WRONG:
+        found = [one for one in seen(streams, server, which, runs=1) if one.severity == "error"]
+        assert {one.kind for one in found} == {"race"}, (which, found)
+        (line,) = marked("streams", which)
+        kernel = re.match(r"\s*(FILL|ADD)", text[line - 1])
+        if kernel is None:
+            assert line in {one.line for one in found}, (which, found)
+        assert all(one.other_line for one in found), (which, found)
+        assert any(TELLS.get(which, "nothing orders the two") in one.message for one in found), (which, found)
