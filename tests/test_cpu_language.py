@@ -399,7 +399,7 @@ def test_a_copy_is_made_when_it_is_waited_for_and_no_sooner(device: CpuDevice) -
 
 
 UNSUPPORTED = {
-    'asm volatile("bar.sync 0;");': "inline PTX",
+    'asm volatile("mbarrier.inval.b64 [%0];");': "inline PTX",
     "cudaTextureObject_t t = 0;": "textures",
     "other<<<1, 1>>>(y);": "launches in the source",
 }

@@ -1,10 +1,13 @@
-"""The PTX that the cpu device has: single loads, stores, atomics and fences with order and scope; asynchronous copies.
+"""The PTX that the cpu device has: single loads, stores, atomics and fences with order and scope; asynchronous copies;
+and what ptx_table.py lists.
 
 Knows the statements as CUDA C++ writes them; what they do, include/cuda_on_cpu/ptx.h knows. Any other is not there.
 """
 
 import re
 from collections.abc import Iterator
+
+from kfuzz.devices.cpu.ptx_table import expression
 
 _STATEMENT = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile\b|__volatile__\b)?\s*\(")
 _TEXT = re.compile(r'\s*((?:"(?:\\.|[^"\\])*"\s*)+)(.*)', re.DOTALL)
@@ -57,8 +60,9 @@ def _call(inside: str) -> str | None:
     plain = _SPACE.sub("", instruction)
     if access := _ACCESS.fullmatch(plain):
         return _plain_access(access, operands)
-    update = _UPDATE.fullmatch(plain)
-    return _atomic_update(update, operands) if update else None
+    if update := _UPDATE.fullmatch(plain):
+        return _atomic_update(update, operands)
+    return expression(instruction, operands)
 
 
 def _plain_access(found: re.Match[str], operands: list[str]) -> str | None:

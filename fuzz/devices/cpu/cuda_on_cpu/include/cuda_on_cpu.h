@@ -33,6 +33,7 @@
 #include "cuda_on_cpu/ptx.h"
 #include "cuda_on_cpu/arithmetic.h"
 #include "cuda_on_cpu/math_functions.h"
+#include "cuda_on_cpu/ptx_table.h"
 #include "cuda_on_cpu/entry.h"
 #ifdef CUDA_ON_CPU_COUNT
 #include "cuda_on_cpu/counted.h"

@@ -51,6 +51,8 @@ struct Matrix {
   static constexpr int num_elements = own * copies, num_storage_elements = num_elements;
   using element_type = T;
   using storage_element_type = T;
+  static constexpr int lane_of(int row, int col) { return (row * cols + col) % 32; }
+  static constexpr int index_of(int row, int col) { return (row * cols + col) / 32; }
   T x[num_elements];
 };
 

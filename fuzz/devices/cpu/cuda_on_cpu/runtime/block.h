@@ -48,6 +48,12 @@ struct Woken {
   void drop_front() { lanes &= lanes - 1; }
 };
 
+// PTX has barriers 0 to 15.
+constexpr uint32_t named_barriers = 16;
+struct NamedBarrier {
+  uint32_t arrived, phase;
+};
+
 struct Block {
   int size, live, exited;
   int current;
@@ -61,6 +67,7 @@ struct Block {
   uint32_t polls;       // in a row, since something in the block last came on
   uint32_t polls_in_all;  // since it last began to run
   bool has_left;        // others shall run: it only polls, or it is another block's turn
+  NamedBarrier named[named_barriers];
 };
 
 extern Threads threads;

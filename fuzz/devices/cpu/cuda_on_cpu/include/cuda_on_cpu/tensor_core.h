@@ -67,8 +67,7 @@ struct Product : TogetherWork {
   // Element (row, col) of a matrix of which every lane has a fragment.
   template <class F>
   CUDA_ON_CPU_UNCHECKED static auto element(const uint64_t *lanes, const F *Product::*of, int row, int col) {
-    int place = row * F::cols + col;
-    return (reinterpret_cast<const Product *>(lanes[place % 32])->*of)->x[place / 32];
+    return (reinterpret_cast<const Product *>(lanes[F::lane_of(row, col)])->*of)->x[F::index_of(row, col)];
   }
 
   CUDA_ON_CPU_UNCHECKED static void all(const uint64_t *lanes) {
@@ -101,8 +100,9 @@ struct Product : TogetherWork {
           made[row * D::cols + col] = static_cast<T>(sum);
         }
       }
-    for (int place = 0; place < D::rows * D::cols; place++)
-      reinterpret_cast<const Product *>(lanes[place % 32])->d->x[place / 32] = made[place];
+    for (int row = 0; row < D::rows; row++)
+      for (int col = 0; col < D::cols; col++)
+        reinterpret_cast<const Product *>(lanes[D::lane_of(row, col)])->d->x[D::index_of(row, col)] = made[row * D::cols + col];
   }
 };
 

@@ -1,0 +1,152 @@
+"""PTX of one instruction, as a C++ expression or a call of a function in include/cuda_on_cpu/ptx_table.h.
+
+Knows instructions by name and operands by place: `{0}` is the first that stands in the instruction, brackets aside.
+"""
+
+import re
+
+_FTZ = r"(?:\.ftz)?"
+_INT = r"(?:[usb]32|[usb]64)"
+_EVERY = r"(?:[usbf](?:8|16|32|64))"
+_CACHE = r"(?:\.(?:ca|cs|lu|wb|L[12]::\w+))*"
+_ALIGNED = r"(?:\.aligned)?"
+_C = "::cuda_on_cpu::"
+
+EXPRESSIONS = (
+    (rf"ex2\.approx{_FTZ}\.f32", "{0} = exp2f({1})"),
+    (rf"lg2\.approx{_FTZ}\.f32", "{0} = log2f({1})"),
+    (rf"rcp\.(?:approx|rn){_FTZ}\.f32", "{0} = 1.0f / ({1})"),
+    (rf"rsqrt\.approx{_FTZ}\.f32", "{0} = rsqrtf({1})"),
+    (rf"sqrt\.(?:approx|rn){_FTZ}\.f32", "{0} = sqrtf({1})"),
+    (rf"sin\.approx{_FTZ}\.f32", "{0} = sinf({1})"),
+    (rf"cos\.approx{_FTZ}\.f32", "{0} = cosf({1})"),
+    (r"tanh\.approx\.f32", "{0} = tanhf({1})"),
+    (rf"(?:add(?:\.rn)?{_FTZ}\.f(?:32|64)|add\.{_INT})", "{0} = ({1}) + ({2})"),
+    (rf"(?:sub(?:\.rn)?{_FTZ}\.f(?:32|64)|sub\.{_INT})", "{0} = ({1}) - ({2})"),
+    (rf"(?:mul(?:\.rn)?{_FTZ}\.f(?:32|64)|mul\.lo\.{_INT})", "{0} = ({1}) * ({2})"),
+    (rf"div\.(?:full|approx|rn){_FTZ}\.f(?:32|64)", "{0} = ({1}) / ({2})"),
+    (rf"mad\.lo\.{_INT}", "{0} = ({1}) * ({2}) + ({3})"),
+    (rf"fma\.rn{_FTZ}\.f32", "{0} = fmaf({1}, {2}, {3})"),
+    (r"fma\.rn\.f64", "{0} = fma({1}, {2}, {3})"),
+    (rf"max{_FTZ}\.f32", "{0} = fmaxf({1}, {2})"),
+    (rf"min{_FTZ}\.f32", "{0} = fminf({1}, {2})"),
+    (rf"max\.{_INT}", "{0} = ({1}) < ({2}) ? ({2}) : ({1})"),
+    (rf"min\.{_INT}", "{0} = ({2}) < ({1}) ? ({2}) : ({1})"),
+    (r"and\.b(?:32|64)", "{0} = ({1}) & ({2})"),
+    (r"or\.b(?:32|64)", "{0} = ({1}) | ({2})"),
+    (r"xor\.b(?:32|64)", "{0} = ({1}) ^ ({2})"),
+    (r"not\.b(?:32|64)", "{0} = ~({1})"),
+    (r"popc\.b32", "{0} = __popc({1})"),
+    (r"clz\.b32", "{0} = __clz({1})"),
+    (r"brev\.b32", "{0} = __brev({1})"),
+    (r"prmt\.b32", "{0} = __byte_perm({1}, {2}, {3})"),
+    (r"lop3\.b32", f"{{0}} = {_C}ptx_lop3({{1}}, {{2}}, {{3}}, {{4}})"),
+    (r"bfe\.u32", f"{{0}} = {_C}ptx_bfe({{1}}, {{2}}, {{3}})"),
+    (r"cvt\.rna\.tf32\.f32", f"{_C}ptx_tf32({{0}}, {{1}})"),
+    (r"cvt\.rn\.f16x2\.f32", f"{_C}ptx_pair<11>({{0}}, {{1}}, {{2}})"),
+    (r"cvt\.rn\.bf16x2\.f32", f"{_C}ptx_pair<8>({{0}}, {{1}}, {{2}})"),
+    (rf"mov\.{_EVERY}", f"{_C}ptx_move({{0}}, {{1}})"),
+    (r"cvta\.to\.shared\.u64", "{0} = __cvta_generic_to_shared(reinterpret_cast<const void *>({1}))"),
+    (r"shfl\.sync\.bfly\.b32", f"{_C}ptx_move({{0}}, __shfl_xor_sync({{4}}, {{1}}, {{2}}, {_C}ptx_width({{3}})))"),
+    (r"shfl\.sync\.down\.b32", f"{_C}ptx_move({{0}}, __shfl_down_sync({{4}}, {{1}}, {{2}}, {_C}ptx_width({{3}})))"),
+    (r"shfl\.sync\.up\.b32", f"{_C}ptx_move({{0}}, __shfl_up_sync({{4}}, {{1}}, {{2}}, {_C}ptx_width({{3}})))"),
+    (r"shfl\.sync\.idx\.b32", f"{_C}ptx_move({{0}}, __shfl_sync({{4}}, {{1}}, {{2}}, {_C}ptx_width({{3}})))"),
+    (r"redux\.sync\.(add|min|max|and|or|xor)\.[usb]32", "{0} = __reduce_<1>_sync({2}, {1})"),
+    (r"activemask\.b32", "{0} = __activemask()"),
+    (r"bar\.warp\.sync", "__syncwarp({0})"),
+    (rf"bar(?:rier)?\.sync{_ALIGNED}", f"{_C}ptx_barrier(__LINE__, {{all}})"),
+    (rf"bar(?:rier)?\.arrive{_ALIGNED}", f"{_C}ptx_arrive(__LINE__, {{all}})"),
+    (r"nanosleep\.u32", "__nanosleep({0})"),
+    (r"trap", "__trap()"),
+    (r"prefetch(?:u)?(?:\.global)?\.L[12](?:::\w+)*", "static_cast<void>({0})"),
+    (r"griddepcontrol\.(?:wait|launch_dependents)", "static_cast<void>(0)"),
+    (rf"ld\.global(?:\.nc)?{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_load<{_C}ptx_<1>>({{last}}, {{but_last}})"),
+    (rf"ld\.shared{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_load_shared<{_C}ptx_<1>>({{last}}, {{but_last}})"),
+    (rf"st\.global{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_store<{_C}ptx_<1>>({{all}})"),
+    (rf"st\.shared{_CACHE}(?:\.v[24])?\.({_EVERY})", f"{_C}ptx_store_shared<{_C}ptx_<1>>({{all}})"),
+    (
+        r"ldmatrix\.sync\.aligned\.m8n8\.x([124])\.shared(?:::cta)?\.b16",
+        f"{_C}ptx_ldmatrix< <1>, false>(__LINE__, {{last}}, {{but_last}})",
+    ),
+    (
+        r"ldmatrix\.sync\.aligned\.m8n8\.x([124])\.trans\.shared(?:::cta)?\.b16",
+        f"{_C}ptx_ldmatrix< <1>, true>(__LINE__, {{last}}, {{but_last}})",
+    ),
+    (
+        r"mma\.sync\.aligned\.m16n8k(\d+)\.row\.col(?:\.satfinite)?\.(f32|f16|s32)\.(f16|bf16|tf32|s8|u8)\.(f16|bf16|tf32|s8|u8)\.\2",
+        f"{_C}ptx_mma<{_C}ptx_c_<2>, {_C}ptx_m_<3>, {_C}ptx_m_<4>, <1>>(__LINE__, {{all}})",
+    ),
+)
+SPECIAL = {
+    "laneid": f"{_C}lane()",
+    "warpid": f"({_C}thread_rank() / 32)",
+    "nwarpid": "64",
+    "smid": "(blockIdx.x % 132)",
+    "nsmid": "132",
+    "clock": "static_cast<unsigned int>(clock64())",
+    "clock64": "clock64()",
+    "globaltimer": "clock64()",
+    "lanemask_eq": f"(1u << {_C}lane())",
+    "lanemask_lt": f"((1u << {_C}lane()) - 1)",
+    "lanemask_le": f"(~0u >> (31 - {_C}lane()))",
+    "lanemask_gt": f"~(~0u >> (31 - {_C}lane()))",
+    "lanemask_ge": f"(~0u << {_C}lane())",
+    **{f"{short}.{axis}": f"{name}.{axis}" for axis in "xyz" for short, name in
+       (("tid", "threadIdx"), ("ntid", "blockDim"), ("ctaid", "blockIdx"), ("nctaid", "gridDim"))},
+}  # fmt: skip
+_TO_SHARED = re.compile(
+    r"\{ ?\.reg \.u64 (?P<wide>\w+); ?cvta\.to\.shared\.u64 (?P=wide), ?%1; ?cvt\.u32\.u64 %0, ?(?P=wide); ?\}"
+)
+_INSTRUCTION = re.compile(r"([\w.:]+)(?: ([^;]*))?;?")
+_WORD = re.compile(r"%%?[\w.]+|-?\w+")
+
+
+def expression(instruction: str, operands: list[str]) -> str | None:
+    """The C++ for one instruction; None where there is none for it, or an operand is not understood."""
+    if _TO_SHARED.fullmatch(instruction) and len(operands) > 1:
+        address = f"__cvta_generic_to_shared(reinterpret_cast<const void *>({operands[1]}))"
+        return f"{operands[0]} = static_cast<unsigned int>({address})"
+    found = _INSTRUCTION.fullmatch(instruction.removeprefix("{").removesuffix("}").strip())
+    words = [_operand(one.strip(), operands) for one in _split((found and found[2]) or "")]
+    if found is None or None in words:
+        return None
+    given = [one for one in words if one is not None]
+    for pattern, template in EXPRESSIONS:
+        if named := re.fullmatch(pattern, found[1]):
+            return _filled(template, named, given)
+    return None
+
+
+def _filled(template: str, named: re.Match[str], words: list[str]) -> str | None:
+    """The template with parts of the instruction's name for `<1>`, and operands for `{0}`."""
+    for number, part in enumerate(named.groups(), 1):
+        template = template.replace(f"<{number}>", part)
+    lists = {"all": ", ".join(words), "last": words[-1] if words else "", "but_last": ", ".join(words[:-1])}
+    try:
+        return template.format(*words, **lists)
+    except IndexError:
+        return None
+
+
+def _split(text: str) -> list[str]:
+    """Operands one by one, those of a vector too."""
+    return [one for one in re.sub(r"[{}]", " ", text).split(",") if one.strip()]
+
+
+def _operand(word: str, operands: list[str]) -> str | None:
+    """`%0`, `[%1]`, `[%1+16]`, a special register or a number, in C++."""
+    inner = word[1:-1].strip() if word.startswith("[") and word.endswith("]") else word
+    place, _, offset = (one.strip() for one in inner.partition("+"))
+    if offset and not (offset.isdigit() or offset.startswith("%")):
+        return None
+    if not _WORD.fullmatch(place):
+        return None
+    if offset:
+        first, more = _operand(place, operands), _operand(offset, operands)
+        return None if first is None or more is None else f"{_C}ptx_at({first}, {more})"
+    if place.startswith("%%"):
+        return SPECIAL.get(place[2:])
+    if place.startswith("%"):
+        number = place[1:]
+        return operands[int(number)] if number.isdigit() and int(number) < len(operands) else None
+    return place if re.fullmatch(r"-?\d+|0[xX][0-9a-fA-F]+", place) else None
