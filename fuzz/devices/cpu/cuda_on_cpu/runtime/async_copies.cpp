@@ -1,6 +1,7 @@
-// Here they are made as late as they may be: what a thread reads before it waits is not what it has asked for. Where
-// accesses are checked, a copy counts as a write twice, when it is asked for and when it is made, and in between nobody
-// has written what it will write.
+// Here they are made as late as they may be: what a thread reads before it waits is not what it has asked for. Those of a
+// phase of a cuda::barrier are made by the first thread that has waited for the phase, for all. Where accesses are checked,
+// a copy counts as a write twice, when it is asked for and when it is made, and in between nobody has written what it will
+// write.
 #include "async_copies.h"
 
 #include <cstdlib>
@@ -16,20 +17,27 @@ namespace cuda_on_cpu {
 
 namespace {
 
-// Of each thread a list, the newest first, in which a batch's end stands before its copies.
+// Of each thread a list, the newest first, in which a batch's end stands before its copies; and of each barrier one.
 struct Asked {
   char *to;  // null: the end of a batch
   const char *from;
   uintptr_t pc;
   uint32_t bytes, zeros;
   uint32_t older;
+  uint32_t phase;  // of the barrier
 };
 
-constexpr uint32_t nobody = 0, most = 1 << 22;
+struct OfBarrier {
+  const void *barrier;
+  uint32_t newest;
+};
+
+constexpr uint32_t nobody = 0, most = 1 << 22, most_barriers = 16;
 
 Asked *asked;
 uint32_t room, used = 1, unused = nobody;
 uint32_t newest_of[max_residents][max_threads];
+OfBarrier of_barrier[max_residents][most_barriers];
 bool has_any[max_residents];
 uint32_t resident;
 
@@ -50,15 +58,34 @@ uint32_t place() {
   return used++;
 }
 
-bool remember(const Asked &one) {
+bool remember(const Asked &one, uint32_t &newest) {
   uint32_t at = place();
   if (at == nobody) return false;
-  uint32_t &newest = newest_of[resident][block.current];
   asked[at] = one;
   asked[at].older = newest;
   newest = at;
   has_any[resident] = true;
   return true;
+}
+
+uint32_t &newest_of_thread() { return newest_of[resident][block.current]; }
+
+// The list of a barrier of the running block; null where it has none.
+uint32_t *newest_of_barrier(const void *barrier) {
+  for (OfBarrier &one : of_barrier[resident])
+    if (one.newest != nobody && one.barrier == barrier) return &one.newest;
+  return nullptr;
+}
+
+// The same, a new one where it has none; null where too many have.
+uint32_t *list_of_barrier(const void *barrier) {
+  if (uint32_t *known = newest_of_barrier(barrier)) return known;
+  for (OfBarrier &one : of_barrier[resident])
+    if (one.newest == nobody) {
+      one.barrier = barrier;
+      return &one.newest;
+    }
+  return nullptr;
 }
 
 void give_back(uint32_t at) {
@@ -93,14 +120,18 @@ void make_all(uint32_t at) {
 
 }  // namespace
 
+static void forget_list(uint32_t &newest) {
+  while (newest != nobody) {
+    uint32_t older = asked[newest].older;
+    give_back(newest);
+    newest = older;
+  }
+}
+
 void forget_copies_of(uint32_t number) {
   if (!has_any[number]) return;
-  for (uint32_t &newest : newest_of[number])
-    while (newest != nobody) {
-      uint32_t older = asked[newest].older;
-      give_back(newest);
-      newest = older;
-    }
+  for (uint32_t &newest : newest_of[number]) forget_list(newest);
+  for (OfBarrier &one : of_barrier[number]) forget_list(one.newest);
   has_any[number] = false;
 }
 
@@ -110,9 +141,10 @@ void enter_copies_of(uint32_t number) { resident = number; }
 
 using namespace cuda_on_cpu;
 
-CUDA_ON_CPU_API void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t bytes, uint32_t zeros) {
+CUDA_ON_CPU_API void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t bytes, uint32_t zeros, const void *barrier,
+                                            uint32_t phase) {
   Asked one = {static_cast<char *>(to), static_cast<const char *>(from), reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
-               bytes, zeros < bytes ? zeros : bytes, nobody};
+               bytes, zeros < bytes ? zeros : bytes, nobody, phase};
   auto aligned = [&one](uintptr_t address) {
     if (address % one.bytes) report_misaligned(address, one.bytes, one.pc);
   };
@@ -123,15 +155,16 @@ CUDA_ON_CPU_API void cuda_on_cpu_async_copy(void *to, const void *from, uint32_t
     if (one.zeros < bytes) checker_access(reinterpret_cast<uintptr_t>(from), bytes - one.zeros, Access::read, one.pc);
     checker_access(reinterpret_cast<uintptr_t>(to), bytes, Access::write, one.pc);
   }
-  if (bytes < sizeof run->poison || !remember(one)) return make(one);  // hardware copies no less by itself
+  uint32_t *newest = barrier ? list_of_barrier(barrier) : &newest_of_thread();
+  if (bytes < sizeof run->poison || !newest || !remember(one, *newest)) return make(one);  // hardware copies no less by itself
   if (checker.active) empty(one);
 }
 
-CUDA_ON_CPU_API void cuda_on_cpu_async_commit() { remember({nullptr, nullptr, 0, 0, 0, nobody}); }
+CUDA_ON_CPU_API void cuda_on_cpu_async_commit() { remember({nullptr, nullptr, 0, 0, 0, nobody, 0}, newest_of_thread()); }
 
 // For all batches but so many of the last; what is in no batch yet is not waited for.
 CUDA_ON_CPU_API void cuda_on_cpu_async_wait(uint32_t but) {
-  uint32_t *link = &newest_of[resident][block.current];
+  uint32_t *link = &newest_of_thread();
   for (uint64_t ends = uint64_t{but} + 1; *link != nobody; link = &asked[*link].older)
     if (!asked[*link].to && !--ends) break;
   uint32_t done = *link;
@@ -143,4 +176,14 @@ CUDA_ON_CPU_API uint32_t cuda_on_cpu_async_batches() {
   uint32_t count = 0;
   for (uint32_t at = newest_of[resident][block.current]; at != nobody; at = asked[at].older) count += !asked[at].to;
   return count;
+}
+
+CUDA_ON_CPU_API void cuda_on_cpu_async_land(const void *barrier, uint32_t phase) {
+  uint32_t *link = newest_of_barrier(barrier);
+  while (link && *link != nobody && static_cast<int32_t>(phase - asked[*link].phase) <= 0) link = &asked[*link].older;
+  if (!link || *link == nobody) return;
+  uint32_t done = *link;
+  *link = nobody;
+  make_all(done);
+  if (checker.active) checker_publishes(reinterpret_cast<uintptr_t>(barrier));
 }

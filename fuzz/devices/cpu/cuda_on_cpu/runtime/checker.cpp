@@ -359,6 +359,10 @@ static Scope scope_at(uintptr_t address, Scope scope) {
   return shared ? Scope::block : scope;
 }
 
+void checker_publishes(uintptr_t address) {
+  order_strong(block.current, address, {scope_at(address, Scope::device), true, true, true, true});
+}
+
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc) {
   checker.last_pc = pc;
   bool writes = access == Access::write || access == Access::volatile_write;

@@ -42,6 +42,8 @@ void report_misaligned_at_line(uintptr_t address, uint32_t alignment, uint32_t l
 void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t pc);
 void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength, uintptr_t pc);
 void checker_fence(Scope scope);
+// Whoever reads this word from now on by an atomic that acquires knows what the current thread has done.
+void checker_publishes(uintptr_t address);
 // An atomicCAS by the current thread: what it has read there before was a guess (held_races.h).
 void checker_swaps(uintptr_t address, uint32_t bytes);
 uintptr_t checker_last_pc();

@@ -35,7 +35,7 @@ constexpr uint32_t ptx_update(PtxOrder order, bool of_block, bool swaps) {
 // To an address in shared memory, which many cut off to 32 bits; `given` bytes come from memory, the rest is 0.
 template <class Address>
 CUDA_ON_CPU_INLINE void ptx_cp_async(Address to, const void *from, uint32_t bytes, uint32_t given) {
-  cuda_on_cpu_async_copy(cuda_on_cpu_shared_at(static_cast<uint64_t>(to)), from, bytes, bytes - given);
+  cuda_on_cpu_async_copy(cuda_on_cpu_shared_at(static_cast<uint64_t>(to)), from, bytes, bytes - given, nullptr, 0);
 }
 template <class Address>
 CUDA_ON_CPU_INLINE void ptx_cp_async(Address to, const void *from, uint32_t bytes) {
