@@ -400,9 +400,19 @@ def backend() -> GpuCard:
 
 
 def replay(job: Job, probe: Probe) -> None:
-    """Launch a job once in memory of exactly its arrays' sizes, poisoned nowhere, for compute-sanitizer to watch."""
+    """Launch a job once, for compute-sanitizer to watch, and end the process."""
     cuda.init()
     context = cuda.Device(0).make_context()
+    try:
+        launched_plainly(job, probe, context)
+    except cuda.Error as error:
+        print(f"a launch failed: {error}")
+    print(REPLAY_ENDED, flush=True)
+    os._exit(0)  # whatever state the context is in, leaving it is not what is watched
+
+
+def launched_plainly(job: Job, probe: Probe, context: cuda.Context) -> None:
+    """Launch a job once in memory of exactly its arrays' sizes, poisoned nowhere; raise a cuda.Error where it fails."""
     kept, addresses = [], {}
     for buffer, distance in zip(job.buffers, offsets(job, probe.seed), strict=True):
         memory = cuda.mem_alloc(max(nbytes(buffer), 1) + distance)
@@ -414,17 +424,12 @@ def replay(job: Job, probe: Probe) -> None:
     cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
     program = _loaded(cubin, cuda.Device(0).get_attribute(SHARED_LIMIT))
     packed, stream = cuda.mem_alloc(MOST_PACKED), cuda.Stream()
-    try:
-        for step in job.steps:
-            arguments = _arguments(program, step, addresses, packed, stream)
-            program.functions[step.entry].prepared_async_call(
-                step.grid, step.block, stream, *arguments, shared_size=step.shared
-            )
-            context.synchronize()
-    except cuda.Error as error:
-        print(f"a launch failed: {error}")
-    print(REPLAY_ENDED, flush=True)
-    os._exit(0)  # whatever state the context is in, leaving it is not what is watched
+    for step in job.steps:
+        arguments = _arguments(program, step, addresses, packed, stream)
+        program.functions[step.entry].prepared_async_call(
+            step.grid, step.block, stream, *arguments, shared_size=step.shared
+        )
+        context.synchronize()
 
 
 if __name__ == "__main__":
