@@ -6,6 +6,7 @@ checked beside one in which none is, and how many accesses are checked in a seco
 
 import argparse
 import math
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -63,7 +64,10 @@ def main() -> None:
     chosen = parser.parse_args()
     names = [one.name for one in discover() if one.broken is None and one.name.startswith(chosen.only)]
     with ProcessPoolExecutor(chosen.jobs, max_tasks_per_child=1) as pool:
-        costs = list(pool.map(cost_of, names))
+        costs = []
+        for one in pool.map(cost_of, names):
+            print(row(one), file=sys.stderr, flush=True)
+            costs.append(one)
     print("\n".join(page(costs)))
 
 
@@ -148,11 +152,14 @@ def page(costs: list[Cost]) -> Iterator[str]:
     yield ""
     yield "| kernel | sizes | fast, ms | checked, ms | times | accesses, millions | a second, millions |"
     yield "|---|---|---:|---:|---:|---:|---:|"
-    for one in sorted(costs, key=lambda one: -one.ratio):
-        yield (
-            f"| {one.name} | {one.sizes} | {one.fast * 1e3:.1f} | {one.check * 1e3:.1f} | {one.ratio:.1f} "
-            f"| {one.accesses / 1e6:.2f} | {one.rate:.0f} |"
-        )
+    yield from map(row, sorted(costs, key=lambda one: -one.ratio))
+
+
+def row(one: Cost) -> str:
+    """One kernel."""
+    fast, check = (f"{1e3 * seconds:.1f}" for seconds in (one.fast, one.check))
+    cells = (one.name, one.sizes, fast, check, f"{one.ratio:.1f}", f"{one.accesses / 1e6:.2f}", f"{one.rate:.0f}")
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

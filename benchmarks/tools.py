@@ -6,6 +6,7 @@ The cpu device runs the same programs for the columns beside it.
 """
 
 import argparse
+import contextlib
 import os
 import pickle
 import re
@@ -21,15 +22,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchmarks.checker import Asked, every
+from benchmarks.checker import Asked, every, mixed
 from benchmarks.labelled import TOLD_AS, planted_programs
-from kfuzz.devices import ClaimError, Job, Probe
+from kfuzz.devices import ClaimError, Job, Probe, processes
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import driver, nvcc, sanitizer
 
 SEED = 0
+BOTH = ("right", "bug")
 SILENT_FOR = 15.0
 """Seconds without a job's end, after which its process is ended, and others go on behind it."""
+FLUSHED_AFTER = 5.0
 NAMED = re.compile(r"pair_\w+?_(?:bug|right)")
 ENTRY = re.compile(r"\bk(?=\s*\()")
 HEAD = (
@@ -46,36 +49,44 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=64)
     parser.add_argument("--jobs", type=int, default=1, help="processes side by side")
+    parser.add_argument("--seconds", type=float, default=1e9, help="so long, and then what was watched till then")
     parser.add_argument("--replay", nargs=2, metavar=("FILE", "FIRST"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.replay:
         replay(Path(chosen.replay[0]), int(chosen.replay[1]))
-    jobs = [job_of(name, has_bug, chosen.threads) for name in planted_programs.NAMES for has_bug in (False, True)]
-    compile_all(jobs, chosen.jobs)
-    told, seconds = watched(jobs, chosen.jobs)
-    asked = [Asked(chosen.threads, name, SEED) for name in planted_programs.NAMES]
-    print("\n".join(table(told, seconds, asked, chosen.jobs)))
+    ends = time.monotonic() + chosen.seconds
+    jobs = [
+        job_of(name, has_bug, chosen.threads) for name in mixed(planted_programs.NAMES) for has_bug in (False, True)
+    ]
+    jobs = compiled(jobs, chosen.jobs, time.monotonic() + chosen.seconds / 2)
+    print(f"{len(jobs)} programs are compiled", flush=True)
+    told, seconds = watched(jobs, chosen.jobs, ends)
+    names = [name for name in planted_programs.NAMES if {f"pair_{name}_{which}" for which in BOTH} <= seconds.keys()]
+    print("\n".join(table(told, seconds, [Asked(chosen.threads, name, SEED) for name in names], chosen.jobs)))
 
 
 def job_of(name: str, has_bug: bool, threads: int) -> Job:
     """A planted program whose kernel has a name of its own."""
     one = planted_programs.job(planted_programs.program(name), has_bug, threads, SEED)
-    entry = f"pair_{name}_{'bug' if has_bug else 'right'}"
+    entry = f"pair_{name}_{BOTH[has_bug]}"
     steps = tuple(replace(step, entry=entry) for step in one.steps)
     return replace(one, kernel=entry, source=ENTRY.sub(entry, one.source), steps=steps, entries=(entry,))
 
 
-def compile_all(jobs: list[Job], side_by_side: int) -> None:
-    """Have all of them in the cache."""
+def compiled(jobs: list[Job], side_by_side: int, until: float) -> list[Job]:
+    """Those that nvcc takes, and has compiled into the cache by then."""
 
-    def compile_(job: Job) -> None:
+    def is_compiled(job: Job) -> bool:
         try:
-            nvcc.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
+            if time.monotonic() < until:
+                nvcc.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
+                return True
         except ClaimError as error:
             print(f"{job.kernel}: {str(error).splitlines()[0]}", flush=True)
+        return False
 
     with ThreadPoolExecutor(side_by_side) as pool:
-        list(pool.map(compile_, jobs))
+        return [job for job, is_there in zip(jobs, pool.map(is_compiled, jobs), strict=True) if is_there]
 
 
 def replay(file: Path, first: int) -> None:
@@ -104,6 +115,7 @@ class Watching:
     tool: str
     jobs: list[Job]
     folder: Path
+    ends: float
     told: Told = field(default_factory=lambda: defaultdict(set))
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -112,7 +124,7 @@ class Watching:
         file = self.folder / "jobs"
         file.write_bytes(pickle.dumps(self.jobs))
         first = 0
-        while first < len(self.jobs):
+        while first < len(self.jobs) and time.monotonic() < self.ends:
             log = self.folder / f"{first}.log"
             command = [sanitizer.find(), "--tool", self.tool, "--log-file", str(log), *sanitizer.OPTIONS]
             command += ["--report-api-errors", "no"] if self.tool == "memcheck" else []
@@ -126,17 +138,21 @@ class Watching:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
         assert process.stdout is not None
         last, began, rest, out = first, time.monotonic(), b"", process.stdout.fileno()
-        while select.select([out], [], [], SILENT_FOR)[0] and (said := os.read(out, 1 << 16)):
+        while select.select([out], [], [], min(SILENT_FOR, self.left))[0] and (said := os.read(out, 1 << 16)):
             *lines, rest = (rest + said).split(b"\n")
             for line in lines:
                 if line.startswith(b"job "):
                     now = time.monotonic()
                     self.took(last, now - began)
                     last, began = int(line.split()[1]), now
-        self.took(last, time.monotonic() - began)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        if self.left:
+            self.took(last, time.monotonic() - began)
+        ended(process)
         return last
+
+    @property
+    def left(self) -> float:
+        return max(0.0, self.ends - time.monotonic())
 
     def took(self, number: int, seconds: float) -> None:
         """Of a job that has ended; its process's start is the first one's."""
@@ -148,6 +164,18 @@ class Watching:
         for record in sanitizer.records(said):
             if (kind := kind_of(record)) and (named := NAMED.search(record.text)):
                 self.told[named[0]].add(kind)
+
+
+def ended(process: subprocess.Popen[bytes]) -> None:
+    """End a watched process, if it has not ended; its tool writes down what it has seen when it does."""
+    for pid in processes.descendants(process.pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    try:
+        process.wait(FLUSHED_AFTER)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def kind_of(record: sanitizer.Complaint) -> tuple[str, bool] | None:
@@ -163,8 +191,8 @@ def kind_of(record: sanitizer.Complaint) -> tuple[str, bool] | None:
     return ("race", record.head.startswith("Error")) if sanitizer.RACE.match(record.text) else None
 
 
-def watched(jobs: list[Job], side_by_side: int) -> tuple[Told, Counter[str]]:
-    """What the four tools say of each, and how long they take."""
+def watched(jobs: list[Job], side_by_side: int, ends: float) -> tuple[Told, dict[str, float]]:
+    """What the four tools say of each, and how long they take; of those that all four have come to the end of."""
     parts = max(1, side_by_side // len(sanitizer.TOOLS))
     with tempfile.TemporaryDirectory(prefix="kfuzz-tools-") as place, ThreadPoolExecutor(side_by_side) as pool:
         every_one = []
@@ -172,21 +200,22 @@ def watched(jobs: list[Job], side_by_side: int) -> tuple[Told, Counter[str]]:
             for part in range(parts):
                 folder = Path(place) / f"{tool}-{part}"
                 folder.mkdir()
-                every_one.append(Watching(tool, jobs[part::parts], folder))
+                every_one.append(Watching(tool, jobs[part::parts], folder, ends))
         list(pool.map(Watching.run, every_one))
     told: Told = defaultdict(set)
-    seconds = Counter[str]()
+    seconds: dict[str, list[float]] = defaultdict(list)
     for one in every_one:
         for name, kinds in one.told.items():
             told[name] |= kinds
-        seconds.update(one.seconds)
-    return told, seconds
+        for name, took in one.seconds.items():
+            seconds[name].append(took)
+    return told, {name: sum(took) for name, took in seconds.items() if len(took) == len(sanitizer.TOOLS)}
 
 
-def table(told: Told, seconds: Counter[str], asked: list[Asked], side_by_side: int) -> Iterator[str]:
+def table(told: Told, seconds: dict[str, float], asked: list[Asked], side_by_side: int) -> Iterator[str]:
     """A row a class, and their sum."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for name in planted_programs.NAMES:
+    for name in (one.name for one in asked):
         one, row = planted_programs.program(name), counts[planted_programs.program(name).group]
         verdict = verdict_of(one.finds, told[f"pair_{name}_bug"])
         accused = bool(told[f"pair_{name}_right"])
