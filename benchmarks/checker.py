@@ -1,8 +1,8 @@
 """How much the checker finds of the planted programs: `python -m benchmarks.checker [--threads 64,256] [--seeds 3]`.
 
 Every program is run without its bug and with it. Found: an error of the kind that its file names; by a warning: only
-that; accused: a program without a bug of which anything is told but that its atomics come in any order. `--device gpu`
-runs the same programs on a card under the four tools of compute-sanitizer, for the table beside it.
+that; accused: a program without a bug of which anything is told but that its atomics come in any order. tools.py runs
+the same programs under compute-sanitizer.
 """
 
 import argparse
@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -18,11 +18,9 @@ from queue import SimpleQueue
 from benchmarks.labelled import TOLD_AS, planted_programs
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.gpu.device import GpuDevice
 
 Program = planted_programs.Program
 VERDICTS = ("found", "warned", "missed", "silent", "accused", "not run")
-DEVICES: dict[str, Callable[[], Device]] = {"cpu": CpuDevice, "gpu": lambda: GpuDevice(sanitize=True)}
 Counts = dict[str, Counter[str]]
 
 
@@ -31,14 +29,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", default="64,128,256,512,1024")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--device", choices=DEVICES, default="cpu")
     parser.add_argument("--jobs", type=int, default=1, help="so many side by side")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no other program after so many")
     chosen = parser.parse_args()
     sizes = [int(one) for one in chosen.threads.split(",")]
     asked = [Asked(*one) for one in itertools.product(sizes, mixed(planted_programs.NAMES), range(chosen.seeds))]
     by_class, by_size = (defaultdict[str, Counter[str]](Counter) for _ in range(2))
-    for one, verdict, seconds in every(asked, DEVICES[chosen.device], chosen.jobs, chosen.seconds):
+    for one, verdict, seconds in every(asked, chosen.jobs):
         for counts in (by_class[planted_programs.program(one.name).group], by_size[f"{one.threads} threads"]):
             counts[verdict] += 1
             counts["milliseconds"] += round(1000 * seconds)
@@ -59,18 +55,16 @@ def mixed(names: tuple[str, ...]) -> list[str]:
     return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
 
 
-def every(
-    asked: list[Asked], make: Callable[[], Device], jobs: int, seconds: float
-) -> Iterator[tuple[Asked, str, float]]:
+def every(asked: list[Asked], jobs: int) -> Iterator[tuple[Asked, str, float]]:
     """Each program without its bug and with it, what comes of it, and how long that takes."""
-    devices, free, ends = [make() for _ in range(jobs)], SimpleQueue[Device](), time.monotonic() + seconds
+    devices, free = [CpuDevice() for _ in range(jobs)], SimpleQueue[CpuDevice]()
     for one in devices:
         free.put(one)
 
     def pair(one: Asked) -> list[tuple[Asked, str, float]]:
         device = free.get()
         try:
-            return [timed(device, one, has_bug) for has_bug in (False, True)] if time.monotonic() < ends else []
+            return [timed(device, one, has_bug) for has_bug in (False, True)]
         finally:
             free.put(device)
 
@@ -94,8 +88,7 @@ def timed(device: Device, asked: Asked, has_bug: bool) -> tuple[Asked, str, floa
 
 def judged(device: Device, one: Program, has_bug: bool, threads: int, seed: int) -> str:
     """found, warned, missed; accused or silent; or that it could not be run."""
-    on_card = device.name == "gpu"  # where these take no time, and the tools twenty times as long and a minute
-    timeout = 1.0 if on_card or (has_bug and one.finds == "hang") else 20.0
+    timeout = 1.0 if has_bug and one.finds == "hang" else 20.0
     try:
         outcome = device.run(
             planted_programs.job(one, has_bug, threads, seed), Probe(check=True, runs=3, seed=seed, timeout=timeout)

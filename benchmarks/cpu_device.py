@@ -50,7 +50,7 @@ TIMED = (
 def main() -> None:
     """Measure everything once and print it."""
     with CpuDevice() as device:
-        for line in (*thread_steps(device), *trials(device), *check_against_fast(device), *compile_times()):
+        for line in (*thread_steps(device), *trials(device), *compile_times()):
             print(line, flush=True)
 
 
@@ -95,18 +95,6 @@ def seconds_of(device: CpuDevice, jobs: list[Job], runs: int) -> float:
     for job in jobs:
         device.run(job, Probe(runs=runs))
     return time.perf_counter() - began
-
-
-def check_against_fast(device: CpuDevice) -> Iterator[str]:
-    """How many times as long the check flavour takes, kernel by kernel."""
-    ratios = []
-    for name, axes, tune in TIMED:
-        kernel = load(KERNELS / f"{name}.cu")
-        job = bound(kernel, axes, tune)
-        fast, check = fastest_run(device, job, check=False), fastest_run(device, job, check=True)
-        ratios.append(check / fast)
-        yield f"{name:28} fast {fast * 1e3:8.3f} ms   check {check * 1e3:8.3f} ms   {check / fast:5.1f}x"
-    yield f"check against fast, geometric mean: {statistics.geometric_mean(ratios):.1f}x (aim: at most 5x)"
 
 
 def bound(kernel: Kernel, axes: dict[str, int], tune: dict[str, int]) -> Job:

@@ -25,7 +25,6 @@ from pathlib import Path
 from benchmarks.checker import Asked, every, mixed
 from benchmarks.labelled import TOLD_AS, planted_programs
 from kfuzz.devices import ClaimError, Job, Probe, processes
-from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import driver, nvcc, sanitizer
 
 SEED = 0
@@ -219,10 +218,10 @@ def table(told: Told, seconds: dict[str, float], asked: list[Asked], side_by_sid
         one, row = planted_programs.program(name), counts[planted_programs.program(name).group]
         verdict = verdict_of(one.finds, told[f"pair_{name}_bug"])
         accused = bool(told[f"pair_{name}_right"])
-        row.update({"pairs": 1, verdict: 1, "accused": accused})
+        row.update({"pairs": 1, verdict: 1, "accused": int(accused)})
         row["seconds"] += round(seconds[f"pair_{name}_bug"] + seconds[f"pair_{name}_right"])
         print(f"{name}: {verdict}{', accused' * accused}", flush=True)
-    for by_cpu, verdict, took in every(asked, CpuDevice, side_by_side, float("inf")):
+    for by_cpu, verdict, took in every(asked, side_by_side):
         row = counts[planted_programs.program(by_cpu.name).group]
         row.update({f"cpu {verdict}": 1, "cpu milliseconds": round(1000 * took)})
     yield HEAD

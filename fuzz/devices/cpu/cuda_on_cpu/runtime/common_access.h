@@ -1,4 +1,4 @@
-// The short way through the checker: an access of whole words, in bounds, initialised, and ordered with what was there
+// The short way through the checker: an access of whole words, or of a part of one, in bounds, initialised, and ordered with what was there
 // before by the last barrier or by being the same thread's. Nearly every access of a correct kernel is like that.
 //
 // It decides nothing: whatever is not plainly fine goes the long way (checker.cpp), which would have done the same.
@@ -77,6 +77,53 @@ static inline bool write_word(uintptr_t address, Cell &cell, uint16_t &settled, 
   settled = 0;
   unsettle(address);
   return true;
+}
+
+// What one thread does to the bytes of a word at one moment is remembered as one access.
+static inline Trace joined_with(const Trace &before, Trace now) {
+  constexpr uint32_t flags = Trace::atomic_bit | Trace::volatile_bit | Trace::block_bit;
+  if (before.when == now.when && before.thread() == now.thread() && !(before.how & flags)) now.how = static_cast<uint16_t>(now.how | before.bytes());
+  return now;
+}
+
+static inline Trace trace_of_part(uint32_t me, uintptr_t pc, uint32_t bytes) {
+  uint64_t place = pc - memory_map.library_start;
+  return {ordering.now, who_is(me, place), how_is(place, bytes)};
+}
+
+static inline bool read_part(Cell &cell, uint32_t bytes, uint32_t me, uint32_t all_before, bool shared, uintptr_t pc) {
+  if ((cell.addressable() & cell.initialised() & bytes) != bytes || !is_plainly_ordered(cell.write, me, all_before)) return false;
+  if (shared && cell.write.when < all_before) return false;  // left by an earlier block
+  Trace now = trace_of_part(me, pc, bytes);
+  if (!is_plainly_ordered(cell.read, me, all_before)) cell.other_read = cell.read;
+  cell.read = joined_with(cell.read, now);
+  return true;
+}
+
+static inline bool write_part(uintptr_t word, Cell &cell, uint16_t &settled, uint32_t bytes, uint32_t me, uint32_t all_before, bool shared, uintptr_t pc) {
+  if ((cell.addressable() & bytes) != bytes || !is_plainly_ordered(cell.write, me, all_before)) return false;
+  if (shared && cell.write.when < all_before) return false;
+  if (!is_plainly_ordered(cell.read, me, all_before) || !is_plainly_ordered(cell.other_read, me, all_before)) return false;
+  cell.write = joined_with(cell.write, trace_of_part(me, pc, bytes));
+  cell.set_initialised(cell.initialised() | bytes);
+  settled = 0;
+  unsettle(word);
+  return true;
+}
+
+// Of one or two bytes, which lie in one word. False: nothing was done.
+template <uint32_t size, bool writes>
+static inline bool part_access(uintptr_t address, uintptr_t pc) {
+  bool shared;
+  const Region *region = common_region_of(address, shared);
+  if (!region) return false;
+  uint32_t me = static_cast<uint32_t>(block.current), all_before = shared ? ordering.own_start : ordering.all_before;
+  uintptr_t word = address & ~uintptr_t{3};
+  uint32_t bytes = ((1u << size) - 1) << (address & 3);
+  Cell &cell = *region->cell(word);
+  __builtin_prefetch(&cell + 8, 1);
+  if (writes) return write_part(word, cell, *region->settled_at(word), bytes, me, all_before, shared, pc);
+  return read_part(cell, bytes, me, all_before, shared, pc);
 }
 
 template <uint32_t size>

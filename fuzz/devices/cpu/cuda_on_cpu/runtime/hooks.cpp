@@ -57,8 +57,12 @@ inline void plain_access(const void *p, uintptr_t pc) {
 }
 
 template <uint32_t size, bool writes>
-__attribute__((always_inline)) inline void small_access(const void *p, uintptr_t pc) {
-  aligned_access(p, size, writes ? Access::write : Access::read, pc);
+inline void small_access(const void *p, uintptr_t pc) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  if (__builtin_expect(address % size, 0)) return report_misaligned(address, size, pc);
+  if (turn_is_over()) return access_after_turn(p, size, writes ? Access::write : Access::read, pc);
+  checker.last_pc = pc;
+  if (!part_access<size, writes>(address, pc)) checker_access(address, size, writes ? Access::write : Access::read, pc);
 }
 
 void range(const char *p, uint64_t bytes, Access kind, uintptr_t pc) {
