@@ -4,6 +4,7 @@ The comments at the top say what the program is, what the bug must be found as, 
     // class: locks
     // finds: race
     // grid: 4
+    // cluster: 2         so many blocks of it make a cluster
     // y: f32[T] = 0      an output, filled or not; `inout` has input, too
     // x: in f32[4 * T]   an input
     // start: csr start   a graph of 4 * T vertices
@@ -12,7 +13,7 @@ The comments at the top say what the program is, what the bug must be found as, 
 
 import random
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,7 @@ class Program:
     finds: str
     grid: int
     shared: str
+    cluster: int
     arguments: tuple[tuple[str, str], ...]
 
 
@@ -45,9 +47,10 @@ def program(path: Path | str) -> Program:
     path = PROGRAMS / f"{path}.cu" if isinstance(path, str) else path
     source = path.read_text(encoding="utf-8")
     said = dict(_HEADER.findall(source[: source.index("__global__")].split("\n\n")[0]))
-    words = ("class", "finds", "grid", "shared")
+    words = ("class", "finds", "grid", "shared", "cluster")
     arguments = tuple((one, text) for one, text in said.items() if one not in words)
-    return Program(path, source, said["class"], said["finds"], int(said["grid"]), said.get("shared", "0"), arguments)
+    shared, cluster = said.get("shared", "0"), int(said.get("cluster", "0"))
+    return Program(path, source, said["class"], said["finds"], int(said["grid"]), shared, cluster, arguments)
 
 
 def job(one: Program, has_bug: bool, threads: int, seed: int) -> Job:
@@ -65,6 +68,8 @@ def job(one: Program, has_bug: bool, threads: int, seed: int) -> Job:
             continue
         args.append(name)
     step = Step("k", (one.grid, 1, 1), (threads, 1, 1), _number(one.shared, threads), tuple(args))
+    if one.cluster:
+        step = replace(step, cluster=(one.cluster, 1, 1))
     flags = ("-DBUG",) if has_bug else ()
     return Job(one.path.stem, one.path, one.source, flags, 256, tuple(buffers), (step,), ("k",))
 

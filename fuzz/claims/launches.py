@@ -30,7 +30,7 @@ from kfuzz.devices.cuda_text import split_commas
 from kfuzz.devices.headers import sources
 
 HOST_KEYS = ("entry", "args", "call", "home")
-KEYS = ("entry", "args", "call", "grid", "block", "shared", "when")
+KEYS = ("entry", "args", "call", "grid", "block", "shared", "cluster", "when")
 EXAMPLE = '[[launch]], then entry = "name", grid = "rows", block = 256, args = ["y", "x", "rows", "cols"]'
 Functions = Mapping[str, Parameters]
 Choices = Mapping[str, tuple[int, ...]]
@@ -50,6 +50,8 @@ class Launch:
     shared: Expression
     args: tuple[str, ...]
     when: Expression | None = None
+    cluster: tuple[Expression, ...] = ()
+    """How many blocks along each axis make a cluster; empty where there are none."""
     made: Arguments | None = None
     on_host: bool = False
     returns: tuple[str, ...] = ()
@@ -158,10 +160,26 @@ def read_launch(
         block=read_dimensions(front, (*key, "block"), names),
         shared=read_number(front, (*key, "shared"), names) if has_shared else expression.number("0", ()),
         args=written.texts if is_plain else uses(written.texts, (*arrays, *names)),
+        cluster=read_cluster(front, key, written.function, names),
         when=None if when is None else checked(front, (*key, "when"), when, names, expression.condition),
         made=None if is_plain else arguments_of(written, parameters, arrays, names),
         widths=widths_of(written, parameters),
     )
+
+
+def read_cluster(front: FrontMatter, key: KeyPath, function: str, names: tuple[str, ...]) -> tuple[Expression, ...]:
+    """The blocks of a cluster: as the claim has them, else as the function's own `__cluster_dims__` does."""
+    if "cluster" in table(front, key):
+        return read_dimensions(front, (*key, "cluster"), names)
+    name = re.escape(function.partition("<")[0].strip().rpartition("::")[2])
+    said = re.search(rf"__cluster_dims__\s*\(([^()]*)\)[^;{{}}]*?\b{name}\s*\(", front.source)
+    if not said:
+        return ()
+    sides = [side.strip() for side in said[1].split(",")]
+    if not all(side.isdigit() for side in sides):
+        found = f"its function has __cluster_dims__({said[1]}); say what these numbers are: cluster = ..."
+        raise front.error(key, found)
+    return tuple(expression.number(side, ()) for side in sides)
 
 
 def read_dimensions(front: FrontMatter, key: KeyPath, names: tuple[str, ...]) -> tuple[Expression, ...]:

@@ -24,7 +24,9 @@ HOST_FUNCTION = re.compile(r"(?<=[\s*&>])(\w+)\s*\(")
 BODY = re.compile(r"\s*(?:noexcept\s*)?\{")
 GLOBAL = re.compile(r"\b(?:__global__|__device__(?!\s+__host__))\b")
 NO_NAMES = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof"})
-ATTRIBUTES = re.compile(r"__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__attribute__\s*\(\(.*?\)\)")
+ATTRIBUTES = re.compile(
+    r"(?:__launch_bounds__|__cluster_dims__)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__attribute__\s*\(\(.*?\)\)"
+)
 
 
 @dataclass(frozen=True)

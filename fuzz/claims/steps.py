@@ -10,9 +10,9 @@ from kfuzz.claims.arguments import ClaimedArrays
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath
 from kfuzz.claims.launches import Launch
-from kfuzz.claims.reading import Sizes, at, evaluate
+from kfuzz.claims.reading import Sizes, at, evaluate, table
 from kfuzz.devices import Step
-from kfuzz.devices.limits import BLOCK_MAX, C_INT_BYTES, GRID_MAX, SHARED_MAX, THREADS_MAX
+from kfuzz.devices.limits import BLOCK_MAX, C_INT_BYTES, CLUSTER_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
 
 LaunchSize = tuple[int, int, int]
 """x, y and z of a grid or a block."""
@@ -44,13 +44,32 @@ def step_of(
         if arg not in arrays and not -(1 << 8 * width - 1) <= sizes[arg] < 1 << 8 * width - 1:
             found = f"'{arg}' is {sizes[arg]} {at(sizes)}; it is passed as an integer of {8 * width} bits"
             raise front.error((*key, "args"), found)
+    grid = sides_of(front, (*key, "grid"), launch.grid, GRID_MAX, sizes)
     return Step(
         entry=launch.entry_for(sizes),
-        grid=sides_of(front, (*key, "grid"), launch.grid, GRID_MAX, sizes),
+        grid=grid,
         block=block,
         shared=shared,
+        cluster=cluster_of(front, key, launch, grid, sizes),
         args=tuple(one for arg in launch.args for one in handed(arg, launch, arrays, sizes, shapes)),
     )
+
+
+def cluster_of(
+    front: FrontMatter, key: KeyPath, launch: Launch, grid: LaunchSize, sizes: Sizes
+) -> LaunchSize | tuple[()]:
+    """The blocks of a cluster along each axis, of which the grid is a multiple."""
+    if not launch.cluster:
+        return ()
+    place = (*key, "cluster") if "cluster" in table(front, key) else key
+    cluster = sides_of(front, place, launch.cluster, (CLUSTER_MAX,) * 3, sizes)
+    if prod(cluster) > CLUSTER_MAX:
+        raise front.error(place, f"{prod(cluster)} blocks {at(sizes)}; a cluster has at most {CLUSTER_MAX}")
+    for axis, blocks, side in zip("xyz", grid, cluster, strict=True):
+        if blocks % side:
+            found = f"the grid has {blocks} blocks along {axis} {at(sizes)}; it is a multiple of the cluster's {side}"
+            raise front.error(place, found)
+    return cluster
 
 
 def handed(

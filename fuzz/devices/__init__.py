@@ -120,13 +120,17 @@ def is_python(job: "Job") -> bool:
 
 @dataclass(frozen=True)
 class Step:
-    """One launch: `args` are buffer names or integers, in the order of the function's parameters or of `declared`."""
+    """One launch: `args` are buffer names or integers, in the order of the function's parameters or of `declared`.
+
+    `cluster`: how many blocks along each axis start together and reach each other's shared memory; () without clusters.
+    """
 
     entry: Entry
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared: int
     args: tuple[str | int, ...]
+    cluster: tuple[int, int, int] | tuple[()] = ()
 
 
 @dataclass(frozen=True)

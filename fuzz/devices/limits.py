@@ -8,6 +8,9 @@ BLOCK_MAX = (1024, 1024, 64)
 THREADS_MAX = 1024
 """Of a block, however its sides are."""
 
+CLUSTER_MAX = 16
+"""Blocks of a cluster: 8 on any card that has them, 16 on an H100 and its kin that allow it."""
+
 SHARED_MAX = 227 * 1024
 """Bytes of dynamic shared memory that a block may opt into, on the cards that allow most."""
 STATIC_SHARED_MAX = 48 * 1024

@@ -45,6 +45,8 @@ def sections(kernel: Kernel) -> Iterator[Section]:
             ("shared", f"{launch.shared.text} bytes"),
             ("args", launch.shown_args),
         ]
+        if launch.cluster:
+            lines.insert(2, ("cluster", f"{', '.join(size.text for size in launch.cluster)} blocks"))
         if launch.when:
             lines.insert(0, ("when", launch.when.text))
         yield f"launch {number}" if len(kernel.launches) > 1 else "launch", lines

@@ -98,6 +98,7 @@ class RawStep(Structure):
         ("arg_count", c_uint32),
         ("grid", c_uint32 * 3),
         ("block", c_uint32 * 3),
+        ("cluster", c_uint32 * 3),
         ("shared", c_uint32),
         ("on_host", c_uint32),
         ("context", c_void_p),
@@ -155,6 +156,7 @@ class RawFinding(Structure):
         ("other_work", c_uint32),
         ("other_launched", c_uint32),
         ("other_block_known", c_uint32),
+        ("owner", c_uint64),
     ]
 
 

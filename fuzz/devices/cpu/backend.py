@@ -166,6 +166,7 @@ class LaidOut:
             self._args.append(arguments(values))
             raw = RawStep(entry=entry.raw, args=self._args[-1], arg_count=len(values), shared=step.shared)
             raw.grid[:], raw.block[:], raw.on_host = step.grid, step.block, is_host(step.entry)
+            raw.cluster[: len(step.cluster)] = step.cluster
             yield raw
 
     def run(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:

@@ -99,6 +99,10 @@ SEEN: dict[str, Seen] = {
     "refusal_unseen": Seen("launch-refused"),
     "refusal_seen": Seen("launch-refused", "warning"),
     "earlier_answer_changed": Seen("stateful"),
+    "remote_too_early": Seen("race"),
+    "remote_too_late": Seen("race"),
+    "cluster_never_meets": Seen("divergent-barrier"),
+    "cluster_barrier_misused": Seen("divergent-barrier"),
 }
 """What the runtime may see, in the order of abi.h's Kind, where 0 is nothing."""
 NAMES = ("none", *SEEN)
@@ -123,6 +127,7 @@ class Race:
     other_writes: bool
     with_host: bool
     """One of the two is the host's own."""
+    in_shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -299,9 +304,10 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
         calls=() if left_behind else _calls(raw, launch, scene, lines, of_host),
     )
     race = None
-    if kind == "race":
+    if seen in _RACES:
         traits, with_host = (raw.traits, raw.other_traits), OF_THE_HOST in (raw.work, raw.other_work)
-        race = Race(raw.relation, *traits, bool(raw.writes), bool(raw.other_writes), with_host)
+        in_shared = raw.place in (IN_STATIC_SHARED, IN_DYNAMIC_SHARED)
+        race = Race(raw.relation, *traits, bool(raw.writes), bool(raw.other_writes), with_host, in_shared)
     return Sight(finding, doubt, not left_behind, seen == "partly_uninitialised", race)
 
 
@@ -373,6 +379,8 @@ def _message(seen: str, raw: RawFinding, scene: RunScene, array: str | None, ind
     launch = scene.launch(raw)
     me, other = (f"thread {_shown(_coordinates(one, launch.block))}" for one in (raw.thread, raw.other_thread))
     where = f"{array}[{index}]" if array is not None else f"address 0x{raw.address:x}"
+    if raw.owner:
+        where += f" of block {_shown(_coordinates(raw.owner - 1, launch.grid))}"
     mask = f"mask {raw.detail:#010x}"
     if seen in _RACES:
         who = WORK.get(raw.work, me)
@@ -408,6 +416,15 @@ def _message(seen: str, raw: RawFinding, scene: RunScene, array: str | None, ind
         "waits_for_more_blocks": f"{raw.detail} blocks wait for one that has not started; {holder}",
         "grid_never_meets": f"{raw.detail} blocks wait in grid.sync() for "
         + (f"one that cannot start: {holder}" if raw.writes else "others that have ended without it"),
+        "remote_too_early": f"{me} {_DOES[bool(raw.writes)]} {where}, which may not have begun: "
+        "needs cluster.sync() before",
+        "remote_too_late": f"{me} {_DOES[bool(raw.writes)]} {where}, which may have ended: "
+        "needs cluster.sync() behind, that both blocks come to",
+        "cluster_never_meets": f"{me} waits in the cluster's barrier for {raw.detail} others, which cannot come: "
+        f"{other} of block {_shown(_coordinates(raw.other_block, launch.grid))} waits elsewhere",
+        "cluster_barrier_misused": f"{me} waits in the cluster's barrier, and has not arrived"
+        if raw.detail
+        else f"{me} arrives twice at the cluster's barrier, and has not waited between",
     }[seen]
 
 
@@ -419,6 +436,7 @@ REFUSALS = (
     "a block of more than 1024 threads, or 64 along z",
     "more dynamic shared memory than the kernel is allowed: 48 KB, or what cudaFuncSetAttribute says",
     "a cooperative grid of more blocks than are resident at once",
+    "a grid that is no multiple of its clusters, or a cluster of more than 8 blocks that the kernel is not allowed",
 )
 """In the order of abi.h's Refused."""
 

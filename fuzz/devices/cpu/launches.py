@@ -14,8 +14,11 @@ OPENS, CLOSES = "([{", ")]}"
 UNCHECKED = '__attribute__((no_sanitize("thread", "undefined")))'
 
 
-def launches(code: str, source: str, path: object) -> Iterator[TextEdit]:
-    """Two edits for each launch: what stands before its configuration, and what between that and its arguments."""
+def launches(code: str, source: str, path: object, every: str) -> Iterator[TextEdit]:
+    """Two edits for each launch: what stands before its configuration, and what between that and its arguments.
+
+    `every` is the code of all files, where a kernel may say what clusters it is launched in.
+    """
     for opened in (found.start() for found in re.finditer("<<<", code)):
         start, closed = callee_start(code, opened), closing(code, opened + 3, ">>>")
         arguments = closing(code, closed + 3, "(") if closed >= 0 else -1
@@ -24,7 +27,15 @@ def launches(code: str, source: str, path: object) -> Iterator[TextEdit]:
             raise ClaimError(f"{path}:{line}: this launch is not understood; kernel<<<grid, block>>>(arguments) is")
         name = " ".join(source[start:opened].replace("\\\n", " ").split())
         yield start, opened + 3, f"::cuda_on_cpu::Launch(__LINE__, {lines(source[start:opened])}"
-        yield closed, arguments, f").of({named(name)}, {called(name)}){lines(source[closed:arguments])}"
+        of = f"{clusters_of(name, every)}.of({named(name)}, {called(name)})"
+        yield closed, arguments, f"){of}{lines(source[closed:arguments])}"
+
+
+def clusters_of(name: str, every: str) -> str:
+    """What a kernel's own `__cluster_dims__` adds to its launch."""
+    function = re.escape(name.partition("<")[0].strip().rpartition("::")[2])
+    said = re.search(rf"__cluster_dims__\s*\(([^()]*)\)[^;{{}}]*?\b{function}\s*\(", every)
+    return f".in_clusters({said[1].strip()})" if said else ""
 
 
 def named(name: str) -> str:

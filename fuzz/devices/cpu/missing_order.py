@@ -99,6 +99,8 @@ def _general(race: Race, first: str, second: str) -> str:
     if race.relation == IN_OTHER_BLOCKS:
         if race.traits & race.other_traits & IS_ATOMIC and (race.traits | race.other_traits) & IS_OF_BLOCK_SCOPE:
             return "an atomic of block scope meets a block other than its own: it needs device scope"
+        if race.in_shared:
+            return f"needs cluster.sync() between {first} and {second}"
         return "no barrier orders blocks: needs atomics with fences, or a launch for each of the two"
     where = f"between {first} and {second}" if first != second else f"between two turns of {first}"
     if race.relation == IN_ONE_WARP:

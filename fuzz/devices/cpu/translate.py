@@ -38,14 +38,15 @@ _SHARES_WITH_HOST = re.compile(r"\bcuda(?:MallocManaged|MallocHost|HostAlloc)\s*
 """Then the host's own accesses are looked at, for it may be too early."""
 _OTHER_THREADS = re.compile(r"\bstd\s*::\s*(?:j?thread|async)\b|\bpthread_create\b|#\s*pragma\s+omp\b|\btbb\s*::")
 _CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(?P<name>\w+)\s*[\[;={]")
-_KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*?)?\b(?P<name>\w+)\s*\(")
+_KERNEL = re.compile(
+    r"\b__global__\b[^;{}()]*?(?:(?:__launch_bounds__|__cluster_dims__)\s*\([^)]*\)[^;{}()]*?)*\b(?P<name>\w+)\s*\("
+)
 
 _UNSUPPORTED = (
     (r"<<<", "launches in the source (<<<...>>>): the claim's [[launch]] says how kernels are launched"),
     (r"\basm\b|\b__asm__\b|\b__asm\b", "inline PTX (asm)"),
     (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
     (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
-    (r"\bthis_cluster\s*\(|\bcluster_group\b|\b__cluster_dims__\b", "thread block clusters"),
     (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelEx\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
     (r"\bcudaGraph\w*\s*\(|\bcudaStreamBeginCapture\s*\(", "CUDA graphs"),
     (r"\bthrust\s*::", "thrust"),
@@ -103,7 +104,7 @@ def translated(
     if with_host:
         shares = _SHARES_WITH_HOST.search(every) and not _OTHER_THREADS.search(every)
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):
-            some.extend(launches(code, text, file.path))
+            some.extend(launches(code, text, file.path, every))
             if not shares:
                 some.extend(unchecked(code, words))
     done = tuple(map(_edited, texts, edits))

@@ -22,6 +22,8 @@ MAX_DYNAMIC_SHARED, NON_PORTABLE_CLUSTER = 8, 14
 PLAIN_SHARED = 48 << 10
 THREAD_LOCAL, NON_BLOCKING = 1, 1
 END = 0
+CLUSTER_DIMENSION = 4
+"""Of cuLaunchKernelEx's attributes."""
 PARAMS, PARAMS_SIZE = 1, 2
 """Of cuLaunchKernel's `extra`: what follows is all arguments together, or how many bytes they are."""
 TRANSFERS_A_CLOCK = 2
@@ -178,14 +180,44 @@ def new_stream() -> c_void_p:
     return stream
 
 
+class _Attribute(ctypes.Structure):
+    """CUlaunchAttribute: which it is, and a value of 64 bytes, of which a cluster's sides take three words."""
+
+    _fields_ = (("id", c_uint), ("unused", c_uint), ("value", c_uint * 16))
+
+
+class _Config(ctypes.Structure):
+    """CUlaunchConfig."""
+
+    _fields_ = (
+        ("grid", c_uint * 3),
+        ("block", c_uint * 3),
+        ("shared", c_uint),
+        ("stream", c_void_p),
+        ("attributes", ctypes.POINTER(_Attribute)),
+        ("count", c_uint),
+    )
+
+
 def launch(
-    function: c_void_p, grid: GridSize, block: GridSize, shared: int, arguments: bytes, stream: c_void_p
+    function: c_void_p,
+    grid: GridSize,
+    block: GridSize,
+    shared: int,
+    arguments: bytes,
+    stream: c_void_p,
+    cluster: GridSize | tuple[()] = (),
 ) -> None:
     """One launch; the arguments as they lie in a parameter block."""
     given = ctypes.create_string_buffer(arguments, max(len(arguments), 1))
     size = c_size_t(len(arguments))
     extra = (c_void_p * 5)(PARAMS, ctypes.addressof(given), PARAMS_SIZE, ctypes.addressof(size), END)
-    call("cuLaunchKernel", function, *map(c_uint, (*grid, *block, shared)), stream, c_void_p(), extra)
+    if not cluster:
+        call("cuLaunchKernel", function, *map(c_uint, (*grid, *block, shared)), stream, c_void_p(), extra)
+        return
+    sides = _Attribute(CLUSTER_DIMENSION, 0, (*cluster,))
+    config = _Config((*grid,), (*block,), shared, stream, ctypes.pointer(sides), 1)
+    call("cuLaunchKernelEx", byref(config), function, c_void_p(), extra)
 
 
 def packed(values: Sequence[int], sizes: Sequence[int]) -> bytes:

@@ -19,6 +19,7 @@ constexpr uint32_t most_threads = 1024, most_z = 64, most_grid_yz = 65535, most_
 struct Allowance {
   const void *kernel;
   uint64_t dynamic_shared;
+  bool large_clusters;
 };
 constexpr uint32_t most_allowances = 256;
 Allowance allowances[most_allowances];
@@ -41,6 +42,17 @@ Refused why_refused(dim3 grid, dim3 block, size_t shared, const void *kernel) {
     return Refused::large_block;
   if (shared > dynamic_shared_allowed(kernel)) return Refused::shared_memory;
   return Refused::no;
+}
+
+constexpr uint32_t portable_cluster = 8, most_in_cluster = 16;
+
+bool fits_clusters(dim3 grid, ClusterSides cluster, const void *kernel) {
+  const unsigned int *side = cluster.of;
+  if (!side[0] && !side[1] && !side[2]) return true;
+  if (!side[0] || !side[1] || !side[2] || grid.x % side[0] || grid.y % side[1] || grid.z % side[2]) return false;
+  const Allowance *known = allowance_of(kernel);
+  uint64_t blocks = uint64_t{side[0]} * side[1] * side[2];
+  return blocks <= (known && known->large_clusters ? most_in_cluster : portable_cluster);
 }
 
 bool is_resident(dim3 grid, dim3 block, size_t shared, const void *kernel) {
@@ -118,14 +130,17 @@ uint64_t dynamic_shared_allowed(const void *kernel) {
 using namespace cuda_on_cpu;
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
-                                                    void (*invoke)(void **), void *context, int line, bool cooperative) {
+                                                    void (*invoke)(void **), void *context, int line, bool cooperative,
+                                                    ClusterSides cluster) {
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   Refused why = why_refused(grid, block, shared, kernel);
+  if (why == Refused::no && !fits_clusters(grid, cluster, kernel)) why = Refused::cluster;
   if (cooperative && why == Refused::no && !is_resident(grid, block, shared, kernel)) why = Refused::not_resident;
   Launched wanted = {static_cast<uint32_t>(line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, why, 0, {}};
   note_calls(__builtin_frame_address(0), wanted.calls);
   const Launched &launched = written_down(wanted);
   if (launched.refused != Refused::no) {
+    if (launched.refused == Refused::cluster) return returns(cudaErrorInvalidClusterSize);
     if (launched.refused == Refused::not_resident) return returns(cudaErrorCooperativeLaunchTooLarge);
     return returns(launched.refused == Refused::shared_memory ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration);
   }
@@ -133,7 +148,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_
   Step step = {};
   step.entry = &entry;
   step.context = context;
-  for (int i = 0; i < 3; i++) step.grid[i] = launched.grid[i], step.block[i] = launched.block[i];
+  for (int i = 0; i < 3; i++) step.grid[i] = launched.grid[i], step.block[i] = launched.block[i], step.cluster[i] = cluster.of[i];
   step.shared = static_cast<uint32_t>(shared);
   Within runtime;
   Working kernel_works(timeline_of(stream), Work::kernel, false);
@@ -142,12 +157,16 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_
 }
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {
-  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-  if (value < 0 || static_cast<uint64_t>(value) > most_dynamic_shared) return returns(cudaErrorInvalidValue);
+  bool of_shared = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize;
+  if (!of_shared && attribute != cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
+  if (of_shared && (value < 0 || static_cast<uint64_t>(value) > most_dynamic_shared)) return returns(cudaErrorInvalidValue);
   Allowance *known = allowance_of(kernel);
   if (!known && allowance_count == most_allowances) return returns(cudaErrorInvalidValue);
-  if (!known) known = &allowances[allowance_count++];
-  *known = {kernel, static_cast<uint64_t>(value)};
+  if (!known) *(known = &allowances[allowance_count++]) = {kernel, plain_dynamic_shared, false};
+  if (of_shared)
+    known->dynamic_shared = static_cast<uint64_t>(value);
+  else
+    known->large_clusters = value != 0;
   return cudaSuccess;
 }
 

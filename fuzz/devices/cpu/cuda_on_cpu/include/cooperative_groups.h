@@ -227,6 +227,44 @@ class grid_group {
 
 static inline grid_group this_grid() { return {}; }
 
+// The blocks that start together and reach each other's shared memory; of a launch without clusters, the block alone.
+class cluster_group {
+ public:
+  struct arrival_token {};
+  static dim3 dim_blocks() { return dim3(cuda_on_cpu_cluster_side(0), cuda_on_cpu_cluster_side(1), cuda_on_cpu_cluster_side(2)); }
+  static dim3 block_index() {
+    dim3 dim = dim_blocks();
+    return dim3(blockIdx.x % dim.x, blockIdx.y % dim.y, blockIdx.z % dim.z);
+  }
+  static unsigned int num_blocks() { return cuda_on_cpu_cluster_side(0) * cuda_on_cpu_cluster_side(1) * cuda_on_cpu_cluster_side(2); }
+  static unsigned int block_rank() { return cuda_on_cpu_cluster_rank(); }
+  static unsigned int num_threads() { return num_blocks() * thread_block::size(); }
+  static unsigned int size() { return num_threads(); }
+  static unsigned int thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  static dim3 dim_threads() {
+    dim3 dim = dim_blocks();
+    return dim3(dim.x * blockDim.x, dim.y * blockDim.y, dim.z * blockDim.z);
+  }
+  static dim3 thread_index() {
+    dim3 index = block_index();
+    return dim3(index.x * blockDim.x + threadIdx.x, index.y * blockDim.y + threadIdx.y, index.z * blockDim.z + threadIdx.z);
+  }
+  static void sync(CUDA_ON_CPU_LINE) { cuda_on_cpu_cluster_barrier(line); }
+  static arrival_token barrier_arrive(CUDA_ON_CPU_LINE) {
+    cuda_on_cpu_cluster_arrive(line);
+    return {};
+  }
+  static void barrier_wait(CUDA_ON_CPU_LINE) { cuda_on_cpu_cluster_wait(line); }
+  static void barrier_wait(arrival_token &&, CUDA_ON_CPU_LINE) { cuda_on_cpu_cluster_wait(line); }
+  static unsigned int query_shared_rank(const void *p) { return cuda_on_cpu_shared_rank(p); }
+  template <class T>
+  static T *map_shared_rank(T *p, int rank) {
+    return static_cast<T *>(cuda_on_cpu_map_shared(const_cast<const void *>(static_cast<const volatile void *>(p)), static_cast<uint32_t>(rank)));
+  }
+};
+
+static inline cluster_group this_cluster() { return {}; }
+
 // Groups of which only the running program knows what they are: a whole block, or lanes of a warp.
 class thread_group {
  public:

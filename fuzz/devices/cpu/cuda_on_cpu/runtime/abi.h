@@ -81,13 +81,14 @@ struct Step {
   const Argument *args;
   uint32_t arg_count;
   uint32_t grid[3], block[3];
+  uint32_t cluster[3];  // 0: the launch has no clusters
   uint32_t shared;
   uint32_t on_host;  // a host function, which is called once, and launches
   void *context;     // of a launch by the host: all that `invoke` is given, instead of `args`
 };
 
 // Why a launch was refused, as a GPU does.
-enum class Refused : uint32_t { no, empty_grid, large_grid, empty_block, large_block, shared_memory, not_resident };
+enum class Refused : uint32_t { no, empty_grid, large_grid, empty_block, large_block, shared_memory, not_resident, cluster };
 
 // A tensor that a host function returns: its type in torch's numbers.
 constexpr uint32_t max_rank = 8, max_given = 32;
@@ -147,6 +148,10 @@ enum class Kind : uint32_t {
   refusal_unseen,  // a launch that was refused, and nobody asked
   refusal_seen,
   earlier_answer_changed,  // what an earlier call has returned is not what it was: result number `place_number`
+  remote_too_early,  // shared memory of another block of the cluster, which may not have begun
+  remote_too_late,   // which may have ended
+  cluster_never_meets,
+  cluster_barrier_misused,  // arrives twice; or, where `detail` is 1, waits without having arrived
 };
 
 // How near to each other two threads are; which of two accesses is what.
@@ -188,6 +193,7 @@ struct Finding {
   uint32_t launched;  // which of the host's launches
   Work work, other_work;
   uint32_t other_launched, other_block_known;
+  uint64_t owner;     // 0, or 1 + the other block of the cluster whose shared memory it is
 };
 
 enum class Status : uint32_t { finished, stopped, timed_out, too_large, refused };

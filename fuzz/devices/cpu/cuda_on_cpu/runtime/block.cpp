@@ -2,6 +2,7 @@
 #include "block.h"
 
 #include "checker.h"
+#include "cluster.h"
 #include "late_writes.h"
 #include "report.h"
 #include "stacks.h"
@@ -66,6 +67,7 @@ static void thread_is_done(int t) {
   run->thread_steps++;
   leave_warp(t);
   if (block.arrived && block.arrived == block.live) release_barrier();
+  if (block.cluster) leave_cluster(t);
 }
 
 // What every stack runs: one thread after another, until one of them waits and another stack takes over.
@@ -144,11 +146,12 @@ void run_block() {
   while (block.live) {
     if (!nobody_can_run()) run_next(main_context);
     if (block.has_left) return;
-    if (!block.live || !nobody_can_run() || resolve_stuck_warp()) continue;
-    if (block.at_grid_barrier && block.at_grid_barrier == block.live) {
+    if (!block.live || !nobody_can_run() || go_on_in_warps()) continue;
+    if (block.at_cluster_barrier || (block.at_grid_barrier && block.at_grid_barrier == block.live)) {
       block.has_left = true;
       return;
     }
+    report_stuck_warp();
     stop_run(Status::stopped);
   }
 }

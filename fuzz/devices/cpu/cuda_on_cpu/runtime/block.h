@@ -14,7 +14,9 @@ namespace cuda_on_cpu {
 constexpr int max_threads = 1024, warp_lanes = 32, max_warps = max_threads / warp_lanes;
 constexpr int main_context = -1;  // the launcher, which is no CUDA thread
 
-enum class State : uint8_t { ready, at_barrier, at_grid_barrier, in_warp, done };
+enum class State : uint8_t { ready, at_barrier, at_grid_barrier, at_cluster_barrier, in_warp, done };
+
+struct Cluster;
 
 // Hot fields lie in packed arrays: with 256 threads they share the L1 cache with 256 stack frames.
 struct Threads {
@@ -68,6 +70,12 @@ struct Block {
   uint32_t polls_in_all;  // since it last began to run
   bool has_left;        // others shall run: it only polls, or it is another block's turn
   NamedBarrier named[named_barriers];
+  Cluster *cluster;     // null: no other block is in it, and nobody has asked for it
+  uint32_t rank;        // in its cluster
+  int at_cluster_barrier;
+  uint32_t waits_in_phase;  // of the cluster's barrier: those who wait there
+  // Of each thread: it has arrived at the cluster's barrier and not waited yet; in an odd phase; to wait later.
+  uint64_t has_arrived[max_threads / 64], arrived_in_odd[max_threads / 64], arrived_apart[max_threads / 64];
 };
 
 extern Threads threads;
@@ -172,7 +180,8 @@ size_t bytes_of_warps(int threads_in_block);
 void save_warps(char *to);
 void restore_warps(const char *from);
 void leave_warp(int thread);
-bool resolve_stuck_warp();
+bool go_on_in_warps();  // lanes that converge, or take a step together, where nobody else can run
+void report_stuck_warp();
 bool lane_is_live(int thread);
 // The current thread waits for the lanes of its warp that come to this place in the library, too, or never will.
 void step_with_warp(uint32_t place, const void *frame);

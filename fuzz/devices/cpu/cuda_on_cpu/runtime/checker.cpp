@@ -10,6 +10,7 @@
 #include "../host/host.h"
 #include "arena.h"
 #include "block.h"
+#include "cluster.h"
 #include "common_access.h"
 #include "heap.h"
 #include "held_races.h"
@@ -218,6 +219,12 @@ void check_cells(const Region &region, const Seen &s, bool shared) {
   }
 }
 
+// False: it was to the shared memory of a block that has ended.
+bool reaches_remote(const Seen &s) {
+  uint32_t rank = remote_rank_of(s.address);
+  return rank == no_rank || checker_remote_access(rank, {s.address, s.bytes, s.writes, trace_of(s, Trace::whole)});
+}
+
 void check(const Seen &s) {
   bool shared;
   const Region *region = region_of(s.address, shared);
@@ -227,6 +234,7 @@ void check(const Seen &s) {
     run_is_damaged();
     end_thread();
   }
+  if (shared && block.cluster && !reaches_remote(s)) return;
   if (s.writes && region == &memory_map.variables && is_constant(s.address)) report_access(Kind::constant_written, s);
   check_cells(*region, s, shared);
 }
@@ -329,7 +337,10 @@ void checker_starts_block(BlockOrdering &starting) {
   order_block(starting);
 }
 void checker_resumes_block(BlockOrdering &resumed) { order_resumed(resumed); }
-void checker_ends_block() { settle_races(); }
+void checker_ends_block() {
+  if (block.cluster) checker_ends_member();
+  settle_races();
+}
 
 void checker_passed_barrier() {
   settle_races();
@@ -339,6 +350,11 @@ void checker_passed_barrier() {
 void checker_passed_grid_barrier() {
   settle_all_races();
   order_grid_barrier();
+}
+
+void checker_passed_cluster_barrier(Cluster &cluster) {
+  settle_all_but_late_races();
+  order_cluster_barrier(cluster);
 }
 
 void checker_synced_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) { order_warp(first_thread, lanes, all_lanes); }
@@ -352,8 +368,10 @@ uint64_t checker_stored_by(uintptr_t address) {
 
 void checker_fence(Scope scope) { order_fence(block.current, run->assume & scopes_reach ? Scope::device : scope); }
 
-// Shared memory is its block's alone, whatever an atomic's scope, and other blocks have theirs at the same address.
+// Shared memory is its block's alone, whatever an atomic's scope, but for the others of its cluster; and other blocks
+// have theirs at the same address.
 static Scope scope_at(uintptr_t address, Scope scope) {
+  if (block.cluster && block.cluster->size > 1) return scope;
   bool shared;
   region_of(address, shared);
   return shared ? Scope::block : scope;

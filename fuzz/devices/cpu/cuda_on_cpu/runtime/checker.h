@@ -9,6 +9,8 @@
 
 namespace cuda_on_cpu {
 
+struct Cluster;
+
 // Before the first launch of a run: what memory there is.
 bool checker_prepare(const Run &run, uintptr_t library_start, uintptr_t library_end);
 void checker_finish();
@@ -32,6 +34,7 @@ void checker_resumes_block(BlockOrdering &block);
 void checker_ends_block();
 void checker_passed_barrier();
 void checker_passed_grid_barrier();
+void checker_passed_cluster_barrier(Cluster &cluster);
 void checker_synced_warp(int first_thread, uint32_t lanes, uint32_t all_lanes);
 
 // From the hooks; common_access.h has the short way for what is nearly always the case.

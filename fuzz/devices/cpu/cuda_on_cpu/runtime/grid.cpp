@@ -6,10 +6,12 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <initializer_list>
 
 #include "async_copies.h"
 #include "block.h"
 #include "checker.h"
+#include "cluster.h"
 #include "memory_map.h"
 #include "ordering.h"
 #include "report.h"
@@ -36,6 +38,7 @@ struct Resident {
   Ring ring;
   Woken woken;
   uint16_t order[max_threads];
+  Cluster *cluster;
 };
 
 // Numbers of residents, the one that has waited longest first.
@@ -55,8 +58,9 @@ Queue waiting, at_barrier;
 uint32_t unused[max_residents], unused_count, used_count;  // the last one used first: its memory is in the caches
 uint32_t loaded;  // whose state the globals hold
 uint32_t limit;
+uint32_t cluster_size, parked;  // blocks that wait for others of their cluster
 bool limited_by_card, last_only_polls, starts_next;
-uint64_t next_position, blocks_in_all, progress_seen, in_vain;
+uint64_t next_position, starts_in_all, progress_seen, in_vain;
 const Step *step;
 Index *block_index;
 
@@ -68,13 +72,21 @@ bool allocate(T *&made, size_t count = 1) {
   return made;
 }
 
-uint32_t next_unused() { return unused_count ? unused[unused_count - 1] : used_count; }
+// The residents that begin next: those that have ended last, then new ones.
+uint32_t unused_at(uint32_t which) { return which < unused_count ? unused[unused_count - 1 - which] : used_count + which - unused_count; }
 
-bool prepare_resident(uint32_t number) {
-  if (number == max_residents) return false;
-  Resident &r = residents[number];
-  return allocate(r.ordering) && allocate(r.threads) && allocate(r.warps, bytes_of_warps(max_threads)) &&
-         map_shared_of(number, step->shared);
+uint32_t take_unused() { return unused_count ? unused[--unused_count] : used_count++; }
+
+bool prepare_residents(uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t number = unused_at(i);
+    if (number >= max_residents) return false;
+    Resident &r = residents[number];
+    if (!allocate(r.ordering) || !allocate(r.threads) || !allocate(r.warps, bytes_of_warps(max_threads)) || (cluster_size > 1 && !allocate(r.cluster)) ||
+        !map_shared_of(number, step->shared))
+      return false;
+  }
+  return true;
 }
 
 void copy_threads(Threads &to, const Threads &from) {
@@ -93,6 +105,35 @@ void save() {
   copy_threads(*r.threads, threads);
   memcpy(r.order, order, sizeof order);
   save_warps(r.warps);
+}
+
+// The first thread that waits for this; -1: none does.
+int waiting_in(const Threads &those, State state) {
+  for (int t = 0; t < block.size; t++)
+    if (those.state[t] == state) return t;
+  return -1;
+}
+
+uint64_t cluster_of_block(uint64_t number) {
+  uint64_t cluster = 0, row = 1;
+  for (int axis = 0; axis < 3; axis++) {
+    cluster += row * (number % step->grid[axis] / step->cluster[axis]);
+    row *= step->grid[axis] / step->cluster[axis];
+    number /= step->grid[axis];
+  }
+  return cluster;
+}
+
+// Which block of the grid the one of this rank in a cluster is.
+uint64_t block_of_cluster(uint64_t cluster, uint32_t rank) {
+  uint64_t at[3], rest = cluster;
+  for (int axis = 0; axis < 3; axis++) {
+    uint64_t side = step->cluster[axis], clusters = step->grid[axis] / side;
+    at[axis] = rest % clusters * side + rank % side;
+    rest /= clusters;
+    rank /= static_cast<uint32_t>(side);
+  }
+  return at[0] + step->grid[0] * (at[1] + step->grid[1] * at[2]);
 }
 
 void show_block(uint64_t number) {
@@ -127,6 +168,84 @@ void resume(uint32_t number) {
     show_block(block.number);
   }
   if (run->check) checker_resumes_block(*r.ordering);
+  if (block.cluster) release_from_cluster_barrier();
+}
+
+// The blocks of a cluster begin together, and the one that is first in the schedule runs.
+uint32_t start_blocks(uint64_t number) {
+  uint32_t first = take_unused();
+  if (cluster_size == 1) {
+    start(first, number);
+    return first;
+  }
+  if (run->only_block_count) number = cluster_of_block(number);
+  Cluster &c = *residents[first].cluster;
+  c = {};
+  c.size = c.left = cluster_size;
+  c.live = cluster_size * static_cast<uint32_t>(block.size);
+  memcpy(c.side, step->cluster, sizeof c.side);
+  uint32_t first_rank = run->schedule == forward ? 0 : run->schedule == reverse ? cluster_size - 1 : static_cast<uint32_t>(random_bits() % cluster_size);
+  for (uint32_t i = 0; i < cluster_size; i++) {
+    uint32_t rank = (run->schedule == reverse ? first_rank - i + cluster_size : first_rank + i) % cluster_size;
+    uint32_t resident = i ? take_unused() : first;
+    uint64_t in_grid = block_of_cluster(number, rank);
+    c.member[rank].resident = resident;
+    c.member[rank].block = in_grid;
+    c.member[rank].ordering = residents[resident].ordering;
+    start(resident, in_grid);
+    block.cluster = &c;
+    block.rank = rank;
+    save();
+    if (i) waiting.push(resident);
+  }
+  resume(first);
+  return first;
+}
+
+// Its memory is another's as soon as nobody of its cluster may look for it there.
+void end_block(uint32_t number) {
+  if (cluster_size == 1) {
+    unused[unused_count++] = number;
+    return;
+  }
+  Cluster &c = *block.cluster;
+  c.member[block.rank].has_ended = true;
+  if (--c.left) return;
+  for (uint32_t rank = 0; rank < c.size; rank++) unused[unused_count++] = c.member[rank].resident;
+}
+
+// Others run: this block only polls, or it is their turn, or it waits for them.
+void leave(uint32_t number) {
+  save();
+  if (block.at_cluster_barrier && nobody_can_run() && block.waits_in_phase == block.cluster->phase) {
+    block.cluster->member[block.rank].is_parked = true;
+    parked++;
+  } else {
+    (block.at_grid_barrier == block.live ? at_barrier : waiting).push(number);
+  }
+}
+
+// Nobody can run, and a block waits in the barrier of its cluster: for whom?
+[[noreturn]] void report_stuck_cluster() {
+  for (uint32_t r = 0; r < used_count; r++) {
+    const Block &b = residents[r].block;
+    if (!b.cluster || !b.cluster->member[b.rank].is_parked || b.cluster->member[b.rank].resident != r) continue;
+    resume(r);
+    block.current = waiting_in(threads, State::at_cluster_barrier);
+    const Cluster &c = *block.cluster;
+    for (uint32_t rank = 0; rank < c.size; rank++) {
+      if (c.member[rank].has_ended) continue;
+      const Threads &its = *residents[c.member[rank].resident].threads;
+      for (State state : {State::at_barrier, State::in_warp, State::at_grid_barrier})
+        if (int t = waiting_in(its, state); t >= 0) {
+          report_cluster_never_meets(c.live - c.arrived, c.member[rank].block, t, its.line[t]);
+          stop_run(Status::stopped);
+        }
+    }
+    report_cluster_never_meets(c.live - c.arrived, block.number, block.current, threads.line[block.current]);
+    break;
+  }
+  stop_run(Status::stopped);
 }
 
 uint32_t card_limit() {
@@ -138,10 +257,12 @@ uint32_t card_limit() {
 }
 
 bool can_start() {
-  uint32_t resident = waiting.count + at_barrier.count;
-  if (next_position == blocks_in_all || resident >= limit) return false;
+  uint32_t resident = waiting.count + at_barrier.count + parked;
+  if (next_position == starts_in_all || resident + cluster_size > limit) return false;
   if (waiting.count && !last_only_polls && resident >= residents_by_turns) return false;
-  if (!has_stacks_for(uint64_t{resident + 1} * static_cast<uint64_t>(block.size)) || !prepare_resident(next_unused())) {
+  uint64_t stacks = uint64_t{resident + cluster_size} * static_cast<uint64_t>(block.size);
+  if (!has_stacks_for(stacks) || !prepare_residents(cluster_size)) {
+    if (!resident && cluster_size > 1) stop_run(Status::too_large);
     if (resident) limit = resident, limited_by_card = false;
     return !resident;
   }
@@ -163,8 +284,8 @@ void pass_grid_barrier() {
 void look_whether_anything_comes_on() {
   if (progress != progress_seen || !last_only_polls) in_vain = 0;
   progress_seen = progress;
-  if (++in_vain > uint64_t{rounds_in_vain} * (waiting.count + 1) && next_position < blocks_in_all) {
-    report_waits_for_more_blocks(waiting.count + at_barrier.count, limited_by_card);
+  if (++in_vain > uint64_t{rounds_in_vain} * (waiting.count + 1) && next_position < starts_in_all) {
+    report_waits_for_more_blocks(waiting.count + at_barrier.count + parked, limited_by_card);
     stop_run(Status::stopped);
   }
 }
@@ -172,6 +293,8 @@ void look_whether_anything_comes_on() {
 uint64_t greatest_common_divisor(uint64_t a, uint64_t b) { return b ? greatest_common_divisor(b, a % b) : a; }
 
 }  // namespace
+
+uint32_t size_of_cluster(const Step &s) { return s.cluster[0] ? s.cluster[0] * s.cluster[1] * s.cluster[2] : 1; }
 
 BlockOrder::BlockOrder(uint64_t blocks) : count(run->only_block_count ? run->only_block_count : blocks), factor(1), shift(0) {
   if (run->schedule != shuffled || blocks < 2) return;
@@ -186,32 +309,59 @@ uint64_t BlockOrder::at(uint64_t position) const {
   return static_cast<uint64_t>((static_cast<unsigned __int128>(position) * factor + shift) % count);
 }
 
-bool has_other_blocks() { return waiting.count || next_position < blocks_in_all; }
+bool has_other_blocks() { return waiting.count || next_position < starts_in_all; }
 
-void run_grid(const Step &the_step, const BlockOrder &blocks, Index *index) {
+Cluster &own_cluster() {
+  if (block.cluster) return *block.cluster;
+  Resident &r = residents[loaded];
+  if (!allocate(r.cluster)) stop_run(Status::too_large);
+  *r.cluster = {};
+  r.cluster->size = r.cluster->left = 1;
+  for (uint32_t &side : r.cluster->side) side = 1;
+  r.cluster->live = static_cast<uint32_t>(block.live);
+  r.cluster->member[0].resident = loaded;
+  r.cluster->member[0].block = block.number;
+  r.cluster->member[0].ordering = r.ordering;
+  return *(block.cluster = r.cluster);
+}
+
+void unpark(Cluster &c) {
+  for (uint32_t rank = 0; rank < c.size; rank++)
+    if (c.member[rank].is_parked) {
+      c.member[rank].is_parked = false;
+      waiting.push(c.member[rank].resident);
+      parked--;
+    }
+}
+
+const Step *running_step() { return step; }
+
+void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *index) {
   step = &the_step;
   block_index = index;
-  waiting.count = at_barrier.count = unused_count = used_count = 0;
+  waiting.count = at_barrier.count = unused_count = used_count = parked = 0;
+  cluster_size = size_of_cluster(the_step);
   limit = has_place_for_residents() ? card_limit() : 1;
   limited_by_card = limit > 1 && limit <= max_residents;
   if (limit > max_residents) limit = max_residents;
+  if (limit < cluster_size) stop_run(Status::too_large);
   last_only_polls = starts_next = true;
   next_position = in_vain = 0;
-  blocks_in_all = blocks.count;
-  for (run->blocks_done = 0; run->blocks_done < blocks.count;) {
+  starts_in_all = order_of_starts.count;
+  for (run->blocks_done = 0; run->blocks_done < starts_in_all * cluster_size;) {
     uint32_t number;
     if ((starts_next || !waiting.count) && can_start()) {
-      number = next_unused();
-      unused_count ? unused_count-- : used_count++;
-      start(number, blocks.at(next_position++));
+      number = start_blocks(order_of_starts.at(next_position++));
     } else if (waiting.count) {
       number = waiting.pop();
       resume(number);
-    } else if (next_position == blocks.count && !run->blocks_done) {
+    } else if (parked) {
+      report_stuck_cluster();
+    } else if (next_position == starts_in_all && !run->blocks_done) {
       pass_grid_barrier();
       continue;
     } else {
-      report_grid_never_meets(next_position < blocks.count, at_barrier.count, limited_by_card);
+      report_grid_never_meets(next_position < starts_in_all, at_barrier.count, limited_by_card);
       stop_run(Status::stopped);
     }
     run_block();
@@ -220,12 +370,11 @@ void run_grid(const Step &the_step, const BlockOrder &blocks, Index *index) {
       if (run->check) checker_ends_block();
       run->blocks_done++;
       progress++;
-      unused[unused_count++] = number;
+      end_block(number);
       continue;
     }
     last_only_polls = only_polls();
-    save();
-    (block.at_grid_barrier == block.live ? at_barrier : waiting).push(number);
+    leave(number);
     look_whether_anything_comes_on();
   }
   enter_shared_of(0);

@@ -6,12 +6,18 @@ namespace cuda_on_cpu {
 
 constexpr uint32_t max_residents = 4352;  // more than a card holds
 
-// The order of the blocks, a bijection of [0, count): position -> block.
+// Blocks in a cluster of the launch; 1 where it has none.
+uint32_t size_of_cluster(const Step &step);
+
+// The order of the blocks, or of the clusters, a bijection of [0, count): position -> block.
 struct BlockOrder {
   uint64_t count, factor, shift;
   explicit BlockOrder(uint64_t blocks);
   uint64_t at(uint64_t position) const;
 };
+
+// The launch that runs.
+const Step *running_step();
 
 void run_grid(const Step &step, const BlockOrder &blocks, Index *block_index);
 

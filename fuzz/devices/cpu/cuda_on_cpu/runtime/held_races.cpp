@@ -181,8 +181,12 @@ void settle_races() {
   settle_where([](const Held &h) { return h.owner == ordering.own_start; });
 }
 
-void settle_all_races() {
+void settle_all_but_late_races() {
   settle_where([](const Held &) { return true; });
+}
+
+void settle_all_races() {
+  settle_all_but_late_races();
   for (int i = 0; i < count; i++) settle_at_end(held[i]);
   forget_races();
 }

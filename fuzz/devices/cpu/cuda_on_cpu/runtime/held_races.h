@@ -28,6 +28,7 @@ void hold_atomic_after_guess(const Meeting &meeting);
 void forgive_guesses(uintptr_t address, uint32_t bytes);
 void note_guess(uintptr_t pc);  // a read of this place was one
 void settle_races();            // of the running block
+void settle_all_but_late_races();  // before what ends their interval
 void settle_all_races();        // of the launch
 void forget_races();
 

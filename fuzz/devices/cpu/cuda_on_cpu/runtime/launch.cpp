@@ -55,7 +55,7 @@ void launch(const Step &the_step) {
     checker_starts_launch(step->shared);
   else
     paint_shared_zones(step->shared);
-  run_grid(*step, BlockOrder(uint64_t{step->grid[0]} * step->grid[1] * step->grid[2]), module.block);
+  run_grid(*step, BlockOrder(uint64_t{step->grid[0]} * step->grid[1] * step->grid[2] / size_of_cluster(*step)), module.block);
   if (run->check)
     checker_ends_launch();
   else

@@ -4,6 +4,7 @@
 
 #include "arena.h"
 #include "block.h"
+#include "cluster.h"
 #include "grid.h"
 #include "heap.h"
 #include "library_image.h"
@@ -155,6 +156,15 @@ void enter_shared_shadow_of(uint32_t resident) {
   memory_map.dynamic_shared = of_resident[resident].dynamic_array;
 }
 
+const Region *remote_region_of(uintptr_t address, bool &shared) {
+  uint32_t rank = remote_rank_of(address);
+  if (rank == no_rank) return nullptr;
+  const SharedShadow &s = of_resident[block.cluster->member[rank].resident];
+  shared = true;
+  if (s.dynamic_array.holds(address)) return &s.dynamic_array;
+  return s.static_arrays.holds(address) ? &s.static_arrays : nullptr;
+}
+
 void unmap_shared_shadow_of(uint32_t resident) {
   unmap_shadow(of_resident[resident].static_arrays);
   unmap_shadow(of_resident[resident].dynamic_array);
@@ -206,6 +216,11 @@ static uintptr_t distance(uintptr_t address, uintptr_t start, uint64_t bytes) {
 
 void locate(uintptr_t address, Finding &f) {
   f.address = address;
+  if (uint32_t rank = remote_rank_of(address); rank != no_rank) {
+    const Member &owner = block.cluster->member[rank];
+    f.owner = 1 + owner.block;
+    return locate_in_shared_of(owner.resident, address, f);
+  }
   if (address - (dynamic_start() - shared_red_zone) < dynamic_shared_capacity + 2 * shared_red_zone)
     return locate_in(f, Place::dynamic_shared, 0, dynamic_start(), address);
   uintptr_t nearest = shared_red_zone;

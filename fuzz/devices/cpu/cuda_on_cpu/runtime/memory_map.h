@@ -36,12 +36,16 @@ static inline const Region *common_region_of(uintptr_t address, bool &shared) {
   return nullptr;
 }
 
+// Shared memory of other blocks of the running one's cluster.
+const Region *remote_region_of(uintptr_t address, bool &shared);
+
 static inline const Region *region_of(uintptr_t address, bool &shared) {
   const Region *region = common_region_of(address, shared);
   if (region) return region;
   shared = false;
   if (memory_map.variables.holds(address)) return &memory_map.variables;
-  return memory_map.heap.holds(address) ? &memory_map.heap : nullptr;
+  if (memory_map.heap.holds(address)) return &memory_map.heap;
+  return remote_region_of(address, shared);
 }
 
 // Local memory, and what is the library's own: allowed, and not looked at.

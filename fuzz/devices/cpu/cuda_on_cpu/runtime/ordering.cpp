@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cluster.h"
 #include "messages.h"
 #include "work.h"
 
@@ -45,8 +46,8 @@ uint32_t warp_of(int thread) { return max_threads + static_cast<uint32_t>(thread
 void forget_what_is_known(BlockOrdering &own) {
   own.track = ordering.track;
   own.known_to_all = own.fenced_by_all = nothing;
-  if (own.uses_fences) memset(own.thread, 0, sizeof own.thread);
-  own.uses_fences = false;
+  if (own.keeps_knowledge) memset(own.thread, 0, sizeof own.thread);
+  own.uses_fences = own.keeps_knowledge = false;
 }
 
 // More happened than can be kept: all of it counts as ordered.
@@ -93,6 +94,7 @@ Knowledge all_known(int t) {
   const BlockOrdering &own = *ordering.own;
   uint32_t warp = static_cast<uint32_t>(t) / warp_lanes;
   Knowledge known = joined(own.known_to_all, own.thread[t].known);
+  if (block.cluster) known = with(known, agent(own.number, whole), own.start + 1);  // it has begun
   if (own.interval_start > own.start) known = with(known, agent(own.number, whole), own.interval_start);
   if (own.warp_start[warp] > own.interval_start) known = with(known, agent(own.number, warp_of(t)), own.warp_start[warp]);
   for (uint32_t lane = 0; own.partial_warps >> warp & 1 && lane < warp_lanes; lane++)
@@ -211,7 +213,7 @@ void order_barrier() {
   BlockOrdering &own = *ordering.own;
   own.interval_start = tick();
   if (own.interval_start > ordering.alone_from) ordering.alone_interval = own.interval_start;
-  if (!own.uses_fences) return;
+  if (!own.keeps_knowledge) return;
   make_room();
   own.known_to_all = of_all_threads(of_all_threads(own.known_to_all, &ThreadOrdering::known), &ThreadOrdering::pending_in_block);
   own.fenced_by_all = of_all_threads(own.fenced_by_all, &ThreadOrdering::fenced);
@@ -221,12 +223,102 @@ void order_barrier() {
   }
 }
 
+bool has_begun(const BlockOrdering &other, int current) {
+  const BlockOrdering &own = *ordering.own;
+  return other.start < ordering.all_before || known_until(own.known_to_all, agent(other.number, whole)) > other.start ||
+         known_until(own.thread[current].known, agent(other.number, whole)) > other.start;
+}
+
+// By any of its threads: it ends when the last of them does.
+bool is_known_at_end(const Trace &before) {
+  const BlockOrdering &own = *ordering.own;
+  if (before.when < ordering.all_before || before.when < own.start) return true;
+  uint32_t number = shift_at(before.when).number;
+  int thread = static_cast<int>(before.thread());
+  if (knows(own.known_to_all, number, thread, before.when)) return true;
+  for (int t = 0; own.keeps_knowledge && t < block.size; t++)
+    if (knows(own.thread[t].known, number, thread, before.when)) return true;
+  return false;
+}
+
+namespace {
+
+Knowledge told(Cluster &c) {
+  if (c.track != ordering.track) c.told = c.told_before = nothing;
+  c.track = ordering.track;
+  return c.told;
+}
+
+bool is_apart(const Member &m, int t) { return m.apart[t / 64] >> (t % 64) & 1; }
+
+bool has_any_apart(const Member &m) {
+  for (uint64_t bits : m.apart)
+    if (bits) return true;
+  return false;
+}
+
+// What a block has done until now. Its threads wait, so that all of them have; of those who go on meanwhile, what they
+// had done when they arrived was told then.
+Knowledge all_done_by(const Member &m, Knowledge known) {
+  const BlockOrdering &own = *m.ordering;
+  bool all_wait = !has_any_apart(m);
+  known = joined(known, own.known_to_all);
+  known = with(known, agent(own.number, whole), all_wait ? ordering.now : own.start + 1);
+  for (int t = 0; (own.keeps_knowledge || !all_wait) && t < block.size; t++) {
+    if (is_apart(m, t)) continue;
+    known = joined(known, joined(own.thread[t].known, own.thread[t].pending_in_block));
+    if (!all_wait) known = with(known, agent(own.number, static_cast<uint32_t>(t)), ordering.now);
+  }
+  return known;
+}
+
+void learn(const Member &m, Knowledge all) {
+  BlockOrdering &own = *m.ordering;
+  if (!has_any_apart(m)) {
+    own.known_to_all = joined(own.known_to_all, all);
+    return;
+  }
+  own.keeps_knowledge = true;
+  for (int t = 0; t < block.size; t++)
+    if (!is_apart(m, t)) own.thread[t].known = joined(own.thread[t].known, all);
+}
+
+}  // namespace
+
+void order_cluster_barrier(Cluster &c) {
+  make_room();
+  tick();
+  for (uint32_t rank = 0; rank < c.size; rank++)
+    if (c.member[rank].ordering->track != ordering.track) forget_what_is_known(*c.member[rank].ordering);
+  Knowledge all = told(c);
+  for (uint32_t rank = 0; rank < c.size; rank++) all = all_done_by(c.member[rank], all);
+  for (uint32_t rank = 0; rank < c.size; rank++) {
+    learn(c.member[rank], all);
+    memset(c.member[rank].apart, 0, sizeof c.member[rank].apart);
+  }
+  c.told = nothing;
+  c.told_before = all;
+}
+
+void order_arrival_apart(Cluster &c, int t) {
+  make_room();
+  c.told = joined(told(c), all_known(t));
+}
+
+void order_wait_of_cluster(Cluster &c, int t) {
+  BlockOrdering &own = *ordering.own;
+  make_room();
+  told(c);
+  own.keeps_knowledge = true;
+  own.thread[t].known = joined(own.thread[t].known, c.told_before);
+}
+
 void order_grid_barrier() { ordering.all_before = tick(); }
 
 void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) {
   BlockOrdering &own = *ordering.own;
   uint32_t warp = static_cast<uint32_t>(first_thread) / warp_lanes, now = tick();
-  if (own.uses_fences) {
+  if (own.keeps_knowledge) {
     make_room();
     Knowledge known = nothing, fenced = nothing, fenced_in_block = nothing;
     for (int l = 0; l < warp_lanes; l++) {
@@ -264,7 +356,7 @@ void order_fence(int t, Scope scope) {
   BlockOrdering &own = *ordering.own;
   ThreadOrdering &me = own.thread[t];
   make_room();
-  own.uses_fences = true;
+  own.uses_fences = own.keeps_knowledge = true;
   me.known = joined(me.known, me.pending_in_block);
   if (scope == Scope::device) me.known = joined(me.known, me.pending);
   me.fenced_in_block = all_known(t);
@@ -278,7 +370,7 @@ void order_strong(int t, uintptr_t address, const Strength &s) {
   if (s.reads) {
     Knowledge in_block = message(address, own.number), got = in_block;
     if (s.scope == Scope::device) got = joined(got, message(address, to_everybody));
-    if (got) own.uses_fences = true;
+    if (got) own.uses_fences = own.keeps_knowledge = true;
     if (s.acquires)
       me.known = joined(me.known, got);
     else

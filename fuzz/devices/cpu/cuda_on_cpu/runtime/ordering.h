@@ -38,7 +38,8 @@ struct BlockOrdering {
   uint32_t number;          // in the order in which the blocks of a launch have started
   uint32_t start, interval_start;
   uint32_t track;           // where it differs from Ordering's, what is known here was forgotten meanwhile
-  bool uses_fences;         // some thread's ordering is not all zero
+  bool uses_fences;
+  bool keeps_knowledge;     // some thread's ordering is not all zero
   Knowledge known_to_all;   // as barriers have spread it
   Knowledge fenced_by_all;
   uint32_t partial_warps;   // one bit a warp: lanes have synced without all the others
@@ -92,6 +93,13 @@ void order_block(BlockOrdering &block);   // it starts
 void order_resumed(BlockOrdering &block);  // it goes on, after others have run
 void order_barrier();
 void order_grid_barrier();  // all blocks have come to it
+// All threads of a cluster have come to its barrier; a thread has, and will wait later; it has waited.
+void order_cluster_barrier(Cluster &cluster);
+void order_arrival_apart(Cluster &cluster, int current);
+void order_wait_of_cluster(Cluster &cluster, int current);
+// Whether the current thread knows that a block has begun; whether the block that ends now knows of an access of another.
+bool has_begun(const BlockOrdering &other, int current);
+bool is_known_at_end(const Trace &before);
 void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes);
 void order_fence(int current, Scope scope);
 void order_strong(int current, uintptr_t address, const Strength &strength);

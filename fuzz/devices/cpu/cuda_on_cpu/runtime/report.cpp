@@ -22,7 +22,8 @@ static bool may_follow_from_damage(Kind kind) {
     case Kind::lanes_never_meet:
     case Kind::hang:
     case Kind::waits_for_more_blocks:
-    case Kind::grid_never_meets: return true;
+    case Kind::grid_never_meets:
+    case Kind::cluster_never_meets: return true;
     default: return false;
   }
 }
@@ -96,6 +97,15 @@ void report_grid_never_meets(uint32_t waiting, bool some_cannot_start, bool card
     f->writes = some_cannot_start;
     f->bytes = card_holds_no_more;
   }
+}
+
+// The current thread waits in the barrier of its cluster, and another one elsewhere.
+void report_cluster_never_meets(uint32_t missing, uint64_t other_block, int other_thread, int other_line) {
+  Finding *f = report(Kind::cluster_never_meets, 0, static_cast<uint32_t>(threads.line[block.current]), 0, static_cast<uint32_t>(other_line));
+  if (!f) return;
+  f->detail = missing;
+  f->other_block = other_block;
+  f->other_thread = static_cast<uint32_t>(other_thread);
 }
 
 void report_lanes_never_meet(int waiting, int missing, uint32_t mask, bool missing_is_at_barrier) {

@@ -118,6 +118,52 @@ void unmap_shared_of_residents() {
   }
 }
 
+namespace {
+
+const SharedMemory &shared_of(uint32_t resident) { return resident ? of_resident[resident] : first(); }
+
+// With what lies around the arrays: whoever misses one is to miss it in the same way.
+bool is_near(uintptr_t address, const char *start, uint64_t bytes) {
+  return address - (reinterpret_cast<uintptr_t>(start) - shared_red_zone) < bytes + 2 * shared_red_zone;
+}
+
+bool is_in_dynamic_of(const SharedMemory &s, uintptr_t address) {
+  return is_near(address, s.dynamic_array, running_step()->shared);
+}
+
+}  // namespace
+
+bool is_shared_of(uint32_t resident, uintptr_t address) {
+  const SharedMemory &s = shared_of(resident);
+  return is_in_dynamic_of(s, address) || is_near(address, s.static_arrays, static_shared_bytes());
+}
+
+void *same_place(const void *p, uint32_t of, uint32_t in) {
+  const SharedMemory &from = shared_of(of), &to = shared_of(in);
+  auto *at = static_cast<const char *>(p);
+  if (is_in_dynamic_of(from, reinterpret_cast<uintptr_t>(p))) return to.dynamic_array + (at - from.dynamic_array);
+  return to.static_arrays + (at - from.static_arrays);
+}
+
+void locate_in_shared_of(uint32_t resident, uintptr_t address, Finding &f) {
+  const SharedMemory &s = shared_of(resident);
+  auto offset_from = [address](const char *start) { return static_cast<int64_t>(address - reinterpret_cast<uintptr_t>(start)); };
+  f.place = Place::dynamic_shared;
+  f.offset = offset_from(s.dynamic_array);
+  if (is_in_dynamic_of(s, address)) return;
+  uint64_t nearest = ~uint64_t{0};
+  for (uint32_t i = 0; i < run->shared_array_count; i++) {
+    const SharedArray &array = run->shared_arrays[i];
+    int64_t offset = offset_from(s.static_arrays + array.offset), bytes = static_cast<int64_t>(array.bytes);
+    auto distance = static_cast<uint64_t>(offset < 0 ? -offset : offset < bytes ? 0 : offset - bytes + 1);
+    if (distance >= nearest) continue;
+    nearest = distance;
+    f.place = Place::static_shared;
+    f.place_number = i;
+    f.offset = offset;
+  }
+}
+
 uint64_t shared_bytes_of_arrays() {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < run->shared_array_count; i++) bytes += run->shared_arrays[i].bytes;

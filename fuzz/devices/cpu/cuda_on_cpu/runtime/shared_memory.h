@@ -27,6 +27,11 @@ void enter_shared_of(uint32_t resident);
 void unmap_shared_of_residents();
 uint64_t shared_bytes_of_arrays();
 
+// Of any resident, also while another one runs.
+bool is_shared_of(uint32_t resident, uintptr_t address);
+void *same_place(const void *p, uint32_t of, uint32_t in);
+void locate_in_shared_of(uint32_t resident, uintptr_t address, Finding &finding);
+
 // Before every block: shared memory starts it with the poison, as it starts with anything on hardware.
 void poison_shared(uint32_t dynamic_bytes);
 

@@ -285,9 +285,10 @@ static bool go_on_without_the_others() {
   return false;
 }
 
+bool go_on_in_warps() { return take_steps() || go_on_without_the_others(); }
+
 // Nobody can run. Threads in a collective wait for lanes that wait elsewhere: no hardware gets out of this.
-bool resolve_stuck_warp() {
-  if (take_steps() || go_on_without_the_others()) return true;
+void report_stuck_warp() {
   for (int w = 0; w * warp_lanes < block.size; w++) {
     Warp &warp = warps[w];
     if (!warp.meetings) continue;
@@ -295,9 +296,8 @@ bool resolve_stuck_warp() {
     int waiting = w * warp_lanes + __builtin_ctz(m.arrived);
     int missing = w * warp_lanes + __builtin_ctz(m.mask & warp.live & ~m.arrived);
     report_lanes_never_meet(waiting, missing, m.mask, threads.state[missing] == State::at_barrier);
-    return false;
+    return;
   }
-  return false;
 }
 
 }  // namespace cuda_on_cpu

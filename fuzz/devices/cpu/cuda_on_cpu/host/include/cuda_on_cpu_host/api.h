@@ -37,6 +37,7 @@ typedef enum cudaError {
   cudaErrorMisalignedAddress = 716,
   cudaErrorLaunchFailure = 719,
   cudaErrorCooperativeLaunchTooLarge = 720,
+  cudaErrorInvalidClusterSize = 912,
   cudaErrorNotSupported = 801,
   cudaErrorUnknown = 999,
 } cudaError_t;
@@ -255,5 +256,14 @@ CUDA_ON_CPU_RUNTIME cuda_on_cpu_blocks_per_multiprocessor(int *blocks, const voi
 
 // A launch: `invoke` is called by every thread with `context`. `kernel` is null where the text does not say which it is.
 // Of a cooperative one all blocks have to be resident at once.
+namespace cuda_on_cpu {
+
+// How many blocks make a cluster, along each axis; 0: there are no clusters.
+struct ClusterSides {
+  unsigned int of[3];
+};
+
+}  // namespace cuda_on_cpu
+
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
-                                            void (*invoke)(void **), void *context, int line, bool cooperative = false);
+                                            void (*invoke)(void **), void *context, int line, bool cooperative = false, cuda_on_cpu::ClusterSides cluster = {});

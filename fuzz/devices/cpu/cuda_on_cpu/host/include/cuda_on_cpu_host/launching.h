@@ -35,6 +35,13 @@ class Launch {
   Launch(int line, dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr)
       : line_(line), grid_(grid), block_(block), shared_(shared), stream_(stream) {}
 
+  // The kernel's __cluster_dims__.
+  Launch in_clusters(unsigned int x, unsigned int y = 1, unsigned int z = 1) const {
+    Launch other = *this;
+    other.cluster_ = {{x, y, z}};
+    return other;
+  }
+
   template <class Named, class Kernel>
   auto of(Named named, Kernel kernel) const {
     const void *address = nullptr;
@@ -42,7 +49,7 @@ class Launch {
     return [launch = *this, address, kernel](auto &&...given) mutable {
       Bound<Kernel, std::decay_t<decltype(given)>...> bound{kernel, {static_cast<decltype(given)>(given)...}};
       cuda_on_cpu_host_launch(launch.grid_, launch.block_, launch.shared_, launch.stream_, address, bound.invoke, &bound,
-                              launch.line_);
+                              launch.line_, false, launch.cluster_);
     };
   }
 
@@ -51,6 +58,7 @@ class Launch {
   dim3 grid_, block_;
   size_t shared_;
   cudaStream_t stream_;
+  cuda_on_cpu::ClusterSides cluster_ = {};
 };
 
 }  // namespace cuda_on_cpu

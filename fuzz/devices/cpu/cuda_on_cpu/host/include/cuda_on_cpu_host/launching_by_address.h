@@ -4,9 +4,12 @@
 #pragma once
 #include "launching.h"
 
-enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2, cudaLaunchAttributePriority = 8 };
+enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2, cudaLaunchAttributeClusterDimension = 4, cudaLaunchAttributePriority = 8 };
 union cudaLaunchAttributeValue {
   int cooperative, priority;
+  struct {
+    unsigned int x, y, z;
+  } clusterDim;
 };
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
@@ -31,9 +34,10 @@ struct ByType {
   static Given at(Kernel &kernel, void **args, std::index_sequence<i...>) {
     return {kernel, {*static_cast<std::decay_t<Parameter> *>(args[i])...}};
   }
-  static cudaError_t launch(Given given, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, int line, bool cooperative) {
+  static cudaError_t launch(Given given, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, int line, bool cooperative,
+                            ClusterSides cluster = {}) {
     auto *address = reinterpret_cast<const void *>(given.kernel);
-    return cuda_on_cpu_host_launch(grid, block, shared, stream, address, Given::invoke, &given, line, cooperative);
+    return cuda_on_cpu_host_launch(grid, block, shared, stream, address, Given::invoke, &given, line, cooperative, cluster);
   }
 };
 
@@ -54,9 +58,13 @@ inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, 
 template <class... P, class... Given>
 inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...), Given &&...given) {
   bool cooperative = false;
-  for (unsigned int i = 0; i < config->numAttrs; i++)
-    if (config->attrs[i].id == cudaLaunchAttributeCooperative) cooperative = config->attrs[i].val.cooperative;
+  cuda_on_cpu::ClusterSides cluster = {};
+  for (unsigned int i = 0; i < config->numAttrs; i++) {
+    const cudaLaunchAttribute &one = config->attrs[i];
+    if (one.id == cudaLaunchAttributeCooperative) cooperative = one.val.cooperative;
+    if (one.id == cudaLaunchAttributeClusterDimension) cluster = {{one.val.clusterDim.x, one.val.clusterDim.y, one.val.clusterDim.z}};
+  }
   using Type = cuda_on_cpu::ByType<P...>;
   return Type::launch({kernel, {static_cast<Given &&>(given)...}}, config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                      config->stream, __builtin_LINE(), cooperative);
+                      config->stream, __builtin_LINE(), cooperative, cluster);
 }
