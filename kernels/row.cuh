@@ -1,7 +1,7 @@
 // What the fast kernels share: a row in vectors of 16 bytes, whatever its alignment, and reductions of lanes and blocks.
 //
 // A row begins where the one before it ends, so that vectors of it begin at a head of single elements and leave a tail.
-// Head and tail together are the row's edge: fewer than two vectors, one element a worker.
+// Head and tail together are the row's edge, one element a worker.
 #pragma once
 
 template <class E>
@@ -26,22 +26,23 @@ __device__ __forceinline__ void narrow(float *to, const Vector<float> &v) {
     __stcs(reinterpret_cast<float4 *>(to), make_float4(v.of[0], v.of[1], v.of[2], v.of[3]));
 }
 
-template <class E>
+template <class E, int BYTES = 16>
 struct Row {
-    // Of a row of x: [0, head) and what lies behind the vectors is its edge.
+    // Of a row of x: [0, head) and what lies behind the vectors is its edge. The vectors begin at a multiple of BYTES.
     static constexpr int width = Vector<E>::width;
+    static constexpr int line = BYTES / sizeof(E);
     const E *x;
     int cols;
-    int head;  // elements, ranges [0, min(width - 1, cols)]
+    int head;  // elements, ranges [0, min(line - 1, cols)]
     int vectors;  // ranges [0, cols / width]
 
     __device__ __forceinline__ Row(const E *x, size_t row, int cols) : x(x + row * cols), cols(cols) {
-        const int misplaced = static_cast<int>(reinterpret_cast<size_t>(this->x) % 16 / sizeof(E));
-        head = min((width - misplaced) % width, cols);
+        const int misplaced = static_cast<int>(reinterpret_cast<size_t>(this->x) % BYTES / sizeof(E));
+        head = min((line - misplaced) % line, cols);
         vectors = (cols - head) / width;
     }
 
-    // The column of the edge that is this worker's, or -1. There are 2 * width - 2 of them at most.
+    // The column of the edge that is this worker's, or -1. There are line + width - 2 of them at most.
     __device__ __forceinline__ int edge(int worker) const {
         const int col = worker < head ? worker : worker + width * vectors;
         return col < cols ? col : -1;
@@ -54,6 +55,11 @@ struct Row {
         return v;
     }
 };
+
+// A row for a block, which has a thread for each element of a longer edge. Its vectors begin at 64 bytes, so that two
+// warps never write halves of the same 32 bytes of memory: 1 to 2 % where rows are not aligned.
+template <class E>
+using BlockRow = Row<E, 64>;
 
 // Whether vectors of the row begin at 16 bytes in y, too: its base may be misplaced otherwise than that of x.
 template <class E>

@@ -15,7 +15,7 @@
 //
 // [accuracy]  # a thread's vectors, two adds of its four sums, its element of the edge; then the halvings
 // form      = "two pass"
-// adds      = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(6, cols / 4))))"
+// adds      = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(18, cols / 4))))"
 // divide    = "ieee"
 // functions = { rsqrt = "rsqrtf" }
 //
@@ -36,7 +36,7 @@ layer_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x
     __shared__ float sum_of_warp[32];
     __shared__ float squares_of_warp[32];
     const int tid = threadIdx.x;  // ranges [0, THREADS)
-    const Row<float> row(x, blockIdx.x, cols);
+    const BlockRow<float> row(x, blockIdx.x, cols);
     y += static_cast<size_t>(blockIdx.x) * cols;
 
     Vector<float> mine[VECTORS];

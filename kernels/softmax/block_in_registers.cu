@@ -15,7 +15,7 @@
 // align  = 4
 //
 // [accuracy]  # a thread's vectors, two adds of its four sums, its element of the edge; then the halvings
-// adds     = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(6, cols / 4))))"
+// adds     = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(18, cols / 4))))"
 // rescales = 0
 // exp      = "expf"
 // divide   = "reciprocal"
@@ -41,11 +41,10 @@ softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols)
     __shared__ float max_of_warp[32];
     __shared__ float sum_of_warp[32];
     const int tid = threadIdx.x;  // ranges [0, THREADS)
-    const Row<E> row(x, blockIdx.x, cols);
+    const BlockRow<E> row(x, blockIdx.x, cols);
     y += static_cast<size_t>(blockIdx.x) * cols;
 
     Vector<E> mine[VECTORS];
-    float max = -INFINITY;
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         const int i = tid + k * THREADS;
@@ -60,14 +59,16 @@ softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols)
     }
     const int col = row.edge(tid);
     float edge = col >= 0 ? static_cast<float>(row.x[col]) : -INFINITY;
+    float tops[4] = {edge, -INFINITY, -INFINITY, -INFINITY};
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
 #pragma unroll
         for (int j = 0; j < width; ++j) {
-            max = fmaxf(max, mine[k].of[j]);
+            tops[j % 4] = fmaxf(tops[j % 4], mine[k].of[j]);
         }
     }
-    max = block_max<THREADS>(fmaxf(max, edge), max_of_warp);
+    const float top = fmaxf(fmaxf(tops[0], tops[1]), fmaxf(tops[2], tops[3]));
+    const float max = block_max<THREADS>(top, max_of_warp);
 
     float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 #pragma unroll
@@ -78,7 +79,7 @@ softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols)
             sums[j % 4] += mine[k].of[j];
         }
     }
-    edge = expf(edge - max);
+    edge = col >= 0 ? expf(edge - max) : 0.0f;  // most warps have none of it
     const float scale = 1.0f / block_sum<THREADS>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge, sum_of_warp);
 
 #pragma unroll

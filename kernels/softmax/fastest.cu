@@ -1,8 +1,8 @@
-// Softmax of each row by the method that is fastest for its length on an H200: lanes, a block, shared memory, two launches.
+// Softmax of each row by the method that is fastest for its length on an H200: lanes, a block, a cluster, two launches.
 //
 // Each method stands in a file of its own, with its reasons. Up to 256 columns lanes hold a row, up to 16,384 the registers
-// of a block do, and up to 57,344 its shared memory: x is read once, y is written once, and no kernel can move less. Longer
-// rows are read twice. benchmarks/SPEED.md has the figures of every method.
+// of a block do, up to 57,344 its shared memory, and up to 393,216 that of 4, 8 or 16 blocks: x is read once, y is written
+// once, and no kernel can move less. Longer rows are read twice. benchmarks/SPEED.md has the figures of every method.
 //
 // /// kernel
 // op     = "softmax"
@@ -10,7 +10,12 @@
 // align  = 4
 //
 // [let]
-// is_long = "min(1, cols / 57345)"
+// is_wide = "min(1, cols / 57345)"
+// by_cluster = "is_wide * (1 - min(1, cols / 393217)) * (1 - min(1, rows / 134217728))"
+// is_long = "is_wide - by_cluster"
+// blocks  = "4 + 4 * min(1, cols / 65537) + 8 * min(1, cols / 131073)"  # of a cluster
+// held    = "ceil_div(ceil_div(cols / 4, blocks), 8) * 8"  # vectors of one
+// of_held = "ceil_div(held, 256 + 256 * min(1, cols / 131073)) + 2 + 8 + min(1, cols / 131073) + ceil_log2(blocks)"
 // near    = "8 + 8 * min(1, cols / 129) + 48 * min(1, cols / 257) + 64 * min(1, cols / 513)"
 // workers = "near + 128 * min(1, cols / 4097) + 256 * min(1, cols / 10241)"  # of a row
 // parts   = "is_long * min(ceil_div(1056, rows), ceil_div(cols, 8192))"
@@ -26,7 +31,7 @@
 // sums   = "f32[rows, parts]"
 //
 // [accuracy]  # as each method says it
-// adds     = "is_long * (of_part + joining) + (1 - is_long) * of_row"
+// adds     = "is_long * (of_part + joining) + by_cluster * of_held + (1 - is_wide) * of_row"
 // rescales = "is_long * (ceil_div(share, 2048) + 2)"
 // shift    = "running max"
 // exp      = "expf"
@@ -108,14 +113,41 @@
 // args   = ["y", "x", "cols"]
 //
 // [[launch]]
-// when  = "cols > 57344"
+// when    = "by_cluster == 1 and cols <= 65536"
+// entry   = "softmax_row_in_cluster<4, 256>"
+// grid    = "4 * rows"
+// cluster = 4
+// block   = "256"
+// shared  = "16 * held"
+// args    = ["y", "x", "held", "cols"]
+//
+// [[launch]]
+// when    = "by_cluster == 1 and cols > 65536 and cols <= 131072"
+// entry   = "softmax_row_in_cluster<8, 256>"
+// grid    = "8 * rows"
+// cluster = 8
+// block   = "256"
+// shared  = "16 * held"
+// args    = ["y", "x", "held", "cols"]
+//
+// [[launch]]
+// when    = "by_cluster == 1 and cols > 131072"
+// entry   = "softmax_row_in_cluster<16, 512>"
+// grid    = "16 * rows"
+// cluster = 16
+// block   = "512"
+// shared  = "16 * held"
+// args    = ["y", "x", "held", "cols"]
+//
+// [[launch]]
+// when  = "is_long == 1"
 // entry = "softmax_parts<float, 512>"
 // grid  = "rows * parts"
 // block = "512"
 // args  = ["maxima", "sums", "x", "parts", "share", "cols"]
 //
 // [[launch]]
-// when  = "cols > 57344"
+// when  = "is_long == 1"
 // entry = "softmax_write<float, 512>"
 // grid  = "rows * parts"
 // block = "512"
@@ -124,5 +156,6 @@
 
 #include "block_in_registers.cu"
 #include "lanes_a_row.cu"
+#include "row_in_cluster.cu"
 #include "row_in_shared.cu"
 #include "two_launches_reversed.cu"

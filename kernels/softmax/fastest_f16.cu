@@ -16,7 +16,7 @@
 // share   = "ceil_div(ceil_div(cols / 8, max(parts, 1)), 8) * 8"
 // of_part = "9 + ceil_div(share, 2048) + 9"
 // joining = "ceil_div(parts, 32) - 1 + ceil_log2(max(1, min(parts, 32)))"
-// of_row  = "2 * ceil_div(cols, 8 * workers) + 2 + ceil_log2(min(workers, min(cols, max(14, cols / 8))))"
+// of_row  = "2 * ceil_div(cols, 8 * workers) + 2 + ceil_log2(min(workers, min(cols, max(38, cols / 8))))"
 //
 // [arrays]
 // x      = "f16[rows, cols] -> x"

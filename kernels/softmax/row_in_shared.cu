@@ -13,7 +13,7 @@
 // align  = 4
 //
 // [accuracy]  # one add within a vector, a thread's vectors, its two sums; then the halvings
-// adds     = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(6, cols / 4))))"
+// adds     = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(18, cols / 4))))"
 // rescales = 0
 // exp      = "expf"
 // divide   = "reciprocal"
@@ -42,7 +42,7 @@ softmax_row_in_shared(float *__restrict__ y, const float *__restrict__ x, int co
     __shared__ float max_of_warp[32];
     __shared__ float sum_of_warp[32];
     const int tid = threadIdx.x;  // ranges [0, THREADS)
-    const Row<float> row(x, blockIdx.x, cols);
+    const BlockRow<float> row(x, blockIdx.x, cols);
     y += static_cast<size_t>(blockIdx.x) * cols;
 
     for (int i = tid; i < row.vectors; i += THREADS) {
