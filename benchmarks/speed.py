@@ -23,12 +23,14 @@ HERE = Path(__file__).parent
 ALL = ("torch", "compile", "triton")
 ROWS = (
     (1024, 512), (1024, 1024), (1024, 1023), (1024, 2048), (1024, 4096), (1024, 8192), (65536, 128), (32768, 256),
-    (65536, 1024), (65536, 1023), (32768, 4096), (8192, 16384), (8192, 16383), (8192, 32768), (1024, 131072),
+    (65536, 1024), (65536, 1023), (32768, 4096), (8192, 16384), (8192, 16383), (8192, 32768), (4096, 65536),
+    (1024, 131072), (1024, 131071), (2048, 262144),
 )  # fmt: skip
 SOME = ((1024, 1024), (65536, 1024), (65536, 1023), (32768, 4096), (8192, 16384))
 LADDER = ("naive_block", "online_block", "online_block_vec4", "cached_block", "dispatch", "fastest")
 LONG = ((65536, 1024), (8192, 16384), (1024, 131072))
 NORMS = ((65536, 1024), (32768, 4096), (8192, 16384))
+LONG_NORMS = ((8192, 32768), (1024, 131072))
 KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = (
     ("softmax/fastest", ROWS, ALL),
     ("softmax/fastest_bf16", SOME, ALL),
@@ -37,6 +39,8 @@ KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = 
     ("transpose/tiled_vec4", ((4096, 4096), (4000, 3000)), ALL),
     ("rms_norm/block_in_registers", NORMS, ALL),
     ("layer_norm/block_in_registers", NORMS, ALL),
+    ("rms_norm/row_in_cluster", LONG_NORMS, ALL),
+    ("layer_norm/row_in_cluster", LONG_NORMS, ALL),
     *((f"softmax/{name}", ((32768, 4096),), ()) for name in LADDER),
 )
 """Name, sizes, rivals."""

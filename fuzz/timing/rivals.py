@@ -114,7 +114,8 @@ def function_of(torch: Any, name: str, op: str, given: Tensors) -> Callable[[Ten
         torch._dynamo.reset()  # else the next size is compiled for any size
         call = torch.compile(call, dynamic=False)
     try:
-        call(given)
+        with torch.no_grad():  # as when it is recorded: else torch.compile compiles again then, and fails in a capture
+            call(given)
     except Exception as error:  # whatever a rival fails of is its own affair, and a size that it does not take
         if "out of memory" in str(error).lower():
             return None
