@@ -35,6 +35,7 @@ class Asked:
 def admit(op: FormulaOp) -> Iterator[Asked]:
     """Every check in turn."""
     yield _agreement(op)
+    yield _numbers(op)
     yield from _invariance(op)
     for form in (F32, F16, BFLOAT16):
         yield _simulations(op, form)
@@ -58,9 +59,19 @@ def _agreement(op: FormulaOp) -> Asked:
         both = np.asarray(exact.astype(np.float64))
         size = np.max(np.abs(both), initial=0.0, where=np.isfinite(both))
         same = (both == other) | (np.isnan(both) & np.isnan(other))
-        off = np.where(same, 0.0, np.abs(both - other) / max(size, 1e-300))
+        with np.errstate(invalid="ignore"):  # infinities that are the same
+            off = np.where(same, 0.0, np.abs(both - other) / max(size, 1e-300))
         worst = max(worst, float(np.max(np.where(np.isnan(off), np.inf, off), initial=0.0)))
     return Asked("mpmath and float64 agree", worst <= AGREE, f"to {worst:.1e} of the largest")
+
+
+def _numbers(op: FormulaOp) -> Asked:
+    """Of ordinary numbers each answer is a number somewhere: a formula that divides by 0 would judge nothing."""
+    with np.errstate(all="ignore"):
+        wanted = op.wanted(_small(op), {})
+    finite = {name: int(np.isfinite(answer).sum()) for name, answer in wanted.items()}
+    said = ", ".join(f"{finite[name]} of {answer.size} in {name}" for name, answer in wanted.items())
+    return Asked("answers are finite numbers", all(finite.values()), said)
 
 
 def _small(op: FormulaOp) -> Inputs:

@@ -305,6 +305,16 @@ def test_a_wrong_kernel_without_a_claim_is_given_none(tmp_path: Path) -> None:
         guessed(tmp_path / "mine.cu", source, None)
 
 
+@pytest.mark.parametrize(
+    ("content", "told"), [(b"", "it has no __global__ function"), (b"\xff\xfe", r"is no UTF-8 text \(byte 0\)")]
+)
+def test_a_file_of_which_nothing_can_be_guessed_is_one_line(tmp_path: Path, content: bytes, told: str) -> None:
+    (tmp_path / "mine.cu").write_bytes(content)
+    done = CliRunner().invoke(main, ["claim", str(tmp_path / "mine.cu"), "--op", "softmax"])
+    assert done.exit_code == 2
+    assert re.fullmatch(rf"(Error: )?.*mine\.cu: {told}\n", done.stderr), done.stderr
+
+
 def test_several_kernels_and_an_unknown_op_are_told(tmp_path: Path) -> None:
     two = bare(KERNELS / "reduce" / "max_sum_grid.cu")
     with pytest.raises(ClaimError, match=r"2 kernels \(reduce_max, reduce_blocks\); how they work together"):

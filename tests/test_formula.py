@@ -272,6 +272,16 @@ def test_an_op_whose_shift_does_not_cancel_may_not_judge(tmp_path: Path) -> None
     assert "FAILED the shift cancels" in done.output
 
 
+def test_an_op_of_which_no_answer_is_a_number_may_not_judge(tmp_path: Path) -> None:
+    file = tmp_path / "no_op.py"
+    for formula, code in (("N.sum(x) / 0", 1), ("N.sum(x) / 2", 0)):
+        file.write_text('INPUTS = {"x": "float[rows, cols]"}\nOUTPUTS = {"y": "float[rows]"}\n'
+                        f"def formula(N, x):\n    return {formula}\n")  # fmt: skip
+        done = CliRunner().invoke(main, ["op", str(file)])
+        assert done.exit_code == code, done.output
+        assert ("FAILED answers are finite numbers" in done.output) == bool(code)
+
+
 OWN = """INPUTS = {{"x": "float[rows, cols]"}}
 OUTPUTS = {{"y": "float[rows, cols]"}}
 def formula(N, x):

@@ -253,6 +253,11 @@ def test_mistakes_are_told_in_the_compilers_words_under_the_authors_names(tmp_pa
     told = kfuzz("nvcc", "no.cu", "-o", "no", cwd=tmp_path)
     assert (told.returncode, "undefined reference to `missing()'" in told.stderr) == (2, True), told.stderr
     assert not os.path.exists(tmp_path / "no")
+    (tmp_path / "no.cu").write_text("__global__ void kernel(float *y) { y[0] = 0; }\n")
+    told = kfuzz("check", "no.cu", cwd=tmp_path)
+    assert (told.returncode, told.stderr) == (
+        2, "no file of these has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel\n"
+    )  # fmt: skip
 
 
 def test_what_nvcc_would_refuse_is_told_where_gcc_takes_it(tmp_path: Path) -> None:

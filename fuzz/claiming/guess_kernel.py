@@ -42,8 +42,10 @@ def function_of(where: str, source: str) -> Function:
     functions = entries_of(source)
     launched = {found[1] for found in LAUNCH.finditer(source)} & functions.keys()
     names = list(launched or functions)
+    if not names:
+        raise ClaimError(f"{where}: it has no __global__ function")
     if len(names) != 1:
-        found = f"{len(names)} kernels ({', '.join(names)})" if names else "no __global__ function"
+        found = f"{len(names)} kernels ({', '.join(names)})"
         raise ClaimError(f"{where}: {found}; how they work together has to be written: kfuzz show --template")
     name = names[0]
     template = re.search(rf"template\s*<([^<>]*)>\s*__global__[^;{{}}]*\b{name}\s*\(", source)

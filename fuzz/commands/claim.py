@@ -5,7 +5,7 @@ import click
 from kfuzz.claiming.guess import guessed
 from kfuzz.claiming.keep import proposed
 from kfuzz.claiming.text import claim_of
-from kfuzz.claims.front_matter import PYTHON
+from kfuzz.claims.front_matter import PYTHON, text_of
 from kfuzz.claims.kernel import load
 from kfuzz.commands.options import console
 from kfuzz.exit_codes import FOUND
@@ -41,7 +41,7 @@ def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed:
         raise TargetError(f"{target}: what a Python callable adds is not counted; its claim is written by hand")
     screen = console(to_stderr=True)
     with screen.status("counting, then trying"):
-        kernel = load(path) if has_claim(path) else guessed(path, path.read_text(encoding="utf-8-sig"), op)
+        kernel = load(path) if has_claim(path) else guessed(path, text_of(path), op)
         found = proposed(kernel, seed, max_cases)
     click.echo(claim_of(found.kernel))
     click.echo(f"{found.remark}", err=True)

@@ -17,6 +17,8 @@ class TargetError(ValueError):
 
 def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
     """The files that `softmax/online_block`, `softmax/*` or `softmax`, `mine.cu`, `mine.py` or a folder stand for."""
+    if not target:
+        raise TargetError("'': a name is wanted; of a folder that is . where everything below it is meant")
     path = Path(target)
     if path.suffix in ENDINGS and path.is_file():
         return (path,)

@@ -202,6 +202,8 @@ def _run(command: list[str], folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
     if done.returncode:
         lines = [one for one in done.stderr.replace(f"{folder}/", "").splitlines() if one.strip()]
+        if any("undefined reference to `main'" in one for one in lines):
+            raise ClaimError("no file of these has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel")
         told = [one for one in lines if "undefined reference" in one or "error" in one] or lines
         raise ClaimError(printable("\n".join(told[:12])))
 
