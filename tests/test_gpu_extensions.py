@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import load
-from kfuzz.devices import Probe
+from kfuzz.devices import Device, Probe
 from kfuzz.devices.gpu.device import GpuDevice
+from kfuzz.devices.gpu.real_torch import RealTorch
 from kfuzz.search.plan import plan
 from kfuzz.trials.trial import Trial, run_trial
 
@@ -125,6 +127,35 @@ def of_raw_pointers(kind: str, gpu: GpuDevice, folder: Path, cols: int = 77) -> 
 def test_what_a_function_of_raw_pointers_does_is_judged(kind: str, gpu: GpuDevice, tmp_path: Path) -> None:
     kinds = {error.kind for error in of_raw_pointers(kind, gpu, tmp_path).errors}
     assert kind in kinds if kind else kinds == set()
+
+
+def test_what_outlives_a_call_shows_in_a_later_one(gpu: GpuDevice, tmp_path: Path) -> None:
+    right = EXTENSIONS / "pairs" / "workspace_that_is_cleared.cu"
+    wrong = tmp_path / "not_cleared.cu"
+    wrong.write_text(f"#define BUG\n{right.read_text()}")
+    case = case_of("row_sum", {"x": np.ones((4, 6), np.float32)})
+    kept, found = (run_trial(kernel_with(one, Unclaimed("row_sum")), case, {}, gpu, Probe()) for one in (right, wrong))
+    assert kept.defects == ()
+    assert "stateful" in {error.kind for error in found.errors}
+
+
+def test_real_torch_is_a_second_opinion(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    wrong = tmp_path / "not_rescaled.cu"
+    wrong.write_text((EXTENSIONS / "bare" / "wrong_not_rescaled.cu").read_text())
+    right = EXTENSIONS / "bare" / "row_sum_atomics.cu"
+    with closing(RealTorch()) as torch:
+        kept = [trial_of(right, "row_sum", torch, seed) for seed in range(4)]
+        found = [trial_of(wrong, "logsumexp", torch, seed) for seed in range(8)]
+    assert [one.errors for one in kept if one.errors] == []
+    assert sum(one.elements for one in kept) > 20
+    assert "numeric" in {error.kind for one in found for error in one.errors}
+
+
+def trial_of(path: Path, op: str, device: Device, seed: int) -> Trial:
+    kernel = kernel_with(path, Unclaimed(op))
+    attempt = plan(kernel, random.Random(seed).randint, budget=1 << 12)  # noqa: S311  sizes, nothing secret
+    return run_trial(kernel, attempt.case, attempt.tune, device, Probe())
 
 
 @pytest.mark.parametrize("cols", REFUSALS)

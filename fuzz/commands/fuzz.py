@@ -95,6 +95,8 @@ Documents = tuple[tuple[Path | None, Callable[[report.Report], str]], ...]
 @click.option("--watch", is_flag=True, help="Run again what changes, a few cases of each kernel, until Ctrl-C.")
 @unclaimed_options
 @click.option("--sanitize", is_flag=True, help="On the gpu, put compute-sanitizer under some of the trials.")
+@click.option("--torch", "with_torch", is_flag=True,
+              help="Also build extensions by the torch that is installed, and judge its answers.")  # fmt: skip
 @click.pass_context
 def fuzz(
     ctx: click.Context,
@@ -117,6 +119,7 @@ def fuzz(
     since: str | None,
     watch: bool,
     sanitize: bool,
+    with_torch: bool,
     unclaimed: Unclaimed | None,
 ) -> None:
     """Search for inputs that break kernels, and keep one case for each way in which they break.
@@ -154,7 +157,7 @@ def fuzz(
     piped = [path for path in (json_file, junit_file, html_file, sarif_file) if path == report.STDOUT]
     if len(piped) > 1:
         raise click.UsageError("standard output (-) takes one document")
-    place = ctx.with_resource(workplace_for(device, jobs, cluster, sanitize))
+    place = ctx.with_resource(workplace_for(device, jobs, cluster, sanitize, with_torch))
     if sanitize and place.devices == "cpu":
         click.echo("--sanitize does nothing on the cpu, which looks at each access of some trials without it", err=True)
     options = Options(

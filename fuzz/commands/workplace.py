@@ -14,7 +14,7 @@ import click
 from kfuzz.campaign.campaign import Lane
 from kfuzz.campaign.errand import Spread
 from kfuzz.devices import DeviceError
-from kfuzz.find.device import lane_of, lanes_for, names_of
+from kfuzz.find.device import lane_of, lane_of_torch, lanes_for, names_of
 
 cluster_option = click.option(
     "--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, tcp://HOST:8786: docs/cluster.md."
@@ -44,11 +44,16 @@ class Workplace:
 
 
 @contextmanager
-def workplace_for(device: str, jobs: int | None, address: str | None, sanitize: bool) -> Iterator[Workplace]:
+def workplace_for(
+    device: str, jobs: int | None, address: str | None, sanitize: bool, with_torch: bool = False
+) -> Iterator[Workplace]:
     """The place that a person asks for; the connection to a cluster is closed in the end."""
     if address is None:
-        yield Workplace(lanes_for(device, jobs, sanitize))
+        second = (lane_of_torch(),) if with_torch else ()
+        yield Workplace((*lanes_for(device, jobs, sanitize), *second))
         return
+    if with_torch:
+        raise click.UsageError("--torch is of this machine; leave it or --cluster out")
     if jobs is not None:
         raise click.UsageError("--jobs is of this machine; a cluster's own operator says how many are at work there")
     try:

@@ -14,6 +14,7 @@ from kfuzz.campaign.campaign import Lane
 from kfuzz.devices import Ahead, Device, DeviceError, Job, Outcome, Probe, is_python
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu.device import GpuDevice, why_not
+from kfuzz.devices.gpu.real_torch import NAME, RealTorch, check_torch
 from kfuzz.devices.python.device import PythonDevice
 
 NAMES = ("auto", "cpu", "gpu")
@@ -109,6 +110,12 @@ def lanes_for(name: str, jobs: int | None, sanitize: bool = False) -> tuple[Lane
 def lane_of(name: str, jobs: int, sanitize: bool = False) -> Lane:
     """So many processes on one device."""
     return Lane(name, partial(open_device, name, sanitize), jobs)
+
+
+def lane_of_torch() -> Lane:
+    """Real torch beside another device: one process, whose answers are a second opinion."""
+    check_torch()
+    return Lane(NAME, RealTorch, 1)
 
 
 def lanes_of_caller(name: str) -> tuple[Lane, ...]:

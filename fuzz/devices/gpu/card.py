@@ -132,10 +132,11 @@ class GpuCard:
         addresses = {job.buffers[place.buffer].name: base + place.start for place in where}
         back = self._back[: len(image)]
         until = self._begun_run() + self._timeout
-        cuda.memcpy_htod_async(base, image, self._stream)
         self._returned = NOTHING
         if host:
-            self._call(host, addresses, plan, steps, partial(cuda.memcpy_htod, base, image))
+            self._call(host, addresses, plan, steps, partial(self._send, base, image, plan))
+        else:
+            cuda.memcpy_htod_async(base, image, self._stream)
         for number, step in enumerate(job.steps[:steps] if program else ()):
             assert program
             arguments = _arguments(program, step, addresses, self._packed, self._stream)
@@ -157,8 +158,7 @@ class GpuCard:
         self, host: hosting.HostLibrary, addresses: Mapping[str, int], plan: Arrangement, steps: int, send: Send
     ) -> None:
         """Call host functions, behind earlier calls where the plan says so; a hang, the caller's process ends."""
-        self._poison_shared(plan.shared + SHARED)
-        self._stream.synchronize()
+        send()
         word = plan.word if plan.host is None else plan.host
         earlier = _laid(host.job, addresses, plan.word) if plan.after_calls else None
         try:
@@ -173,6 +173,12 @@ class GpuCard:
             if kind is None:
                 raise DeviceError(f"the card failed in a host function of {host.job.path}: {fault}") from fault
             raise Fault(Finding(kind, f"a kernel that {host.job.entries[0]} launches: {fault}")) from fault
+
+    def _send(self, base: int, image: Bytes, plan: Arrangement) -> None:
+        """Memory as it is before a call, also behind earlier calls: shared memory, too, has poison."""
+        self._poison_shared(plan.shared + SHARED)
+        cuda.memcpy_htod_async(base, image, self._stream)
+        self._stream.synchronize()
 
     def _host(self, job: Job) -> hosting.HostLibrary:
         """The library of a job's host functions, loaded, for this job."""
