@@ -98,6 +98,19 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.soak
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+def test_cmake_builds_the_same_project_unchanged(tmp_path: Path) -> None:
+    nvcc = kfuzz("nvcc", "--path", cwd=tmp_path).stdout.strip()
+    compilers = (f"-DCMAKE_CUDA_COMPILER={nvcc}", f"-DCMAKE_CXX_COMPILER={nvcc}", "-DCMAKE_CUDA_FLAGS=-DBUG")
+    for command in (["-S", str(PROGRAMS / "project"), "-B", ".", *compilers], ["--build", "."]):
+        done = subprocess.run(["cmake", *command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    found = kfuzz("check", "./demo", "--seed", "1", "--", "10", cwd=tmp_path)
+    assert found.returncode == 1, found.stderr
+    assert "BROKEN  demo: race, `shared[threadIdx.x] = own;` / `if (threadIdx.x < half)" in found.stdout
+
+
 @pytest.mark.slow
 def test_a_makefile_builds_a_project_that_runs_and_is_checked(project: Path) -> None:
     ran = subprocess.run(["./demo", "10"], cwd=project, capture_output=True, text=True, check=False)

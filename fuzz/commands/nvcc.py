@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from kfuzz.devices import ClaimError
-from kfuzz.devices.cpu.programs.build import compiled, linked
+from kfuzz.devices.cpu.programs.as_nvcc import DRIVER, one_word, told_to_cmake
+from kfuzz.devices.cpu.programs.build import compiled, empty_object, linked
 from kfuzz.devices.cpu.programs.command_line import Command, parse
 
 LINES_OF_NVCC = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
@@ -27,19 +28,29 @@ def nvcc(words: tuple[str, ...]) -> None:
     \b
     kfuzz nvcc scan.cu main.cu -o scan
     make NVCC="kfuzz nvcc" CXX="kfuzz nvcc"
+    NVCC=$(kfuzz nvcc --path); cmake -B build -DCMAKE_CUDA_COMPILER=$NVCC -DCMAKE_CXX_COMPILER=$NVCC
     kfuzz check ./scan -- 1024
 
     Exit code: 0 it was made, 2 it was not, and the compiler's own words say why.
     """
+    if words == ("--path",):
+        click.echo(one_word())
+        return
+    if "-v" in words or "--verbose" in words:
+        click.echo(told_to_cmake(one_word()), err=True)
     command = parse(words)
     os.environ.pop("CXX", None)  # make and cmake hand on what they call compiler: this program itself
     if command.asks_version:
         click.echo(f"kfuzz nvcc {metadata.version('kfuzz')}, by the command line of nvcc: release 13.0, V13.0.0")
         return
     if not command.sources and not command.linked:
-        raise click.UsageError("no source file and no object; kfuzz nvcc --help has examples")
+        told = f"no source file and no object; kfuzz nvcc --help has examples (in the place of {DRIVER})"
+        raise click.UsageError(told)
     if command.ignored:
         click.echo(f"kfuzz nvcc: means nothing here, left out: {' '.join(command.ignored)}", err=True)
+    if command.links_device:
+        write(command.output or Path("a_dlink.o"), empty_object())
+        return
     objects = list(objects_of(command))
     if not command.compiles_only:
         linked(objects, command, command.output or Path("a.out"))

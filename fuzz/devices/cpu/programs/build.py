@@ -50,6 +50,8 @@ exec {shlex.quote(sys.executable)} -m kfuzz.devices.cpu.programs.child "$0" "$@"
 """
 LIBRARY_AT = 4096
 """Where the shared library begins in a program file, behind the lines for the shell."""
+CUDA = "#define __NVCC__ 1\n#define __CUDACC_VER_BUILD__ 0\n"
+"""In front of a file that nvcc compiles itself."""
 NOT_CUDA = "#undef __CUDACC__\n#undef __CUDA_ARCH__\n"
 """In front of a file that nvcc hands to the host's compiler."""
 
@@ -100,7 +102,7 @@ def _unit(source: NvccSource, text: str, flags: Sequence[str]) -> Unit:
         if not MAIN.search(text):
             raise
         done = translated(files, names, ("main",), with_host=True)
-    front = "" if source.language == "cu" else NOT_CUDA
+    front = CUDA if source.language == "cu" else NOT_CUDA
     numbers = tuple(_numbers([str(one.path.resolve()) for one in files]))
     return Unit(files, done.texts, "", done.dynamic_shared, done.constants, done.kernels, front, numbers)
 
@@ -173,6 +175,13 @@ def _kept_c(path: Path, text: str, flags: Sequence[str]) -> Built:
         name = f"cpu/object-{cache.key(made.read_bytes())[:32]}.o"
         cache.keep(name, made.read_bytes())
         return Built(cache.folder() / name, tuple(dependencies(depends)))
+
+
+def empty_object() -> bytes:
+    """An object with nothing in it."""
+    with cache.scratch() as folder:
+        _run([find(), "-c", "-x", "c", "/dev/null", "-o", str(folder / "empty.o")], folder)
+        return (folder / "empty.o").read_bytes()
 
 
 def linked(objects: Sequence[Path], command: Command, output: Path, flavour: Flavour = "check") -> None:

@@ -33,6 +33,7 @@ JOINED = ("-I", "-D", "-U", "-l", "-L", "-O", "-m", "-t")
 """Of which the value may follow at once."""
 NO_LIBRARY = frozenset({"-lineinfo"})
 DEPENDS = frozenset({"-MD", "-MMD", "--generate-dependencies-with-compile"})
+LINKS_DEVICE = frozenset({"-dlink", "--device-link"})
 COMPILES = frozenset({"-c", "--compile", "-dc", "--device-c"})
 NO_PROGRAM = {
     "-ptx": "PTX", "--ptx": "PTX", "-cubin": "a cubin", "--cubin": "a cubin", "-fatbin": "a fat binary",
@@ -72,14 +73,18 @@ class Command:
     depends_target: str = ""
     ignored: tuple[str, ...] = ()
     asks_version: bool = False
+    links_device: bool = False
+    """nvcc would link device code of several objects, of which there is none here."""
 
 
 def parse(words: Sequence[str]) -> Command:
     """The command that these words stand for; a ClaimError where they ask for what is no program."""
     found: dict[str, list[str]] = {name: [] for name in (*VALUED.values(), "file", "idle", "depends")}
     compiles_only = asks_version = False
+    links_device = not LINKS_DEVICE.isdisjoint(words)
     language, sources, linked = "", [], []
-    for name, value in _pairs(words):
+    pairs = (one for one in _pairs(words) if not (links_device and one[0] in NO_PROGRAM))  # -shared is said with it
+    for name, value in pairs:
         if name in NO_PROGRAM:
             raise ClaimError(f"{name}: kfuzz nvcc makes programs for the cpu device, not {NO_PROGRAM[name]}")
         if name in COMPILES:
@@ -115,7 +120,12 @@ def parse(words: Sequence[str]) -> Command:
         depends_target=found["-MT"][-1] if found["-MT"] else "",
         ignored=tuple(dict.fromkeys([*found["idle"], *idle])),
         asks_version=asks_version,
+        links_device=links_device,
     )
+
+
+TALKS = frozenset({"-v", "--verbose", "-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler"})
+"""What CMake says with every call; nobody has to be told that it is left out."""
 
 
 def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -143,7 +153,7 @@ def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield word, ""
         elif word in DEPENDS:
             yield "depends", word
-        else:
+        elif word not in TALKS and word not in LINKS_DEVICE:
             yield "idle", word
 
 
