@@ -18,7 +18,8 @@ LINES_OF_NVCC = {"ignore_unknown_options": True, "help_option_names": ["--help"]
 
 @click.command(short_help="nvcc's command line, for programs on the cpu device.", context_settings=LINES_OF_NVCC)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="NVCC'S OWN WORDS...")
-def nvcc(words: tuple[str, ...]) -> None:
+@click.option("--path", is_flag=True, help="Print the path of a program that is this one, for CMake.")
+def nvcc(words: tuple[str, ...], path: bool) -> None:
     """Compile and link CUDA programs for the cpu device, by nvcc's own command line.
 
     What comes out is a program that runs on any Linux machine, and that `kfuzz check` looks at closely; a project is
@@ -33,7 +34,7 @@ def nvcc(words: tuple[str, ...]) -> None:
 
     Exit code: 0 it was made, 2 it was not, and the compiler's own words say why.
     """
-    if words == ("--path",):
+    if path:
         click.echo(one_word())
         return
     if "-v" in words or "--verbose" in words:
