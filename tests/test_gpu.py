@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from planted_jobs import planted as of_planted
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel, discover, load
@@ -54,6 +55,15 @@ def only(outcome: Outcome) -> Finding:
 
 def said(trial: Trial) -> str:
     return "; ".join(f"{one.kind}: {one.message}" for one in trial.defects) + f" [{trial.case}, {dict(trial.tune)}]"
+
+
+def test_a_launch_in_clusters_is_one_on_the_card_too(gpu: GpuDevice) -> None:
+    job = of_planted("clusters", "where_it_is", {"y": "i32[48]"}, block=1)
+    step = replace(job.steps[0], grid=(2, 3, 1), cluster=(1, 3, 1))
+    outcome = gpu.run(replace(job, steps=(step,)), Probe(runs=2, seed=0))
+    got = outcome.runs[0].outputs["y"].reshape(3, 2, 8)
+    for block, x in np.ndindex(3, 2):
+        assert got[block, x].tolist() == [1, 3, 0, block, block, block, 100 * block, 1]
 
 
 def test_a_good_kernel_has_no_findings_under_any_seed(gpu: GpuDevice) -> None:

@@ -125,6 +125,13 @@ def changed(text: str, change: Change) -> str:
     return text
 
 
+def test_barriers_of_groups_are_left_out_too() -> None:
+    body = "cluster.barrier_arrive(); x = 1; cluster.barrier_wait(); grid.sync(); sync();"
+    assert applied("drop barrier", body) == [
+        body.replace(f"{one}();", ";") for one in ("cluster.barrier_arrive", "cluster.barrier_wait", "grid.sync")
+    ]
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_operator_does_what_its_name_says(name: str) -> None:
     before, after = EXAMPLES[name]

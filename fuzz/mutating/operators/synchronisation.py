@@ -7,13 +7,18 @@ from kfuzz.mutating.change import Change, put, put_all
 from kfuzz.mutating.syntax import Source, arguments, callee, function_of, walk, words
 
 BARRIERS = ("__syncthreads", "__syncwarp")
+OF_GROUPS = ("sync", "barrier_arrive", "barrier_wait")
+"""Methods of cooperative groups."""
 
 
 def drop_barrier(source: Source) -> Iterator[Change]:
-    """Leaves out a __syncthreads() or __syncwarp()."""
+    """Leaves out a barrier of a block, a warp, or a cooperative group."""
     for statement in source.nodes("expression_statement"):
         call = statement.named_children[0] if statement.named_children else None
-        if call is not None and call.type == "call_expression" and callee(call) in BARRIERS:
+        if call is None or call.type != "call_expression":
+            continue
+        group, _, method = callee(call).rpartition(".")
+        if callee(call) in BARRIERS or (group and method in OF_GROUPS):
             yield put(statement, ";")
 
 

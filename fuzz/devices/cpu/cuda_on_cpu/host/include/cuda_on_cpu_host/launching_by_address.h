@@ -55,8 +55,20 @@ inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, 
   using Type = cuda_on_cpu::ByType<P...>;
   return Type::launch(Type::at(kernel, args, std::index_sequence_for<P...>{}), grid, block, shared, stream, line, true);
 }
+namespace cuda_on_cpu {
+
+// A function of any number of arguments has no last one that could say where it was called.
+struct ConfigAtLine {
+  const cudaLaunchConfig_t *config;
+  int line;
+  ConfigAtLine(const cudaLaunchConfig_t *given, CUDA_ON_CPU_LINE) : config(given), line(line) {}
+};
+
+}  // namespace cuda_on_cpu
+
 template <class... P, class... Given>
-inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(P...), Given &&...given) {
+inline cudaError_t cudaLaunchKernelEx(cuda_on_cpu::ConfigAtLine at, void (*kernel)(P...), Given &&...given) {
+  const cudaLaunchConfig_t *config = at.config;
   bool cooperative = false;
   cuda_on_cpu::ClusterSides cluster = {};
   for (unsigned int i = 0; i < config->numAttrs; i++) {
@@ -66,5 +78,5 @@ inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*k
   }
   using Type = cuda_on_cpu::ByType<P...>;
   return Type::launch({kernel, {static_cast<Given &&>(given)...}}, config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                      config->stream, __builtin_LINE(), cooperative, cluster);
+                      config->stream, at.line, cooperative, cluster);
 }
