@@ -16,7 +16,7 @@ from kfuzz.claiming.guess_host import host_claims
 from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.keep import narrowed
 from kfuzz.claiming.measure import Sample
-from kfuzz.claiming.propose import additions
+from kfuzz.claiming.propose import additions, rounding_of
 from kfuzz.claiming.stages import stages_of
 from kfuzz.claiming.text import claim_of, with_tables
 from kfuzz.claims import expression
@@ -113,6 +113,13 @@ def test_each_sum_of_a_formula_lies_in_a_stage(op: str, form: str | None, lying:
     found = find(op)
     assert isinstance(found, FormulaOp)
     assert {stage: sums for stage, sums in stages_of(found, form).items() if sums} == lying
+
+
+@pytest.mark.slow
+def test_of_16_bits_it_is_said_that_they_do_not_count() -> None:
+    found = rounding_of(load(KERNELS / "gemm" / "wmma_f16.cu"))
+    assert found.remark.endswith("cannot be counted: halves and bfloat16 do not count")
+    assert "adds" not in found.statements
 
 
 def counted_as(kernel: Kernel, count: Callable[[dict[str, int]], tuple[int, int, int]]) -> dict[str, str]:

@@ -41,8 +41,10 @@ def rounding_of(kernel: Kernel) -> ProposedRounding:
     counter = Counter()
     try:
         found = measured(kernel, counter)
-    except ClaimError:  # whether it compiles as it is, its trials will say
-        found = MeasuredCounts((), "it does not compile with numbers that count for float")
+    except ClaimError as error:  # whether it compiles as it is, its trials will say
+        narrow = "halves and bfloat16 do not count"
+        why = narrow if narrow in str(error) else "it does not compile with numbers that count for float"
+        found = MeasuredCounts((), why)
     finally:
         counter.close()
     if found.trouble or not found.samples:

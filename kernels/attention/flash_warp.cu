@@ -12,8 +12,8 @@
 //
 // [accuracy]
 // form     = "divide last"
-// adds     = { qk = "d - 1", pv = "keys - 1", row = "ceil_div(keys, 32) + 4" }  # one key after the other; halvings
-// rescales = "ceil_div(keys, 32)"
+// adds     = { qk = "d - 1", pv = "keys - 1", row = "ceil_div(keys, 32) - 1 + ceil_log2(min(keys, 32))" }
+// rescales = "ceil_div(keys, 32) - 1"  # each tile those before it
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "ieee"

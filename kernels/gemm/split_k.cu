@@ -12,7 +12,7 @@
 //
 // [accuracy]
 // form = "bias last"
-// adds = "ceil_div(k, splits) - 1 + splits - 1"
+// adds = "ceil_div(k, splits) - 1 + min(k, splits) - 1"  # parts without a product are 0, which is added exactly
 //
 // [[launch]]
 // entry = "gemm_of_a_part"

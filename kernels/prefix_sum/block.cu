@@ -10,8 +10,8 @@
 // tune   = { threads = [32, 64, 256, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //
-// [accuracy]  # within a warp, between the warps, those two together, then once for each part that follows
-// adds = "ceil_log2(min(cols, threads)) + 1 + ceil_div(cols, threads)"
+// [accuracy]  # within a warp and between the warps, those two together, then once for each part that follows
+// adds = "ceil_log2(min(cols, threads)) + 1 + ceil_div(cols, threads) - 1"
 //
 // [[launch]]
 // entry = "prefix_sum_block"
