@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.oracle.systems import derived
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.formats import Reals
@@ -20,6 +21,8 @@ from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
 STEPS = ("add", "sub", "mul", "div", "stored")
+OF_ROWS = ("squares", "divided by n", "rsqrt", "sqrt")
+"""Steps by which one shared value follows from another: they are walked forwards alone."""
 ROUNDS = 2
 SLACK = 2.0**-44
 """Relative room beside float64's own errors, before balls are asked."""
@@ -53,17 +56,15 @@ def contract(
     known = np.asarray(np.isfinite(np.asarray(got, dtype=np.float64)) & np.asarray(out.lo <= out.hi, dtype=np.bool_))
     number = band.E.of(got)
     boxes.narrow(out, np.where(known, number, -INF), np.where(known, number, INF))
-    steps = [value for value in tape if boxes.is_useful(value) and value.how[:1] and value.how[0] in STEPS]
+    useful = [value for value in tape if value.how[:1] and boxes.is_useful(value)]
+    steps = [value for value in useful if value.how[0] in STEPS]
+    onward = [value for value in useful if value.how[0] in ("add", "sub", *OF_ROWS)]
     with np.errstate(all="ignore"):
         for _ in range(ROUNDS if boxes.unknowns(steps) > 1 else 1):
             for value in reversed(steps):
                 _backward(band, boxes, value)
-            if boxes.found:
-                break
-            for value in steps:
+            for value in onward:
                 _forward(band, boxes, value)
-            if boxes.found:
-                break
     return boxes.found
 
 
@@ -268,11 +269,23 @@ def _second(band: Bands, kind: str, lo: Reals, hi: Reals, al: Reals, ah: Reals) 
 
 
 def _forward(band: Bands, boxes: Boxes, value: Quantity) -> None:
-    kind = value.how[0]
-    if kind not in ("add", "sub") or not boxes.is_news("forward", value, *value.how[1:3]):
+    kind, operands = value.how[0], [operand for operand in value.how[1:3] if isinstance(operand, Quantity)]
+    if not boxes.is_news("forward", value, *operands):
         return
-    a, b = (Quantity(band, *boxes.of(operand), np.zeros((), dtype=np.bool_)) for operand in value.how[1:3])
-    made = band.add(a, b) if kind == "add" else band.sub(a, b)
+    held = [Quantity(band, *boxes.of(operand), np.zeros((), dtype=np.bool_)) for operand in operands]
+    match kind:
+        case "add":
+            made = band.add(*held)
+        case "sub":
+            made = band.sub(*held)
+        case "squares":
+            open_ = np.asarray(value.hi == INF, dtype=np.bool_)
+            boxes.narrow(value, value.lo, np.where(open_, INF, value.how[2](held[0].lo, held[0].hi)))
+            return
+        case "divided by n":
+            made = derived.scaled(band, held[0], value.how[2])
+        case _:
+            made = band.rsqrt(held[0]) if kind == "rsqrt" else band.sqrt(held[0])
     boxes.narrow(value, made.lo, made.hi)
 
 

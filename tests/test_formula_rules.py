@@ -409,3 +409,31 @@ def test_where_weights_are_divided_first_each_is_rounded() -> None:
         assert outside(N, made, got) == 0
         widths.append(float((made.hi - made.lo).min()))
     assert widths[0] > widths[1] + 2 * F32.u * 7  # of all products, which cancel, and not of what is left of them
+
+
+def normed(x: Any_, how: str, accumulate: str = "f32") -> tuple[Any_, Any_]:
+    """What a kernel makes of rows, and whether the oracle takes it for a layer norm in two passes."""
+    inputs = {"x": x, "w": np.ones(x.shape[1]), "b": 0.01 * np.arange(x.shape[1])}
+    arrays = {role: a.astype("f4") for role, a in inputs.items()}
+    claim = replace(IEEE, adds=x.shape[1], form="two pass", accumulate=accumulate)
+    N = kernel(claim, KernelManner("sequential"), {"cols": x.shape[1]})
+    given, w, b = (N.input(arrays[role].astype("f8")) for role in "xwb")
+    mean = N.mean(given, "mean")
+    off = given - mean
+    squares = N.dot(off, off, "var")
+    if how == "corrected":  # by the sum of the differences, which is what the mean is off by
+        rest = N.sum(off, "var")
+        squares = squares - rest * rest / x.shape[1]
+    var = squares / (x.shape[1] - (1 if how == "n - 1" else 0))
+    y = off * N.rsqrt(var + 1e-5) * w + b
+    return y.x, judge("layer_norm", arrays, {"y": y.x.astype("f4")}, claim)
+
+
+def test_the_mean_that_elements_tell_bounds_the_variance() -> None:
+    """At 1e7 a mean may be off by more than all deviations; but which mean it was, elements near it tell."""
+    x = floats(1e7 + RNG.standard_normal((3, 33)))
+    for how in ("two pass", "corrected", "n - 1"):
+        _, verdict = normed(x, how)
+        assert (verdict.status == "broken") == (how == "n - 1"), (how, verdict)
+    assert "same" in verdict.detail  # no element by itself is outside
+    assert all(normed(x, how, "f64")[1].status == "kept" for how in ("two pass", "corrected"))

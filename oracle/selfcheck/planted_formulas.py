@@ -1,12 +1,14 @@
 """Does a formula's verdict see planted bugs? Wrong formulas, simulated as kernels, beside the tolerances in use.
 
-A bug is active on a row where its answer differs in bits from the right kernel's; only active rows count.
+A bug is active on a row where its answer differs in bits from the right kernel's; only active rows count. It is *plain*
+where some element lies beyond the answers of all of a few right kernels: what they might give nobody can tell from right.
 """
 
 # ruff: noqa: ANN401  a formula works in any number system: its words have no one type
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,9 @@ from kfuzz.oracle.systems.formats import F32, FORMATS, Format, stored, values
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
 
 WrongFormula = Callable[..., Any]
+Undeclared = Mapping[str, Any]
+"""What a kernel of the right formula does that its claim does not say."""
+IN_HALVES: Undeclared = {"accumulate": "f16"}
 CLOSE = {"f32": (1.3e-6, 1e-5), "f16": (1e-3, 1e-5), "bf16": (1.6e-2, 1e-5)}
 """torch.testing.assert_close's own tolerances, relative and absolute."""
 
@@ -31,6 +36,22 @@ CRITERIA_OF_FORMULAS = ("assert_close", "1e-3", "1e-2", "any order", "declared",
 def _norm(N: Any, x: Any, w: Any, b: Any, moments: Any, eps: Any) -> Any:
     mean, var = moments
     return (x - mean) * N.rsqrt(var + eps) * w + b
+
+
+def _summed(N: Any, x: Any) -> Any:
+    return N.sum(N.exp(x - N.shift(x)))
+
+
+def _softmax(N: Any, x: Any, s: Any) -> Any:
+    return N.exp(x - N.shift(x)) / s
+
+
+def _loss(N: Any, x: Any, labels: Any, s: Any) -> Any:
+    return N.log(s) - N.take(x - N.shift(x), labels[:, None])
+
+
+def _by_tanh(N: Any, x: Any, root: float, cubic: float) -> Any:
+    return 0.5 * x * (1.0 + N.tanh(root * (x + cubic * x * x * x)))
 
 
 def _outside_the_root(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:
@@ -63,12 +84,21 @@ def _seen(N: Any, by: int) -> Any:
     return N.index("keys") <= N.index("rows", axis=-2) + (N.size("keys") - N.size("rows") + by)
 
 
-PLANTED: dict[str, dict[str, WrongFormula]] = {
+PLANTED: dict[str, dict[str, WrongFormula | Undeclared]] = {
+    "softmax": {
+        "last element not counted": lambda N, x: _softmax(N, x, N.sum(N.exp((x - N.shift(x))[:, :-1]))),
+        "first element counted twice": lambda N, x: _softmax(N, x, _summed(N, x) + N.exp((x - N.shift(x))[:, :1])),
+        "off by 1e-5": lambda N, x: _softmax(N, x, _summed(N, x) * (1 + 1e-5)),
+        "base 2": lambda N, x: (lambda e: e / N.sum(e))(N.exp((x - N.shift(x)) * 0.6931471805599453)),
+        "sums in f16": IN_HALVES,
+    },
     "layer_norm": {
         "eps outside the root": _outside_the_root, "n - 1 for n": _sample_variance, "mean not subtracted": _mean_kept,
         "last element not counted": _last_dropped,
         "eps ten times too large": lambda N, x, w, b, eps: _norm(N, x, w, b, N.mean_var(x), eps * 10.0),
         "gain left out": lambda N, x, w, b, eps: _norm(N, x, N.number(1.0), b, N.mean_var(x), eps),
+        "bias left out": lambda N, x, w, b, eps: _norm(N, x, w, N.number(0.0), N.mean_var(x), eps),
+        "sums in f16": IN_HALVES,
     },
     "rms_norm": {
         "eps outside the root": lambda N, x, w, eps: x / (N.sqrt(N.dot(x, x) / N.size("cols")) + eps) * w,
@@ -77,26 +107,60 @@ PLANTED: dict[str, dict[str, WrongFormula]] = {
         "last element not counted": lambda N, x, w, eps: (
             x * N.rsqrt(N.dot(x[:, :-1], x[:, :-1]) / N.size("cols") + eps) * w
         ),
+        "gain left out": lambda N, x, w, eps: x * N.rsqrt(N.dot(x, x) / N.size("cols") + eps),
+        "eps ten times too large": lambda N, x, w, eps: x * N.rsqrt(N.dot(x, x) / N.size("cols") + eps * 10.0) * w,
+        "sums in f16": IN_HALVES,
     },
     "log_softmax": {
         "base 2": lambda N, x: (x - N.shift(x)) - N.log(N.sum(N.exp(x - N.shift(x)))) * 1.4426950408889634,
         "last element not counted": lambda N, x: (x - N.shift(x)) - N.log(N.sum(N.exp((x - N.shift(x))[:, :-1]))),
         "off by 1e-5": lambda N, x: (x - N.shift(x)) - N.log(N.sum(N.exp(x - N.shift(x)))) * (1 + 1e-5),
+        "sums in f16": IN_HALVES,
+    },
+    "cross_entropy": {
+        "last element not counted": lambda N, x, labels: _loss(N, x, labels, N.sum(N.exp((x - N.shift(x))[:, :-1]))),
+        "the next label": lambda N, x, labels: _loss(N, x, (labels + 1) % N.size("cols"), _summed(N, x)),
+        "base 2": lambda N, x, labels: _loss(N, x, labels, N.exp(N.log(_summed(N, x)) * 1.4426950408889634)),
+        "off by 1e-5": lambda N, x, labels: _loss(N, x, labels, _summed(N, x) * (1 + 1e-5)),
+        "sums in f16": IN_HALVES,
     },
     "softmax_backward": {
         "sum of g": lambda N, y, g: y * (g - N.sum(g)), "y left out": lambda N, y, g: g - N.dot(y, g),
         "last element not counted": lambda N, y, g: y * (g - N.dot(y[:, :-1], g[:, :-1])),
+        "off by 1e-5": lambda N, y, g: y * (g - N.dot(y, g) * (1 + 1e-5)), "sums in f16": IN_HALVES,
     },
     "gelu": {
-        "the tanh form": lambda N, x: 0.5 * x * (1.0 + N.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))),
+        "the tanh form": lambda N, x: _by_tanh(N, x, 0.7978845608028654, 0.044715),
         "1.702 for sqrt(8 / pi)": lambda N, x: x * N.sigmoid(x * 1.702),
         "a root of 0.7071": lambda N, x: 0.5 * x * (1.0 + N.erf(x * 0.7071)),
+        "the half left out": lambda N, x: x * (1.0 + N.erf(x * 0.7071067811865476)),
     },
-    "silu": {"relu's side": lambda N, x: N.maximum(x, 0.0), "1.01 x": lambda N, x: x * N.sigmoid(x * 1.01)},
-    "prefix_sum": {"exclusive": lambda N, x: N.running_sum(x, exclusive=True)},
+    "gelu_tanh": {
+        "the erf form": lambda N, x: 0.5 * x * (1.0 + N.erf(x * 0.7071067811865476)),
+        "0.0447 for 0.044715": lambda N, x: _by_tanh(N, x, 0.7978845608028654, 0.0447),
+        "a root of 0.79788": lambda N, x: _by_tanh(N, x, 0.79788, 0.044715),
+        "the cube left out": lambda N, x: _by_tanh(N, x, 0.7978845608028654, 0.0),
+    },
+    "silu": {"relu's side": lambda N, x: N.maximum(x, 0.0), "1.01 x": lambda N, x: x * N.sigmoid(x * 1.01),
+             "x left out": lambda N, x: N.sigmoid(x)},
+    "prefix_sum": {"exclusive": lambda N, x: N.running_sum(x, exclusive=True), "sums in f16": IN_HALVES},
     "sgemm": {
         "last product dropped": lambda N, a, b: N.matmul(a[:, :-1], b[:-1]),
-        "off by 1e-5": lambda N, a, b: N.matmul(a, b) * (1 + 1e-5),
+        "off by 1e-5": lambda N, a, b: N.matmul(a, b) * (1 + 1e-5), "sums in f16": IN_HALVES,
+    },
+    "gemm": {
+        "last product dropped": lambda N, a, b, c0, bias, alpha, beta: N.matmul(a[..., :-1], b[:, :-1]) + bias,
+        "bias left out": lambda N, a, b, c0, bias, alpha, beta: N.matmul(a, b) + 0.0,
+        "off by 1e-5": lambda N, a, b, c0, bias, alpha, beta: N.matmul(a, b) * (1 + 1e-5) + bias,
+        "c0 added": lambda N, a, b, c0, bias, alpha, beta: N.matmul(a, b) + c0 + bias,
+        "sums in f16": IN_HALVES,
+    },
+    "attention": {
+        "scale off by 1e-3": lambda N, q, k, v, scale: _attend(N, _scores(N, q, k, scale * 1.001), v),
+        "scale twice": lambda N, q, k, v, scale: _attend(N, _scores(N, q, k, scale) * scale, v),
+        "scale left out": lambda N, q, k, v, scale: _attend(N, _scores(N, q, k, N.number(1.0)), v),
+        "last key not seen": lambda N, q, k, v, scale: _attend(N, _scores(N, q, k[:, :-1], scale), v[:, :-1]),
+        "e kept in f16": {"keep": {"e": "f16"}}, "sums in f16": IN_HALVES,
     },
     "causal_attention": {
         "mask off by one": lambda N, q, k, v, scale: _attend(
@@ -109,19 +173,25 @@ PLANTED: dict[str, dict[str, WrongFormula]] = {
         "scale twice": lambda N, q, k, v, scale: _attend(
             N, N.where(_seen(N, 0), _scores(N, q, k, scale) * scale, -np.inf), v
         ),
+        "e kept in f16": {"keep": {"e": "f16"}}, "sums in f16": IN_HALVES,
     },
 }  # fmt: skip
 
 
 @dataclass
 class PlantedShare:
-    """One op in one format: rows on which a bug shows, those that each criterion finds, and right rows accused."""
+    """One op in one format: rows on which a bug shows, those that each criterion finds, and right rows accused.
+
+    `plain`: how many lie beyond right kernels' answers; `told`: how many of these the last criterion finds.
+    """
 
     name: str
     active: int = 0
     caught: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CRITERIA_OF_FORMULAS, 0))
     right: int = 0
     accused: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CRITERIA_OF_FORMULAS, 0))
+    plain: int = 0
+    told: int = 0
 
 
 def shares(sizes: tuple[int, ...] = (33, 257)) -> Iterator[PlantedShare]:
@@ -146,26 +216,40 @@ def share_of(name: str, form: Format, sizes: tuple[int, ...]) -> PlantedShare:
         (role,) = op.outputs
         tight, loose = (op.enclose(arrays, c, CLAIMED, {}, formats)[role] for c in (claim, Accuracy(rescales=0)))
         right = _simulated(op, op.calls, arrays, claim, form, first)
-        _count(found.accused, right, tight, loose, form, np.ones(_rows(right), dtype=np.bool_))
-        found.right += _rows(right)
+        others = [_by_row(_simulated(op, op.calls, arrays, claim, form, first, manner)) for manner in RIGHT_MANNERS]
+        least, most = np.minimum.reduce(others), np.maximum.reduce(others)
+        _count(found.accused, right, tight, loose, form, np.ones(len(_by_row(right)), dtype=np.bool_))
+        found.right += len(_by_row(right))
         for bug in bugs.values():
-            got = _simulated(op, bug, arrays, claim, form, first)
+            calls, does = (op.calls, replace(claim, **bug)) if isinstance(bug, Mapping) else (bug, claim)
+            got = _simulated(op, calls, arrays, does, form, first)
             differs = (got != right) & ~(np.isnan(got) & np.isnan(right))
-            active = differs.reshape(_rows(got), -1).any(axis=1)
+            active = _by_row(differs).any(axis=1)
             found.active += int(active.sum())
-            _count(found.caught, got, tight, loose, form, active)
+            told = _count(found.caught, got, tight, loose, form, active)
+            rows = _by_row(got)
+            plain = active & ((rows < least) | (rows > most) | (np.isnan(rows) != np.isnan(least))).any(axis=1)
+            found.plain, found.told = found.plain + int(plain.sum()), found.told + int((plain & told).sum())
     return found
 
 
-def _rows(x: NDArray[Any]) -> int:
-    return int(x.size // x.shape[-1])
+RIGHT_MANNERS = tuple(
+    KernelManner(order, noise, seed=seed)
+    for seed, (order, noise) in enumerate(product(("strided", "tree"), ("any", "ends", "high", "low")))
+)
+
+
+def _by_row(x: NDArray[Any]) -> NDArray[Any]:
+    """An answer as rows; of one number for each row, rows of one."""
+    return x.reshape(len(x), 1) if x.ndim == 1 else x.reshape(-1, x.shape[-1])
 
 
 def _simulated(
-    op: FormulaOp, calls: WrongFormula, arrays: Inputs, claim: Accuracy, form: Format, first: str
-) -> NDArray[np.float64]:
+    op: FormulaOp, calls: WrongFormula, arrays: Inputs, claim: Accuracy, form: Format, first: str,
+    manner: KernelManner = KernelManner("strided", "any", seed=3),
+) -> NDArray[np.float64]:  # fmt: skip
     sizes = op.sizes_of(arrays)
-    N = Simulated(claim, KernelManner("strided", "any", seed=3), sizes, F32, first, op.indices(sizes))
+    N = Simulated(claim, manner, sizes, F32, first, op.indices(sizes))
     given = {k: N.input(values(a)) if op.roles[k].is_float else a for k, a in arrays.items()}
     scalars = {k: N.number(v) for k, v in Given.of(op.scalars_of(sizes, {})).items()}
     (role,) = op.outputs
@@ -175,9 +259,9 @@ def _simulated(
 
 def _count(
     tally: dict[str, int], got: NDArray[np.float64], tight: Enclosure, loose: Enclosure, form: Format, rows: Mask
-) -> None:
-    """Add up, for every criterion, the rows among these that it calls wrong."""
-    flat = got.reshape(_rows(got), -1)
+) -> Mask:
+    """Add up, for every criterion, the rows among these that it calls wrong; the rows that the last one does."""
+    flat = _by_row(got)
     want = tight.want.reshape(flat.shape)
     for name, (rtol, atol) in {"assert_close": CLOSE[form.name], "1e-3": (1e-3, 1e-3), "1e-2": (1e-2, 1e-2)}.items():
         close = np.isclose(flat, want, rtol=rtol, atol=atol, equal_nan=True).all(axis=1)  # as others judge
@@ -191,6 +275,7 @@ def _count(
             place = int(np.ravel_multi_index(clash.index[:-1], got.shape[:-1]))
             joint[place] |= rows[place] and not joint[place] and clash.certified()
     tally["and joint"] += int((joint & rows).sum())
+    return joint & rows
 
 
 def _outside(flat: NDArray[np.float64], held: Enclosure) -> Mask:

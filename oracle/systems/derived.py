@@ -219,23 +219,23 @@ def mean_var(N: "Bands", x: Quantity, names: tuple[str, str], correction: int) -
     elif N.form.startswith("moments"):
         mean = sums.mean(N, x, names[0])
         second = sums.dot(N, x, x, names[1])
-        spread = N.sub(_scaled(N, second, n), N.mul(mean, mean))
+        spread = N.sub(scaled(N, second, n), N.mul(mean, mean))
         return mean, spread if not correction else N.mul(
             spread, N.number(n / (n - correction) if n > correction else INF)
         )
     else:
         mean = sums.mean(N, x, names[0])
         squares = two_pass(N, x, mean, names[1])
-    variance = _scaled(N, squares, n - correction)
+    variance = scaled(N, squares, n - correction)
     variance.name = names[1]
     return mean, variance
 
 
-def _scaled(N: "Bands", a: Quantity, n: int) -> Quantity:
+def scaled(N: "Bands", a: Quantity, n: int) -> Quantity:
     """a / n, or a (1 / n)."""
     if n <= 0:
         return N.divided(a, N.number(float(n)), 1)
-    return N.relative(a.lo / n, a.hi / n, a.nan, 0.0 if n & (n - 1) == 0 else 2.0, 2 * N.tiny, "scaled", a)
+    return N.relative(a.lo / n, a.hi / n, a.nan, 0.0 if n & (n - 1) == 0 else 2.0, 2 * N.tiny, "divided by n", a, n)
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,8 @@ def _moments_of(N: "Bands", points: Reals) -> tuple[Reals, Reals, Reals, Reals]:
 def two_pass(N: "Bands", x: Quantity, mean: Quantity, name: str) -> Quantity:
     """R7: sum (x_j - m)^2 = sum (x_j - mean)^2 + n (mean - m)^2, so the mean's error enters squared, and only once.
 
-    Precondition: x is an input, and m its own computed mean. Elsewhere the plain rule.
+    Precondition: x is an input, and m its own computed mean. Elsewhere the plain rule. The step remembers how much the
+    sum may be at most for an m that is better known: of an f64 sum m is not the one that is stored.
     """
     if not N.is_point(x):
         off = N.sub(x, mean)
@@ -304,11 +305,19 @@ def two_pass(N: "Bands", x: Quantity, mean: Quantity, name: str) -> Quantity:
         near = np.maximum(np.maximum(mean.lo - middle, middle - mean.hi) - wrong, 0.0)
         grown = sums.growth(N, name, n, products=1)
         up = N.E.grow(grown.most + 2 * N.u * (1 + N.u))  # a rounded difference is off by u, squared by 2 u
+
+        def at_most(away: Reals) -> Reals:
+            return np.asarray(((most + n * away * away) * up + grown.lost) * (1 + 2.0**-45))
+
+        def known(lo: Reals, hi: Reals) -> Reals:
+            return at_most(np.maximum(np.abs(hi - middle), np.abs(lo - middle)) + wrong)
+
         lo = np.maximum((least + n * near * near) / up - grown.lost, 0.0) * (1 - 2.0**-45)
-        hi = ((most + n * away * away) * up + grown.lost) * (1 + 2.0**-45)
+        hi = at_most(away)
         over = (hi >= sums.accumulator(N, name).max * (1 - 2.0**-20)) & ~odd
         nan = np.zeros(lo.shape, dtype=np.bool_)
-    made = sums.opened(N, lo, hi, nan, over, sums.ORDER_DECIDES, "sum", x)
+    how = ("sum", x) if grown.is_cast else ("squares", mean, known)
+    made = sums.opened(N, lo, hi, nan, over, sums.ORDER_DECIDES, *how)
     return _guarded(N, made, odd | np.asarray(~N.E.is_finite(mean.lo) | ~N.E.is_finite(mean.hi), dtype=np.bool_), name)
 
 
