@@ -28,9 +28,9 @@ from kfuzz.oracle.systems.formats import F32, FORMATS
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated, SumOrder
 
 STORED = ("f32", "f16", "bf16", "f64")
-BUGS = """The share of the rows on which a bug shows that each rule calls wrong. A bug shows where a bit of the answer differs from
-the right kernel's; on a plain row some element lies beyond the answers of eight right kernels, whose sums go other ways and whose
-functions err otherwise. On the others no rule that is right can be sure."""
+BUGS = """The share of the rows on which a bug shows that each rule calls wrong. A bug shows where a bit of the answer
+differs from the right kernel's; on a plain row some element lies beyond the answers of eight right kernels, whose sums
+go other ways and whose functions err otherwise. On the other rows nobody can be sure."""
 LITERATURE = "V-ABFT gives 7 to 20 times the error in f32, 48 to 158 times in bf16"
 
 

@@ -1,14 +1,21 @@
 """`python -m kfuzz.oracle`: the oracle's own check, printed as two tables. Exit code 1 when it does not hold."""
 
 import argparse
+import os
 import sys
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from typing import TypeVar
 
 import numpy as np
 
-from kfuzz.oracle.selfcheck import base_two, formulas, independent, merged, planted, planted_formulas, soundness
-from kfuzz.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS
-from kfuzz.oracle.selfcheck.soundness import FULL, QUICK, Plan, Tally
+from kfuzz.oracle.selfcheck import base_two, formulas, planted, soundness, tasks
+from kfuzz.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS, PlantedShare
+from kfuzz.oracle.selfcheck.soundness import FULL, QUICK, Tally
+
+T = TypeVar("T")
 
 FORMULAS_CATCH = 0.9
 """The share of the rows with a planted bug in a formula that declared claims and the joint test must catch."""
@@ -21,11 +28,17 @@ def main() -> int:
     """Print the tables and say whether all of it holds."""
     parser = argparse.ArgumentParser(prog="python -m kfuzz.oracle", description=__doc__)
     parser.add_argument("--full", action="store_true", help="all sizes up to 1e5 and both sizes of the planted bugs")
-    full = parser.parse_args().full
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes share the work")
+    asked = parser.parse_args()
+    full = asked.full
     try:
-        failures = _soundness(FULL if full else QUICK) + _formulas(not full)
-        failures += _planted((1000, 10_000) if full else (1000,), 3 if full else 1)
-        failures += _planted_in_formulas((33, 130, 257) if full else (33,))
+        # forked with numpy's threads a process may hang, and Python 3.12 warns of it
+        with ProcessPoolExecutor(asked.jobs, get_context("forkserver")) as pool:
+            sound = _asked(pool, tasks.of_soundness(FULL if full else QUICK))
+            inside = _asked(pool, tasks.of_formulas(not full))
+            bugs = _asked(pool, [partial(planted.table, (1000, 10_000) if full else (1000,), 3 if full else 1)])
+            shares = _asked(pool, tasks.of_planted((33, 130, 257) if full else (33,)))
+            failures = _soundness(sound) + _formulas(inside) + _planted(next(bugs)) + _planted_in_formulas(shares)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -35,19 +48,17 @@ def main() -> int:
     return 1 if failures else 0
 
 
-def _soundness(plan: Plan) -> list[str]:
+def _asked(pool: ProcessPoolExecutor, tasks: Sequence[Callable[[], T]]) -> Iterator[T]:
+    """What each task gives, in their order; all of them are begun at once."""
+    asked = [pool.submit(task) for task in tasks]
+    return (one.result() for one in asked)
+
+
+def _soundness(found: Iterator[list[Tally]]) -> list[str]:
     print("Soundness: simulated float32 answers of correct algorithms, in units of their bound\n")
     print(f"{'algorithm':42} {'checks':>7} {'largest':>8} {'median':>7} {'p90':>5} {'violations':>11}")
     tallies = []
-    random_rows = soundness.small_random_rows(plan)
-    of_base_two = soundness.softmax_rows(plan, base_two.VARIANTS)
-    for tally in (
-        *soundness.softmax_rows(plan),
-        *of_base_two,
-        random_rows,
-        *soundness.sums(plan),
-        *merged.merged(plan),
-    ):
+    for tally in (tally for part in found for tally in part):
         tallies.append(tally)
         print(_row(tally), flush=True)
     checks, violations = sum(len(t.ratios) for t in tallies), sum(t.violations for t in tallies)
@@ -61,13 +72,12 @@ def _soundness(plan: Plan) -> list[str]:
     return failures
 
 
-@np.errstate(all="ignore")
-def _formulas(quick: bool) -> list[str]:
+def _formulas(checked: Iterator[formulas.Checked]) -> list[str]:
     """Simulated kernels of every formula, then kernels that follow none, against the enclosures."""
     print("\nFormulas: rows inside, and how many times its error each bound is (median and 99th percentile)\n")
     print(f"{'op, format':34} {'rows':>8} {'elements':>9} {'unjudged':>9} {'median':>8} {'p99':>9} {'violations':>11}")
     failures, rows, violations = [], 0, 0
-    for found in chain(formulas.all_ops(quick), independent.all_kernels(quick)):
+    for found in checked:
         outside = found.outside + found.clashes
         rows, violations = rows + found.rows, violations + outside
         times, far = (float(np.median(x)) if x else 0.0 for x in (found.factors, found.far))
@@ -80,14 +90,14 @@ def _formulas(quick: bool) -> list[str]:
     return failures
 
 
-def _planted_in_formulas(sizes: tuple[int, ...]) -> list[str]:
+def _planted_in_formulas(shares: Iterator[PlantedShare]) -> list[str]:
     """Wrong formulas beside the tolerances in use; no right row may be accused."""
     print("\nPlanted bugs in formulas: shares of the rows on which they show\n")
     print(
         f"{'op, format':24} {'active':>6} " + " ".join(f"{name:>12}" for name in CRITERIA_OF_FORMULAS) + "  right rows"
     )
     failures, active, caught, accused, right = [], 0, 0, dict.fromkeys(CRITERIA_OF_FORMULAS, 0), 0
-    for share in planted_formulas.shares(sizes):
+    for share in shares:
         shown = " ".join(f"{n / max(share.active, 1):12.0%}" for n in share.caught.values())
         print(f"{share.name:24} {share.active:6} {shown} {share.right:11}", flush=True)
         active, caught, right = active + share.active, caught + share.caught["and joint"], right + share.right
@@ -107,9 +117,9 @@ def _row(tally: Tally) -> str:
     return f"{tally.name:42} {len(ratios):7} {ratios.max():8.4f} {middle} {tally.violations:11}"
 
 
-def _planted(sizes: tuple[int, ...], seeds: int) -> list[str]:
-    print(f"\nPlanted bugs: rows caught of those that are active, n = {', '.join(map(str, sizes))}\n")
-    control, lines = planted.table(sizes, seeds)
+def _planted(table: tuple[planted.Line, list[planted.Line]]) -> list[str]:
+    print("\nPlanted bugs: rows caught of those that are active\n")
+    control, lines = table
     print(f"{'bug':34} {'active':>6} " + " ".join(f"{name:>12}" for name in planted.CRITERIA))
     for line in (*lines, control):
         print(f"{line.name:34} {line.active:6} " + " ".join(f"{n:12}" for n in line.caught.values()))

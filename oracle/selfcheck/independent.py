@@ -5,7 +5,7 @@ attention over blocks of keys with a running maximum (subtracted, or folded into
 strided threads and by warps whose parts are joined, log_softmax in one pass, a sum by blocks and atomics.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -164,8 +164,3 @@ def checked(name: str, quick: bool) -> Checked:
             if enclosure.joint is not None:
                 found.clashes += sum(clash.certified() for clash in enclosure.joint(got))
     return found
-
-
-def all_kernels(quick: bool) -> Iterator[Checked]:
-    """Every kernel over the inputs of its op."""
-    return (checked(name, quick) for name in KERNELS)

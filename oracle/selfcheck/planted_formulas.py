@@ -1,12 +1,12 @@
 """Does a formula's verdict see planted bugs? Wrong formulas, simulated as kernels, beside the tolerances in use.
 
-A bug is active on a row where its answer differs in bits from the right kernel's; only active rows count. It is *plain*
-where some element lies beyond the answers of all of a few right kernels: what they might give nobody can tell from right.
+A bug is active on a row where its answer differs in bits from the right kernel's; only active rows count. It is plain
+where some element lies beyond the answers of a few right kernels: what they give nobody can tell from right.
 """
 
 # ruff: noqa: ANN401  a formula works in any number system: its words have no one type
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -20,8 +20,8 @@ from kfuzz.oracle.formula import FormulaOp, Given, shaped
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, depth
 from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
-from kfuzz.oracle.systems.formats import F32, FORMATS, Format, stored, values
-from kfuzz.oracle.systems.simulated import KernelManner, Simulated
+from kfuzz.oracle.systems.formats import F32, Format, stored, values
+from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
 
 WrongFormula = Callable[..., Any]
 Undeclared = Mapping[str, Any]
@@ -44,6 +44,11 @@ def _summed(N: Any, x: Any) -> Any:
 
 def _softmax(N: Any, x: Any, s: Any) -> Any:
     return N.exp(x - N.shift(x)) / s
+
+
+def _in_base_two(N: Any, x: Any) -> Any:
+    e = N.exp((x - N.shift(x)) * 0.6931471805599453)
+    return e / N.sum(e)
 
 
 def _loss(N: Any, x: Any, labels: Any, s: Any) -> Any:
@@ -89,7 +94,7 @@ PLANTED: dict[str, dict[str, WrongFormula | Undeclared]] = {
         "last element not counted": lambda N, x: _softmax(N, x, N.sum(N.exp((x - N.shift(x))[:, :-1]))),
         "first element counted twice": lambda N, x: _softmax(N, x, _summed(N, x) + N.exp((x - N.shift(x))[:, :1])),
         "off by 1e-5": lambda N, x: _softmax(N, x, _summed(N, x) * (1 + 1e-5)),
-        "base 2": lambda N, x: (lambda e: e / N.sum(e))(N.exp((x - N.shift(x)) * 0.6931471805599453)),
+        "base 2": _in_base_two,
         "sums in f16": IN_HALVES,
     },
     "layer_norm": {
@@ -194,13 +199,6 @@ class PlantedShare:
     told: int = 0
 
 
-def shares(sizes: tuple[int, ...] = (33, 257)) -> Iterator[PlantedShare]:
-    """Every op with planted bugs, in three formats."""
-    for name in PLANTED:
-        for form in (F32, FORMATS["f16"], FORMATS["bf16"]):
-            yield share_of(name, form, sizes)
-
-
 @np.errstate(all="ignore")
 def share_of(name: str, form: Format, sizes: tuple[int, ...]) -> PlantedShare:
     """The bugs of one op in one format."""
@@ -224,7 +222,7 @@ def share_of(name: str, form: Format, sizes: tuple[int, ...]) -> PlantedShare:
             calls, does = (op.calls, replace(claim, **bug)) if isinstance(bug, Mapping) else (bug, claim)
             got = _simulated(op, calls, arrays, does, form, first)
             differs = (got != right) & ~(np.isnan(got) & np.isnan(right))
-            active = _by_row(differs).any(axis=1)
+            active = np.asarray(_by_row(differs).any(axis=1))
             found.active += int(active.sum())
             told = _count(found.caught, got, tight, loose, form, active)
             rows = _by_row(got)
@@ -233,9 +231,11 @@ def share_of(name: str, form: Format, sizes: tuple[int, ...]) -> PlantedShare:
     return found
 
 
+PLANTED_IN = KernelManner("strided", "any", seed=3)
+ORDERS: tuple[SumOrder, ...] = ("strided", "tree")
+NOISES: tuple[Noise, ...] = ("any", "ends", "high", "low")
 RIGHT_MANNERS = tuple(
-    KernelManner(order, noise, seed=seed)
-    for seed, (order, noise) in enumerate(product(("strided", "tree"), ("any", "ends", "high", "low")))
+    KernelManner(order, noise, seed=seed) for seed, (order, noise) in enumerate(product(ORDERS, NOISES))
 )
 
 
@@ -246,7 +246,7 @@ def _by_row(x: NDArray[Any]) -> NDArray[Any]:
 
 def _simulated(
     op: FormulaOp, calls: WrongFormula, arrays: Inputs, claim: Accuracy, form: Format, first: str,
-    manner: KernelManner = KernelManner("strided", "any", seed=3),
+    manner: KernelManner = PLANTED_IN,
 ) -> NDArray[np.float64]:  # fmt: skip
     sizes = op.sizes_of(arrays)
     N = Simulated(claim, manner, sizes, F32, first, op.indices(sizes))
