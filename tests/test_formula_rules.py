@@ -150,7 +150,7 @@ class ExactMean(Bands):
 
     def mean_var(self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0) -> Any_:
         middle = x.lo.mean(axis=-1, keepdims=True)
-        return middle, derived._scaled(self, derived.two_pass(self, x, self.input(middle), sums[1]), x.shape[-1])
+        return middle, derived.scaled(self, derived.two_pass(self, x, self.input(middle), sums[1]), x.shape[-1])
 
 
 def test_the_means_error_enters_a_variance_once_and_squared() -> None:
