@@ -42,17 +42,25 @@ _KERNEL = re.compile(
     r"\b__global__\b[^;{}()]*?(?:(?:__launch_bounds__|__cluster_dims__)\s*\([^)]*\)[^;{}()]*?)*\b(?P<name>\w+)\s*\("
 )
 
-_UNSUPPORTED = (
+_CUB = (
+    r"(?:Block|Warp)(?:Reduce|Scan)|Block(?:Load|Store|RadixSort|Exchange)|BLOCK_(?:REDUCE|SCAN|LOAD|STORE)_\w+|"
+    r"Device(?:Reduce|Scan|RadixSort|Select|Histogram)|DoubleBuffer|KeyValuePair|NullType|Sum|Max|Min|ArgMax|ArgMin"
+)
+"""What of cub is there: include/cub."""
+_OF_HOST = (
     (r"<<<", "launches in the source (<<<...>>>): the claim's [[launch]] says how kernels are launched"),
+    (r"\bthrust\s*::", "thrust"),
+)
+"""What host code alone has."""
+_UNSUPPORTED = (
     (r"\basm\b|\b__asm__\b|\b__asm\b", "inline PTX (asm)"),
     (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
     (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
     (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelEx\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
     (r"\bcudaGraph\w*\s*\(|\bcudaStreamBeginCapture\s*\(", "CUDA graphs"),
-    (r"\bthrust\s*::", "thrust"),
-    (r"\bcub\s*::\s*(?!(?:BlockReduce|WarpReduce|Sum|Max|Min|BLOCK_REDUCE_\w+)\b)\w+", "this part of cub"),
+    (rf"\bcub\s*::\s*(?!(?:{_CUB})\b)\w+", "this part of cub"),
     (
-        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t)\b)",
+        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t)\b)",
         "this part of libcu++ (cuda::)",
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
@@ -63,7 +71,7 @@ _TOOLKIT = re.compile(
     re.MULTILINE,
 )
 """Headers of the CUDA toolkit that a host compiler cannot find: only who uses what is in them needs them."""
-_HEADERS = Path(__file__).with_name("cuda_on_cpu") / "include"
+_HEADERS = tuple(Path(__file__).with_name("cuda_on_cpu") / one for one in ("include", "host/include"))
 
 
 @dataclass(frozen=True)
@@ -96,7 +104,7 @@ def translated(
     ptx = [list(statements(text, code)) for text, code in zip(texts, codes, strict=True)]
     codes = [_without(code, found) for code, found in zip(codes, ptx, strict=True)]
     for one, code in zip(files, codes, strict=True):
-        check_supported(code.replace("<<<", "   ") if with_host else code, one.path)
+        check_supported(code, one.path, with_host)
     every, words = "\n".join(codes), for_both(codes)
     constants = _names(_CONSTANT, every)
     refused_by_nvcc.check(codes, [one.path for one in files], constants)
@@ -129,7 +137,7 @@ def _names(pattern: re.Pattern[str], code: str) -> tuple[str, ...]:
 
 def _edits(code: str) -> list[TextEdit]:
     """What stands for CUDA's own words: from where to where, and the text."""
-    edits = [(*one.span(), " " * len(one[0])) for one in _TOOLKIT.finditer(code) if not (_HEADERS / one[1]).exists()]
+    edits = [(*one.span(), " " * len(one[0])) for one in _TOOLKIT.finditer(code) if not _is_there(one[1])]
     for found in _DYNAMIC_SHARED.finditer(code):
         lines = "\n" * found[0].count("\n")
         edits.append((*found.span(), f"{_declared(found)};{lines}"))
@@ -142,17 +150,21 @@ def _edits(code: str) -> list[TextEdit]:
     return edits + [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
 
 
-def check_supported(code: str, path: Path) -> None:
+def _is_there(header: str) -> bool:
+    return any((room / header).exists() for room in _HEADERS)
+
+
+def check_supported(code: str, path: Path, with_host: bool = False) -> None:
     """Raise an UnsupportedError that names the first feature of blanked code that the cpu device does not have."""
-    for at, feature in sorted(_features(code)):
+    for at, feature in sorted(_features(code, _UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST))):
         line = code.count("\n", 0, at) + 1
         raise UnsupportedError(
             f"{path}:{line}: the cpu device does not have {feature}; run this kernel with --device gpu"
         )
 
 
-def _features(code: str) -> Iterator[tuple[int, str]]:
-    for pattern, feature in _UNSUPPORTED:
+def _features(code: str, unsupported: Iterable[tuple[str, str]]) -> Iterator[tuple[int, str]]:
+    for pattern, feature in unsupported:
         if found := re.search(pattern, code):
             yield found.start(), feature
 

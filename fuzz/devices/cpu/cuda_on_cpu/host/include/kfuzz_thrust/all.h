@@ -1,0 +1,19 @@
+// thrust over the CUDA runtime API: vectors, the algorithms that programs use, and iterators.
+//
+// An algorithm on the device is a launch with a thread for each element, or one thread where the order counts, and waits
+// for it, as thrust does: a function object runs as a kernel's code and is looked at as such. What is not here does not
+// compile. Host iterators, and thrust::host, go through the standard library.
+#pragma once
+#ifdef CUDA_ON_CPU_HOST
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "memory.h"
+#include "vectors.h"
+#include "iterators.h"
+#include "algorithms.h"
+#endif

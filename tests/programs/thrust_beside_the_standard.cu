@@ -1,0 +1,113 @@
+// What thrust's algorithms make, beside the standard library's; a function object with a bug runs as a kernel does.
+// arguments: 2000
+// bug: out-of-bounds
+#include <thrust/copy.h>
+#include <thrust/count.h>
+#include <thrust/device_ptr.h>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/extrema.h>
+#include <thrust/fill.h>
+#include <thrust/functional.h>
+#include <thrust/gather.h>
+#include <thrust/host_vector.h>
+#include <thrust/inner_product.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/reduce.h>
+#include <thrust/scan.h>
+#include <thrust/sequence.h>
+#include <thrust/sort.h>
+#include <thrust/transform.h>
+#include <thrust/transform_reduce.h>
+#include <thrust/unique.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+struct Neighbours {
+  const int *a;
+  int n;
+  __device__ int operator()(int i) const {
+#ifdef BUG
+    return a[i] + a[i + 1];
+#else
+    return a[i] + a[i + 1 < n ? i + 1 : 0];
+#endif
+  }
+};
+
+struct IsOdd {
+  __host__ __device__ bool operator()(int x) const { return x & 1; }
+};
+
+struct Axpy {
+  float a;
+  __host__ __device__ float operator()(float x, float y) const { return a * x + y; }
+};
+
+__global__ void twice(float *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= 2;
+}
+
+#define CHECK(condition)                                        \
+  if (!(condition)) {                                           \
+    printf("line %d: " #condition " does not hold\n", __LINE__); \
+    return 1;                                                   \
+  }
+
+int main(int, char **argv) {
+  int n = atoi(argv[1]);
+  thrust::host_vector<int> keys(n);
+  for (int i = 0; i < n; i++) keys[i] = (i * 7919 + 5) % 1013;
+  std::vector<int> want(keys.begin(), keys.end());
+
+  thrust::device_vector<int> there = keys, places(n), sums(n);
+  thrust::sequence(places.begin(), places.end());
+  thrust::transform(places.begin(), places.end(), sums.begin(), Neighbours{thrust::raw_pointer_cast(there.data()), n});
+  CHECK(sums[n - 1] == keys[n - 1] + keys[0]);
+
+  CHECK(thrust::reduce(there.begin(), there.end()) == std::accumulate(want.begin(), want.end(), 0));
+  CHECK(thrust::reduce(there.begin(), there.end(), -1, thrust::maximum<int>()) == *std::max_element(want.begin(), want.end()));
+  CHECK(thrust::count_if(there.begin(), there.end(), IsOdd()) == std::count_if(want.begin(), want.end(), IsOdd()));
+  CHECK(*thrust::max_element(there.begin(), there.end()) == *std::max_element(want.begin(), want.end()));
+
+  thrust::device_vector<int> scanned(n);
+  thrust::exclusive_scan(there.begin(), there.end(), scanned.begin(), 10);
+  CHECK(scanned[3] == 10 + keys[0] + keys[1] + keys[2]);
+
+  thrust::sort_by_key(there.begin(), there.end(), places.begin());
+  std::sort(want.begin(), want.end());
+  thrust::host_vector<int> sorted = there;
+  CHECK(std::equal(sorted.begin(), sorted.end(), want.begin()));
+  thrust::device_vector<int> first(keys);
+  thrust::gather(places.begin(), places.end(), first.begin(), sums.begin());
+  CHECK(thrust::host_vector<int>(sums) == sorted);
+  auto end = thrust::unique(there.begin(), there.end());
+  CHECK(end - there.begin() == std::unique(want.begin(), want.end()) - want.begin());
+
+  thrust::device_vector<float> x(n, 1.5f), y(n);
+  thrust::fill(y.begin(), y.end(), 2.0f);
+  thrust::transform(x.begin(), x.end(), y.begin(), y.begin(), Axpy{3});
+  twice<<<(n + 255) / 256, 256>>>(thrust::raw_pointer_cast(y.data()), n);
+  CHECK(y[n / 2] == 13.0f);
+  CHECK(thrust::inner_product(x.begin(), x.end(), y.begin(), 0.0f) == 13.0f * 1.5f * n);
+  float squares = thrust::transform_reduce(x.begin(), x.end(), thrust::square<float>(), 0.0f, thrust::plus<float>());
+  CHECK(squares == 2.25f * n);
+
+  int *raw;
+  cudaMalloc(&raw, n * sizeof(int));
+  thrust::device_ptr<int> wrapped = thrust::device_pointer_cast(raw);
+  thrust::copy(keys.begin(), keys.end(), wrapped);
+  thrust::sort(thrust::device, raw, raw + n, thrust::greater<int>());
+  CHECK(wrapped[0] == sorted[n - 1]);
+  auto counted = thrust::make_counting_iterator(1);
+  auto doubled = thrust::make_transform_iterator(counted, [] __host__ __device__(int i) { return 2 * i; });
+  CHECK(thrust::reduce(thrust::device, doubled, doubled + n) == n * (n + 1));
+  cudaFree(raw);
+  printf("%d keys, %d of them apart\n", n, static_cast<int>(end - there.begin()));
+}
