@@ -437,3 +437,21 @@ def test_the_mean_that_elements_tell_bounds_the_variance() -> None:
         assert (verdict.status == "broken") == (how == "n - 1"), (how, verdict)
     assert "same" in verdict.detail  # no element by itself is outside
     assert all(normed(x, how, "f64")[1].status == "kept" for how in ("two pass", "corrected"))
+
+
+def test_right_kernels_err_by_a_larger_slope_than_a_wrong_scale_does() -> None:
+    """Why no warning goes by odds: with scores of two values all roundings of e are one and the same."""
+
+    def slope(scores: Any_, v: Any_, scale: float = 1.0) -> float:
+        """Of the errors over the answers of a kernel that keeps e in bf16."""
+        e = BFLOAT16.rounded(floats(np.exp(scale * scores)))
+        want = np.exp(scores) @ v / np.exp(scores).sum(axis=1, keepdims=True)
+        error = e @ v / e.sum(axis=1, keepdims=True) - want
+        return float((want * error).sum() / (want * want).sum())
+
+    far = np.arange(128) % 16 != 0
+    masked = np.where(far, -0.3, 0.0) + np.zeros((64, 1))
+    right = slope(masked, np.where(far, 0.0, 1.0)[:, None])
+    scores = RNG.standard_normal((64, 128))
+    wrong = slope(scores - scores.max(axis=1, keepdims=True), RNG.standard_normal((128, 64)), 1.001)
+    assert abs(right) > 1.5 * abs(wrong) > 1e-4
