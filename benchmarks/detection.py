@@ -1,25 +1,36 @@
-"""Which device sees which broken kernel: a table in Markdown, from one run on each device.
+"""Who sees which broken kernel: each device, and the rules in use elsewhere; tables in Markdown, from one run of each.
 
-python benchmarks/detection.py cpu > benchmarks/detection/cpu.json              on any machine
-python benchmarks/detection.py gpu > benchmarks/detection/gpu.json              on one with a card
-python benchmarks/detection.py sanitize > benchmarks/detection/sanitize.json    likewise
-python benchmarks/detection.py table benchmarks/detection/*.json > benchmarks/DETECTION.md
+python -m benchmarks.detection cpu > benchmarks/detection/cpu.json              on any machine
+python -m benchmarks.detection gpu > benchmarks/detection/gpu.json              on one with a card
+python -m benchmarks.detection sanitize > benchmarks/detection/sanitize.json    likewise
+python -m benchmarks.detection rivals > benchmarks/detection/rivals.json        on any machine
+python -m benchmarks.detection table > benchmarks/DETECTION.md
 """
 
 import json
+import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
+from benchmarks.rival_trials import questions, tally
+from benchmarks.rivals import RIVALS, are_asked
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices import Device
+from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.find.device import open_device
 from kfuzz.trials.trial import run_trial
 
+FOLDER = Path(__file__).with_name("detection")
+DEVICES = ("cpu", "gpu", "sanitize")
 MOST_TRIALS = {"cpu": 600, "gpu": 600, "sanitize": 2}
-AT_ONCE = {"cpu": 2, "gpu": 4, "sanitize": 8}
+AT_ONCE = {"gpu": 6, "sanitize": 8}
+"""Processes; elsewhere as many as there are cores."""
 FURTHER = 20
 """Trials after the first error in which the named kind may still turn up."""
 SIZED = 8
@@ -27,25 +38,44 @@ SIZED = 8
 SEED, TIMEOUT = 0, 2.0
 WARNING = " (warning)"
 
-HEAD = """# Which device sees which broken kernel
+HEAD = """# Who sees which broken kernel
 
 Every kernel of `kernels/broken/` has one defect, and its front matter names the finding that must be reported for it.
+Written by `python -m benchmarks.detection`, whose first lines say how.
+
+## Our devices
+
 A cell lists what the first trials of a campaign showed (seed 0), each with the number of the trial that was first to
 show it; the named finding in bold. Some defects leave no trace in a GPU's results: a barrier or a fence that the
-hardware happens not to need, a read beside a shared array whose value is not used. Those the cpu device sees. Written
-by `benchmarks/detection.py`, whose first lines say how.
+hardware happens not to need, a read beside a shared array whose value is not used. Those the cpu device sees.
 """
+OTHERS = """
+## The rules in use elsewhere
+
+The same kernels, on the cpu device, by the inputs and tolerances of [RESULTS.md](RESULTS.md): the launch at which each
+rule first rejects an answer, - where it accepts all of them, nothing where it is not asked, for its tolerances are for
+float32. A launch that crashes or never ends counts as rejected. *gpuemu, adversarial values* is left out: it rejects
+every kernel, right ones too.
+"""
+LEFT_OUT = "gpuemu, adversarial values"
 
 Seen = dict[str, int]
 
 
-def seen_by(manner: str, kernel: Kernel) -> tuple[str, Seen]:
+def seen_by(manner: str, kernel: Kernel) -> Seen:
     """Each kind of error that the first trials showed, with the number of the trial that was first."""
-    device = open_device("gpu" if manner == "sanitize" else manner, sanitize=manner == "sanitize")
-    try:
-        return kernel.name, search(manner, kernel, device)
-    finally:
-        device.close()
+    with closing(open_device("gpu" if manner == "sanitize" else manner, sanitize=manner == "sanitize")) as device:
+        return search(manner, kernel, device)
+
+
+def rejected_by(kernel: Kernel) -> Seen:
+    """Each rival that rejects the kernel, with the number of the launch; 0 for those that accept it."""
+    found = {}
+    with CpuDevice() as device:
+        for rival in RIVALS if are_asked(kernel) else ():
+            one = tally(rival, questions(rival, kernel), kernel, "", device)
+            found[rival.name] = one.trials if one.rejected else 0
+    return found
 
 
 def search(manner: str, kernel: Kernel, device: Device) -> Seen:
@@ -67,10 +97,11 @@ def search(manner: str, kernel: Kernel, device: Device) -> Seen:
 
 
 def measured(manner: str) -> dict[str, Seen]:
-    """What every broken kernel shows on one device."""
+    """What every broken kernel shows on one device, or to the rivals."""
     broken = [kernel for kernel in discover() if kernel.broken]
-    with ThreadPoolExecutor(AT_ONCE[manner]) as pool:
-        return dict(pool.map(lambda kernel: seen_by(manner, kernel), broken))
+    one = rejected_by if manner == "rivals" else partial(seen_by, manner)
+    with ProcessPoolExecutor(AT_ONCE.get(manner, os.cpu_count()), mp_context=get_context("spawn")) as pool:
+        return {kernel.name: seen for kernel, seen in zip(broken, pool.map(one, broken), strict=True)}
 
 
 def as_table(columns: dict[str, dict[str, Seen]]) -> str:
@@ -92,15 +123,30 @@ def cell(seen: Seen | None, named: str) -> str:
     return ", ".join(f"**{kind}** {seen[kind]}" if kind == named else f"{kind} {seen[kind]}" for kind in ordered) or "-"
 
 
-def document(files: list[Path]) -> str:
-    """The page that holds the table, from the results of each device."""
-    columns = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in files}
-    return f"{HEAD}\n{as_table(columns)}\n"
+def rival_table(seen: dict[str, Seen]) -> str:
+    """One row a kernel, and one for all of them."""
+    names = [rival.name for rival in RIVALS if rival.name != LEFT_OUT]
+    broken = [kernel.name for kernel in discover() if kernel.broken]
+    asked = [name for name in broken if seen.get(name)]
+    lines = [f"| kernel | {' | '.join(names)} |", f"|{'---|' * (len(names) + 1)}"]
+    for name in broken:
+        cells = [str(seen[name][rival] or "-") if name in asked else "" for rival in names]
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    counts = [sum(seen[name][rival] > 0 for name in asked) for rival in names]
+    lines.append(f"| seen, of {len(asked)} | {' | '.join(map(str, counts))} |")
+    return "\n".join(lines)
 
 
-def main(what: str, *files: str) -> None:
+def document() -> str:
+    """The page that holds the tables, from what each device and the rivals have shown."""
+    files = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")}
+    ours = {name: files[name] for name in DEVICES if name in files}
+    return f"{HEAD}\n{as_table(ours)}\n{OTHERS}\n{rival_table(files['rivals'])}\n"
+
+
+def main(what: str) -> None:
     if what == "table":
-        print(document([Path(file) for file in files]), end="")
+        print(document(), end="")
     else:
         print(json.dumps(measured(what), indent=1, sort_keys=True))
 

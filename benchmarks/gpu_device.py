@@ -15,6 +15,7 @@ from kfuzz.campaign.schedule import attempt_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Job, Probe
 from kfuzz.devices.gpu.device import GpuDevice
+from kfuzz.devices.gpu.experiments import Laid
 from kfuzz.devices.layout import offsets, paint_image, places, plans
 from kfuzz.oracle import judge
 from kfuzz.search.choose import seed_of
@@ -63,30 +64,29 @@ def run_trials(device: GpuDevice, attempts: list[Attempt]) -> list[Job]:
 
 
 def inside_the_worker(jobs: list[Job]) -> dict[str, float]:
-    """Microseconds of each part of one run: painting memory, copying, launching, looking at what came back."""
+    """Microseconds of each part of one run: painting memory, what the card does, looking at what came back."""
     card = importlib.import_module("kfuzz.devices.gpu.card").backend()
     parts: dict[str, float] = defaultdict(float)
     for job in jobs:  # compile, load, grow
         card.run(job, Probe(), _unheard)
     for number, job in enumerate(jobs):
-        for plan in plans(job, RUNS, number):
-            where, total = places(job, plan, offsets(job, number))
-            image = card.image(total)
+        for part, steps in (("copies there and back, one launch", 1), (f"all {len(job.steps)} launches", 3)):
+            placed = [(plan, *places(job, plan, offsets(job, number))) for plan in plans(job, RUNS, number)]
+            images = card.images(job, [total for _, _, total in placed])
+            laid = [Laid(plan, where, image) for (plan, where, _), image in zip(placed, images, strict=True)]
             moments = [time.perf_counter()]
-            paint_image(image, job, plan, where)
+            for one in laid:
+                paint_image(one.image, job, one.plan, one.where)
             moments.append(time.perf_counter())
-            card.launch(job, plan, where, image, 0)
+            card.launch(job, laid, steps)
             moments.append(time.perf_counter())
-            card.launch(job, plan, where, image, len(job.steps))
-            moments.append(time.perf_counter())
-            paint, copy, whole = (after - before for before, after in itertools.pairwise(moments))
-            parts["painting the image"] += paint
-            parts["copies there and back"] += copy
-            parts["three launches, shared memory poisoned before each, each awaited"] += whole - copy
+            paint, launched = (after - before for before, after in itertools.pairwise(moments))
+            parts["painting the image"] += paint / 2
+            parts[f"{part}, shared memory poisoned before each"] += launched
     began = time.perf_counter()
     for number, job in enumerate(jobs):
         card.run(job, Probe(runs=RUNS, seed=number), _unheard)
-    parts["placing, and looking at what came back"] = time.perf_counter() - began - sum(parts.values())
+    parts["all of it, with placing, and looking at what came back"] = time.perf_counter() - began
     card.close()
     return {part: 1e6 * seconds / (RUNS * len(jobs)) for part, seconds in parts.items()}
 

@@ -1,6 +1,6 @@
 """How good the search is, measured: mutants and rivals in one run, written to benchmarks/RESULTS.md.
 
-    python -m benchmarks.results --out score --jobs 2
+    python -m benchmarks.results --out score --jobs 2 [--per-operator 1]
 
 What is done is kept in --out and not done again. The short table for the README is printed.
 """
@@ -15,14 +15,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.rival_trials import Tally, run_rivals
-from benchmarks.rivals import OPS, RIVALS
+from benchmarks.rivals import RIVALS, are_asked
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.mutating.mutate import operators
+from kfuzz.mutating.mutate import mutants, operators
 from kfuzz.scoring.figures import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
 from kfuzz.scoring.run import HowFar, ScoreReport, run_score
 from kfuzz.scoring.survivors import Reason, belied, reason_for, reasons, standing
@@ -40,20 +41,29 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--max-cases", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--per-operator", type=int, default=0, help="mutants of each sort and kernel; 0 for all")
     asked = parser.parse_args()
-    options = ScoreOptions(asked.seed, asked.max_cases, per_operator=0)
-    kernels = [kernel for kernel in discover() if kernel.broken is None and kernel.op in OPS]
+    options = ScoreOptions(asked.seed, asked.max_cases, asked.per_operator)
+    every = [kernel for kernel in discover() if kernel.broken is None and not kernel.front.is_python]
+    kernels = [kernel for kernel in every if mutants(kernel)]
     report = run_score(kernels, CpuDevice, options, asked.jobs, asked.out, tell)
     if report.interrupted:
         sys.exit(130)
-    tallies = rivals(kernels, report, asked.out / "rivals.json", asked.jobs)
-    RESULTS.write_text("\n".join(page(report, tallies, reasons())) + "\n", encoding="utf-8")
+    without = [kernel.name for kernel in every if not mutants(kernel)]
+    write(report, [], without)  # what there is, should the rivals not come to their end
+    tallies = rivals([one for one in kernels if are_asked(one)], report, asked.out / "rivals.json", asked.jobs)
+    write(report, tallies, without)
     print("\n".join(rival_table(report, tallies, reasons())))
+
+
+def write(report: ScoreReport, tallies: list[Tally], without: Sequence[str]) -> None:
+    """The page anew."""
+    RESULTS.write_text("\n".join(page(report, tallies, reasons(), without)) + "\n", encoding="utf-8")
 
 
 def provenance() -> dict[str, str]:
     """What these figures are true of."""
-    version = subprocess.run([toolchain.find(), "--version"], capture_output=True, text=True, check=True).stdout
+    compiler = subprocess.run([toolchain.find(), "--version"], capture_output=True, text=True, check=True).stdout
     words = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.partition(": ")[2] for line in words if line.startswith("model name")), platform.machine())
     packages = ("numpy", "python-flint", "tree-sitter", "tree-sitter-cuda")
@@ -61,7 +71,7 @@ def provenance() -> dict[str, str]:
         "day": date.today().isoformat(),
         "machine": f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         "versions": ", ".join([f"Python {platform.python_version()}", *(f"{one} {version(one)}" for one in packages)]),
-        "compiler": version.splitlines()[0],
+        "compiler": compiler.splitlines()[0],
         "device": "cpu",
     }
 
@@ -76,7 +86,8 @@ def rivals(kernels: Sequence[Kernel], report: ScoreReport, kept: Path, jobs: int
     """Every rival on every mutant that compiles; what was kept, where there is something."""
     if kept.exists():
         return [Tally(**one) for one in json.loads(kept.read_text(encoding="utf-8"))]
-    scores = report.scores
+    names = {kernel.name for kernel in kernels}
+    scores = {key: one for key, one in report.scores.items() if one.kernel in names}
     endless = [one for one in scores.values() if one.kind == "hang"]
     tallies = [Tally(rival.name, one.kernel, one.key, True, True, 1, 0.0) for one in endless for rival in RIVALS]
     asked = {key for key, one in scores.items() if one.status != "stillborn" and one.kind != "hang"}
@@ -92,7 +103,7 @@ def rivals(kernels: Sequence[Kernel], report: ScoreReport, kept: Path, jobs: int
     return tallies
 
 
-def page(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
+def page(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...], without: Sequence[str]) -> Iterator[str]:
     """RESULTS.md, line by line."""
     total = figures(report.scores.values(), known)
     yield "# How good is it?\n"
@@ -101,8 +112,10 @@ def page(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...]) -
     yield f"- seed {report.options.seed}, {report.options.max_cases} trials for each mutant at most\n"
     yield "## Mutants\n"
     yield from summary(report, total, known)
-    yield "\n## Rivals\n"
-    yield from rival_part(report, tallies, known)
+    yield f"\nNo mutant is made of {', '.join(without)}: they include other kernels here, and are no more than that."
+    if tallies:
+        yield "\n## Rivals\n"
+        yield from rival_part(report, tallies, known)
     yield "\n## What killed them\n"
     yield from killers(report)
     yield "\n## By kernel\n"
@@ -121,7 +134,10 @@ def summary(report: ScoreReport, total: Figures, known: tuple[Reason, ...]) -> I
     trials = sum(control.trials for control in report.controls.values())
     same = sum(score.identical for score in report.scores.values() if score.status == "warned")
     made = f"{len(operators())} operators make of {len(report.controls)} correct kernels"
-    yield f"All {len(report.scores)} mutants that {made}; {total.compiled} of them"
+    most = report.options.per_operator
+    count = f"{len(report.scores)} mutants"
+    some = f"{count}, {most} of each sort and kernel at most," if most else f"All {count}"
+    yield f"{some} that {made}; {total.compiled} of them"
     yield f"compile ({total.counts['stillborn']} are stillborn).\n"
     yield "| | |"
     yield "|---|---|"
@@ -149,12 +165,12 @@ def summary(report: ScoreReport, total: Figures, known: tuple[Reason, ...]) -> I
 
 
 def rival_part(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
-    yield "The same mutants, the same kernels, the same device; rules rebuilt from their published descriptions,"
-    yield "sizes cut down to what a processor can simulate. Each rival is also credited for every launch that crashes"
-    yield "or hangs, and is asked only about sizes and value ranges that the kernel claims. Accused is a correct kernel"
-    yield "of which one answer is rejected; a mutant counts as found where it is rejected on an input on which its"
-    yield "correct kernel is accepted. Mutants that never end are credited to each rival without being run. Our seconds"
-    yield "include compiling, theirs do not."
+    yield "The same mutants and device, and those of the kernels that are in float32 throughout, as the rules'"
+    yield "tolerances are; rules rebuilt from their published descriptions, sizes cut down to what a processor can"
+    yield "simulate. Each rival is also credited for every launch that crashes or hangs, and is asked only about sizes"
+    yield "and value ranges that the kernel claims. Accused is a correct kernel of which an answer is rejected; a"
+    yield "mutant counts as found where it is rejected on an input on which its correct kernel is accepted. Mutants"
+    yield "that never end are credited to each rival without being run. Our seconds include compiling, theirs do not."
     yield "Where a description leaves something open, the choice is ours: the cases that LeetGPU-like authors pick by"
     yield "hand, the tolerance that gpuemu gives an op, llm.c's 1e-1 for matrices, and that flashinfer-bench rejects a"
     yield "NaN on one side.\n"
@@ -166,23 +182,24 @@ def rival_part(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, .
 
 
 def rival_table(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
-    """Detection and false alarms, ours first."""
-    counted = {key for key, one in report.scores.items() if standing(one, known) not in ("stillborn", "equivalent")}
-    total = figures(report.scores.values(), known)
-    mine = [report.scores[key] for key in counted]
+    """Detection and false alarms, ours first, of the kernels that rivals are asked about."""
+    names = {one.kernel for one in tallies}
+    own = [one for one in report.scores.values() if one.kernel in names]
+    mine = [one for one in own if standing(one, known) not in ("stillborn", "equivalent")]
+    counted, total = {one.key for one in mine}, figures(own, known)
     trials, seconds = sum(one.trials for one in mine), sum(one.seconds for one in mine)
-    controls = len(report.controls)
+    controls = len(names)
     yield "| | mutants found | | rejected | correct kernels accused | trials | seconds |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
-    bad = len(accused(report))
+    bad = sum(control.kernel in names for control in accused(report))
     killed = total.killed
     row = (f"**{OURS}**", f"**{killed}**", f"**{total.rate:.1%}**", killed, f"**{bad} of {controls}**", trials)
     yield f"| {' | '.join(map(str, row))} | {seconds:.0f} |"
     for rival in RIVALS:
-        own = [one for one in tallies if one.rival == rival.name]
-        asked = [one for one in own if one.key in counted]
+        theirs = [one for one in tallies if one.rival == rival.name]
+        asked = [one for one in theirs if one.key in counted]
         found, rejected = sum(one.apart for one in asked), sum(one.rejected for one in asked)
-        wrong = len({one.kernel for one in own if not one.key and one.rejected})
+        wrong = len({one.kernel for one in theirs if not one.key and one.rejected})
         took = sum(one.seconds for one in asked)
         yield (
             f"| {rival.name} | {found} | {found / max(1, len(asked)):.1%} | {rejected} | {wrong} of {controls} "

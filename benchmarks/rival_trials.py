@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import product
 from multiprocessing import get_context
 
 import numpy as np
@@ -51,12 +50,14 @@ class Question:
 def questions(rival: Rival, kernel: Kernel) -> list[Question]:
     """What a rival asks of a kernel, with the launches that it tries."""
     asked = []
-    every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
-    usual = {name: min(values, key=lambda one: abs(one - USUAL)) for name, values in kernel.tune.items()}
-    tunes = [{**usual, "threads": one["threads"]} for one in every if "threads" in one] if rival.every_block else []
-    distinct = {tuple(tune.items()): tune for tune in tunes} or {(): usual}
     for inputs in rival.inputs(kernel):
-        asked.append(Question(inputs, reference(kernel.op, inputs, rival.precision), tuple(distinct.values())))
+        every = list(kernel.tunes(kernel.axes_of(inputs)))
+        if not every:  # no launch is claimed for such sizes
+            continue
+        usual = min(every, key=lambda tune: [abs(value - USUAL) for value in tune.values()])
+        tunes = [tune for tune in every if tune == {**usual, "threads": tune.get("threads")}]
+        want = reference(kernel, inputs, rival.precision, usual.get("k", 1))
+        asked.append(Question(inputs, want, tuple(tunes) if rival.every_block and tunes else (usual,)))
     return asked
 
 

@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel
+from kfuzz.oracle.enclosure import FLT_MAX
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -24,8 +27,15 @@ Shapes = list[tuple[int, int]]
 Products = list[tuple[int, int, int]]
 
 
-OPS = ("softmax", "row_max", "row_sum", "max_sum", "merge_all", "safe_merge", "sgemm", "transpose")
-"""The ops for which the rivals' sizes and references are written down here."""
+MATRICES = ("sgemm", "gemm", "attention", "causal_attention")
+"""The ops of which a rival picks three sizes."""
+BATCH = 2
+
+
+def are_asked(kernel: Kernel) -> bool:
+    """Whether rivals are asked about a kernel: their tolerances are for float32."""
+    named = [array for array in kernel.arrays.values() if array.reads or array.writes]
+    return all(array.element in ("f32", "i32") for array in named)
 
 
 @dataclass(frozen=True)
@@ -45,31 +55,52 @@ class Rival:
     keeps_output: bool = False
 
 
-def reference(op: str, inputs: Mapping[str, Floats], precision: type[np.floating]) -> dict[str, NDArray[np.floating]]:
-    """What a framework computes for an op, in its own way and in this precision."""
-    given = {role: array.astype(precision) for role, array in inputs.items()}
+def reference(
+    kernel: Kernel, inputs: Mapping[str, Floats], precision: type[np.floating], kept: int = 1
+) -> dict[str, NDArray[np.floating]]:
+    """What a framework computes for an op, in its own way and in this precision; top_k keeps so many.
+
+    Of the ops that are formulas it is the formula in double precision, rounded: more than a rival has.
+    """
     with np.errstate(all="ignore"):
-        if op in ("safe_merge", "merge_all"):
-            parts = ("m1", "s1"), ("m2", "s2")
-            pairs = [(given[m], given[s]) for m, s in parts] if op == "safe_merge" else [(given["m"], given["s"])]
-            maxima, sums = (np.stack(one) for one in zip(*pairs, strict=True))
-            axis = 0 if op == "safe_merge" else 1
-            top = maxima.max(axis)
-            weights = np.exp(maxima - (top if axis == 0 else top[:, None]))
-            return {"m": top, "s": (sums * weights).sum(axis)}
-        if op == "sgemm":
-            return {"c": given["a"] @ given["b"]}
-        x = given["x"]
-        if op == "transpose":
-            return {"y": x.T}
-        if op == "row_sum":
-            return {"y": x.sum(1)}
-        top = x.max(1)
-        if op == "row_max":
-            return {"y": top}
-        powers = np.exp(x - top[:, None])
-        sums = powers.sum(1)
-        return {"y": powers / sums[:, None]} if op == "softmax" else {"m": top, "s": sums}
+        op = find(kernel.op)
+        if isinstance(op, FormulaOp) and kernel.op not in BY_HAND:
+            exact = op.wanted(kernel.stored(inputs), kernel.scalars)
+            return {role: answer.astype(precision) for role, answer in exact.items()}
+        return _by_hand(kernel.op, {role: array.astype(precision) for role, array in inputs.items()}, kept)
+
+
+BY_HAND = ("softmax", "row_sum", "sgemm")
+"""Ops that are formulas and that a framework computes in an order of its own."""
+
+
+def _by_hand(op: str, given: Mapping[str, NDArray[np.floating]], kept: int) -> dict[str, NDArray[np.floating]]:
+    if op in ("safe_merge", "merge_all"):
+        parts = ("m1", "s1"), ("m2", "s2")
+        pairs = [(given[m], given[s]) for m, s in parts] if op == "safe_merge" else [(given["m"], given["s"])]
+        maxima, sums = (np.stack(one) for one in zip(*pairs, strict=True))
+        axis = 0 if op == "safe_merge" else 1
+        top = maxima.max(axis)
+        weights = np.exp(maxima - (top if axis == 0 else top[:, None]))
+        return {"m": top, "s": (sums * weights).sum(axis)}
+    if op == "sgemm":
+        return {"c": given["a"] @ given["b"]}
+    x = given["x"]
+    if op == "transpose":
+        return {"y": x.T}
+    if op == "row_sum":
+        return {"y": x.sum(1)}
+    top = x.max(1)
+    if op == "row_max":
+        return {"y": top}
+    if op in ("argmax", "top_k"):
+        ranked = np.argsort(-x, axis=1, kind="stable")[:, :kept]
+        if op == "argmax":
+            return {"index": ranked[:, 0].astype(x.dtype)}
+        return {"values": np.take_along_axis(x, ranked, 1), "indices": ranked.astype(x.dtype)}
+    powers = np.exp(x - top[:, None])
+    sums = powers.sum(1)
+    return {"y": powers / sums[:, None]} if op == "softmax" else {"m": top, "s": sums}
 
 
 # -- inputs ----------------------------------------------------------------------------------------------------------
@@ -77,11 +108,10 @@ def reference(op: str, inputs: Mapping[str, Floats], precision: type[np.floating
 
 def made(kernel: Kernel, shapes: Shapes, products: Products, draws: list[Draw]) -> Iterator[Inputs]:
     """Inputs of these sizes, as far as the kernel claims them, by each draw; sums of states are 1 or more."""
-    sizes: list[tuple[int, ...]] = list(products if kernel.op == "sgemm" else shapes)
+    sizes: list[tuple[int, ...]] = list(products if kernel.op in MATRICES else shapes)
     seen = set()
     for wanted in sizes:
-        axes = dict(zip(kernel.axes, wanted if len(kernel.axes) > 1 else (wanted[0] * wanted[1],), strict=True))
-        axes = {name: min(max(size, kernel.axes[name].lo), kernel.axes[name].hi) for name, size in axes.items()}
+        axes = _axes(kernel, wanted)
         if tuple(axes.values()) in seen:
             continue
         seen.add(tuple(axes.values()))
@@ -90,11 +120,30 @@ def made(kernel: Kernel, shapes: Shapes, products: Products, draws: list[Draw]) 
             inputs = {}
             for role, shape in read.items():
                 values = draw(tuple(size(axes) for size in shape))
-                inputs[role] = _within(kernel, 1 + np.abs(values) if role.startswith("s") else values)
+                if role in kernel.roles.integers:
+                    inputs[role] = np.arange(values.size, dtype=np.float32).reshape(values.shape)
+                else:
+                    inputs[role] = _within(kernel, 1 + np.abs(values) if role.startswith("s") else values)
             yield dict(case_of(kernel.op, inputs).arrays)
 
 
+def _axes(kernel: Kernel, wanted: tuple[int, ...]) -> dict[str, int]:
+    """A rival's sizes as a kernel's axes; (m, n, k) of an attention are its rows, its keys and the length of both."""
+    if "keys" in kernel.axes:
+        rows, keys, d = wanted
+        keys = max(rows, keys) if kernel.where else keys
+        axes = {"heads": BATCH, "rows": rows, "keys": keys, "d": d, "dv": d}
+    elif "batch" in kernel.axes:
+        axes = {"batch": BATCH, **dict(zip(("m", "n", "k"), wanted, strict=True))}
+    else:
+        own = wanted if len(kernel.axes) > 1 else (wanted[0] * wanted[1],)
+        axes = dict(zip(kernel.axes, own, strict=True))
+    return {name: axis.near(axes[name]) for name, axis in kernel.axes.items()}
+
+
 def _within(kernel: Kernel, values: Doubles) -> Floats:
+    if kernel.finite:
+        values = np.clip(np.nan_to_num(values), -FLT_MAX, FLT_MAX)
     if kernel.value_range is not None:
         values = np.clip(values, *kernel.value_range)
     with np.errstate(over="ignore"):

@@ -113,7 +113,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
         kind=kind,
         diagnosis=found.label,
         detail="; ".join(part for part in (found.detail, together) if part),
-        region=region(wrong[worst[0]] if wrong.ndim > 1 else wrong) if wrong.size > 1 else "row",
+        region=region(wrong[worst[:-1]]) if wrong.size > 1 else "row",
         worst=_describe(role, worst, answer, enclosure),
         extent=extent(wrong, worst),
         picture=_picture(role, answer, enclosure, wrong),

@@ -6,6 +6,7 @@ and verdicts; nothing of any op's formula.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +86,7 @@ def joined(parts: Sequence[Part], answer: Floats) -> Verdict:
         tier="arb" if any(verdict.tier == "arb" for verdict in verdicts) else "float64",
         worst=place,
         picture=worst.picture and _whole_picture(worst.picture, parts, answer),
-        extent=worst.extent and _whole_extent(worst.extent, parts, answer.size),
+        extent=worst.extent and _whole_extent(worst.extent, parts, answer),
     )
 
 
@@ -112,9 +113,10 @@ def _summed(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     return tuple(f"{number} {words}" for words, number in counts.items())
 
 
-def _whole_extent(worst: Extent, parts: Sequence[Part], elements: int) -> Extent:
+def _whole_extent(worst: Extent, parts: Sequence[Part], answer: Floats) -> Extent:
+    each = prod(answer.shape[1:-1])  # rows of one place on the axis that is cut: those of a head
     found = [(rows, verdict.extent) for rows, verdict in parts if verdict.extent]
-    rows = sorted(int(rows[row]) for rows, extent in found for row in extent.rows)
+    rows = sorted(int(part[row // each]) * each + row % each for part, extent in found for row in extent.rows)
     more = sum(extent.more_rows for _, extent in found) + max(0, len(rows) - MOST_ROWS)
     wrong = sum(extent.wrong for _, extent in found)
-    return replace(worst, wrong=wrong, elements=elements, rows=tuple(rows[:MOST_ROWS]), more_rows=more)
+    return replace(worst, wrong=wrong, elements=answer.size, rows=tuple(rows[:MOST_ROWS]), more_rows=more)

@@ -3,10 +3,11 @@
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from kfuzz.campaign.children import Child, end_all
+from kfuzz.campaign.children import THREADS, Child, end_all
 from kfuzz.devices import Device
 from kfuzz.devices.cpu.device import CpuDevice
 
@@ -33,3 +34,23 @@ def test_processes_end_whether_they_are_idle_busy_or_deaf() -> None:
     for number in numbers:
         with pytest.raises(ProcessLookupError):
             os.kill(number, 0)
+
+
+def threads(_: Device, task: str) -> Iterator[tuple[int, str | None]]:
+    """How many threads this process has with numpy loaded, and what it tells those whom it starts of that."""
+    yield len(list(Path("/proc/self/task").iterdir())), os.environ.get(task)
+
+
+@pytest.mark.slow
+def test_a_process_multiplies_in_one_thread_unless_its_user_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = min(3, os.cpu_count() or 1)
+    for words, wanted in ((None, (1, None)), (str(said), (said, str(said)))):
+        for name in THREADS:
+            monkeypatch.delenv(name, raising=False)
+            if words is not None:
+                monkeypatch.setenv(name, words)
+        hand = Child[str, tuple[int, str | None]](CpuDevice, threads)
+        hand.send(THREADS[0])
+        assert hand.receive() == wanted
+        assert os.environ.get(THREADS[0]) == words
+        hand.close()

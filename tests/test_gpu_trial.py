@@ -10,8 +10,8 @@ import pytest
 
 from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
 from kfuzz.devices.comparing import poisoned
-from kfuzz.devices.gpu.experiments import MISSES, NOTHING, TURNS, Fault, Returned, examined
-from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Arrangement, Bytes, Place, offsets, places, plans
+from kfuzz.devices.gpu.experiments import MISSES, TURNS, Fault, Laid, Left, examined
+from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Bytes, Place, offsets, places, plans
 
 N = 37
 
@@ -32,22 +32,24 @@ class Memory:
 
 
 class HostCard:
-    """Runs one function a step over the image."""
+    """Runs one function a step over the image; so many runs together at most."""
 
-    def __init__(self, *kernels: Callable[[Memory], None]) -> None:
-        self.kernels = kernels
+    def __init__(self, *kernels: Callable[[Memory], None], together: int = 2) -> None:
+        self.kernels, self.together = kernels, together
+        self.launched: list[int] = []
 
-    def image(self, nbytes: int) -> Bytes:
-        return np.empty(nbytes, np.uint8)
+    def images(self, job: Job, sizes: Sequence[int]) -> list[Bytes]:
+        return [np.empty(size, np.uint8) for size in sizes[: self.together]]
 
-    def launch(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
-        memory = Memory(job, where, image.copy(), plan.shared)
-        for kernel in self.kernels[:steps]:
-            kernel(memory)
-        return memory.image
-
-    def returned(self) -> Returned:
-        return NOTHING
+    def launch(self, job: Job, laid: Sequence[Laid], steps: int) -> list[Left]:
+        done = []
+        for one in laid:
+            memory = Memory(job, one.where, one.image.copy(), one.plan.shared)
+            for kernel in self.kernels[:steps]:
+                kernel(memory)
+            done.append(Left(memory.image))
+        self.launched.append(len(done))
+        return done
 
 
 def a_job(steps: int = 1, align: int = 256) -> Job:
@@ -95,6 +97,15 @@ def test_a_kernel_that_does_its_work_has_no_findings_and_all_its_runs() -> None:
     outcome = look(copies)
     assert outcome.findings == ()
     assert [run.outputs["y"].tolist() for run in outcome.runs] == [list(range(N))] * 3
+
+
+@pytest.mark.parametrize(("together", "launched"), [(1, [1, 1, 1]), (2, [2, 1]), (3, [3]), (9, [3])])
+def test_runs_go_to_the_card_together_and_come_to_the_same(together: int, launched: list[int]) -> None:
+    card = HostCard(copies, together=together)
+    outcome = examined(a_job(), Probe(runs=3, timeout=60.0), card)
+    assert card.launched == launched
+    assert [run.label for run in outcome.runs] == [run.label for run in look(copies).runs]
+    assert all(run.outputs["y"].tolist() == list(range(N)) for run in outcome.runs)
 
 
 @pytest.mark.parametrize(("array", "index"), [("y", N), ("y", -1), ("x", N), ("x", -3), ("scratch", 5), ("z", 2)])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kfuzz.oracle import Accuracy, AnswerError, Special, Verdict, judge
+from kfuzz.oracle import Accuracy, AnswerError, Special, Verdict, judge, want
 from kfuzz.oracle.enclosure import ROUND_64
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
@@ -90,6 +90,23 @@ CLAIMS = {
     "flushed": Accuracy(adds=12, rescales=0, exp=FAST_EXPF, divide="fast reciprocal", ftz=True),
     "base 2": Accuracy(exp=EXP2_SCALED),
 }
+
+
+def test_what_is_wrong_of_several_heads_is_named_by_its_place_in_the_whole() -> None:
+    """Rows of the second head on were looked for among the heads, and no verdict was given."""
+    generator = np.random.default_rng(1)
+    shapes = {"q": (3, 4, 2), "k": (3, 5, 2), "v": (3, 5, 3)}
+    inputs = {role: generator.standard_normal(shape).astype(np.float32) for role, shape in shapes.items()}
+    o = want("attention", inputs, digits=20)["o"].astype(np.float32)
+    o[0, 3] += 0.125
+    o[1:, 1:, 1:] += np.float32([0.5, 0.25])
+    every = list(slices(inputs, {"o": o}, cut_of(find("attention")), ftz=False, most=1))
+    assert len(every) == 3
+    whole = judge("attention", inputs, {"o": o})
+    cut = joined([(heads, judge("attention", asked, answered)) for heads, asked, answered in every], o)
+    assert whole.extent is not None
+    assert whole.extent.rows == (3, 5, 6, 7, 9, 10, 11)
+    assert (cut.worst, cut.extent) == (whole.worst, whole.extent)
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

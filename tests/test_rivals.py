@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from benchmarks.rival_trials import batch, questions, tally
-from benchmarks.rivals import OPS, RIVALS, Floats, Rival, reference
+from benchmarks.rivals import RIVALS, Floats, Rival, are_asked, reference
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import KERNELS, discover, load
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import mutants
 from kfuzz.trials.trial import unfit
 
-CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None and kernel.op in OPS)
+CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None and are_asked(kernel))
 BY_NAME = {rival.name: rival for rival in RIVALS}
 TAME = tuple(rival for rival in RIVALS if rival.name != "gpuemu, adversarial values")
 SMALL = tuple(rival for rival in TAME if rival.name not in ("KernelBench", "llm.c", "flashinfer-bench"))
@@ -22,7 +22,7 @@ def answers(rival: Rival, name: str) -> list[tuple[str, Floats, np.ndarray]]:
     kernel = load(KERNELS / f"{name}.cu")
     found = []
     for question in questions(rival, kernel):
-        exact = reference(kernel.op, question.inputs, np.float64)
+        exact = reference(kernel, question.inputs, np.float64)
         found += [(kernel.op, exact[role].astype(np.float32), want) for role, want in question.want.items()]
     return found
 

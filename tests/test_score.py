@@ -14,6 +14,7 @@ from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.commands.group import main
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import Mutant, mutants
+from kfuzz.scoring.crew import Batch, Waiting, run_batches
 from kfuzz.scoring.figures import accused, as_json, figures, idle_operators, told
 from kfuzz.scoring.run import FILE, HowFar, ScoreReport, run_score
 from kfuzz.scoring.survivors import Reason, ReasonError, belied, reasons, standing
@@ -149,6 +150,18 @@ def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: ScoreReport
     assert any(
         re.match(r"of the \d+ others \d+ were found \(\d+\.\d%\), half of these within \d+", line) for line in lines
     )
+
+
+def test_a_kernel_is_run_once_however_many_processes_score_its_mutants(device: CpuDevice, control: Control) -> None:
+    other = replace(KERNEL, name="other")
+    some = [Batch(KERNEL, mutants(KERNEL)[:1]), Batch(KERNEL, mutants(KERNEL)[1:2]), Batch(other, mutants(other)[:1])]
+    waiting = Waiting(some)
+    assert [waiting.pop(), waiting.pop(), waiting.pop()] == [Batch(KERNEL), Batch(other), None]
+    waiting.controls[KERNEL.name] = control
+    assert [waiting.pop(), waiting.pop(), waiting.pop()] == [*(replace(one, control=control) for one in some[:2]), None]
+    few = replace(FEW, max_cases=3)
+    told = list(run_batches(some[:2], CpuDevice, few, 2))
+    assert [type(one) for one in told] == [Control, Score, Score]
 
 
 def test_the_document_of_a_score_has_every_bug(whole: ScoreReport) -> None:

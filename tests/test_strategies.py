@@ -18,7 +18,7 @@ from kfuzz.oracle import op_names
 from kfuzz.search import edges, plan, planners
 from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.families import ROWS, RowPlan, with_nan
-from kfuzz.search.large import LARGEST, Large, full_grid, large_size
+from kfuzz.search.large import LARGEST, MANY, Large, full_grid, large_size
 from kfuzz.search.plan import Attempt
 from kfuzz.search.planners.safe_merge import meetings, merge_inputs
 from kfuzz.search.sizes import elements
@@ -412,6 +412,43 @@ def test_long_rows_are_beyond_sixteen_bits_and_beyond_what_the_text_names(tmp_pa
     )
     attempts = [plan.plan(load(path), seeded(seed), large="columns") for seed in range(8)]
     assert any(attempt.case.axes["cols"] > 100_000 for attempt in attempts)
+
+
+@pytest.mark.parametrize(
+    ("name", "long"),
+    [
+        ("attention/flash_warp", {"rows", "keys"}),  # no more than 65,535 heads, and 128 of each row
+        ("gemm/wmma_f16", {"m", "n", "k"}),
+        ("gemm/split_k", {"k"}),
+        ("sgemm/naive", {"m", "n", "k"}),
+    ],
+)
+def test_each_axis_that_sixteen_bits_do_not_count_is_that_long_in_some_trial(name: str, long: set[str]) -> None:
+    kernel = load(KERNELS_FOLDER / f"{name}.cu")
+    assert {axis for axis, claimed in kernel.axes.items() if claimed.hi > MANY} == long
+    found = [
+        large_size(kernel, what, seeded(place)) for place, what in LARGE.items() if what not in ("turns", "overflow")
+    ]
+    assert {axis for _, axes in filter(None, found) for axis, size in axes.items() if size > MANY} == long
+
+
+def test_the_rows_that_sixteen_bits_do_not_count_are_told_apart_by_more_than_one_column() -> None:
+    """Of a row of one column the greatest element stands at 0, whichever row it is."""
+    kernel = load(KERNELS_FOLDER / "argmax" / "packed_block.cu")
+    found = [large_size(kernel, "rows", seeded(seed)) for seed in range(8)]
+    assert all(axes["rows"] > MANY and axes["cols"] > 1 for _, axes in filter(None, found))
+
+
+def test_of_many_keys_one_that_sixteen_bits_do_not_count_outweighs_the_others() -> None:
+    """Any other is lost in what a sum of so many may err by."""
+    kernel = load(KERNELS_FOLDER / "attention" / "flash_warp.cu")
+    for seed in range(4):
+        case = plan.plan_at(
+            kernel, {"heads": 1, "rows": 1, "keys": MANY + 9, "d": 2, "dv": 1}, {"threads": 32}, seeded(seed)
+        ).case
+        scores = np.einsum("hrd,hkd->k", case.arrays["q"], case.arrays["k"]) / 2**0.5
+        assert scores.argmax() >= MANY
+        assert np.exp(scores - scores.max()).sum() < 1.01
 
 
 def test_no_size_is_drawn_at_which_each_thread_walks_too_far(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ a job is.
 
 import contextlib
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import resource_tracker
@@ -19,6 +20,10 @@ TERMINAL = (signal.SIGINT, signal.SIGHUP)
 """What a terminal sends to every process that was started from it."""
 ENDS = (*TERMINAL, signal.SIGTERM)
 JOIN_SECONDS = 2.0
+THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+"""How many threads a product of matrices takes, which numpy's libraries read once, when they are loaded. Of ours each
+process takes one: 8 that took 16 each had a third of their processors' time for waiting in turns.
+"""
 ENDED = (EOFError, BrokenPipeError, ConnectionResetError)
 """Nobody is left at the other end, or wants more."""
 
@@ -30,13 +35,23 @@ Work = Callable[[Device, Task], Iterable[Answer]]
 
 
 class Child(Generic[Task, Answer]):
-    """One process at work, and whether it is: from a job on until its caller says that the last item has come."""
+    """One process at work, and whether it is: from a job on until its caller says that the last item has come.
+
+    What it is told of all jobs goes with the first one: it is much, and whoever sends it waits until the process has
+    been loaded, which several do at the same time.
+    """
 
     def __init__(self, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process: BaseProcess = context.Process(target=_serve, args=(theirs, make_device, work))
-        start(self.process)
+        unsaid = [name for name in THREADS if name not in os.environ]
+        self.process: BaseProcess = context.Process(target=_serve, args=(theirs, unsaid))
+        self._untold: tuple[MakeDevice, Work[Task, Answer]] | None = make_device, work
+        os.environ.update(dict.fromkeys(unsaid, "1"))
+        try:
+            start(self.process)
+        finally:
+            _unsay(unsaid)
         theirs.close()
         self.is_busy = False
 
@@ -44,6 +59,9 @@ class Child(Generic[Task, Answer]):
         """Give it a job."""
         self.is_busy = True
         try:
+            if self._untold is not None:
+                self.pipe.send(self._untold)
+                self._untold = None
             self.pipe.send(job)
         except (BrokenPipeError, ConnectionResetError):
             raise self._ended() from None
@@ -113,12 +131,18 @@ def stay_deaf() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
 
 
-def _serve(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
+def _unsay(names: Sequence[str]) -> None:
+    for name in names:
+        os.environ.pop(name, None)
+
+
+def _serve(pipe: Connection, unsaid: Sequence[str]) -> None:
     """The other end of a child: jobs come in, items go out, until the pipe is closed or the caller ends it."""
+    _unsay(unsaid)  # numpy is loaded; a device's own process has as many threads as it likes
     stay_deaf()
     with contextlib.suppress(*ENDED):
         signal.signal(signal.SIGTERM, _leave)
-        _work_on(pipe, make_device, work)
+        _work_on(pipe, *pipe.recv())
 
 
 def _work_on(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]) -> None:

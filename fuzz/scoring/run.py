@@ -18,7 +18,7 @@ from kfuzz.scoring.trials import Control, Score, ScoreOptions, chosen
 
 SCHEMA = "kfuzz-score/1"
 FILE = "score.jsonl"
-AT_A_TIME = 16
+AT_A_TIME = 4
 
 
 @dataclass(frozen=True)

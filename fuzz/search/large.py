@@ -100,30 +100,45 @@ def _blocks(launch: Launch, sizes: Mapping[str, int]) -> int:
 def _many(kernel: Kernel, what: Large, choose: Choose) -> dict[str, int]:
     """More than 2^16 rows of a few columns, or more than 2^16 elements in rows of any length.
 
-    Without an axis of rows it is the first axis, or the last one, that is so large.
+    Without an axis of rows it is the first or the last of the axes that 16 bits do not count.
     """
     axes = {name: axis.lo for name, axis in kernel.axes.items()}
-    row = row_axis(kernel) or (next(iter(axes)) if what == "rows" else next(reversed(axes)))
+    row = row_axis(kernel) or _beyond_16_bits(kernel)[0 if what == "rows" else -1]
     is_long = what == "rows" or row_axis(kernel) is None
     for name, axis in kernel.axes.items():
         if name != row:
-            axes[name] = axis.near(choose(1, 2) if is_long else choose(65, 300))
+            axes[name] = _few(kernel, name, choose) if is_long else axis.near(choose(65, 300))
     axis = kernel.axes[row]
     wanted = MANY if is_long else -(-MANY // max(1, prod(axes.values()) // max(1, axes[row])))
     axes[row] = axis.near(wanted + choose(1, 64))
     return axes
 
 
+def _few(kernel: Kernel, name: str, choose: Choose) -> int:
+    """The size of another axis: two or three, for in a row of one column a maximum is where it is, whichever row it is.
+
+    The first axis, along which launches grow, is mostly one of heads or of batches that know nothing of one another.
+    """
+    is_first = name == next(iter(kernel.axes))
+    return kernel.axes[name].near(choose(1, 2) if is_first else choose(2, 3))
+
+
+def _beyond_16_bits(kernel: Kernel) -> list[str]:
+    """The axes that may be longer than 16 bits can count; all of them where there is none."""
+    return [name for name, axis in kernel.axes.items() if axis.hi > MANY] or list(kernel.axes)
+
+
 def _long_rows(kernel: Kernel, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
     """A few rows of more than 2^16 columns, or of more than some larger number that the text of the kernel holds.
 
-    Where there are no rows it is the middle axis of three that is so large, as no other large size makes it.
+    Where there are no rows it is the middle one of three axes that may be so large, as no other large size makes it.
     """
     row, names = row_axis(kernel), list(kernel.axes)
-    long = names[-1] if row else names[1] if len(names) > 2 else None
+    inner = _beyond_16_bits(kernel)[1:-1]
+    long = names[-1] if row else inner[0] if inner else None
     if long is None or long == row or kernel.axes[long].hi <= MANY:
         return None
-    axes = {name: axis.near(choose(3, 8)) for name, axis in kernel.axes.items()}
+    axes = {name: axis.near(choose(3, 8)) if row else _few(kernel, name, choose) for name, axis in kernel.axes.items()}
     places = (MANY, *sorted(size for size in numbers(kernel.source) if MANY < size <= LONGEST))
     axes[long] = kernel.axes[long].near(one_of(choose, places) + choose(1, 64))
     few = max(1, MOST_ROW_ELEMENTS // axes[long])

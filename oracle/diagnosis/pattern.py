@@ -42,9 +42,12 @@ def describe(wrong: NDArray[np.bool_]) -> str:
 
 
 def extent(wrong: NDArray[np.bool_], worst: tuple[int, ...]) -> Extent:
-    """How many elements of an output are wrong, in which rows, and where in the worst row."""
-    rows = wrong if wrong.ndim > 1 else wrong[None, :]
-    row = worst[0] if wrong.ndim > 1 else 0
+    """How many elements of an output are wrong, in which rows, and where in the worst row.
+
+    Rows are numbered along all axes but the last: a second head's rows follow the first one's.
+    """
+    rows = wrong.reshape(-1, wrong.shape[-1])
+    row = int(np.ravel_multi_index(worst, wrong.shape)) // wrong.shape[-1]
     numbers = tuple(int(r) for r in np.flatnonzero(rows.any(axis=1))) or (row,)
     named = numbers[:MOST_ROWS]
     return Extent(int(wrong.sum()), wrong.size, named, describe(rows[row]), len(numbers) - len(named))

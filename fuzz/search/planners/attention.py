@@ -11,27 +11,31 @@ from math import prod
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import Shape
 from kfuzz.search.choose import Choose, one_of, seldom
-from kfuzz.search.edges import columns
+from kfuzz.search.edges import WARP, columns
 from kfuzz.search.families import noise_of
+from kfuzz.search.large import MANY
 from kfuzz.search.rows import MOST_BANDS, rows_recipe, two
 from kfuzz.search.sizes import Ground
 
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Queries and keys made for each other, values that tell keys apart; now and then hostile rows in one of them."""
-    form, seed = choose(0, len(SCORES) - 1), choose(0, 0xFFFF)
-    keys = wanted["k"][-2]
-    high = one_of(choose, columns(keys, ground.widths) or (0,)) % max(keys, 1)
-    made = SCORES[form](wanted, seed, high)
-    made["v"] = VALUES[choose(0, len(VALUES) - 1)](wanted["v"], seed + 2, high)
+    scores, values, places = _telling(ground, wanted)
+    form, seed = choose(0, len(scores) - 1), choose(0, 0xFFFF)
+    high = one_of(choose, places) % max(wanted["k"][-2], 1)
+    made = scores[form](wanted, seed, high)
+    if "v" not in made:
+        made["v"] = values[choose(0, len(values) - 1)](wanted["v"], seed + 2, high)
+    is_long = max(wanted["q"][-2], wanted["k"][-2]) > MANY
     for role in wanted:
-        if role not in made or seldom(choose, 16):
+        if role not in made or (not is_long and seldom(choose, 16)):
             made[role] = rows_recipe(ground, *two(wanted[role]), choose)
     return {role: made[role] for role in wanted}
 
 
 AttentionRecipes = dict[str, Recipe]
 Scores = Callable[[Mapping[str, Shape], int, int], AttentionRecipes]
+OfKeys = Callable[[Shape, int, int], Recipe]
 
 
 def _alike(shape: Shape, base: Base, *edits: Edit) -> Recipe:
@@ -76,8 +80,26 @@ def falling(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecip
 
 def one_key(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
     """One key, at an edge of something, outweighs the others together."""
-    keys = _each(wanted["k"], lambda row: Band(constant(9.0 if row == high % MOST_BANDS else 0.0)))
+    return _with_one(wanted, high, 9.0 if wanted["k"][-2] <= MANY else 18.0)
+
+
+def buried(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
+    """One key lies so far above the others that their values, large as they are, come to next to nothing."""
+    large = _but_one(wanted["v"], high, (1e12, 6e4)[seed % 2], 1.0)
+    return {**_with_one(wanted, high, 40.0), "v": large}
+
+
+def _with_one(wanted: Mapping[str, Shape], high: int, score: float) -> AttentionRecipes:
+    """All scores are 0 but one key's."""
+    keys = _but_one(wanted["k"], high, 0.0, score)
     return {"q": _alike(wanted["q"], constant(wanted["q"][-1] ** -0.5)), "k": keys}
+
+
+def _but_one(shape: Shape, high: int, usual: float, one: float) -> Recipe:
+    """One value in all rows of each head but one; a head is a row here, and its rows follow one another in it."""
+    *heads, count, cols = shape
+    edit = Edit(high * cols, high * cols + cols - 1, bits_of(one))
+    return Recipe(prod(heads), count * cols, (Band(constant(usual), (edit,)),))
 
 
 def far_below(wanted: Mapping[str, Shape], seed: int, high: int) -> AttentionRecipes:
@@ -109,8 +131,27 @@ def nearly_constant(shape: Shape, seed: int, high: int) -> Recipe:
 
 
 def one_large(shape: Shape, seed: int, high: int) -> Recipe:
-    return _each(shape, lambda row: Band(constant(1e4 if row == high % MOST_BANDS else 1.0)))
+    """One that shows what a key counts which should count next to nothing."""
+    value = (1e4, 6e4, 1e12)[seed % 3]
+    return _each(shape, lambda row: Band(constant(value if row == high % MOST_BANDS else 1.0)))
 
 
 SCORES: tuple[Scores, ...] = (flat, usual, growing, one_key, sharp, far_below, falling, masked_start)
-VALUES = (numbered, plain, one_large, nearly_constant)
+OF_TILES: tuple[Scores, ...] = (usual, growing, one_key, sharp, falling, masked_start, buried, masked_start)
+"""Where there are more keys than a warp has lanes: what is carried from one tile of them to the next."""
+VALUES: tuple[OfKeys, ...] = (numbered, plain, one_large, nearly_constant)
+
+
+def _telling(
+    ground: Ground, wanted: Mapping[str, Shape]
+) -> tuple[tuple[Scores, ...], tuple[OfKeys, ...], tuple[int, ...]]:
+    """The scores and values that show something, and the keys that may be singled out.
+
+    Of more than 2^16 keys each is lost in what their sum may err by, but for one that is made to count: one of those
+    that 16 bits do not. Of so many rows each has to have a q of its own.
+    """
+    rows, keys = wanted["q"][-2], wanted["k"][-2]
+    if keys > MANY:
+        return (one_key,), (numbered, plain), tuple(range(MANY, min(keys, MANY + 64)))
+    scores = (usual, sharp) if rows > MANY else OF_TILES if keys > WARP else SCORES
+    return scores, VALUES, columns(keys, ground.widths) or (0,)
