@@ -14,6 +14,12 @@ TABLE = KERNELS.parent / "docs" / "kernels.md"
 FILES = kernel_files()
 COMPUTED = sorted({load(path).op for path in FILES})
 NAMES = [name_of(path) for path in FILES]
+FAMILIES = (
+    ("softmax",), ("log_softmax", "logsumexp", "cross_entropy"), ("attention", "causal_attention"),
+    ("layer_norm", "rms_norm"), ("gelu", "gelu_tanh", "silu", "swiglu"), ("sgemm", "gemm", "gemv"), ("transpose",),
+    ("row_max", "row_sum", "max_sum"), ("merge_all", "safe_merge"), ("prefix_sum",), ("argmax", "top_k"),
+)  # fmt: skip
+"""Ops in which people make the same mistakes."""
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
@@ -23,6 +29,21 @@ def test_a_kernel_file_states_its_claim(path: Path) -> None:
     assert kernel.prose, "a kernel file begins with what it does, how, and why this variant"
     assert "<<<" not in kernel.source
     assert (kernel.broken is not None) == (path.parent.name == "broken")
+
+
+def test_each_family_of_ops_has_two_techniques_and_two_mistakes() -> None:
+    kernels = [load(path) for path in FILES]
+    assert sorted(op for family in FAMILIES for op in family) == COMPUTED
+    for family in FAMILIES:
+        mine = [kernel for kernel in kernels if kernel.op in family]
+        assert sum(kernel.broken is None for kernel in mine) >= 2, family
+        assert sum(kernel.broken is not None for kernel in mine) >= 2, family
+
+
+def test_the_numbers_of_kernels_are_those_that_the_first_page_says() -> None:
+    wrong = sum(load(path).broken is not None for path in FILES)
+    said = f"the {len(FILES) - wrong} kernels that come with kfuzz, and the {wrong} that are wrong on purpose"
+    assert said in (KERNELS.parent / "README.md").read_text(encoding="utf-8")
 
 
 def test_an_op_without_a_kernel_has_no_template_and_says_so() -> None:
