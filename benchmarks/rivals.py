@@ -30,6 +30,8 @@ Products = list[tuple[int, int, int]]
 MATRICES = ("sgemm", "gemm", "attention", "causal_attention")
 """The ops of which a rival picks three sizes."""
 BATCH = 2
+APART = 7919
+"""Places by which the values of one input lie behind those of the one before: two that were equal would hide a swap."""
 
 
 def are_asked(kernel: Kernel) -> bool:
@@ -118,8 +120,8 @@ def made(kernel: Kernel, shapes: Shapes, products: Products, draws: list[Draw]) 
         read = {array.reads: array.shape for array in kernel.arrays.values() if array.reads}
         for draw in draws:
             inputs = {}
-            for role, shape in read.items():
-                values = draw(tuple(size(axes) for size in shape))
+            for place, (role, shape) in enumerate(read.items()):
+                values = np.roll(draw(tuple(size(axes) for size in shape)), place * APART)
                 if role in kernel.roles.integers:
                     inputs[role] = np.arange(values.size, dtype=np.float32).reshape(values.shape)
                 else:
