@@ -57,7 +57,7 @@ _UNSUPPORTED = (
     (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
     (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
     (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelEx\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
-    (r"\bcudaGraph\w*\s*\(|\bcudaStreamBeginCapture\s*\(", "CUDA graphs"),
+    (r"\bcudaGraph(?:Create|Clone|Add|Kernel|Mem|Host|Exec\w*Set|Conditional)\w*\s*\(", "CUDA graphs but by capture"),
     (rf"\bcub\s*::\s*(?!(?:{_CUB})\b)\w+", "this part of cub"),
     (
         r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t)\b)",

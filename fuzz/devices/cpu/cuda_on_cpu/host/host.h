@@ -3,6 +3,9 @@
 // While a host function runs, device memory is out of its reach, as on a machine with a GPU: a page fault says where it
 // was touched. The functions of the CUDA runtime API, and kernels, are given it for as long as they need it.
 #pragma once
+#include <cstdlib>
+#include <cstring>
+
 #include "../runtime/abi.h"
 #include "../runtime/work.h"
 #include "include/cuda_on_cpu_host/api.h"
@@ -64,6 +67,30 @@ class Working {
   Timeline timeline_;
   bool host_waits_;
 };
+
+// From graphs.cpp. What is asked of a stream that is captured is written down, to be done again and again.
+struct Again {
+  cudaError_t (*does)(void *arguments);
+  void *arguments;
+  void (*forget)(void *arguments);
+};
+bool is_captured(cudaStream_t stream);
+cudaError_t capture(cudaStream_t stream, const Again &again);
+template <class Arguments>
+cudaError_t capture(cudaStream_t stream, cudaError_t (*does)(void *), const Arguments &arguments) {
+  void *kept = malloc(sizeof arguments);
+  memcpy(kept, &arguments, sizeof arguments);
+  return capture(stream, Again{does, kept, free});
+}
+// What an event that is recorded in a capture stands for.
+struct CapturedEvent {
+  void *capture, **last;
+  size_t count;
+};
+void capture_event(cudaStream_t stream, CapturedEvent &event);
+cudaError_t capture_wait(cudaStream_t stream, const CapturedEvent &event);
+Timeline lane_of_graph();  // of the node that is being done; the host's, which is none, where none is
+void forget_captures();
 
 // From launches.cpp.
 void forget_launches();

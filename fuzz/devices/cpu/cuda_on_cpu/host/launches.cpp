@@ -129,31 +129,67 @@ uint64_t dynamic_shared_allowed(const void *kernel) {
 
 using namespace cuda_on_cpu;
 
+namespace {
+
+struct Taken {
+  Launched wanted;
+  cudaStream_t stream;
+  void (*invoke)(void **);
+  void *context;
+  ClusterSides cluster;
+  const Keeping *keeping;
+};
+
+void do_launch(const Taken &taken) {
+  const Launched &launched = written_down(taken.wanted);
+  Entry entry = {"", taken.invoke, "", nullptr};
+  Step step = {};
+  step.entry = &entry;
+  step.context = taken.context;
+  for (int i = 0; i < 3; i++) step.grid[i] = launched.grid[i], step.block[i] = launched.block[i], step.cluster[i] = taken.cluster.of[i];
+  step.shared = static_cast<uint32_t>(launched.shared);
+  Within runtime;
+  Working kernel_works(timeline_of(taken.stream), Work::kernel, false);
+  launch(step);
+}
+
+cudaError_t launch_again(void *arguments) {
+  do_launch(*static_cast<Taken *>(arguments));
+  return cudaSuccess;
+}
+
+void forget_launch(void *arguments) {
+  auto *taken = static_cast<Taken *>(arguments);
+  taken->keeping->forget(taken->context);
+  free(taken);
+}
+
+}  // namespace
+
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
-                                                    void (*invoke)(void **), void *context, int line, bool cooperative,
-                                                    ClusterSides cluster) {
+                                                    void (*invoke)(void **), void *context, const Keeping *keeping, int line,
+                                                    bool cooperative, ClusterSides cluster) {
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   Refused why = why_refused(grid, block, shared, kernel);
   if (why == Refused::no && !fits_clusters(grid, cluster, kernel)) why = Refused::cluster;
   if (cooperative && why == Refused::no && !is_resident(grid, block, shared, kernel)) why = Refused::not_resident;
-  Launched wanted = {static_cast<uint32_t>(line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, why, 0, {}};
-  note_calls(__builtin_frame_address(0), wanted.calls);
-  const Launched &launched = written_down(wanted);
-  if (launched.refused != Refused::no) {
-    if (launched.refused == Refused::cluster) return returns(cudaErrorInvalidClusterSize);
-    if (launched.refused == Refused::not_resident) return returns(cudaErrorCooperativeLaunchTooLarge);
-    return returns(launched.refused == Refused::shared_memory ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration);
+  Taken taken = {{static_cast<uint32_t>(line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, why, 0, {}},
+                 stream, invoke, context, cluster, keeping};
+  note_calls(__builtin_frame_address(0), taken.wanted.calls);
+  if (why != Refused::no) {
+    written_down(taken.wanted);
+    if (why == Refused::cluster) return returns(cudaErrorInvalidClusterSize);
+    if (why == Refused::not_resident) return returns(cudaErrorCooperativeLaunchTooLarge);
+    return returns(why == Refused::shared_memory ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration);
   }
-  Entry entry = {"", invoke, "", nullptr};
-  Step step = {};
-  step.entry = &entry;
-  step.context = context;
-  for (int i = 0; i < 3; i++) step.grid[i] = launched.grid[i], step.block[i] = launched.block[i], step.cluster[i] = cluster.of[i];
-  step.shared = static_cast<uint32_t>(shared);
-  Within runtime;
-  Working kernel_works(timeline_of(stream), Work::kernel, false);
-  launch(step);
-  return cudaSuccess;
+  if (!is_captured(stream)) {
+    do_launch(taken);
+    return cudaSuccess;
+  }
+  auto *kept = static_cast<Taken *>(malloc(sizeof taken));
+  taken.context = keeping->kept(context);
+  memcpy(static_cast<void *>(kept), &taken, sizeof taken);
+  return capture(stream, Again{launch_again, kept, forget_launch});
 }
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {

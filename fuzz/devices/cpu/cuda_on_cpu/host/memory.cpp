@@ -70,6 +70,24 @@ static bool host_waits_for_copy(bool to_device, bool from_device, bool either_vi
   return !to_device;
 }
 
+static cudaError_t copy_again(void *arguments);
+static cudaError_t set_again(void *arguments);
+struct Copied {
+  void *to;
+  size_t to_pitch;
+  const void *from;
+  size_t from_pitch, width, rows;
+  cudaMemcpyKind kind;
+  Asked by;
+};
+struct Filled {
+  void *to;
+  size_t pitch;
+  int value;
+  size_t width, rows;
+  Asked by;
+};
+
 // Rows of `width` bytes; one row is a plain copy.
 static cudaError_t copied(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
                           cudaMemcpyKind kind, const Asked &by) {
@@ -81,6 +99,7 @@ static cudaError_t copied(void *to, size_t to_pitch, const void *from, size_t fr
   bool wants_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (kind != cudaMemcpyDefault && ((to_device != wants_to && !to_either) || (from_device != wants_from && !from_either)))
     return returns(cudaErrorInvalidValue);
+  if (is_captured(by.stream)) return capture(by.stream, copy_again, Copied{to, to_pitch, from, from_pitch, width, rows, kind, by});
   Within runtime;
   Working work(timeline_of(by.stream), Work::copy, host_waits_for_copy(to_device, from_device, to_either || from_either, by.waits));
   for (size_t row = 0; row < rows; row++) {
@@ -104,6 +123,7 @@ static cudaError_t set(void *to, size_t pitch, int value, size_t width, size_t r
   if (!width || !rows) return cudaSuccess;
   if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
   if (!is_device_memory(to)) return returns(cudaErrorInvalidValue);
+  if (is_captured(by.stream)) return capture(by.stream, set_again, Filled{to, pitch, value, width, rows, by});
   Within runtime;
   Working work(timeline_of(by.stream), Work::set, by.waits && is_host_visible(device_array_at(to)));
   for (size_t row = 0; row < rows; row++) {
@@ -115,6 +135,15 @@ static cudaError_t set(void *to, size_t pitch, int value, size_t width, size_t r
   }
   if (run->check) checker_has_moved();
   return cudaSuccess;
+}
+
+static cudaError_t copy_again(void *arguments) {
+  auto &c = *static_cast<Copied *>(arguments);
+  return copied(c.to, c.to_pitch, c.from, c.from_pitch, c.width, c.rows, c.kind, c.by);
+}
+static cudaError_t set_again(void *arguments) {
+  auto &f = *static_cast<Filled *>(arguments);
+  return set(f.to, f.pitch, f.value, f.width, f.rows, f.by);
 }
 
 // What was freed is given to nobody else, so that each use of it is seen; only a program that asks for memory again and
@@ -145,6 +174,7 @@ static cudaError_t freed(void *memory, const Asked &by) {
   Buffer *b = device_array_at(memory);
   if (!b || !(b->flags & is_allocated_by_host) || b->flags & is_freed || b->address != memory || !is_stream(by.stream))
     return returns(cudaErrorInvalidValue);
+  if (!by.waits && is_captured(by.stream)) return returns(cudaErrorStreamCaptureUnsupported);
   Within runtime;
   if (by.waits) host_waits_for_all();
   if (!by.waits && run->check) {
@@ -192,6 +222,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, CudaOn
 // Its memory is there for what comes after it on this stream.
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_allocate_on(void **to, size_t bytes, cudaStream_t stream, int line) {
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
+  if (is_captured(stream)) return returns(cudaErrorStreamCaptureUnsupported);
   cudaError_t error = allocated(to, bytes, cuda_on_cpu_device_memory, line);
   if (error != cudaSuccess || !run->check) return error;
   Within runtime;
@@ -235,6 +266,7 @@ CUDA_ON_CPU_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size
 // Symbols are variables of the library, which the host could reach, too: the copy is all that there is to do.
 static cudaError_t with_symbol(void *to, const void *from, size_t bytes, bool writes, const Asked &by) {
   if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
+  if (is_captured(by.stream)) return returns(cudaErrorStreamCaptureUnsupported);
   Within runtime;
   const void *other = writes ? from : to;
   bool waits = by.waits || (!writes && !is_device_memory(other));

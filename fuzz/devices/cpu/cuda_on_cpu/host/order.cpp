@@ -14,6 +14,7 @@ struct CudaOnCpuEvent {
   bool is_alive;
   uint64_t recorded;  // at so many recordings, 0 for never
   Done done;
+  CapturedEvent captured;
 };
 
 namespace {
@@ -43,6 +44,7 @@ cudaError_t known(bool is_known) { return is_known ? cudaSuccess : returns(cudaE
 // What a query finds done, the host has waited for: here everything is done when it is asked for.
 cudaError_t waited(cudaStream_t stream) {
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
+  if (is_captured(stream)) return returns(cudaErrorStreamCaptureUnsupported);
   host_waits_for(timeline_of(stream));
   checker_host_goes_on();
   return cudaSuccess;
@@ -73,7 +75,6 @@ cudaError_t made_stream(cudaStream_t *stream, unsigned int flags) {
 // A host function on a stream: it is no part of what the host does by itself.
 template <class Called>
 cudaError_t called_back(cudaStream_t stream, const Called &called) {
-  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
   checker_host_goes_on();
   {
     Working callback(timeline_of(stream), Work::callback, false);
@@ -85,6 +86,15 @@ cudaError_t called_back(cudaStream_t stream, const Called &called) {
   return cudaSuccess;
 }
 
+struct HostCall {
+  cudaHostFn_t called;
+  void *data;
+};
+cudaError_t call_again(void *arguments) {
+  auto &call = *static_cast<HostCall *>(arguments);
+  return called_back(nullptr, [&] { call.called(call.data); });
+}
+
 }  // namespace
 
 namespace cuda_on_cpu {
@@ -92,11 +102,13 @@ namespace cuda_on_cpu {
 void forget_handles() {
   for (int i = 0; i < most_handles; i++) streams[i] = {}, events[i].is_alive = false;
   recordings = 0;
+  forget_captures();
 }
 
 bool is_stream(cudaStream_t stream) { return !is_own(stream) || stream->is_alive; }
 
 Timeline timeline_of(cudaStream_t stream) {
+  if (lane_of_graph() != of_host) return lane_of_graph();
   if (is_own(stream)) return stream->timeline;
   return stream == cudaStreamPerThread || (!stream && null_is_per_thread) ? per_thread_stream : legacy_stream;
 }
@@ -143,13 +155,18 @@ CUDA_ON_CPU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return 
 CUDA_ON_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream) { return waited(stream); }
 CUDA_ON_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
   if (!is_stream(stream) || !event || !event->is_alive) return returns(cudaErrorInvalidResourceHandle);
+  if (event->captured.capture) return capture_wait(stream, event->captured);
   if (event->recorded) wait_for(timeline_of(stream), event->done);
   return cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t called, void *data, unsigned int) {
+  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
+  if (is_captured(stream)) return returns(cudaErrorStreamCaptureUnsupported);
   return called_back(stream, [&] { called(stream, cudaSuccess, data); });
 }
 CUDA_ON_CPU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t called, void *data) {
+  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
+  if (is_captured(stream)) return capture(stream, call_again, HostCall{called, data});
   return called_back(stream, [&] { called(data); });
 }
 CUDA_ON_CPU_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
@@ -167,6 +184,11 @@ CUDA_ON_CPU_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 CUDA_ON_CPU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!event || !event->is_alive || !is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
+  event->captured.capture = nullptr;
+  if (is_captured(stream)) {
+    capture_event(stream, event->captured);
+    return cudaSuccess;
+  }
   event->recorded = ++recordings;
   record(timeline_of(stream), event->done);
   return cudaSuccess;

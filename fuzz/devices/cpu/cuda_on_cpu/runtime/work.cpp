@@ -111,6 +111,8 @@ Timeline make_timeline(bool with_legacy) {
   return made;
 }
 
+void begin_lane(Timeline timeline, const Done &before) { done_before[timeline] = before; }
+
 void end_timeline(Timeline timeline) { is_alive[timeline] = false; }
 
 void record(Timeline timeline, Done &event) {

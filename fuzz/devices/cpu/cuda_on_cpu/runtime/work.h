@@ -33,6 +33,9 @@ void finish_work();  // all of it is done: whoever has called the host function 
 Timeline make_timeline(bool waits_for_legacy);
 void end_timeline(Timeline timeline);  // no more is asked of it; what was asked is done all the same
 
+// What is asked of a timeline next comes after this much, and not after what it has done before: it is a graph's lane.
+void begin_lane(Timeline timeline, const Done &before);
+
 // What an event recorded now on this timeline stands for.
 void record(Timeline timeline, Done &event);
 void wait_for(Timeline waiting, const Done &event);

@@ -25,6 +25,7 @@ typedef enum cudaError {
   cudaErrorInvalidKernelImage = 200,
   cudaErrorNoKernelImageForDevice = 209,
   cudaErrorInvalidResourceHandle = 400,
+  cudaErrorIllegalState = 401,
   cudaErrorSymbolNotFound = 500,
   cudaErrorNotReady = 600,
   cudaErrorIllegalAddress = 700,
@@ -39,6 +40,11 @@ typedef enum cudaError {
   cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorInvalidClusterSize = 912,
   cudaErrorNotSupported = 801,
+  cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureUnmatched = 903,
+  cudaErrorStreamCaptureUnjoined = 904,
+  cudaErrorStreamCaptureIsolation = 905,
+  cudaErrorGraphExecUpdateFailure = 910,
   cudaErrorUnknown = 999,
 } cudaError_t;
 
@@ -96,6 +102,16 @@ enum cudaMemoryAdvise {
 
 typedef struct CudaOnCpuStream *cudaStream_t;
 typedef struct CudaOnCpuEvent *cudaEvent_t;
+typedef struct CudaOnCpuGraph *cudaGraph_t;
+typedef struct CudaOnCpuGraphExec *cudaGraphExec_t;
+typedef struct CudaOnCpuGraphNode *cudaGraphNode_t;
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated };
+enum cudaGraphExecUpdateResult { cudaGraphExecUpdateSuccess = 0, cudaGraphExecUpdateError = 1, cudaGraphExecUpdateErrorTopologyChanged = 2 };
+struct cudaGraphExecUpdateResultInfo {
+  cudaGraphExecUpdateResult result;
+  cudaGraphNode_t errorNode, errorFromNode;
+};
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
 typedef void (*cudaHostFn_t)(void *data);
@@ -254,6 +270,26 @@ CUDA_ON_CPU_RUNTIME cuda_on_cpu_set_attribute(const void *kernel, cudaFuncAttrib
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_get_attributes(cudaFuncAttributes *attributes, const void *kernel);
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_blocks_per_multiprocessor(int *blocks, const void *kernel, int block, size_t shared);
 
+namespace cuda_on_cpu {
+// How what a launch is given is kept for later, and forgotten.
+struct Keeping {
+  void *(*kept)(const void *context);
+  void (*forget)(void *context);
+};
+}  // namespace cuda_on_cpu
+
+// Graphs, by capture.
+CUDA_ON_CPU_RUNTIME cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+CUDA_ON_CPU_RUNTIME cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+CUDA_ON_CPU_RUNTIME cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status);
+CUDA_ON_CPU_RUNTIME cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0);
+CUDA_ON_CPU_RUNTIME cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info);
+CUDA_ON_CPU_RUNTIME cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+CUDA_ON_CPU_RUNTIME cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
+CUDA_ON_CPU_RUNTIME cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+CUDA_ON_CPU_RUNTIME cudaGraphExecDestroy(cudaGraphExec_t exec);
+CUDA_ON_CPU_RUNTIME cudaGraphDestroy(cudaGraph_t graph);
+
 // A launch: `invoke` is called by every thread with `context`. `kernel` is null where the text does not say which it is.
 // Of a cooperative one all blocks have to be resident at once.
 namespace cuda_on_cpu {
@@ -266,4 +302,4 @@ struct ClusterSides {
 }  // namespace cuda_on_cpu
 
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
-                                            void (*invoke)(void **), void *context, int line, bool cooperative = false, cuda_on_cpu::ClusterSides cluster = {});
+                                            void (*invoke)(void **), void *context, const cuda_on_cpu::Keeping *keeping, int line, bool cooperative = false, cuda_on_cpu::ClusterSides cluster = {});

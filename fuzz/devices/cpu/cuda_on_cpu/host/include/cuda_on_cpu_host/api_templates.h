@@ -102,3 +102,11 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Ker
   *grid = blocks * multiprocessors;
   return cudaSuccess;
 }
+
+// As it was before CUDA 12.
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *, char *, size_t) {
+  return cudaGraphInstantiate(exec, graph);
+}
+inline cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
+  return cudaGraphInstantiate(exec, graph, flags);
+}

@@ -18,8 +18,13 @@ const void *kernel_named(T, void (*kernel)(Parameter...)) {
 
 template <class Kernel, class... Given>
 struct Bound {
-  Kernel &kernel;
+  Kernel kernel;
   std::tuple<Given...> given;
+
+  // For a graph, which launches long after the call is over.
+  static void *kept(const void *from) { return new Bound(*static_cast<const Bound *>(from)); }
+  static void forget(void *bound) { delete static_cast<Bound *>(bound); }
+  static constexpr Keeping keeping = {kept, forget};
 
   template <size_t... i>
   CUDA_ON_CPU_UNCHECKED __attribute__((flatten)) static void call(Bound *me, std::index_sequence<i...>) {
@@ -48,7 +53,7 @@ class Launch {
     if constexpr (std::is_invocable_v<Named, Tag>) address = named(Tag{});
     return [launch = *this, address, kernel](auto &&...given) mutable {
       Bound<Kernel, std::decay_t<decltype(given)>...> bound{kernel, {static_cast<decltype(given)>(given)...}};
-      cuda_on_cpu_host_launch(launch.grid_, launch.block_, launch.shared_, launch.stream_, address, bound.invoke, &bound,
+      cuda_on_cpu_host_launch(launch.grid_, launch.block_, launch.shared_, launch.stream_, address, bound.invoke, &bound, &bound.keeping,
                               launch.line_, false, launch.cluster_);
     };
   }

@@ -37,7 +37,7 @@ struct ByType {
   static cudaError_t launch(Given given, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, int line, bool cooperative,
                             ClusterSides cluster = {}) {
     auto *address = reinterpret_cast<const void *>(given.kernel);
-    return cuda_on_cpu_host_launch(grid, block, shared, stream, address, Given::invoke, &given, line, cooperative, cluster);
+    return cuda_on_cpu_host_launch(grid, block, shared, stream, address, Given::invoke, &given, &Given::keeping, line, cooperative, cluster);
   }
 };
 
