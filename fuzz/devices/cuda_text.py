@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 OPAQUE = re.compile(
     r"""//(?:\\\n|[^\n])*|/\*.*?\*/|R"(?P<delimiter>[^()\\\s]{0,16})\(.*?\)(?P=delimiter)"|"""
@@ -10,6 +11,7 @@ OPAQUE = re.compile(
     re.DOTALL,
 )
 """Comments, string and character literals."""
+KEPT_TEXTS = 256
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 
 
@@ -28,12 +30,15 @@ def blanked(source: str) -> str:
     return OPAQUE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 
-def includes(source: str) -> Iterator[Include]:
+@lru_cache(maxsize=KEPT_TEXTS)
+def includes(source: str) -> tuple[Include, ...]:
     """Every `#include` outside of comments."""
     code = blanked(source)
-    for found in INCLUDE.finditer(source):
-        if "#" in code[found.start() : found.end()]:
-            yield Include(*found.span(), found[2], found[1] == '"')
+    return tuple(
+        Include(*found.span(), found[2], found[1] == '"')
+        for found in INCLUDE.finditer(source)
+        if "#" in code[found.start() : found.end()]
+    )
 
 
 def closing(text: str, opened: int) -> int:

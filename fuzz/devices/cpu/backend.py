@@ -60,7 +60,8 @@ ELEMENTS: dict[int, str] = {3: "i32", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
 """The element types of arrays, in torch's numbers."""
 NO_ANSWER = (TIMED_OUT, TOO_LARGE, REFUSED)
 """With which a run behind earlier calls tells nothing of the job: it runs by itself then."""
-KEPT_LIBRARIES = 64
+KEPT_LIBRARIES = 256
+"""Twice as many as a campaign over the kernels here has: each is wanted again a few blocks of trials later."""
 MOST_SECONDS = 2.0
 """For a job whose arrays are not filled: what is written meanwhile is memory."""
 SPENT_AFTER = 2000

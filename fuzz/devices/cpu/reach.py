@@ -20,6 +20,7 @@ WITH_BRACKETS = re.compile(
 ENTERED = re.compile(r"(?:inline\s+)?namespace\b[\w\s:]*|extern")
 """Braces of a namespace, or of extern "C", whose text is blanked: what is in them is looked at one by one."""
 TEMPLATE = re.compile(r"\btemplate\s*(?=<)")
+ENDS_OR_OPENS = re.compile(r"[{(\[;}]")
 NEXT_BRACE = re.compile(r"\s*(?:,[^;{}]*)?\{")
 NO_FUNCTIONS = frozenset({"operator", "sizeof", "alignof", "static_assert", "typedef", "using", "friend", "requires"})
 CLOSES = {"(": ")", "[": "]", "{": "}"}
@@ -78,7 +79,8 @@ def functions(code: str) -> Iterator[Definition]:
 def statements(text: str, pairs: dict[int, int]) -> Iterator[tuple[int, int, str]]:
     """Where each statement outside of functions begins and ends, and the name of what it is about."""
     start = at = 0
-    while at < len(text):
+    while found := ENDS_OR_OPENS.search(text, at):
+        at = found.start()
         letter, head = text[at], text[start:at]
         if letter == "{" and ENTERED.fullmatch(head.strip()):
             start = at = at + 1
@@ -89,13 +91,11 @@ def statements(text: str, pairs: dict[int, int]) -> Iterator[tuple[int, int, str
                 start = at
         elif letter in "([":
             at = pairs[at] + 1
-        elif letter in ";}":
+        else:
             at += 1
             if letter == ";":
                 yield start, at, type_of(head) or (name_of(head) if "{" not in head else "")
             start = at
-        else:
-            at += 1
 
 
 def body_end(text: str, opened: int, pairs: dict[int, int]) -> int:

@@ -8,12 +8,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from kfuzz.devices import Call, ClaimError, Entry, Job, is_host
 from kfuzz.devices.cpu.options import Flavour
-from kfuzz.devices.cpu.translate import translated
-from kfuzz.devices.cuda_text import includes
+from kfuzz.devices.cpu.translate import Translated, translated
+from kfuzz.devices.cuda_text import KEPT_TEXTS, includes
 from kfuzz.devices.headers import SourceFile, sources
 
 KERNEL_NAME, ENTRIES_NAME = "kernel.cu", "claimed entries"
@@ -120,10 +121,18 @@ def whole_unit(job: Job, flavour: Flavour) -> Unit | None:
 def _unit(job: Job, entries: Iterable[str] | None, flavour: Flavour) -> Unit:
     files = sources(job.path, job.source, job.flags)
     names = [KERNEL_NAME, *map(header_name, range(1, len(files)))]
-    done = translated(files, names, entries, any(map(is_host, job.entries)))
+    done = _translated(files, tuple(names), None if entries is None else tuple(entries), any(map(is_host, job.entries)))
     exports = "".join(f"{_exported(number, one)}\n" for number, one in enumerate(job.entries))
     front = f"{_toolkit_includes(done.texts)}{COUNT_FROM_HERE}\n" if flavour == "count" else ""
     return Unit(files, done.texts, exports, done.dynamic_shared, done.constants, done.kernels, front)
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _translated(
+    files: tuple[SourceFile, ...], names: tuple[str, ...], entries: tuple[str, ...] | None, with_host: bool
+) -> Translated:
+    """`translated`, for the next flavour too: it takes ten times as long as to load what was made of it."""
+    return translated(files, names, entries, with_host)
 
 
 def _toolkit_includes(texts: Iterable[str]) -> str:

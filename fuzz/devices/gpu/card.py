@@ -36,7 +36,7 @@ from kfuzz.devices.gpu.experiments import NOTHING, Fault, Returned, examined
 from kfuzz.devices.gpu.sanitizer import ENDED as REPLAY_ENDED
 from kfuzz.devices.layout import OUTPUT, SHARED, Arrangement, Bytes, Place, initial, nbytes, offsets
 
-KEPT_MODULES = 64
+KEPT_MODULES = 256
 POINTER = 8
 MOST_PACKED = 32768
 VOLTA = (7, 0)
