@@ -6,7 +6,7 @@ Long, since a kernel's sizes, its arrays and its jobs are all worked out of the 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -105,7 +105,7 @@ class Kernel:
     def roles(self) -> Roles:
         return roles_of(self.op)
 
-    @property
+    @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Every entry that a launch may name, whatever the sizes."""
         choices = choices_of(self.axes, self.tune)
@@ -179,7 +179,8 @@ class Kernel:
             raise ValueError(f"{show_sizes({**axes, **tune}, broken[0].names)}: {self.name} claims {broken[0].text}")
         sizes = self.sizes(axes, tune)
         shapes = shapes_of(self, sizes)
-        buffers = [buffer_of(self, name, shape, inputs, sizes) for name, shape in shapes.items()]
+        given = self.stored(inputs)
+        buffers = [buffer_of(self, name, shape, given, sizes) for name, shape in shapes.items()]
         buffers.sort(key=lambda buffer: buffer.is_returned)  # those come of themselves, behind what is placed
         job = Job(
             kernel=self.name,
@@ -318,13 +319,14 @@ def clash_of(dimensions: Dimensions, shape: Shape, known: dict[str, int]) -> str
     return ""
 
 
-def buffer_of(kernel: Kernel, name: str, shape: Shape, inputs: Arrays, sizes: Sizes) -> Buffer:
+def buffer_of(kernel: Kernel, name: str, shape: Shape, given: Arrays, sizes: Sizes) -> Buffer:
+    """An array of the claim as a device is told of it; `given` are the inputs as the kernel holds them."""
     array, content = kernel.arrays[name], None
     fill = array.fill.bits if array.fill else None
-    if array.reads and is_vast(inputs[array.reads]):
+    if array.reads and is_vast(given[array.reads]):
         fill = 0
     elif array.reads:
-        content = np.ascontiguousarray(kernel.stored(inputs)[array.reads]).reshape(shape)
+        content = np.ascontiguousarray(given[array.reads]).reshape(shape)
     whole = (evaluate(kernel.front, ("arrays", name), array.room, sizes), *shape[1:]) if array.room else shape
     part, is_returned = shape if array.room else None, any(name in launch.returns for launch in kernel.launches)
     return Buffer(name, array.element, whole, content, fill, array.writes is not None, part, is_returned)

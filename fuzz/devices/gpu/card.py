@@ -6,6 +6,7 @@ Long, since no other file may import pycuda: it starts a context.
 
 import contextlib
 import ctypes
+import itertools
 import os
 import pickle
 import sys
@@ -32,18 +33,18 @@ from kfuzz.devices import (
     is_host,
 )
 from kfuzz.devices.gpu import driver, graphs, hosting, nvcc
-from kfuzz.devices.gpu.experiments import NOTHING, Fault, Returned, examined
+from kfuzz.devices.gpu.experiments import Fault, Laid, Left, examined
 from kfuzz.devices.gpu.sanitizer import ENDED as REPLAY_ENDED
-from kfuzz.devices.layout import OUTPUT, SHARED, Arrangement, Bytes, Place, initial, nbytes, offsets
+from kfuzz.devices.layout import OUTPUT, SHARED, Bytes, initial, nbytes, offsets
 
 KEPT_MODULES = 256
 POINTER = 8
 MOST_PACKED = 32768
-VOLTA = (7, 0)
 """Bytes of a launch's arguments: more than any card takes."""
-Send = Callable[[], None]
-"""Fills a job's arrays as at first."""
-SPIN = 0.002
+VOLTA = (7, 0)
+TOGETHER = 4 * driver.MEBIBYTE
+"""Bytes of images that cross together: of larger ones copying is what takes time, and no waiting is saved."""
+SHORTEST_NAP, LONGEST_NAP = 2e-5, 5e-4
 HEARD_EVERY = 1.0
 """Seconds; less than the grace that the caller's process gives (device.GRACE)."""
 
@@ -79,7 +80,8 @@ class GpuCard:
         self._cubins: OrderedDict[tuple[object, ...], nvcc.Cubin] = OrderedDict()
         self._programs: dict[str, _LoadedCubin] = {}
         self._hosts: OrderedDict[tuple[object, ...], hosting.HostLibrary] = OrderedDict()
-        self._returned = NOTHING
+        self._reached = cuda.pagelocked_empty(1, np.uint32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
+        self._reached_at = int(self._reached.ctypes.data)  # there for the card, too: all addresses are of one space
         self._timeout, self._heard = 0.0, float("-inf")
         self._begin: Callable[[str], None] = _unheard
         self.is_spent = False
@@ -115,70 +117,108 @@ class GpuCard:
         with contextlib.suppress(cuda.Error):
             self._context.pop()
 
-    def image(self, nbytes: int) -> Bytes:
-        """Host memory for an image of so many bytes, once the card has room for it."""
-        self._arena.hold(nbytes)
-        if len(self._sent) < nbytes:
-            room = max(nbytes, min(2 * len(self._sent), driver.GIBIBYTE), driver.MEBIBYTE)
+    def images(self, job: Job, sizes: Sequence[int]) -> list[Bytes]:
+        """Host memory for images of these sizes, or the first of them, once the card has room for the largest."""
+        ends = list(itertools.accumulate(sizes))
+        count = max(1, sum(end <= TOGETHER for end in ends)) if self._is_launched_at_once(job) else 1
+        self._arena.hold(max(sizes[:count]))
+        total = ends[count - 1]
+        if len(self._sent) < total:
+            room = max(total, min(2 * len(self._sent), driver.GIBIBYTE), driver.MEBIBYTE)
             self._sent = cuda.pagelocked_empty(room, np.uint8)
             self._back = cuda.pagelocked_empty(room, np.uint8)
-        return self._sent[:nbytes]
+        return [self._sent[end - size : end] for size, end in zip(sizes[:count], ends, strict=False)]
 
-    def launch(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
-        """Send an image, launch steps one by one, each awaited, and fetch what memory holds then."""
-        host = self._host(job) if any(is_host(step.entry) for step in job.steps) else None
-        program = None if host else self._program(job)
-        base = self._arena.base + (self._arena.capacity - len(image) if plan.at_end else 0)
-        addresses = {job.buffers[place.buffer].name: base + place.start for place in where}
-        back = self._back[: len(image)]
-        until = self._begun_run() + self._timeout
-        self._returned = NOTHING
-        if host:
-            self._call(host, addresses, plan, steps, partial(self._send, base, image, plan))
-        else:
-            cuda.memcpy_htod_async(base, image, self._stream)
-        for number, step in enumerate(job.steps[:steps] if program else ()):
-            assert program
-            arguments = _arguments(program, step, addresses, self._packed, self._stream)
-            self._poison_shared(plan.shared + SHARED)
-            try:
-                _launch(program, job, step, arguments, self._stream)
-            except (cuda.LogicError, cuda.LaunchError, DeviceError) as error:
-                raise ClaimError(f"{_launch_words(job, number)}: {error}") from error
-            self._await(job, number, until)
-        cuda.memcpy_dtoh_async(back, base, self._stream)
-        self._stream.synchronize()
-        return back
-
-    def returned(self) -> Returned:
-        """What the host functions of the last launch returned."""
-        return self._returned
-
-    def _call(
-        self, host: hosting.HostLibrary, addresses: Mapping[str, int], plan: Arrangement, steps: int, send: Send
-    ) -> None:
-        """Call host functions, behind earlier calls where the plan says so; a hang, the caller's process ends."""
-        send()
-        word = plan.word if plan.host is None else plan.host
-        earlier = _laid(host.job, addresses, plan.word) if plan.after_calls else None
+    def launch(self, job: Job, laid: Sequence[Laid], steps: int) -> list[Left]:
+        """Make runs: send an image, launch steps one by one, and fetch what memory holds then. All is waited for once:
+        processes take turns on the card, and each wait is a turn.
+        """
+        if any(is_host(step.entry) for step in job.steps):
+            return [self._called(job, one, steps) for one in laid]
+        ends = itertools.accumulate(len(one.image) for one in laid)
+        done = [Left(self._back[end - len(one.image) : end]) for one, end in zip(laid, ends, strict=True)]
+        program = self._program(job)
+        launched = [self._arguments(program, job, one, steps) for one in laid]
+        self._reached[0] = 0
         try:
-            self._returned = host.run(addresses, word + OUTPUT, steps, earlier, send)
-        except hosting.HostRefusedError:
-            if not plan.after_calls:
-                raise
-            send()
-            self._returned = host.run(addresses, word + OUTPUT, steps)
+            for number, (one, left, arguments) in enumerate(zip(laid, done, launched, strict=True)):
+                self._submit(program, job, one, left, number * steps, arguments)
+        except cuda.Error as error:
+            raise self._fault(job, steps, error) from error
+        self._await(job, steps)
+        return done
+
+    def _arguments(self, program: _LoadedCubin, job: Job, one: Laid, steps: int) -> list[list[int | bytes]]:
+        """The arguments of each launch of a run."""
+        addresses = self._addresses(job, one)
+        return [_arguments(program, step, addresses, self._packed, self._stream) for step in job.steps[:steps]]
+
+    def _base(self, one: Laid) -> int:
+        return self._arena.base + (self._arena.capacity - len(one.image) if one.plan.at_end else 0)
+
+    def _addresses(self, job: Job, one: Laid) -> dict[str, int]:
+        return {job.buffers[place.buffer].name: self._base(one) + place.start for place in one.where}
+
+    def _submit(
+        self,
+        program: _LoadedCubin,
+        job: Job,
+        one: Laid,
+        left: Left,
+        first: int,
+        arguments: Sequence[Sequence[int | bytes]],
+    ) -> None:
+        """Give the card all that a run is; its launches are known by number, from `first` on."""
+        cuda.memcpy_htod_async(self._base(one), one.image, self._stream)
+        for number, given in enumerate(arguments):
+            step = job.steps[number]
+            self._poison_shared(one.plan.shared + SHARED, first + number)
+            try:
+                _launch(program, job, step, given, self._stream)
+            except (cuda.LogicError, cuda.LaunchError, DeviceError) as error:
+                if driver.kind_of(str(error)):  # what was launched before has ended the context
+                    raise self._fault(job, len(arguments), error) from error
+                self._await(job, len(arguments))  # nothing of it goes on under the next job
+                raise ClaimError(f"{_launch_words(job, number)}: {_words(error)}") from error
+        cuda.memcpy_dtoh_async(left.memory, self._base(one), self._stream)
+
+    def _called(self, job: Job, one: Laid, steps: int) -> Left:
+        """Send an image, call host functions, behind earlier calls where the plan says so, and fetch; a hang of theirs
+        is for the caller's process to end.
+        """
+        host, addresses = self._host(job), self._addresses(job, one)
+        send = partial(self._send, one)
+        self._begun_run()
+        send()
+        word = one.plan.word if one.plan.host is None else one.plan.host
+        earlier = _laid(job, addresses, one.plan.word) if one.plan.after_calls else None
+        try:
+            try:
+                returned = host.run(addresses, word + OUTPUT, steps, earlier, send)
+            except hosting.HostRefusedError:
+                if earlier is None:
+                    raise
+                send()
+                returned = host.run(addresses, word + OUTPUT, steps)
         except hosting.HostFault as fault:
             kind = driver.kind_of(str(fault))
             if kind is None:
                 raise DeviceError(f"the card failed in a host function of {host.job.path}: {fault}") from fault
             raise Fault(Finding(kind, f"a kernel that {host.job.entries[0]} launches: {fault}")) from fault
-
-    def _send(self, base: int, image: Bytes, plan: Arrangement) -> None:
-        """Memory as it is before a call, also behind earlier calls: shared memory, too, has poison."""
-        self._poison_shared(plan.shared + SHARED)
-        cuda.memcpy_htod_async(base, image, self._stream)
+        left = Left(self._back[: len(one.image)], returned)
+        cuda.memcpy_dtoh_async(left.memory, self._base(one), self._stream)
         self._stream.synchronize()
+        return left
+
+    def _send(self, one: Laid) -> None:
+        """Memory as it is before a call, also behind earlier calls: shared memory, too, has poison."""
+        self._poison_shared(one.plan.shared + SHARED, 0)
+        cuda.memcpy_htod_async(self._base(one), one.image, self._stream)
+        self._stream.synchronize()
+
+    def _is_launched_at_once(self, job: Job) -> bool:
+        """Whether runs may follow one another without a word from this process between them."""
+        return not any(is_host(step.entry) for step in job.steps) and not self._cubin(job).has_variables
 
     def _host(self, job: Job) -> hosting.HostLibrary:
         """The library of a job's host functions, loaded, for this job."""
@@ -200,30 +240,51 @@ class GpuCard:
             self._begin("running")
         return now
 
-    def _poison_shared(self, word: int) -> None:
-        """Twice as many blocks as there are multiprocessors, each fills one, so hardly any is left out."""
-        grid, limit = (2 * self._multiprocessors, 1, 1), self._shared_limit
-        self._poison.prepared_async_call(grid, (1024, 1, 1), self._stream, _as_int(word), limit // 4, shared_size=limit)
+    def _poison_shared(self, word: int, launch: int) -> None:
+        """Fill all shared memory, and note which launch is next, for whoever asks how far the card has come.
 
-    def _await(self, job: Job, number: int, until: float) -> None:
-        """Wait for a launch, so that what went wrong is known to be its own doing."""
-        began = time.monotonic()
+        Twice as many blocks as there are multiprocessors, each fills one, so hardly any is left out.
+        """
+        grid, limit = (2 * self._multiprocessors, 1, 1), self._shared_limit
+        given = (_as_int(word), limit // 4, self._reached_at, launch)
+        self._poison.prepared_async_call(grid, (1024, 1, 1), self._stream, *given, shared_size=limit)
+
+    def _await(self, job: Job, steps: int) -> None:
+        """Wait until the card has done all that it was given; each run has a time-out of its own."""
+        now = began = self._begun_run()
+        until, run = began + self._timeout, 0
         try:
             while not self._stream.is_done():
                 now = time.monotonic()
-                if now > until:
+                if int(self._reached[0]) // steps > run:
+                    run = int(self._reached[0]) // steps
+                    until = self._begun_run() + self._timeout
+                elif now > until:
+                    number = int(self._reached[0]) % steps
                     message = f"{_launch_words(job, number)} has not ended after {self._timeout:g} s"
                     raise Fault(Finding("hang", message, step=number))
-                if now > began + SPIN:
-                    time.sleep(SPIN / 4)
+                time.sleep(min(max(SHORTEST_NAP, (now - began) / 8), LONGEST_NAP))
         except cuda.Error as error:
-            kind = driver.kind_of(str(error))
-            if kind is None:
-                raise DeviceError(f"the card failed during {_launch_words(job, number)}: {error}") from error
-            raise Fault(Finding(kind, f"{_launch_words(job, number)}: {error}", step=number)) from error
+            raise self._fault(job, steps, error) from error
+
+    def _fault(self, job: Job, steps: int, error: Exception) -> Exception:
+        """What has ended the context: the launch that was reached last, or something else than the kernel."""
+        kind, number = driver.kind_of(str(error)), int(self._reached[0]) % steps
+        if kind is None:
+            return DeviceError(f"the card failed during {_launch_words(job, number)}: {_words(error)}")
+        return Fault(Finding(kind, f"{_launch_words(job, number)}: {_words(error)}", step=number))
 
     def _program(self, job: Job) -> _LoadedCubin:
         """The job's module, loaded; afresh each time where global variables could remember a launch."""
+        cubin = self._cubin(job)
+        program = self._programs.get(cubin.digest)
+        with_clusters = any(step.cluster for step in job.steps)
+        if program is None or cubin.has_variables or (with_clusters and program.by_driver is None):
+            program = self._programs[cubin.digest] = _loaded(cubin, self._shared_limit, with_clusters)
+        return program
+
+    def _cubin(self, job: Job) -> nvcc.Cubin:
+        """The job's machine code."""
         key = (job.path, job.source, job.flags, job.entries)
         cubin = self._cubins.get(key)
         if cubin is None:
@@ -232,11 +293,7 @@ class GpuCard:
             if len(self._cubins) > KEPT_MODULES:
                 self._programs.pop(self._cubins.popitem(last=False)[1].digest, None)
         self._cubins.move_to_end(key)
-        program = self._programs.get(cubin.digest)
-        with_clusters = any(step.cluster for step in job.steps)
-        if program is None or cubin.has_variables or (with_clusters and program.by_driver is None):
-            program = self._programs[cubin.digest] = _loaded(cubin, self._shared_limit, with_clusters)
-        return program
+        return cubin
 
     def _check_launches(self, job: Job) -> None:
         """What the driver would take without a word, or refuse in too few."""
@@ -340,6 +397,11 @@ def _launch_words(job: Job, number: int) -> str:
     step = job.steps[number]
     grid, block = ("x".join(map(str, size)) for size in (step.grid, step.block))
     return f"{job.path}: launch {number} ({step.entry}, grid {grid}, block {block}, shared {step.shared})"
+
+
+def _words(error: Exception) -> str:
+    """The driver's words, without the function of its own in which it came upon them."""
+    return str(error).rpartition(" failed: ")[2]
 
 
 def _as_int(word: int) -> int:

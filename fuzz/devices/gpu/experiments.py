@@ -45,20 +45,33 @@ class Returned:
 NOTHING = Returned()
 
 
+@dataclass(frozen=True)
+class Laid:
+    """A run that is to be made: its plan, where arrays lie, and all memory as it is before the first launch."""
+
+    plan: Arrangement
+    where: tuple[Place, ...]
+    image: Bytes
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a run left: memory, which the next runs overwrite, and what its host functions returned."""
+
+    memory: Bytes
+    returned: Returned = NOTHING
+
+
 class Launcher(Protocol):
     """Launches jobs: all that a trial needs of a GPU."""
 
-    def image(self, nbytes: int) -> Bytes:
-        """Host memory for an image of so many bytes, to be painted by the caller."""
-
-    def launch(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
-        """Send an image, launch the first `steps` steps, give back what memory holds then; or raise Fault.
-
-        What is given back is overwritten by the next launch.
+    def images(self, job: Job, sizes: Sequence[int]) -> list[Bytes]:
+        """Host memory for images of these sizes, to be painted by the caller; of the first ones, where a job's runs
+        cannot all be made together.
         """
 
-    def returned(self) -> Returned:
-        """What the host functions of the last launch returned, and what was seen of the memory that they asked for."""
+    def launch(self, job: Job, laid: Sequence[Laid], steps: int) -> list[Left]:
+        """Make these runs, one after the other, of the first `steps` steps each; or raise Fault."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +90,9 @@ def examined(job: Job, probe: Probe, card: Launcher) -> Outcome:
     until = time.monotonic() + probe.timeout
 
     def run(plan: Arrangement, steps: int = len(job.steps)) -> GpuRun:
-        return _run(job, plan, distances, card, steps)
+        return next(_runs(job, [plan], distances, card, steps))
 
-    passes = [run(plan) for plan in plans(job, max(probe.runs, 2), probe.seed)]
+    passes = list(_runs(job, plans(job, max(probe.runs, 2), probe.seed), distances, card, len(job.steps)))
     findings = [_first_step(job, found, passed.plan, run) for found, passed in _distinct_faults(passes)]
     runs = tuple(one.run for one in passes)
     if any(found.kind == "wrong-shape" for found in findings):
@@ -100,16 +113,28 @@ def _label(job: Job, plan: Arrangement) -> str:
     return f"{calls}poison {plan.word:08x}, {edge} at the {'end' if plan.at_end else 'start'} of memory"
 
 
-def _run(job: Job, plan: Arrangement, distances: Sequence[int], card: Launcher, steps: int) -> GpuRun:
-    where, total = places(job, plan, distances)
-    sent = card.image(total)
-    paint_image(sent, job, plan, where)
-    began = time.perf_counter()
-    back = card.launch(job, plan, where, sent, steps)
-    seconds = time.perf_counter() - began
-    outputs, returned = dict[str, NDArray[np.generic]](), card.returned()
+def _runs(
+    job: Job, wanted: Sequence[Arrangement], distances: Sequence[int], card: Launcher, steps: int
+) -> Iterator[GpuRun]:
+    """A run of each plan, as many together as the card takes: it is waited for once for all of them."""
+    placed = [(plan, *places(job, plan, distances)) for plan in wanted]
+    while placed:
+        images = card.images(job, [total for _, _, total in placed])
+        laid = [Laid(plan, where, image) for (plan, where, _), image in zip(placed, images, strict=False)]
+        for one in laid:
+            paint_image(one.image, job, one.plan, one.where)
+        began = time.perf_counter()
+        done = card.launch(job, laid, steps)
+        seconds = (time.perf_counter() - began) / len(laid)
+        yield from (_looked_at(job, one, left, seconds) for one, left in zip(laid, done, strict=True))
+        placed = placed[len(laid) :]
+
+
+def _looked_at(job: Job, laid: Laid, left: Left, seconds: float) -> GpuRun:
+    outputs = dict[str, NDArray[np.generic]]()
+    sent, back = laid.image, left.memory
     changed = sent != back
-    for place in where:
+    for place in laid.where:
         buffer = job.buffers[place.buffer]
         if buffer.is_output:
             outputs[buffer.name] = (
@@ -117,9 +142,9 @@ def _run(job: Job, plan: Arrangement, distances: Sequence[int], card: Launcher, 
             )
         if buffer.is_output or buffer.content is None:
             changed[place.start : place.stop] = False
-    outputs |= returned.arrays
-    faults = (*returned.findings, *(_faults(job, where, sent, back, changed) if changed.any() else ()))
-    return GpuRun(plan, Run(_label(job, plan), outputs, seconds), faults)
+    outputs |= left.returned.arrays
+    faults = (*left.returned.findings, *(_faults(job, laid.where, sent, back, changed) if changed.any() else ()))
+    return GpuRun(laid.plan, Run(_label(job, laid.plan), outputs, seconds), faults)
 
 
 def _faults(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.gpu.driver import OutOfMemory
-from kfuzz.devices.gpu.experiments import NOTHING, Fault, Returned, examined
+from kfuzz.devices.gpu.experiments import Fault, Laid, Left, examined
 from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.python.arena import HostArena
@@ -115,18 +115,17 @@ class Bench:
         self._echoes: list[str] = []
         self._near: NamedArrays = {}
 
-    def image(self, nbytes: int) -> Bytes:
-        """Memory for an image of so many bytes."""
-        if len(self._sent) < nbytes:
-            self._sent = np.empty(nbytes, np.uint8)
-        return self._sent[:nbytes]
+    def images(self, job: Job, sizes: Sequence[int]) -> list[Bytes]:
+        """Memory for the first image: calls are made one by one."""
+        if len(self._sent) < sizes[0]:
+            self._sent = np.empty(sizes[0], np.uint8)
+        return [self._sent[: sizes[0]]]
 
-    def returned(self) -> Returned:
-        """Nothing: what a callable returns is written into its outputs."""
-        return NOTHING
-
-    def launch(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes, steps: int) -> Bytes:
+    def launch(self, job: Job, laid: Sequence[Laid], steps: int) -> list[Left]:
         """Copy an image to where nothing lies beside it, call, and give back what memory holds then."""
+        return [Left(self._called(job, one.plan, one.where, one.image)) for one in laid]
+
+    def _called(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes) -> Bytes:
         self._begin("running")
         memory = self._memory.room(len(image), plan.at_end)
         named = {job.buffers[place.buffer].name: place for place in where}
