@@ -29,7 +29,6 @@ WORDS_OF_RACE = re.compile(r"possible (?:\w+-\w+|\w+) race|\bracy\b|\bdata race"
 WORDS_OF_BARRIER = re.compile(r"barrier may be reached|barrier divergence|divergen", re.IGNORECASE)
 WORDS_OF_BOUNDS = re.compile(r"out[- ]of[- ]bounds|beyond the end|null pointer", re.IGNORECASE)
 OF_ANOTHER = re.compile(r"might not hold|assertion|invariant|postcondition|requires", re.IGNORECASE)
-SAME_WARP = "of its warp"
 UNORDERED = frozenset({RACE, BARRIER})
 """What suites about the order of accesses judge: their arrays may hold anything."""
 THREADS = 64
@@ -49,7 +48,7 @@ class Program:
 class Labelled:
     """A program, what its label says is wrong with it, and how it is run. Only kinds that are `judged` count at all.
 
-    `classes` are finer names of the same, for the table. `in_step`: its label is of hardware whose warps went in step.
+    `classes` are finer names of the same, for the table.
     """
 
     name: str
@@ -57,7 +56,6 @@ class Labelled:
     classes: tuple[str, ...]
     runs: Program | Callable[[], Iterator[Job]]
     judged: frozenset[str] | None = None
-    in_step: bool = False
     excluded: str = ""
     """Why it is not run."""
 
@@ -97,9 +95,8 @@ def gpuverify(folder: Path, words: tuple[str, ...], include: tuple[Path, ...]) -
             _name(path, folder),
             wrong,
             (),
-            partial(kernels, path, grid, block, flags),
+            partial(kernels, path, grid, block, flags, "--warp-sync" in options),
             UNORDERED,
-            "--warp-sync" in options,
             excluded,
         )
 

@@ -5,6 +5,7 @@ Knows how they are put together; never what is right or wrong about one.
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,15 +54,19 @@ def program(path: Path, include: Iterable[Path]) -> Library:
 
 
 def kernels(
-    path: Path, grid: tuple[int, int, int], block: tuple[int, int, int], flags: tuple[str, ...]
+    path: Path, grid: tuple[int, int, int], block: tuple[int, int, int], flags: tuple[str, ...], in_step: bool
 ) -> Iterator[Job]:
-    """A job for every kernel and every kind of input: arrays in which threads meet, and such as keep them apart."""
+    """A job for every kernel and every kind of input: arrays in which threads meet, and such as keep them apart.
+
+    `in_step`: they are of hardware whose warps go in step.
+    """
     text = path.read_text(encoding="utf-8", errors="replace")
     for name, parameters in entries_of(text).items():
         if re.search(rf"template\s*<[^;{{}}]*>\s*(?:extern\s+\S+\s+)?__global__[^;{{}}]*\b{name}\s*\(", text):
             continue  # nobody says of what
         for kind in ("apart", "alike", "small"):
-            yield _kernel(path, text, name, parameters, grid, block, flags, kind)
+            one = _kernel(path, text, name, parameters, grid, block, flags, kind)
+            yield replace(one, warp_synchronous=in_step)
 
 
 def _kernel(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
-from benchmarks.labelled import ANY, BUGS, LAYOUTS, SAME_WARP, TOLD_AS, Labelled, Program
+from benchmarks.labelled import ANY, BUGS, LAYOUTS, TOLD_AS, Labelled, Program
 from benchmarks.programs import EXCLUDES, program
 from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, UnsupportedError
 from kfuzz.devices.cpu.device import CpuDevice
@@ -164,8 +164,6 @@ def judged_of(one: Labelled, outcome: Outcome) -> list[Finding]:
     if one.judged is not None and ANY not in one.wrong:
         judged = set[str]().union(*(TOLD_AS[label] for label in one.judged | one.wrong))
         told = [each for each in told if each.kind in judged]
-    if one.in_step:
-        told = [each for each in told if each.kind != "race" or SAME_WARP not in each.message]
     return told
 
 

@@ -170,3 +170,21 @@ def test_atomics_of_libcu_do_what_they_say(device: CpuDevice) -> None:
     outcome = device.run(job_of(text, ("k",), "k", {"y": np.zeros(5, np.int32)}, block=1), CHECK)
     assert outcome.findings == ()
     assert outcome.runs[0].outputs["y"].tolist() == [41, 1, 0, 41, 11]
+
+
+def test_barriers_by_ptx_are_those_of_cuda(device: CpuDevice) -> None:
+    text = """
+    __global__ void k(float *y, const float *x) {
+        __shared__ float s[64];
+        const int t = threadIdx.x;
+        s[t] = x[t];
+        asm volatile("bar.warp.sync %0;" :: "r"(0xffffffff) : "memory");
+        const float near = s[t ^ 31];
+        asm volatile("bar.sync 0;" ::: "memory");
+        y[t] = near + s[63 - t];
+        BEHIND
+    }"""
+    arguments: dict[str, Value] = {"y": "f32[64]", "x": floats(64)}
+    for behind, kinds in (("", set()), ("s[t ^ 1] = 0.0f;", {"race"})):
+        outcome = device.run(job_of(text.replace("BEHIND", behind), ("k",), "k", arguments), CHECK)
+        assert {one.kind for one in outcome.findings if one.severity == "error"} == kinds

@@ -55,6 +55,14 @@ __global__ void k(int *y, const int *x, int n) {{
   y[{index}] = threadIdx.x + n;
 }}
 """
+IN_STEP = """//pass
+//--blockDim=64 --gridDim=1 --warp-sync=32
+__global__ void k(int *y) {
+  __shared__ volatile int s[64];
+  s[threadIdx.x] = y[threadIdx.x];
+  y[threadIdx.x] = s[threadIdx.x ^ 31];
+}
+"""
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> list[list[str]]:
@@ -105,9 +113,11 @@ def test_kernels_without_a_main_are_given_arrays_and_what_they_require(
     ):
         (tmp_path / name).mkdir()
         (tmp_path / name / "kernel.cu").write_text(ALONE.format(first=first, more="", index=index))
+    (tmp_path / "in_step").mkdir()
+    (tmp_path / "in_step" / "kernel.cu").write_text(IN_STEP)
     lines = told(capsys, "--layout", "gpuverify", str(tmp_path))
     assert ["any", "error", "1", "1", "0", "0"] in lines
-    assert ["anything", "wrong", "1", "0", "0"] in lines
+    assert ["anything", "wrong", "2", "0", "0"] in lines
     assert [line[:3] for line in lines if "COMMAND_LINE_ERROR" in " ".join(line)] == [["not", "run,", "1:"]]
 
 
