@@ -31,7 +31,7 @@ __global__ void look_up(unsigned *counts, const Slot *table, const unsigned *key
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   unsigned at = first_slot(keys[i]);
-  while (table[at].key != keys[i]) at = (at + 1) % capacity;
+  while (table[at].key != keys[i] && table[at].key != nobody) at = (at + 1) % capacity;
   counts[i] = table[at].count;
 }
 
