@@ -6,7 +6,7 @@
 // /// kernel
 // op     = "log_softmax"
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
-// tune   = { threads = [32, 256] }
+// tune   = { threads = [1, 32, 256] }
 // arrays = { x = "f32[rows, cols] -> x <- y" }
 //
 // [accuracy]

@@ -3,7 +3,7 @@
 // /// kernel
 // op     = "logsumexp"
 // axes   = { rows = "1..2147483647", cols = "1..1073741824" }
-// tune   = { threads = [32, 256] }
+// tune   = { threads = [1, 32, 256] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
 //
 // [accuracy]
