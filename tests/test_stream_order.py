@@ -14,9 +14,8 @@ from kfuzz.devices.cpu.programs.build import compiled, linked, loadable
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 from kfuzz.devices.cpu.programs.command_line import parse
 
-RIGHT, WRONG = (
-    tuple(re.findall(r'is\("(\w+)"\)', part)) for part in source("streams").split("// Right.")[1].split("// Wrong.")
-)
+_, *PARTS = re.split(r"// (?:Right\.|Wrong\.|Neither:)", source("streams"))
+RIGHT, WRONG, NEITHER = (tuple(re.findall(r'is\("(\w+)"\)', part)) for part in PARTS)
 TELLS = {
     "no_event": " of the launch in line 2",
     "overwritten_too_early": "needs an event and cudaStreamWaitEvent() between line",
@@ -66,6 +65,14 @@ def test_there_are_enough_of_both() -> None:
 @pytest.mark.slow
 def test_what_streams_events_and_the_host_order_is_not_accused(streams: Library, server: Server) -> None:
     assert [(which, seen(streams, server, which, runs=2)) for which in RIGHT] == [(which, ()) for which in RIGHT]
+
+
+@pytest.mark.slow
+def test_a_kernel_that_waits_for_the_host_is_not_judged(streams: Library, server: Server) -> None:
+    for which in NEITHER:
+        program = CheckedProgram(streams, ("streams", which), 0.3, server, lambda _: None)
+        assert program.outcome(1, seed=1).findings == ()
+        assert "not at its end after 0.3 s" in program.stopped
 
 
 @pytest.mark.slow

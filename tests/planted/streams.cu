@@ -17,6 +17,11 @@ __global__ void scaled(int *a, int count) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) a[i] *= scale;
 }
+__global__ void wait_for(volatile int *flag, int *a) {
+  while (*flag == 0) {
+  }
+  a[0] = 1;
+}
 __global__ void count_up(int *a) { atomicAdd(a, 1); }
 
 struct Args {
@@ -306,6 +311,12 @@ static int program(const char *which, const Args &x) {
     int *c;
     cudaMallocAsync(&c, sizeof host, x.s);
     FILL(x.t, c, 1);  // not_yet_allocated
+  }
+  // Neither: it is not run to its end.
+  if (is("waits_for_the_host")) {
+    x.pinned[0] = 0;
+    wait_for<<<1, 1, 0, x.s>>>(x.pinned, x.a);
+    *static_cast<volatile int *>(x.pinned) = 1;
   }
   return 0;
 }

@@ -110,11 +110,10 @@ def translated(
     refused_by_nvcc.check(codes, [one.path for one in files], constants)
     edits = [[*found, *_edits(code)] for code, found in zip(codes, ptx, strict=True)]
     if with_host:
-        shares = _SHARES_WITH_HOST.search(every) and not _OTHER_THREADS.search(every)
+        shares = bool(_SHARES_WITH_HOST.search(every)) and not _OTHER_THREADS.search(every)
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):
             some.extend(launches(code, text, file.path, every))
-            if not shares:
-                some.extend(unchecked(code, words))
+            some.extend(unchecked(code, words, shares))
     done = tuple(map(_edited, texts, edits))
     return Translated(done, _names(_DYNAMIC_SHARED, every), constants, _names(_KERNEL, blanked("\n".join(whole))))
 

@@ -23,7 +23,7 @@
 
 namespace cuda_on_cpu {
 
-CheckerState checker = {0, 1, false, false, false};
+CheckerState checker = {0, 1, false, false, false, 0};
 
 namespace {
 
@@ -289,7 +289,7 @@ bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t libr
   }
   if (!prepare_ordering() || !map_memory(the_run, library_start, library_end)) return false;
   forget_races();
-  checker = {0, 0, run->late_writes || run->preempt_one_in || are_warps_in_step(), true, false};
+  checker = {0, 0, run->late_writes || run->preempt_one_in || are_warps_in_step(), true, false, 0};
   main_thread = pthread_self();
   forget_work();
   draw_turn();
@@ -358,6 +358,7 @@ void checker_passed_cluster_barrier(Cluster &cluster) {
 }
 
 void checker_synced_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) { order_warp(first_thread, lanes, all_lanes); }
+bool checker_waits_for_host() { return run->check && is_host_visible(checker.strong_read); }
 uintptr_t checker_last_pc() { return checker.last_pc; }
 
 uint64_t checker_stored_by(uintptr_t address) {
@@ -387,6 +388,7 @@ void checker_access(uintptr_t address, uint32_t bytes, Access access, uintptr_t 
   bool volatile_access = access == Access::volatile_read || access == Access::volatile_write;
   Seen s = {address, bytes, !writes, writes, volatile_access ? is_volatile : 0u, pc - memory_map.library_start};
   if (volatile_access && !is_on_stacks(address)) {
+    if (!writes) checker.strong_read = address;
     if (!writes && is_polling(s)) poll();
     order_strong(block.current, address, {scope_at(address, Scope::device), !writes, writes, false, false});
   }
@@ -401,6 +403,7 @@ void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength,
   as.acquires |= (run->assume & atomics_acquire) != 0;
   uint32_t traits = is_atomic | (as.scope == Scope::block ? is_of_block_scope : 0u);
   Seen s = {address, bytes, as.reads, as.writes, traits, pc - memory_map.library_start};
+  if (as.reads) checker.strong_read = address;
   as.scope = scope_at(address, as.scope);
   order_strong(block.current, address, as);
   check(s);

@@ -50,6 +50,8 @@ void checker_publishes(uintptr_t address);
 // An atomicCAS by the current thread: what it has read there before was a guess (held_races.h).
 void checker_swaps(uintptr_t address, uint32_t bytes);
 uintptr_t checker_last_pc();
+// Whether the running thread waits for what the host alone may yet write: here that comes after the kernel's end.
+bool checker_waits_for_host();
 // The instruction that has stored a byte of a buffer, relative to the library; 0 where none has since the run began.
 uint64_t checker_stored_by(uintptr_t address);
 

@@ -15,6 +15,7 @@ struct CheckerState {
   bool has_turns;
   bool active;          // while kernels run: the constructors of a library that is being loaded call the hooks, too
   bool watches_host;    // while the host runs, and there is work that it has not waited for
+  uintptr_t strong_read;  // the place that was last read by an atomic, or as volatile: whoever waits, waits for it
 };
 
 extern CheckerState checker;

@@ -110,7 +110,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   if (in_host() && !place) place = place_of_caller(context);
   // In the runtime, and no access was checked: then it is in the barrier or collective that the thread came to last.
   uint32_t line = place ? 0 : static_cast<uint32_t>(threads.line[block.current]);
-  if (Finding *f = report(kind_of(number, address), place, line)) {
+  bool is_ours = number == SIGPROF && !in_host() && checker_waits_for_host();  // the want of concurrency, not the program's
+  if (Finding *f = is_ours ? nullptr : report(kind_of(number, address), place, line)) {
     f->address = address;
     f->detail = static_cast<uint64_t>(number);
     if (f->kind == Kind::illegal_address || f->kind == Kind::host_access) locate(address, *f);

@@ -2,12 +2,14 @@
 #pragma once
 #include "api.h"
 
+// CUDA_ON_CPU_INLINE: what a finding may name is told the place of its caller.
+
 template <class T>
 inline cudaError_t cudaMalloc(T **to, size_t bytes, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu_allocate(reinterpret_cast<void **>(to), bytes, cuda_on_cpu_device_memory, line);
 }
 template <class T>
-inline cudaError_t cudaMallocAsync(T **to, size_t bytes, cudaStream_t stream, CUDA_ON_CPU_LINE) {
+CUDA_ON_CPU_INLINE cudaError_t cudaMallocAsync(T **to, size_t bytes, cudaStream_t stream, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu_allocate_on(reinterpret_cast<void **>(to), bytes, stream, line);
 }
 template <class T>
@@ -35,22 +37,22 @@ inline cudaError_t cudaMallocPitch(T **to, size_t *pitch, size_t width, size_t h
 }
 
 template <class T>
-inline cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes, size_t offset = 0,
+CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind = cudaMemcpyHostToDevice, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu_to_symbol(const_cast<void *>(static_cast<const void *>(&symbol)), sizeof symbol, from, bytes, offset, nullptr, line);
 }
 template <class T>
-inline cudaError_t cudaMemcpyToSymbolAsync(T &symbol, const void *from, size_t bytes, size_t offset, cudaMemcpyKind,
+CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyToSymbolAsync(T &symbol, const void *from, size_t bytes, size_t offset, cudaMemcpyKind,
                                            cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu_to_symbol(const_cast<void *>(static_cast<const void *>(&symbol)), sizeof symbol, from, bytes, offset, &stream, line);
 }
 template <class T>
-inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
                                         cudaMemcpyKind = cudaMemcpyDeviceToHost, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu_from_symbol(to, &symbol, sizeof symbol, bytes, offset, nullptr, line);
 }
 template <class T>
-inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset, cudaMemcpyKind,
+CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset, cudaMemcpyKind,
                                              cudaStream_t stream = 0, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu_from_symbol(to, &symbol, sizeof symbol, bytes, offset, &stream, line);
 }
