@@ -1,5 +1,6 @@
 """Processes of our own: however they are, they are gone when their caller has ended them."""
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
@@ -18,7 +19,8 @@ def at_work(_: Device, task: str) -> Iterator[int]:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     yield os.getpid()
     while task != "idle":
-        signal.pause()
+        with contextlib.suppress(EOFError):  # a device's own process has ended: it gets another
+            signal.pause()
 
 
 @pytest.mark.slow
@@ -30,7 +32,7 @@ def test_processes_end_whether_they_are_idle_busy_or_deaf() -> None:
     hands[0].is_busy = False
     end_all(hands)
     assert [hand.process.is_alive() for hand in hands] == [False, False, False]
-    assert hands[2].process.exitcode == -signal.SIGKILL
+    assert [hand.process.exitcode for hand in hands] == [0, 0, -signal.SIGKILL]
     for number in numbers:
         with pytest.raises(ProcessLookupError):
             os.kill(number, 0)

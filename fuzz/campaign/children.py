@@ -165,4 +165,5 @@ def _work_on(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]
 
 
 def _leave(*_: object) -> None:
-    raise EOFError
+    """No EOFError, by which a device knows that its own process has ended, and waits for it."""
+    raise SystemExit
