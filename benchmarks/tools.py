@@ -136,17 +136,22 @@ class Watching:
         """The last job that a process has come to."""
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
         assert process.stdout is not None
-        last, began, rest, out = first, time.monotonic(), b"", process.stdout.fileno()
-        while select.select([out], [], [], min(SILENT_FOR, self.left))[0] and (said := os.read(out, 1 << 16)):
+        last, began, rest, out, patience = first - 1, time.monotonic(), b"", process.stdout.fileno(), self.left
+        while select.select([out], [], [], patience)[0] and (said := os.read(out, 1 << 16)):
             *lines, rest = (rest + said).split(b"\n")
             for line in lines:
                 if line.startswith(b"job "):
-                    now = time.monotonic()
-                    self.took(last, now - began)
-                    last, began = int(line.split()[1]), now
-        if self.left:
+                    if last >= first:  # before it the process was starting
+                        now = time.monotonic()
+                        self.took(last, now - began)
+                        began = now
+                    last = int(line.split()[1])
+            patience = min(SILENT_FOR, self.left)
+        last = max(last, first)
+        if patience == SILENT_FOR:  # else it was only short of time
             self.took(last, time.monotonic() - began)
         ended(process)
+        process.stdout.close()
         return last
 
     @property

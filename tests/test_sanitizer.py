@@ -1,10 +1,12 @@
 """Reading compute-sanitizer's reports: what version 2025.3.1 said of tests/planted/gpu_faults.cu on an H200."""
 
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.tools import Watching, job_of, verdict_of
 from kfuzz.devices import Buffer, Finding, Job, Outcome
 from kfuzz.devices.gpu.sanitizer import folded, read, records
 
@@ -80,3 +82,26 @@ def test_a_hazard_is_an_error_only_where_the_runs_differ_too() -> None:
     assert folded((), (hazard,)) == (hazard,)
     assert [found.severity for found in folded((varies,), (hazard,))] == ["warning", "error"]
     assert Outcome(findings=folded((), (hazard,))).findings[0].severity == "warning"
+
+
+def test_what_a_tool_says_is_put_down_to_the_program_whose_kernel_it_names(tmp_path: Path) -> None:
+    one = Watching("racecheck", [], tmp_path, 0.0)
+    one.read(
+        "========= COMPUTE-SANITIZER\n"
+        "========= Error: Race reported between Write access at pair_tree_sum_bug+0x80 in tree_sum.cu:12\n"
+        "=========     and Read access at pair_tree_sum_bug+0x90 in tree_sum.cu:13 [4 hazards]\n"
+        "========= Uninitialized __global__ memory read of size 4 bytes\n"
+        "=========     at pair_row_sum_right(float *)+0x50 in a.cu:3\n"
+        "========= RACECHECK SUMMARY: 1 hazard displayed\n"
+    )
+    assert one.told == {"pair_tree_sum_bug": {("race", True)}, "pair_row_sum_right": {("uninitialised", True)}}
+    assert verdict_of("race", {("race", True)}) == "found"
+    assert verdict_of("race", {("race", False), ("out-of-bounds", True)}) == "warned"
+    assert verdict_of("race", {("out-of-bounds", True)}) == "missed"
+
+
+def test_a_process_that_does_not_end_is_ended_and_the_others_go_on_behind_its_job(tmp_path: Path) -> None:
+    jobs = [job_of("tree_sum", has_bug, 64) for has_bug in (False, True)]
+    one = Watching("racecheck", jobs, tmp_path, time.monotonic() + 1.0)
+    assert one.last_of(["sh", "-c", "echo job 0; echo job 1; sleep 100"], 0) == 1
+    assert list(one.seconds) == ["pair_tree_sum_right"]  # the other was not at its end
