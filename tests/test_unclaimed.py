@@ -60,6 +60,15 @@ def test_a_function_of_tensors_has_its_claim_by_its_text(tmp_path: Path) -> None
     assert [axis.listed for axis in only.axes.values()] == [(16,), (128,)]
 
 
+@pytest.mark.soak
+def test_a_function_that_is_handed_its_output_is_not_accused_of_the_order_of_its_arrays(tmp_path: Path) -> None:
+    path = bare("out_row_sum", tmp_path)
+    with CpuDevice() as cpu:
+        kernel = made(path, Unclaimed("row_sum"))
+        attempt = plan(kernel, random.Random(1).randint, budget=1 << 8)  # noqa: S311  sizes, nothing secret
+        assert run_trial(kernel, attempt.case, attempt.tune, cpu, Probe()).errors == ()
+
+
 def test_what_a_function_takes_besides_is_said_or_stands_in_the_module(tmp_path: Path) -> None:
     path = tmp_path / "two.cu"
     path.write_text(TWO)

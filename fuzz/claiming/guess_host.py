@@ -20,6 +20,8 @@ BOUND = re.compile(r"\bm\.(?:def|impl)\s*\(\s*\"[^\"]*\"\s*,\s*&?\s*(?:\w+::)*(\
 NOT_FORWARD = re.compile(r"backward|grad|^main$", re.IGNORECASE)
 DIMENSION = re.compile(r"dim|axis", re.IGNORECASE)
 DEFAULT = re.compile(r"\bpy\s*::\s*arg\s*\(\s*\"(\w+)\"\s*\)\s*=\s*([^,)]+)")
+RETURNED = "result_"
+"""So begins the name of an array that a function of tensors returns."""
 Pairing = tuple[list[tuple[str, str]], list[str]]
 """Arrays as (name, what the claim says of it), and the arguments."""
 
@@ -84,7 +86,7 @@ def orders(
         ]
         if "" in args or "" in order or len(given) < len(taken):
             return
-        returned = [] if len(order) > len(ins) else [(f"result_{role}", role) for role in outs]
+        returned = [] if len(order) > len(ins) else [(f"{RETURNED}{role}", role) for role in outs]
         yield [*given.items(), *returned], args
 
 

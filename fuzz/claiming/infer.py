@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kfuzz.claiming.guess import guessed
 from kfuzz.claiming.guess_call import claim_for_python, kernel_of_module
-from kfuzz.claiming.guess_host import FunctionWords, entries_for, host_claims
+from kfuzz.claiming.guess_host import RETURNED, FunctionWords, entries_for, host_claims
 from kfuzz.claims import front_matter
 from kfuzz.claims.front_matter import is_python_file, shown_path
 from kfuzz.claims.kernel import Kernel, load, read
@@ -135,9 +135,13 @@ def check_home(op: str, said: FunctionWords) -> None:
 
 
 def claim_for(path: Path, source: str, op: str, said: FunctionWords) -> str:
-    """The claim in TOML: of a function of tensors by the text alone, else the first guess that is kept."""
+    """The claim in TOML: of a function that returns tensors by the text alone, else the first guess that is kept.
+
+    One that is handed its outputs may take them first or last, and would be accused of the wrong order.
+    """
     entries = [said.entry] if said.entry else entries_for(source)
     for toml in host_claims(op, source, said):
-        if tomllib.loads(toml)["host"]["entry"] in entries:
+        read_back = tomllib.loads(toml)
+        if read_back["host"]["entry"] in entries and any(one.startswith(RETURNED) for one in read_back["arrays"]):
             return toml
     return guessed(path, source, op, said).front.toml
