@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import ctx
 
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.rounding import FunctionModel
 from kfuzz.oracle.selfcheck.inputs import moment_rows
 from kfuzz.oracle.systems import derived, sums
 from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, F64, TF32, Format
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
 from kfuzz.oracle.systems.value import Quantity
@@ -455,3 +457,66 @@ def test_right_kernels_err_by_a_larger_slope_than_a_wrong_scale_does() -> None:
     scores = RNG.standard_normal((64, 128))
     wrong = slope(scores - scores.max(axis=1, keepdims=True), RNG.standard_normal((128, 64)), 1.001)
     assert abs(right) > 1.5 * abs(wrong) > 1e-4
+
+
+def from_a_bias(a: Any_, b: Any_, bias: Any_) -> Any_:
+    """acc = bias; acc += a b, in float32 one by one."""
+    held = np.broadcast_to(bias, (a.shape[0], b.shape[1])).astype("f4")
+    for step in range(a.shape[1]):
+        held = held + a[:, step : step + 1] * b[step : step + 1]
+    return held
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (1.0, 1.0), (0.7, 0.3)])
+def test_a_sum_of_products_may_start_at_a_large_bias(alpha: float, beta: float) -> None:
+    """Each of 300 additions is rounded beside 1e6: one at the end would be rounded once."""
+    a, b = RNG.uniform(0.5, 1.5, (1, 4, 300)).astype("f4"), RNG.uniform(0.5, 1.5, (1, 300, 3)).astype("f4")
+    bias, c0 = np.full(3, 1e6, dtype="f4"), np.full((1, 4, 3), -3e5, dtype="f4")
+    inputs, scalars = {"a": a, "b": b, "c0": c0, "bias": bias}, {"alpha": alpha, "beta": beta}
+    start = bias + np.float32(beta) * c0[0]
+
+    def verdict(c: Any_, claim: Accuracy) -> str:
+        return judge("gemm", inputs, {"c": c[None]}, claim, scalars=scalars).status
+
+    got = from_a_bias(np.float32(alpha) * a[0], b[0], start)
+    for claim in (Accuracy(), Accuracy(adds=300)):
+        assert verdict(got, claim) == "kept"
+        assert verdict(got, replace(claim, form="sums start at bias and c0")) == "kept"
+        assert verdict(got + bias, claim) == "broken"  # a bias added twice
+        assert verdict(from_a_bias(np.float32(alpha) * a[0, :, :-1], b[0, :-1], start + 40), claim) == "broken"
+    for form in ("bias last", "bias before c0"):
+        assert verdict(got, Accuracy(form=form)) == "broken"
+
+
+@pytest.mark.parametrize("accumulate", ["f32", "f64", "compensated", "f16", "mma"])
+@pytest.mark.parametrize("order", ["sequential", "tree", "strided", "blocked", "random"])
+def test_what_a_sum_of_products_starts_at_grows_with_it(order: Any_, accumulate: Any_) -> None:
+    a, b = floats(RNG.uniform(0, 1, (5, 130)), F16), floats(RNG.uniform(0, 1, (130, 3)), F16)
+    starts = floats(1e4 * RNG.standard_normal(3), F16), floats(3e3 * RNG.standard_normal((5, 3)), F16)
+    claim = replace(IEEE, adds={"sequential": 129, "tree": 8, "random": 129}.get(order, 33), accumulate=accumulate)
+    fused = order == "sequential" and accumulate != "compensated"
+    S = kernel(claim, KernelManner(order, width=32, fused=fused))
+    got = S.matmul(S.input(a), S.input(b), "k", [S.input(start) for start in starts]).x
+
+    def made(N: Bands) -> Quantity:
+        return N.matmul(N.input(a), N.input(b), "k", [N.input(start) for start in starts])
+
+    assert outside(Bands(claim, {}, least=F16.min_normal), made, got) == 0
+    with ctx.workprec(128):
+        assert outside(Bands(claim, {}, ends=BallEnds(), least=F16.min_normal), made, got) == 0
+    if accumulate in ("f32", "mma"):  # beside one more addition at the end: the start as the last term
+        N = Bands(claim, {}, least=F16.min_normal)
+        last = N.matmul(N.input(a), N.input(b), "k") + N.input(starts[0]) + N.input(starts[1])
+        assert outside(N, last, got) > 0
+
+
+def test_a_sum_that_starts_at_an_infinity_or_nan_ends_there() -> None:
+    N, one = Bands(IEEE, {}), np.ones((1, 1))
+    for start in (np.inf, -np.inf, np.nan):
+        made = N.matmul(N.input(one), N.input(one), "k", [N.input(np.full((1, 1), start))])
+        assert outside(N, made, np.full((1, 1), start)) == 0
+        assert outside(N, made, one) == 1
+    both = [N.input(np.full((1, 1), start)) for start in (np.inf, -np.inf)]
+    made = N.matmul(N.input(one), N.input(one), "k", both)
+    assert outside(N, made, np.full((1, 1), np.nan)) == 0
+    assert outside(N, made, np.full((1, 1), np.inf)) == 1

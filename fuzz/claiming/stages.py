@@ -3,7 +3,7 @@
 The formula is run over a number system that notes where each sum has gone. Knows formulas; never a kernel.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -126,8 +126,11 @@ class Staged(Exact):
     def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
         return staged(super().mean(a, sum, axis), summed(of(a), sum))
 
-    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul") -> Quantity:
-        return staged(super().matmul(a, b, sum), summed(product(of(a), of(b)), sum))
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
+        terms = product(of(a), of(b))
+        for start in starts:
+            terms = joined(terms, of(start))
+        return staged(super().matmul(a, b, sum, starts), summed(terms, sum))
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
         return staged(super().running_sum(a, sum, exclusive), summed(of(a), sum))

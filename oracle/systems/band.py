@@ -6,7 +6,7 @@ outward. The rules R1 to R6 and R16 of docs/formulas.md stand here; those of sum
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,7 @@ class Bands:
     # -- arithmetic over the extended reals
 
     def add(self, a: Quantity, b: Quantity) -> Quantity:
-        return self.rounded(*self._added(a.lo, a.hi, b.lo, b.hi, a, b), "add", a, b)
+        return self.rounded(*self.added(a, b), "add", a, b)
 
     def sub(self, a: Quantity, b: Quantity) -> Quantity:
         made = self.rounded(*self._added(a.lo, a.hi, -b.hi, -b.lo, a, b), "sub", a, b)
@@ -139,6 +139,10 @@ class Bands:
             must = ((al == INF) & (bh == -INF)) | ((ah == -INF) & (bl == INF)) | empty
             lo, hi = np.where(self.E.is_nan(lo), -INF, lo), np.where(self.E.is_nan(hi), INF, hi)
             return *hollow(lo, hi, must), nan | (clash & ~empty) | must
+
+    def added(self, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
+        """The exact sums."""
+        return self._added(a.lo, a.hi, b.lo, b.hi, a, b)
 
     def neg(self, a: Quantity) -> Quantity:
         lo = -a.hi
@@ -379,8 +383,8 @@ class Bands:
     def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
         return sums.dot(self, a, b, sum, axis)
 
-    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul") -> Quantity:
-        return sums.matmul(self, a, b, sum)
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
+        return sums.matmul(self, a, b, sum, starts)
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
         return sums.running(self, a, sum, exclusive)

@@ -1,6 +1,6 @@
 """The formula itself, in float64 or to any number of digits by mpmath: what is wanted. Nothing is modelled here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import mpmath
@@ -104,8 +104,12 @@ class Exact:
     def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
         return self.sum(self.mul(a, b), sum, axis)
 
-    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul") -> Quantity:
-        return self.value(np.matmul(a.x, b.x))
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
+        """A B, and what its sums start at."""
+        product = np.matmul(a.x, b.x)
+        for start in starts:
+            product = product + start.x
+        return self.value(product)
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
         total = np.add.accumulate(a.x, axis=-1)

@@ -1,6 +1,6 @@
 """The names that a formula uses: of its sums, of what it may keep narrow, and of its functions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kfuzz.oracle.systems.exact import Exact
@@ -29,9 +29,9 @@ class Named(Exact):
         self.sums[sum] = None
         return super().sum(a, sum, axis)
 
-    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul") -> Quantity:
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
         self.sums[sum] = None
-        return super().matmul(a, b, sum)
+        return super().matmul(a, b, sum, starts)
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
         self.sums[sum] = None

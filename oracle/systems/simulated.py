@@ -5,7 +5,7 @@ operands and tensor-core sums. It shares the formula with the enclosure, so that
 beside it (`oracle/selfcheck/independent.py`). Knows no bound.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -201,13 +201,17 @@ class Simulated(Exact):
     def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
         return self.value(np.moveaxis(self.products(np.moveaxis(a.x * b.x, axis, -1)), -1, axis))
 
-    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul") -> Quantity:
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
+        """Sums in the manner's order, what they start at before the first product."""
         x, y = a.x, b.x
         if self.claim.operand:
             form = FORMATS[self.claim.operand]
             x, y = (form.cut(v) if self.manner.cuts else form.rounded(v) for v in (x, y))
         products = x[..., :, None, :] * np.swapaxes(y, -1, -2)[..., None, :, :]
-        return self.value(self.products(products)[..., 0])
+        if not starts:
+            return self.value(self.products(products)[..., 0])
+        first = [np.broadcast_to(start.x, products.shape[:-1])[..., None] for start in starts]
+        return self.value(self.products(np.concatenate([*first, products], axis=-1))[..., 0])
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
         y = a.x.copy()

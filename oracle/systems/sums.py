@@ -5,6 +5,7 @@ lies between the sums of its terms times e^-g and e^g, whatever the order. Knows
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,13 +46,17 @@ class Growth:
         return float(np.max(self.each, initial=0.0))
 
 
-def growth(N: "Bands", name: str, terms: int, products: int = 0, has_exps: bool = False) -> Growth:
-    """The counts of one named sum as a growth."""
+def growth(N: "Bands", name: str, terms: int, products: int = 0, has_exps: bool = False, starts: int = 0) -> Growth:
+    """The counts of one named sum as a growth; each number that it starts at is an addition more."""
     claim = N.claim.for_sum(name)
     adds: Any
     adds, rescales = (float(min(count, 2**40)) for count in claim.most(terms))
     rescales = rescales if has_exps else 0.0
-    adds = adds if claim.order is None or has_exps else adds_in_order(claim.order, terms)
+    if claim.order is not None and not has_exps:
+        adds = adds_in_order(claim.order, terms)
+        if starts:  # put somewhere on the way of the products, or before them, as terms of the order
+            adds = np.maximum(adds, adds_in_order(claim.order, terms + starts)[starts:] - starts)
+    adds, terms = adds + starts * claim.of_one, terms + starts
     u, lost = N.u, products * terms * N.tiny
     each: Any
     match claim.accumulate:
@@ -278,11 +283,14 @@ def operand(N: "Bands", a: Quantity) -> Quantity:
     return Quantity(N, lo, hi, a.nan)
 
 
-def matmul(N: "Bands", a: Quantity, b: Quantity, name: str) -> Quantity:
-    """R2 for every element of A B: its centre, and radii by products of absolute values."""
+def matmul(N: "Bands", a: Quantity, b: Quantity, name: str, starts: Sequence[Quantity] = ()) -> Quantity:
+    """R2 for every element of A B: its centre, and radii by products of absolute values.
+
+    What a sum starts at is a term of it that is no product: it grows as all do, and the sum takes an addition more.
+    """
     a, b = operand(N, a), operand(N, b)
     terms = a.shape[-1]
-    grown = growth(N, name, terms, products=1)
+    grown = growth(N, name, terms, products=1, starts=len(starts))
     odd_a, odd_b = _odd(N, a), _odd(N, b)
     any_odd = bool(odd_a.any() or odd_b.any())
     ca, ra = _centre(N, a, odd_a)
@@ -308,15 +316,30 @@ def matmul(N: "Bands", a: Quantity, b: Quantity, name: str) -> Quantity:
         if N.ftz:
             lost = lost + 2 * terms * N.f.min_normal + _flushed(N, A, B)
         radius = radius * (1 + 2.0**-40) + lost
-        over = size * (1 + 2.0**-40) + radius >= accumulator(N, name).max * (1 - 2.0**-20)
+        size = size * (1 + 2.0**-40) + radius
+        for start in starts:
+            most = np.maximum(np.abs(start.lo), np.abs(start.hi)) * N.E.grow(grown.most)
+            size = size + np.where(np.asarray(N.E.is_finite(most), dtype=np.bool_), most, 0.0)
+        over = size >= accumulator(N, name).max * (1 - 2.0**-20)
     lo, hi, nan = centre - radius, centre + radius, np.zeros(centre.shape, dtype=np.bool_)
     if any_odd:
         lo, hi, nan, open_ = _ieee_product(N, a, b, odd_a, odd_b, lo, hi)
         over = (over & ~nan) | open_
-    made = _open(N, lo, hi, nan, over, ORDER_DECIDES, "matmul", a, b)
+    for start in starts:
+        lo, hi, nan = _from(N, Quantity(N, lo, hi, nan), start, grown)
+    made = _open(N, lo, hi, nan, over, ORDER_DECIDES, "matmul", a, b, *starts)
     made = _cast(N, made, grown, accumulator(N, name))
     made.name = name
     return made
+
+
+def _from(N: "Bands", product: Quantity, start: Quantity, grown: Growth) -> tuple[Reals, Reals, Reals]:
+    """The set of a sum that starts there: not rounded again, for its additions are counted; special values meet."""
+    with np.errstate(all="ignore"):
+        up = N.E.grow(grown.most)
+        below, above = _grown(N, start, up, 1 / up)
+        below, above = N.E.outward(below, above)
+    return N.added(product, Quantity(N, below, above, start.nan))
 
 
 def _flushed(N: "Bands", A: Reals, B: Reals) -> Reals:

@@ -3,6 +3,7 @@
 Knows no arithmetic: every operator asks the value's own system.
 """
 
+from collections.abc import Sequence
 from typing import Any, Protocol, Union
 
 import numpy as np
@@ -50,6 +51,11 @@ class Quantity:
     @property
     def nan(self) -> Reals:
         return self.parts[2]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether this is the number 1 for certain: a factor that nobody multiplies by."""
+        return not self.shape and all(bool(end == 1) for end in self.parts[:2])
 
     @property
     def T(self) -> "Quantity":  # noqa: N802  as numpy has it
@@ -105,7 +111,8 @@ class System(Protocol):
     """What a formula may ask: the words in which an op is written.
 
     Axes are counted from the end and stay in place, with one element, after a reduction. `sum` names the sum, so that
-    a claim can speak of it. `index` and `size` are plain integers, for masks.
+    a claim can speak of it; `starts` are what the sums of a product of matrices start at. `index` and `size` are plain
+    integers, for masks.
     """
 
     inf: float
@@ -135,7 +142,7 @@ class System(Protocol):
     def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity: ...
     def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity: ...
     def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity: ...
-    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul") -> Quantity: ...
+    def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity: ...
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity: ...
     def shift(self, a: Quantity, axis: int = -1) -> Quantity: ...
     def mean_var(
