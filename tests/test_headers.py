@@ -60,7 +60,7 @@ __device__ inline float block_sum(float value) {
     return cache[0];
 }
 
-__device__ inline void traps() { asm("trap;"); }
+__device__ inline void traps() { asm("brkpt;"); }
 """
 WIDTH = """#ifndef WIDTH
 #define WIDTH 64

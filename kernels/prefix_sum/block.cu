@@ -11,7 +11,7 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 //
 // [accuracy]  # within a warp and between the warps, those two together, then once for each part that follows
-// adds = "ceil_log2(min(cols, threads)) + 1 + ceil_div(cols, threads) - 1"
+// adds = "ceil_log2(min(cols, threads)) + ceil_div(cols, threads)"
 //
 // [[launch]]
 // entry = "prefix_sum_block"
