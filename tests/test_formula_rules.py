@@ -488,6 +488,18 @@ def test_a_sum_of_products_may_start_at_a_large_bias(alpha: float, beta: float) 
         assert verdict(got, Accuracy(form=form)) == "broken"
 
 
+def test_the_sums_of_a_gemv_may_start_at_y0() -> None:
+    a, x = RNG.uniform(0.5, 1.5, (4, 300)).astype("f4"), RNG.uniform(0.5, 1.5, 300).astype("f4")
+    y0 = np.full(4, 1e6, dtype="f4")
+    got = from_a_bias(a, x[:, None], y0[:, None])[:, 0]
+
+    def verdict(y: Any_, form: str | None) -> str:
+        return judge("gemv", {"a": a, "x": x, "y0": y0}, {"y": y}, Accuracy(form=form), scalars={"beta": 1.0}).status
+
+    assert [verdict(got, form) for form in (None, "sums start at y0", "y0 last")] == ["kept", "kept", "broken"]
+    assert verdict(got + y0, None) == "broken"
+
+
 @pytest.mark.parametrize("accumulate", ["f32", "f64", "compensated", "f16", "mma"])
 @pytest.mark.parametrize("order", ["sequential", "tree", "strided", "blocked", "random"])
 def test_what_a_sum_of_products_starts_at_grows_with_it(order: Any_, accumulate: Any_) -> None:

@@ -13,6 +13,7 @@
 //
 // [accuracy]  # a thread's share of a part, the halvings within the block, then the parts
 // adds = "ceil_div(share, threads) - 1 + ceil_log2(threads) + parts - 1"
+// form = "y0 last"
 //
 // [[launch]]
 // entry = "gemv_parts"

@@ -9,6 +9,7 @@
 //
 // [accuracy]
 // adds = "ceil_div(k, 32) - 1 + ceil_log2(min(k, 32))"  # a lane's share, then the halvings
+// form = "y0 last"
 //
 // [[launch]]
 // entry = "gemv_warp_row"
