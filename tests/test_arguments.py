@@ -187,6 +187,7 @@ def test_one_line_of_cxx_makes_the_arguments(device: Device, name: str, check: b
     assert (trial.defects, trial.elements) == ((), 40)
 
 
+@pytest.mark.slow
 def test_a_lambda_is_taken_where_a_launch_can_be_compiled_as_it_is() -> None:
     source = """
 template <class F> __global__ void copy(F f, float *y, const float *x, int n) {

@@ -67,6 +67,7 @@ def test_a_right_callable_is_not_accused(name: str, device: PythonDevice) -> Non
     assert sum(trial.elements for trial in found) > 50
 
 
+@pytest.mark.slow
 def test_a_cache_that_forgets_nothing_is_one_bug(device: PythonDevice) -> None:
     kernel = load(EXHIBITS / "wrong_cache_by_address.py")
     buckets = {defect.bucket for trial in trials(kernel, device) for defect in trial.errors}

@@ -138,6 +138,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_right_kernel_has_no_finding() -> None:
     result = run_campaign([RIGHT], CpuDevice, Options(seed=1, max_cases=60))
     assert (result.trials, result.stop_reason, result.news) == (60, "max-cases", ())

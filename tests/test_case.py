@@ -324,6 +324,7 @@ def test_a_damaged_sidecar_is_refused(damage, words: str, tmp_path: Path) -> Non
 
 @given(st.binary(max_size=300), st.integers(0, 200))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
 def test_no_sidecar_does_anything_but_raise_a_case_error(tmp_path: Path, junk: bytes, keep: int) -> None:
     path, sidecar = with_sidecar(tmp_path)
     content = sidecar.read_bytes()

@@ -55,6 +55,7 @@ def mistakes_in(text: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_lemma_names_its_code_and_a_test_that_fails_without_it() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert len(lemmas(text)) > 20

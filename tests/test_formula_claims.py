@@ -161,6 +161,7 @@ def test_doubles_and_labels_are_judged_as_the_kernel_holds_them(tmp_path: Path, 
     assert (not trial.errors) == is_right, trial.errors
 
 
+@pytest.mark.slow
 def test_a_claims_scalars_take_the_place_of_the_ops_own(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     x, w, b = (rng.standard_normal(shape).astype("f4") for shape in ((5, 33), 33, 33))
@@ -177,6 +178,7 @@ def test_a_claims_scalars_take_the_place_of_the_ops_own(tmp_path: Path) -> None:
         load(file)
 
 
+@pytest.mark.slow
 def test_a_launch_hands_a_scalar_over_by_its_name(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     x, w, b = (rng.standard_normal(shape).astype("f4") for shape in ((5, 33), 33, 33))

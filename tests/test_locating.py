@@ -19,6 +19,8 @@ from kfuzz.trials.trial import run_trial
 from kfuzz.views.failure import replay_texts
 from kfuzz.views.repro import script
 
+pytestmark = pytest.mark.slow
+
 KERNEL = """// Sums of rows, the last column of a long row twice.
 //
 // /// kernel

@@ -27,6 +27,7 @@ def close(a: Vector, b: Vector) -> bool:
 
 @settings(max_examples=60)
 @given(masked_rows)
+@pytest.mark.slow
 def test_three_pass_online_and_every_merge_tree_agree_in_exact_arithmetic(row: list[float]) -> None:
     x = M.embed(np.array([row], dtype=np.float32))
     want = algorithms.three_pass(M, x)

@@ -21,6 +21,7 @@ def why_not() -> str:
 
 
 @pytest.mark.skipif(not why_not(), reason="torch and a GPU are here")
+@pytest.mark.slow
 def test_without_torch_or_a_gpu_it_is_a_line_and_exit_code_2(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "kfuzz", "fuzz", str(RIGHT), "--op", "row_sum", "--torch", "--max-cases", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)

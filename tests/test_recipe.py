@@ -79,6 +79,7 @@ def test_the_fast_form_is_the_definition(recipe: Recipe) -> None:
 
 
 @given(recipes, st.data())
+@pytest.mark.slow
 def test_picked_rows_keep_their_bits(recipe: Recipe, data: st.DataObject) -> None:
     if recipe.rows == 0:
         return
@@ -88,6 +89,7 @@ def test_picked_rows_keep_their_bits(recipe: Recipe, data: st.DataObject) -> Non
 
 
 @given(recipes, st.integers(0, 9))
+@pytest.mark.slow
 def test_a_shorter_row_without_edits_is_a_prefix(recipe: Recipe, cols: int) -> None:
     plain = Recipe(1, 9, (Band(recipe.bands[0].base),))
     short = Recipe(1, cols, plain.bands)

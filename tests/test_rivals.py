@@ -11,6 +11,8 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import mutants
 from kfuzz.trials.trial import unfit
 
+pytestmark = pytest.mark.slow
+
 CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None and are_asked(kernel))
 BY_NAME = {rival.name: rival for rival in RIVALS}
 TAME = tuple(rival for rival in RIVALS if rival.name != "gpuemu, adversarial values")

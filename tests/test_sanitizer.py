@@ -100,6 +100,7 @@ def test_what_a_tool_says_is_put_down_to_the_program_whose_kernel_it_names(tmp_p
     assert verdict_of("race", {("out-of-bounds", True)}) == "missed"
 
 
+@pytest.mark.slow
 def test_a_process_that_does_not_end_is_ended_and_the_others_go_on_behind_its_job(tmp_path: Path) -> None:
     jobs = [job_of("tree_sum", has_bug, 64) for has_bug in (False, True)]
     one = Watching("racecheck", jobs, tmp_path, time.monotonic() + 1.0)
