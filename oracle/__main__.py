@@ -37,7 +37,7 @@ def main() -> int:
             sound = _asked(pool, tasks.of_soundness(FULL if full else QUICK))
             inside = _asked(pool, tasks.of_formulas(not full))
             bugs = _asked(pool, [partial(planted.table, (1000, 10_000) if full else (1000,), 3 if full else 1)])
-            shares = _asked(pool, tasks.of_planted((33, 130, 257) if full else (33,)))
+            shares = _asked(pool, tasks.of_planted((33, 130, 257) if full else (33,), not full))
             failures = _soundness(sound) + _formulas(inside) + _planted(next(bugs)) + _planted_in_formulas(shares)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

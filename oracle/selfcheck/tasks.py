@@ -58,11 +58,9 @@ def _of_kernel(name: str, quick: bool) -> formulas.Checked:
     return independent.checked(name, quick)
 
 
-def of_planted(sizes: tuple[int, ...]) -> list[Callable[[], PlantedShare]]:
-    return [
-        partial(_of_bugs, name, form, sizes)
-        for name in PLANTED for form in ("f32", "f16", "bf16")
-    ]  # fmt: skip
+def of_planted(sizes: tuple[int, ...], quick: bool) -> list[Callable[[], PlantedShare]]:
+    forms = ("f32", "bf16") if quick else ("f32", "f16", "bf16")
+    return [partial(_of_bugs, name, form, sizes) for name in PLANTED for form in forms]
 
 
 def _of_bugs(name: str, form: str, sizes: tuple[int, ...]) -> PlantedShare:
