@@ -3,7 +3,7 @@
 A rival is a set of inputs and a rule that accepts or rejects an answer. Each is given more than it has: sizes that the
 kernel claims where its own are not claimed, values within a claimed range, whole answers from memory that was filled
 with 1e38 before, and credit for every launch that crashes or never ends. Sizes are cut down to what a processor can
-simulate; the rules are not touched.
+simulate; the rules are not touched. Long, since every rule stands beside the others that it is compared with.
 """
 
 from collections.abc import Callable, Iterator, Mapping

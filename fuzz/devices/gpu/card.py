@@ -263,6 +263,7 @@ class GpuCard:
                     number = int(self._reached[0]) % steps
                     message = f"{_launch_words(job, number)} has not ended after {self._timeout:g} s"
                     raise Fault(Finding("hang", message, step=number))
+                # The driver wakes nobody up at a time-out; naps grow with what has been waited for.
                 time.sleep(min(max(SHORTEST_NAP, (now - began) / 8), LONGEST_NAP))
         except cuda.Error as error:
             raise self._fault(job, steps, error) from error

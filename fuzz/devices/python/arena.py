@@ -5,7 +5,6 @@ Knows the system's pages; it knows no library of arrays.
 
 import ctypes
 import mmap
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import DeviceError
 from kfuzz.devices.layout import ALIGNED, Bytes
-from kfuzz.devices.python.memory import Late
 
 OPEN_SIDE = 1 << 20
 """Bytes on either side that nobody may access."""
@@ -31,10 +29,6 @@ class HostView:
     @property
     def address(self) -> int:
         return int(self.host.ctypes.data)
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, object]:
-        raise AttributeError("it lies in the host's memory")
 
     def write(self, content: NDArray[Any]) -> None:
         """Give it other elements."""
@@ -91,10 +85,6 @@ class HostArena:
 
     def settle(self) -> None:
         """In the host what has returned is done."""
-
-    def belated(self, late: Late) -> Callable[[int], None]:
-        """The host has no streams."""
-        raise NotImplementedError
 
     def _grow(self, nbytes: int) -> None:
         size = -(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE

@@ -25,9 +25,10 @@ from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.python.arena import HostArena
 from kfuzz.devices.python.calling import Caller, NamedArrays, NamedViews, RefusedError
+from kfuzz.devices.python.card import CardArena
 from kfuzz.devices.python.lending import lender_of
 from kfuzz.devices.python.loading import Modules
-from kfuzz.devices.python.memory import Late, Memory, Stretch
+from kfuzz.devices.python.memory import Memory, Stretch
 from kfuzz.devices.python.probes import (
     DECOYS,
     PRELUDE,
@@ -136,9 +137,9 @@ class Bench:
         returned = self._answers(job, views, plan)
         outputs = outputs_of(job, views, returned)
         back = memory.read()
-        if before is not None and number == 0 and self._memory.is_card and has_late_input(self._seed):
+        if before is not None and number == 0 and isinstance(self._memory, CardArena) and has_late_input(self._seed):
             late = [(views[name], image[one.start : one.stop]) for name, one in named.items() if name in before.inputs]
-            self._call_too_early(late, views, before, outputs)
+            self._call_too_early(self._memory.belated(late), views, before, outputs)
         self._echoes.append(echo_of(outputs, before))
         if before is not None and before.form == "near":
             self._near = before.outputs
@@ -209,7 +210,9 @@ class Bench:
         self.caller.look_at_earlier(self.caller.earlier)
         return Before(form, decoys, outputs_of(job, views, returned))
 
-    def _call_too_early(self, late: Late, views: NamedViews, before: Before, outputs: NamedArrays) -> None:
+    def _call_too_early(
+        self, fill: Callable[[int], None], views: NamedViews, before: Before, outputs: NamedArrays
+    ) -> None:
         """A call in a stream of its own, whose input comes a millisecond later; till then the other one lies there.
 
         Who computes in that stream has the right answer, whatever the time. The other input's, or one that changes
@@ -220,7 +223,7 @@ class Bench:
         handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
         quiet = replace(self.caller, findings=[], earlier=[])
         try:
-            at_once, at_last = quiet.in_a_stream(handed, self._sizes(quiet.job), self._memory.belated(late))
+            at_once, at_last = quiet.in_a_stream(handed, self._sizes(quiet.job), fill)
         except (Fault, RefusedError):
             if self._memory.is_spent:
                 raise

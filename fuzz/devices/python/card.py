@@ -16,8 +16,10 @@ from kfuzz.devices.gpu import driver
 from kfuzz.devices.gpu.experiments import Fault
 from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, Bytes
 from kfuzz.devices.python.lending import BESIDE_BYTES, misses
-from kfuzz.devices.python.memory import Late
+from kfuzz.devices.python.memory import LentArray
 
+Late = Sequence[tuple[LentArray, Bytes]]
+"""Arrays, and what will be in them."""
 PAUSE_BYTES, PAUSE_TIMES = 64 * driver.MEBIBYTE, 64
 """What a stream is kept busy with: written so often, it takes a card of 4 TB/s a millisecond."""
 

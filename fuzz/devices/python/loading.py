@@ -52,11 +52,11 @@ class Modules:
             made = of(*inputs())
             if self._on_card and hasattr(made, "cuda"):
                 made = made.cuda()
-        except Exception as error:
+        except Exception as error:  # whatever its own code raises
             at = line_of(error, str(job.path.resolve()))
             where = f"{job.path}:{at}" if at else str(job.path)
             raise ClaimError(f"{where}: no {of.__name__} can be made: {words_of(error)}") from None
-        return made if callable(made) else made.forward  # type: ignore[no-any-return]  # as it is
+        return made if callable(made) else made.forward  # type: ignore[no-any-return]  # whatever it is
 
 
 def executed(path: Path, source: str, number: int) -> ModuleType:

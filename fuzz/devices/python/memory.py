@@ -3,7 +3,6 @@
 Knows bytes, shapes and addresses; it knows no library, and nothing of where memory lies.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -22,19 +21,11 @@ class LentArray(Protocol):
     def host(self) -> NDArray[Any] | None:
         """The memory itself, where it is the host's."""
 
-    @property
-    def __cuda_array_interface__(self) -> dict[str, object]:
-        """What CUDA's libraries make an array of, where it lies on a card."""
-
     def write(self, content: NDArray[Any]) -> None:
         """Give it other elements."""
 
     def read(self) -> NDArray[Any]:
         """A copy of its elements."""
-
-
-Late = Sequence[tuple[LentArray, Bytes]]
-"""Arrays, and what will be in them."""
 
 
 class Stretch(Protocol):
@@ -68,6 +59,3 @@ class Memory(Protocol):
 
     def settle(self) -> None:
         """Wait for all that was begun; Fault where a kernel has ended its context meanwhile."""
-
-    def belated(self, late: Late) -> Callable[[int], None]:
-        """What fills arrays in a stream, some time after all that the stream was given before."""

@@ -84,10 +84,11 @@ class TorchTensors:
 
     def lend(self, memory: LentArray, element: Element) -> object:
         """A tensor over the memory."""
-        if memory.host is None:
+        if isinstance(memory, card.CardView):
             tensor = torch.as_tensor(Signed(memory), device="cuda")
         else:
             signed = {"bf16": np.int16, "u32": np.int32}.get(element)
+            assert memory.host is not None
             tensor = torch.from_numpy(memory.host.view(signed) if signed else memory.host)
         return tensor.view(TYPES[element])
 
@@ -117,7 +118,7 @@ class TorchTensors:
 class Signed:
     """An array on the card as torch reads it: it has no unsigned integers but bytes."""
 
-    def __init__(self, memory: LentArray) -> None:
+    def __init__(self, memory: card.CardView) -> None:
         said = memory.__cuda_array_interface__
         self.__cuda_array_interface__ = {**said, "typestr": str(said["typestr"]).replace("u", "i")}
 

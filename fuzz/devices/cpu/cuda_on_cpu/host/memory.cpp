@@ -1,4 +1,5 @@
 // Device memory for host functions: allocated behind the arrays of the job, copied to and from, and freed.
+// Long, since every way to copy or fill leaves the same traces, by the functions on top.
 #include <cstdlib>
 #include <cstring>
 

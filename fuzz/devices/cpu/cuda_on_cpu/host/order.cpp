@@ -23,7 +23,6 @@ constexpr int most_handles = 1024;
 CudaOnCpuStream streams[most_handles];
 CudaOnCpuEvent events[most_handles];
 uint64_t recordings;
-bool null_is_per_thread;  // -default-stream=per-thread
 
 template <class Handle>
 cudaError_t made(Handle **to, Handle (&all)[most_handles]) {
@@ -110,7 +109,7 @@ bool is_stream(cudaStream_t stream) { return !is_own(stream) || stream->is_alive
 Timeline timeline_of(cudaStream_t stream) {
   if (lane_of_graph() != of_host) return lane_of_graph();
   if (is_own(stream)) return stream->timeline;
-  return stream == cudaStreamPerThread || (!stream && null_is_per_thread) ? per_thread_stream : legacy_stream;
+  return stream == cudaStreamPerThread ? per_thread_stream : legacy_stream;
 }
 
 Working::Working(Timeline timeline, Work what, bool host_waits) : timeline_(timeline), host_waits_(host_waits) {
@@ -124,8 +123,6 @@ Working::~Working() {
 }
 
 }  // namespace cuda_on_cpu
-
-CUDA_ON_CPU_API void cuda_on_cpu_null_stream_is_per_thread() { null_is_per_thread = true; }
 
 // A launch that was refused is told by cudaGetLastError alone; what goes wrong within a kernel ends the run at once.
 CUDA_ON_CPU_API cudaError_t cudaDeviceSynchronize() { return waited_for_all(); }

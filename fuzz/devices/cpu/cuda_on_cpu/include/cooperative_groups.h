@@ -1,4 +1,5 @@
-// Cooperative groups: the grid, the block, tiles of it, and coalesced groups.
+// Cooperative groups: the grid, clusters, the block, tiles of it, and coalesced groups. Long, as it is CUDA's own header
+// of that name, which kernels include.
 #pragma once
 #include "cuda_on_cpu.h"
 

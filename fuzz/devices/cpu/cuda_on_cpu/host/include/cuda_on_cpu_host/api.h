@@ -1,6 +1,7 @@
 // The CUDA runtime API, as C declares it: types, constants and functions, which are in ../../*.cpp.
 //
 // Names and values are CUDA's own (cuda_runtime_api.h, driver_types.h); what is not here does not compile.
+// Long, since CUDA declares all of it in one header, too.
 #pragma once
 #include "../../../include/cuda_on_cpu/language.h"
 #include "../../../include/cuda_on_cpu/vectors.h"

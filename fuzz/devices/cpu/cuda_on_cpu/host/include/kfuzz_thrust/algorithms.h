@@ -1,4 +1,4 @@
-// The algorithms, each with and without a policy in front.
+// The algorithms, each with and without a policy in front. Long, since each is a few lines, and there are forty.
 #pragma once
 #include "iterators.h"
 #include "vectors.h"
