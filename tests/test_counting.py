@@ -93,6 +93,13 @@ def test_additions_are_counted_along_the_way_of_a_term(counter: Counter, body: s
     assert (adds(counts), adds(counts, "wide_adds"), counts.lost) == (expected, 0, 0)
 
 
+def test_a_run_counts_nothing_of_the_runs_before_it(counter: Counter) -> None:
+    kernel = kernel_of(SUM)
+    found = [counted(counter, kernel, cols).outputs["y"].tolist() for cols in (100, 7, 3000, 100)]
+    assert [one[0][0] for one in found] == [99, 6, 2999, 99]
+    assert found[0] == found[-1]
+
+
 SOFTMAX = "float m = 2, s = 0; for (int i = 0; i < cols; i++) s += expf(x[i] - m);"
 MEAN = "float m = 0; for (int i = 0; i < cols; i++) m += x[i]; m /= cols;"
 WELFORD = "float m = 0, n = 0; for (int i = 0; i < cols; i++) { n += 1; m += (x[i] - m) / n; }"

@@ -79,8 +79,49 @@ inline Trail closed(Trail t) {
 
 // Trails by number: equal ones are one. Number 0 is of a value that was loaded, 1 of a constant.
 constexpr uint32_t most_trails = 1u << 20, trail_slots = 2 * most_trails;
-static Trail trails[most_trails] = {{{0, 0}, {0, 0}, {0, 0}, 0, 0, 0}, {{0, 0}, {0, 0}, {0, 0}, 0, 0, is_constant}};
-static uint32_t trail_count = 2, trail_slot[trail_slots];
+struct Slot {
+  uint32_t run, trail;
+};
+
+// The trail of each number in memory, by its address.
+struct Noted {
+  uintptr_t address;
+  uint32_t run, trail, bits;
+};
+constexpr uint64_t most_noted = 1u << 21;
+
+// A warp collective moves 64 bits: a number goes through it by its place among the last that did.
+struct Moved {
+  double value;
+  uint32_t trail;
+};
+constexpr uint32_t most_moved = 1u << 16, most_integers = 1u << 12;
+
+// What was noted in earlier runs counts no more; what was while the library was loaded, in every run.
+constexpr uint32_t at_load = 1;
+struct Tables {
+  uint32_t run, trail_count, trails_at_load, next_moved;
+  uint64_t noted_count;
+  Trail trails[most_trails];
+  Slot slots[trail_slots];
+  Noted noted[most_noted], as_integer[most_integers];
+  Moved moved[most_moved];
+};
+
+// In memory of their own: what lies in the library is put back before every run, and these are 120 MB, mostly untouched.
+struct OwnedTables {
+  Tables *at = static_cast<Tables *>(calloc(1, sizeof(Tables)));
+  OwnedTables() {
+    at->run = at_load;
+    at->trail_count = 2;
+    at->trails[is_constant].flags = is_constant;
+  }
+  ~OwnedTables() { (free)(at); }  // not the free of a kernel
+};
+static OwnedTables owned_tables;
+static Tables &tables = *owned_tables.at;
+
+inline bool is_current(uint32_t run) { return run == tables.run || run == at_load; }
 
 inline uint64_t scramble(uint64_t key) {
   key = (key ^ key >> 32) * 0x9E3779B97F4A7C15u;
@@ -95,34 +136,25 @@ inline uint32_t number_of(const Trail &t) {
   memcpy(words, &t, sizeof t);
   for (uint32_t word : words) at = scramble(at ^ word);
   for (;; at++) {
-    uint32_t &slot = trail_slot[at % trail_slots];
-    if (!slot) {
-      if (trail_count == most_trails) {
+    Slot &slot = tables.slots[at % trail_slots];
+    if (!is_current(slot.run)) {
+      if (tables.trail_count == most_trails) {
         tally.crowded++;
         return 0;
       }
-      trails[trail_count] = t;
-      return slot = trail_count++;
+      slot = {tables.run, tables.trail_count++};
+      tables.trails[slot.trail] = t;
+      return slot.trail;
     }
-    if (!memcmp(&trails[slot], &t, sizeof t)) return slot;
+    if (!memcmp(&tables.trails[slot.trail], &t, sizeof t)) return slot.trail;
   }
 }
-
-// The trail of each number in memory, by its address; what was noted in earlier runs counts no more.
-struct Noted {
-  uintptr_t address;
-  uint32_t run, trail, bits;
-};
-constexpr uint64_t most_noted = 1u << 21;
-static Noted noted[most_noted];
-static uint32_t noted_run = 1;
-static uint64_t noted_count;
 
 inline Noted *find(const volatile void *p) {
   auto address = reinterpret_cast<uintptr_t>(p);
   for (uint64_t at = (address >> 2) + scramble(address >> 14);; at++) {  // neighbours lie side by side, pages anywhere
-    Noted &one = noted[at % most_noted];
-    if (one.run != noted_run || one.address == address) return &one;
+    Noted &one = tables.noted[at % most_noted];
+    if (!is_current(one.run) || one.address == address) return &one;
   }
 }
 
@@ -135,11 +167,11 @@ inline uint32_t hash_bits(T value) {
 template <class T>
 inline void note(const volatile void *p, T value, uint32_t trail) {
   Noted *one = find(p);
-  if (one->run != noted_run && ++noted_count > most_noted / 2) {
+  if (!is_current(one->run) && ++tables.noted_count > most_noted / 2) {
     tally.crowded++;
     return;
   }
-  *one = {reinterpret_cast<uintptr_t>(p), noted_run, trail, hash_bits(value)};
+  *one = {reinterpret_cast<uintptr_t>(p), tables.run, trail, hash_bits(value)};
 }
 
 // What lies on the stack of the thread that asks, or near it.
@@ -154,7 +186,7 @@ inline bool is_local(const volatile void *p) {
 template <class T>
 inline uint32_t trail_at(const volatile void *p, T value) {
   const Noted *one = find(p);
-  bool is_noted = one->run == noted_run;
+  bool is_noted = is_current(one->run);
   if (is_noted && one->bits == hash_bits(value)) return one->trail;
   if (is_noted || is_local(p)) tally.lost++;
   return 0;
@@ -235,7 +267,7 @@ using Both = std::enable_if_t<are_numbers<A, B>, Counted<Common<A, B>>>;
 // To add 0 is exact; any other addition rounds, for each term of either side. A step toward an element is one addition.
 template <class T>
 Counted<T> sum_of(const Counted<T> &a, const Counted<T> &b, T value, uint32_t last = 0) {
-  Trail s = trails[a.trail()], t = trails[b.trail()];
+  Trail s = tables.trails[a.trail()], t = tables.trails[b.trail()];
   uint32_t flags = s.flags & t.flags & is_constant ? uint32_t{is_constant} : is_difference | last;
   if (a.value == 0 || b.value == 0) {
     Trail &left = a.value == 0 ? t : s;
@@ -258,7 +290,7 @@ bool is_rescale(const Counted<T> &a, const Trail &s, const Counted<T> &b, const 
 
 template <class T>
 Counted<T> product_of(const Counted<T> &a, const Counted<T> &b, T value) {
-  Trail s = trails[a.trail()], t = trails[b.trail()];
+  Trail s = tables.trails[a.trail()], t = tables.trails[b.trail()];
   if (s.flags & is_constant) return {value, number_of(part_of(t))};
   if (t.flags & is_constant) return {value, number_of(part_of(s))};
   bool by_reciprocal = (s.flags ^ t.flags) & is_reciprocal;
@@ -279,7 +311,7 @@ Counted<T> product_of(const Counted<T> &a, const Counted<T> &b, T value) {
 
 template <class T>
 Counted<T> quotient_of(const Counted<T> &a, const Counted<T> &b, T value, uint32_t fast = 0) {
-  Trail s = trails[a.trail()], t = trails[b.trail()];
+  Trail s = tables.trails[a.trail()], t = tables.trails[b.trail()];
   if (t.flags & is_constant) return {value, number_of(part_of(s))};
   uint32_t divisor = hash_bits(b.value) | 1u;  // never 0, which means none
   t.divided = larger(t.divided, t.sum);
@@ -290,7 +322,7 @@ Counted<T> quotient_of(const Counted<T> &a, const Counted<T> &b, T value, uint32
 // A function that ends the sum that its argument is.
 template <class T>
 Counted<T> function_of(const Counted<T> &a, T value, uint32_t flags = 0) {
-  Trail t = trails[a.trail()];
+  Trail t = tables.trails[a.trail()];
   if (t.flags & is_constant) return {value, is_constant};
   t = closed(t);
   t.inner = larger(t.inner, t.divided);
@@ -299,7 +331,7 @@ Counted<T> function_of(const Counted<T> &a, T value, uint32_t flags = 0) {
 
 template <class T>
 Counted<T> exp_of(const Counted<T> &a, T value) {
-  uint32_t flags = trails[a.trail()].flags;
+  uint32_t flags = tables.trails[a.trail()].flags;
   if (!(flags & is_constant)) {
     tally.exps++;
     if (!(flags & is_difference) && a.value - a.value == 0) tally.unshifted++;
@@ -310,13 +342,13 @@ Counted<T> exp_of(const Counted<T> &a, T value) {
 // An exp of a constant base; any other power is a product.
 template <class T>
 Counted<T> power_of(const Counted<T> &a, const Counted<T> &b, T value) {
-  return trails[a.trail()].flags & is_constant ? exp_of(b, value) : function_of(a, value);
+  return tables.trails[a.trail()].flags & is_constant ? exp_of(b, value) : function_of(a, value);
 }
 
 // A function that leaves what its argument counts as it is.
 template <class T>
 Counted<T> same_of(const Counted<T> &a, T value) {
-  Trail t = trails[a.trail()];
+  Trail t = tables.trails[a.trail()];
   t.flags &= is_constant | is_difference;
   return {value, number_of(t)};
 }
@@ -360,26 +392,18 @@ CUDA_ON_CPU_COMPARED(==)
 CUDA_ON_CPU_COMPARED(!=)
 #undef CUDA_ON_CPU_COMPARED
 
-// A warp collective moves 64 bits: a number goes through it by its place among the last that did.
-struct Moved {
-  double value;
-  uint32_t trail;
-};
-constexpr uint32_t most_moved = 1u << 16;
 constexpr uint64_t moved_mark = uint64_t{0xC0F4ED} << 40;
-static Moved moved[most_moved];
-static uint32_t next_moved;
 
 template <class T>
 uint64_t sent(const Counted<T> &a) {
-  uint32_t at = next_moved++ % most_moved;
-  moved[at] = {static_cast<double>(a.value), a.trail()};
+  uint32_t at = tables.next_moved++ % most_moved;
+  tables.moved[at] = {static_cast<double>(a.value), a.trail()};
   return moved_mark | at;
 }
 template <class T>
 Counted<T> received(uint64_t bits) {
   if (bits >> 40 != moved_mark >> 40) return {from_bits<T>(bits), 0};  // of a lane that took no part
-  const Moved &one = moved[bits % most_moved];
+  const Moved &one = tables.moved[bits % most_moved];
   return {static_cast<T>(one.value), one.trail};
 }
 template <>
@@ -392,25 +416,24 @@ template <>
 inline Counted<double> from_bits(uint64_t bits) { return received<double>(bits); }
 
 // Bits that are taken for an integer and back (atomicCAS, atomicMax) keep the largest trail of a value of these bits.
-static Noted as_integer[1u << 12];
 template <class T>
 uint64_t as_bits(const Counted<T> &a) {
   uint32_t number = a.trail(), bits = hash_bits(a.value);
-  Noted &one = as_integer[scramble(bits) % (1u << 12)];
-  if (one.run == noted_run && one.bits == bits) {
-    Trail s = trails[one.trail], t = trails[number];
+  Noted &one = tables.as_integer[scramble(bits) % most_integers];
+  if (is_current(one.run) && one.bits == bits) {
+    Trail s = tables.trails[one.trail], t = tables.trails[number];
     number = number_of(joined(s, t, 0, t.flags));
-  } else if (one.run == noted_run && trails[one.trail].sum.any()) {
+  } else if (is_current(one.run) && tables.trails[one.trail].sum.any()) {
     tally.lost++;
   }
-  one = {0, noted_run, number, bits};
+  one = {0, tables.run, number, bits};
   return to_bits(a.value);
 }
 template <class T>
 Counted<T> of_bits(uint64_t bits) {
   T value = from_bits<T>(bits);
-  const Noted &one = as_integer[scramble(hash_bits(value)) % (1u << 12)];
-  bool is_known = one.run == noted_run && one.bits == hash_bits(value);
+  const Noted &one = tables.as_integer[scramble(hash_bits(value)) % most_integers];
+  bool is_known = is_current(one.run) && one.bits == hash_bits(value);
   return {value, is_known ? one.trail : is_constant + 0u};
 }
 
@@ -614,14 +637,17 @@ struct std::numeric_limits<cuda_on_cpu::counted_double> : std::numeric_limits<do
 
 // From Python, around a run: forget what was noted; the trails of so many numbers in a row; what was tallied.
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_count_begin() {
-  cuda_on_cpu::noted_run++;
-  cuda_on_cpu::noted_count = 0;
+  cuda_on_cpu::Tables &tables = cuda_on_cpu::tables;
+  if (tables.run == cuda_on_cpu::at_load) tables.trails_at_load = tables.trail_count;
+  tables.run++;
+  tables.trail_count = tables.trails_at_load;
+  tables.noted_count = tables.next_moved = 0;
   cuda_on_cpu::tally = {};
 }
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_trails_of(const char *first, uint64_t count, uint64_t step, cuda_on_cpu::Trail *out) {
   for (uint64_t i = 0; i < count; i++) {
     const cuda_on_cpu::Noted *one = cuda_on_cpu::find(first + i * step);
-    out[i] = one->run == cuda_on_cpu::noted_run ? cuda_on_cpu::trails[one->trail] : cuda_on_cpu::Trail{};
+    out[i] = cuda_on_cpu::is_current(one->run) ? cuda_on_cpu::tables.trails[one->trail] : cuda_on_cpu::Trail{};
   }
 }
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_tally(cuda_on_cpu::Tally *out) { *out = cuda_on_cpu::tally; }
