@@ -105,6 +105,8 @@ def test_tables_are_put_into_a_claim_however_its_lines_end(tmp_path: Path) -> No
         ("masked_attention", None, {"sum": {"pv": 0}, "inner": {"qk": 1}, "divided": {"row": 0}}),  # a mask is added
         ("layer_norm", "two pass", {"inner": {"mean": 0, "var": 1}}),  # eps is added to the variance
         ("gemm", "bias last", {"sum": {"k": 2}}),  # c0 and bias are
+        ("gemm", None, {"sum": {"k": 2}}),  # in any form: a sum may start at them, and its claim counts neither
+        ("gemv", "sums start at y0", {"sum": {"k": 1}}),
         ("prefix_sum", None, {"sum": {"scan": 0}}),
         ("gelu", None, {}),
     ],
@@ -142,6 +144,8 @@ def test_what_is_added_to_sums_that_are_whole_is_not_claimed() -> None:
     assert counted_as(kernel, lambda at: (2, at["cols"] - 1, 0)) == {"adds": '"cols - 1"'}
     gemm = load(KERNELS / "gemm" / "split_k.cu")
     assert counted_as(gemm, lambda at: (at["k"] + 1, 0, 0)) == {"adds": '"k - 1"'}
+    silent = with_tables(gemm, {"accuracy": {}, "values": {}})  # c0 and bias may be added first or last
+    assert counted_as(silent, lambda at: (at["k"] + 1, 0, 0)) == {"adds": '"k - 1"'}
     begun = load(KERNELS / "reduce" / "block_sum.cu")  # a sum that begins with a number that is not 0
     assert counted_as(begun, lambda at: (at["cols"], 0, 0)) == {"adds": '"cols"'}
 

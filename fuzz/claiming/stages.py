@@ -130,7 +130,7 @@ class Staged(Exact):
         terms = product(of(a), of(b))
         for start in starts:
             terms = joined(terms, of(start))
-        return staged(super().matmul(a, b, sum, starts), summed(terms, sum))
+        return staged(super().matmul(a, b, sum, starts), summed(terms, sum, more=len(starts)))
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
         return staged(super().running_sum(a, sum, exclusive), summed(of(a), sum))
@@ -155,8 +155,9 @@ def product(s: Stages, t: Stages) -> Stages:
     return joined(s.closed(), t.closed())
 
 
-def summed(s: Stages, name: str) -> Stages:
-    return Stages({**s.sum, name: 0}, s.inner, s.divided)
+def summed(s: Stages, name: str, more: int = 0) -> Stages:
+    """A sum; what it starts at is `more` additions that no claim counts, as those that are made when it is whole."""
+    return Stages({**s.sum, name: more}, s.inner, s.divided)
 
 
 def stages_of(op: FormulaOp, form: str | None) -> dict[str, dict[str, int]]:
