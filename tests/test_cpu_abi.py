@@ -35,6 +35,8 @@ ENUMS: dict[str, dict[str, int]] = {
         "is_host_visible_memory": abi.HOST_VISIBLE,
         "is_freed": abi.FREED,
         "is_of_earlier_call": abi.OF_EARLIER_CALL,
+        "is_taken_as_unwritten": abi.TAKEN_AS_UNWRITTEN,
+        "is_written": abi.IS_WRITTEN,
     },
     "Schedule": {"forward": abi.FORWARD, "reverse": abi.REVERSE, "shuffled": abi.SHUFFLED},
     "Kind": {name: number for number, name in enumerate(NAMES)},

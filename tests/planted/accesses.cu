@@ -100,6 +100,24 @@ __global__ void scribbles_on_input(float *x, float *y) {
     x[threadIdx.x] = 0.0f;
 }
 
+__global__ void writes_what_its_neighbour_has_read(float *x, float *y) {
+    const int t = threadIdx.x;
+    y[t] = x[t];  // INPUT-READ
+    if (t > 0) {
+        x[t - 1] = 0.0f;  // INPUT-WRITTEN
+    }
+}
+
+__global__ void reads_around_an_input(const char *x, const float *z, float *y, int first, int bytes) {
+    // `bytes` of x from `first` on, by the widest access that fits; z lies behind x.
+    y[0] = z[0];
+    y[1] = bytes == 1   ? static_cast<float>(x[first])
+           : bytes == 2 ? static_cast<float>(*reinterpret_cast<const short *>(x + first))
+           : bytes == 4 ? *reinterpret_cast<const float *>(x + first)
+           : bytes == 8 ? reinterpret_cast<const float2 *>(x + first)->y
+                        : reinterpret_cast<const float4 *>(x + first)->w;
+}
+
 // --- correct -------------------------------------------------------------------------------------------------------
 
 __global__ void loads_and_throws_away(const float *x, float *y, int n) {

@@ -57,6 +57,8 @@ enum BufferFlags : uint32_t {
   is_host_visible_memory = 16,  // managed or pinned
   is_freed = 32,
   is_of_earlier_call = 64,  // an argument of a call before the one that counts, and no array of that one
+  is_taken_as_unwritten = 128,  // of the run before the last, or of this one (unwritten.h)
+  is_written = 256,             // is no longer taken so
 };
 
 struct Buffer {

@@ -6,17 +6,18 @@
 
 #include "guard_zone.h"
 #include "report.h"
+#include "unwritten.h"
 
 namespace cuda_on_cpu {
 
-constexpr uint64_t capacity = uint64_t{1} << 30, checked_capacity = 256 << 20, default_alignment = 256;
+constexpr uint64_t capacity = uint64_t{1} << arena_shift, checked_capacity = 256 << 20, default_alignment = 256;
 
 // Where accesses are checked, whoever leaves an array by a wrong index is not to land in the next one.
 constexpr uint64_t apart = 16 << 20;
 
 // The same in every process, so that what depends on addresses is replayed; one whose lower 32 bits, and those of its
 // quarter, are no negative int: -3 % 4 is not what a kernel that cuts an address off to an int had in mind.
-static void *const usual_place = reinterpret_cast<void *>(uintptr_t{0x500000000000});
+static void *const usual_place = reinterpret_cast<void *>(usual_arena);
 
 static char *arena;
 

@@ -19,6 +19,7 @@
 #include "ordering.h"
 #include "report.h"
 #include "stacks.h"
+#include "unwritten.h"
 #include "work.h"
 
 namespace cuda_on_cpu {
@@ -235,6 +236,12 @@ void check(const Seen &s) {
     end_thread();
   }
   if (shared && block.cluster && !reaches_remote(s)) return;
+  if (region == &memory_map.buffers) {
+    if (s.writes)
+      expect_no_guess(s.address, s.bytes);
+    else if (is_unwritten(s.address, s.bytes))
+      return;
+  }
   if (s.writes && region == &memory_map.variables && is_constant(s.address)) report_access(Kind::constant_written, s);
   check_cells(*region, s, shared);
 }
@@ -280,16 +287,18 @@ void take_turn(uintptr_t pc, const void *frame) {
   if (are_warps_in_step()) step_with_warp(static_cast<uint32_t>(pc - memory_map.library_start), frame);
 }
 
-bool checker_prepare(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
+bool checker_prepare(Run &the_run, uintptr_t library_start, uintptr_t library_end) {
   // The clock has 32 bits: long before they are spent, all that was remembered is dropped and it starts anew. One run
   // cannot use up the other half.
   if (ordering.now > 1u << 31) {
     forget_memory();
     order_from_start();
   }
+  bool has_turns = the_run.late_writes || the_run.preempt_one_in || are_warps_in_step();
+  guess_unwritten(the_run, has_turns);
   if (!prepare_ordering() || !map_memory(the_run, library_start, library_end)) return false;
   forget_races();
-  checker = {0, 0, run->late_writes || run->preempt_one_in || are_warps_in_step(), true, false, 0};
+  checker = {0, 0, has_turns, true, false, 0};
   main_thread = pthread_self();
   forget_work();
   draw_turn();

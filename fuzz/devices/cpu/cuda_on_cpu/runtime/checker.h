@@ -12,7 +12,7 @@ namespace cuda_on_cpu {
 struct Cluster;
 
 // Before the first launch of a run: what memory there is.
-bool checker_prepare(const Run &run, uintptr_t library_start, uintptr_t library_end);
+bool checker_prepare(Run &run, uintptr_t library_start, uintptr_t library_end);
 void checker_finish();
 // While the host runs, nothing is looked at.
 void checker_pauses(bool pauses);

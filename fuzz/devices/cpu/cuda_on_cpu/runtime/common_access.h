@@ -140,6 +140,29 @@ static inline bool is_settled(uintptr_t address) {
   return true;
 }
 
+// The shortest way, of a word that nobody but the current thread has touched since the last barrier: what read_word and
+// write_word do of it, in one piece. False: nothing was done.
+template <bool writes, bool shared>
+static inline bool own_word(const Region &region, uintptr_t address, uintptr_t pc) {
+  Cell &cell = *region.cell(address);
+  if (!shared) __builtin_prefetch(&cell + 8, 1);
+  uint32_t me = static_cast<uint32_t>(block.current), interval = ordering.alone_interval;
+  uint32_t all_before = shared ? ordering.own_start : ordering.all_before;
+  uint32_t before = all_before >= ordering.alone_from ? interval : all_before;  // whatever was then is plainly ordered
+  auto is_own = [=](const Trace &t) { return t.when < before || (t.when >= interval && t.thread() == me); };
+  if (!is_own(cell.write) || !is_own(cell.read)) return false;
+  if (writes) {
+    if (cell.addressable() != 15 || !is_own(cell.other_read)) return false;
+    cell.write = trace_of_word(me, pc);
+    cell.state = Cell::all;
+    if (uint16_t &settled = *region.settled_at(address)) settled = 0, unsettle(address);
+    return true;
+  }
+  if (cell.state != Cell::all || (shared && cell.write.when < all_before) || cell.other_read.when >= interval) return false;
+  cell.read = trace_of_word(me, pc);
+  return true;
+}
+
 // False: nothing was done of the words from `address` on, which now is where the first such word lies.
 template <uint32_t size, bool writes>
 static inline bool common_access(uintptr_t &address, uintptr_t pc) {

@@ -8,6 +8,7 @@
 #include "checker.h"
 #include "common_access.h"
 #include "report.h"
+#include "unwritten.h"
 
 using namespace cuda_on_cpu;
 
@@ -46,6 +47,7 @@ __attribute__((noinline)) void access_after_turn(const void *p, uint32_t bytes, 
 template <uint32_t size, bool writes>
 __attribute__((noinline)) void unsettled_access(const void *p, uintptr_t pc) {
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  if (!writes && is_settled<size>(address)) return;
   if (common_access<size, writes>(address, pc)) return;
   checker_access(reinterpret_cast<uintptr_t>(p), size, writes ? Access::write : Access::read, pc);
 }
@@ -56,7 +58,14 @@ inline void plain_access(const void *p, uintptr_t pc) {
   if (__builtin_expect(address % size, 0)) return report_misaligned(address, size, pc);
   if (turn_is_over()) return access_after_turn(p, size, writes ? Access::write : Access::read, pc);
   checker.last_pc = pc;
-  if (writes || !is_settled<size>(address)) unsettled_access<size, writes>(p, pc);
+  if (memory_map.buffers.holds(address)) {
+    if (!writes && is_in_unwritten_line(address)) return;
+    if (size == 4 && own_word<writes, false>(memory_map.buffers, address, pc)) return;
+  } else if (size == 4) {
+    const Region &shared = memory_map.static_shared.holds(address) ? memory_map.static_shared : memory_map.dynamic_shared;
+    if (shared.holds(address) && own_word<writes, true>(shared, address, pc)) return;
+  }
+  unsettled_access<size, writes>(p, pc);
 }
 
 template <uint32_t size, bool writes>
@@ -65,6 +74,7 @@ inline void small_access(const void *p, uintptr_t pc) {
   if (__builtin_expect(address % size, 0)) return report_misaligned(address, size, pc);
   if (turn_is_over()) return access_after_turn(p, size, writes ? Access::write : Access::read, pc);
   checker.last_pc = pc;
+  if (!writes && is_in_unwritten_line(address)) return;
   if (!part_access<size, writes>(address, pc)) checker_access(address, size, writes ? Access::write : Access::read, pc);
 }
 

@@ -15,6 +15,7 @@
 #include "shared_memory.h"
 #include "signals.h"
 #include "stacks.h"
+#include "unwritten.h"
 #include "vast.h"
 
 namespace cuda_on_cpu {
@@ -85,9 +86,7 @@ static bool prepare_memory() {
 
 using namespace cuda_on_cpu;
 
-// False when the system gives no memory for stacks and arena.
-CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
-  if (!prepare_memory()) return false;
+static bool run_once(Run *the_run) {
   run = the_run;
   run->finding_count = 0;
   run->watched_pc = 0;
@@ -135,5 +134,14 @@ CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
     check_guards(*run);
     check_inputs(*run);
   }
+  return true;
+}
+
+// False when the system gives no memory for stacks and arena.
+CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
+  if (!prepare_memory()) return false;
+  do
+    if (!run_once(the_run)) return false;
+  while (has_guessed_wrong());
   return true;
 }

@@ -10,6 +10,7 @@
 #include "library_image.h"
 #include "shared_memory.h"
 #include "stacks.h"
+#include "unwritten.h"
 
 namespace cuda_on_cpu {
 
@@ -66,7 +67,8 @@ bool is_initialised_buffer(const Buffer &b) { return b.flags & (has_content | is
 bool lies_as_before() {
   if (run->buffer_count != marked_buffer_count) return false;
   for (uint32_t i = 0; i < run->buffer_count; i++)
-    if (run->buffers[i].address != marked_buffers[i].address || run->buffers[i].bytes != marked_buffers[i].bytes)
+    if (run->buffers[i].address != marked_buffers[i].address || run->buffers[i].bytes != marked_buffers[i].bytes ||
+        is_guessed(run->buffers[i]) != is_guessed(marked_buffers[i]))
       return false;
   return true;
 }
@@ -86,7 +88,7 @@ void mark_buffers() {
     marked_buffer_count = 0;
     for (uint32_t i = 0; i < run->buffer_count; i++) {
       const Buffer &b = run->buffers[i];
-      mark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
+      if (!is_guessed(b)) mark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
       marked_buffers[marked_buffer_count++] = b;
     }
     return;
