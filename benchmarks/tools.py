@@ -49,18 +49,18 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=64)
     parser.add_argument("--jobs", type=int, default=1, help="processes side by side")
     parser.add_argument("--seconds", type=float, default=1e9, help="so long, and then what was watched till then")
+    parser.add_argument("--only", metavar="NAME,NAME", help="these pairs alone")
     parser.add_argument("--replay", nargs=2, metavar=("FILE", "FIRST"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.replay:
         replay(Path(chosen.replay[0]), int(chosen.replay[1]))
     ends = time.monotonic() + chosen.seconds
-    jobs = [
-        job_of(name, has_bug, chosen.threads) for name in mixed(planted_programs.NAMES) for has_bug in (False, True)
-    ]
+    pairs = tuple(chosen.only.split(",")) if chosen.only else planted_programs.NAMES
+    jobs = [job_of(name, has_bug, chosen.threads) for name in mixed(pairs) for has_bug in (False, True)]
     jobs = compiled(jobs, chosen.jobs, time.monotonic() + chosen.seconds / 2)
     print(f"{len(jobs)} programs are compiled", flush=True)
     told, seconds = watched(jobs, chosen.jobs, ends)
-    names = [name for name in planted_programs.NAMES if {f"pair_{name}_{which}" for which in BOTH} <= seconds.keys()]
+    names = [name for name in pairs if {f"pair_{name}_{which}" for which in BOTH} <= seconds.keys()]
     print("\n".join(table(told, seconds, [Asked(chosen.threads, name, SEED) for name in names], chosen.jobs)))
 
 
