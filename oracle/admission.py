@@ -91,7 +91,7 @@ def _invariance(op: FormulaOp) -> Iterator[Asked]:
     inputs = _small(op)
     sizes = op.sizes_of(inputs)
     scalars = Given.of(op.scalars_of(sizes, {}))
-    for form in op.forms or ("",):
+    for form in op.every_form:
         N = _Shifted(sizes, form, index=op.indices(sizes))
         M = Exact(sizes, form, index=op.indices(sizes))
         with np.errstate(all="ignore"):

@@ -67,7 +67,11 @@ class Names:
 
 @dataclass(frozen=True)
 class FormulaOp:
-    """An op made of a formula's file. `calls` is the file's function; the rest is what it says beside it."""
+    """An op made of a formula's file. `calls` is the file's function; the rest is what it says beside it.
+
+    `forms`: the ways to compute it that a claim without a form means. `seldom`: other ways, each with the function that
+    a kernel's text calls if it goes that way; such a claim names it, or "any" of them all.
+    """
 
     name: str
     calls: Any
@@ -75,6 +79,7 @@ class FormulaOp:
     outputs: Mapping[str, Role]
     scalars: Mapping[str, float | str]
     forms: tuple[str, ...]
+    seldom: Mapping[str, str]
     where: tuple[str, ...]
     special: Mapping[str, str]
     source: ModuleType = field(repr=False)
@@ -117,6 +122,16 @@ class FormulaOp:
         return self.wanted(inputs, {}, bits=N.context.prec)
 
     # -- the formula over a number system
+
+    @property
+    def every_form(self) -> tuple[str, ...]:
+        return (*self.forms, *self.seldom) or ("",)
+
+    def forms_of(self, claimed: str | None) -> tuple[str, ...]:
+        """The forms that a claim may mean; a formula without forms has one, without a name."""
+        if claimed == "any":
+            return self.every_form
+        return (claimed,) if claimed else self.forms or ("",)
 
     def sizes_of(self, inputs: NamedReals) -> dict[str, int]:
         return {
@@ -237,7 +252,7 @@ class FormulaOp:
         sums: dict[str, None] = {}
         kept: dict[str, None] = {}
         functions: dict[str, None] = {}
-        for form in self.forms or ("",):
+        for form in self.every_form:
             N = Named(sizes, form, self.indices(sizes))
             with np.errstate(all="ignore"):
                 self.run(N, inputs, sizes, scalars)
@@ -248,7 +263,7 @@ class FormulaOp:
         """An error where a claim names a form, a sum, or anything else that the formula does not have."""
         sums = (*self.names.sums, "*")
         named = {
-            "form": ((accuracy.form,) if accuracy.form is not None else (), self.forms),
+            "form": ((accuracy.form,) if accuracy.form is not None else (), (*filter(None, self.every_form), "any")),
             "adds": (accuracy.adds if isinstance(accuracy.adds, Mapping) else (), sums),
             "rescales": (accuracy.rescales if isinstance(accuracy.rescales, Mapping) else (), sums),
             "keep": (accuracy.keep, self.names.kept),
@@ -390,7 +405,7 @@ class Question:
         self.scalars = Given(numbers)
         self.scalars.names = frozenset(scalars)
         op.check_names(accuracy)
-        self.forms = (accuracy.form,) if accuracy.form else op.forms or ("",)
+        self.forms = op.forms_of(accuracy.form)
         self.bands = [self.band(form) for form in self.forms]
         self.made = [self._run(band, self.inputs) for band in self.bands]
         self._rows: dict[tuple[Index, int, str], Any] = {}
@@ -620,8 +635,9 @@ def from_module(name: str, module: Any) -> FormulaOp:  # noqa: ANN401  an op's f
     if sorted(parameters) != sorted(wanted):
         raise OracleError(f"{name}: formula takes {', '.join(parameters)}: expected {', '.join(wanted)}")
     return FormulaOp(
-        name, calls, tables["INPUTS"], tables["OUTPUTS"], scalars, tuple(getattr(module, "FORMS", ())),
-        tuple(getattr(module, "WHERE", ())), dict(getattr(module, "SPECIAL", {})), module,
+        name, calls, tables["INPUTS"], tables["OUTPUTS"], scalars,
+        tuple(getattr(module, "FORMS", ())), dict(getattr(module, "SELDOM", {})), tuple(getattr(module, "WHERE", ())),
+        dict(getattr(module, "SPECIAL", {})), module,
     )  # fmt: skip
 
 

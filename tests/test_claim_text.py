@@ -111,6 +111,17 @@ def test_what_a_text_does_not_say(text: str) -> None:
     assert said_in(text) == {}
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["y = __logf(s);", "y = x - (m + tl.log2(s));", "y = hlog(s);", 'asm("lg2.approx.f32 %0, %1;");', "log_softmax(x)"],
+)
+def test_a_call_that_the_usual_forms_do_not_make_may_mean_any_form(text: str) -> None:
+    said = said_in(f"\n{text}", seldom={"log"})["form"]
+    assert (said.value, said.line) == ("any", 2)
+    assert "form" not in said_in(text)
+    assert "form" not in said_in("y = LOG2E * x; // log(s) would do", seldom={"log"})
+
+
 def test_what_is_left_out_is_read_off_and_said() -> None:
     assert safe(SILENT).rounding.models.exp == EXPF
     fast = safe(SILENT, FAST)
@@ -177,6 +188,18 @@ def test_flash_attentions_exponent_is_kept_and_an_accusation_names_its_word(devi
     claimed = ('exp      = "expf"', "exp      = [5, 0.25]")
     (wrong,) = run_trial(safe(claimed, unfused), case, {}, device, Probe()).errors
     assert 'exp = "exp2 scaled"' in wrong.message
+
+
+@pytest.mark.parametrize("answer", ["expf(value - (max + logf(sum)))", "expf((value - max) - logf(sum))"])
+def test_a_softmax_by_the_logarithm_of_its_sum_is_kept_unless_it_claims_to_divide(answer: str, device: Device) -> None:
+    x = (1000 + 20 * np.random.default_rng(2).standard_normal((20, 32))).astype("f4")
+    case, change = case_of("softmax", {"x": x}), ("= e / sum", f"= {answer}")
+    assert run_trial(safe(change), case, {}, device, Probe()).errors == ()
+    assert 'form = "any"' in "".join(claim_notes(safe(change)))
+    (wrong,) = run_trial(
+        safe(change, SILENT, ("[accuracy]", '[accuracy]\n// form = "e / s"')), case, {}, device, Probe()
+    ).errors
+    assert wrong.kind == "numeric"
 
 
 def test_only_rows_with_minus_infinity_are_wrong_and_finite_would_have_kept_it(device: Device) -> None:

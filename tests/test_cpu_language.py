@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -143,6 +144,33 @@ VALUES = {
     "(float)(__brev(1u) >> 16)": (0.0, 32768.0),
     "(float)__mul24(0x1000001, 3)": (0.0, 3.0),
     "(float)__umulhi(0x80000000u, 4u)": (0.0, 2.0),
+    "(float)__mul64hi(-1ll << 62, 8)": (0.0, -2.0),
+    "(float)__hadd(-3, 0)": (0.0, -2.0),
+    "(float)__rhadd(2147483647, 1)": (0.0, 1073741824.0),
+    "(float)__urhadd(4294967295u, 0u)": (0.0, 2147483648.0),
+    "(float)__sad(-2147483647 - 1, 0, 0u)": (0.0, 2147483648.0),
+    "(float)__usad(2u, 7u, 1u)": (0.0, 6.0),
+    "(float)__funnelshift_lc(1u, 7u, 32u)": (0.0, 1.0),
+    "(float)__funnelshift_rc(1u, 7u, 33u)": (0.0, 7.0),
+    "(float)__dp4a((int)0xff027f80, (int)0xff037f80, 5)": (0.0, 1.0 + 6 + 127 * 127 + 128 * 128 + 5),
+    "(float)__dp4a(0xff027f80u, 0xff037f80u, 5u)": (0.0, 255.0 * 255 + 6 + 127 * 127 + 128 * 128 + 5),
+    "(float)__dp2a_lo((int)0x8000ffff, 0x0302ff05, 1)": (0.0, 32768.0 - 5 + 1),
+    "(float)__dp2a_hi((int)0x8000ffff, 0x0302ff05, 1)": (0.0, -3 * 32768.0 - 2 + 1),
+    "(float)(__vadd2(0x0001ffffu, 0x00020001u) == 0x00030000u)": (0.0, 1.0),
+    "(float)(__vaddss4(0x7f800102u, 0x01ff0304u) == 0x7f800406u)": (0.0, 1.0),
+    "(float)(__vsubus2(0x00010005u, 0x00020003u) == 0x00000002u)": (0.0, 1.0),
+    "(float)(__vmaxs4(0xff017f80u, 0x00008001u) == 0x00017f01u)": (0.0, 1.0),
+    "(float)(__vminu4(0xff017f80u, 0x00008001u) == 0x00007f01u)": (0.0, 1.0),
+    "(float)(__vcmpgts2(0xffff0001u, 0x00000000u) == 0x0000ffffu)": (0.0, 1.0),
+    "(float)(__vsetgtu2(0xffff0001u, 0x00000000u) == 0x00010001u)": (0.0, 1.0),
+    "(float)(__vabsss4(0x80ff017fu) == 0x7f01017fu)": (0.0, 1.0),
+    "(float)(__vneg2(0x80000001u) == 0x8000ffffu)": (0.0, 1.0),
+    "(float)__vsads4(0x80ff0100u, 0x7f000000u)": (0.0, 257.0),
+    "(float)__vsadu2(0xffff0001u, 0x00000003u)": (0.0, 65537.0),
+    "norm3df(x, 0.0f, 4.0f)": (3.0, 5.0),
+    "norm4df(x, x, 1e38f, 0.0f)": (1e38, float(np.float32(np.sqrt(3.0) * np.float64(np.float32(1e38))))),
+    "rnorm4df(x, x, x, x)": (2.0, 0.25),
+    "normf(1, in) + rnormf(1, in)": (-4.0, 4.25),
     "(float)exp((double)x)": (0.0, 1.0),
     "(float)fmax((double)x, 3.0)": (2.0, 3.0),
     "__ldg(&y[0]) + x": (1.0, 1.0),
@@ -186,6 +214,27 @@ def test_expf_and_its_fast_form_stay_within_what_cuda_documents(device: CpuDevic
         error = np.abs(exp_of(device, function, x) - true)
         bound = (a0 + kappa * np.abs(x)) * u * true + (a0 + 104 * kappa) * 2.0**-150
         assert (error <= bound).all()
+
+
+SELDOM = {
+    # the function, its documented ulp in the CUDA C++ Programming Guide, where it is asked, what it is
+    "erfinvf": (2, (-0.99999, 0.99999), mpmath.erfinv),
+    "erfcinvf": (4, (1e-30, 1.9999), lambda y: mpmath.erfinv(1 - y)),
+    "normcdfinvf": (5, (1e-30, 0.9999), lambda y: mpmath.sqrt(2) * mpmath.erfinv(2 * y - 1)),
+    "erfcxf": (4, (-9.0, 1e4), lambda x: mpmath.exp(x * x) * mpmath.erfc(x)),
+    "cyl_bessel_i0f": (6, (-80.0, 80.0), lambda x: mpmath.besseli(0, x)),
+    "cyl_bessel_i1f": (6, (-80.0, 80.0), lambda x: mpmath.besseli(1, x)),
+}
+
+
+@pytest.mark.parametrize("function", SELDOM)
+def test_seldom_functions_stay_within_what_cuda_documents(device: CpuDevice, function: str) -> None:
+    ulps, (lo, hi), exact = SELDOM[function]
+    x = np.concatenate([np.linspace(lo, hi, 61), np.geomspace(1e-30, hi, 61)]).astype(np.float32)
+    got = exp_of(device, function, x)
+    with mpmath.workdps(60):
+        true = np.array([float(exact(mpmath.mpf(float(one)))) for one in x])
+    np.testing.assert_array_less(np.abs(got - true), ulps * np.spacing(np.abs(true.astype(np.float32))))
 
 
 def test_the_fast_exponential_keeps_denormal_results(device: CpuDevice) -> None:

@@ -73,6 +73,24 @@ def test_any_form_that_is_not_claimed_away_is_right() -> None:
     )
 
 
+def test_a_mean_of_divided_terms_is_right_where_their_rounding_shows() -> None:
+    x = np.full((1, 4), 9e-41, np.float32)
+    assert judge("mean", {"x": x}, {"y": (x * np.float32(0.25)).sum(axis=1)}).status == "kept"
+    assert judge("mean", {"x": x}, {"y": (x * np.float32(0.2)).sum(axis=1)}).status == "broken"
+
+
+def test_a_seldom_form_is_right_only_where_a_claim_may_mean_it() -> None:
+    x = np.float32([[-20.0, -3.0, 0.0, 5.0]])
+    by_tanh = x * (np.float32(0.5) * np.tanh(np.float32(0.5) * x) + np.float32(0.5))
+    assert judge("silu", {"x": x}, {"y": by_tanh}).status == "broken"
+    for form in ("any", "x / 2 (1 + tanh(x / 2))"):
+        assert judge("silu", {"x": x}, {"y": by_tanh}, accuracy=Accuracy(form=form)).status == "kept"
+        assert (
+            judge("silu", {"x": x}, {"y": by_tanh * np.float32(1.0001)}, accuracy=Accuracy(form=form)).status
+            == "broken"
+        )
+
+
 def test_a_form_that_the_op_lacks_is_named() -> None:
     x = np.zeros((1, 3), "f4")
     with pytest.raises(OracleError, match="form='three pass': expected two pass or welford or moments"):

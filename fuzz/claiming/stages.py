@@ -165,7 +165,7 @@ def stages_of(op: FormulaOp, form: str | None) -> dict[str, dict[str, int]]:
     sizes = op.small_sizes(3)
     inputs, scalars = op.random_inputs(sizes, np.random.default_rng(2)), op.scalars_of(sizes, {})
     found = Stages()
-    for one in (form,) if form else op.forms or ("",):
+    for one in op.forms_of(form):
         with np.errstate(all="ignore"):
             made = op.run(Staged(sizes, one, index=op.indices(sizes)), inputs, sizes, scalars)
         found = joined(found, *(of(value) for value in made.values()))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from kfuzz.claims.expression import Expression
-from kfuzz.claims.formula_claims import FORMULA_KEYS, ClaimedCounts, read_counts, read_formula
+from kfuzz.claims.formula_claims import FORMULA_KEYS, ClaimedCounts, formula_of, read_counts, read_formula
 from kfuzz.claims.front_matter import FrontMatter, lookup, shown, shown_path
 from kfuzz.claims.languages import ARITHMETIC, Arithmetic, language_of
 from kfuzz.claims.python_text import read_text
@@ -82,7 +82,8 @@ class Domain:
 def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
     """The [accuracy] table; what it leaves out is what the text says plainly, or else the loosest sound model."""
     check_keys(front, ("accuracy",), ACCURACY_KEYS)
-    text = said_in(front.source, front.is_python)
+    op = formula_of(front)
+    text = said_in(front.source, front.is_python, set(op.seldom.values()) if op else ())
     flags = read_flags(front)
     if not flags and lookup(front.values, ("accuracy", "flags")) is None and "flags" in text:
         flags = ("-use_fast_math",)
@@ -111,7 +112,7 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
         shift=read_shift(front),
         shift_slack=read_slack(front),
         ftz=ftz,
-        **read_formula(front),
+        **read_formula(front, text["form"].value if "form" in text else None),
     )
     silent = [said for said in text.values() if lookup(front.values, ("accuracy", said.key)) is None]
     doubts = [one for said in text.values() if (one := contradiction(front, said))]

@@ -37,8 +37,8 @@ def formula_of(front: FrontMatter) -> FormulaOp | None:
     return op if isinstance(op, FormulaOp) else None
 
 
-def read_formula(front: FrontMatter) -> dict[str, Any]:
-    """The fields of an Accuracy that only a formula has; an error where the op is none."""
+def read_formula(front: FrontMatter, form: str | None) -> dict[str, Any]:
+    """The fields of an Accuracy that only a formula has, `form` unless it is claimed; an error where the op is none."""
     op = formula_of(front)
     said = [key for key in FORMULA_KEYS if lookup(front.values, ("accuracy", key)) is not None]
     if op is None:
@@ -46,7 +46,7 @@ def read_formula(front: FrontMatter) -> dict[str, Any]:
             raise front.error(("accuracy", said[0]), "this op is no formula, and has no such statement")
         return {}
     return {
-        "form": _word(front, ("accuracy", "form"), op.forms),
+        "form": _word(front, ("accuracy", "form"), (*op.forms, *op.seldom, "any")) or form,
         "operand": _word(front, ("accuracy", "operand"), get_args(Narrow)),
         "keep": _table(front, ("accuracy", "keep"), op.names.kept, get_args(Narrow)),
         "functions": _models(front, op.names.functions),

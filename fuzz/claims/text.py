@@ -5,8 +5,9 @@ Knows CUDA's words; never what a claim is, nor what a device makes of them.
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -58,11 +59,15 @@ class Said:
         return f"line {self.line}: `{one_line(self.text)}`"
 
 
-def said_in(source: str, is_python: bool = False) -> dict[str, Said]:
-    """For each key of [accuracy] what the text says, if it says anything plainly."""
+def said_in(source: str, is_python: bool = False, seldom: Collection[str] = ()) -> dict[str, Said]:
+    """For each key of [accuracy] what the text says, if it says anything plainly.
+
+    `seldom`: functions that the op's usual forms do not call; a text that does may mean any form.
+    """
     lines = source.split("\n")
     found: dict[str, Said] = {}
-    for at, key, value in sorted(facts_of_python(source) if is_python else facts(source), key=lambda fact: fact[0]):
+    told = chain(facts_of_python(source) if is_python else facts(source), unusual_calls(source, seldom))
+    for at, key, value in sorted(told, key=lambda fact: fact[0]):
         number = source.count("\n", 0, at)
         text = " ".join(lines[number].split())
         text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
@@ -118,6 +123,15 @@ def facts_of_python(source: str) -> Iterator[tuple[int, str, str]]:
     """What Python says, or CUDA in its strings: where floats are added up by atomics, in global memory on a card."""
     for word in PYTHON_ATOMIC.finditer(source):
         yield word.start(), "atomics", "global"
+
+
+def unusual_calls(source: str, functions: Collection[str]) -> Iterator[tuple[int, str, str]]:
+    """Calls of such a function by any of its names: __logf, tl.log2, hlog, lg2.approx in a string, log_softmax."""
+    without_comments = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), source)
+    for name in functions:
+        approximation = {"log": "lg2"}.get(name, name)
+        for call in re.finditer(rf"\w*{name}\w*\s*\(|\b{approximation}\.approx\b", without_comments):
+            yield call.start(), "form", "any"
 
 
 def base_two(code: str) -> Iterator[tuple[int, str, str]]:

@@ -37,6 +37,9 @@ def _formula(op: FormulaOp) -> str:
         lines += ["Scalars: " + ", ".join(f"`{k} = {v}`" for k, v in op.scalars.items()) + ".", ""]
     if op.forms:
         lines += ["Forms: " + ", ".join(f"`{form}`" for form in op.forms) + ".", ""]
+    if op.seldom:
+        ways = ", ".join(f"`{form}` (`{called}`)" for form, called in op.seldom.items())
+        lines += [f"Seldom, where a claim or a call in the text says so: {ways}.", ""]
     if said := _names(op):
         lines += [f"A claim may name: {said}.", ""]
     if op.special:

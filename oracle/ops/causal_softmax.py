@@ -5,11 +5,17 @@ from kfuzz.oracle.systems.value import Quantity, System
 INPUTS = {"x": "float[batch, rows, cols]"}
 SCALARS = {"scale": 1.0}
 OUTPUTS = {"y": "float[batch, rows, cols]"}
+FORMS = ("e / s",)
+SELDOM = {"exp(x - lse)": "log", "exp(x - m - log s)": "log"}
 WHERE = ("cols >= rows",)
 
 
 def formula(N: System, x: Quantity, scale: Quantity) -> Quantity:
     seen = N.index("cols") <= N.index("rows", axis=-2) + (N.size("cols") - N.size("rows"))
     s = N.where(seen, x * scale, -N.inf)
-    e = N.keep(N.exp(s - N.shift(s)), "e")
-    return e / N.sum(e, "sum")
+    m = N.shift(s)
+    e = N.keep(N.exp(s - m), "e")
+    total = N.sum(e, "sum")
+    if N.form == "e / s":
+        return e / total
+    return N.exp(s - (m + N.log(total)) if N.form == "exp(x - lse)" else (s - m) - N.log(total))

@@ -93,12 +93,12 @@ class Setting:
             divide="ieee" if self.manner.divide == "ieee" else "reciprocal", rescales=0, ftz=self.ftz,
             accumulate=self.accumulate, form=self.form or None,
         )  # fmt: skip
-        return replace(loose, adds=depth(self.manner.order, n)) if self.declared else replace(loose, form=None)
+        return replace(loose, adds=depth(self.manner.order, n)) if self.declared else replace(loose, form="any")
 
 
 def settings(op: FormulaOp, quick: bool) -> Iterator[Setting]:
     """Every form in every order under every noise, declared and not; then other accumulators and flushing."""
-    for form in op.forms or ("",):
+    for form in op.every_form:
         for order in ("sequential", "tree") if quick else ORDERS:
             noises = ("ends",) if quick else NOISES
             for noise in noises:

@@ -26,6 +26,7 @@
 #include "cuda_on_cpu/vectors.h"
 #include "cuda_on_cpu/threads.h"
 #include "cuda_on_cpu/bits.h"
+#include "cuda_on_cpu/packed.h"
 #include "cuda_on_cpu/warp.h"
 #include "cuda_on_cpu/async_copy.h"
 #include "cuda_on_cpu/atomic.h"

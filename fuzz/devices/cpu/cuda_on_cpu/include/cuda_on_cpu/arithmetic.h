@@ -46,6 +46,8 @@ static inline unsigned int umax(unsigned int a, unsigned int b) { return a > b ?
 static inline unsigned int umin(unsigned int a, unsigned int b) { return a < b ? a : b; }
 static inline long long llmax(long long a, long long b) { return a > b ? a : b; }
 static inline long long llmin(long long a, long long b) { return a < b ? a : b; }
+static inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
+static inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
 #define fmaxf(a, b) cuda_on_cpu::max_number<float>(a, b)
 #define fminf(a, b) cuda_on_cpu::min_number<float>(a, b)
 

@@ -65,11 +65,28 @@ static inline unsigned int __umulhi(unsigned int a, unsigned int b) {
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
+static inline long long __mul64hi(long long a, long long b) { return static_cast<long long>(static_cast<__int128>(a) * b >> 64); }
+
+// Averages that cannot overflow, rounded down or up; sums of absolute differences.
+static inline int __hadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b) >> 1); }
+static inline int __rhadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1); }
+static inline unsigned int __uhadd(unsigned int a, unsigned int b) { return static_cast<unsigned int>((static_cast<uint64_t>(a) + b) >> 1); }
+static inline unsigned int __urhadd(unsigned int a, unsigned int b) { return static_cast<unsigned int>((static_cast<uint64_t>(a) + b + 1) >> 1); }
+static inline unsigned int __usad(unsigned int a, unsigned int b, unsigned int c) { return (a > b ? a - b : b - a) + c; }
+static inline unsigned int __sad(int a, int b, unsigned int c) {
+  return (a > b ? static_cast<unsigned int>(a) - static_cast<unsigned int>(b) : static_cast<unsigned int>(b) - static_cast<unsigned int>(a)) + c;
+}
 static inline unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int shift) {
   return static_cast<unsigned int>((static_cast<uint64_t>(high) << 32 | low) << (shift & 31) >> 32);
 }
 static inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int shift) {
   return static_cast<unsigned int>((static_cast<uint64_t>(high) << 32 | low) >> (shift & 31));
+}
+static inline unsigned int __funnelshift_lc(unsigned int low, unsigned int high, unsigned int shift) {
+  return shift >= 32 ? low : __funnelshift_l(low, high, shift);
+}
+static inline unsigned int __funnelshift_rc(unsigned int low, unsigned int high, unsigned int shift) {
+  return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
 static inline unsigned int __byte_perm(unsigned int a, unsigned int b, unsigned int selector) {
   uint64_t bytes = static_cast<uint64_t>(b) << 32 | a;

@@ -48,12 +48,94 @@ static inline float rsqrtf(float x) { return static_cast<float>(1.0 / sqrt(stati
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 static inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 static inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
-static inline float norm3df(float x, float y, float z) { return sqrtf(x * x + y * y + z * z); }
+static inline double rcbrt(double x) { return 1.0 / cbrt(x); }
+
+// Lengths do not overflow on the way: squares of floats are added in double; of doubles, after a division.
+static inline float norm3df(float x, float y, float z) {
+  double a = x, b = y, c = z;
+  return static_cast<float>(sqrt(a * a + b * b + c * c));
+}
+static inline float norm4df(float x, float y, float z, float w) {
+  double a = x, b = y, c = z, d = w;
+  return static_cast<float>(sqrt(a * a + b * b + c * c + d * d));
+}
+static inline float rnorm3df(float x, float y, float z) {
+  double a = x, b = y, c = z;
+  return static_cast<float>(1.0 / sqrt(a * a + b * b + c * c));
+}
+static inline float rnorm4df(float x, float y, float z, float w) {
+  double a = x, b = y, c = z, d = w;
+  return static_cast<float>(1.0 / sqrt(a * a + b * b + c * c + d * d));
+}
+CUDA_ON_CPU_INLINE float normf(int n, const float *p) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += static_cast<double>(p[i]) * static_cast<double>(p[i]);
+  return static_cast<float>(sqrt(sum));
+}
+CUDA_ON_CPU_INLINE float rnormf(int n, const float *p) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += static_cast<double>(p[i]) * static_cast<double>(p[i]);
+  return static_cast<float>(1.0 / sqrt(sum));
+}
+CUDA_ON_CPU_INLINE double norm(int n, const double *p) {
+  double length = 0;
+  for (int i = 0; i < n; i++) length = hypot(length, p[i]);
+  return length;
+}
+CUDA_ON_CPU_INLINE double rnorm(int n, const double *p) { return 1.0 / norm(n, p); }
 #define exp10f(x) cuda_on_cpu::exp10_of(x)
 static inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678118654752440f); }
-static inline float erfcxf(float x) { return static_cast<float>(exp(static_cast<double>(x) * x) * erfc(static_cast<double>(x))); }
+static inline double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
+
+// exp(x^2) erfc(x) where the two factors leave the range: its continued fraction, which is exact enough from 25 on.
+static inline double erfcx(double x) {
+  if (x < 25) return exp(x * x) * erfc(x);
+  double q = 0.5 / (x * x);
+  return 0.56418958354775628695 / x * (1 - q * (1 - 3 * q * (1 - 5 * q)));
+}
+
+namespace cuda_on_cpu {
+
+// The x at which erf is y, or erfc is y: a first guess (Winitzki), then Newton's steps on whichever is well conditioned.
+inline double inverse_erfc(double y) {
+  if (!(y >= 0 && y <= 2)) return NAN;
+  if (y == 0 || y == 2) return y == 0 ? INFINITY : -INFINITY;
+  if (y > 1) return -inverse_erfc(2 - y);
+  double log_of = log(y * (2 - y)), a = 4.3307467508 + log_of / 2;
+  double x = sqrt(sqrt(a * a - log_of / 0.147) - a);
+  for (int i = 0; i < 8; i++) {
+    double slope = -1.12837916709551257390 * exp(-x * x);
+    double step = (erfc(x) - y) / slope;
+    x -= step / (1 + x * step);
+  }
+  return x;
+}
+inline double inverse_erf(double y) {
+  if (fabs(y) > 0.5) return y > 0 ? inverse_erfc(1 - y) : -inverse_erfc(1 + y);
+  double x = 0.88622692545275801365 * y;
+  for (int i = 0; i < 6; i++) x -= (erf(x) - y) * 0.88622692545275801365 * exp(x * x);
+  return x;
+}
+
+}  // namespace cuda_on_cpu
+
+static inline double erfinv(double x) { return cuda_on_cpu::inverse_erf(x); }
+static inline double erfcinv(double x) { return cuda_on_cpu::inverse_erfc(x); }
+static inline double normcdfinv(double x) { return -1.41421356237309504880 * cuda_on_cpu::inverse_erfc(2 * x); }
+static inline float erfinvf(float x) { return static_cast<float>(erfinv(x)); }
+static inline float erfcinvf(float x) { return static_cast<float>(erfcinv(x)); }
+static inline float normcdfinvf(float x) { return static_cast<float>(normcdfinv(x)); }
+static inline double cyl_bessel_i0(double x) { return std::cyl_bessel_i(0.0, fabs(x)); }
+static inline double cyl_bessel_i1(double x) { return copysign(std::cyl_bessel_i(1.0, fabs(x)), x); }
+static inline float cyl_bessel_i0f(float x) { return static_cast<float>(cyl_bessel_i0(x)); }
+static inline float cyl_bessel_i1f(float x) { return static_cast<float>(cyl_bessel_i1(x)); }
+static inline double sinpi(double x) { return sin(3.14159265358979323846 * fmod(x, 2.0)); }
+static inline double cospi(double x) { return cos(3.14159265358979323846 * fmod(x, 2.0)); }
+static inline void sincospi(double x, double *s, double *c) { *s = sinpi(x), *c = cospi(x); }
 static inline float sinpif(float x) { return static_cast<float>(sin(3.14159265358979323846 * fmod(static_cast<double>(x), 2.0))); }
 static inline float cospif(float x) { return static_cast<float>(cos(3.14159265358979323846 * fmod(static_cast<double>(x), 2.0))); }
+static inline float erfcxf(float x) { return static_cast<float>(erfcx(x)); }
+static inline void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c = cospif(x); }
 
 using std::isfinite;
 using std::isinf;
