@@ -102,11 +102,14 @@ uint64_t arena_left(const Run &run) {
   return used + 2 * guard_zone_bytes < room ? room - used - 2 * guard_zone_bytes : 0;
 }
 
-void prefer_large_pages(const void *start, uint64_t bytes) {
-  constexpr uintptr_t large = 2 << 20;
-  uintptr_t first = (reinterpret_cast<uintptr_t>(start) + large - 1) & ~(large - 1);
-  uintptr_t end = (reinterpret_cast<uintptr_t>(start) + bytes) & ~(large - 1);
-  if (first < end) madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE);
+void bring_in(const void *start, uint64_t bytes) {
+  if (bytes < large_page / 2) return;
+  uintptr_t first = reinterpret_cast<uintptr_t>(start) & ~(large_page - 1);
+  uintptr_t end = (reinterpret_cast<uintptr_t>(start) + bytes + large_page - 1) & ~(large_page - 1);
+  madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE  // Linux 5.14 and later; without it they come one by one
+  madvise(reinterpret_cast<void *>(first), end - first, MADV_POPULATE_WRITE);
+#endif
 }
 
 bool place_one_more(const Run &run, Buffer &b) {
@@ -117,7 +120,7 @@ bool place_one_more(const Run &run, Buffer &b) {
   if (b.bytes > arena_left(run) || b.bytes > to || offset + b.bytes + 2 * guard_zone_bytes > to) return false;
   b.address = arena + offset;
   paint_zone(b.address - guard_zone_bytes, run.poison);
-  prefer_large_pages(b.address, b.bytes);
+  bring_in(b.address, b.bytes);
   fill(b.address, b.bytes, b.fill, b.element_bytes);
   paint_zone(b.address + b.bytes, run.poison);
   return true;
@@ -137,25 +140,18 @@ static void report_guard(Run &run, uint32_t number, int64_t offset) {
   }
 }
 
-// The first byte of freed memory that has changed, or -1.
-static int64_t change_since_freed(const Buffer &b, uint32_t poison) {
-  for (uint64_t i = 0; i < b.bytes; i++)
-    if (b.address[i] != reinterpret_cast<const char *>(&poison)[i % sizeof poison]) return static_cast<int64_t>(i);
-  return -1;
-}
-
 void check_guards(Run &run) {
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     if (b.flags & is_of_earlier_call) continue;
     if (b.flags & is_freed) {
-      int64_t at = change_since_freed(b, run.poison);
+      int64_t at = first_change(b.address, b.bytes, run.poison);
       if (at >= 0) report_guard(run, i, at);
     }
     const char *before = b.address - guard_zone_bytes, *after = b.address + b.bytes;
     int64_t changed = last_change(before, run.poison);
     if (changed >= 0) report_guard(run, i, changed - static_cast<int64_t>(guard_zone_bytes));
-    changed = first_change(after, run.poison);
+    changed = first_change(after, guard_zone_bytes, run.poison);
     if (changed >= 0) report_guard(run, i, static_cast<int64_t>(b.bytes) + changed);
   }
 }

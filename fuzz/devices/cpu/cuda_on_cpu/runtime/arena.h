@@ -4,7 +4,6 @@
 
 namespace cuda_on_cpu {
 
-
 bool map_arena();
 uintptr_t arena_start();
 uint64_t arena_bytes();  // of addresses: their shadow is eight times as large
@@ -15,8 +14,10 @@ bool place_buffers(Run &run);
 // What an array holds at first: this content, or its fill where it has none.
 void lay(const Buffer &buffer, const void *content);
 
-// What is large and about to be touched comes in pages of 2 MB: small ones cost more at their first touch than all accesses.
-void prefer_large_pages(const void *start, uint64_t bytes);
+// What is large and about to be written comes at once, in pages of 2 MB: small ones cost more at their first touch, one by
+// one, than all accesses.
+constexpr uintptr_t large_page = 2 << 20;
+void bring_in(const void *start, uint64_t bytes);
 
 // One more behind them, for a host function; host-visible memory lies in a part of its own. False where it does not fit.
 bool place_one_more(const Run &run, Buffer &buffer);

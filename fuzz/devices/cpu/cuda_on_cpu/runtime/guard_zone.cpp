@@ -17,16 +17,16 @@ void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_bytes) {
 
 void paint_zone(char *zone, uint32_t poison) { fill(zone, guard_zone_bytes, poison, sizeof poison); }
 
-int64_t first_change(const char *zone, uint32_t poison) {
-  if (!memcmp(zone, &poison, sizeof poison) && !memcmp(zone, zone + sizeof poison, guard_zone_bytes - sizeof poison))
-    return -1;
-  int64_t i = 0;
-  while (zone[i] == reinterpret_cast<const char *>(&poison)[i % sizeof poison]) i++;
-  return i;
+int64_t first_change(const char *painted, uint64_t bytes, uint32_t poison) {
+  bool whole = bytes >= sizeof poison && !memcmp(painted, &poison, sizeof poison);
+  if (whole && !memcmp(painted, painted + sizeof poison, bytes - sizeof poison)) return -1;
+  for (uint64_t i = 0; i < bytes; i++)
+    if (painted[i] != reinterpret_cast<const char *>(&poison)[i % sizeof poison]) return static_cast<int64_t>(i);
+  return -1;
 }
 
 int64_t last_change(const char *zone, uint32_t poison) {
-  if (first_change(zone, poison) < 0) return -1;
+  if (first_change(zone, guard_zone_bytes, poison) < 0) return -1;
   int64_t i = guard_zone_bytes - 1;
   while (zone[i] == reinterpret_cast<const char *>(&poison)[i % sizeof poison]) i--;
   return i;

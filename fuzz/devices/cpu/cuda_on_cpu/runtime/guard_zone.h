@@ -9,8 +9,8 @@ constexpr uint64_t guard_zone_bytes = 4096;
 void fill(char *to, uint64_t bytes, uint64_t pattern, uint64_t pattern_bytes);  // the pattern, again and again
 void paint_zone(char *zone, uint32_t poison);
 
-// The first and last byte of a painted zone that have changed, or -1.
-int64_t first_change(const char *zone, uint32_t poison);
+// The first byte of what was painted that has changed, and the last one of a zone, or -1.
+int64_t first_change(const char *painted, uint64_t bytes, uint32_t poison);
 int64_t last_change(const char *zone, uint32_t poison);
 
 }  // namespace cuda_on_cpu

@@ -35,11 +35,15 @@ __attribute__((always_inline)) inline void aligned_access(const void *p, uint32_
 }
 
 __attribute__((noinline)) void access_after_turn(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
-  if (checker.active)
-    take_turn(pc, __builtin_frame_address(0));
-  else
-    checker.until_turn = 1;
+  take_turn(pc, __builtin_frame_address(0));
   looked_at(p, bytes, kind, pc);
+}
+
+// Of the host, too, whose every access comes here: it is through as soon as it is known to be the host's.
+__attribute__((noinline)) void access_out_of_turn(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
+  if (checker.active) return access_after_turn(p, bytes, kind, pc);
+  checker.until_turn = 1;
+  if (checker.watches_host) looked_at(p, bytes, kind, pc);
 }
 
 // A plain access of whole words. A misfit in the second word of two must still be told as an access of both. All that
@@ -56,7 +60,7 @@ template <uint32_t size, bool writes>
 inline void plain_access(const void *p, uintptr_t pc) {
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
   if (__builtin_expect(address % size, 0)) return report_misaligned(address, size, pc);
-  if (turn_is_over()) return access_after_turn(p, size, writes ? Access::write : Access::read, pc);
+  if (turn_is_over()) return access_out_of_turn(p, size, writes ? Access::write : Access::read, pc);
   checker.last_pc = pc;
   if (memory_map.buffers.holds(address)) {
     if (!writes && is_in_unwritten_line(address)) return;
@@ -72,7 +76,7 @@ template <uint32_t size, bool writes>
 inline void small_access(const void *p, uintptr_t pc) {
   uintptr_t address = reinterpret_cast<uintptr_t>(p);
   if (__builtin_expect(address % size, 0)) return report_misaligned(address, size, pc);
-  if (turn_is_over()) return access_after_turn(p, size, writes ? Access::write : Access::read, pc);
+  if (turn_is_over()) return access_out_of_turn(p, size, writes ? Access::write : Access::read, pc);
   checker.last_pc = pc;
   if (!writes && is_in_unwritten_line(address)) return;
   if (!part_access<size, writes>(address, pc)) checker_access(address, size, writes ? Access::write : Access::read, pc);

@@ -215,14 +215,14 @@ static void check_static_zones() {
     if (arrays[i].offset > arrays[last].offset) last = i;
   }
   int64_t before = last_change(cuda_on_cpu_static_shared - guard_zone_bytes, run->poison);
-  int64_t after = first_change(cuda_on_cpu_static_shared + static_shared_bytes(), run->poison);
+  int64_t after = first_change(cuda_on_cpu_static_shared + static_shared_bytes(), guard_zone_bytes, run->poison);
   if (before >= 0) report_zone(Place::static_shared, first, before - static_cast<int64_t>(guard_zone_bytes));
   if (after >= 0) report_zone(Place::static_shared, last, static_cast<int64_t>(arrays[last].bytes) + after);
 }
 
 static void check_dynamic_zones(uint32_t bytes) {
   int64_t before = last_change(cuda_on_cpu_dynamic_shared - guard_zone_bytes, run->poison);
-  int64_t after = first_change(cuda_on_cpu_dynamic_shared + bytes, run->poison);
+  int64_t after = first_change(cuda_on_cpu_dynamic_shared + bytes, guard_zone_bytes, run->poison);
   if (before >= 0) report_zone(Place::dynamic_shared, 0, before - static_cast<int64_t>(guard_zone_bytes));
   if (after >= 0) report_zone(Place::dynamic_shared, 0, static_cast<int64_t>(bytes) + after);
 }

@@ -262,11 +262,15 @@ void restore_warps(const char *from) {
 
 bool lane_is_live(int thread) { return warps[thread / warp_lanes].live >> (thread % warp_lanes) & 1; }
 
+static void complete_all_that_can(Warp &warp, int first_thread) {
+  for (int i = 0; i < warp.meetings; i++)
+    if (everyone_came(warp, warp.meeting[i])) complete(warp, i--, first_thread, ~0u);
+}
+
 void leave_warp(int thread) {
   Warp &warp = warps[thread / warp_lanes];
   warp.live &= ~(1u << (thread % warp_lanes));
-  for (int i = 0; i < warp.meetings; i++)
-    if (everyone_came(warp, warp.meeting[i])) complete(warp, i--, thread & ~(warp_lanes - 1), ~0u);
+  if (__builtin_expect(warp.meetings, 0)) complete_all_that_can(warp, thread & ~(warp_lanes - 1));
 }
 
 void step_with_warp(uint32_t place, const void *frame) {

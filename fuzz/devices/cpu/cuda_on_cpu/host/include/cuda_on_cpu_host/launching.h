@@ -16,22 +16,45 @@ const void *kernel_named(T, void (*kernel)(Parameter...)) {
   return reinterpret_cast<const void *>(kernel);
 }
 
+// A launch's arguments. No std::tuple: its functions have hooks, and g++ inlines nothing that has them into what has none;
+// each thread would ask for each argument by a call.
+template <class... Given>
+struct Arguments {
+  Arguments(std::in_place_t) {}
+
+  template <class Kernel, class... Before>
+  CUDA_ON_CPU_UNCHECKED __attribute__((always_inline)) void given_to(Kernel &kernel, Before &...before) {
+    kernel(before...);
+  }
+};
+template <class First, class... Rest>
+struct Arguments<First, Rest...> {
+  First first;
+  Arguments<Rest...> rest;
+
+  template <class One, class... More>
+  Arguments(std::in_place_t all, One &&one, More &&...more)
+      : first(static_cast<One &&>(one)), rest(all, static_cast<More &&>(more)...) {}
+
+  template <class Kernel, class... Before>
+  CUDA_ON_CPU_UNCHECKED __attribute__((always_inline)) void given_to(Kernel &kernel, Before &...before) {
+    rest.given_to(kernel, before..., first);
+  }
+};
+
 template <class Kernel, class... Given>
 struct Bound {
   Kernel kernel;
-  std::tuple<Given...> given;
+  Arguments<Given...> given;
 
   // For a graph, which launches long after the call is over.
   static void *kept(const void *from) { return new Bound(*static_cast<const Bound *>(from)); }
   static void forget(void *bound) { delete static_cast<Bound *>(bound); }
   static constexpr Keeping keeping = {kept, forget};
 
-  template <size_t... i>
-  CUDA_ON_CPU_UNCHECKED __attribute__((flatten)) static void call(Bound *me, std::index_sequence<i...>) {
-    me->kernel(std::get<i>(me->given)...);
-  }
   CUDA_ON_CPU_UNCHECKED static void invoke(void **args) {
-    call(static_cast<Bound *>(args[0]), std::index_sequence_for<Given...>{});
+    auto *me = static_cast<Bound *>(args[0]);
+    me->given.given_to(me->kernel);
   }
 };
 
@@ -52,7 +75,7 @@ class Launch {
     const void *address = nullptr;
     if constexpr (std::is_invocable_v<Named, Tag>) address = named(Tag{});
     return [launch = *this, address, kernel](auto &&...given) mutable {
-      Bound<Kernel, std::decay_t<decltype(given)>...> bound{kernel, {static_cast<decltype(given)>(given)...}};
+      Bound<Kernel, std::decay_t<decltype(given)>...> bound{kernel, {std::in_place, static_cast<decltype(given)>(given)...}};
       cuda_on_cpu_host_launch(launch.grid_, launch.block_, launch.shared_, launch.stream_, address, bound.invoke, &bound, &bound.keeping,
                               launch.line_, false, launch.cluster_);
     };

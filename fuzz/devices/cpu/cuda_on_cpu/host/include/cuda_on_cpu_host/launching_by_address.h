@@ -32,7 +32,7 @@ struct ByType {
 
   template <size_t... i>
   static Given at(Kernel &kernel, void **args, std::index_sequence<i...>) {
-    return {kernel, {*static_cast<std::decay_t<Parameter> *>(args[i])...}};
+    return {kernel, {std::in_place, *static_cast<std::decay_t<Parameter> *>(args[i])...}};
   }
   static cudaError_t launch(Given given, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, int line, bool cooperative,
                             ClusterSides cluster = {}) {
@@ -77,6 +77,6 @@ inline cudaError_t cudaLaunchKernelEx(cuda_on_cpu::ConfigAtLine at, void (*kerne
     if (one.id == cudaLaunchAttributeClusterDimension) cluster = {{one.val.clusterDim.x, one.val.clusterDim.y, one.val.clusterDim.z}};
   }
   using Type = cuda_on_cpu::ByType<P...>;
-  return Type::launch({kernel, {static_cast<Given &&>(given)...}}, config->gridDim, config->blockDim, config->dynamicSmemBytes,
+  return Type::launch({kernel, {std::in_place, static_cast<Given &&>(given)...}}, config->gridDim, config->blockDim, config->dynamicSmemBytes,
                       config->stream, at.line, cooperative, cluster);
 }
