@@ -87,3 +87,34 @@ def test_what_they_leave_open_is_a_race_and_both_places_are_named(streams: Libra
             assert line in {one.line for one in found}, (which, found)
         assert all(one.other_line for one in found), (which, found)
         assert any(TELLS.get(which, "nothing orders the two") in one.message for one in found), (which, found)
+
+
+DEFAULT_STREAM = """
+__global__ void fill(int *a) { a[threadIdx.x] = 1; }
+__global__ void add(int *a) { a[threadIdx.x] += 1; }
+int main(int argc, char **) {
+  int *a;
+  cudaStream_t s;
+  cudaMalloc(&a, 128);
+  cudaStreamCreate(&s);
+  fill<<<1, 32, 0, s>>>(a);
+  if (argc > 1) cudaStreamSynchronize(s);
+  add<<<1, 32>>>(a);
+  cudaDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("stream", "races"), [("per-thread", True), ("legacy", False)])
+def test_a_default_stream_of_each_thread_waits_for_no_other(
+    tmp_path: Path, server: Server, stream: str, races: bool
+) -> None:
+    (tmp_path / "two.cu").write_text(DEFAULT_STREAM, encoding="utf-8")
+    command = parse([f"--default-stream={stream}", str(tmp_path / "two.cu")])
+    linked([compiled(one, command.flags).object for one in command.sources], command, tmp_path / "two")
+    library = loadable(tmp_path / "two")
+    for waits in (False, True):
+        words = ("two", "waits") if waits else ("two",)
+        found = CheckedProgram(library, words, 20.0, server, lambda _: None).outcome(2, seed=1).findings
+        assert {one.kind for one in found} == ({"race"} if races and not waits else set()), found

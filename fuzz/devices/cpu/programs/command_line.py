@@ -19,14 +19,14 @@ VALUED = {
     "-Xcompiler": "-Xcompiler", "--compiler-options": "-Xcompiler", "-l": "-l", "--library": "-l", "-L": "-L",
     "--library-path": "-L", "-MF": "-MF", "--dependency-output": "-MF", "-MT": "-MT", "-MQ": "-MT",
     "--dependency-target-name": "-MT", "-odir": "-odir", "--output-directory": "-odir",
-    "-optf": "-optf", "--options-file": "-optf",
+    "-optf": "-optf", "--options-file": "-optf", "-default-stream": "-stream", "--default-stream": "-stream",
 }  # fmt: skip
 """Words with a value that matters, by their short name; the value is behind `=`, at once, or the next word."""
 VALUED_AND_IDLE = frozenset(
     """-Xptxas --ptxas-options -Xlinker --linker-options -Xcudafe -Xnvlink --nvlink-options -Xarchive -ccbin
-    --compiler-bindir -code --gpu-code -maxrregcount --maxrregcount -O --optimize -t --threads -default-stream
-    --default-stream -cudart --cudart -rdc --relocatable-device-code -ftz --ftz -prec-div --prec-div -prec-sqrt
-    --prec-sqrt -fmad --fmad -m --machine -Werror --Werror -diag-suppress --diag-suppress -diag-warn --diag-warn
+    --compiler-bindir -code --gpu-code -maxrregcount --maxrregcount -O --optimize -t --threads -cudart --cudart
+    -rdc --relocatable-device-code -ftz --ftz -prec-div --prec-div -prec-sqrt --prec-sqrt -fmad --fmad -m
+    --machine -Werror --Werror -diag-suppress --diag-suppress -diag-warn --diag-warn
     -split-compile --split-compile -keep-dir --keep-dir -time --time""".split()  # noqa: SIM905  as a person reads it
 )
 JOINED = ("-I", "-D", "-U", "-l", "-L", "-O", "-m", "-t")
@@ -175,6 +175,8 @@ def _flags(found: dict[str, list[str]]) -> tuple[tuple[str, ...], list[str]]:
     standards = [int(named[1]) for value in found["-std"] if (named := STANDARD.fullmatch(value))]
     if standards:
         passed.append(f"-std=c++{max(standards[-1], OLDEST_STANDARD)}")
+    if found["-stream"][-1:] == ["per-thread"]:
+        passed.append("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1")  # as nvcc does
     if architectures := [int(one) for value in found["-arch"] for one in re.findall(r"(?:sm|compute)_(\d+)", value)]:
         passed.append(f"-D__CUDA_ARCH__={10 * min(architectures)}")
     return tuple(passed), idle

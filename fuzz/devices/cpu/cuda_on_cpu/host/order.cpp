@@ -23,6 +23,7 @@ constexpr int most_handles = 1024;
 CudaOnCpuStream streams[most_handles];
 CudaOnCpuEvent events[most_handles];
 uint64_t recordings;
+Timeline stream_0 = legacy_stream;
 
 template <class Handle>
 cudaError_t made(Handle **to, Handle (&all)[most_handles]) {
@@ -101,6 +102,7 @@ namespace cuda_on_cpu {
 void forget_handles() {
   for (int i = 0; i < most_handles; i++) streams[i] = {}, events[i].is_alive = false;
   recordings = 0;
+  stream_0 = legacy_stream;
   forget_captures();
 }
 
@@ -109,6 +111,7 @@ bool is_stream(cudaStream_t stream) { return !is_own(stream) || stream->is_alive
 Timeline timeline_of(cudaStream_t stream) {
   if (lane_of_graph() != of_host) return lane_of_graph();
   if (is_own(stream)) return stream->timeline;
+  if (!stream) return stream_0;
   return stream == cudaStreamPerThread ? per_thread_stream : legacy_stream;
 }
 
@@ -123,6 +126,9 @@ Working::~Working() {
 }
 
 }  // namespace cuda_on_cpu
+
+// By nvcc's -default-stream: what 0 stands for as a stream, and for whoever names none.
+CUDA_ON_CPU_API void cuda_on_cpu_stream_0(int is_per_thread) { stream_0 = is_per_thread ? per_thread_stream : legacy_stream; }
 
 // A launch that was refused is told by cudaGetLastError alone; what goes wrong within a kernel ends the run at once.
 CUDA_ON_CPU_API cudaError_t cudaDeviceSynchronize() { return waited_for_all(); }

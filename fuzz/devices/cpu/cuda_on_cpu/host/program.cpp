@@ -9,6 +9,10 @@
 
 HIDDEN void cuda_on_cpu_register(cuda_on_cpu::Entry *entry);
 CUDA_ON_CPU_API void cuda_on_cpu_program_ends(int code);
+CUDA_ON_CPU_API void cuda_on_cpu_stream_0(int is_per_thread);
+// In a program with files that say so (cuda_on_cpu_host.h).
+HIDDEN __attribute__((weak)) void cuda_on_cpu_stream_0_is_per_thread();
+HIDDEN __attribute__((weak)) void cuda_on_cpu_stream_0_is_legacy();
 
 // By its symbol: C++ lets nobody call main, and a program may declare it with fewer parameters.
 HIDDEN int main_of_program(int argc, char **argv, char **environment) __asm__("main");
@@ -19,6 +23,8 @@ namespace {
 void invoke(void **args) {
   int argc = static_cast<int>(*static_cast<int64_t *>(args[0]));
   char **argv = *static_cast<char ***>(args[1]);
+  // Where files differ, it is the one that orders more.
+  cuda_on_cpu_stream_0(&cuda_on_cpu_stream_0_is_per_thread && !&cuda_on_cpu_stream_0_is_legacy);
   cuda_on_cpu_program_ends(main_of_program(argc, argv, environ));
 }
 
