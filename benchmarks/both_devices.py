@@ -5,7 +5,7 @@ Which findings both devices see, and which only one; and that neither accuses a 
 
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.devices.gpu import driver, hosting
 from kfuzz.find.device import open_device
 
-MOST, RIGHT, CONTEXTS, MOST_FILES = 30, 20, 6, 200
+MOST, RIGHT, CONTEXTS, MOST_FILES = 30, 20, 10, 200
 """Trials of a wrong one and of a right one, processes that share the card, and more than there are files."""
 NOTHING = "-"
 Seen = tuple[list[str], str]
@@ -25,7 +25,7 @@ Both = dict[Path, tuple[Seen, Seen]]
 
 
 def main(jobs: int) -> int:
-    """Try them all on both devices, and print the page, each line as soon as it is known."""
+    """Try them all on both devices, and print the page; to standard error, each row as soon as it is known."""
     right, wrong = extensions()
     both: Both = {}
     with (
@@ -35,24 +35,23 @@ def main(jobs: int) -> int:
         ThreadPoolExecutor(MOST_FILES) as waiting,
     ):
         wrong += [with_its_bug(path, Path(folder)) for path in right if OUTLIVES in path.read_text(encoding="utf-8")]
-
-        def on_card(path: Path, count: int) -> Seen:
-            why_not = pool.submit(seen, "compile", path, count).result()[1]
-            return ([], why_not) if why_not else contexts.submit(seen, "gpu", path, count).result()
-
         contexts.submit(abs, 0).result()  # its processes are forked before there are threads
-        head(len(right), len(wrong))
-        every = [(path, MOST) for path in wrong] + [(path, RIGHT) for path in right]
-        on_cpu = [pool.submit(seen, "cpu", *one) for one in every[: len(wrong)]]
-        prepare(right[0])  # with what all of them share
-        on_gpu = [waiting.submit(on_card, *one) for one in every]
-        on_cpu += [pool.submit(seen, "cpu", *one) for one in every[len(wrong) :]]
-        for (path, _), cpu, gpu in zip(every, on_cpu, on_gpu, strict=True):
-            both[path] = cpu.result(), gpu.result()
-            if path in wrong:
-                row(path, *both[path])
-            else:
-                print(f"{path.stem}: {both[path]}", file=sys.stderr, flush=True)
+        counts = dict.fromkeys(wrong, MOST) | dict.fromkeys(right, RIGHT)
+        pool.submit(seen, "compile", right[0], 0).result()  # with what all of them share
+        built = {path: pool.submit(seen, "compile", path, 0) for path in counts}
+        on_cpu = {path: pool.submit(seen, "cpu", path, count) for path, count in counts.items()}
+
+        def seen_by_both(path: Path) -> tuple[Seen, Seen]:
+            why_not = built[path].result()[1]
+            on_card = ([], why_not) if why_not else contexts.submit(seen, "gpu", path, counts[path]).result()
+            return on_cpu[path].result(), on_card
+
+        for done in as_completed(running := {waiting.submit(seen_by_both, path): path for path in counts}):
+            path = running[done]
+            both[path] = done.result()
+            print(row(path, *both[path]), file=sys.stderr, flush=True)
+    head(len(right), len(wrong))
+    print("\n".join(row(path, *both[path]) for path in wrong))
     foot(right, both)
     return any(kinds for path in right for kinds, _ in both[path])
 
@@ -97,14 +96,14 @@ def head(right: int, wrong: int) -> None:
     )
     print(f"and on a {driver.card().name}, {MOST} trials of each of {wrong} wrong ones and {RIGHT} of each of {right}")
     print("right ones; no torch on either.\n")
-    print("| wrong extension | both | the cpu alone | the gpu alone |\n|---|---|---|---|", flush=True)
+    print("| wrong extension | both | the cpu alone | the gpu alone |\n|---|---|---|---|")
 
 
-def row(path: Path, on_cpu: Seen, on_gpu: Seen) -> None:
-    """What the devices see of a wrong one."""
+def row(path: Path, on_cpu: Seen, on_gpu: Seen) -> str:
+    """What the devices see of an extension."""
     cpu, gpu = set(on_cpu[0]), set(on_gpu[0])
     shown = [", ".join(sorted(one)) or NOTHING for one in (cpu & gpu, cpu - gpu, gpu - cpu)]
-    print(f"| {path.stem} | {' | '.join(shown)} |", flush=True)
+    return f"| {path.stem} | {' | '.join(shown)} |"
 
 
 def foot(right: Sequence[Path], both: Both) -> None:

@@ -12,9 +12,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 from benchmarks.their_files import extensions, trials
@@ -24,8 +23,10 @@ from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.find.device import open_device
 
 PROGRAMS = Path(__file__).parents[1] / "tests" / "programs"
-AT_ONCE = 50
-RUNS = 5
+AT_ONCE = 250
+RUNS = 25
+TOLD_AT = 50
+"""So many pieces of work, and it is said how far it has come."""
 Counted = tuple[str, int, int, list[str]]
 """Of what, how many trials, how many elements judged, and the accusations."""
 
@@ -40,12 +41,15 @@ def main(count: int, jobs: int, device: str) -> int:
     began = time.monotonic()
     total, elements, accused = Counter[str](), 0, list[str]()
     with ProcessPoolExecutor(jobs) as pool:
-        found = list(pool.map(partial(block, device), work, chunksize=1))
-        found += pool.map(program, [(path, seed) for seed in range(runs) for path in programs], chunksize=1)
-    for name, tried, judged, wrong in found:
-        total[name] += tried
-        elements += judged
-        accused += wrong
+        every = [pool.submit(block, device, one) for one in work]
+        every += [pool.submit(program, (path, seed)) for seed in range(runs) for path in programs]
+        for number, one in enumerate(as_completed(every), start=1):
+            name, tried, judged, wrong = one.result()
+            total[name] += tried
+            elements += judged
+            accused += wrong
+            if number % TOLD_AT == 0:
+                print(f"{sum(total.values())} trials, {len(accused)} accusations", file=sys.stderr, flush=True)
     for one in dict.fromkeys(accused):
         print(f"ACCUSED  {one}")
     print(f"{sum(total.values())} trials of {len(right)} right extensions and {len(programs)} right programs, ", end="")
