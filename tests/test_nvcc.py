@@ -1,5 +1,7 @@
 """Compiling for a GPU, on a machine that needs none: entries, errors, the cache."""
 
+import os
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +10,7 @@ import pytest
 
 from kfuzz.claims.kernel import KERNELS, Kernel, discover
 from kfuzz.devices import ClaimError, DeviceError, cache
-from kfuzz.devices.gpu import nvcc
+from kfuzz.devices.gpu import hosting, nvcc
 
 pytestmark = pytest.mark.slow
 
@@ -226,3 +228,14 @@ def test_each_kernel_compiles_alone_for_every_card(kernel: Kernel, tmp_path: Pat
     """As it stands, with no other's headers before it."""
     source = f'#include "{kernel.path}"'
     assert words_of_nvcc(source, kernel.entries, kernel.flags, cards(), tmp_path) == ""
+
+
+@needs_nvcc
+def test_no_header_of_the_shim_stands_before_one_of_the_toolkit() -> None:
+    said = subprocess.run(
+        [nvcc.find(), "--dryrun", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True
+    )
+    folders = re.findall(r'(?:"-I|"-isystem" ")([^"]+)"', said.stderr)
+    toolkit = {name for one in folders for name in os.listdir(one)}
+    assert {"thrust", "cub", "cuda"} <= toolkit
+    assert toolkit.isdisjoint(os.listdir(hosting.SHIM / "include"))

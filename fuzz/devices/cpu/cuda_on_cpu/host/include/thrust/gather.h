@@ -1,2 +1,0 @@
-#pragma once
-#include "../kfuzz_thrust/all.h"
