@@ -1,21 +1,32 @@
 """`python -m benchmarks.speed`: how fast the kernels here are on this card, beside torch, torch.compile and Triton.
 
-Every figure is one of `kfuzz bench`: of kernels that the oracle keeps, by the protocol of docs/bench.md. What was
-recorded is written size by size, so that a run that is ended has all that it has done.
+Every figure is one of `kfuzz bench`: of kernels that the oracle keeps, by the protocol of docs/bench.md. All that is
+compiled is compiled first, side by side, and while times are taken nothing else is done. What was recorded is written
+size by size, so that a run that is ended has all that it has done.
 """
 
 import argparse
-from contextlib import closing
+import importlib
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
+from time import monotonic
+from typing import Any
 
-from kfuzz.claims.kernel import load
+from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.bench import versions
 from kfuzz.devices.gpu import driver
 from kfuzz.devices.gpu.device import GpuDevice
-from kfuzz.devices.gpu.graphs import session
+from kfuzz.devices.gpu.graphs import Session, session
 from kfuzz.find.targets import find_one
+from kfuzz.search.plan import shapes
 from kfuzz.timing.bench import Timed, not_kept, race
 from kfuzz.timing.figures import Heat, standing
+from kfuzz.timing.rivals import compiled, knows
 from kfuzz.timing.sizes import shown, sizes_of
 from kfuzz.views.timing import as_document, table
 
@@ -54,6 +65,19 @@ of those copies; half of the replays lie within the spread. Under 1 % it is a ti
 """
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A kernel of the page, its sizes, and its rivals."""
+
+    name: str
+    sizes: tuple[tuple[int, ...], ...]
+    against: tuple[str, ...]
+
+    def kernel(self) -> Kernel:
+        """Its claim."""
+        return load(find_one(self.name))
+
+
 def main() -> None:
     """Time every kernel that was asked for, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -62,19 +86,70 @@ def main() -> None:
     parser.add_argument("--against", default=",".join(ALL), help="which of torch,compile,triton are there")
     options = parser.parse_args()
     there = [name for name in options.against.split(",") if name]
+    every = [Entry(name, sizes, tuple(one for one in against if one in there)) for name, sizes, against in KERNELS]
+    every = [entry for entry in every if entry.name.startswith(options.only)]
+    began = monotonic()
+    reasons = prepared(every)
+    print(f"all is compiled after {monotonic() - began:.0f} s", flush=True)
     done: dict[tuple[str, bool], Timed] = {}
-    with closing(GpuDevice()) as device, session() as card:
-        for name, sizes, against in KERNELS:
-            kernel = load(find_one(name))
-            if not name.startswith(options.only) or (reason := not_kept(kernel, device)):
-                print(name, reason if name.startswith(options.only) else "is left out", flush=True)
+    with session() as card:
+        for entry in every:
+            if reason := reasons[entry.name]:
+                print(entry.name, reason, flush=True)
                 continue
-            heats: list[Heat] = []
-            for axes in sizes_of(kernel, sizes):
-                heats.append(race(card, kernel, axes, [rival for rival in against if rival in there]))
-                done[name, len(sizes) == 1] = one = Timed(name, kernel.op, tuple(heats))
-                print(*table(one)[-1 - len(heats[-1].kernels) - len(heats[-1].rivals) :], sep="\n", flush=True)
+            for one in timed(card, entry):
+                done[entry.name, len(entry.sizes) == 1] = one
                 write(options.out, done)
+    print(f"all is timed after {monotonic() - began:.0f} s", flush=True)
+
+
+def prepared(every: Sequence[Entry]) -> dict[str, str]:
+    """Why a kernel is not kept, by name, empty where it is. Meanwhile compilers fill their caches for the rivals."""
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), initializer=alone) as pool:
+        reasons = {entry.name: pool.submit(reason_against, entry) for entry in every}
+        for entry in every:
+            for size in entry.sizes:
+                pool.submit(compile_rivals, entry, size)
+        return {name: reason.result() for name, reason in reasons.items()}
+
+
+def alone() -> None:
+    """Before torch is imported: this process compiles by itself, since many like it do."""
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+
+
+def reason_against(entry: Entry) -> str:
+    """Why a kernel is not kept; empty where it is."""
+    with closing(GpuDevice()) as device:
+        return not_kept(entry.kernel(), device)
+
+
+def compile_rivals(entry: Entry, size: tuple[int, ...]) -> None:
+    """Have rivals compile what they compile for a size; if they fail of it, they will again when they are timed."""
+    kernel = entry.kernel()
+    torch: Any = importlib.import_module("torch")
+    elements = {array.reads: array.element for array in kernel.arrays.values() if array.reads}
+    types = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+    for axes in sizes_of(kernel, (size,)):
+        of_role = shapes(kernel, axes)
+        for name in entry.against:
+            if name != "torch" and knows(name, kernel.op):
+                with suppress(Exception):
+                    given = {role: torch.zeros(of_role[role], dtype=types[element], device="cuda")
+                             for role, element in elements.items()}  # fmt: skip
+                    compiled(torch, name, kernel.op, given)
+
+
+def timed(card: Session, entry: Entry) -> Iterator[Timed]:
+    """A kernel's figures, once again with each size."""
+    kernel, heats = entry.kernel(), list[Heat]()
+    for axes in sizes_of(kernel, entry.sizes):
+        began = monotonic()
+        heats.append(race(card, kernel, axes, entry.against))
+        one = Timed(entry.name, kernel.op, tuple(heats))
+        new = Timed(entry.name, kernel.op, tuple(heats[-1:]))
+        print(*table(new)[1:], f"    in {monotonic() - began:.1f} s", sep="\n", flush=True)
+        yield one
 
 
 def write(folder: Path, done: dict[tuple[str, bool], Timed]) -> None:

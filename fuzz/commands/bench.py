@@ -97,7 +97,7 @@ def bench(
         click.echo(line, err=json_file == STDOUT)
     if json_file:
         write(json_file, timing.as_document(every, driver.card().name, versions()))
-    if any(one.refused or any(race.refused for race in one.races) for one in every):
+    if any(one.refused or not all(race.kernels for race in one.races) for one in every):
         ctx.exit(FOUND)
     if kernels.faults:
         ctx.exit(COULD_NOT)

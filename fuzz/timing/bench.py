@@ -88,14 +88,15 @@ def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against:
         arrays = Rotation(kernel, first, sets)
         entrants = {tune: Entrant(session, arrays.for_launch(bound)) for tune, bound in bounds.items()}
         chosen = fastest([one.contestant(dict(tune)) for tune, one in entrants.items()], session, sets)
-        beside = rivals(against, kernel.op, session, lent(arrays))
+        beside, absent = rivals(against, kernel.op, session, lent(arrays))
         recorded = raced([chosen, *beside, *copies(session, traffic.total, sets)], session, sets)
         reason = wrong_when_timed(session, entrants[chosen.tune])
     except (ClaimError, OutOfMemory) as error:
         return Heat(axes, traffic, (), (), (), {kernel.name: str(error)})
     own, others, anchors = recorded[0], recorded[1 : 1 + len(beside)], recorded[1 + len(beside) :]
     reason = reason or beyond_physics(own, traffic, card, sets * traffic.total)
-    return Heat(axes, traffic, () if reason else (own,), others, anchors, {kernel.name: reason} if reason else {})
+    refused = {kernel.name: reason} if reason else {}
+    return Heat(axes, traffic, () if reason else (own,), others, anchors, {**refused, **absent})
 
 
 def wrong_when_timed(session: graphs.Session, entrant: Entrant) -> str:

@@ -78,19 +78,29 @@ def rivals(
     op: str,
     session: graphs.Session,
     sets: Sequence[Mapping[str, Lending]],
-) -> list[Contestant]:
-    """Those of the rivals that compute this op, over the same inputs: of each set, by role, with shape and element."""
+) -> tuple[list[Contestant], dict[str, str]]:
+    """Those of the rivals that compute this op, and why others do not, over the same inputs.
+
+    `sets` has these by role, with shape and element.
+    """
+    found: list[Contestant] = []
+    refused: dict[str, str] = {}
     if not names or op not in FUNCTIONS:
-        return []
+        return found, refused
     torch = importlib.import_module("torch")
     stream = torch.cuda.ExternalStream(session.stream.value)
     given = [{role: tensor(torch, *one) for role, one in each.items()} for each in sets]
-    found = []
     for name in names:
-        function = function_of(torch, name, op, given[0])
-        if function is not None:
+        if not knows(name, op):
+            continue
+        try:
+            function = compiled(torch, name, op, given[0])
+            recorded(torch, function, given[:1], stream, 1)
+        except Exception as error:  # whatever a rival fails of is its own affair, and a size that it does not take
+            refused[LABELS[name]] = next(iter(str(error).splitlines()), type(error).__name__)
+        else:
             found.append(Contestant(LABELS[name], partial(recorded, torch, function, given, stream)))
-    return found
+    return found, refused
 
 
 LABELS = {"torch": "torch", "compile": "torch.compile", "triton": "Triton"}
@@ -102,24 +112,22 @@ def tensor(torch: Any, array: graphs.DeviceBytes, shape: Sequence[int], element:
     return made.view(torch.bfloat16) if element == "bf16" else made
 
 
-def function_of(torch: Any, name: str, op: str, given: Tensors) -> Callable[[Tensors], Any] | None:  # noqa: ANN401
-    """The op by this rival, ready to be recorded: what it compiles, it has compiled; None where it lacks the op."""
-    plain = FUNCTIONS[op]
-    call: Callable[[Tensors], Any] = partial(plain, torch)
+def knows(name: str, op: str) -> bool:
+    """Whether a rival computes this op."""
+    has_program = importlib.util.find_spec(f"kfuzz.timing.triton_{op}") is not None
+    return op in FUNCTIONS and (name != "triton" or has_program)
+
+
+def compiled(torch: Any, name: str, op: str, given: Tensors) -> Callable[[Tensors], Any]:  # noqa: ANN401
+    """The op by this rival, called once: what it compiles, it has compiled."""
+    call: Callable[[Tensors], Any] = partial(FUNCTIONS[op], torch)
     if name == "triton":
-        if importlib.util.find_spec(f"kfuzz.timing.triton_{op}") is None:
-            return None
         call = importlib.import_module(f"kfuzz.timing.triton_{op}").call
     elif name == "compile":
         torch._dynamo.reset()  # else the next size is compiled for any size
         call = torch.compile(call, dynamic=False)
-    try:
-        with torch.no_grad():  # as when it is recorded: else torch.compile compiles again then, and fails in a capture
-            call(given)
-    except Exception as error:  # whatever a rival fails of is its own affair, and a size that it does not take
-        if "out of memory" in str(error).lower():
-            return None
-        raise DeviceError(f"{LABELS[name]} fails at {op}: {str(error).splitlines()[0]}") from error
+    with torch.no_grad():  # as when it is recorded: else torch.compile compiles again then, and fails in a capture
+        call(given)
     torch.cuda.synchronize()
     return call
 
