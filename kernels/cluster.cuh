@@ -29,8 +29,9 @@ struct RowOfCluster {
 
     // Copies the share, past the registers. A thread reads back only what it has copied itself: no barrier is needed.
     __device__ __forceinline__ void load(float4 *held) {
+        const float *from = row.x + place(0);
         for (int i = threadIdx.x; i < count; i += THREADS) {
-            __pipeline_memcpy_async(&held[i], row.x + row.head + 4 * (begin + i), 16);
+            __pipeline_memcpy_async(&held[i], from + 4 * i, 16);
         }
         __pipeline_commit();
         if (col >= 0) {
@@ -44,20 +45,14 @@ struct RowOfCluster {
     }
 };
 
-template <int CLUSTER>
-__device__ __forceinline__ void send_to_all(float value, float (&of_block)[CLUSTER]) {
+template <class T, int CLUSTER>
+__device__ __forceinline__ void send_to_all(T value, T (&of_block)[CLUSTER]) {
     // all threads of the block have `value`; all blocks have begun. `of_block` is for one call alone.
     cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
     if (threadIdx.x < CLUSTER) {
         cluster.map_shared_rank(of_block, threadIdx.x)[cluster.block_rank()] = value;
     }
     cluster.sync();
-}
-
-template <int CLUSTER>
-__device__ __forceinline__ float cluster_max(float value, float (&of_block)[CLUSTER]) {
-    send_to_all(value, of_block);
-    return lanes_max<CLUSTER>(of_block[threadIdx.x % CLUSTER]);
 }
 
 template <int CLUSTER>

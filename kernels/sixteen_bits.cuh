@@ -22,10 +22,10 @@ __device__ __forceinline__ void pair_of(__half2 &pair, float low, float high) {
     pair = __floats2half2_rn(low, high);
 }
 
-template <class Pair, bool IS_KEPT, class E>
+template <class Pair, bool IS_STREAMED, class E>
 __device__ __forceinline__ void widen_pairs(Vector<E> &v, const E *from) {
     const uint4 *place = reinterpret_cast<const uint4 *>(from);
-    const uint4 q = IS_KEPT ? *place : __ldcs(place);
+    const uint4 q = IS_STREAMED ? __ldcs(place) : *place;
     const unsigned int words[4] = {q.x, q.y, q.z, q.w};
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
@@ -35,30 +35,38 @@ __device__ __forceinline__ void widen_pairs(Vector<E> &v, const E *from) {
     }
 }
 
-template <class Pair, class E>
+template <class Pair, bool IS_STREAMED, class E>
 __device__ __forceinline__ void narrow_pairs(E *to, const Vector<E> &v) {
     unsigned int words[4];
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
         pair_of(*reinterpret_cast<Pair *>(&words[k]), v.of[2 * k], v.of[2 * k + 1]);
     }
-    __stcs(reinterpret_cast<uint4 *>(to), make_uint4(words[0], words[1], words[2], words[3]));
+    uint4 *place = reinterpret_cast<uint4 *>(to);
+    const uint4 q = make_uint4(words[0], words[1], words[2], words[3]);
+    if (IS_STREAMED) {
+        __stcs(place, q);
+    } else {
+        *place = q;
+    }
 }
 
-template <bool IS_KEPT>
+template <bool IS_STREAMED = false>
 __device__ __forceinline__ void widen(Vector<__nv_bfloat16> &v, const __nv_bfloat16 *from) {
-    widen_pairs<__nv_bfloat162, IS_KEPT>(v, from);
+    widen_pairs<__nv_bfloat162, IS_STREAMED>(v, from);
 }
 
+template <bool IS_STREAMED = false>
 __device__ __forceinline__ void narrow(__nv_bfloat16 *to, const Vector<__nv_bfloat16> &v) {
-    narrow_pairs<__nv_bfloat162>(to, v);
+    narrow_pairs<__nv_bfloat162, IS_STREAMED>(to, v);
 }
 
-template <bool IS_KEPT>
+template <bool IS_STREAMED = false>
 __device__ __forceinline__ void widen(Vector<__half> &v, const __half *from) {
-    widen_pairs<__half2, IS_KEPT>(v, from);
+    widen_pairs<__half2, IS_STREAMED>(v, from);
 }
 
+template <bool IS_STREAMED = false>
 __device__ __forceinline__ void narrow(__half *to, const Vector<__half> &v) {
-    narrow_pairs<__half2>(to, v);
+    narrow_pairs<__half2, IS_STREAMED>(to, v);
 }

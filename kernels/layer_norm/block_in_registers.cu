@@ -45,7 +45,7 @@ layer_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x
         const int i = tid + k * THREADS;
         mine[k] = {{0.0f, 0.0f, 0.0f, 0.0f}};
         if (i < row.vectors) {
-            mine[k] = row.load(i);
+            mine[k] = row.load(tid, k * THREADS);
         }
     }
     const int col = row.edge(tid);
@@ -80,8 +80,8 @@ layer_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x
         const int place = row.head + 4 * (tid + k * THREADS);
         if (tid + k * THREADS < row.vectors && is_aligned) {
             Vector<float> weights, biases;
-            widen<true>(weights, w + place);
-            widen<true>(biases, b + place);
+            widen(weights, w + place);
+            widen(biases, b + place);
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
                 mine[k].of[j] = mine[k].of[j] * scale * weights.of[j] + biases.of[j];

@@ -34,7 +34,7 @@
 #include "../cluster.cuh"
 
 template <int CLUSTER, int THREADS>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS)
 layer_norm_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, const float *__restrict__ w,
                           const float *__restrict__ b, int share, int cols) {
     // y and x are (rows, cols), w and b are (cols); a cluster a row, `share` vectors of it a block
@@ -83,8 +83,8 @@ layer_norm_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, co
         Vector<float> made = {{d.x, d.y, d.z, d.w}};
         if (is_aligned) {
             Vector<float> weights, biases;
-            widen<true>(weights, w + place);
-            widen<true>(biases, b + place);
+            widen(weights, w + place);
+            widen(biases, b + place);
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
                 made.of[j] = made.of[j] * scale * weights.of[j] + biases.of[j];

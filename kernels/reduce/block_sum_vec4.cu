@@ -40,7 +40,7 @@ block_sum_vec4(float *__restrict__ y, const float *__restrict__ x, int cols) {
         for (int k = 0; k < 4; ++k) {
             four[k] = {{0.0f, 0.0f, 0.0f, 0.0f}};
             if (i + k * THREADS < row.vectors) {
-                four[k] = row.load(i + k * THREADS);
+                four[k] = row.load<true>(i, k * THREADS);
             }
         }
 #pragma unroll

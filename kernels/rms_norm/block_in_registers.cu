@@ -41,7 +41,7 @@ rms_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, 
         const int i = tid + k * THREADS;
         mine[k] = {{0.0f, 0.0f, 0.0f, 0.0f}};
         if (i < row.vectors) {
-            mine[k] = row.load(i);
+            mine[k] = row.load(tid, k * THREADS);
         }
     }
     const int col = row.edge(tid);
@@ -63,7 +63,7 @@ rms_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, 
         const int place = row.head + 4 * (tid + k * THREADS);
         if (tid + k * THREADS < row.vectors && is_aligned) {
             Vector<float> weights;
-            widen<true>(weights, w + place);
+            widen(weights, w + place);
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
                 mine[k].of[j] = mine[k].of[j] * scale * weights.of[j];

@@ -33,7 +33,7 @@
 #include "../cluster.cuh"
 
 template <int CLUSTER, int THREADS>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS)
 rms_norm_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, const float *__restrict__ w, int share,
                         int cols) {
     // y and x are (rows, cols), w is (cols); a cluster a row, `share` vectors of it a block
@@ -65,7 +65,7 @@ rms_norm_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, cons
         const int place = mine.place(i);
         if (is_aligned) {
             Vector<float> weights;
-            widen<true>(weights, w + place);
+            widen(weights, w + place);
             const Vector<float> made = {{v.x * scale * weights.of[0], v.y * scale * weights.of[1],
                                          v.z * scale * weights.of[2], v.w * scale * weights.of[3]}};
             narrow(y + place, made);

@@ -33,7 +33,7 @@
 
 #include "../row.cuh"
 
-template <class E, int THREADS, int VECTORS>
+template <class E, int THREADS, int VECTORS, bool IS_STREAMED = false>
 __global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, VECTORS * Vector<E>::width))
 softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols) {
     // y and x are (rows, cols); a block a row
@@ -49,7 +49,7 @@ softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols)
     for (int k = 0; k < VECTORS; ++k) {
         const int i = tid + k * THREADS;
         if (i < row.vectors) {
-            mine[k] = row.load(i);
+            mine[k] = row.template load<IS_STREAMED>(tid, k * THREADS);
         } else {
 #pragma unroll
             for (int j = 0; j < width; ++j) {
@@ -89,12 +89,13 @@ softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols)
             mine[k].of[j] *= scale;
         }
     }
+    E *const to = y + row.head + width * tid;
     if (is_placed_alike(y, row.x)) {
 #pragma unroll
         for (int k = 0; k < VECTORS; ++k) {
             const int i = tid + k * THREADS;
             if (i < row.vectors) {
-                narrow(y + row.head + width * i, mine[k]);
+                narrow<IS_STREAMED>(to + width * k * THREADS, mine[k]);
             }
         }
     } else {
@@ -102,7 +103,7 @@ softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols)
         for (int k = 0; k < VECTORS; ++k) {
             const int i = tid + k * THREADS;
             if (i < row.vectors) {
-                store_singly(y + row.head + width * i, mine[k]);
+                store_singly(to + width * k * THREADS, mine[k]);
             }
         }
     }

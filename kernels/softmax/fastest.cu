@@ -2,7 +2,8 @@
 //
 // Each method stands in a file of its own, with its reasons. Up to 256 columns lanes hold a row, up to 16,384 the registers
 // of a block do, up to 57,344 its shared memory, and up to 393,216 that of 4, 8 or 16 blocks: x is read once, y is written
-// once, and no kernel can move less. Longer rows are read twice. benchmarks/SPEED.md has the figures of every method.
+// once, and no kernel can move less. Longer rows are read twice. Where x and y together fit into the second-level cache,
+// registers are loaded and stored past it (row.cuh). benchmarks/SPEED.md has the figures.
 //
 // /// kernel
 // op     = "softmax"
@@ -10,19 +11,21 @@
 // align  = 4
 //
 // [let]
-// is_wide = "min(1, cols / 57345)"
+// is_large  = "min(1, rows * cols / 4194305)"  # x and y together do not fit into the second-level cache
+// is_wide   = "min(1, cols / 57345)"
 // by_cluster = "is_wide * (1 - min(1, cols / 393217)) * (1 - min(1, rows / 134217728))"
-// is_long = "is_wide - by_cluster"
-// blocks  = "4 + 4 * min(1, cols / 65537) + 8 * min(1, cols / 131073)"  # of a cluster
-// held    = "ceil_div(ceil_div(cols / 4, blocks), 8) * 8"  # vectors of one
-// of_held = "ceil_div(held, 256 + 256 * min(1, cols / 131073)) + 2 + 8 + min(1, cols / 131073) + ceil_log2(blocks)"
-// near    = "8 + 8 * min(1, cols / 129) + 48 * min(1, cols / 257) + 64 * min(1, cols / 513)"
-// workers = "near + 128 * min(1, cols / 4097) + 256 * min(1, cols / 10241)"  # of a row
-// parts   = "is_long * min(ceil_div(1056, rows), ceil_div(cols, 8192))"
-// share   = "ceil_div(ceil_div(cols / 4, max(parts, 1)), 8) * 8"
-// of_part = "5 + ceil_div(share, 2048) + 9"
-// joining = "ceil_div(parts, 32) - 1 + ceil_log2(max(1, min(parts, 32)))"
-// of_row  = "ceil_div(cols, 4 * workers) + 2 + ceil_log2(min(workers, min(cols, max(6, cols / 4))))"
+// is_long   = "is_wide - by_cluster"
+// blocks    = "4 + 4 * min(1, cols / 65537) + 8 * min(1, cols / 131073)"  # of a cluster
+// held      = "ceil_div(ceil_div(cols / 4, blocks), 8) * 8"  # vectors of one
+// of_held   = "ceil_div(held, 256) + 2 + 8 + ceil_log2(blocks)"
+// near      = "8 + 8 * min(1, cols / 129) + 48 * min(1, cols / 257) + 64 * min(1, cols / 513)"
+// is_middle = "is_large * min(1, cols / 2049) * (1 - min(1, cols / 4097))"
+// workers   = "near + 384 * is_middle + 128 * min(1, cols / 4097) + 256 * min(1, cols / 10241)"  # of a row
+// parts     = "is_long * min(ceil_div(1056, rows), ceil_div(cols, 8192))"
+// share     = "ceil_div(ceil_div(cols / 4, max(parts, 1)), 8) * 8"
+// of_part   = "5 + ceil_div(share, 2048) + 9"
+// joining   = "ceil_div(parts, 32) - 1 + ceil_log2(max(1, min(parts, 32)))"
+// of_row    = "ceil_div(cols, 4 * workers) + 2 + ceil_log2(min(workers, min(cols, max(6, cols / 4))))"
 //
 // [arrays]
 // x      = "f32[rows, cols] -> x"
@@ -32,7 +35,7 @@
 //
 // [accuracy]  # as each method says it
 // adds     = "is_long * (of_part + joining) + by_cluster * of_held + (1 - is_wide) * of_row"
-// rescales = "is_long * (ceil_div(share, 2048) + 2)"
+// rescales = "is_long * (ceil_div(share, 2048) + 2) + 2 * by_cluster"
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "reciprocal"
@@ -56,31 +59,59 @@
 // args  = ["y", "x", "rows", "cols"]
 //
 // [[launch]]
-// when  = "cols > 256 and cols <= 512"
+// when  = "cols > 256 and cols <= 512 and is_large == 0"
+// entry = "softmax_block_in_registers<float, 64, 2, true>"
+// grid  = "rows"
+// block = "64"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 256 and cols <= 512 and is_large == 1"
 // entry = "softmax_block_in_registers<float, 64, 2>"
 // grid  = "rows"
 // block = "64"
 // args  = ["y", "x", "cols"]
 //
 // [[launch]]
-// when  = "cols > 512 and cols <= 1024"
+// when  = "cols > 512 and cols <= 1024 and is_large == 0"
+// entry = "softmax_block_in_registers<float, 128, 2, true>"
+// grid  = "rows"
+// block = "128"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 512 and cols <= 1024 and is_large == 1"
 // entry = "softmax_block_in_registers<float, 128, 2>"
 // grid  = "rows"
 // block = "128"
 // args  = ["y", "x", "cols"]
 //
 // [[launch]]
-// when  = "cols > 1024 and cols <= 2048"
+// when  = "cols > 1024 and cols <= 2048 and is_large == 0"
+// entry = "softmax_block_in_registers<float, 128, 4, true>"
+// grid  = "rows"
+// block = "128"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 1024 and cols <= 2048 and is_large == 1"
 // entry = "softmax_block_in_registers<float, 128, 4>"
 // grid  = "rows"
 // block = "128"
 // args  = ["y", "x", "cols"]
 //
 // [[launch]]
-// when  = "cols > 2048 and cols <= 4096"
-// entry = "softmax_block_in_registers<float, 128, 8>"
+// when  = "cols > 2048 and cols <= 4096 and is_large == 0"
+// entry = "softmax_block_in_registers<float, 128, 8, true>"
 // grid  = "rows"
 // block = "128"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 2048 and cols <= 4096 and is_large == 1"
+// entry = "softmax_block_in_registers<float, 512, 2>"
+// grid  = "rows"
+// block = "512"
 // args  = ["y", "x", "cols"]
 //
 // [[launch]]
@@ -132,10 +163,10 @@
 //
 // [[launch]]
 // when    = "by_cluster == 1 and cols > 131072"
-// entry   = "softmax_row_in_cluster<16, 512>"
+// entry   = "softmax_row_in_cluster<16, 256>"
 // grid    = "16 * rows"
 // cluster = 16
-// block   = "512"
+// block   = "256"
 // shared  = "16 * held"
 // args    = ["y", "x", "held", "cols"]
 //

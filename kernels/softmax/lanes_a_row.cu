@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(128) softmax_lanes_a_row(E *__restrict__ y, co
     for (int k = 0; k < VECTORS; ++k) {
         const int i = lane + k * LANES;
         if (i < row.vectors) {
-            mine[k] = row.load(i);
+            mine[k] = row.template load<true>(lane, k * LANES);
         }
 #pragma unroll
         for (int j = 0; j < width; ++j) {
@@ -78,12 +78,13 @@ __global__ void __launch_bounds__(128) softmax_lanes_a_row(E *__restrict__ y, co
             mine[k].of[j] *= scale;
         }
     }
+    E *const to = y + row.head + width * lane;
     if (is_placed_alike(y, row.x)) {
 #pragma unroll
         for (int k = 0; k < VECTORS; ++k) {
             const int i = lane + k * LANES;
             if (i < row.vectors) {
-                narrow(y + row.head + width * i, mine[k]);
+                narrow<true>(to + width * k * LANES, mine[k]);
             }
         }
     } else {
@@ -91,7 +92,7 @@ __global__ void __launch_bounds__(128) softmax_lanes_a_row(E *__restrict__ y, co
         for (int k = 0; k < VECTORS; ++k) {
             const int i = lane + k * LANES;
             if (i < row.vectors) {
-                store_singly(y + row.head + width * i, mine[k]);
+                store_singly(to + width * k * LANES, mine[k]);
             }
         }
     }

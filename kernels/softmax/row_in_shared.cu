@@ -45,8 +45,9 @@ softmax_row_in_shared(float *__restrict__ y, const float *__restrict__ x, int co
     const BlockRow<float> row(x, blockIdx.x, cols);
     y += static_cast<size_t>(blockIdx.x) * cols;
 
+    const float *const from = row.x + row.head;
     for (int i = tid; i < row.vectors; i += THREADS) {
-        __pipeline_memcpy_async(&held[i], row.x + row.head + 4 * i, 16);
+        __pipeline_memcpy_async(&held[i], from + 4 * i, 16);
     }
     __pipeline_commit();
     const int col = row.edge(tid);
@@ -73,15 +74,16 @@ softmax_row_in_shared(float *__restrict__ y, const float *__restrict__ x, int co
     }
     const float scale = 1.0f / block_sum<THREADS>(sum + other, sum_of_warp);
 
+    float *const to = y + row.head;
     const bool is_aligned = is_placed_alike(y, row.x);
 #pragma unroll 4
     for (int i = tid; i < row.vectors; i += THREADS) {
         const float4 e = held[i];
         const Vector<float> made = {{e.x * scale, e.y * scale, e.z * scale, e.w * scale}};
         if (is_aligned) {
-            narrow(y + row.head + 4 * i, made);
+            narrow(to + 4 * i, made);
         } else {
-            store_singly(y + row.head + 4 * i, made);
+            store_singly(to + 4 * i, made);
         }
     }
     if (col >= 0) {

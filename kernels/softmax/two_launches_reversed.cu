@@ -47,19 +47,14 @@
 
 #include "../row.cuh"
 
-// What a maximum of nothing but -inf is replaced by before it is subtracted: -inf - -inf would be NaN.
-__device__ __forceinline__ float finite_or_zero(float max) {
-    return max == -INFINITY ? 0.0f : max;
-}
-
 // Four vectors of a thread's share, `THREADS` apart; what lies behind `end` is -inf.
-template <int THREADS, bool IS_KEPT, class E>
+template <int THREADS, bool IS_STREAMED, class E>
 __device__ __forceinline__ void load_four(Vector<E> (&four)[4], const Row<E> &row, int first, int end) {
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
         const int i = first + k * THREADS;
         if (i < end) {
-            four[k] = row.template load<IS_KEPT>(i);
+            four[k] = row.template load<IS_STREAMED>(first, k * THREADS);
         } else {
 #pragma unroll
             for (int j = 0; j < Row<E>::width; ++j) {
@@ -86,7 +81,7 @@ __global__ void __launch_bounds__(THREADS) softmax_parts(float *__restrict__ max
     float sum = col >= 0 ? expf(max - finite_or_zero(max)) : 0.0f;
     for (int i = begin + threadIdx.x; i < end; i += 4 * THREADS) {
         Vector<E> four[4];
-        load_four<THREADS, true>(four, row, i, end);
+        load_four<THREADS, false>(four, row, i, end);
         float top = max;
 #pragma unroll
         for (int k = 0; k < 4 * width; ++k) {
@@ -143,7 +138,7 @@ softmax_write(E *__restrict__ y, const E *__restrict__ x, const float *__restric
     const bool is_aligned = is_placed_alike(y, row.x);
     for (int i = begin + threadIdx.x; i < end; i += 4 * THREADS) {
         Vector<E> four[4];
-        load_four<THREADS, false>(four, row, i, end);
+        load_four<THREADS, true>(four, row, i, end);
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
 #pragma unroll
@@ -153,7 +148,7 @@ softmax_write(E *__restrict__ y, const E *__restrict__ x, const float *__restric
             }
             const int place = row.head + width * (i + k * THREADS);
             if (i + k * THREADS < end && is_aligned) {
-                narrow(y + place, four[k]);
+                narrow<true>(y + place, four[k]);  // x shall stay in the cache, y need not
             } else if (i + k * THREADS < end) {
                 store_singly(y + place, four[k]);
             }
