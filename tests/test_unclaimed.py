@@ -5,14 +5,19 @@ import random
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from kfuzz.claiming.guess_host import FunctionWords
+from kfuzz.claiming.guess_host import FunctionWords, host_claims, untold
 from kfuzz.claiming.infer import Unclaimed, kernel_with
-from kfuzz.claims.kernel import Kernel
+from kfuzz.claiming.slack import width
+from kfuzz.claiming.text import commented
+from kfuzz.claims.front_matter import CLOSES, OPENS
+from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import ClaimError, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.search.plan import plan
@@ -83,6 +88,7 @@ def test_what_a_function_takes_besides_is_said_or_stands_in_the_module(tmp_path:
     [
         (Unclaimed("softmax"), "it has slow, fast: say which computes softmax: --entry slow"),
         (Unclaimed("softmux"), "no op softmux; there are"),
+        (Unclaimed("softmax", FunctionWords("nix")), "no function nix; there are slow, fast"),
         (
             Unclaimed("softmax", FunctionWords("fast", home=(3,))),
             "--home: softmax has the sizes rows x cols; 1 are given",
@@ -97,6 +103,42 @@ def test_what_has_to_be_said_is_asked_for_in_a_line(unclaimed: Unclaimed, told: 
         made(path, unclaimed)
     assert told in str(error.value)
     assert "\n" not in str(error.value)
+
+
+RAW = "__global__ void k(float *y, const float *x, int n) {}\nvoid f(%s) { k<<<1, 1>>>(out, in, n); }\n"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "axes", "args"),
+    [
+        ("float *out, const float *in, int N, int C, int block_size", "rows cols", "out in rows cols 256"),
+        ("float *out, const float *in, int cols, int rows", "rows cols", "out in cols rows"),
+        ("float *out, const float *in, int N, const int block_size", "cols", "out in cols 256"),
+    ],
+)
+def test_sizes_of_a_function_of_pointers_are_told_by_names_or_by_their_order(
+    parameters: str, axes: str, args: str
+) -> None:
+    first = tomllib.loads(next(host_claims("softmax", RAW % parameters, FunctionWords("f"))))
+    assert list(first["axes"]) == axes.split()
+    assert [str(one) for one in first["host"]["args"]] == args.split()
+
+
+def test_what_cannot_be_told_of_an_argument_is_asked_for() -> None:
+    parameters = "float *out, const float *in, int N, int C, int tile"
+    told = untold("softmax", RAW % parameters, FunctionWords("f"))
+    assert told.startswith("f: what is meant by C, tile cannot be told from the names: say --arg NAME=VALUE")
+    of_tensors = "torch::Tensor forward(torch::Tensor x, int threads) {}"
+    assert "threads" in untold("softmax", of_tensors, FunctionWords("forward"))  # nobody tries it before
+
+
+def test_how_much_a_claim_allows_is_known_of_a_single_row(tmp_path: Path) -> None:
+    source = RAW % "float *out, const float *in, int N, const int block_size"
+    claim = commented(next(host_claims("softmax", source, FunctionWords("f"))))
+    (tmp_path / "row.cu").write_text(f"{OPENS}\n{claim}\n{CLOSES}\n{source}")
+    kernel, row = load(tmp_path / "row.cu"), np.arange(5, dtype=np.float32)
+    accuracy = kernel.bind({"x": row}, {}).accuracy
+    assert 0 < width(kernel, {"x": row}, accuracy) == width(kernel, {"x": row[None]}, accuracy)
 
 
 def test_a_file_with_a_claim_of_its_own_keeps_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kfuzz.campaign.schedule import attempt_of
-from kfuzz.claiming.guess_host import NOTHING, FunctionWords, host_claims
+from kfuzz.claiming.guess_host import NOTHING, FunctionWords, host_claims, untold
 from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.text import commented
 from kfuzz.claims import front_matter
@@ -33,6 +33,8 @@ WORDS = {
 def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHING) -> Kernel:
     """The first claim of those that the text allows which some trials keep; a ClaimError that says what to write."""
     where = shown_path(path)
+    if op:
+        check_op(where, op)
     chosen = op or op_of(path.stem, source)
     if chosen is None:
         raise ClaimError(f"{where}: what it computes is not known: say --op, one of {', '.join(op_names())}")
@@ -54,10 +56,22 @@ def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHI
     raise ClaimError(f"{where}: no guess of how it computes {chosen} is kept{told}; write its claim")
 
 
+def check_op(where: str, op: str) -> None:
+    """A ClaimError where the oracle does not know the op, or nobody says it."""
+    if op not in op_names():
+        told = f"no op {op}; there are {', '.join(op_names())}" if op else "say what it computes: --op softmax"
+        raise ClaimError(f"{where}: {told}")
+
+
 def guesses(op: str, where: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
     """Claims in TOML: of the function that calls the kernels, where that is what people call, else of the kernel."""
     hosts = list(host_claims(op, source, said))
     yield from hosts
+    if not hosts and said.entry:
+        functions = host_functions_of(source)
+        known = said.entry in functions
+        told = untold(op, source, said) if known else f"no function {said.entry}; there are {', '.join(functions)}"
+        raise ClaimError(f"{where}: {told}")
     if not hosts:
         yield from claims(op, function_of(where, source), source)
 

@@ -19,6 +19,8 @@ ROWS = 4096
 BOUND = re.compile(r"\bm\.(?:def|impl)\s*\(\s*\"[^\"]*\"\s*,\s*&?\s*(?:\w+::)*(\w+)")
 NOT_FORWARD = re.compile(r"backward|grad|^main$", re.IGNORECASE)
 DIMENSION = re.compile(r"dim|axis", re.IGNORECASE)
+THREADS = re.compile(r"block(?:_?(?:size|dim))?|(?:num_?|n_?)?threads?(?:_?per_?block)?|tpb", re.IGNORECASE)
+"""Names that people give to the threads of a block."""
 DEFAULT = re.compile(r"\bpy\s*::\s*arg\s*\(\s*\"(\w+)\"\s*\)\s*=\s*([^,)]+)")
 RETURNED = "result_"
 """So begins the name of an array that a function of tensors returns."""
@@ -69,6 +71,7 @@ def orders(
     """Which parameter may be which array: inputs before outputs, then outputs before inputs; by const where it is."""
     taken = [one for one in parameters if is_tensor(one) or one.is_pointer]
     ins, outs = list(roles.inputs), list(roles.outputs)
+    tried = not any(map(is_tensor, taken))
     if len(taken) == len(ins) and any(map(is_tensor, taken)):
         every = [ins]
     elif len(taken) != len(ins) + len(outs):
@@ -80,14 +83,25 @@ def orders(
         every = [[*ins, *outs], [*outs, *ins]]
     for order in every:
         given = dict(zip(map(name_of, taken), order, strict=True))
-        args = [
-            name_of(one) if name_of(one) in given else given_value(known, name_of(one)) or value_of(one, roles)
-            for one in parameters
-        ]
+        others = values_of([one for one in parameters if one not in taken], roles, known, tried)
+        args = [name_of(one) if name_of(one) in given else others[name_of(one)] for one in parameters]
         if "" in args or "" in order or len(given) < len(taken):
             return
         returned = [] if len(order) > len(ins) else [(f"{RETURNED}{role}", role) for role in outs]
         yield [*given.items(), *returned], args
+
+
+def untold(op: str, source: str, said: FunctionWords) -> str:
+    """Why there is no claim of the function that a person has named, and what to say."""
+    roles, parameters = roles_of(op), host_functions_of(source)[said.entry]
+    arrays = [one for one in parameters if is_tensor(one) or one.is_pointer]
+    tried = not any(map(is_tensor, arrays))
+    others = values_of([one for one in parameters if one not in arrays], roles, said.arguments, tried)
+    unknown = ", ".join(name for name, value in others.items() if not value)
+    if not unknown:
+        return f"{said.entry}: it takes {len(arrays)} arrays; {roles}: write its claim"
+    how = f"say --arg NAME=VALUE, or NAME=SIZE, of {', '.join(dimensions_of(roles))}"
+    return f"{said.entry}: what is meant by {unknown} cannot be told from the names: {how}"
 
 
 def given_value(known: Mapping[str, tuple[str, ...]], name: str) -> str:
@@ -100,20 +114,22 @@ def written(
     op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str], said: FunctionWords = NOTHING
 ) -> Iterator[str]:
     """The claims of one function, for sizes from large to small."""
-    every = {**roles.inputs, **roles.outputs}
-    sizes = list(dict.fromkeys(size for shape in roles.inputs.values() for size in shape if size != "1"))
+    every, sizes = {**roles.inputs, **roles.outputs}, dimensions_of(roles)
+    if roles.takes_vector and not {*sizes}.isdisjoint(args) and "rows" not in args:  # it knows of one row
+        every = {role: tuple(size for size in shape if size != "rows") or ("1",) for role, shape in every.items()}
+        sizes.remove("rows")
     told = ", ".join(
         f'{array} = "f32[{", ".join(every[role])}] {"->" if role in roles.inputs else "<-"} {role}"'
         for array, role in arrays
     )
     shown = ", ".join(one if re.fullmatch(r"-?\d+|true|false", one) else f'"{one}"' for one in args)
-    home = dict(zip(sizes, said.home, strict=False))
+    home = {size: n for size, n in zip(dimensions_of(roles), said.home, strict=False) if size in sizes}
     tuned = {one: values for one, values in said.arguments.items() if len(values) > 1 and one in args}
     tune = "".join(f"{one} = [{', '.join(values)}], " for one, values in tuned.items())
     tune = f"tune   = {{ {tune.removesuffix(', ')} }}\n" if tune else ""
     written_for = f"\nhome  = {{ {', '.join(f'{size} = {n}' for size, n in home.items())} }}" if home else ""
     for values, longest in product(VALUES, dict.fromkeys(limit for limit, _ in LIMITS[1:])):
-        most = {size: min(longest, ROWS) for size in sizes} | ({"rows": ROWS} if roles.takes_vector else {})
+        most = {size: ROWS if size == "rows" and roles.takes_vector else min(longest, ROWS) for size in sizes}
         most = {size: max(most[size], home.get(size, 1)) for size in sizes}
         axes = ", ".join(f'{size} = "1..{most[size]}"' for size in sizes)
         if said.only_home:
@@ -124,19 +140,40 @@ def written(
         )
 
 
-def value_of(parameter: Parameter, roles: Roles) -> str:
-    """What an argument that is no array is most likely to be; empty where nobody can tell."""
-    name = name_of(parameter)
-    dimensions = {size for shape in roles.inputs.values() for size in shape}
+def values_of(
+    parameters: Sequence[Parameter], roles: Roles, known: Mapping[str, tuple[str, ...]], tried: bool
+) -> dict[str, str]:
+    """What each argument that is no array is most likely to be; empty where nobody can tell.
+
+    Where what is made of it is tried first, more is guessed: the threads of a block, and that sizes come in their
+    order where names do not tell of all, as in (N, C).
+    """
+    values = {name_of(one): given_value(known, name_of(one)) or value_of(one) for one in parameters}
+    numbers = [name for one in parameters if is_whole(one) and not values[name := name_of(one)]]
+    threads = {name: "256" for name in numbers if tried and THREADS.fullmatch(name)}
+    numbers, sizes = [name for name in numbers if name not in threads], dimensions_of(roles)
+    by_name = {name: next((size for size in sorted(sizes) if named(size, [name])), "") for name in numbers}
+    if tried and len(numbers) == len(sizes) and {*by_name.values()} != {*sizes}:
+        by_name = dict(zip(numbers, sizes, strict=True))
+    return {**values, **threads, **by_name}
+
+
+def value_of(parameter: Parameter) -> str:
+    """What an argument is that is no size, if its name or its type says so."""
     if "optional" in parameter.text:
         return "c10::nullopt"
-    if DIMENSION.fullmatch(name):
+    if DIMENSION.fullmatch(name_of(parameter)):
         return "-1"
-    if re.match(r"(?:const\s+)?bool\b", parameter.text):
-        return "false"
-    if parameter.bytes and not parameter.is_float:
-        return next((size for size in sorted(dimensions) if named(size, [name])), "")
-    return ""
+    return "false" if re.match(r"(?:const\s+)?bool\b", parameter.text) else ""
+
+
+def is_whole(parameter: Parameter) -> bool:
+    return bool(parameter.bytes) and not parameter.is_float and not parameter.is_pointer
+
+
+def dimensions_of(roles: Roles) -> list[str]:
+    """The sizes of an op's inputs."""
+    return list(dict.fromkeys(size for shape in roles.inputs.values() for size in shape if size != "1"))
 
 
 def is_tensor(parameter: Parameter) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kfuzz.claiming.guess import guessed
+from kfuzz.claiming.guess import check_op, guessed
 from kfuzz.claiming.guess_call import claim_for_python, kernel_of_module
 from kfuzz.claiming.guess_host import RETURNED, FunctionWords, entries_for, host_claims
 from kfuzz.claims import front_matter
@@ -18,7 +18,6 @@ from kfuzz.claims.front_matter import is_python_file, shown_path
 from kfuzz.claims.kernel import Kernel, load, read
 from kfuzz.claims.roles import roles_of
 from kfuzz.devices import ClaimError
-from kfuzz.oracle.op import op_names
 
 SAID_IN_A_FILE = ("op", "entry", "home", "arguments", "accuracy", "values")
 """Keys of a claim for many files, each of which has its own function and arrays."""
@@ -80,13 +79,6 @@ def kernel_named(target: str, unclaimed: Unclaimed | None) -> Kernel:
     if unclaimed.said.entry:
         raise ClaimError(f"{target}: the function is named already; leave --entry out")
     return kernel_of_module(target, op, unclaimed.said, unclaimed.words)
-
-
-def check_op(where: str, op: str) -> None:
-    """A ClaimError where the oracle does not know the op, or nobody says it."""
-    if op not in op_names():
-        told = f"no op {op}; there are {', '.join(op_names())}" if op else "say what it computes: --op softmax"
-        raise ClaimError(f"{where}: {told}")
 
 
 def part_of(unclaimed: Unclaimed, values: Mapping[str, object]) -> tuple[str, FunctionWords, str]:

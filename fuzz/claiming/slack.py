@@ -18,7 +18,7 @@ from kfuzz.devices import ClaimError, Device, DeviceError, Probe
 from kfuzz.devices.cpu.counting import Counter
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.find import find
-from kfuzz.oracle.op import Floats
+from kfuzz.oracle.op import Floats, check_inputs
 from kfuzz.search.sizes import row_axis
 
 SIZES = (1000, 300, 32)
@@ -88,7 +88,9 @@ def is_kept(
 def width(kernel: Kernel, inputs: Mapping[str, Floats], accuracy: Accuracy) -> float:
     """The relative error that the claim allows the largest element of its widest output."""
     found = 0.0
-    for enclosure in find(kernel.op).enclose(inputs, accuracy, kernel.special).values():
+    op = find(kernel.op)
+    by_rows = check_inputs(kernel.op, op, inputs)
+    for enclosure in op.enclose(by_rows, accuracy, kernel.special).values():
         at = np.unravel_index(np.nanargmax(np.abs(enclosure.want)), enclosure.want.shape)
         want = abs(float(enclosure.want[at]))
         if want:
