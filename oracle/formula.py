@@ -297,7 +297,7 @@ class FormulaOp:
         self, output: str, d: str, inputs: NamedReals, sizes: Mapping[str, int], scalars: Mapping[str, float]
     ) -> bool:
         with_d = [n for n, role in self.roles.items() if d in role.dimensions]
-        if d == "1" or not any(self.roles[n].is_float for n in with_d):
+        if d.isdigit() or not any(self.roles[n].is_float for n in with_d):
             return False
         for place in range(sizes[d]):
             tainted = dict(inputs)
@@ -336,13 +336,14 @@ class FormulaOp:
         return True
 
     def small_sizes(self, n: int) -> dict[str, int]:
-        """Mapping[str, int] of about n for which the op's axes rules hold."""
+        """Sizes of about n for which the op's axes rules hold; a dimension that is a number has that size."""
         names = list(
             dict.fromkeys(d for role in (*self.roles.values(), *self.outputs.values()) for d in role.dimensions)
         )
-        names = [name for name in names if name != "1"]
+        fixed = {name: int(name) for name in names if name.isdigit()}
+        names = [name for name in names if not name.isdigit()]
         for choice in itertools.product(*([n, 2 * n, 1, max(n // 2, 1)] for _ in names)):
-            sizes = dict(zip(names, choice, strict=True))
+            sizes = dict(zip(names, choice, strict=True)) | fixed
             if self.admits(sizes):
                 return sizes
         raise OracleError(f"{self.name}: no sizes of about {n} satisfy {' and '.join(self.where)}")

@@ -17,7 +17,7 @@ from kfuzz.claims.reading import check_keys, read_word, table
 from kfuzz.claims.roles import Roles
 from kfuzz.devices import ArrayLibrary, ClaimError, PythonCall, names_together
 
-KEYS = ("entry", "args", "given", "returns", "library", "strides", "stream", "home")
+KEYS = ("entry", "args", "given", "returns", "library", "strides", "stream", "home", "reference")
 KEY: KeyPath = ("call",)
 USUAL = ("ModelNew", "forward", "custom_kernel", "run", "Model")
 """What the function is called where a file has several; of a class it is `forward` of one object."""

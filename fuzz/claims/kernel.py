@@ -25,6 +25,7 @@ from kfuzz.claims.formula_claims import each_count, read_scalars
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.launches import Launch, read_launches
 from kfuzz.claims.reading import Sizes, at, check_keys, evaluate
+from kfuzz.claims.references import with_reference
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import Axis, Broken
 from kfuzz.claims.steps import is_chosen, step_of
@@ -209,6 +210,7 @@ def load(path: Path | str) -> Kernel:
 def read(front: FrontMatter) -> Kernel:
     """The kernel that a front matter and the source below it make; of one text one kernel, which is read once."""
     check_keys(front, (), (*claim.KEYS, "call") if front.is_python else claim.KEYS)
+    front = with_reference(front) if front.is_python else front
     roles = roles_of(claim.read_op(front))
     if front.is_python:
         front = completed(front, roles)

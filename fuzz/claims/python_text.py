@@ -22,7 +22,7 @@ LIBRARIES: dict[str, ArrayLibrary] = {
 """A package that a file imports, and whose arrays its functions take; of several the first here."""
 
 
-OF_A_BENCHMARK = ("get_inputs", "get_init_inputs", "generate_input", "check_implementation", "ref_kernel")
+OF_A_BENCHMARK = ("get_inputs", "get_init_inputs", "generate_input", "check_implementation", "ref_kernel", "reference")
 """Functions beside a submission that are not what it submits."""
 MODEL = "Model"
 """How classes begin whose `forward` is what counts: Model, and ModelNew, as submissions to KernelBench have them."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.references import is_reference
 from kfuzz.devices import Finding, Outcome, Run
 from kfuzz.devices.headers import sources
 from kfuzz.devices.kinds import Kind
@@ -40,10 +41,19 @@ def is_suspect(outcome: Outcome, judged: Judged) -> bool:
 def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judged: Judged) -> tuple[Defect, ...]:
     """Every defect of a trial, the device's first; one for each bucket."""
     answers = [_with_cause(kernel, case, one) for one in _of_oracle(kernel, scene, outcome, judged)]
+    if is_reference(kernel.op):
+        answers = [_suspected(one) for one in answers]
     told = {answer.kind for answer in answers} & {"stateful"}  # a wrong answer says it better than one that differs
     seen = (one for one in outcome.findings if one.severity == "error" or one.kind not in told)
     every = [*(seen_defect(scene, one, partial(text_of, kernel)) for one in seen), *answers]
     return tuple({defect.bucket: defect for defect in reversed(every)}.values())[::-1]
+
+
+def _suspected(defect: Defect) -> Defect:
+    """What differs from a reference: that is one way to compute the op, and another way may be as right."""
+    kind: Kind = "suspect"
+    bucket = defect.bucket.replace(f": {defect.kind}", f": {kind}, {defect.kind}", 1)
+    return replace(defect, kind=kind, severity="warning", bucket=bucket, fault=bucket, ratio=None)
 
 
 def seen_defect(scene: Scene, found: Finding, text: TextOf) -> Defect:

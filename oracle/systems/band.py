@@ -348,6 +348,12 @@ class Bands:
         lo, hi, nan = (np.concatenate(pair, axis=-1) for pair in zip(*parts, strict=True))
         return self.value(lo, hi, nan, "join", a, b)
 
+    def unknown(self, why: str, *sizes: int) -> Quantity:
+        """Anything, and NaN."""
+        end = np.full(sizes, INF)
+        self.note(why, end > 0)
+        return self.value(self.E.of(-end), self.E.of(end), end > 0)
+
     def keep(self, a: Quantity, name: str) -> Quantity:
         """R9: what a kernel may hold in a narrower format under this name, at a scale of its own: relative."""
         narrow = self.claim.kept(name)

@@ -138,6 +138,9 @@ class Exact:
     def join(self, a: Quantity, b: Quantity) -> Quantity:
         return self.value(np.concatenate([a.x, b.x], axis=-1))
 
+    def unknown(self, why: str, *sizes: int) -> Quantity:
+        return self.input(np.full(sizes, np.nan))
+
 
 FAST: dict[str, Callable[[Reals], Reals]] = {
     "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "erf": ERF,

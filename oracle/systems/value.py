@@ -68,6 +68,20 @@ class Quantity:
         shape = self.shape
         return self._like([np.broadcast_to(part, shape)[place] for part in self.parts], ("part", self))
 
+    def reshaped(self, *sizes: int) -> "Quantity":
+        """The same elements in another shape."""
+        shape = self.shape
+        return self._like([np.broadcast_to(part, shape).reshape(sizes) for part in self.parts], ("part", self))
+
+    def permuted(self, order: tuple[int, ...]) -> "Quantity":
+        """The axes in another order."""
+        shape = self.shape
+        return self._like([np.broadcast_to(part, shape).transpose(order) for part in self.parts], ("part", self))
+
+    def expanded(self, *sizes: int) -> "Quantity":
+        """The same elements many times, where an axis has one."""
+        return self._like([np.broadcast_to(part, sizes) for part in self.parts], ("part", self))
+
     def _like(self, parts: list[Reals], how: tuple[Any, ...]) -> "Quantity":
         """The same elements elsewhere."""
         if len(parts) > 1 and self.parts[0] is self.parts[1]:
@@ -112,7 +126,7 @@ class System(Protocol):
 
     Axes are counted from the end and stay in place, with one element, after a reduction. `sum` names the sum, so that
     a claim can speak of it; `starts` are what the sums of a product of matrices start at. `index` and `size` are plain
-    integers, for masks.
+    integers, for masks. `unknown` is of this shape, and nothing is known of it: what depends on it is not judged.
     """
 
     inf: float
@@ -151,6 +165,7 @@ class System(Protocol):
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity: ...
     def keep(self, a: Quantity, name: str) -> Quantity: ...
     def join(self, a: Quantity, b: Quantity) -> Quantity: ...
+    def unknown(self, why: str, *sizes: int) -> Quantity: ...
 
 
 WORDS = tuple(word for word, asked in vars(System).items() if callable(asked) and not word.startswith("_"))

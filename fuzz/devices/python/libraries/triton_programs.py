@@ -1,7 +1,7 @@
 """Triton's own interpreter with its memory looked at: each load and store, element by element. Needs no GPU.
 
-It uses what Triton keeps private, so only tested versions are taken, and each launch makes sure that it is seen. The
-only file that imports triton.
+It uses what Triton keeps private, so only tested versions are taken, and each launch makes sure that it is seen. Of
+two files that import triton the one that others ask.
 """
 
 import ctypes
@@ -21,6 +21,7 @@ from triton.runtime import interpreter
 from kfuzz.devices import ClaimError, DeviceError, Finding
 from kfuzz.devices.kinds import Kind
 from kfuzz.devices.layout import OUTPUT, POISONS
+from kfuzz.devices.python.libraries import triton_bfloat16
 
 TESTED = ("3.6.",)
 NUMPY = "2.4.0"
@@ -169,6 +170,7 @@ class Watch:
             told = f"triton {triton.__version__} does not run its loops with numpy {np.__version__}"
             raise ClaimError(f"{told}: pip install 'numpy<{NUMPY}'")
         self.programs: Programs | None = None
+        triton_bfloat16.install()
         builder, grid = interpreter.InterpreterBuilder, interpreter.GridExecutor
         self._real = {name: getattr(builder, name) for name in ("create_masked_load", "create_masked_store")}
         self._launch = grid.__call__
@@ -209,8 +211,8 @@ class Watch:
         if self.programs is None:
             return self._real["create_masked_load"](builder, pointers, mask, other, *rest)
         element = pointers.get_element_ty()
-        dtype = interpreter._get_np_dtype(element)
-        good = self.programs.allowed(np.asarray(pointers.data), np.asarray(mask.data), dtype.itemsize, False, None)
+        dtype, size = interpreter._get_np_dtype(element), element.primitive_bitwidth // 8 or 1
+        good = self.programs.allowed(np.asarray(pointers.data), np.asarray(mask.data), size, False, None)
         mask = interpreter.TensorHandle(good, mask.dtype)
         if other is None and not good.all():  # undefined, and 0 only here
             other = interpreter.TensorHandle(undefined(pointers.data.shape, dtype), element)
@@ -219,7 +221,7 @@ class Watch:
     def _store(self, builder: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:  # noqa: ANN401
         if self.programs is None:
             return self._real["create_masked_store"](builder, pointers, value, mask, *rest)
-        data = np.asarray(value.data)
+        data = triton_bfloat16.narrow(value.data) if triton_bfloat16.is_bfloat16(pointers) else np.asarray(value.data)
         good = self.programs.allowed(np.asarray(pointers.data), np.asarray(mask.data), data.dtype.itemsize, True, data)
         return self._real["create_masked_store"](
             builder, pointers, value, interpreter.TensorHandle(good, mask.dtype), *rest

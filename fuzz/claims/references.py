@@ -1,0 +1,198 @@
+"""`op = "reference"`: the formula of a torch reference, which a process of its own traces and writes.
+
+What torch traced becomes the text of an op like any other, kept among the caches by what it says; before it is
+believed it has to give what the reference gives, at several sizes. Knows files and processes; torch is not imported.
+"""
+
+import base64
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup, shown_path
+from kfuzz.claims.python_text import read_text
+from kfuzz.devices import ClaimError, cache
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.op import OracleError
+
+OP = "reference"
+KEY: KeyPath = ("call", "reference")
+USUAL = ("reference", "ref_kernel", "Model")
+"""What a reference is called, where nobody says."""
+BESIDE = ("reference.py", "ref.py")
+"""Files beside a submission that hold its reference, where its own does not."""
+FOLDER = "references"
+TRACER = "kfuzz.devices.python.libraries.torch_tracing"
+SECONDS = 300.0
+INPUT = re.compile(r"\s*\w+\s*\[([^\]]*)\]\s*->\s*(\w+)")
+AXIS = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
+AGREE = 2.0**-14
+"""Of the largest answer: float32 at the least sizes errs by less, and an operation that is read wrongly by more."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference by its name, in a file with this text."""
+
+    path: Path
+    source: str
+    name: str
+
+
+def with_reference(front: FrontMatter) -> FrontMatter:
+    """The claim, in which a reference stands for the formula that was made of it."""
+    if lookup(front.values, ("op",)) != OP:
+        return front
+    found = reference_of(front)
+    question = asked(front, found)
+    key = cache.key("reference 1", tracer_text(), json.dumps(question, sort_keys=True))
+    raw = cache.fetch(f"{FOLDER}/{key}.json")
+    if raw is None:
+        raw = traced(front, question)
+        cache.save(f"{FOLDER}/{key}.json", raw)
+    answer = json.loads(raw)
+    if "error" in answer:
+        raise front.error(("op",), f"{found.name} in {shown_path(found.path)}: {answer['error']}")
+    formula = placed(found, answer)
+    check_agrees(front, formula, answer)
+    return replace(front, values={**front.values, "op": str(formula)})
+
+
+def reference_of(front: FrontMatter) -> Reference:
+    """The one that is named, else the usual one in the file, else in a file beside it."""
+    said = lookup(front.values, KEY)
+    files = [(front.path, front.source)]
+    for name in BESIDE:
+        path = front.path.resolve().parent / name
+        if path.is_file() and path != front.path.resolve():
+            files.append((path, path.read_text(encoding="utf-8-sig")))
+    for path, source in files:
+        known = read_text(source).names
+        for name in (str(said),) if said is not None else USUAL:
+            if name in known:
+                return Reference(path, source, name)
+    wanted = f"no {said} in the file" if said is not None else f"no reference; one is called {' or '.join(USUAL)}"
+    raise front.error(KEY if said is not None else ("op",), f"{wanted}, or stands in {BESIDE[0]} beside it")
+
+
+def asked(front: FrontMatter, found: Reference) -> dict[str, object]:
+    """What the tracer is told: the file, and the shapes of the inputs where the claim has some."""
+    arrays, axes = front.values.get("arrays"), front.values.get("axes")
+    inputs = {}
+    for text in arrays.values() if isinstance(arrays, dict) else ():
+        if read := INPUT.match(str(text)):
+            inputs[read[2]] = [size.strip() for size in read[1].split(",") if size.strip()]
+    if wrong := [size for dims in inputs.values() for size in dims if not (size.isidentifier() or size.isdigit())]:
+        told = f"a size of a reference's input is a name or a number, not {wrong[0]}"
+        raise front.error(("arrays",), told)
+    ranges = {name: range_of(axis) for name, axis in axes.items()} if isinstance(axes, dict) else {}
+    return {
+        "path": str(found.path.resolve()), "source": found.source, "reference": found.name, "inputs": inputs,
+        "axes": {name: one for name, one in ranges.items() if one}, "title": f"{found.name} of {found.path.name}",
+    }  # fmt: skip
+
+
+def range_of(axis: object) -> tuple[int, int, int] | None:
+    """Least, most and multiple of an axis as it is written; None where it says neither."""
+    if isinstance(axis, str) and (found := AXIS.fullmatch(axis)):
+        return int(found[1]), int(found[2]), 1
+    if isinstance(axis, list) and axis and all(type(one) is int for one in axis):
+        return min(axis), max(axis), 1
+    if isinstance(axis, dict) and all(type(axis.get(key)) is int for key in ("min", "max")):
+        multiple = axis.get("multiple", 1)
+        return axis["min"], axis["max"], multiple if type(multiple) is int else 1
+    return None
+
+
+def tracer_text() -> str:
+    """What the formula's text depends on beside the reference's own: the tracer and its table."""
+    python = Path(cache.__file__).parent / "python"
+    files = python / "aten.py", python / "libraries" / "torch_tracing.py"
+    return "".join(path.read_text(encoding="utf-8") for path in files)
+
+
+def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
+    """The answer of the tracer, with its arrays, as it is kept; ClaimError where there is no torch."""
+    with cache.scratch() as folder:
+        (folder / "question.json").write_text(json.dumps(question), encoding="utf-8")
+        words = [sys.executable, "-m", TRACER, str(folder)]
+        usual = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"}
+        try:
+            ran = subprocess.run(words, capture_output=True, text=True, check=False, timeout=SECONDS, env=usual)
+        except subprocess.TimeoutExpired:
+            raise front.error(("op",), f"the reference was not traced within {SECONDS:.0f} s") from None
+        if not (folder / "answer.json").is_file():
+            said = (ran.stderr.strip().splitlines() or ["it ended"])[-1]
+            missing = "; pip install torch" if "No module named 'torch'" in said else ""
+            raise front.error(("op",), f"the reference cannot be traced: {said[:200]}{missing}")
+        answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
+        answer["arrays"] = base64.b64encode((folder / "arrays.npz").read_bytes()).decode()
+        return json.dumps(answer).encode()
+
+
+def placed(found: Reference, answer: Mapping[str, str]) -> Path:
+    """The formula as a file, by what it says: an edit of the kernel beside the reference leaves it what it is."""
+    arrays = arrays_of(answer, "constant ")
+    text = answer["formula"]
+    digest = cache.key(text, *(part for name, held in arrays.items() for part in (name, held.tobytes())))[:12]
+    path = cache.folder() / FOLDER / digest / f"{found.path.stem.partition(':')[0]}.py"
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if arrays:
+            np.savez(path.with_suffix(f".{os.getpid()}.npz"), **arrays)  # type: ignore[arg-type]  # by name
+            path.with_suffix(f".{os.getpid()}.npz").replace(path.with_suffix(".npz"))
+        path.with_suffix(f".{os.getpid()}").write_text(text, encoding="utf-8")
+        path.with_suffix(f".{os.getpid()}").replace(path)
+    return path
+
+
+def arrays_of(answer: Mapping[str, str], prefix: str) -> dict[str, np.ndarray]:
+    """The arrays of an answer whose names begin so, without that."""
+    with np.load(io.BytesIO(base64.b64decode(answer["arrays"]))) as held:
+        return {name.removeprefix(prefix): held[name] for name in held.files if name.startswith(prefix)}
+
+
+def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str]) -> None:
+    """A ClaimError where the formula gives something else than the reference did."""
+    done = path.with_suffix(".agrees")
+    if done.is_file():
+        return
+    try:
+        op = find(str(path))
+        assert isinstance(op, FormulaOp), "of a file of one's own"
+        number = 0
+        while inputs := arrays_of(answer, f"input {number} "):
+            wanted, got = arrays_of(answer, f"output {number} "), op.wanted(inputs, {})
+            for name, want in wanted.items():
+                check_close(front, name, want, np.asarray(got[name], dtype=np.float64))
+            number += 1
+    except OracleError as error:
+        raise front.error(("op",), f"the formula that was made of the reference is none: {error}") from None
+    done.touch()
+
+
+def check_close(front: FrontMatter, name: str, want: np.ndarray, got: np.ndarray) -> None:
+    """One output at one set of sizes; what is not known agrees with anything."""
+    known = np.isfinite(got.reshape(want.shape)) & np.isfinite(want)
+    most = np.abs(want[known]).max(initial=0.0)
+    apart = np.abs(got.reshape(want.shape)[known] - want[known]).max(initial=0.0)
+    if apart > AGREE * most:
+        found = f"{name} of the formula made of the reference is off by {apart:.3g} at shape {list(want.shape)}"
+        raise front.error(("op",), f"{found}: it depends on more than its inputs and their sizes, and is not judged")
+
+
+def is_reference(op: str) -> bool:
+    """Whether an op was made of a reference: what is wrong by it is suspect, and no more."""
+    return Path(op).parent.parent == cache.folder() / FOLDER
+
+
+__all__ = ["ClaimError", "is_reference", "with_reference"]

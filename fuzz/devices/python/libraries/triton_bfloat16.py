@@ -1,0 +1,113 @@
+"""bfloat16 in Triton's interpreter, which holds it as integers of 16 bits: it adds and multiplies these.
+
+It also cuts where a card rounds. Here a bfloat16 is held as the float32 that it is, and rounded to nearest, ties to
+even, wherever it is made.
+"""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from triton import language as tl
+from triton.runtime import interpreter
+
+Array = NDArray[Any]
+Handle = Any
+"""A value of the interpreter's, `interpreter.TensorHandle`."""
+
+
+def is_bfloat16(handle: Handle) -> bool:
+    """Whether a value is of bfloat16, or an address of one."""
+    return bool(handle.get_element_ty() == tl.bfloat16)
+
+
+def wide(bits: Array) -> Array:
+    """The numbers that 16 bits stand for."""
+    return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)
+
+
+def narrow(numbers: Array, cut: bool = False) -> Array:
+    """The bits of the nearest bfloat16, or of the next one toward zero; a NaN stays one."""
+    bits = np.ascontiguousarray(numbers, np.float32).view(np.uint32)
+    rounded = bits if cut else bits + (((bits >> 16) & 1) + np.uint32(0x7FFF))
+    return (np.where(np.isnan(numbers), bits | np.uint32(0x400000), rounded) >> 16).astype(np.uint16)
+
+
+def rounded(numbers: Array, cut: bool = False) -> Array:
+    """The nearest bfloat16 as a float32."""
+    with np.errstate(all="ignore"):
+        return wide(narrow(np.asarray(numbers, np.float32), cut)).reshape(np.shape(numbers))
+
+
+def install() -> None:
+    """Have the interpreter hold bfloat16 so; what it does with other types stays as it is."""
+    builder, handle = interpreter.InterpreterBuilder, interpreter.TensorHandle
+    dtype_of, is_valid = interpreter._get_np_dtype, interpreter._validate_np_data_size
+    binary, cast = builder.binary_op, builder.cast_impl
+    load, store, add = builder.create_masked_load, builder.create_masked_store, builder.create_atomic_rmw
+    convert, view = builder.create_fp_to_fp, builder.create_bitcast
+
+    def dtype(of: Any) -> np.dtype[Any]:  # noqa: ANN401  Triton has no types for it
+        return np.dtype(np.float32) if of.scalar == tl.bfloat16 else dtype_of(of)
+
+    def valid(array: Array, of: Any) -> bool:  # noqa: ANN401
+        return bool(array.itemsize <= 4 if of == tl.bfloat16 else is_valid(array, of))
+
+    def operation(self: Any, one: Handle, other: Handle, op: Callable[..., Array]) -> Handle:  # noqa: ANN401
+        made = binary(self, one, other, op)
+        if is_bfloat16(made) and made.data.dtype == np.float32:
+            made.data = rounded(made.data)
+        return made
+
+    def cast_to(self: Any, src: Handle, to: Any) -> Handle:  # noqa: ANN401
+        if to.scalar == tl.bfloat16:
+            return handle(rounded(src.data), to.scalar)
+        return handle(src.data.astype(dtype(to)), to.scalar) if is_bfloat16(src) else cast(self, src, to)
+
+    def convert_to(self: Any, src: Handle, to: Any, mode: Any) -> Handle:  # noqa: ANN401
+        if tl.bfloat16 not in (to.scalar, src.get_element_ty()):
+            return convert(self, src, to, mode)
+        if to.scalar == tl.bfloat16:
+            return handle(rounded(src.data, mode == interpreter._ir.ROUNDING_MODE.RTZ), to.scalar)
+        return cast_to(self, src, to)
+
+    def bits(self: Any, src: Handle, to: Any) -> Handle:  # noqa: ANN401
+        if is_bfloat16(src):
+            return handle(narrow(src.data).view(dtype_of(to)), to.scalar)
+        return handle(wide(src.data.view(np.uint16)), to.scalar) if to.scalar == tl.bfloat16 else view(self, src, to)
+
+    def loaded(self: Any, pointers: Handle, mask: Handle, other: Handle, *rest: Any) -> Handle:  # noqa: ANN401
+        if not is_bfloat16(pointers):
+            return load(self, pointers, mask, other, *rest)
+        left = np.zeros(pointers.data.shape, np.float32) if other is None else other.data
+        held = interpreter._interpreter.load(pointers.data, mask.data, narrow(left), np.dtype(np.uint16))
+        return handle(wide(held), tl.bfloat16)
+
+    def stored(self: Any, pointers: Handle, value: Handle, mask: Handle, *rest: Any) -> Any:  # noqa: ANN401
+        if not is_bfloat16(pointers):
+            return store(self, pointers, value, mask, *rest)
+        return interpreter._interpreter.store(pointers.data, narrow(value.data), mask.data)
+
+    def added(self: Any, op: Any, pointers: Handle, value: Handle, mask: Handle, *rest: Any) -> Handle:  # noqa: ANN401
+        if not is_bfloat16(pointers):
+            return add(self, op, pointers, value, mask, *rest)
+        before = np.zeros(pointers.data.shape, np.float32)
+        numbers = np.broadcast_to(value.data, pointers.data.shape)
+        for at in np.ndindex(pointers.data.shape):
+            if np.broadcast_to(mask.data, pointers.data.shape)[at]:
+                cell = ctypes.c_uint16.from_address(int(pointers.data[at]))
+                before[at] = wide(np.asarray(cell.value))
+                cell.value = int(narrow(before[at] + numbers[at]))
+        return handle(before, tl.bfloat16)
+
+    interpreter._get_np_dtype, interpreter._validate_np_data_size = dtype, valid
+    builder.binary_op, builder.cast_impl, builder.create_fp_to_fp, builder.create_bitcast = (
+        operation, cast_to, convert_to, bits,
+    )  # fmt: skip
+    builder.create_masked_load, builder.create_masked_store, builder.create_atomic_rmw = loaded, stored, added
+    builder.get_bf16 = lambda _, value: handle(rounded(np.array([value])), tl.bfloat16)
+
+
+__all__ = ["install", "narrow", "wide"]

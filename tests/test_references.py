@@ -1,0 +1,139 @@
+"""A torch reference as an op: its formula is as tight as the one that is written by hand, and accuses nobody."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.devices import ClaimError
+from kfuzz.devices.python import aten
+from kfuzz.devices.python.device import PythonDevice
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.verdict import Special
+from kfuzz.trials.trial import Trial, run_trial
+
+ROWS = 'x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y"'
+WEIGHTED = 'x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y"'
+HEADS = (
+    'q = "f32[heads, rows, d] -> q", k = "f32[heads, keys, d] -> k", v = "f32[heads, keys, dv] -> v", '
+    'o = "f32[heads, rows, dv] <- y"'
+)
+REFERENCES = {
+    "softmax": (ROWS, "x", "torch.softmax(x, -1)"),
+    "layer_norm": (WEIGHTED, "x, w, b", "F.layer_norm(x, (x.shape[-1],), w, b, 1e-5)"),
+    "attention": (HEADS, "q, k, v", "torch.softmax(q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5, -1) @ v"),
+}
+SIZES = {"rows": 5, "cols": 70, "heads": 2, "keys": 30, "d": 16, "dv": 8}
+
+
+def written(folder: Path, arrays: str, parameters: str, reference: str, forward: str = "") -> Path:
+    path = folder / "theirs.py"
+    claim = f'# /// kernel\n# op = "reference"\n# arrays = {{ {arrays} }}\n# ///\n'
+    functions = [f"def {name}({parameters}):\n    return {text}\n"
+                 for name, text in (("reference", reference), ("forward", forward or reference))]  # fmt: skip
+    path.write_text("\n\n".join([f"{claim}import torch\nimport torch.nn.functional as F\n", *functions]))
+    return path
+
+
+def formula_of(op: str) -> FormulaOp:
+    found = find(op)
+    assert isinstance(found, FormulaOp)
+    return found
+
+
+def trials(kernel: Kernel, count: int) -> Iterator[Trial]:
+    device = PythonDevice()
+    try:
+        for index in range(count):
+            attempt = attempt_of(kernel, 3, index, 1 << 12)
+            yield run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 3, index, 2, 10.0))
+    finally:
+        device.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", REFERENCES)
+def test_a_references_bound_is_as_tight_as_the_formulas(op: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    made, own = formula_of(load(written(tmp_path, *REFERENCES[op])).op), formula_of(op)
+    rng = np.random.default_rng(0)
+    inputs = {role: rng.standard_normal([SIZES[d] for d in dims]).astype("f4") for role, dims in own.INPUTS.items()}
+    (one,), (other,) = (each.enclose(inputs, Accuracy(), Special()).values() for each in (made, own))
+    # The scale is worked out by two roundings more (R3), beside the thirty of the sums.
+    assert np.median((one.hi - one.lo) / (other.hi - other.lo)) < 32 / 30
+
+
+@pytest.mark.slow
+def test_what_differs_from_a_reference_is_suspect_and_no_error(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    arrays, parameters, reference = REFERENCES["softmax"]
+    wrong = load(written(tmp_path, arrays, parameters, reference, "torch.softmax(x * 1.001, -1)"))
+    found = list(trials(wrong, 12))
+    assert {defect.kind for trial in found for defect in trial.defects} == {"suspect"}
+    assert not any(trial.errors for trial in found)
+
+
+@pytest.mark.slow
+def test_a_kernel_that_computes_as_its_reference_does_is_kept(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    fused = "(x - x.amax(-1, keepdim=True)).exp() / (x - x.amax(-1, keepdim=True)).exp().sum(-1, keepdim=True)"
+    arrays, parameters, reference = REFERENCES["softmax"]
+    found = list(trials(load(written(tmp_path, arrays, parameters, reference, fused)), 12))
+    assert [defect.bucket for trial in found for defect in trial.defects] == []
+    assert sum(trial.elements for trial in found) > 50
+
+
+@pytest.mark.slow
+def test_what_no_rule_speaks_of_is_not_judged_and_named(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    kernel = load(written(tmp_path, ROWS, "x", "torch.sort(x, -1).values + x"))
+    found = list(trials(kernel, 4))
+    assert any("torch's sort" in reason for trial in found for reason in trial.reasons)
+    assert sum(trial.elements for trial in found) == 0
+    assert not any(trial.defects for trial in found)
+
+
+@pytest.mark.slow
+def test_a_reference_that_depends_on_more_than_its_inputs_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(ClaimError, match="depends on more than its inputs"):
+        load(written(tmp_path, ROWS, "x", "x * 2 if x.shape[0] > 4 else x * 3"))
+
+
+def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "none.py"
+    path.write_text(
+        f'# /// kernel\n# op = "reference"\n# arrays = {{ {ROWS} }}\n# ///\ndef forward(x):\n    return x\n'
+    )
+    with pytest.raises(ClaimError, match="no reference; one is called reference or ref_kernel or Model"):
+        load(path)
+
+
+def test_leading_dimensions_that_are_merged_for_a_product_are_taken_apart_again() -> None:
+    to = aten.Writer({"n_b": "b"})
+    q = aten.Term("q", ("n_b", "n_h", "n_s", "n_d"))
+    k = aten.Term("k", ("n_b", "n_h", "n_d", "n_t"))
+    one = aten.written(to, "view", "one", (q,), {}, ("n_b*n_h", "n_s", "n_d"))
+    other = aten.written(to, "view", "other", (k,), {}, ("n_b*n_h", "n_d", "n_t"))
+    product = aten.written(to, "bmm", "product", (one, other), {}, ("n_b*n_h", "n_s", "n_t"))
+    apart = aten.written(to, "view", "apart", (product,), {}, ("n_b", "n_h", "n_s", "n_t"))
+    assert apart is not None
+    assert dict(to.lines)[apart.text] == 'N.keep(N.matmul(q, k, "product_whole"), "product_whole")'
+
+
+def test_a_softmax_and_a_product_are_an_average() -> None:
+    to = aten.Writer({})
+    weights = aten.written(to, "_softmax", "p", (aten.Term("x", ("3", "4")), -1, False), {}, ("3", "4"))
+    product = aten.written(to, "mm", "o", (weights, aten.Term("v", ("4", "2"))), {}, ("3", "2"))
+    assert product is not None
+    assert "N.average(p_e, v," in dict(to.lines)["o"]
+
+
+def test_an_operation_that_is_not_in_the_table_is_nothing() -> None:
+    assert aten.written(aten.Writer({}), "sort", "s", (aten.Term("x", ("3",)), -1), {}, ("3",)) is None
+    assert aten.written(aten.Writer({}), "pow", "p", (aten.Term("x", ("3",)), 2.5), {}, ("3",)) is None
