@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from kfuzz.devices.python.aten import POWERS, Operand, Term, Writer, written
+from kfuzz.devices.python.aten import POWERS, Argument, Term, Writer, written
 from kfuzz.devices.python.loading import executed, words_of
 
 FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
@@ -169,13 +169,13 @@ def formula_of(
     title: str,
 ) -> tuple[str, list[str], dict[str, Any], list[str]]:
     """The text of a formula, its outputs, the tensors that it holds and the operations that nobody knows."""
-    read = Reader(graph, inputs, sizes, fixed)
+    read = Traced(graph, inputs, sizes, fixed)
     for node in graph.graph.nodes:
         read.node(node)
     return read.text(title), read.outputs, read.constants, list(dict.fromkeys(read.unknown))
 
 
-class Reader:
+class Traced:
     """Goes through a trace, node by node."""
 
     def __init__(self, graph: Any, inputs: Dims, sizes: Mapping[str, int], fixed: set[str]) -> None:  # noqa: ANN401
@@ -307,7 +307,7 @@ class Reader:
             return self.values[one]
         return one
 
-    def option(self, one: Any) -> Operand:  # noqa: ANN401
+    def option(self, one: Any) -> Argument:  # noqa: ANN401
         found = self.operand(one, "")
         return found if isinstance(found, Term | int | float | str | None) else str(found).removeprefix("torch.")
 

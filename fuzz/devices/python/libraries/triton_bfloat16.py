@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from triton import language as tl
 from triton.runtime import interpreter
 
-Array = NDArray[Any]
+Lanes = NDArray[Any]
 Handle = Any
 """A value of the interpreter's, `interpreter.TensorHandle`."""
 
@@ -23,19 +23,19 @@ def is_bfloat16(handle: Handle) -> bool:
     return bool(handle.get_element_ty() == tl.bfloat16)
 
 
-def wide(bits: Array) -> Array:
+def wide(bits: Lanes) -> Lanes:
     """The numbers that 16 bits stand for."""
     return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)
 
 
-def narrow(numbers: Array, cut: bool = False) -> Array:
+def narrow(numbers: Lanes, cut: bool = False) -> Lanes:
     """The bits of the nearest bfloat16, or of the next one toward zero; a NaN stays one."""
     bits = np.ascontiguousarray(numbers, np.float32).view(np.uint32)
     rounded = bits if cut else bits + (((bits >> 16) & 1) + np.uint32(0x7FFF))
     return (np.where(np.isnan(numbers), bits | np.uint32(0x400000), rounded) >> 16).astype(np.uint16)
 
 
-def rounded(numbers: Array, cut: bool = False) -> Array:
+def rounded(numbers: Lanes, cut: bool = False) -> Lanes:
     """The nearest bfloat16 as a float32."""
     with np.errstate(all="ignore"):
         return wide(narrow(np.asarray(numbers, np.float32), cut)).reshape(np.shape(numbers))
@@ -52,10 +52,10 @@ def install() -> None:
     def dtype(of: Any) -> np.dtype[Any]:  # noqa: ANN401  Triton has no types for it
         return np.dtype(np.float32) if of.scalar == tl.bfloat16 else dtype_of(of)
 
-    def valid(array: Array, of: Any) -> bool:  # noqa: ANN401
+    def valid(array: Lanes, of: Any) -> bool:  # noqa: ANN401
         return bool(array.itemsize <= 4 if of == tl.bfloat16 else is_valid(array, of))
 
-    def operation(self: Any, one: Handle, other: Handle, op: Callable[..., Array]) -> Handle:  # noqa: ANN401
+    def operation(self: Any, one: Handle, other: Handle, op: Callable[..., Lanes]) -> Handle:  # noqa: ANN401
         made = binary(self, one, other, op)
         if is_bfloat16(made) and made.data.dtype == np.float32:
             made.data = rounded(made.data)
