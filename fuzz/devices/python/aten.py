@@ -30,7 +30,7 @@ class Term:
     is_mask: bool = False
 
 
-Argument = Term | float | int | bool | str | None
+Arg = Term | float | int | bool | str | None
 """A tensor, a number, or the text of a number that follows from sizes."""
 
 
@@ -57,10 +57,10 @@ class Writer:
         return self.set(name, f'N.keep({text}, "{name}")')
 
 
-Writing = Callable[[Writer, str, Sequence[Argument], dict[str, Argument], SizeTexts], Term]
+Writing = Callable[[Writer, str, Sequence[Arg], dict[str, Arg], SizeTexts], Term]
 
 
-def of(operand: Argument) -> Text:
+def of(operand: Arg) -> Text:
     """An operand in a formula's text."""
     if isinstance(operand, Term):
         return operand.text
@@ -74,7 +74,7 @@ def of(operand: Argument) -> Text:
 def each(template: str) -> Writing:
     """Element by element: `{0}` and `{1}` are the operands."""
 
-    def rule(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+    def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
         if options.get("alpha", 1) != 1 or options.get("rounding_mode") is not None:
             raise UnknownError
         return Term(to.kept(name, template.format(*map(of, args))), shape)
@@ -82,7 +82,7 @@ def each(template: str) -> Writing:
     return rule
 
 
-def product(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def product(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """a b; of a tensor with itself it is remembered, since a sum of squares may be contracted."""
     del options
     square = of(args[0]) if args[0] == args[1] else ""
@@ -93,7 +93,7 @@ POWERS = {2: "{0} * {0}", 3: "{0} * {0} * {0}", 4: "({0} * {0}) * ({0} * {0})", 
           -0.5: "N.rsqrt({0})", -1: "1.0 / {0}"}  # fmt: skip
 
 
-def power(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def power(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """A power whose exponent is one of a few."""
     del options
     exponent = args[1]
@@ -103,7 +103,7 @@ def power(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Ar
     return Term(to.kept(name, POWERS[exponent].format(of(args[0]))), shape, square=square)
 
 
-def clamp(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def clamp(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """No less than the least, no more than the most."""
     least, most = (options.get(key, args[place] if len(args) > place else None) for key, place in LEAST_AND_MOST)
     text = of(args[0])
@@ -114,7 +114,7 @@ def clamp(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Ar
 LEAST_AND_MOST = (("min", 1), ("max", 2))
 
 
-def gelu(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def gelu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """In either of torch's two ways."""
     x = of(args[0])
     if options.get("approximate", "none") == "none":
@@ -125,7 +125,7 @@ def gelu(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Arg
     return Term(to.kept(name, both), shape)
 
 
-def silu(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def silu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """x sigmoid(x), in one division or in two steps."""
     del options
     x = of(args[0])
@@ -137,14 +137,14 @@ def silu(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Arg
 # -- along axes
 
 
-def whole_number(operand: Argument) -> int:
+def whole_number(operand: Arg) -> int:
     """An axis, or another number that does not follow from sizes."""
     if isinstance(operand, bool) or not isinstance(operand, int):
         raise UnknownError
     return operand
 
 
-def tensor(operand: Argument) -> Term:
+def tensor(operand: Arg) -> Term:
     """A tensor of numbers."""
     if not isinstance(operand, Term) or operand.is_mask:
         raise UnknownError
@@ -178,7 +178,7 @@ def without(text: Text, axis: int) -> Text:
 def reduction(word: str) -> Writing:
     """A reduction over axes; `word` makes it of the tensor, its name and the axis."""
 
-    def rule(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+    def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
         x = tensor(args[0])
         said: object = args[1] if len(args) > 1 else options.get("dim")
         axes = axes_of(x, said)
@@ -213,7 +213,7 @@ SUM = 'N.sum({x}, "{name}", axis={axis})'
 MEAN = 'N.mean({x}, "{name}", axis={axis})'
 
 
-def softmax(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def softmax(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """exp(x - m) / sum exp(x - m)."""
     del options
     x = tensor(args[0])
@@ -223,13 +223,13 @@ def softmax(to: Writer, name: str, args: Sequence[Argument], options: dict[str, 
     return Term(text, shape, weights=e if axis == -1 else "")
 
 
-def safe_softmax(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def safe_softmax(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """A softmax whose rows of nothing but -inf are zero."""
     to.masked_is_zero = True
     return softmax(to, name, args, options, shape)
 
 
-def log_softmax(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def log_softmax(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """x - log sum exp(x), in either of the two ways."""
     del options
     x = tensor(args[0])
@@ -241,7 +241,7 @@ def log_softmax(to: Writer, name: str, args: Sequence[Argument], options: dict[s
     return Term(to.kept(name, text), shape)
 
 
-def logsumexp(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def logsumexp(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """m + log sum exp(x - m)."""
     x = tensor(args[0])
     axes = axes_of(x, args[1] if len(args) > 1 else options.get("dim"))
@@ -251,7 +251,7 @@ def logsumexp(to: Writer, name: str, args: Sequence[Argument], options: dict[str
     return finished(to, name, text, shape, len(x.shape), len(axes), axis)
 
 
-def variance(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def variance(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """By any of the algorithms in use."""
     x = tensor(args[0])
     axes = axes_of(x, args[1] if len(args) > 1 else options.get("dim"))
@@ -271,13 +271,13 @@ def moments(to: Writer, name: str, x: Term, axes: list[int], correction: int) ->
     return f"{pair}[0]", f"{pair}[1]"
 
 
-def deviation(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def deviation(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """The root of the variance."""
     made = variance(to, f"{name}_squared", args, options, shape)
     return Term(to.kept(name, f"N.sqrt({made.text})"), shape)
 
 
-def layer_norm(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def layer_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """(x - mean) / sqrt(var + eps) w + b, over the last axes."""
     del options
     x, sizes = tensor(args[0]), args[1]
@@ -288,14 +288,14 @@ def layer_norm(to: Writer, name: str, args: Sequence[Argument], options: dict[st
     return scaled(to, name, normed, args[2:4], shape)
 
 
-def scaled(to: Writer, name: str, text: Text, by: Sequence[Argument], shape: SizeTexts) -> Term:
+def scaled(to: Writer, name: str, text: Text, by: Sequence[Arg], shape: SizeTexts) -> Term:
     """Times a weight, and a bias more, where there are such."""
     weight, bias = by
     text = text if weight is None else f"{to.kept(f'{name}_normed', text)} * {of(weight)}"
     return Term(to.kept(name, text if bias is None else f"{text} + {of(bias)}"), shape)
 
 
-def rms_norm(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def rms_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """x / sqrt(mean x^2 + eps) w, over the last axis."""
     del options
     x, sizes = tensor(args[0]), args[1]
@@ -308,7 +308,7 @@ def rms_norm(to: Writer, name: str, args: Sequence[Argument], options: dict[str,
 # -- products of matrices
 
 
-def matmul(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def matmul(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """A B; of a softmax and values, their average. Batches that were merged for it are taken apart again."""
     del options
     a, b = tensor(args[0]), tensor(args[1])
@@ -322,7 +322,7 @@ def matmul(to: Writer, name: str, args: Sequence[Argument], options: dict[str, A
     return Term(to.kept(name, f'N.matmul({a.text}, {b.text}, "{name}")'), shape)
 
 
-def added_matmul(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def added_matmul(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """bias + A B, whose sums may also start at the bias."""
     if options.get("alpha", 1) != 1 or options.get("beta", 1) != 1:
         raise UnknownError
@@ -330,14 +330,14 @@ def added_matmul(to: Writer, name: str, args: Sequence[Argument], options: dict[
     return Term(to.kept(name, f'N.matmul({a.text}, {b.text}, "{name}", ({bias.text},))'), shape)
 
 
-def times_vector(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def times_vector(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """A x."""
     del options
     a, x = tensor(args[0]), tensor(args[1])
     return Term(to.kept(name, f'N.matmul({a.text}, {x.text}.reshaped(-1, 1), "{name}")[..., 0]'), shape)
 
 
-def attention(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def attention(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """softmax(scale q k^T) v, head by head, where torch has it in one operation."""
     q, k, v = (tensor(one) for one in args[:3])
     flags = [one for one in args[3:] if isinstance(one, bool)] or [bool(options.get("is_causal", False))]
@@ -357,7 +357,7 @@ def attention(to: Writer, name: str, args: Sequence[Argument], options: dict[str
     return Term(to.kept(name, f'N.average({e}, {v.text}, ("{name}_pv", "{name}_row"))'), shape)
 
 
-def running_sum(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def running_sum(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """Of the last axis."""
     del options
     x = tensor(args[0])
@@ -369,7 +369,7 @@ def running_sum(to: Writer, name: str, args: Sequence[Argument], options: dict[s
 # -- the same elements elsewhere
 
 
-def view(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def view(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """Another shape; where leading dimensions are merged for a product, they are not forgotten."""
     del options
     x = args[0]
@@ -385,7 +385,7 @@ def view(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Arg
     return replace(made, whole=x) if is_merged else made
 
 
-def same(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def same(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """A copy."""
     del to, name, options, shape
     if not isinstance(args[0], Term):
@@ -393,7 +393,7 @@ def same(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Arg
     return args[0]
 
 
-def permute(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def permute(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """The axes in another order."""
     del options
     x, order = tensor(args[0]), args[1]
@@ -403,7 +403,7 @@ def permute(to: Writer, name: str, args: Sequence[Argument], options: dict[str, 
     return Term(to.set(name, f"{x.text}.permuted({numbers})"), shape)
 
 
-def transpose(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def transpose(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """Two axes exchanged: of a matrix those that there are."""
     many = len(shape)
     one, other = (whole_number(axis) % many for axis in args[1:3]) if len(args) > 1 else (0, many - 1)
@@ -412,19 +412,19 @@ def transpose(to: Writer, name: str, args: Sequence[Argument], options: dict[str
     return permute(to, name, (args[0], order), options, shape)  # type: ignore[arg-type]  # a list of axes
 
 
-def unsqueeze(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def unsqueeze(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """An axis more, or less, with one element."""
     return view(to, name, args[:1], options, shape)
 
 
-def expand(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def expand(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """The same elements many times."""
     del options
     x = tensor(args[0])
     return x if x.shape == shape else Term(to.set(name, f"{x.text}.expanded({', '.join(shape)})"), shape)
 
 
-def part(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def part(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """A stretch of one axis."""
     del options
     x = tensor(args[0])
@@ -439,7 +439,7 @@ def part(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Arg
     return Term(to.set(name, f"{x.text}[..., {begin}:{end}:{step}{commas}]"), shape)
 
 
-def select(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def select(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """One place of an axis."""
     del options
     x = tensor(args[0])
@@ -448,7 +448,7 @@ def select(to: Writer, name: str, args: Sequence[Argument], options: dict[str, A
     return Term(to.set(name, f"{x.text}[..., {of(args[2])}{commas}]"), shape)
 
 
-def join(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def join(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """Tensors one beside the other along the last axis."""
     del options
     every, axis = args[0], whole_number(args[1]) if len(args) > 1 else 0
@@ -463,7 +463,7 @@ def join(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Arg
 def full(value: float | None) -> Writing:
     """A tensor of one number; None where that is the second operand."""
 
-    def rule(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+    def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
         number = of(args[1]) if value is None else repr(value)
         if options.get("dtype") == "bool":
             sizes = "".join(f"{size}, " for size in shape)
@@ -479,7 +479,7 @@ def full(value: float | None) -> Writing:
 def triangle(sign: str) -> Writing:
     """The mask of what lies on one side of a diagonal; of a mask of ones it is all of it."""
 
-    def rule(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+    def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
         del options
         x = args[0]
         rows, cols = to.dims.get(shape[-2]), to.dims.get(shape[-1])
@@ -494,7 +494,7 @@ def triangle(sign: str) -> Writing:
     return rule
 
 
-def places(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def places(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """0, 1, ... along a dimension."""
     del args, options
     if shape[0] not in to.dims:
@@ -505,7 +505,7 @@ def places(to: Writer, name: str, args: Sequence[Argument], options: dict[str, A
 def compared(template: str) -> Writing:
     """A mask of masks, or of integers."""
 
-    def rule(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+    def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
         del options
         if not all(one.is_mask for one in args if isinstance(one, Term)):
             raise UnknownError
@@ -514,7 +514,7 @@ def compared(template: str) -> Writing:
     return rule
 
 
-def chosen(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def chosen(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """One or the other, by a mask."""
     del options
     mask, one, other = args
@@ -523,7 +523,7 @@ def chosen(to: Writer, name: str, args: Sequence[Argument], options: dict[str, A
     return Term(to.set(name, f"N.where({mask.text}, {of(one)}, {of(other)})"), shape)
 
 
-def filled(to: Writer, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts) -> Term:
+def filled(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """A number where a mask holds."""
     return chosen(to, name, (args[1], args[2], args[0]), options, shape)
 
@@ -612,7 +612,7 @@ RULES: dict[str, Writing] = {
 
 
 def written(
-    to: Writer, op: str, name: str, args: Sequence[Argument], options: dict[str, Argument], shape: SizeTexts
+    to: Writer, op: str, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts
 ) -> Term | None:
     """One operation as lines of the formula; None, and `N.unknown` in its place, where the table does not have it."""
     rule = RULES.get(op) or RULES.get(op.removesuffix("_"))
@@ -624,4 +624,4 @@ def written(
         return None
 
 
-__all__ = ["RULES", "Argument", "Term", "Writer", "written"]
+__all__ = ["RULES", "Arg", "Term", "Writer", "written"]

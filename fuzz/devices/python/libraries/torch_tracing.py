@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from kfuzz.devices.python.aten import POWERS, Argument, Term, Writer, written
+from kfuzz.devices.python.aten import POWERS, Arg, Term, Writer, written
 from kfuzz.devices.python.loading import executed, words_of
 
 FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
@@ -307,7 +307,7 @@ class Traced:
             return self.values[one]
         return one
 
-    def option(self, one: Any) -> Argument:  # noqa: ANN401
+    def option(self, one: Any) -> Arg:  # noqa: ANN401
         found = self.operand(one, "")
         return found if isinstance(found, Term | int | float | str | None) else str(found).removeprefix("torch.")
 
