@@ -54,7 +54,9 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
     known = {**{name: value for name, value in usual.items() if not DIMENSION.fullmatch(name)}, **said.arguments}
     for name in every:
         for arrays, args in orders(roles, functions[name], known):
-            yield from written(op, roles, name, arrays, args, said)
+            yield from written(op, roles, name, arrays, args, said, is_row=False)
+            if roles.takes_vector and "cols" in args and "rows" not in args:
+                yield from written(op, roles, name, arrays, args, said, is_row=True)
 
 
 def entries_for(source: str) -> list[str]:
@@ -111,11 +113,11 @@ def given_value(known: Mapping[str, tuple[str, ...]], name: str) -> str:
 
 
 def written(
-    op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str], said: FunctionWords = NOTHING
+    op: str, roles: Roles, name: str, arrays: list[tuple[str, str]], args: list[str], said: FunctionWords, is_row: bool
 ) -> Iterator[str]:
-    """The claims of one function, for sizes from large to small."""
+    """The claims of one function, for sizes from large to small; of a single row, or of rows."""
     every, sizes = {**roles.inputs, **roles.outputs}, dimensions_of(roles)
-    if roles.takes_vector and not {*sizes}.isdisjoint(args) and "rows" not in args:  # it knows of one row
+    if is_row:
         every = {role: tuple(size for size in shape if size != "rows") or ("1",) for role, shape in every.items()}
         sizes.remove("rows")
     told = ", ".join(
