@@ -58,8 +58,14 @@ def _judge_rows(
     module: Op, asked: Mapping[str, Floats], answered: Mapping[str, Floats], accuracy: Accuracy, special: Special,
     scalars: Mapping[str, float] | None,
 ) -> dict[str, Verdict]:  # fmt: skip
-    enclosures = enclosed(module, asked, answered, accuracy, special, scalars)
-    return {role: _judge_output(module, asked, role, answered[role], enclosures[role]) for role in module.OUTPUTS}
+    """By the first of the forms that a claim may mean, and only what that breaks by the union of them all."""
+    forms = module.forms_of(accuracy.form) if isinstance(module, FormulaOp) else ()
+    for claim in (*([replace(accuracy, form=forms[0])] if len(forms) > 1 else []), accuracy):
+        enclosures = enclosed(module, asked, answered, claim, special, scalars)
+        found = {role: _judge_output(module, asked, role, answered[role], enclosures[role]) for role in module.OUTPUTS}
+        if all(verdict.status != "broken" for verdict in found.values()):
+            break
+    return found
 
 
 def enclosed(

@@ -91,6 +91,47 @@ def test_a_seldom_form_is_right_only_where_a_claim_may_mean_it() -> None:
         )
 
 
+ONE = np.float32(1)
+FINITE = np.float32([[0.8, -1, 2, 0.1, 0]])
+FAINT = np.float32([-2.3e-41, 1, 1, 1, 1])
+INVERSE_RMS = ONE / np.sqrt(np.mean(FINITE * FINITE, axis=1, keepdims=True) + np.float32(1e-6))
+INVERSE_DEVIATION = ONE / np.sqrt(FINITE.var(axis=1, keepdims=True) + np.float32(1e-5))
+FOLDED = INVERSE_DEVIATION * FAINT
+ALL_MASKED = np.float32([[[-np.inf, -np.inf], [0, 0]]])
+OTHERS_WRITE = {
+    "x (r w)": ("rms_norm", {"x": FINITE, "w": FAINT}, "y", FINITE * (INVERSE_RMS * FAINT)),
+    "(x w) r": ("rms_norm", {"x": FINITE, "w": FAINT}, "y", (FINITE * FAINT) * INVERSE_RMS),
+    "folded": (
+        "layer_norm", {"x": FINITE, "w": FAINT, "b": FINITE[0]}, "y",
+        FINITE * FOLDED + (FINITE - FINITE.mean(axis=1, keepdims=True) * FOLDED),
+    ),
+    "0 beyond": ("causal_softmax", {"x": ALL_MASKED}, "y", np.float32([[[np.nan, 0], [0.5, 0.5]]])),
+    "q scale - zero scale": (
+        "dequantize", {"q": np.int32([[1]]), "scale": np.float32([-93.6]), "zero": np.int32([-3])}, "y",
+        np.float32([[np.float32(-93.6) - np.float32(-93.6) * np.float32(-3)]]),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", OTHERS_WRITE)
+def test_what_a_silent_claim_may_mean_is_right_however_it_is_written(written: str) -> None:
+    op, inputs, output, answer = OTHERS_WRITE[written]
+    assert judge(op, inputs, {output: answer}).status == "kept"
+    wrong = judge(op, inputs, {output: np.where(answer == 0, answer, answer * np.float32(1.01))})
+    assert wrong.status == "broken"
+
+
+def test_attention_by_the_logarithm_of_its_sum_is_a_seldom_form() -> None:
+    scores = np.float32([1003.9, 1003.8])
+    inputs = {"q": ROW[None, :, :1] * 0 + 1, "k": scores.reshape(1, 2, 1), "v": np.ones((1, 2, 1), "f4")}
+    m = scores.max()
+    lse = m + np.log(np.exp(scores - m).sum())
+    answer = np.exp(scores - lse).sum().reshape(1, 1, 1)
+    assert judge("attention", inputs, {"o": answer}, Accuracy(form="any")).status == "kept"
+    assert judge("attention", inputs, {"o": answer}).status == "broken"
+    assert judge("attention", inputs, {"o": answer * np.float32(1.001)}, Accuracy(form="any")).status == "broken"
+
+
 def test_a_form_that_the_op_lacks_is_named() -> None:
     x = np.zeros((1, 3), "f4")
     with pytest.raises(OracleError, match="form='three pass': expected two pass or welford or moments"):

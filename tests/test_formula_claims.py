@@ -62,7 +62,7 @@ def test_a_claim_speaks_of_a_formulas_own_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("accuracy", "message"),
     [
-        ('// form = "three pass"', "one of two pass, welford, moments, any is wanted"),
+        ('// form = "three pass"', "moments folded, any is wanted"),
         ('// adds = { sum = "cols" }', "the formula has no sum of this name; it has mean, var, *"),
         ('// adds = { mean = "-1" }', "a count is 0 or more"),
         ('// keep = { e = "f16" }', "the formula has no value of this name; it has none"),

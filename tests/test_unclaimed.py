@@ -232,3 +232,37 @@ def test_an_extension_without_a_claim_is_kept_or_found(path: Path, cpu: CpuDevic
             return
     assert (seen, judged > 100) == (set(), True)
     assert not kinds
+
+
+OF_INTEGERS = """\
+#include <torch/extension.h>
+__global__ void k(float *y, const int *q, const float *s, const int *z, int n, int cols) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = fmaf((float)q[i], s[i / cols], -(float)z[i / cols] * s[i / cols]);
+}
+torch::Tensor forward(torch::Tensor q, torch::Tensor scale, torch::Tensor zero) {
+  auto y = torch::empty({q.size(0), q.size(1)}, scale.options());
+  int n = q.numel();
+  k<<<(n + 255) / 256, 256>>>(y.data_ptr<float>(), q.data_ptr<int>(), scale.data_ptr<float>(), zero.data_ptr<int>(), n,
+                              q.size(1));
+  return y;
+}
+"""
+
+
+def test_arrays_of_an_op_are_of_its_types_and_sizes_as_its_rules_have_them(tmp_path: Path, cpu: CpuDevice) -> None:
+    file = tmp_path / "scales.cu"
+    file.write_text(OF_INTEGERS)
+    kernel = made(file, Unclaimed(op="dequantize"))
+    assert {name: str(array.element) for name, array in kernel.arrays.items()} == {
+        "q": "i32", "scale": "f32", "zero": "i32", "result_y": "f32"
+    }  # fmt: skip
+    for seed in range(20):
+        attempt = plan(kernel, random.Random(seed).randint, budget=1 << 12)  # noqa: S311  sizes, nothing secret
+        assert run_trial(kernel, attempt.case, attempt.tune, cpu, Probe()).errors == ()
+    turned = tmp_path / "turned.cu"
+    turned.write_text(
+        "#include <torch/extension.h>\n"
+        "torch::Tensor forward(torch::Tensor x, torch::Tensor cos, torch::Tensor sin) { return x; }"
+    )
+    assert [rule.text for rule in made(turned, Unclaimed(op="rotary")).where.conditions] == ["d == 2 * half"]

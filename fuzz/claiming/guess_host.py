@@ -121,7 +121,7 @@ def written(
         every = {role: tuple(size for size in shape if size != "rows") or ("1",) for role, shape in every.items()}
         sizes.remove("rows")
     told = ", ".join(
-        f'{array} = "f32[{", ".join(every[role])}] {"->" if role in roles.inputs else "<-"} {role}"'
+        f'{array} = "{roles.element(role)}[{", ".join(every[role])}] {"->" if role in roles.inputs else "<-"} {role}"'
         for array, role in arrays
     )
     shown = ", ".join(one if re.fullmatch(r"-?\d+|true|false", one) else f'"{one}"' for one in args)
@@ -129,6 +129,7 @@ def written(
     tuned = {one: values for one, values in said.arguments.items() if len(values) > 1 and one in args}
     tune = "".join(f"{one} = [{', '.join(values)}], " for one, values in tuned.items())
     tune = f"tune   = {{ {tune.removesuffix(', ')} }}\n" if tune else ""
+    where = "where  = [{}]\n".format(", ".join(f'"{rule}"' for rule in roles.rules)) if roles.rules else ""
     written_for = f"\nhome  = {{ {', '.join(f'{size} = {n}' for size, n in home.items())} }}" if home else ""
     for values, longest in product(VALUES, dict.fromkeys(limit for limit, _ in LIMITS[1:])):
         most = {size: ROWS if size == "rows" and roles.takes_vector else min(longest, ROWS) for size in sizes}
@@ -137,7 +138,7 @@ def written(
         if said.only_home:
             axes = ", ".join(f"{size} = [{n}]" for size, n in home.items())
         yield (
-            f'op     = "{op}"\naxes   = {{ {axes} }}\n{tune}arrays = {{ {told} }}\n\n'
+            f'op     = "{op}"\naxes   = {{ {axes} }}\n{where}{tune}arrays = {{ {told} }}\n\n'
             f'[host]\nentry = "{name}"\nargs  = [{shown}]{written_for}{values}'
         )
 

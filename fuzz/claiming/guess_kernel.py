@@ -115,11 +115,11 @@ def arrays_of(roles: Roles, shape: Naming, pointers: Sequence[Parameter]) -> str
     in_place = not inputs and len(outputs) == len(roles.inputs) == len(roles.outputs) == 1
     if in_place:
         (role, dimensions), (answer,) = next(iter(roles.inputs.items())), tuple(roles.outputs)
-        return f'{outputs[0]} = "f32[{sizes(shape, dimensions)}] -> {role} <- {answer}"'
+        return f'{outputs[0]} = "{roles.element(role)}[{sizes(shape, dimensions)}] -> {role} <- {answer}"'
     if len(inputs) != len(roles.inputs) or len(outputs) != len(roles.outputs):
         return None
     told = [
-        f'{name} = "f32[{sizes(shape, dimensions)}] {arrow} {role}"'
+        f'{name} = "{roles.element(role)}[{sizes(shape, dimensions)}] {arrow} {role}"'
         for names, known, arrow in ((inputs, roles.inputs, "->"), (outputs, roles.outputs, "<-"))
         for name, (role, dimensions) in zip(names, known.items(), strict=True)
     ]

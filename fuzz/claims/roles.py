@@ -19,6 +19,7 @@ class Roles:
 
     `takes_any_float`: arrays with a role may be of any float type. `integers`: roles of whole numbers, each with the
     dimension that it stays below, if any.
+    `rules`: which sizes go together, as claims say it in `where`.
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
     """
 
@@ -28,11 +29,16 @@ class Roles:
     takes_vector: bool
     takes_any_float: bool = False
     integers: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
 
     @property
     def floats(self) -> set[str]:
         """The roles that hold numbers, not places or labels."""
         return {*self.inputs, *self.outputs} - set(self.integers)
+
+    def element(self, role: str) -> str:
+        """What a kernel's array of this role holds where nothing is said."""
+        return "i32" if role in self.integers else "f32"
 
     def __str__(self) -> str:
         arrows = [f"-> {role}" for role in self.inputs] + [f"<- {role}" for role in self.outputs]
@@ -51,4 +57,5 @@ def roles_of(op: str) -> Roles:
     whole = getattr(module, "INTEGERS", ())
     below = getattr(module, "BELOW", {})
     integers = {role: below.get(role, "") for role in whole}
-    return Roles(op, dict(module.INPUTS), dict(module.OUTPUTS), module.VECTOR, takes_any_float(module), integers)
+    rules = tuple(rule for rule in getattr(module, "where", ()) if not rule.endswith(">= 1"))
+    return Roles(op, dict(module.INPUTS), dict(module.OUTPUTS), module.VECTOR, takes_any_float(module), integers, rules)

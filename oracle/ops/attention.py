@@ -6,10 +6,14 @@ INPUTS = {"q": "float[heads, rows, d]", "k": "float[heads, keys, d]", "v": "floa
 SCALARS = {"scale": "1 / sqrt(d)"}
 OUTPUTS = {"o": "float[heads, rows, dv]"}
 FORMS = ("divide last", "normalize first")
+SELDOM = {"exp(s - lse)": "log"}
 WHERE = ("keys >= 1", "d >= 1")
 
 
 def formula(N: System, q: Quantity, k: Quantity, v: Quantity, scale: Quantity) -> Quantity:
     s = N.matmul(q, k.T, "qk") * scale
-    e = N.keep(N.exp(s - N.shift(s)), "e")
+    m = N.shift(s)
+    e = N.keep(N.exp(s - m), "e")
+    if N.form == "exp(s - lse)":
+        return N.matmul(N.exp(s - (m + N.log(N.sum(e, "row")))), v, "pv")
     return N.average(e, v, sums=("pv", "row"))

@@ -6,6 +6,7 @@ INPUTS = {"q": "float[heads, rows, d]", "k": "float[heads, keys, d]", "v": "floa
 SCALARS = {"scale": "1 / sqrt(d)"}
 OUTPUTS = {"o": "float[heads, rows, dv]"}
 FORMS = ("divide last", "normalize first")
+SELDOM = {"exp(s - lse)": "log"}
 WHERE = ("keys >= rows", "d >= 1")
 
 
@@ -13,5 +14,8 @@ def formula(N: System, q: Quantity, k: Quantity, v: Quantity, scale: Quantity) -
     s = N.matmul(q, k.T, "qk") * scale
     seen = N.index("keys") <= N.index("rows", axis=-2) + (N.size("keys") - N.size("rows"))
     s = N.where(seen, s, -N.inf)
-    e = N.keep(N.exp(s - N.shift(s)), "e")
+    m = N.shift(s)
+    e = N.keep(N.exp(s - m), "e")
+    if N.form == "exp(s - lse)":
+        return N.matmul(N.exp(s - (m + N.log(N.sum(e, "row")))), v, "pv")
     return N.average(e, v, sums=("pv", "row"))

@@ -1,11 +1,14 @@
-"""causal_softmax: softmax of scale x over the columns up to each row's own; 0 beyond."""
+"""causal_softmax: softmax of scale x over the columns up to each row's own; 0 beyond.
+
+Of a row that sees nothing but -inf the columns beyond are NaN like the rest, or 0 where nobody computes them.
+"""
 
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[batch, rows, cols]"}
 SCALARS = {"scale": 1.0}
 OUTPUTS = {"y": "float[batch, rows, cols]"}
-FORMS = ("e / s",)
+FORMS = ("e / s", "e / s, 0 beyond")
 SELDOM = {"exp(x - lse)": "log", "exp(x - m - log s)": "log"}
 WHERE = ("cols >= rows",)
 
@@ -16,6 +19,6 @@ def formula(N: System, x: Quantity, scale: Quantity) -> Quantity:
     m = N.shift(s)
     e = N.keep(N.exp(s - m), "e")
     total = N.sum(e, "sum")
-    if N.form == "e / s":
-        return e / total
+    if N.form.startswith("e / s"):
+        return e / total if N.form == "e / s" else N.where(seen, e / total, 0.0)
     return N.exp(s - (m + N.log(total)) if N.form == "exp(x - lse)" else (s - m) - N.log(total))

@@ -1,5 +1,7 @@
 """layer_norm: y = (x - mean) / sqrt(var + eps) * w + b, row by row; the variance by one of three algorithms.
 
+Of the rest (x - mean) r may be expanded, x r - mean r, or all of it folded: x (r w) + (b - mean (r w)).
+
 Under "moments" a row whose mean is large against its spread may come out as anything: E[x^2] - mean^2 cancels.
 """
 
@@ -8,9 +10,17 @@ from kfuzz.oracle.systems.value import Quantity, System
 INPUTS = {"x": "float[rows, cols]", "w": "float[cols]", "b": "float[cols]"}
 SCALARS = {"eps": 1e-5}
 OUTPUTS = {"y": "float[rows, cols]"}
-FORMS = ("two pass", "welford", "moments")
+FORMS = (
+    "two pass", "welford", "moments", "two pass expanded", "welford expanded", "moments expanded",
+    "two pass folded", "welford folded", "moments folded",
+)  # fmt: skip
 
 
 def formula(N: System, x: Quantity, w: Quantity, b: Quantity, eps: Quantity) -> Quantity:
     mean, var = N.mean_var(x, sums=("mean", "var"))
-    return (x - mean) * N.rsqrt(var + eps) * w + b
+    r = N.rsqrt(var + eps)
+    if N.form.endswith("folded"):
+        return x * (r * w) + (b - mean * (r * w))
+    if N.form.endswith("expanded"):
+        return (x * r - mean * r) * w + b
+    return (x - mean) * r * w + b

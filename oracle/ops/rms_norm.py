@@ -1,12 +1,16 @@
-"""rms_norm: y = x / sqrt(mean x^2 + eps) * w, row by row."""
+"""rms_norm: y = x / sqrt(mean x^2 + eps) * w, row by row; the product of three in any order."""
 
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[rows, cols]", "w": "float[cols]"}
 SCALARS = {"eps": 1e-6}
 OUTPUTS = {"y": "float[rows, cols]"}
+FORMS = ("(x r) w", "x (r w)", "(x w) r")
 
 
 def formula(N: System, x: Quantity, w: Quantity, eps: Quantity) -> Quantity:
     mean = N.dot(x, x, "mean") / N.size("cols")
-    return N.keep(x * N.rsqrt(mean + eps), "normed") * w
+    r = N.rsqrt(mean + eps)
+    if N.form == "(x r) w":
+        return N.keep(x * r, "normed") * w
+    return x * (r * w) if N.form == "x (r w)" else (x * w) * r
