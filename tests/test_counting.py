@@ -1,5 +1,6 @@
 """What a kernel rounds, counted by running it: additions and rescalings on a term's way, and how it was divided."""
 
+import uuid
 from collections.abc import Iterator
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import KERNELS, Kernel, load, read
+from kfuzz.devices import ClaimError, cache
+from kfuzz.devices.cpu.compiler import library
 from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, RECIPROCAL, STAGES, Counter, RunCounts
 
 pytestmark = pytest.mark.slow
@@ -259,3 +262,16 @@ def test_our_own_claims_are_what_is_counted(counter: Counter, name: str, lying: 
     narrow, wide = most(counts, f"adds_of_{STAGES[lying]}"), most(counts, f"wide_adds_of_{STAGES[lying]}")
     assert narrow + wide == bound.accuracy.adds
     assert most(counts, "rescales") == (bound.accuracy.rescales or 0)
+
+
+def test_that_a_file_cannot_be_counted_is_found_out_once() -> None:
+    word = f"nobody_knows_{uuid.uuid4().hex}"
+    job = kernel_of(f"y[0] = {word};").bind({"x": np.ones((2, 3), np.float32)}, {}).job
+    with pytest.raises(ClaimError, match=word):
+        library(job, "count")
+    (kept,) = [one for one in (cache.folder() / "cpu").glob("*.refused") if word.encode() in one.read_bytes()]
+    cache.save(f"cpu/{kept.name}", b"as it was found before")
+    with pytest.raises(ClaimError, match="as it was found before"):
+        library(job, "count")
+    with pytest.raises(ClaimError, match=word):
+        library(job, "fast")

@@ -83,6 +83,8 @@ def library(job: Job, flavour: Flavour) -> Library:
     name = f"cpu/{cache.key(*parts)[:32]}"
     noted = _noted(name)
     if noted is None:
+        if flavour == "count" and (refused := cache.fetch(f"{name}.refused")):
+            raise ClaimError(refused.decode())
         noted = _build(compiler, job, flavour, chosen, unit, name)
     return Library(
         path=cache.folder() / f"{name}.so",
@@ -133,7 +135,10 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
             elif (whole := whole_unit(job, flavour)) not in (None, unit):  # a macro may need what nothing else does
                 done = compiled(str(header), whole)
             if done.returncode:
-                raise ClaimError(_complaint(without_precompiled.stderr, job, unit))
+                complaint = _complaint(without_precompiled.stderr, job, unit)
+                if flavour == "count":  # of many files it is known, each time, that they cannot be counted
+                    cache.save(f"{name}.refused", complaint.encode())
+                raise ClaimError(complaint)
         included = [one for one in dependencies(depends) if HOME not in one.parents and folder not in one.parents]
         unset = [(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)]
         noted: Noted = {
