@@ -151,8 +151,9 @@ def page(costs: list[Cost]) -> Iterator[str]:
     fast = sum(one >= RATE for one in busy)
     yield f"Of {len(costs)} kernels {within} take at most {AIM:g} times as long; in the median they take"
     yield f"{median(ratios):.1f} times as long, the dearest {max(ratios):.1f}. Of the {len(busy)} that make half a"
-    yield f"million accesses and more {fast} check {RATE:g} million in a second and more, the least"
-    yield f"{min(busy):.0f}, the median {median(busy):.0f}; what the others do is wait at barriers, and compute."
+    yield f"million accesses and more {fast} check {RATE:g} million in a second and more"
+    if busy:
+        yield f"(the least {min(busy):.0f}, the median {median(busy):.0f})."
     yield ""
     yield "| kernel | sizes | fast, ms | checked, ms | times | accesses, millions | a second, millions |"
     yield "|---|---|---:|---:|---:|---:|---:|"
