@@ -8,7 +8,7 @@ Long, since each kind has words of its own.
 import re
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import PurePath
 from signal import Signals
@@ -103,6 +103,7 @@ SEEN: dict[str, Seen] = {
     "remote_too_late": Seen("race"),
     "cluster_never_meets": Seen("divergent-barrier"),
     "cluster_barrier_misused": Seen("divergent-barrier"),
+    "race_in_step": Seen("race", "warning"),
 }
 """What the runtime may see, in the order of abi.h's Kind, where 0 is nothing."""
 NAMES = ("none", *SEEN)
@@ -303,12 +304,20 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
         count=raw.count,
         calls=() if left_behind else _calls(raw, launch, scene, lines, of_host),
     )
+    if seen == "race_in_step":
+        return Sight(_of_claim(finding), doubt, True)
     race = None
     if seen in _RACES:
         traits, with_host = (raw.traits, raw.other_traits), OF_THE_HOST in (raw.work, raw.other_work)
         in_shared = raw.place in (IN_STATIC_SHARED, IN_DYNAMIC_SHARED)
         race = Race(raw.relation, *traits, bool(raw.writes), bool(raw.other_writes), with_host, in_shared)
     return Sight(finding, doubt, not left_behind, seen == "partly_uninitialised", race)
+
+
+def _of_claim(found: Finding) -> Finding:
+    """The finding as one of the kernel and no line: there is one claim, however many lines count on it."""
+    told = f"{found.message} (lines {found.line} and {found.other_line})"
+    return replace(found, message=told, line=None, other_line=None, file="", other_file="", array=None, index=None)
 
 
 def _calls(raw: RawFinding, launch: LaunchShape, scene: RunScene, lines: Lines, of_host: bool) -> tuple[str, ...]:
@@ -466,6 +475,8 @@ _RACES = {
     "CUDA C++; use cuda::atomic_ref or the atomic functions",
     "guessed_read": ", and nothing orders the two: a plain read beside atomics is a data race, harmless where "
     "atomicCAS goes on to compare what was read; read by an atomic",
+    "race_in_step": ", and nothing orders the two but that lanes go in step, as warp_synchronous says: a race on every card "
+    "since Volta, which needs __syncwarp()",
 }
 _DOES = {False: "reads", True: "writes"}
 WORK = {

@@ -154,6 +154,7 @@ enum class Kind : uint32_t {
   remote_too_late,   // which may have ended
   cluster_never_meets,
   cluster_barrier_misused,  // arrives twice; or, where `detail` is 1, waits without having arrived
+  race_in_step,  // of lanes that go in step, by which alone it is none
 };
 
 // How near to each other two threads are; which of two accesses is what.

@@ -109,9 +109,12 @@ bool are_in_step(const Trace &before) {
          same_warp(static_cast<int>(before.thread()), block.current);
 }
 
-Conflict meets(const Seen &s, const Trace &before, uint32_t mask, bool shared) {
-  if (!(before.bytes() & mask) || is_ordered(before, block.current) || are_in_step(before)) return Conflict::none;
-  return conflict_of(s, before, shared);
+Conflict meets(const Seen &s, const Trace &before, bool before_writes, uint32_t mask, bool shared) {
+  if (!(before.bytes() & mask)) return Conflict::none;
+  if (!are_in_step(before)) return is_ordered(before, block.current) ? Conflict::none : conflict_of(s, before, shared);
+  if (is_ordered_by_steps(before, block.current) && conflict_of(s, before, shared) != Conflict::none)
+    tell_race_in_step({s.address, s.bytes, s.pc, s.traits, s.writes, before, before_writes});
+  return Conflict::none;
 }
 
 // Whether the reader may yet swap what it has read: what was swapped is forgotten (checker_swaps).
@@ -141,7 +144,7 @@ void remember_read(Cell &cell, const Trace &t) {
 }
 
 void check_against_write(const Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool shared) {
-  Conflict conflict = meets(s, cell.write, mask, shared);
+  Conflict conflict = meets(s, cell.write, true, mask, shared);
   if (conflict == Conflict::none) return;
   Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, cell.write, true};
   if (conflict == Conflict::relaxed)
@@ -154,7 +157,7 @@ void check_against_write(const Cell &cell, uintptr_t word, const Seen &s, uint32
 }
 
 void check_against_reader(const Trace &reader, const Seen &s, uint32_t mask, bool shared) {
-  Conflict conflict = meets(s, reader, mask, shared);
+  Conflict conflict = meets(s, reader, false, mask, shared);
   if (conflict == Conflict::none) return;
   Meeting met = {s.address, s.bytes, s.pc, s.traits, s.writes, reader, false};
   if (conflict == Conflict::relaxed)
@@ -193,10 +196,10 @@ bool check_cell(Cell &cell, uintptr_t word, const Seen &s, uint32_t mask, bool s
 bool meets_others(const Cell &cell, uintptr_t word, const Seen &s, uint32_t mask) {
   auto is_before = [](const Trace &t) { return t.when < ordering.all_before; };
   if (is_before(cell.write) && (!s.writes || (is_before(cell.read) && is_before(cell.other_read)))) return false;
-  bool meets_writer = meets(s, cell.write, mask, false) != Conflict::none, meets_reader = false;
+  bool meets_writer = meets(s, cell.write, true, mask, false) != Conflict::none, meets_reader = false;
   if (meets_writer) check_against_write(cell, word, s, mask, false);
   for (const Trace *reader : {&cell.read, &cell.other_read})
-    if (s.writes && meets(s, *reader, mask, false) != Conflict::none) {
+    if (s.writes && meets(s, *reader, false, mask, false) != Conflict::none) {
       check_against_reader(*reader, s, mask, false);
       meets_reader = true;
     }
@@ -367,6 +370,7 @@ void checker_passed_cluster_barrier(Cluster &cluster) {
 }
 
 void checker_synced_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) { order_warp(first_thread, lanes, all_lanes); }
+void checker_stepped_warp(int first_thread, uint32_t all_lanes) { order_step(first_thread, all_lanes); }
 bool checker_waits_for_host() { return run->check && is_host_visible(checker.strong_read); }
 uintptr_t checker_last_pc() { return checker.last_pc; }
 

@@ -36,6 +36,7 @@ void checker_passed_barrier();
 void checker_passed_grid_barrier();
 void checker_passed_cluster_barrier(Cluster &cluster);
 void checker_synced_warp(int first_thread, uint32_t lanes, uint32_t all_lanes);
+void checker_stepped_warp(int first_thread, uint32_t all_lanes);
 
 // From the hooks; common_access.h has the short way for what is nearly always the case.
 enum class Access { read, write, volatile_read, volatile_write };

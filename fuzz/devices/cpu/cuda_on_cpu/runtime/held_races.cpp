@@ -33,6 +33,7 @@ int count, count_until_end;
 constexpr int most_guess_places = 64;
 uintptr_t guess_places[most_guess_places];
 int guess_place_count;
+bool has_told_in_step;
 
 uint64_t value_at(uintptr_t address, uint32_t bytes) {
   uint64_t value = 0;
@@ -165,6 +166,13 @@ void hold_atomic_after_guess(const Meeting &m) {
   if (!is_held(m, guesser)) hold(m, Kind::race, guesser, false);
 }
 
+void tell_race_in_step(const Meeting &m) {
+  if (has_told_in_step) return;
+  has_told_in_step = true;
+  auto me = static_cast<uint32_t>(block.current);
+  tell(Kind::race_in_step, {m, Kind::race_in_step, 0, block.number, block.number, ordering.own_start, ordering.now, me, false, nobody});
+}
+
 void forgive_guesses(uintptr_t address, uint32_t bytes) {
   for (int i = 0; i < count; i++) {
     Held &h = held[i];
@@ -191,6 +199,9 @@ void settle_all_races() {
   forget_races();
 }
 
-void forget_races() { count = count_until_end = guess_place_count = 0; }
+void forget_races() {
+  count = count_until_end = guess_place_count = 0;
+  has_told_in_step = false;
+}
 
 }  // namespace cuda_on_cpu

@@ -63,7 +63,7 @@ inline void plain_access(const void *p, uintptr_t pc) {
   if (turn_is_over()) return access_out_of_turn(p, size, writes ? Access::write : Access::read, pc);
   checker.last_pc = pc;
   if (memory_map.buffers.holds(address)) {
-    if (!writes && is_in_unwritten_line(address)) return;
+    if (!writes && (!code_looks_itself || checker.has_turns) && is_in_unwritten_line(address)) return;
     if (size == 4 && own_word<writes, false>(memory_map.buffers, address, pc)) return;
   } else if (size == 4) {
     const Region &shared = memory_map.static_shared.holds(address) ? memory_map.static_shared : memory_map.dynamic_shared;

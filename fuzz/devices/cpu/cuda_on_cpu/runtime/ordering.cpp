@@ -315,9 +315,22 @@ void order_wait_of_cluster(Cluster &c, int t) {
 
 void order_grid_barrier() { ordering.all_before = tick(); }
 
+void order_step(int first_thread, uint32_t all_lanes) {
+  uint32_t &synced = ordering.own->warp_synced[first_thread / warp_lanes], before = synced;
+  order_warp(first_thread, all_lanes, all_lanes);
+  synced = before;
+}
+
+bool is_ordered_by_steps(const Trace &before, int current) {
+  const BlockOrdering &own = *ordering.own;
+  int other = static_cast<int>(before.thread());
+  return other != current && before.when >= own.interval_start && before.when >= own.warp_synced[current / warp_lanes];
+}
+
 void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes) {
   BlockOrdering &own = *ordering.own;
   uint32_t warp = static_cast<uint32_t>(first_thread) / warp_lanes, now = tick();
+  own.warp_synced[warp] = now;
   if (own.keeps_knowledge) {
     make_room();
     Knowledge known = nothing, fenced = nothing, fenced_in_block = nothing;

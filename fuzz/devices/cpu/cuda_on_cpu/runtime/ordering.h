@@ -43,7 +43,8 @@ struct BlockOrdering {
   Knowledge known_to_all;   // as barriers have spread it
   Knowledge fenced_by_all;
   uint32_t partial_warps;   // one bit a warp: lanes have synced without all the others
-  uint32_t warp_start[max_warps];  // the last __syncwarp of all of its lanes
+  uint32_t warp_start[max_warps];  // the last __syncwarp of all of its lanes, or step that they have taken together
+  uint32_t warp_synced[max_warps];  // the last __syncwarp of any
   ThreadOrdering thread[max_threads];
   uint32_t lane_start[max_threads][warp_lanes];  // [thread][lane]: the last __syncwarp with that lane, by partial masks
 };
@@ -101,6 +102,8 @@ void order_wait_of_cluster(Cluster &cluster, int current);
 bool has_begun(const BlockOrdering &other, int current);
 bool is_known_at_end(const Trace &before);
 void order_warp(int first_thread, uint32_t lanes, uint32_t all_lanes);
+void order_step(int first_thread, uint32_t all_lanes);  // as __syncwarp, which it is not
+bool is_ordered_by_steps(const Trace &before, int current);  // at most: of two lanes of a warp in this block
 void order_fence(int current, Scope scope);
 void order_strong(int current, uintptr_t address, const Strength &strength);
 

@@ -18,6 +18,13 @@ constexpr uint32_t line_shift = 6, arena_shift = 30;
 constexpr uint64_t lines_of_arena = uint64_t{1} << (arena_shift - line_shift);
 constexpr uint64_t usual_arena = 0x500000000000;
 
+// Whether the generated code does so, where threads take no turns.
+#if defined(__x86_64__) && !defined(__clang__)
+constexpr bool code_looks_itself = true;
+#else
+constexpr bool code_looks_itself = false;
+#endif
+
 extern "C" __attribute__((visibility("default"))) Line cuda_on_cpu_lines[lines_of_arena];
 
 static inline bool is_in_unwritten_line(uintptr_t address) {

@@ -117,7 +117,7 @@ void compute(const Meeting &m, Lanes &lane, int first_thread) {
       if (run->check) checker_synced_warp(first_thread, m.arrived, lanes_of_warp(first_thread));
       return;
     case WarpOperation::step:  // what the warp has done so far, it has done before
-      checker_synced_warp(first_thread, lanes_of_warp(first_thread), lanes_of_warp(first_thread));
+      checker_stepped_warp(first_thread, lanes_of_warp(first_thread));
       return;
     case WarpOperation::shuffle: shuffle(m, lane, first_thread); return;
     case WarpOperation::together: work_together(m, lane, first_thread); return;
