@@ -475,8 +475,8 @@ _RACES = {
     "CUDA C++; use cuda::atomic_ref or the atomic functions",
     "guessed_read": ", and nothing orders the two: a plain read beside atomics is a data race, harmless where "
     "atomicCAS goes on to compare what was read; read by an atomic",
-    "race_in_step": ", and nothing orders the two but that lanes go in step, as warp_synchronous says: a race on every card "
-    "since Volta, which needs __syncwarp()",
+    "race_in_step": ", and nothing orders the two but that lanes go in step, as warp_synchronous says: a race on every "
+    "card since Volta, which needs __syncwarp()",
 }
 _DOES = {False: "reads", True: "writes"}
 WORK = {
