@@ -1,4 +1,4 @@
-"""Wrong extensions on both devices: `python -m benchmarks.both_devices > benchmarks/BOTH_DEVICES.md`, with a GPU.
+"""Wrong extensions on both devices: `python -m benchmarks.both_devices 16 > benchmarks/BOTH_DEVICES.md`, with a GPU.
 
 Which findings both devices see, and which only one; and that neither accuses a right one.
 """
@@ -24,8 +24,10 @@ Seen = tuple[list[str], str]
 Both = dict[Path, tuple[Seen, Seen]]
 
 
-def main(jobs: int) -> int:
-    """Try them all on both devices, and print the page; to standard error, each row as soon as it is known."""
+def main(jobs: int, names: Sequence[str]) -> int:
+    """Try them on both devices, those of these names or all, and print the page; to standard error, each row as soon
+    as it is known.
+    """
     right, wrong = extensions()
     both: Both = {}
     with (
@@ -36,8 +38,10 @@ def main(jobs: int) -> int:
     ):
         wrong += [with_its_bug(path, Path(folder)) for path in right if OUTLIVES in path.read_text(encoding="utf-8")]
         contexts.submit(abs, 0).result()  # its processes are forked before there are threads
+        if names:
+            right, wrong = ([path for path in some if path.stem in names] for some in (right, wrong))
         counts = dict.fromkeys(wrong, MOST) | dict.fromkeys(right, RIGHT)
-        pool.submit(seen, "compile", right[0], 0).result()  # with what all of them share
+        pool.submit(seen, "compile", next(iter(counts)), 0).result()  # with what all of them share
         built = {path: pool.submit(seen, "compile", path, 0) for path in counts}
         on_cpu = {path: pool.submit(seen, "cpu", path, count) for path, count in counts.items()}
 
@@ -117,4 +121,4 @@ def foot(right: Sequence[Path], both: Both) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if sys.argv[1:] else 2))
+    sys.exit(main(int(sys.argv[1]) if sys.argv[1:] else 2, sys.argv[2:]))

@@ -25,6 +25,8 @@ RIGHT = {
     "bare/gelu_half": "gelu",
     "softmax_rows": "",
     "pairs/layout_of_a_view": "transpose",
+    "pairs/known_by_its_place": "row_sum",
+    "pairs/workspace_that_grows": "row_sum",
 }
 WRONG = {
     "wrong_unwritten": ("", "unwritten"),

@@ -6,8 +6,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import KERNELS, Kernel, discover
 from kfuzz.devices import ClaimError, DeviceError, cache
 from kfuzz.devices.gpu import hosting, nvcc
@@ -15,6 +17,7 @@ from kfuzz.devices.gpu import hosting, nvcc
 pytestmark = pytest.mark.slow
 
 KERNEL = Path("kernels/mine.cu")
+EXTENSIONS = Path(__file__).parent / "extensions"
 TEMPLATE = """
 template <int N, typename T> __global__ void scale(T *y, const T *x, int n) { if (n < N) y[0] = N * x[0]; }
 namespace inner { __global__ void kernel(double *y, long long n, short s) { y[0] = n + s; } }
@@ -239,3 +242,14 @@ def test_no_header_of_the_shim_stands_before_one_of_the_toolkit() -> None:
     toolkit = {name for one in folders for name in os.listdir(one)}
     assert {"thrust", "cub", "cuda"} <= toolkit
     assert toolkit.isdisjoint(os.listdir(hosting.SHIM / "include"))
+
+
+@needs_nvcc
+@pytest.mark.soak
+def test_a_library_of_host_functions_is_unloaded_with_all_that_it_keeps() -> None:
+    kernel = kernel_with(EXTENSIONS / "pairs" / "known_by_its_place.cu", Unclaimed("row_sum"))
+    job = kernel.bind({"x": np.ones((2, 3), np.float32)}, {}).job
+    one = hosting.HostLibrary(job, hosting.compiled(job, "sm_90"))
+    assert str(one.path) in Path("/proc/self/maps").read_text(encoding="utf-8")
+    one.close()
+    assert str(one.path) not in Path("/proc/self/maps").read_text(encoding="utf-8")

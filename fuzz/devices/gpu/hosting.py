@@ -26,7 +26,10 @@ SHIM = Path(__file__).parents[1] / "cpu" / "cuda_on_cpu" / "host"
 TORCH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|pybind11)/", re.MULTILINE)
 ELEMENTS: dict[int, Element] = {3: "i32", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
 """In torch's numbers."""
-COMMON = ("-O2", "-w", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Xcompiler", "-fPIC")
+COMMON = (
+    *("-O2", "-w", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Xcompiler", "-fPIC"),
+    *("-Xcompiler", "-fno-gnu-unique"),  # a library with such symbols is never unloaded, and keeps its static state
+)
 MOST_SEEN, MOST_RANK = 16, 8
 EarlierCall = tuple[Job, Mapping[str, int]]
 """A call before the one that counts, and where its arrays lie."""
@@ -55,7 +58,15 @@ class RawSeen(ctypes.Structure):
 def compiled(job: Job, architecture: str) -> Path:
     """The library of a file and its entries, from the cache where this compiler has seen this very text before."""
     nvcc.check_architecture(architecture)
-    parts = [nvcc.version(nvcc.find()), architecture, *job.flags, *map(repr, job.entries), job.path.name, job.source]
+    parts = [
+        nvcc.version(nvcc.find()),
+        architecture,
+        *COMMON,
+        *job.flags,
+        *map(repr, job.entries),
+        job.path.name,
+        job.source,
+    ]
     texts = [
         one.read_text(encoding="utf-8")
         for one in sorted((*HERE.iterdir(), *SHIM.rglob("*.h"), *SHIM.rglob("*.cpp")))
@@ -93,7 +104,7 @@ def sources(with_torch: bool) -> list[Path]:
 
 def _object(source: Path, architecture: str, folder: Path, shim: str) -> Path:
     """A part of the shim, compiled once."""
-    name = f"host/{cache.key(shim, architecture, nvcc.version(nvcc.find()), source.name)}.o"
+    name = f"host/{cache.key(shim, architecture, *COMMON, nvcc.version(nvcc.find()), source.name)}.o"
     made = folder / f"{source.name}.o"
     content = cache.fetch(name)
     if content is None:
