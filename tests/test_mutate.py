@@ -1,5 +1,6 @@
 """Mutants: where operators apply, what they leave alone, and that each does what its name says."""
 
+import ast
 from functools import cache
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.mutating.change import Change
-from kfuzz.mutating.mutate import Mutant, as_kernel, mutants, operators
+from kfuzz.mutating.mutate import Mutant, as_kernel, mutants, operators, python_operators
 from kfuzz.mutating.syntax import parse
 from kfuzz.scoring.survivors import line_of, reasons
 from kfuzz.scoring.trials import chosen
@@ -221,3 +222,67 @@ def test_every_reason_speaks_of_mutants() -> None:
         assert {mutant.kernel for mutant in meant} == set(reason.kernels), reason
         assert {line_of(mutant) for mutant in meant} == set(reason.after), reason
         assert len(reason.why) > 30, reason
+
+
+PYTHON = """# /// kernel
+# op = "softmax"
+# ///
+import numpy as np
+
+
+def unused(x):
+    return x + 1
+
+
+def inner(x):
+    return np.exp(x - x.max(-1, keepdims=True))
+
+
+def forward(x):
+    e = inner(x)
+    for row in range(len(x)):
+        if row < 7 and row > 9:
+            e[row] += 0.5
+    return e / e.sum(-1, keepdims=True)
+"""
+
+
+def test_mutants_of_python_are_python_and_of_what_is_called_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(PYTHON)
+    found = mutants(load(tmp_path / "mine.py"))
+    assert {one.line for one in found} <= {12, 16, 17, 18, 19, 20}
+    assert len({one.source for one in found}) == len(found) > 15
+    for one in found:
+        ast.parse(one.source)
+        assert one.source.count("\n") == PYTHON.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("operator", "after"),
+    [
+        ("another function", "return np.exp(x - x.min(-1, keepdims=True))"),
+        ("function left out", "return (x - x.max(-1, keepdims=True))"),
+        ("argument left out", "return np.exp(x - x.max(-1))"),
+        ("another axis", "return np.exp(x - x.max(0, keepdims=True))"),
+        ("another sign", "return np.exp((x) + (x.max(-1, keepdims=True)))"),
+        ("bound off by one", "if row <= 7 and row > 9:"),
+        ("half of a condition", "if row < 7:"),
+        ("condition turned", "if not (row < 7 and row > 9):"),
+        ("range starts late", "for row in range(0 + 1, len(x), 1):"),
+        ("range ends early", "for row in range(0, (len(x)) - (1), 1):"),
+        ("range steps twice", "for row in range(0, len(x), 2 * (1)):"),
+        ("update as assignment", "e[row] = 0.5"),
+        ("statement left out", "pass"),
+        ("number zero", "e[row] += 0.0"),
+        ("number off", "e[row] += 0.505"),
+    ],
+)
+def test_an_operator_for_python_does_what_it_says(operator: str, after: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(PYTHON)
+    assert after in [one.after for one in mutants(load(tmp_path / "mine.py")) if one.operator == operator]
+
+
+def test_every_operator_for_python_says_what_it_does() -> None:
+    assert len(python_operators()) >= 15
+    assert all(operator.__doc__ for operator in python_operators().values())
+    assert not set(python_operators()) & set(operators())

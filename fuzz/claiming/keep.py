@@ -4,7 +4,9 @@ Knows campaigns and claims as text; never how rounding is counted.
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -19,7 +21,7 @@ from kfuzz.claiming.text import Tables, with_tables
 from kfuzz.claims.formula_claims import formula_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe
-from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.find.device import open_device
 from kfuzz.trials.trial import run_trial
 
 FEW = 40
@@ -79,7 +81,7 @@ def narrowed(kernel: Kernel) -> Iterator[Statements]:
 
 def tried(kernel: Kernel, seed: int, cases: int) -> KernelResult:
     """What so many trials find; nothing is kept."""
-    return run_campaign((kernel,), CpuDevice, Options(seed=seed, max_cases=cases)).kernels[0]
+    return run_campaign((kernel,), partial(open_device, "cpu"), Options(seed=seed, max_cases=cases)).kernels[0]
 
 
 def errors_of(result: KernelResult) -> tuple[str, ...]:
@@ -104,5 +106,5 @@ def words_for(kernel: Kernel, key: str, value: float) -> tuple[str, ...]:
     axes, tune = next(grounds(kernel))
     inputs = inputs_of(kernel, axes)
     next(iter(inputs.values())).flat[0] = value
-    with CpuDevice() as device:
+    with closing(open_device("cpu")) as device:
         return run_trial(kernel, case_of(kernel.op, inputs), tune, device, Probe()).silences.get(key, ())

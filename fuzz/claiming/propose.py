@@ -38,6 +38,9 @@ class ProposedRounding:
 
 def rounding_of(kernel: Kernel) -> ProposedRounding:
     """What is measured of the rounding, or why it cannot be."""
+    if kernel.front.is_python:
+        why = "what a Python callable adds is done in its library"
+        return ProposedRounding(from_text(kernel), f"adds and rescales are left out, for they cannot be counted: {why}")
     counter = Counter()
     try:
         found = measured(kernel, counter)

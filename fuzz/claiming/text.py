@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from kfuzz.claims import front_matter
-from kfuzz.claims.front_matter import CLOSES, OPENS
+from kfuzz.claims.front_matter import comment_of, with_claim
 from kfuzz.claims.kernel import Kernel, read
 
 Tables = Mapping[str, Mapping[str, str]]
@@ -25,13 +25,14 @@ def with_tables(kernel: Kernel, tables: Tables) -> Kernel:
     lines = kernel.source.split("\n")
     first = kernel.front.first - 1
     after = first + kernel.front.toml.count("\n") + 1
-    made = [*lines[:first], commented(toml_with(kernel.front.toml, tables)), *lines[after:]]
+    mark = comment_of(kernel.path)
+    made = [*lines[:first], commented(toml_with(kernel.front.toml, tables), mark), *lines[after:]]
     return read(front_matter.parse(kernel.path, "\n".join(made)))
 
 
 def claim_of(kernel: Kernel) -> str:
     """The front matter as it stands in the file, fences and all."""
-    return f"{OPENS}\n{commented(kernel.front.toml)}\n{CLOSES}"
+    return with_claim(kernel.path, kernel.front.toml)
 
 
 def toml_with(toml: str, tables: Tables) -> str:
@@ -58,6 +59,6 @@ def table_lines(name: str, statements: Mapping[str, str]) -> list[str]:
     return [f"[{name}]", *(f"{key:<{width}} = {value}" for key, value in statements.items())]
 
 
-def commented(toml: str) -> str:
+def commented(toml: str, mark: str = "//") -> str:
     """TOML as it stands in a kernel file."""
-    return "\n".join(f"// {line}".rstrip() for line in toml.split("\n"))
+    return "\n".join(f"{mark} {line}".rstrip() for line in toml.split("\n"))

@@ -1,13 +1,14 @@
 """The command `kfuzz score`: options, progress, exit code. What a score is stands in scoring."""
 
 import time
+from functools import partial
 from pathlib import Path
 
 import click
 
 from kfuzz.commands.options import console, kernels_named, tell_faults
-from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
+from kfuzz.find.device import open_device
 from kfuzz.find.targets import TargetError
 from kfuzz.scoring.figures import accused, as_json, told
 from kfuzz.scoring.run import HowFar, run_score
@@ -72,7 +73,7 @@ def score(
     A seeded bug (a mutant) is the kernel with one change, such as a barrier left out or `<` for `<=`. One that is not
     found shows what the search, or the claim, is blind to. Runs on the cpu device.
 
-    KERNEL is a name, a glob, a .cu file or a folder; every kernel that is correct if none is given.
+    KERNEL is a name, a glob, a .cu or .py file or a folder; every kernel that is correct if none is given.
 
     \b
     kfuzz score mine.cu --jobs 4                    one bug of each sort
@@ -83,12 +84,12 @@ def score(
     named = kernels_named(targets or ("*",))
     tell_faults(named)
     kernels = [kernel for kernel in named.usable if kernel.broken is None]
-    if called := [kernel.name for kernel in kernels if kernel.front.is_python]:
-        raise TargetError(f"{called[0]}: mutants are made of CUDA kernels; a Python callable has none")
     if not kernels:
         raise TargetError(f"{', '.join(targets)}: wrong on purpose; a mutant is made of a kernel that is correct")
     with Telling() as telling:
-        report = run_score(kernels, CpuDevice, ScoreOptions(seed, max_cases, per_operator), jobs, out, telling)
+        report = run_score(
+            kernels, partial(open_device, "cpu"), ScoreOptions(seed, max_cases, per_operator), jobs, out, telling
+        )
     for line in told(report, reasons()):
         click.echo(line, err=json_file == STDOUT)
     if json_file:

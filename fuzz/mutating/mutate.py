@@ -4,6 +4,7 @@ A mutant's claim is its kernel's, to the letter. Knows operators and text; never
 becomes of it.
 """
 
+import ast
 import hashlib
 import importlib
 import inspect
@@ -11,15 +12,19 @@ import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from types import ModuleType
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices.cpu.reach import unreached
 from kfuzz.devices.cuda_text import blanked
 from kfuzz.mutating import operators as operators_folder
+from kfuzz.mutating import python_operators as python_folder
 from kfuzz.mutating.change import Change
+from kfuzz.mutating.python_syntax import PythonSource, parse_python
 from kfuzz.mutating.syntax import Source, parse
 
 Operator = Callable[[Source], Iterator[Change]]
+PythonOperator = Callable[[PythonSource], Iterator[Change]]
 
 
 @dataclass(frozen=True)
@@ -44,10 +49,21 @@ class Mutant:
 
 @cache
 def operators() -> dict[str, Operator]:
-    """Every operator by its name, by the folder listing."""
-    found: dict[str, Operator] = {}
-    for module in sorted(one.name for one in pkgutil.iter_modules(operators_folder.__path__)):
-        named = importlib.import_module(f"kfuzz.mutating.operators.{module}")
+    """Every operator for CUDA by its name, by the folder listing."""
+    return found_in(operators_folder)
+
+
+@cache
+def python_operators() -> dict[str, PythonOperator]:
+    """Every operator for Python by its name, by the folder listing."""
+    return found_in(python_folder)
+
+
+def found_in(folder: ModuleType) -> dict[str, Callable[..., Iterator[Change]]]:
+    """The public functions of the modules in a folder, by their names in words."""
+    found: dict[str, Callable[..., Iterator[Change]]] = {}
+    for module in sorted(one.name for one in pkgutil.iter_modules(folder.__path__)):
+        named = importlib.import_module(f"{folder.__name__}.{module}")
         for name, function in vars(named).items():
             if inspect.isfunction(function) and function.__module__ == named.__name__ and not name.startswith("_"):
                 words = name.replace("_", " ")
@@ -58,6 +74,34 @@ def operators() -> dict[str, Operator]:
 
 def mutants(kernel: Kernel) -> tuple[Mutant, ...]:
     """Every mutant of a kernel, each text once, from top to bottom within an operator; none of what it never calls."""
+    return python_mutants(kernel) if kernel.front.is_python else cuda_mutants(kernel)
+
+
+def python_mutants(kernel: Kernel) -> tuple[Mutant, ...]:
+    """Those of the function that is called, and of what it reaches in its file."""
+    called = kernel.launches[0].called
+    assert called, "a Python file is called"
+    source = parse_python(kernel.source, called.function)
+    found: dict[str, Mutant] = {}
+    for name, operator in python_operators().items():
+        for change in operator(source):
+            mutant = _mutant(kernel, name, source.text, change)
+            if mutant.source != kernel.source and is_python(mutant.source):
+                found.setdefault(mutant.source, mutant)
+    return tuple(found.values())
+
+
+def is_python(text: str) -> bool:
+    """Whether a text is Python: a change in a line of several statements may not be."""
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def cuda_mutants(kernel: Kernel) -> tuple[Mutant, ...]:
+    """Those of a kernel in CUDA."""
     source = parse(kernel.source)
     idle = _idle(kernel)
     found: dict[str, Mutant] = {}
@@ -65,7 +109,7 @@ def mutants(kernel: Kernel) -> tuple[Mutant, ...]:
         for change in operator(source):
             if any(first <= start and end <= last for first, last in idle for start, end, _ in change):
                 continue
-            mutant = _mutant(kernel, name, source, change)
+            mutant = _mutant(kernel, name, source.text, change)
             if mutant.source != kernel.source:
                 found.setdefault(mutant.source, mutant)
     return tuple(found.values())
@@ -83,17 +127,17 @@ def _idle(kernel: Kernel) -> list[tuple[int, int]]:
     return [(len(text[: one.start].encode()), len(text[: one.end].encode())) for one in parts if not one.is_macro]
 
 
-def _mutant(kernel: Kernel, operator: str, source: Source, change: Change) -> Mutant:
-    text = source.text
+def _mutant(kernel: Kernel, operator: str, original: bytes, change: Change) -> Mutant:
+    text = original
     for start, end, put in sorted(change, reverse=True):
         text = text[:start] + put.encode() + text[end:]
     first, last = min(start for start, _, _ in change), max(end for _, end, _ in change)
-    grown = len(text) - len(source.text)
+    grown = len(text) - len(original)
     return Mutant(
         kernel=kernel.name,
         operator=operator,
-        line=source.text[:first].count(b"\n") + 1,
-        before=_lines(source.text, first, last),
+        line=original[:first].count(b"\n") + 1,
+        before=_lines(original, first, last),
         after=_lines(text, first, last + grown),
         source=text.decode(),
     )

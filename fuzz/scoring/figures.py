@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from statistics import median
 
-from kfuzz.mutating.mutate import operators
+from kfuzz.mutating.mutate import operators, python_operators
 from kfuzz.scoring.run import ScoreReport
 from kfuzz.scoring.survivors import Reason, Standing, belied, reason_for, standing
 from kfuzz.scoring.trials import Control, Score
@@ -53,10 +53,11 @@ def figures(scores: Iterable[Score], known: tuple[Reason, ...]) -> Figures:
 
 
 def by_operator(report: ScoreReport, known: tuple[Reason, ...]) -> dict[str, Figures]:
-    """The counts of every operator, those that made no mutant too."""
+    """The counts of every operator for the languages of these kernels, those that made no mutant too."""
+    seen = {score.operator for score in report.scores.values()}
+    names = [name for family in (operators(), python_operators()) if seen & set(family) for name in family]
     return {
-        name: figures((score for score in report.scores.values() if score.operator == name), known)
-        for name in operators()
+        name: figures((score for score in report.scores.values() if score.operator == name), known) for name in names
     }
 
 
