@@ -9,6 +9,8 @@ from planted_jobs import floats, job_of
 from kfuzz.claims.kernel import discover
 from kfuzz.devices import ClaimError, Probe
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.cpu.programs.build import compiled
+from kfuzz.devices.cpu.programs.command_line import NvccSource
 from kfuzz.devices.cpu.reach import unreached
 from kfuzz.devices.cpu.translate import translated
 from kfuzz.devices.cuda_text import blanked
@@ -60,6 +62,14 @@ def test_what_an_entry_reaches_is_refused_with_its_line(text: str) -> None:
         CpuDevice() as device,
     ):
         device.run(job_of(text, ("k",), "k", {"y": "f32[4]", "x": floats(4)}, block=4), Probe())
+
+
+def test_of_a_whole_program_the_line_is_told_and_no_gpu_advised(tmp_path: Path) -> None:
+    path = tmp_path / "graph.cu"
+    path.write_text("int main() {\n  cudaGraph_t graph;\n  return cudaGraphCreate(&graph, 0);\n}\n")
+    with pytest.raises(ClaimError) as error:
+        compiled(NvccSource(path, "cu"), ())
+    assert str(error.value) == f"{path}:3: the cpu device does not have CUDA graphs but by capture"
 
 
 def test_a_header_may_need_what_nothing_else_in_the_file_does(tmp_path: Path) -> None:

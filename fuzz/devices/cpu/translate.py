@@ -71,6 +71,8 @@ _TOOLKIT = re.compile(
     re.MULTILINE,
 )
 """Headers of the CUDA toolkit that a host compiler cannot find: only who uses what is in them needs them."""
+ON_A_GPU = "; run this kernel with --device gpu"
+"""What is to be done of a kernel; whole programs are looked at on the cpu device alone."""
 _HEADERS = tuple(Path(__file__).with_name("cuda_on_cpu") / one for one in ("include", "host/include"))
 
 
@@ -157,9 +159,7 @@ def check_supported(code: str, path: Path, with_host: bool = False) -> None:
     """Raise an UnsupportedError that names the first feature of blanked code that the cpu device does not have."""
     for at, feature in sorted(_features(code, _UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST))):
         line = code.count("\n", 0, at) + 1
-        raise UnsupportedError(
-            f"{path}:{line}: the cpu device does not have {feature}; run this kernel with --device gpu"
-        )
+        raise UnsupportedError(f"{path}:{line}: the cpu device does not have {feature}{ON_A_GPU}")
 
 
 def _features(code: str, unsupported: Iterable[tuple[str, str]]) -> Iterator[tuple[int, str]]:

@@ -33,7 +33,7 @@ from kfuzz.devices.cpu.toolchain import (
     program_objects,
     runtime,
 )
-from kfuzz.devices.cpu.translate import translated
+from kfuzz.devices.cpu.translate import ON_A_GPU, Translated, translated
 from kfuzz.devices.cpu.unit import KERNEL_NAME, LINES_A_FILE, Files, Unit, header_name, in_its_files
 from kfuzz.devices.headers import SourceFile, sources
 from kfuzz.devices.limits import STATIC_SHARED_MAX
@@ -97,14 +97,21 @@ def _unit(source: NvccSource, text: str, flags: Sequence[str]) -> Unit:
     files = sources(source.path, text, flags)
     names = [KERNEL_NAME, *map(header_name, range(1, len(files)))]
     try:
-        done = translated(files, names, None, with_host=True)
+        done = _translated(files, names, None)
     except UnsupportedError:
         if not MAIN.search(text):
             raise
-        done = translated(files, names, ("main",), with_host=True)
+        done = _translated(files, names, ("main",))
     front = CUDA if source.language == "cu" else NOT_CUDA
     numbers = tuple(_numbers([str(one.path.resolve()) for one in files]))
     return Unit(files, done.texts, "", done.dynamic_shared, done.constants, done.kernels, front, numbers)
+
+
+def _translated(files: Sequence[SourceFile], names: Sequence[str], entries: tuple[str, ...] | None) -> Translated:
+    try:
+        return translated(files, names, entries, with_host=True)
+    except UnsupportedError as error:
+        raise UnsupportedError(str(error).removesuffix(ON_A_GPU)) from None
 
 
 def _numbers(paths: Sequence[str]) -> list[int]:
