@@ -254,6 +254,27 @@ def test_a_race_between_blocks_that_changes_the_result_is_an_error(device: CpuDe
     assert {(one.kind, one.severity) for one in outcome.findings} >= {("race", "error")}
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("runs", [1, 3])
+def test_a_read_before_the_first_of_two_equal_writes_is_an_error_in_any_order(
+    device: CpuDevice, runs: int, seed: int
+) -> None:
+    text = """
+    __global__ void k(float *y, int *flag) {
+        if (blockIdx.x == 0) {
+            if (threadIdx.x == 0) y[0] = flag[0];
+            __syncthreads();
+            if (threadIdx.x == 32) flag[0] = 1;  // behind the read
+        } else if (threadIdx.x == 5) {
+            flag[0] = 1;  // whenever it likes
+        }
+    }
+    """
+    job = job_of(text, ("k",), "k", {"y": "f32[1]", "flag": "i32[1] = 0"}, grid=2)
+    found = device.run(job, Probe(check=True, runs=runs, seed=seed, timeout=5.0)).findings
+    assert ("race", "error", 4, 8) in {(one.kind, one.severity, one.line, one.other_line) for one in found}, found
+
+
 def test_arrays_lie_where_the_claim_allows_and_mostly_no_better(device: CpuDevice) -> None:
     text = """
     __global__ void k(int *y, const float *x) {

@@ -169,6 +169,8 @@ def examined(
     if trial.flavour == "fast" and any(not one.precise or _stopped(one) for one in seen):
         seen = _explained(trial, passes, seen)
     if trial.flavour == "check":
+        if any(_is_write_after_read(sight) for one in passes for sight in one.sights):
+            seen = _distinct([*seen, *_other_way_round(trial, passes)])
         seen = with_missing_order(seen, job.source, partial(_again, trial, passes))
     findings = _settled(trial, whole, seen)
     runs = tuple(one.run for one in whole if one.run is not None)
@@ -265,6 +267,22 @@ def _again(trial: Examination, checked: list[CpuRun], sight: Sight) -> Again | N
     return lambda assume: (
         trial.run(replace(shown.manner, assume=assume), "check").sights if trial.seconds > 0 else [sight]
     )
+
+
+def _is_write_after_read(sight: Sight) -> bool:
+    """Whether a write leaves what is there, and another thread has read the place before, with nothing between the two.
+
+    What that one has read may be what was there before a third wrote: then the read shows it, where it comes last.
+    """
+    race, severity = sight.race, sight.finding.severity
+    return race is not None and severity == "warning" and not (race.other_writes or race.traits or race.other_traits)
+
+
+def _other_way_round(trial: Examination, passes: list[CpuRun]) -> Iterator[Sight]:
+    """What the orders show that no pass has had, of those in which the last of two comes first."""
+    for schedule in {FORWARD, REVERSE} - {one.manner.schedule for one in passes}:
+        if trial.seconds > 0:
+            yield from _checked(trial, replace(passes[0].manner, schedule=schedule))
 
 
 def _checked(trial: Examination, manner: Manner) -> list[Sight]:
