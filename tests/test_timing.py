@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from kfuzz.devices.gpu.device import why_not
 from kfuzz.timing import protocol
 from kfuzz.timing.bench import Timed
 from kfuzz.timing.figures import (
+    Arithmetic,
     CardFigures,
     Heat,
     Recorded,
@@ -195,7 +196,7 @@ def test_what_is_written_can_be_compared_with() -> None:
     before = Timed("k", "softmax", (heat(recorded("k", *[130] * 10)),))
     now = Timed("k", "softmax", (heat(recorded("k", *[160] * 10)),))
     document = timing.as_document([before], "H200", {"cuda": "13.0"})
-    assert json.loads(document)["kernels"][0]["sizes"][0]["kernels"][0]["of_copy"] == pytest.approx(126 / 130)
+    assert json.loads(document)["kernels"][0]["sizes"][0]["kernels"][0]["fraction"] == pytest.approx(126 / 130)
     assert timing.compared([before], timing.read_earlier(document)) == ["k 65536x1024: as before"]
     assert timing.compared([now], timing.read_earlier(document))[0].startswith("k 65536x1024: slower: 0.788")
 
@@ -213,3 +214,16 @@ def test_without_a_gpu_it_says_so_in_one_line() -> None:
     assert done.exit_code == 2
     assert done.output.startswith("kfuzz bench takes times on a GPU, and here is none: ")
     assert done.output.count("\n") == 1
+
+
+def test_a_product_is_held_against_cublas_else_against_the_peak_where_that_takes_longer_than_a_copy() -> None:
+    own = recorded("mine", 250, 250, 251)
+    plain = heat(own)
+    by_cublas = replace(plain, products=(recorded("cuBLAS", 200, 200, 201),), arithmetic=Arithmetic(1 << 40, 1e-4))
+    of_peak = replace(plain, arithmetic=Arithmetic(1 << 40, 1.5e-4))
+    of_copy = replace(plain, arithmetic=Arithmetic(1 << 20, 1e-6))
+    told = [(one.measure.name, round(one.fraction(own), 2)) for one in (by_cublas, of_peak, of_copy)]
+    assert told == [("cuBLAS", 0.8), ("peak", 0.6), ("copy", 0.5)]
+    assert [line.split()[:5] for line in timing.table(Timed("k", "sgemm", (of_copy, by_cublas)))[::3]] == [
+        ["size", "us", "TB/s", "of", "copy"], ["size", "us", "TFLOP/s", "of", "cuBLAS"],
+    ]  # fmt: skip

@@ -8,8 +8,9 @@ import click
 from kfuzz.commands.options import console, kernels_named, shape, tell_faults
 from kfuzz.devices import DeviceError
 from kfuzz.devices.gpu import driver, nvcc
-from kfuzz.devices.gpu.device import GpuDevice, why_not
+from kfuzz.devices.gpu.device import why_not
 from kfuzz.exit_codes import COULD_NOT, FOUND
+from kfuzz.find.device import open_device
 from kfuzz.find.targets import TargetError
 from kfuzz.timing.bench import Timed, timed
 from kfuzz.timing.rivals import NAMES, check_there
@@ -74,7 +75,7 @@ def bench(
     earlier = {} if compare is None else read_earlier(compare)
     if reason := why_not():
         raise DeviceError(f"kfuzz bench takes times on a GPU, and here is none: {reason.partition(', or use')[0]}")
-    device = GpuDevice()
+    device = open_device("gpu")
     try:
         check_there(against)
         kernels = kernels_named(targets)

@@ -13,9 +13,11 @@ from kfuzz.devices import ClaimError, Device
 from kfuzz.devices.gpu import graphs
 from kfuzz.devices.gpu.driver import OutOfMemory
 from kfuzz.oracle import judge
+from kfuzz.search.plan import shapes
+from kfuzz.timing.calls import launched
 from kfuzz.timing.copies import copies
 from kfuzz.timing.entrant import (
-    Entrant,
+    Launched,
     Rotation,
     bound_at,
     inputs_of,
@@ -26,6 +28,7 @@ from kfuzz.timing.entrant import (
     unwritten,
 )
 from kfuzz.timing.figures import CardFigures, Heat, beyond_physics
+from kfuzz.timing.products import arithmetic_of, products
 from kfuzz.timing.protocol import fastest, raced, rotation_of
 from kfuzz.timing.rivals import rivals
 from kfuzz.timing.sizes import shown_axes, tunes_at
@@ -86,20 +89,26 @@ def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against:
     try:
         rows_judged(kernel, first.job, 0)
         arrays = Rotation(kernel, first, sets)
-        entrants = {tune: Entrant(session, arrays.for_launch(bound)) for tune, bound in bounds.items()}
+        entrants = {tune: launched(session, arrays.for_launch(bound)) for tune, bound in bounds.items()}
         chosen = fastest([one.contestant(dict(tune)) for tune, one in entrants.items()], session, sets)
         beside, absent = rivals(against, kernel.op, session, lent(arrays))
-        recorded = raced([chosen, *beside, *copies(session, traffic.total, sets)], session, sets)
+        by_cublas = products(kernel.op, session, lent(arrays))
+        anchors = [*by_cublas, *copies(session, traffic.total, sets)]
+        recorded = raced([chosen, *beside, *anchors], session, sets)
         reason = wrong_when_timed(session, entrants[chosen.tune])
     except (ClaimError, OutOfMemory) as error:
         return Heat(axes, traffic, (), (), (), {kernel.name: str(error)})
-    own, others, anchors = recorded[0], recorded[1 : 1 + len(beside)], recorded[1 + len(beside) :]
+    own, others, held = recorded[0], recorded[1 : 1 + len(beside)], recorded[1 + len(beside) :]
     reason = reason or beyond_physics(own, traffic, card, sets * traffic.total)
     refused = {kernel.name: reason} if reason else {}
-    return Heat(axes, traffic, () if reason else (own,), others, anchors, {**refused, **absent})
+    of_role, element = shapes(kernel, axes), first.job.buffers[0].element
+    return Heat(
+        axes, traffic, () if reason else (own,), others, held[len(by_cublas) :], {**refused, **absent},
+        held[: len(by_cublas)], arithmetic_of(kernel.op, of_role, element, session),
+    )  # fmt: skip
 
 
-def wrong_when_timed(session: graphs.Session, entrant: Entrant) -> str:
+def wrong_when_timed(session: graphs.Session, entrant: Launched) -> str:
     """What is wrong with the answer to numbers that it has not seen, by the very functions that were timed.
 
     They lie where others lay while it was timed: an answer that was kept is the answer to those.
@@ -111,6 +120,8 @@ def wrong_when_timed(session: graphs.Session, entrant: Entrant) -> str:
     given = inputs_of(arrays, 0)
     graph.replay()
     session.wait()
+    if reason := entrant.settled():
+        return reason
     if name := unwritten(arrays, 0):
         return f"once it is timed it leaves elements of {name} unwritten: it skips work, or is not done when it says so"
     some = sampled(arrays, 0, given, UNSEEN)

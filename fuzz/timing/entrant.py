@@ -9,20 +9,21 @@ from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import DTYPES, Buffer, ClaimError, Job, Step, is_host
+from kfuzz.devices import DTYPES, Buffer, ClaimError, Job, Step
 from kfuzz.devices.gpu import graphs, nvcc
 from kfuzz.devices.layout import POISONS, nbytes
 from kfuzz.devices.vast import zeros
 from kfuzz.oracle.find import find
 from kfuzz.search.plan import shapes
 from kfuzz.timing.figures import Traffic
-from kfuzz.timing.protocol import Contestant
+from kfuzz.timing.protocol import Contestant, LaunchGraph
 
 NOISE = 1048573
 """Random numbers that are repeated all over an input: a prime, so that rows differ."""
@@ -99,43 +100,52 @@ def noise(seed: int, role: str) -> NDArray[np.float32]:
     return np.random.default_rng([seed, *role.encode()]).standard_normal(NOISE, np.float32)
 
 
+class Launched(Protocol):
+    """What is timed, over its arrays: `graph(n)` is n launches or calls, each with the next set."""
+
+    arrays: Rotation
+
+    def contestant(self, tune: Mapping[str, int]) -> Contestant: ...
+    def graph(self, launches: int) -> LaunchGraph: ...
+
+    def settled(self) -> str:
+        """Put the first set's answers where they belong; why they cannot be, or nothing."""
+
+
 class Entrant:
     """A kernel that is launched over its arrays."""
 
     def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
-        self._session, self._arrays = session, arrays
+        self._session, self.arrays = session, arrays
         job = arrays.bound.job
-        if any(map(is_host, job.entries)):
-            raise ClaimError(f"{job.path}: [host] functions run on the cpu device, which has no times")
         self._cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, session.card.architecture)
         self._module = graphs.LoadedFunctions(self._cubin.image)
         self._room = graphs.DeviceBytes(PACKED)
         self._arguments = [[self._packed(step, one) for step in job.steps] for one in arrays.sets]
 
-    @property
-    def arrays(self) -> Rotation:
-        """What it is launched over."""
-        return self._arrays
-
     def contestant(self, tune: Mapping[str, int]) -> Contestant:
         """What is timed."""
-        return Contestant(self._arrays.kernel.name, self.graph, tuple(tune.items()))
+        return Contestant(self.arrays.kernel.name, self.graph, tuple(tune.items()))
 
     def graph(self, launches: int) -> graphs.Replayed:
         """So many launches, each on the next set."""
 
         def record() -> None:
             for number in range(launches):
-                self._enqueue(number % len(self._arrays.sets))
+                self._enqueue(number % len(self.arrays.sets))
 
         return self._session.graph(record)
 
+    def settled(self) -> str:
+        """Its answers lie where they belong."""
+        return ""
+
     def _enqueue(self, which: int) -> None:
-        job = self._arrays.bound.job
+        job = self.arrays.bound.job
         for buffer in job.buffers:
-            if buffer.fill is not None and not self._arrays.kernel.arrays[buffer.name].reads:
+            if buffer.fill is not None and not self.arrays.kernel.arrays[buffer.name].reads:
                 width = DTYPES[buffer.element].itemsize
-                address = self._arrays.sets[which][buffer.name].address
+                address = self.arrays.sets[which][buffer.name].address
                 graphs.set_bytes(address, buffer.fill, width, prod(buffer.shape), self._session.stream)
         for step, arguments in zip(job.steps, self._arguments[which], strict=True):
             there = self._cubin.entries[step.entry]

@@ -49,6 +49,25 @@ class Traffic:
 
 
 @dataclass(frozen=True)
+class Arithmetic:
+    """The multiplications and additions of a matrix product, and the seconds that they take the card at its peak.
+
+    These are 0 where the op is none, or the card's peak is not known.
+    """
+
+    operations: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a time is held against: `copy`, `cuBLAS` or `peak`, and how long that takes."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class CardFigures:
     """What a card can do by its data sheet: bytes of second-level cache, and bytes a second from its memory's pins."""
 
@@ -61,7 +80,7 @@ class CardFigures:
 class Heat:
     """All that was recorded of one size in one run, so that each figure has its copy beside it.
 
-    `refused` says of a contestant why it has no figure.
+    `products` are the same matrix product by cuBLAS. `refused` says of a contestant why it has no figure.
     """
 
     axes: dict[str, int]
@@ -70,19 +89,35 @@ class Heat:
     rivals: tuple[Recorded, ...]
     copies: tuple[Recorded, ...]
     refused: dict[str, str]
+    products: tuple[Recorded, ...] = ()
+    arithmetic: Arithmetic = Arithmetic()
 
     @property
     def copy(self) -> Recorded:
         """The best copy of as many bytes."""
         return min(self.copies, key=lambda one: one.median)
 
+    @property
+    def measure(self) -> Measure:
+        """cuBLAS where there is a product; else the card's peak where arithmetic is what takes long; else the copy."""
+        if self.products:
+            return Measure("cuBLAS", min(one.median for one in self.products))
+        if self.arithmetic.seconds > self.copy.median:
+            return Measure("peak", self.arithmetic.seconds)
+        return Measure("copy", self.copy.median)
+
+    @property
+    def is_of_bytes(self) -> bool:
+        """Whether its rate is one of bytes, and not of arithmetic."""
+        return self.measure.name == "copy"
+
     def rate(self, one: Recorded) -> float:
-        """Bytes a second."""
-        return self.traffic.total / one.median
+        """Bytes a second, or operations of arithmetic."""
+        return (self.traffic.total if self.is_of_bytes else self.arithmetic.operations) / one.median
 
     def fraction(self, one: Recorded) -> float:
-        """Of the best copy's rate in the same run."""
-        return self.copy.median / one.median
+        """Of the rate of what it is held against, in the same run."""
+        return self.measure.seconds / one.median
 
 
 def standing(one: Recorded, others: Sequence[Recorded]) -> str:
@@ -129,9 +164,9 @@ def chance_of_no_change(before: Sequence[float], now: Sequence[float], seed: int
     return (hits + 1) / (DRAWS + 1)
 
 
-def change(before: float, now: float, chance: float) -> str:
-    """What has become of a fraction of the copy, in words."""
+def change(before: float, now: float, chance: float, of: str = "copy") -> str:
+    """What has become of a fraction, in words."""
     if abs(now - before) < TIE:
         return "as before"
     word = "faster" if now > before else "slower"
-    return f"{word}: {now:.3f} of copy, was {before:.3f} (by chance in {chance:.2%} of all cases)"
+    return f"{word}: {now:.3f} of {of}, was {before:.3f} (by chance in {chance:.2%} of all cases)"

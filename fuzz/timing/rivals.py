@@ -134,8 +134,8 @@ def compiled(torch: Any, name: str, op: str, given: Tensors) -> Callable[[Tensor
 
 def recorded(
     torch: Any,  # noqa: ANN401
-    call: Callable[[Tensors], Any],
-    given: Sequence[Tensors],
+    call: Callable[[Any], Any],
+    given: Sequence[Any],
     stream: Any,  # noqa: ANN401
     launches: int,
 ) -> TorchGraph:

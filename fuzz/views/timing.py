@@ -15,27 +15,39 @@ from kfuzz.timing.sizes import shown
 WIDTH = 40
 EIGHTHS = " ▏▎▍▌▋▊▉"
 COLOURS = ("#1a73e8", "#e8710a", "#188038", "#a142f4")
-FORMAT = 1
+FORMAT = 2
 
 Earlier = Mapping[tuple[str, str], tuple[float, tuple[float, ...]]]
-"""By kernel and size: its fraction of the copy, and the fraction of each of its replays."""
+"""By kernel and size: its fraction, and the fraction of each of its replays."""
 
 
 def table(timed: Timed) -> list[str]:
-    """One line for each contestant and size: rate, fraction of the best copy of the run, spread, who is ahead."""
-    lines = [f"{'size':>14}  {'':<22} {'us':>9} {'TB/s':>6} {'of copy':>8} {'spread':>7}"]
+    """One line for each contestant and size: rate, fraction of what it is held against, spread, who is ahead.
+
+    What that is stands above them, once more where it changes.
+    """
+    lines = [told := heading(next((race for race in timed.races if race.copies), None))]
     for race in timed.races:
+        if race.copies and heading(race) != told:
+            lines.append(told := heading(race))
         size = shown(tuple(race.axes.values()))
-        for one in (*race.kernels, *race.rivals, *((race.copy,) if race.copies else ())):
+        held = race.products if race.products else (race.copy,) if race.copies and race.is_of_bytes else ()
+        for one in (*race.kernels, *race.rivals, *held):
             word = standing(one, race.rivals) if one in race.kernels else ""
             tune = " ".join(f"{name}={value}" for name, value in one.tune)
             lines.append(
-                f"{size:>14}  {one.name.rpartition('/')[2]:<22} {one.median * 1e6:>9.2f} {race.rate(one) / 1e12:>6.2f} "
-                f"{race.fraction(one):>8.3f} {one.spread:>6.1%}  {', '.join(filter(None, (word, tune)))}".rstrip()
+                f"{size:>14}  {one.name.rpartition('/')[2]:<22} {one.median * 1e6:>9.2f} {race.rate(one) / 1e12:>7.2f} "
+                f"{race.fraction(one):>9.3f} {one.spread:>6.1%}  {', '.join(filter(None, (word, tune)))}".rstrip()
             )
             size = ""
         lines += [f"{size:>14}  {name}: no figure: {why}" for name, why in race.refused.items()]
     return lines
+
+
+def heading(race: Heat | None) -> str:
+    """What stands above the figures of a race."""
+    of, rate = ("copy", "TB/s") if race is None or race.is_of_bytes else (race.measure.name, "TFLOP/s")
+    return f"{'size':>14}  {'':<22} {'us':>9} {rate:>7} {'of ' + of:>9} {'spread':>7}"
 
 
 def bars(timed: Timed) -> list[str]:
@@ -78,6 +90,9 @@ def _race(race: Heat) -> dict[str, Any]:
         "kernels": [_recorded(race, one) for one in race.kernels],
         "rivals": [_recorded(race, one) for one in race.rivals],
         "copies": [_recorded(race, one) for one in race.copies],
+        "products": [_recorded(race, one) for one in race.products],
+        "operations": race.arithmetic.operations,
+        "of": race.measure.name if race.copies else "",
         "refused": race.refused,
     }
 
@@ -89,7 +104,7 @@ def _recorded(race: Heat, one: Recorded) -> dict[str, Any]:
         "seconds": one.seconds,
         "median": one.median,
         "spread": one.spread,
-        "of_copy": race.fraction(one),
+        "fraction": race.fraction(one),
     }
 
 
@@ -98,10 +113,10 @@ def read_earlier(text: str) -> Earlier:
     found = {}
     for kernel in json.loads(text)["kernels"]:
         for race in kernel["sizes"]:
-            copy = min((one["median"] for one in race["copies"]), default=0.0)
             for one in race["kernels"]:
                 size = shown(tuple(race["axes"].values()))
-                found[kernel["kernel"], size] = (one["of_copy"], tuple(copy / taken for taken in one["seconds"]))
+                held = one["fraction"] * one["median"]
+                found[kernel["kernel"], size] = (one["fraction"], tuple(held / taken for taken in one["seconds"]))
     return found
 
 
@@ -115,21 +130,23 @@ def compared(every: Sequence[Timed], earlier: Earlier) -> list[str]:
                 if (known := earlier.get((timed.kernel, size))) is None:
                     lines.append(f"{timed.kernel} {size}: not timed before")
                     continue
-                now = [race.copy.median / taken for taken in one.seconds]
+                now = [race.measure.seconds / taken for taken in one.seconds]
                 chance = chance_of_no_change(known[1], now)
-                lines.append(f"{timed.kernel} {size}: {change(known[0], race.fraction(one), chance)}")
+                told = change(known[0], race.fraction(one), chance, race.measure.name)
+                lines.append(f"{timed.kernel} {size}: {told}")
     return lines
 
 
 def as_svg(timed: Timed) -> str:
-    """Fraction of the copy against size, a line for the kernel and one for each rival."""
+    """Fraction against size, a line for the kernel and one for each rival."""
     names = list(dict.fromkeys(one.name for race in timed.races for one in (*race.kernels, *race.rivals)))
+    measures = dict.fromkeys(race.measure.name for race in timed.races if race.copies)
     width, height, left, top = 120 * max(2, len(timed.races)) + 90, 320, 60, 20
     step, tall = (width - left - 30) / max(1, len(timed.races) - 1), height - top - 60
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height + 20 * len(names)}" '
         'font-family="sans-serif" font-size="12">',
-        f"<title>{escape(timed.kernel)}: fraction of the best copy</title>",
+        f"<title>{escape(timed.kernel)}: fraction of {' and '.join(measures) or 'copy'}</title>",
     ]
     for tenth in range(0, 11, 2):
         y = top + tall * (1 - tenth / 10)

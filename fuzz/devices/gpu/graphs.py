@@ -18,6 +18,7 @@ from kfuzz.devices import DeviceError
 from kfuzz.devices.gpu.driver import attribute, call, card
 
 L2_CACHE_SIZE, MEMORY_CLOCK, MEMORY_BUS = 38, 36, 37
+CLOCK, MULTIPROCESSORS = 13, 16
 MAX_DYNAMIC_SHARED, NON_PORTABLE_CLUSTER = 8, 14
 PLAIN_SHARED = 48 << 10
 THREAD_LOCAL, NON_BLOCKING = 1, 1
@@ -53,6 +54,7 @@ class Session:
         self.cache = attribute(L2_CACHE_SIZE, device)
         clock, bus = attribute(MEMORY_CLOCK, device), attribute(MEMORY_BUS, device)
         self.peak = clock * 1e3 * TRANSFERS_A_CLOCK * bus / 8
+        self.clocks = attribute(CLOCK, device) * 1e3 * attribute(MULTIPROCESSORS, device)
         self.stream = new_stream()
         self._events = (c_void_p(), c_void_p())
         for event in self._events:

@@ -175,11 +175,11 @@ class HostLibrary:
             library.kfuzz_begin(ctypes.c_uint32(word))
             if earlier is not None and send is not None:
                 for job, places in earlier:
-                    any(self._called(job, number, places) for number in range(len(job.steps)))
+                    any(self.called(job, number, places) for number in range(len(job.steps)))
                 if not library.kfuzz_synchronized():
                     library.kfuzz_again()
                     send()
-            refused = any(self._called(self.job, number, addresses) for number in range(steps))
+            refused = any(self.called(self.job, number, addresses) for number in range(steps))
             fault = library.kfuzz_synchronized()
         if fault:
             raise HostFault(fault.decode())
@@ -202,7 +202,8 @@ class HostLibrary:
             raise HostRefusedError(refusal)
         return Returned(arrays, findings)
 
-    def _called(self, job: Job, number: int, addresses: Mapping[str, int]) -> bool:
+    def called(self, job: Job, number: int, addresses: Mapping[str, int]) -> bool:
+        """Whether one of its functions, called over these arrays, has refused its arguments."""
         step = job.steps[number]
         values = [ctypes.c_int64(addresses[one] if isinstance(one, str) else one) for one in step.args]
         given = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(one) for one in values))

@@ -1,0 +1,173 @@
+"""A host function or a Python callable at one size on the card, called as a program calls it, over arrays in rotation.
+
+Knows how such functions are called; never what they are timed against. A callable's file is imported here, into the
+process that takes the times, and runs as any code of the user's does (docs/bench.md says what that means).
+"""
+
+import ctypes
+import importlib
+import re
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from kfuzz.devices import DTYPES, ClaimError, DeviceError, PythonCall, is_host, is_python
+from kfuzz.devices.gpu import graphs, hosting
+from kfuzz.devices.layout import POISONS
+from kfuzz.devices.python.calling import arguments, results, unlike_claim
+from kfuzz.devices.python.card import CardView
+from kfuzz.devices.python.lending import lender_of
+from kfuzz.devices.python.loading import Modules, words_of
+from kfuzz.timing import rivals
+from kfuzz.timing.entrant import Entrant, Launched, Rotation
+from kfuzz.timing.protocol import Contestant, LaunchGraph
+
+ALLOCATES = re.compile(r"\bcudaMalloc|\bat::|\btorch::|\bthrust::device_vector")
+"""What is allocated in a host function lies between guards that are painted anew, which would be timed, too."""
+COPIED = {"numpy": "the host's memory", "jax": "arrays that are copies"}
+"""Libraries whose arrays cannot lie where ours do on a card."""
+DEFAULT_STREAM = ctypes.c_void_p(0)
+
+Handed = tuple[list[object], dict[str, object]]
+"""Arguments by position and by name."""
+
+
+def launched(session: graphs.Session, arrays: Rotation) -> Launched:
+    """What the claim says is launched or called, ready to be timed."""
+    job = arrays.bound.job
+    if is_python(job):
+        return CalledFunction(session, arrays)
+    return HostFunction(session, arrays) if any(map(is_host, job.entries)) else Entrant(session, arrays)
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Calls one after another. They have come to their end when the card has nothing left to do."""
+
+    call: Callable[[int], object]
+    session: graphs.Session
+    count: int
+    sets: int
+
+    def replay(self) -> None:
+        """Make them all, and wait."""
+        for number in range(self.count):
+            self.call(number % self.sets)
+        self.session.wait()
+
+
+class HostFunction:
+    """Functions of the host, in a library of their own, which launch what they need."""
+
+    def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
+        self._session, self.arrays = session, arrays
+        job = arrays.bound.job
+        if any(buffer.is_returned for buffer in job.buffers) or ALLOCATES.search(job.source):
+            raise ClaimError(
+                f"{job.path}: it allocates in every call, between guards of kfuzz's own, and has no times: "
+                "claim the kernel that it launches, or call it from Python"
+            )
+        self._library = hosting.HostLibrary(job, hosting.compiled(job, session.card.architecture))
+        self._library.library.kfuzz_begin(ctypes.c_uint32(POISONS[0]))
+
+    def contestant(self, tune: Mapping[str, int]) -> Contestant:
+        """What is timed."""
+        return Contestant(f"{self.arrays.kernel.name} (calls)", self.graph, tuple(tune.items()))
+
+    def graph(self, launches: int) -> LaunchGraph:
+        """So many calls, each with the next set."""
+        return Calls(self._call, self._session, launches, len(self.arrays.sets))
+
+    def settled(self) -> str:
+        """Its answers lie where they belong."""
+        return ""
+
+    def _call(self, which: int) -> None:
+        job, held = self.arrays.bound.job, self.arrays.sets[which]
+        for buffer in job.buffers:
+            if buffer.fill is not None and not self.arrays.kernel.arrays[buffer.name].reads:
+                width = DTYPES[buffer.element].itemsize
+                graphs.set_bytes(held[buffer.name].address, buffer.fill, width, prod(buffer.shape), DEFAULT_STREAM)
+        addresses = {name: one.address for name, one in held.items()}
+        for number in range(len(job.steps)):
+            if self._library.called(job, number, addresses):
+                said = self._library.library.kfuzz_refusal().decode(errors="replace")
+                raise ClaimError(f"{job.path}: it does not take what its claim allows: {said}")
+
+
+class CalledFunction:
+    """A function of a Python file: as a graph where torch can record it, else as calls."""
+
+    def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
+        self._session, self.arrays = session, arrays
+        job = arrays.bound.job
+        entry = job.steps[0].entry
+        assert isinstance(entry, PythonCall)
+        if entry.library in COPIED:
+            raise ClaimError(f"{job.path}: it works on {COPIED[entry.library]}, and has no times on a card")
+        self._entry = entry
+        self._lender = lender_of(entry.library, True)
+        self._function = Modules(on_card=True).function(job, entry.function)
+        self._handed = [self._lent(held) for held in arrays.sets]
+        self._answers: deque[object] = deque(maxlen=len(arrays.sets))
+        self._call(self._handed[0])  # what it compiles, it has compiled
+        session.wait()
+        self._torch: Any = importlib.import_module("torch") if entry.library == "torch" else None
+        if self._torch is not None:
+            self._stream = self._torch.cuda.ExternalStream(session.stream.value)
+            try:
+                self._recorded(1)
+            except Exception:  # whatever keeps it from being recorded, such as a copy to the host
+                self._torch = None
+                session.wait()
+
+    def contestant(self, tune: Mapping[str, int]) -> Contestant:
+        """What is timed."""
+        name = self.arrays.kernel.name
+        return Contestant(name if self._torch else f"{name} (calls)", self.graph, tuple(tune.items()))
+
+    def graph(self, launches: int) -> LaunchGraph:
+        """So many calls, each with the next set."""
+        if self._torch:
+            return self._recorded(launches)
+        return Calls(lambda which: self._call(self._handed[which]), self._session, launches, len(self._handed))
+
+    def settled(self) -> str:
+        """Put what the last call has returned where the first set's outputs lie; why it cannot be, or nothing."""
+        values = results(self._answers[-1])
+        buffers = {buffer.name: buffer for buffer in self.arrays.bound.job.buffers}
+        if len(values) < len(self._entry.returns):
+            return f"{len(values)} arrays are returned; the claim wants {', '.join(self._entry.returns)}"
+        for name, value in zip(self._entry.returns, values, strict=False):
+            answer = self._lender.answer(value)
+            if answer is None:
+                return f"{name} is returned as {type(value).__name__}, which is no array of its library"
+            if misfit := unlike_claim(name, answer, buffers[name]):
+                return misfit
+            self.arrays.sets[0][name].write(answer.bits)
+        return ""
+
+    def _recorded(self, launches: int) -> rivals.TorchGraph:
+        return rivals.recorded(self._torch, self._call, self._handed, self._stream, launches)
+
+    def _call(self, handed: Handed) -> object:
+        args, named = handed
+        try:
+            self._answers.append(self._function(*args, **named))
+        except Exception as error:  # whatever its own code raises
+            if "out of memory" in str(error).lower():
+                raise ClaimError(f"{self.arrays.bound.job.path}: too large for this card as it is now") from error
+            raise DeviceError(f"{self.arrays.bound.job.path}: {words_of(error)}") from error
+        return self._answers[-1]
+
+    def _lent(self, held: Mapping[str, graphs.DeviceBytes]) -> Handed:
+        """What a call over one set of arrays is handed."""
+        step = self.arrays.bound.job.steps[0]
+        values: dict[str, object] = dict(zip(self._entry.declared, step.args, strict=True))
+        for buffer in self.arrays.bound.job.buffers:
+            if buffer.name in values:
+                view = CardView(held[buffer.name].address, buffer.shape, DTYPES[buffer.element], None)
+                values[buffer.name] = self._lender.lend(view, buffer.element)
+        return arguments(self._entry, values)

@@ -1,0 +1,56 @@
+"""Matrix products: how much arithmetic they are, what a card does of it at its peak, and cuBLAS, by way of torch.
+
+Knows ops by name, and shapes; never a kernel.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import prod
+from typing import Any
+
+from kfuzz.devices.gpu import graphs
+from kfuzz.timing.figures import Arithmetic
+from kfuzz.timing.protocol import Contestant
+from kfuzz.timing.rivals import Lending, recorded, tensor
+
+Shapes = Mapping[str, Sequence[int]]
+
+OPERATIONS: dict[str, Callable[[Shapes], int]] = {
+    "sgemm": lambda of: 2 * prod(of["a"]) * of["b"][-1],
+    "gemm": lambda of: 2 * prod(of["a"]) * of["b"][-1],
+    "gemv": lambda of: 2 * prod(of["a"]),
+    "attention": lambda of: 2 * prod(of["q"][:-1]) * of["k"][-2] * (of["q"][-1] + of["v"][-1]),
+}
+BY_CUBLAS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "sgemm": lambda given: given["a"] @ given["b"],
+    "gemm": lambda given: given["a"] @ given["b"],
+    "gemv": lambda given: given["a"] @ given["x"],
+}
+"""The product alone, without what is scaled or added."""
+A_CLOCK = {(8, 0): {"f32": 128, "f16": 2048, "bf16": 2048}, (9, 0): {"f32": 256, "f16": 4096, "bf16": 4096}}
+"""Operations of one multiprocessor in one clock, by the card's capability and the elements of what is multiplied: of
+CUDA cores (CUDA's programming guide, arithmetic throughput), and of tensor cores without sparsity (the data sheets)."""
+
+
+def arithmetic_of(op: str, shapes: Shapes, element: str, session: graphs.Session) -> Arithmetic:
+    """How much arithmetic an op is at these shapes, by role."""
+    if op not in OPERATIONS:
+        return Arithmetic()
+    operations = OPERATIONS[op](shapes)
+    a_clock = A_CLOCK.get(session.card.capability, {}).get(element, 0)
+    return Arithmetic(operations, operations / (a_clock * session.clocks) if a_clock else 0.0)
+
+
+def products(op: str, session: graphs.Session, sets: Sequence[Mapping[str, Lending]]) -> list[Contestant]:
+    """The same product by cuBLAS, where torch is installed, which brings it."""
+    if op not in BY_CUBLAS or importlib.util.find_spec("torch") is None:
+        return []
+    torch = importlib.import_module("torch")
+    stream = torch.cuda.ExternalStream(session.stream.value)
+    given = [{role: tensor(torch, *one) for role, one in each.items()} for each in sets]
+    with torch.no_grad():
+        BY_CUBLAS[op](given[0])  # what the library sets up, it has set up
+    torch.cuda.synchronize()
+    return [Contestant("cuBLAS", partial(recorded, torch, BY_CUBLAS[op], given, stream))]
