@@ -110,7 +110,7 @@ def main() -> None:
                 continue
             for one in timed(card, entry):
                 done[entry.name, len(entry.sizes) == 1] = one
-                write(options.out, done, card.peak)
+                write(options.out, done, card.peak, every)
     print(f"all is timed after {monotonic() - began:.0f} s", flush=True)
 
 
@@ -164,16 +164,24 @@ def timed(card: Session, entry: Entry) -> Iterator[Timed]:
         yield one
 
 
-def write(folder: Path, done: dict[tuple[str, bool], Timed], peak: float) -> None:
-    """The page, and all that was recorded."""
+def write(folder: Path, done: dict[tuple[str, bool], Timed], peak: float, every: Sequence[Entry]) -> None:
+    """The page, and all that was recorded; what is left out is said."""
     card, made_with = driver.card().name, versions()
     libraries = "".join(f", {name} {made_with[name]}" for name in ("torch", "triton") if name in made_with)
     head = HEAD.format(card=card, cuda=made_with["cuda"], nvcc=made_with["nvcc"], libraries=libraries)
     parts = [head, *(section(one, peak) for (_, is_rung), one in done.items() if not is_rung)]
     if ladder := [one for (_, is_rung), one in done.items() if is_rung]:
         parts.append(rungs(ladder))
+    if left := [words for entry in every if (words := left_out(entry, done.get((entry.name, len(entry.sizes) == 1))))]:
+        parts.append(f"The run was ended before these were timed: {'; '.join(left)}.\n")
     (folder / "SPEED.md").write_text("\n".join(parts), encoding="utf-8")
     (folder / "speed.json").write_text(as_document(list(done.values()), card, made_with), encoding="utf-8")
+
+
+def left_out(entry: Entry, one: Timed | None) -> str:
+    """The sizes of a kernel that have not been timed, in words."""
+    sizes = entry.sizes[len(one.races) if one else 0 :]
+    return f"`{entry.name}` {', '.join(map(shown, sizes))}" if sizes else ""
 
 
 def section(one: Timed, peak: float) -> str:

@@ -16,7 +16,7 @@ from kfuzz.devices.gpu.device import why_not
 from kfuzz.timing import protocol
 from kfuzz.timing.bench import Timed
 from kfuzz.timing.figures import (
-    Arithmetic,
+    ProductCost,
     CardFigures,
     Heat,
     Recorded,
@@ -219,9 +219,9 @@ def test_without_a_gpu_it_says_so_in_one_line() -> None:
 def test_a_product_is_held_against_cublas_else_against_the_peak_where_that_takes_longer_than_a_copy() -> None:
     own = recorded("mine", 250, 250, 251)
     plain = heat(own)
-    by_cublas = replace(plain, products=(recorded("cuBLAS", 200, 200, 201),), arithmetic=Arithmetic(1 << 40, 1e-4))
-    of_peak = replace(plain, arithmetic=Arithmetic(1 << 40, 1.5e-4))
-    of_copy = replace(plain, arithmetic=Arithmetic(1 << 20, 1e-6))
+    by_cublas = replace(plain, products=(recorded("cuBLAS", 200, 200, 201),), cost=ProductCost(1 << 40, 1e-4))
+    of_peak = replace(plain, cost=ProductCost(1 << 40, 1.5e-4))
+    of_copy = replace(plain, cost=ProductCost(1 << 20, 1e-6))
     told = [(one.measure.name, round(one.fraction(own), 2)) for one in (by_cublas, of_peak, of_copy)]
     assert told == [("cuBLAS", 0.8), ("peak", 0.6), ("copy", 0.5)]
     assert [line.split()[:5] for line in timing.table(Timed("k", "sgemm", (of_copy, by_cublas)))[::3]] == [

@@ -19,16 +19,16 @@ from kfuzz.timing.copies import copies
 from kfuzz.timing.entrant import (
     Launched,
     Rotation,
+    answers_of,
     bound_at,
     inputs_of,
     lent,
     rows_judged,
-    sampled,
     traffic_of,
     unwritten,
 )
 from kfuzz.timing.figures import CardFigures, Heat, beyond_physics
-from kfuzz.timing.products import arithmetic_of, products
+from kfuzz.timing.products import cost_of, products
 from kfuzz.timing.protocol import fastest, raced, rotation_of
 from kfuzz.timing.rivals import rivals
 from kfuzz.timing.sizes import shown_axes, tunes_at
@@ -104,7 +104,7 @@ def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against:
     of_role, element = shapes(kernel, axes), first.job.buffers[0].element
     return Heat(
         axes, traffic, () if reason else (own,), others, held[len(by_cublas) :], {**refused, **absent},
-        held[: len(by_cublas)], arithmetic_of(kernel.op, of_role, element, session),
+        held[: len(by_cublas)], cost_of(kernel.op, of_role, element, session),
     )  # fmt: skip
 
 
@@ -117,15 +117,16 @@ def wrong_when_timed(session: graphs.Session, entrant: Launched) -> str:
     graph = entrant.graph(1)
     session.wait()  # for what was launched while it was recorded, and is no part of it
     arrays.renew(0, UNSEEN)
-    given = inputs_of(arrays, 0)
+    rows = rows_judged(kernel, arrays.bound.job, UNSEEN)
+    given = inputs_of(arrays, 0, rows)
     graph.replay()
     session.wait()
     if reason := entrant.settled():
         return reason
     if name := unwritten(arrays, 0):
         return f"once it is timed it leaves elements of {name} unwritten: it skips work, or is not done when it says so"
-    some = sampled(arrays, 0, given, UNSEEN)
-    verdict = judge(kernel.op, some.given, some.got, arrays.bound.accuracy, kernel.special, kernel.scalars)
+    got = answers_of(arrays, 0, rows)
+    verdict = judge(kernel.op, given, got, arrays.bound.accuracy, kernel.special, kernel.scalars)
     if verdict.status == "kept":
         return ""
     said = verdict.diagnosis or ", ".join(verdict.reasons)

@@ -6,7 +6,6 @@ Knows claims, jobs and the card; never what is timed against what, nor what is r
 import random
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Protocol
@@ -38,14 +37,8 @@ PIECE = 1 << 28
 """Bytes of an answer that are looked through at a time."""
 
 RoleBytes = dict[str, NDArray[np.generic]]
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """Rows of an input and of the answer to them, as the oracle takes them; all where the op does not go by row."""
-
-    given: RoleBytes
-    got: RoleBytes
+Rows = NDArray[np.int64] | None
+"""Which rows are judged; None where an answer is judged whole."""
 
 
 class Rotation:
@@ -200,28 +193,19 @@ def unwritten(arrays: Rotation, which: int) -> str:
     return ""
 
 
-def sampled(arrays: Rotation, which: int, before: Mapping[str, NDArray[np.uint8]], seed: int) -> Sampled:
-    """Rows of a set, of its inputs as they were before the launch."""
-    kernel, job = arrays.kernel, arrays.bound.job
-    buffers = {buffer.name: buffer for buffer in job.buffers}
-    rows = rows_judged(kernel, job, seed)
-    given = {str(array.reads): _rows(before[name], buffers[name], kernel, str(array.reads), rows)
-             for name, array in kernel.arrays.items() if array.reads}  # fmt: skip
-    got = {}
-    for name, array in kernel.arrays.items():
-        if array.writes:
-            raw = arrays.sets[which][name].read(0, nbytes(buffers[name]))
-            got[array.writes] = _rows(raw, buffers[name], kernel, array.writes, rows)
-    return Sampled(given, got)
+def answers_of(arrays: Rotation, which: int, rows: Rows) -> RoleBytes:
+    """The answers in a set, by role: these rows of those that go by row."""
+    return {array.writes: _held(arrays, which, name, array.writes, rows)
+            for name, array in arrays.kernel.arrays.items() if array.writes}  # fmt: skip
 
 
-def inputs_of(arrays: Rotation, which: int) -> dict[str, NDArray[np.uint8]]:
-    """The bytes of a set's inputs."""
-    held = arrays.sets[which]
-    return {name: held[name].read(0, held[name].nbytes) for name, array in arrays.kernel.arrays.items() if array.reads}
+def inputs_of(arrays: Rotation, which: int, rows: Rows) -> RoleBytes:
+    """The inputs in a set, by role: of those that have a row for each of the answer's, these."""
+    return {str(array.reads): _held(arrays, which, name, str(array.reads), rows)
+            for name, array in arrays.kernel.arrays.items() if array.reads}  # fmt: skip
 
 
-def rows_judged(kernel: Kernel, job: Job, seed: int) -> NDArray[np.int64] | None:
+def rows_judged(kernel: Kernel, job: Job, seed: int) -> Rows:
     """Which rows of an answer are judged, the first and the last among them; None where it is judged whole.
 
     ClaimError where the oracle would take too long for even one.
@@ -241,13 +225,14 @@ def rows_judged(kernel: Kernel, job: Job, seed: int) -> NDArray[np.int64] | None
     return np.array(sorted({0, count - 1, *some}), np.int64)
 
 
-def _rows(
-    raw: NDArray[np.uint8], buffer: Buffer, kernel: Kernel, role: str, rows: NDArray[np.int64] | None
-) -> NDArray[np.generic]:
-    """Rows of an array, where it has a row for each of the answer's."""
-    array = raw.view(DTYPES[buffer.element])[: prod(buffer.shape)].reshape(buffer.shape)
-    if buffer.part is not None:
-        array = array[: buffer.part[0]]
-    dimensions = {**kernel.roles.inputs, **kernel.roles.outputs}[role]
-    first = next(iter(kernel.roles.outputs.values()))[0]
-    return array if rows is None or not dimensions or dimensions[0] != first else array[rows]
+def _held(arrays: Rotation, which: int, name: str, role: str, rows: Rows) -> NDArray[np.generic]:
+    """An array of a set; these rows of it, where it has one for each of the answer's."""
+    buffer = next(buffer for buffer in arrays.bound.job.buffers if buffer.name == name)
+    held, dtype = arrays.sets[which][name], DTYPES[buffer.element]
+    roles = arrays.kernel.roles
+    dimensions, first = {**roles.inputs, **roles.outputs}[role], next(iter(roles.outputs.values()))[0]
+    if rows is None or not dimensions or dimensions[0] != first:
+        return held.read(0, nbytes(buffer)).view(dtype)[: prod(buffer.answer)].reshape(buffer.answer)
+    row = prod(buffer.shape[1:]) * dtype.itemsize
+    some = [held.read(int(one) * row, row).view(dtype) for one in rows]
+    return np.stack(some).reshape(len(rows), *buffer.shape[1:])

@@ -49,7 +49,7 @@ class Traffic:
 
 
 @dataclass(frozen=True)
-class Arithmetic:
+class ProductCost:
     """The multiplications and additions of a matrix product, and the seconds that they take the card at its peak.
 
     These are 0 where the op is none, or the card's peak is not known.
@@ -90,7 +90,7 @@ class Heat:
     copies: tuple[Recorded, ...]
     refused: dict[str, str]
     products: tuple[Recorded, ...] = ()
-    arithmetic: Arithmetic = Arithmetic()
+    cost: ProductCost = ProductCost()
 
     @property
     def copy(self) -> Recorded:
@@ -102,8 +102,8 @@ class Heat:
         """cuBLAS where there is a product; else the card's peak where arithmetic is what takes long; else the copy."""
         if self.products:
             return Measure("cuBLAS", min(one.median for one in self.products))
-        if self.arithmetic.seconds > self.copy.median:
-            return Measure("peak", self.arithmetic.seconds)
+        if self.cost.seconds > self.copy.median:
+            return Measure("peak", self.cost.seconds)
         return Measure("copy", self.copy.median)
 
     @property
@@ -113,7 +113,7 @@ class Heat:
 
     def rate(self, one: Recorded) -> float:
         """Bytes a second, or operations of arithmetic."""
-        return (self.traffic.total if self.is_of_bytes else self.arithmetic.operations) / one.median
+        return (self.traffic.total if self.is_of_bytes else self.cost.operations) / one.median
 
     def fraction(self, one: Recorded) -> float:
         """Of the rate of what it is held against, in the same run."""

@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from kfuzz.devices.gpu import graphs
-from kfuzz.timing.figures import Arithmetic
+from kfuzz.timing.figures import ProductCost
 from kfuzz.timing.protocol import Contestant
 from kfuzz.timing.rivals import Lending, recorded, tensor
 
@@ -34,13 +34,13 @@ A_CLOCK = {(8, 0): {"f32": 128, "f16": 2048, "bf16": 2048}, (9, 0): {"f32": 256,
 CUDA cores (CUDA's programming guide, arithmetic throughput), and of tensor cores without sparsity (the data sheets)."""
 
 
-def arithmetic_of(op: str, shapes: Shapes, element: str, session: graphs.Session) -> Arithmetic:
+def cost_of(op: str, shapes: Shapes, element: str, session: graphs.Session) -> ProductCost:
     """How much arithmetic an op is at these shapes, by role."""
     if op not in OPERATIONS:
-        return Arithmetic()
+        return ProductCost()
     operations = OPERATIONS[op](shapes)
     a_clock = A_CLOCK.get(session.card.capability, {}).get(element, 0)
-    return Arithmetic(operations, operations / (a_clock * session.clocks) if a_clock else 0.0)
+    return ProductCost(operations, operations / (a_clock * session.clocks) if a_clock else 0.0)
 
 
 def products(op: str, session: graphs.Session, sets: Sequence[Mapping[str, Lending]]) -> list[Contestant]:

@@ -91,7 +91,7 @@ def _race(race: Heat) -> dict[str, Any]:
         "rivals": [_recorded(race, one) for one in race.rivals],
         "copies": [_recorded(race, one) for one in race.copies],
         "products": [_recorded(race, one) for one in race.products],
-        "operations": race.arithmetic.operations,
+        "operations": race.cost.operations,
         "of": race.measure.name if race.copies else "",
         "refused": race.refused,
     }
