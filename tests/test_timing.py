@@ -16,9 +16,9 @@ from kfuzz.devices.gpu.device import why_not
 from kfuzz.timing import protocol
 from kfuzz.timing.bench import Timed
 from kfuzz.timing.figures import (
-    ProductCost,
     CardFigures,
     Heat,
+    ProductCost,
     Recorded,
     Traffic,
     beyond_physics,
