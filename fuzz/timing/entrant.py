@@ -37,7 +37,7 @@ PIECE = 1 << 28
 """Bytes of an answer that are looked through at a time."""
 
 RoleBytes = dict[str, NDArray[np.generic]]
-Rows = NDArray[np.int64] | None
+JudgedRows = NDArray[np.int64] | None
 """Which rows are judged; None where an answer is judged whole."""
 
 
@@ -193,19 +193,19 @@ def unwritten(arrays: Rotation, which: int) -> str:
     return ""
 
 
-def answers_of(arrays: Rotation, which: int, rows: Rows) -> RoleBytes:
+def answers_of(arrays: Rotation, which: int, rows: JudgedRows) -> RoleBytes:
     """The answers in a set, by role: these rows of those that go by row."""
     return {array.writes: _held(arrays, which, name, array.writes, rows)
             for name, array in arrays.kernel.arrays.items() if array.writes}  # fmt: skip
 
 
-def inputs_of(arrays: Rotation, which: int, rows: Rows) -> RoleBytes:
+def inputs_of(arrays: Rotation, which: int, rows: JudgedRows) -> RoleBytes:
     """The inputs in a set, by role: of those that have a row for each of the answer's, these."""
     return {str(array.reads): _held(arrays, which, name, str(array.reads), rows)
             for name, array in arrays.kernel.arrays.items() if array.reads}  # fmt: skip
 
 
-def rows_judged(kernel: Kernel, job: Job, seed: int) -> Rows:
+def rows_judged(kernel: Kernel, job: Job, seed: int) -> JudgedRows:
     """Which rows of an answer are judged, the first and the last among them; None where it is judged whole.
 
     ClaimError where the oracle would take too long for even one.
@@ -225,7 +225,7 @@ def rows_judged(kernel: Kernel, job: Job, seed: int) -> Rows:
     return np.array(sorted({0, count - 1, *some}), np.int64)
 
 
-def _held(arrays: Rotation, which: int, name: str, role: str, rows: Rows) -> NDArray[np.generic]:
+def _held(arrays: Rotation, which: int, name: str, role: str, rows: JudgedRows) -> NDArray[np.generic]:
     """An array of a set; these rows of it, where it has one for each of the answer's."""
     buffer = next(buffer for buffer in arrays.bound.job.buffers if buffer.name == name)
     held, dtype = arrays.sets[which][name], DTYPES[buffer.element]
