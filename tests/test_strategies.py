@@ -272,6 +272,13 @@ def test_edges_are_around_what_the_claim_names() -> None:
     assert {1, 31, 32, 33, 63, 64, 65, 127, 129, 255, 256, 257, 4999, 5000} <= set(found)
 
 
+def test_a_stride_that_is_unrolled_is_a_width() -> None:
+    """A bug of the second turn of `i += 4 * THREADS` over vectors of four shows beyond 16 columns a thread alone."""
+    kernel = load(KERNELS_FOLDER / "reduce" / "block_max_vec4.cu")
+    assert {512, 513} <= set(edges.columns(1000, edges.widths(kernel, {"threads": 32})))
+    assert edges.unrolled("for (int i = t; i < n; i += THREADS) {  // i += 4 * THREADS", "threads") == ()
+
+
 def test_numbers_are_read_as_compilers_read_them() -> None:
     text = "constexpr int A = 1 << 12, B = 16 * 1024; if (n % 320u > 0x140 && x[7] < 1.5f) {}  // 99"
     assert edges.numbers(text) == {1, 12, 1 << 12, 16, 1024, 16 * 1024, 320, 7}

@@ -23,15 +23,27 @@ FLOAT = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?(?
 FACTOR = re.compile(rf"(\*|<<)?\s*({INTEGER})")
 
 
-def tuned_widths(tune: Mapping[str, int]) -> tuple[int, ...]:
-    """The widths that the launch parameters are, or make with vectors of four."""
-    return tuple(times * value for value in tune.values() for times in (1, VECTOR) if value > 1)
+def tuned_widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
+    """The widths that the launch parameters are, or make with vectors of four, one at a time or unrolled."""
+    return tuple(
+        times * value
+        for name, value in tune.items()
+        for times in (1, VECTOR, *(VECTOR * times for times in unrolled(kernel.source, name)))
+        if value > 1
+    )
+
+
+@cache
+def unrolled(source: str, name: str) -> tuple[int, ...]:
+    """By how much a stride is unrolled: the 4 of `i += 4 * THREADS` for a template's parameter of that name."""
+    written = re.findall(rf"\+=\s*({INTEGER})\s*\*\s*{name.upper()}\b", COMMENT.sub("", source))
+    return tuple(sorted({_integer(times) for times in written}))
 
 
 def widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
     """The widths in which this kernel may divide its work: warps, vectors, tune values, numbers in its text."""
     tuned = [value for value in tune.values() if value > 1]
-    found = {WARP, VECTOR, *tuned_widths(tune), *named(kernel)}
+    found = {WARP, VECTOR, *tuned_widths(kernel, tune), *named(kernel)}
     for index, first in enumerate(tuned):
         found |= {first * second for second in tuned[index + 1 :]}
     return tuple(sorted(width for width in found if 2 < width <= LARGEST_WIDTH))
@@ -52,10 +64,14 @@ def numbers(source: str) -> frozenset[int]:
     for written in PRODUCT.findall(COMMENT.sub("", source)):
         value = 1
         for operator, text in FACTOR.findall(written):
-            factor = int(text.rstrip("uUlL"), 0 if text[:2] in ("0x", "0X") else 10)
+            factor = _integer(text)
             value = value << min(factor, 32) if operator == "<<" else value * factor
             found |= {factor, value}
     return frozenset(found)
+
+
+def _integer(text: str) -> int:
+    return int(text.rstrip("uUlL"), 0 if text[:2] in ("0x", "0X") else 10)
 
 
 @cache

@@ -69,8 +69,8 @@ def allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[Groun
 
 
 def ground_of(kernel: Kernel, tune: Mapping[str, int]) -> Ground:
-    every = widths(kernel, tune)
-    return Ground(kernel, tune, every, tuned_widths(tune), tuple(sorted(named(kernel).intersection(every) - {*SMALL})))
+    every, tuned = widths(kernel, tune), tuned_widths(kernel, tune)
+    return Ground(kernel, tune, every, tuned, tuple(sorted(named(kernel).intersection(every) - {*SMALL})))
 
 
 def drawn(kernel: Kernel, choose: Choose) -> dict[str, int]:

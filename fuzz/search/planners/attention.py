@@ -150,7 +150,10 @@ def _telling(
     that 16 bits do not. Of so many rows each has to have a q of its own.
     """
     rows, keys = wanted["q"][-2], wanted["k"][-2]
+    telling = (numbered, plain)
     if keys > MANY:
-        return (one_key,), (numbered, plain), tuple(range(MANY, min(keys, MANY + 64)))
-    scores = (usual, sharp) if rows > MANY else OF_TILES if keys > WARP else SCORES
-    return scores, VALUES, columns(keys, ground.widths) or (0,)
+        return (one_key,), telling, tuple(range(MANY, min(keys, MANY + 64)))
+    places = columns(keys, ground.widths) or (0,)
+    if rows > MANY:
+        return (usual, sharp), telling, places
+    return OF_TILES if keys > WARP else SCORES, VALUES, places

@@ -1,6 +1,6 @@
 """The inputs of sgemm: two matrices that are made for each other."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kfuzz.cases.recipe import MAX_EDITS, Band, Base, Edit, Recipe, bits_of, mix
 from kfuzz.claims.kernel import Shape
@@ -14,10 +14,17 @@ from kfuzz.search.sizes import Ground
 
 def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict[str, Recipe]:
     """Two matrices made for each other; special values at single places."""
-    (m, k), n = wanted["a"], wanted["b"][1]
-    form, seed = choose(0, len(PRODUCTS) - 1), choose(0, 0xFFFF)
+    return products(ground, (*wanted["a"], wanted["b"][1]), choose, PRODUCTS)  # type: ignore[arg-type]  # m, k, n
+
+
+def products(
+    ground: Ground, sizes: tuple[int, int, int], choose: Choose, patterns: Sequence[tuple[Base, Base]]
+) -> dict[str, Recipe]:
+    """The same of m, k and n, by some of the patterns: the first, the second and the third of all among them."""
+    m, k, n = sizes
+    form, seed = choose(0, len(patterns) - 1), choose(0, 0xFFFF)
     is_large = max(m, n, k) > MANY
-    a, b = (Band(base._replace(seed=seed + side)) for side, base in enumerate(PRODUCTS[PLAIN if is_large else form]))
+    a, b = (Band(base._replace(seed=seed + side)) for side, base in enumerate(patterns[PLAIN if is_large else form]))
     bands_a, bands_b = [a], [b]
     if is_large:  # no two rows alike, and what lies beyond 16 bits counts most: what wraps there must not go under
         beyond = Edit(MANY, -1, bits_of(1e4), "add")
