@@ -58,9 +58,9 @@ def read_role(op: str, name: str, text: object) -> Role:
 
 @dataclass(frozen=True)
 class Names:
-    """The names of a formula's sums, of what it may keep narrow, and of its functions."""
+    """The names of a formula's sums, with the terms of each, of what it may keep narrow, and of its functions."""
 
-    sums: tuple[str, ...]
+    sums: Mapping[str, int]
     kept: tuple[str, ...]
     functions: tuple[str, ...]
 
@@ -247,17 +247,20 @@ class FormulaOp:
     @cached_property
     def names(self) -> "Names":
         """What a claim may speak of by name, over all forms."""
-        sizes = self.small_sizes(3)
-        inputs, scalars = self.random_inputs(sizes, np.random.default_rng(2)), self.scalars_of(sizes, {})
-        sums: dict[str, None] = {}
+        return self.names_at(self.random_inputs(self.small_sizes(3), np.random.default_rng(2)))
+
+    def names_at(self, inputs: NamedReals) -> "Names":
+        """The same, with the terms that each sum has of these inputs."""
+        sizes = self.sizes_of(inputs)
+        sums: dict[str, int] = {}
         kept: dict[str, None] = {}
         functions: dict[str, None] = {}
         for form in self.every_form:
             N = Named(sizes, form, self.indices(sizes))
             with np.errstate(all="ignore"):
-                self.run(N, inputs, sizes, scalars)
+                self.run(N, inputs, sizes, self.scalars_of(sizes, {}))
             sums, kept, functions = sums | N.sums, kept | N.kept, functions | N.functions
-        return Names(tuple(sums), tuple(kept), tuple(functions))
+        return Names(sums, tuple(kept), tuple(functions))
 
     def check_names(self, accuracy: Accuracy) -> None:
         """An error where a claim names a form, a sum, or anything else that the formula does not have."""

@@ -1,6 +1,6 @@
 """Is every formula's enclosure sound, and how tight? Simulated kernels of all forms, formats and orders against it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -67,14 +67,19 @@ class Checked:
 
 
 def depth(order: SumOrder, n: int, width: int = 32) -> int:
-    """The additions on any term's way in a simulated order; one more for a start at zero."""
+    """The additions on any term's way in a simulated order."""
     if order == "tree":
-        return max(n - 1, 0).bit_length() + 1
+        return max(n - 1, 0).bit_length()
     if order == "strided":
-        return -(-n // width) + (min(width, n) - 1).bit_length() + 1
+        return -(-n // width) - 1 + (min(width, n) - 1).bit_length()
     if order == "blocked":
-        return min(n, width) + -(-n // width)
-    return n
+        return min(n, width) + -(-n // width) - 2
+    return n - 1
+
+
+def depths(order: SumOrder, sums: Mapping[str, int]) -> dict[str, int]:
+    """The same for every sum of an op, by its name and its own number of terms."""
+    return {name: depth(order, terms) for name, terms in sums.items()}
 
 
 @dataclass(frozen=True)
@@ -87,13 +92,16 @@ class Setting:
     ftz: bool = False
     declared: bool = True
 
-    def claim(self, n: int) -> Accuracy:
-        """What this kernel may rightly claim about rows of n elements."""
+    def claim(self, sums: Mapping[str, int]) -> Accuracy:
+        """What this kernel may rightly claim about sums of so many terms."""
         loose = Accuracy(
             divide="ieee" if self.manner.divide == "ieee" else "reciprocal", rescales=0, ftz=self.ftz,
             accumulate=self.accumulate, form=self.form or None,
         )  # fmt: skip
-        return replace(loose, adds=depth(self.manner.order, n)) if self.declared else replace(loose, form="any")
+        if not self.declared:
+            return replace(loose, form="any")
+        first = int(self.accumulate == "mma")  # its first products are added to a sum of 0, and cut there, too
+        return replace(loose, adds={name: adds + first for name, adds in depths(self.manner.order, sums).items()})
 
 
 def settings(op: FormulaOp, quick: bool) -> Iterator[Setting]:
@@ -138,12 +146,12 @@ def check(op: FormulaOp, form: Format, quick: bool, seeds: int = 1) -> Checked:
             k: stored(np.asarray(a, dtype=np.float64), form) if op.roles[k].is_float else a for k, a in made.items()
         }
         numbers = {k: values(a) if op.roles[k].is_float else a for k, a in arrays.items()}
+        sums = op.names_at(numbers).sums
         known: dict[Any, Any] = {}
         for setting in settings(op, quick):
             if work is F64 and setting.accumulate != "f32":
                 continue
-            terms = max(op.sizes_of(made).values())
-            claim = setting.claim(terms)
+            claim = setting.claim(sums)
             key = repr(claim)
             if key not in known:
                 formats = dict.fromkeys(op.outputs, form)

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from kfuzz.oracle.enclosure import Enclosure, Mask
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp, Given, shaped
+from kfuzz.oracle.measured import measured
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.selfcheck.formulas import CLAIMED, depth
+from kfuzz.oracle.selfcheck.formulas import CLAIMED, depths
 from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
 from kfuzz.oracle.systems.formats import F32, Format, stored, values
 from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
@@ -209,7 +210,7 @@ def share_of(name: str, form: Format, sizes: tuple[int, ...]) -> PlantedShare:
         made = inputs_for(op, n, 5, form.name == "f16")
         arrays = {k: stored(np.asarray(a, dtype="f8"), form) if op.roles[k].is_float else a for k, a in made.items()}
         first = op.forms[0] if op.forms else ""
-        claim = Accuracy(adds=depth("strided", n), rescales=0, divide="ieee", form=first or None)
+        claim = replace(declared(op, made), form=first or None)
         formats = dict.fromkeys(op.outputs, form)
         (role,) = op.outputs
         tight, loose = (op.enclose(arrays, c, CLAIMED, {}, formats)[role] for c in (claim, Accuracy(rescales=0)))
@@ -232,6 +233,15 @@ def share_of(name: str, form: Format, sizes: tuple[int, ...]) -> PlantedShare:
 
 
 PLANTED_IN = KernelManner("strided", "any", seed=3)
+
+
+def declared(op: FormulaOp, inputs: Inputs) -> Accuracy:
+    """What an author says of such a kernel, as the claims in kernels/ do: every sum's additions, functions by name."""
+    names = op.names_at(inputs)
+    functions = {name: measured()[name][f"{name}f"] for name in names.functions if name != "exp"}
+    return Accuracy(adds=depths("strided", names.sums), rescales=0, divide="ieee", functions=functions)
+
+
 ORDERS: tuple[SumOrder, ...] = ("strided", "tree")
 NOISES: tuple[Noise, ...] = ("any", "ends", "high", "low")
 RIGHT_MANNERS = tuple(

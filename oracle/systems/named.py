@@ -1,4 +1,4 @@
-"""The names that a formula uses: of its sums, of what it may keep narrow, and of its functions."""
+"""The names that a formula uses: of its sums and how many terms each has, of what it may keep narrow, of functions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,9 +13,13 @@ class Named(Exact):
 
     def __init__(self, sizes: Mapping[str, int], form: str, index: Mapping[str, Reals]) -> None:
         super().__init__(sizes, form, index=index)
-        self.sums: dict[str, None] = {}
+        self.sums: dict[str, int] = {}
+        """By name, the terms of the longest."""
         self.kept: dict[str, None] = {}
         self.functions: dict[str, None] = {}
+
+    def _note(self, sum: str, terms: int) -> None:
+        self.sums[sum] = max(terms, self.sums.get(sum, 0))
 
     def _of(self, name: str, a: Quantity) -> Quantity:
         self.functions[name] = None
@@ -26,24 +30,26 @@ class Named(Exact):
         return super().div(self.number(1.0), super()._of("sqrt", a))
 
     def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
-        self.sums[sum] = None
+        self._note(sum, a.x.shape[axis])
         return super().sum(a, sum, axis)
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
-        self.sums[sum] = None
+        self._note(sum, a.x.shape[-1] + len(starts))
         return super().matmul(a, b, sum, starts)
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
-        self.sums[sum] = None
+        self._note(sum, a.x.shape[-1])
         return super().running_sum(a, sum, exclusive)
 
     def mean_var(self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0) -> Any:  # noqa: ANN401  a pair
-        self.sums |= dict.fromkeys(sums)
+        for name in sums:
+            self._note(name, x.x.shape[-1])
         mean = self.value(x.x.mean(axis=-1, keepdims=True))
         return mean, self.value(x.x.var(axis=-1, keepdims=True))
 
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
-        self.sums |= dict.fromkeys(sums)
+        for name in sums:
+            self._note(name, e.x.shape[-1])
         return self.value((e.x @ v.x) / e.x.sum(axis=-1, keepdims=True))
 
     def keep(self, a: Quantity, name: str) -> Quantity:
