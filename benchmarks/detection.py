@@ -10,7 +10,7 @@ python -m benchmarks.detection table > benchmarks/DETECTION.md
 import json
 import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -29,7 +29,7 @@ from kfuzz.trials.trial import run_trial
 FOLDER = Path(__file__).with_name("detection")
 DEVICES = ("cpu", "gpu", "sanitize")
 MOST_TRIALS = {"cpu": 600, "gpu": 600, "sanitize": 2}
-AT_ONCE = {"gpu": 6, "sanitize": 8}
+AT_ONCE = {"gpu": 14, "sanitize": 8}
 """Processes; elsewhere as many as there are cores."""
 FURTHER = 20
 """Trials after the first error in which the named kind may still turn up."""
@@ -97,11 +97,18 @@ def search(manner: str, kernel: Kernel, device: Device) -> Seen:
 
 
 def measured(manner: str) -> dict[str, Seen]:
-    """What every broken kernel shows on one device, or to the rivals."""
-    broken = [kernel for kernel in discover() if kernel.broken]
+    """What every broken kernel shows on one device, or to the rivals; Ctrl-C ends it, and what is done is kept."""
     one = rejected_by if manner == "rivals" else partial(seen_by, manner)
+    found: dict[str, Seen] = {}
     with ProcessPoolExecutor(AT_ONCE.get(manner, os.cpu_count()), mp_context=get_context("spawn")) as pool:
-        return {kernel.name: seen for kernel, seen in zip(broken, pool.map(one, broken), strict=True)}
+        asked = {pool.submit(one, kernel): kernel.name for kernel in discover() if kernel.broken}
+        try:
+            for done in as_completed(asked):
+                found[asked[done]] = done.result()
+                print(f"{len(found)} of {len(asked)}: {asked[done]}: {done.result()}", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+    return found
 
 
 def as_table(columns: dict[str, dict[str, Seen]]) -> str:

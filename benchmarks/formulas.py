@@ -149,7 +149,7 @@ def main() -> None:
         for one in mean:
             n, order, middle, far, before = one.result()
             print(f"| {n} | {order} | {middle:.3g} | {far:.3g} | {before:.3g} |", flush=True)
-        print("\n## Planted bugs\n\n{BUGS}\n")
+        print(f"\n## Planted bugs\n\n{BUGS}\n")
         print("\n".join(shares(one.result() for one in planted)))
     print(f"\n{time.monotonic() - began:.0f} s, {asked.jobs} processes.")
 
