@@ -50,7 +50,7 @@ def read_formula(front: FrontMatter, form: str | None) -> dict[str, Any]:
         "operand": _word(front, ("accuracy", "operand"), get_args(Narrow)),
         "keep": _table(front, ("accuracy", "keep"), op.names.kept, get_args(Narrow)),
         "functions": _models(front, op.names.functions),
-        "shared": _names(front, ("accuracy", "shared"), op.names.sums),
+        "shared": _names(front, ("accuracy", "shared"), tuple(op.names.sums)),
     }
 
 
