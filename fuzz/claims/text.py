@@ -5,7 +5,7 @@ Knows CUDA's words; never what a claim is, nor what a device makes of them.
 
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -26,6 +26,8 @@ def difference_times(constant: str) -> str:
     return rf"{DIFFERENCE}\s*\*\s*{constant}|{constant}\s*\*\s*\(.*-.*\)"
 
 
+NAMES = {"LOG2_E": r"1\.44269", "LN_2": r"0?\.693147", "LOG10_E": r"0?\.43429448"}
+"""What a constant is called here that a text defines by these decimals under a name of its own."""
 TIMES_LOG2_E = re.compile(rf"{difference_times(LOG2_E)}|{DIFFERENCE}\s*/\s*{LN_2}", re.IGNORECASE)
 TIMES_LOG10_E = re.compile(difference_times(LOG10_E), re.IGNORECASE)
 CALL_OF_EXP2 = re.compile(r"\bexp2f?\s*(?=\()")
@@ -136,12 +138,28 @@ def unusual_calls(source: str, functions: Collection[str]) -> Iterator[tuple[int
 
 def base_two(code: str) -> Iterator[tuple[int, str, str]]:
     """Calls of exp2f whose argument is a multiple of log2(e): of a difference, or a difference of such multiples."""
+    called = named_constants(code)
     for call in CALL_OF_EXP2.finditer(code):
-        inner = " ".join(argument(code, call.end()).split())
+        inner = in_known_names(argument(code, call.end()), called)
         if TIMES_LOG2_E.fullmatch(inner):
             yield call.start(), "exp", "[5, 1.225]"
         elif re.search(LOG2_E, inner, re.IGNORECASE):
             yield call.start(), "exp", "exp2 scaled"
+
+
+def named_constants(code: str) -> dict[str, str]:
+    """The author's names for log2(e), ln(2) and log10(e), and ours."""
+    return {
+        one["name"]: ours
+        for ours, decimals in NAMES.items()
+        for one in re.finditer(rf"\b(?P<name>[A-Za-z_]\w*)\s*(?:[={{(]\s*|\s){decimals}", code)
+    }
+
+
+def in_known_names(expression: str, called: Mapping[str, str]) -> str:
+    """An expression on one line, with our names for such constants."""
+    one = " ".join(expression.split())
+    return re.sub(r"[A-Za-z_]\w*", lambda name: called.get(name[0], name[0]), one)
 
 
 def base_ten(code: str) -> Iterator[tuple[int, str, str]]:
@@ -149,8 +167,9 @@ def base_ten(code: str) -> Iterator[tuple[int, str, str]]:
 
     Those of __exp10f err by 2 + 2.95 |t log10(e)| ulp.
     """
+    called = named_constants(code)
     for call in CALL_OF_EXP10.finditer(code):
-        if TIMES_LOG10_E.fullmatch(" ".join(argument(code, call.end()).split())):
+        if TIMES_LOG10_E.fullmatch(in_known_names(argument(code, call.end()), called)):
             yield call.start(), "exp", "[5, 3.954]" if call["fast"] else "[5, 1.391]"
 
 
