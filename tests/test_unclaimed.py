@@ -266,3 +266,34 @@ def test_arrays_of_an_op_are_of_its_types_and_sizes_as_its_rules_have_them(tmp_p
         "torch::Tensor forward(torch::Tensor x, torch::Tensor cos, torch::Tensor sin) { return x; }"
     )
     assert [rule.text for rule in made(turned, Unclaimed(op="rotary")).where.conditions] == ["d == 2 * half"]
+
+
+PLACES = """\
+#include <torch/extension.h>
+__global__ void k(int64_t *y, const float *x, int rows, int cols) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x, best = 0;
+  if (r >= rows) return;
+  for (int j = 1; j < cols; j++) best = x[r * cols + j] > x[r * cols + best] ? j : best;
+  y[r] = best;
+}
+torch::Tensor forward(torch::Tensor x) {
+  auto y = torch::empty({x.size(0)}, x.options().dtype(torch::kLong));
+  k<<<(x.size(0) + 63) / 64, 64>>>(y.data_ptr<int64_t>(), x.data_ptr<float>(), x.size(0), x.size(1));
+  return y;
+}
+"""
+
+
+@pytest.mark.parametrize(("was", "becomes", "kinds"), [("", "", set()), ("> x", "< x", {"numeric"})])
+def test_places_of_64_bits_are_taken_as_torch_has_them(
+    was: str, becomes: str, kinds: set[str], tmp_path: Path, cpu: CpuDevice
+) -> None:
+    file = tmp_path / "places.cu"
+    file.write_text(PLACES.replace(was, becomes))
+    kernel = made(file, Unclaimed(op="argmax"))
+    assert kernel.arrays["result_index"].element == "i64"
+    seen: set[str] = set()
+    for seed in range(12):
+        attempt = plan(kernel, random.Random(seed).randint, budget=1 << 12)  # noqa: S311  sizes, nothing secret
+        seen |= {found.kind for found in run_trial(kernel, attempt.case, attempt.tune, cpu, Probe()).errors}
+    assert seen == kinds

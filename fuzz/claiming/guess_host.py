@@ -7,7 +7,7 @@ show.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, name_of, named
@@ -22,6 +22,8 @@ DIMENSION = re.compile(r"dim|axis", re.IGNORECASE)
 THREADS = re.compile(r"block(?:_?(?:size|dim))?|(?:num_?|n_?)?threads?(?:_?per_?block)?|tpb", re.IGNORECASE)
 """Names that people give to the threads of a block."""
 DEFAULT = re.compile(r"\bpy\s*::\s*arg\s*\(\s*\"(\w+)\"\s*\)\s*=\s*([^,)]+)")
+LONGS = re.compile(r"\bdata_ptr\s*<\s*(?:u?int64_t|long(?:\s+long)?)\s*>|\bk(?:Long|Int64)\b")
+"""How a text says that its tensors of integers have 64 bits, as torch's have that nobody asked for."""
 RETURNED = "result_"
 """So begins the name of an array that a function of tensors returns."""
 Pairing = tuple[list[tuple[str, str]], list[str]]
@@ -43,7 +45,7 @@ NOTHING = FunctionWords()
 
 def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
     """Claims in TOML, the likeliest first; none where the kernel by itself is what people call."""
-    roles = roles_of(op)
+    roles = replace(roles_of(op), whole="i64" if LONGS.search(source) else "i32")
     functions = host_functions_of(source)
     bound = [name for name in BOUND.findall(source) if name in functions]
     tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]

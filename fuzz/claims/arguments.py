@@ -28,7 +28,10 @@ LITERAL = re.compile(
     r"|[+-]?(?:INFINITY|NAN)|true|false|nullptr|(?:std|c10|at|torch)::nullopt"
 )
 NAME = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
-C_TYPES = {"f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16", "i32": "int", "u32": "unsigned"}
+C_TYPES = {
+    "f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16", "i32": "int", "i64": "int64_t",
+    "u32": "unsigned",
+}  # fmt: skip
 LONG = 8
 
 

@@ -24,6 +24,7 @@ ALIGNMENT = 256
 ARRAY = re.compile(r"(\w+)\s*\[(.*)\]\s*(?:=\s*([^\s<>]+?))?\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?")
 ROOM = re.compile(r"(.+?)\s+of\s+(.+)", re.DOTALL)
 FLOATS = ("f32", "f16", "bf16", "f64")
+INTEGERS = ("i32", "i64")
 USAGE = (
     '"f32[shape] -> input", "f32[shape] <- output", "f32[shape] -> x <- y", "u32[1]" for scratch; '
     'what the host fills is "u32[1] = 0" or "f32[shape] = -inf <- output"'
@@ -127,12 +128,12 @@ def check_each_role_has_one_array(front: FrontMatter, roles: Roles, arrays: Mapp
 
 
 def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]) -> None:
-    """What the oracle judges: float32; of a formula, and of what only compares, any float; i32 for integers."""
+    """What the oracle judges: float32; of a formula, and of what only compares, any float; i32 or i64 for integers."""
     for name, array in arrays.items():
         role = array.reads or array.writes
         if role is None:
             continue
-        allowed = ("i32",) if role in roles.integers else FLOATS if roles.takes_any_float else ("f32",)
+        allowed = INTEGERS if role in roles.integers else FLOATS if roles.takes_any_float else ("f32",)
         if array.element not in allowed:
             raise front.error(("arrays", name), f"'{role}' of {roles.op} is {' or '.join(allowed)}")
     if not set(roles.integers) & set(roles.outputs):

@@ -30,7 +30,7 @@ from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import Axis, Broken
 from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.claims.where import Where, read_where
-from kfuzz.devices import Buffer, Element, Entry, Job, Step
+from kfuzz.devices import DTYPES, Buffer, Element, Entry, Job, Step
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.systems.formats import FORMATS, stored
@@ -168,7 +168,9 @@ class Kernel:
         if is_vast(given):
             return given  # zeros of any type
         if role in self.roles.integers:
-            return whole_numbers(given, max(sizes.get(self.roles.integers[role], 100), 1))
+            return whole_numbers(given, max(sizes.get(self.roles.integers[role], 100), 1)).astype(
+                DTYPES[element], copy=False
+            )
         return given if element == "f32" else stored(given.astype(np.float64), FORMATS[element])
 
     def bind(self, inputs: Arrays, tune: Sizes) -> Bound:

@@ -20,6 +20,7 @@ class Roles:
     `takes_any_float`: arrays with a role may be of any float type. `integers`: roles of whole numbers, each with the
     dimension that it stays below, if any.
     `rules`: which sizes go together, as claims say it in `where`.
+    `whole`: in what whole numbers are held, where nothing is said.
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
     """
 
@@ -30,6 +31,7 @@ class Roles:
     takes_any_float: bool = False
     integers: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
+    whole: str = "i32"
 
     @property
     def floats(self) -> set[str]:
@@ -38,7 +40,7 @@ class Roles:
 
     def element(self, role: str) -> str:
         """What a kernel's array of this role holds where nothing is said."""
-        return "i32" if role in self.integers else "f32"
+        return self.whole if role in self.integers else "f32"
 
     def __str__(self) -> str:
         arrows = [f"-> {role}" for role in self.inputs] + [f"<- {role}" for role in self.outputs]

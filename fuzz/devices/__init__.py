@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices.kinds import Kind, Severity
 
-Element = Literal["f32", "f64", "f16", "bf16", "i32", "u32"]
+Element = Literal["f32", "f64", "f16", "bf16", "i32", "i64", "u32"]
 
 DTYPES: dict[str, np.dtype[np.generic]] = {
     "f32": np.dtype(np.float32),
@@ -22,6 +22,7 @@ DTYPES: dict[str, np.dtype[np.generic]] = {
     "f16": np.dtype(np.float16),
     "bf16": np.dtype(np.uint16),  # numpy has no bfloat16: its bits
     "i32": np.dtype(np.int32),
+    "i64": np.dtype(np.int64),
     "u32": np.dtype(np.uint32),
 }
 

@@ -16,7 +16,7 @@ from kfuzz.devices.gpu import graphs
 from kfuzz.timing.protocol import Contestant
 
 NAMES = ("torch", "compile", "triton")
-TYPES = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "bf16": "<i2", "i32": "<i4", "u32": "<u4"}
+TYPES = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "bf16": "<i2", "i32": "<i4", "i64": "<i8", "u32": "<u4"}
 Tensors = Mapping[str, Any]
 RivalCall = Callable[[Any, Tensors], Any]
 """Of torch and the op's inputs by role."""

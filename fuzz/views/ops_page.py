@@ -9,8 +9,9 @@ from kfuzz.oracle.op import op_names
 HEAD = """# The ops
 
 Every op that kernels may claim. A formula is judged in f32, f16, bf16 and f64, each input and output in a type of its
-own; integers are i32. Ops without a formula are judged in f32, but argmax and top_k in any type. What a formula is, and
-how to write one, stands in [formulas.md](formulas.md). `python -m kfuzz.views.ops_page > docs/ops.md` writes this.
+own; integers are i32 or i64. Ops without a formula are judged in f32, but argmax and top_k in any type. What a formula
+is, and how to write one, stands in [formulas.md](formulas.md). `python -m kfuzz.views.ops_page > docs/ops.md` writes
+this.
 
 Special values follow from the formula: what an infinity or NaN comes to in it, step by step, is what may be answered.
 Three things are said beside it. A row of nothing but -inf below a maximum is NaN, or 0 where a claim says

@@ -56,7 +56,7 @@ MEMORY_LIMIT = 40 << 30
 """Bytes of addresses for the whole process: more than stacks, arrays and their shadow take when all are in use."""
 
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
-ELEMENTS: dict[int, str] = {3: "i32", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
+ELEMENTS: dict[int, str] = {3: "i32", 4: "i64", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
 """The element types of arrays, in torch's numbers."""
 NO_ANSWER = (TIMED_OUT, TOO_LARGE, REFUSED)
 """With which a run behind earlier calls tells nothing of the job: it runs by itself then."""

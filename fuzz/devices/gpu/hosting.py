@@ -24,7 +24,7 @@ from kfuzz.devices.remembering import remembers
 HERE = Path(__file__).with_name("host_side")
 SHIM = Path(__file__).parents[1] / "cpu" / "cuda_on_cpu" / "host"
 TORCH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|pybind11)/", re.MULTILINE)
-ELEMENTS: dict[int, Element] = {3: "i32", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
+ELEMENTS: dict[int, Element] = {3: "i32", 4: "i64", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
 """In torch's numbers."""
 COMMON = (
     *("-O2", "-w", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Xcompiler", "-fPIC"),

@@ -35,7 +35,7 @@ def decoy_of(buffer: Buffer, form: DecoyForm) -> NDArray[np.generic]:
     """
     assert buffer.content is not None
     given = np.ascontiguousarray(buffer.content).reshape(-1).copy()
-    if buffer.element in ("i32", "u32"):
+    if buffer.element in ("i32", "i64", "u32"):
         given[1:-1] = given[1:-1][::-1].copy()
         return given.reshape(buffer.shape)
     if form == "turned":

@@ -23,6 +23,7 @@ TYPES: dict[Element, torch.dtype] = {
     "f16": torch.float16,
     "bf16": torch.bfloat16,
     "i32": torch.int32,
+    "i64": torch.int64,
     "u32": torch.int32,
 }
 NAMES = {dtype: name for name, dtype in TYPES.items() if name != "u32"}

@@ -17,7 +17,10 @@ from torch.utils import cpp_extension
 from kfuzz.devices import DTYPES, Buffer, Call, DeviceError, Finding, Job, Outcome, Probe, Run, UnsupportedError, cache
 from kfuzz.devices.kinds import Kind
 
-TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32}
+TYPES = {
+    "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32,
+    "i64": torch.int64,
+}  # fmt: skip
 NULL = re.compile(r"(?:c10|at|std)::nullopt|torch::nullopt|\{\}")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 FAULTS: dict[str, Kind] = {"illegal memory access": "illegal-address", "misaligned address": "misaligned"}
