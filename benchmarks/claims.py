@@ -13,8 +13,9 @@ import argparse
 import random
 import re
 import sys
+import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
 from kfuzz.claiming.guess import guessed
@@ -42,22 +43,28 @@ def main() -> int:
         "| kernel | launch | adds: author | proposed | ratio | rescales: author | proposed | ratio | values | kept in |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
-    kept = 0
+    found: dict[str, tuple[str, bool]] = {}
     with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
-        for line, is_kept in pool.map(compared, names):
-            print(line, flush=True)
-            kept += is_kept
+        for done in as_completed([pool.submit(compared, name) for name in names]):
+            name, line, is_kept, seconds = done.result()
+            found[name] = line, is_kept
+            print(f"{seconds:.0f} s: {line}", file=sys.stderr, flush=True)
+    for name in names:
+        print(found[name][0])
+    kept = sum(is_kept for _, is_kept in found.values())
     print(f"\n{kept} of {len(names)} kept, with counts no more than twice the author's.")
     return 0 if kept == len(names) else 1
 
 
-def compared(name: str) -> tuple[str, bool]:
-    """A line of the table, and whether the proposal is kept, with counts no more than twice the author's."""
+def compared(name: str) -> tuple[str, str, bool, float]:
+    """A line of the table; whether the proposal is kept, with counts no more than twice the author's; and its time."""
+    began = time.monotonic()
     kernel = load(KERNELS / f"{name}.cu")
     without = without_claim(kernel)
     found = proposed(without or kernel, cases=CASES)
     is_close = all(ratios(kernel, found, key)[1] <= TWICE for key in ("adds", "rescales"))
-    return row(kernel, found, "guessed" if without else "kept"), is_close and not found.broken
+    line = row(kernel, found, "guessed" if without else "kept")
+    return name, line, is_close and not found.broken, time.monotonic() - began
 
 
 def without_claim(kernel: Kernel) -> Kernel | None:
