@@ -573,10 +573,12 @@ class Question:
 
     def _clashes(self, name: str, got: Doubles) -> Iterator[Clash]:
         """Rows that no form's shared values fit, each with a question to the balls."""
-        per_form = [self._contradictions(name, got, form) for form in self.forms]
-        rows = set.intersection(*(set(found) for found in per_form)) if per_form else set()
-        for row in sorted(rows, key=lambda r: -per_form[0][r].excess):
-            told = per_form[0][row]
+        first = self._contradictions(name, got, self.forms[0])
+        rows = set(first)
+        for form in self.forms[1:]:
+            rows = rows and rows.intersection(self._contradictions(name, got, form))
+        for row in sorted(rows, key=lambda r: -first[r].excess):
+            told = first[row]
             last = (*row, told.worst)
             yield Clash(last, told.wrong, told.message(row), partial(self._is_certain, name, got, row))
 

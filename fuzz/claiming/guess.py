@@ -43,14 +43,13 @@ def guessed(path: Path, source: str, op: str | None, said: FunctionWords = NOTHI
     idle: dict[tuple[Entry, ...], str] = {}
     with CpuDevice() as device:
         for toml in guesses(chosen, where, source, said):
-            text = f"{OPENS}\n{commented(toml)}\n{CLOSES}\n{source}"
-            try:
-                kernel = read(front_matter.parse(path, text))
+            try:  # beside its text, which is so compiled once for all guesses
+                kernel = read(front_matter.beside(path, source, toml, where))
                 trouble = idle.get(kernel.entries) or found_in(kernel, device, seen, idle)
             except ClaimError as error:
                 trouble = str(error)
             if not trouble:
-                return kernel
+                return read(front_matter.parse(path, f"{OPENS}\n{commented(toml)}\n{CLOSES}\n{source}"))
             first = first or trouble
     told = f"; the likeliest fails: {first}" if first else ""
     raise ClaimError(f"{where}: no guess of how it computes {chosen} is kept{told}; write its claim")

@@ -5,7 +5,7 @@ Knows campaigns and claims as text; never how rounding is counted.
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
@@ -47,13 +47,12 @@ def proposed(kernel: Kernel, seed: int = 0, cases: int = 150) -> Proposal:
     """The tightest claim of its rounding that the kernel keeps; ClaimError where it cannot be run."""
     bare = with_tables(kernel, {"accuracy": flags_of(kernel), "values": {}})
     rounding = rounding_of(bare)
-    best = min(firsts(bare, rounding, seed), key=lambda one: len(errors_of(one[1])))[0]
-    result = tried(with_tables(bare, best), seed, cases)
-    if not errors_of(result):
-        spoken = with_words(bare, best, seed)
-        again = tried(with_tables(bare, spoken), seed, cases) if spoken != best else result
-        result = again if not errors_of(again) else result
-    return Proposal(result.kernel, rounding.remark, result.progress.trials, errors_of(result))
+    best, few = min(firsts(bare, rounding, seed), key=lambda one: len(errors_of(one[1])))
+    chosen = best if errors_of(few) else with_words(bare, best, seed)
+    result = tried(bare, chosen, seed, cases)
+    if errors_of(result) and chosen != best:
+        chosen, result = best, tried(bare, best, seed, cases)
+    return Proposal(with_tables(bare, chosen), rounding.remark, result.progress.trials, errors_of(result))
 
 
 def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tuple[Tables, KernelResult]]:
@@ -61,7 +60,7 @@ def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tu
     limits = {"range": RANGE} if rounding.is_unshifted else {}
     for narrow, words in product(narrowed(kernel), ({}, {"all_neg_inf": '"zero"'}, {"finite": "true"})):
         tables = {"accuracy": {**rounding.statements, **narrow}, "values": {**words, **limits}}
-        result = tried(with_tables(kernel, tables), seed, FEW)
+        result = tried(kernel, tables, seed, FEW)
         yield tables, result
         if not errors_of(result):
             return
@@ -79,9 +78,15 @@ def narrowed(kernel: Kernel) -> Iterator[Statements]:
                 yield {"keep": f"{{ {', '.join(f'{name} = {quoted(element)}' for name in some)} }}"}
 
 
-def tried(kernel: Kernel, seed: int, cases: int) -> KernelResult:
-    """What so many trials find; nothing is kept."""
-    return run_campaign((kernel,), partial(open_device, "cpu"), Options(seed=seed, max_cases=cases)).kernels[0]
+def tried(kernel: Kernel, tables: Tables, seed: int, cases: int) -> KernelResult:
+    """What so many trials of the kernel with these tables find; nothing is kept."""
+    claimed = beside(kernel, tables)
+    return run_campaign((claimed,), partial(open_device, "cpu"), Options(seed=seed, max_cases=cases)).kernels[0]
+
+
+def beside(kernel: Kernel, tables: Tables) -> Kernel:
+    """The kernel with these tables, and with its text as it was: that of many claims is compiled once."""
+    return replace(with_tables(kernel, tables), front=kernel.front)
 
 
 def errors_of(result: KernelResult) -> tuple[str, ...]:
@@ -93,9 +98,9 @@ def errors_of(result: KernelResult) -> tuple[str, ...]:
 def with_words(kernel: Kernel, tables: Tables, seed: int) -> Tables:
     """The tables with a word for NaN and for +inf where the op claims neither: the first that a few trials keep."""
     for key, value in (("nan", np.nan), ("pos_inf", np.inf)):
-        for word in words_for(with_tables(kernel, tables), key, value):
+        for word in words_for(beside(kernel, tables), key, value):
             spoken = {**tables, "values": {**tables["values"], key: f'"{word}"'}}
-            if not errors_of(tried(with_tables(kernel, spoken), seed, FEW)):
+            if not errors_of(tried(kernel, spoken, seed, FEW)):
                 tables = spoken
                 break
     return tables
