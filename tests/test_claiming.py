@@ -129,7 +129,7 @@ def counted_as(kernel: Kernel, count: Callable[[dict[str, int]], tuple[int, int,
     found = []
     for axes, tune in grounds(kernel):
         made = dict(zip(STAGES, count(axes), strict=True))
-        found.append(Sample(axes, tune, kernel.sizes(axes, tune), (0,), made, True, False, 0, 0, 1, True, False))
+        found.append(Sample(axes, tune, kernel.sizes(axes, tune), (0,), made, True, False, 0, 0, 0, 1, True, False))
     return additions(kernel, found)
 
 

@@ -31,6 +31,8 @@ class Sample:
     has_wide: bool
     """Whether additions are of floats, and whether of doubles."""
     rescales: int
+    scalings: int
+    """Those, and the products of an input with an exp."""
     flags: int
     divisors: int
     """The largest number of different values by which the elements of one row were divided."""
@@ -92,6 +94,7 @@ def sampled(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int], co
         has_narrow=any(narrow.values()),
         has_wide=any(wide.values()),
         rescales=most(trails, "rescales"),
+        scalings=most(trails, "scalings"),
         flags=flags & (QUOTIENT | PRODUCT | FAST),
         divisors=max(map(most_divisors, trails)),
         has_exp=any(one.exps for one in counts),

@@ -72,10 +72,15 @@ def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[st
     is_wide = any(one.has_wide for one in found.samples) and not any(one.has_narrow for one in found.samples)
     told = additions(kernel, found.samples)
     if told and any(one.has_exp for one in found.samples) and not is_unshifted:
-        told["rescales"] = quoted(formula(kernel, found.samples, lambda one: one.rescales))
+        told["rescales"] = quoted(formula(kernel, found.samples, partial(rescaled, formula_of(kernel.front) is None)))
     told |= {"shift": '"zero"'} if is_unshifted else {}
     told |= {"accumulate": '"f64"'} if is_wide else {}
     return told
+
+
+def rescaled(is_of_sums: bool, sample: Sample) -> int:
+    """How often an exp scales a sum; of an op whose inputs are sums, such as merge_all, an input as well."""
+    return sample.scalings if is_of_sums else sample.rescales
 
 
 def additions(kernel: Kernel, samples: Sequence[Sample]) -> dict[str, str]:

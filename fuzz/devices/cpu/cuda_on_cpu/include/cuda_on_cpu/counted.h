@@ -34,6 +34,7 @@ struct Adds {
 struct Trail {
   Adds sum, inner, divided;
   uint32_t rescales;
+  uint32_t scalings;  // those, and what an input is weighed by
   uint32_t divisor;  // the bits of the last one
   uint32_t flags;
 };
@@ -54,7 +55,7 @@ inline Adds larger(Adds a, Adds b) { return {larger(a.narrow, b.narrow), larger(
 // Two values become one, whatever is done.
 inline Trail joined(const Trail &s, const Trail &t, uint32_t divisor, uint32_t flags) {
   return {larger(s.sum, t.sum), larger(s.inner, t.inner), larger(s.divided, t.divided), larger(s.rescales, t.rescales),
-          divisor, flags};
+          larger(s.scalings, t.scalings), divisor, flags};
 }
 
 // A subtraction at the end of a value is no addition of a term to the sum that it is.
@@ -130,7 +131,7 @@ inline uint64_t scramble(uint64_t key) {
 
 inline uint32_t number_of(const Trail &t) {
   bool has_adds = t.sum.any() | t.inner.any() | t.divided.any();
-  if (!has_adds && !(t.rescales | t.divisor) && t.flags <= is_constant) return t.flags;
+  if (!has_adds && !(t.scalings | t.divisor) && t.flags <= is_constant) return t.flags;
   uint64_t at = t.flags;
   uint32_t words[sizeof t / 4];
   memcpy(words, &t, sizeof t);
@@ -306,6 +307,7 @@ Counted<T> product_of(const Counted<T> &a, const Counted<T> &b, T value) {
   }
   Trail made = joined(s, t, 0, flags);
   made.rescales = s.rescales + t.rescales + is_rescale(a, s, b, t);
+  made.scalings = s.scalings + t.scalings + ((s.flags | t.flags) & is_exponential ? 1 : 0);
   return {value, number_of(made)};
 }
 
@@ -326,7 +328,7 @@ Counted<T> function_of(const Counted<T> &a, T value, uint32_t flags = 0) {
   if (t.flags & is_constant) return {value, is_constant};
   t = closed(t);
   t.inner = larger(t.inner, t.divided);
-  return {value, number_of({{0, 0}, t.inner, {0, 0}, t.rescales, 0, flags})};
+  return {value, number_of({{0, 0}, t.inner, {0, 0}, t.rescales, t.scalings, 0, flags})};
 }
 
 template <class T>
