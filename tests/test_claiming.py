@@ -155,6 +155,13 @@ def test_sums_that_lie_where_the_formula_has_none_are_claimed_together() -> None
     assert counted_as(kernel, lambda at: (0, at["cols"] + 1, 0)) == {"adds": '"cols + 1"'}
 
 
+def test_no_count_is_a_formula_of_rows() -> None:
+    """Long rows are counted in few, so that a count that falls with their length looks as if it grew with them."""
+    kernel = load(KERNELS / "softmax" / "online_block_vec4.cu")
+    told = counted_as(kernel, lambda at: (0, 0, at["rows"]))
+    assert "rows" not in told["adds"]
+
+
 def test_a_summed_axis_is_told_from_one_that_only_counts() -> None:
     for name, axes in (
         ("attention/flash_warp", ["keys", "d"]),
@@ -324,6 +331,12 @@ def test_a_file_of_which_nothing_can_be_guessed_is_one_line(tmp_path: Path, cont
     done = CliRunner().invoke(main, ["claim", str(tmp_path / "mine.cu"), "--op", "softmax"])
     assert done.exit_code == 2
     assert re.fullmatch(rf"(Error: )?.*mine\.cu: {told}\n", done.stderr), done.stderr
+
+
+def test_a_template_of_several_numbers_is_not_guessed(tmp_path: Path) -> None:
+    """One that has threads and vectors was taken to have as many vectors as threads: minutes of compiling."""
+    with pytest.raises(ClaimError, match=r"several numbers \(int THREADS, int VECTORS\); with which it is launched"):
+        guessed(tmp_path / "mine.cu", bare(KERNELS / "layer_norm" / "block_in_registers.cu"), "layer_norm")
 
 
 def test_several_kernels_and_an_unknown_op_are_told(tmp_path: Path) -> None:

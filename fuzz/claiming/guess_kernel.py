@@ -49,13 +49,22 @@ def function_of(where: str, source: str) -> Function:
         raise ClaimError(f"{where}: {found}; how they work together has to be written: kfuzz show --template")
     name = names[0]
     template = re.search(rf"template\s*<([^<>]*)>\s*__global__[^;{{}}]*\b{name}\s*\(", source)
-    parameters = [instance(one) for one in split_commas(template[1])] if template else []
+    given = split_commas(template[1]) if template else []
+    if len(sizes_given := [one for one in given if not is_type(one)]) > 1:
+        told = f"{name} is a template of several numbers ({', '.join(one.strip() for one in sizes_given)})"
+        raise ClaimError(f"{where}: {told}; with which it is launched has to be written: kfuzz show --template")
+    parameters = [instance(one) for one in given]
     return Function(name, f"{name}<{', '.join(parameters)}>" if parameters else name, functions[name])
 
 
 def instance(parameter: str) -> str:
     """What a parameter of a template is most likely given: a type is float, and a number is the threads of a block."""
-    return "float" if re.match(r"\s*(?:typename|class)\b", parameter) else "{threads}"
+    return "float" if is_type(parameter) else "{threads}"
+
+
+def is_type(parameter: str) -> bool:
+    """Whether a parameter of a template stands for a type."""
+    return bool(re.match(r"\s*(?:typename|class)\b", parameter))
 
 
 def claims(op: str, function: Function, source: str) -> Iterator[str]:

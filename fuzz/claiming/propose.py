@@ -175,7 +175,7 @@ def for_variant(
     others = [*kernel.tune, *lets_of_launches(kernel)]
     widths = [number for number in numbers(kernel.source) if 2 <= number <= LARGEST]
     points = [Point(sample.sizes, count(sample)) for sample in samples]
-    found = fitted(points, kernel.axes, others, {32, *widths})
+    found = fitted(points, summed_axes(kernel), others, {32, *widths})
     if not is_one_of:
         return found
     is_chosen = []  # 1 where these launches are made and 0 elsewhere, for / rounds down

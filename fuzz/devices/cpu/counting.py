@@ -24,7 +24,13 @@ MODULE = "kfuzz.devices.cpu.counting"
 GRACE, SLACK = 5.0, 6.0
 STAGES = ("sum", "inner", "divided")
 """Where a sum lies: it is the value, a function was taken of it (or a product), or the value was divided by it."""
-FIELDS = (*(f"{kind}_of_{stage}" for stage in STAGES for kind in ("adds", "wide_adds")), "rescales", "scalings", "divisor", "flags")
+FIELDS = (
+    *(f"{kind}_of_{stage}" for stage in STAGES for kind in ("adds", "wide_adds")),
+    "rescales",
+    "scalings",
+    "divisor",
+    "flags",
+)
 TRAIL = np.dtype([(name, np.uint32) for name in FIELDS])
 TALLY = "tally"
 """The name under which the tally of a run stands among its outputs; no name of C++ is a word of this kind."""
