@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kfuzz.claims.expression import Expression, ExpressionError, condition, number
+from kfuzz.claims.expression import Expression, ExpressionError, Total, condition, number
 
 NAMES = ("rows", "cols", "threads")
 SIZES = {"rows": 3, "cols": 257, "threads": 32}
@@ -144,3 +144,29 @@ def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
     except ExpressionError:
         return
     assert isinstance(read, Expression)
+
+
+@pytest.mark.parametrize(
+    ("products", "sizes", "value"),
+    [
+        ([], {}, 0),
+        ([["rows", "cols"], ["rows"]], {"rows": 3, "cols": 5}, 18),
+        ([["n / 2", "n / 2"], []], {"n": 5}, 5),
+        (
+            [["n", "n", "n"]],
+            {"n": 2**30},
+            2**90,
+        ),  # of many arrays no sum is beyond 63 bits, of a claim's sizes one may be
+    ],
+)
+def test_a_sum_of_products_is_what_its_parts_make(products: list[list[str]], sizes: dict[str, int], value: int) -> None:
+    assert Total(tuple(tuple(number(one, sizes) for one in product) for product in products))(sizes) == value
+
+
+def test_a_sum_of_products_without_a_value_says_what_its_part_says() -> None:
+    for text, told in (
+        ("1 / n", "divides by zero for n=0"),
+        ("n + 9223372036854775807 + 1", "is beyond 63 bits for n=0"),
+    ):
+        with pytest.raises(ExpressionError, match=told):
+            Total(((number(text, ("n",)),),))({"n": 0})

@@ -28,9 +28,11 @@ EditOp = Literal["set", "add"]
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX_1, _MIX_2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_ONE, _GOLDEN_64, _MIX_1_64, _MIX_2_64 = map(np.uint64, (1, _GOLDEN, _MIX_1, _MIX_2))
+_BITS_27, _BITS_30, _BITS_31, _BITS_32, _LOW = map(np.uint64, (27, 30, 31, 32, 0xFFFFFFFF))
 _NORMAL_MEAN = 4 * 65535 / 2
 _NORMAL_UNIT = 1.0 / 37837.0
-_NAN = 0x7FC00000
+_NAN, _EXPONENT = 0x7FC00000, 0x7F800000
 """The NaN of every invalid operation: machines differ in the one they make."""
 _FLOAT = struct.Struct("<f")
 _CHUNK = 1 << 15
@@ -176,19 +178,15 @@ def _seed_of(base: Base, turn: int, cols: int) -> int:
 
 def _fill(out: NDArray[np.uint32], recipe: Recipe, kind: BaseKind, indices: list[int]) -> None:
     """Write the base of every row whose band is of this kind."""
-    count = len(recipe.bands)
-    turns = -(-recipe.rows // count)
-    rows = (np.arange(turns)[:, None] * count + np.array(indices)[None, :]).ravel()
-    rows = rows[rows < recipe.rows]
     bases = [recipe.bands[index].base for index in indices]
-    repeat = np.arange(len(rows)) % len(indices)
-    offset = np.array([base.offset for base in bases], np.uint32)[repeat]
+    rows, which, turns = _rows_of(recipe, indices)
+    offset = np.array([base.offset for base in bases], np.uint32)[which]
     if kind == "constant":
         out[rows] = offset[:, None]
         return
-    scale = np.array([base.scale for base in bases], np.uint32)[repeat]
-    not_finite = not np.isfinite([offset.view(np.float32), scale.view(np.float32)]).all()
-    seeds = _seeds(bases, rows // count, recipe.cols, kind)
+    scale = np.array([base.scale for base in bases], np.uint32)[which]
+    not_finite = any(bits & _EXPONENT == _EXPONENT for base in bases for bits in (base.offset, base.scale))
+    seeds = _seeds(bases, which, turns, recipe.cols, kind)
     step = max(1, _CHUNK // max(1, recipe.cols))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
@@ -207,29 +205,42 @@ def _fill(out: NDArray[np.uint32], recipe: Recipe, kind: BaseKind, indices: list
             out[where] = rounded.view(np.uint32)
 
 
-def _seeds(bases: list[Base], turns: NDArray[np.int64], cols: int, kind: BaseKind) -> NDArray[np.uint64]:
+def _rows_of(recipe: Recipe, indices: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Which rows these bands make; the place of each row's band among them; and how many rows it has made before."""
+    count, mine = len(recipe.bands), np.array(indices)
+    if recipe.rows <= count:  # of most arrays every row has its own band
+        return mine, np.arange(len(indices)), np.zeros(len(indices), np.int64)
+    rows = (np.arange(-(-recipe.rows // count))[:, None] * count + mine).ravel()
+    rows = rows[rows < recipe.rows]
+    return rows, np.arange(len(rows)) % len(indices), rows // count
+
+
+def _seeds(
+    bases: list[Base], which: NDArray[np.int64], turns: NDArray[np.int64], cols: int, kind: BaseKind
+) -> NDArray[np.uint64]:
     """`_seed_of` for every row at once."""
-    seeds = np.array([base.seed for base in bases], np.uint64)[np.arange(len(turns)) % len(bases)]
-    turn = turns.astype(np.uint64)
+    seeds: NDArray[np.uint64] = np.array([base.seed for base in bases], np.uint64)[which]
     if kind == "counter":
-        return (seeds + turn * np.uint64(cols)) & np.uint64(0xFFFFFFFF)
-    return np.where(turn == 0, seeds, _hash(seeds, turn))
+        return (seeds + turns.astype(np.uint64) * np.uint64(cols)) & _LOW
+    if not turns[-1]:  # they ascend
+        return seeds
+    return np.where(turns == 0, seeds, _hash(seeds, turns.astype(np.uint64)))
 
 
 def _hash(seed: NDArray[np.uint64], step: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """`mix` for arrays: the splitmix64 output function of seed + (step + 1) * golden ratio."""
-    z = (step + np.uint64(1)) * np.uint64(_GOLDEN) + seed
-    z ^= z >> np.uint64(30)
-    z *= np.uint64(_MIX_1)
-    z ^= z >> np.uint64(27)
-    z *= np.uint64(_MIX_2)
-    z ^= z >> np.uint64(31)
+    z = (step + _ONE) * _GOLDEN_64 + seed
+    z ^= z >> _BITS_30
+    z *= _MIX_1_64
+    z ^= z >> _BITS_27
+    z *= _MIX_2_64
+    z ^= z >> _BITS_31
     return z
 
 
 def _bits(kind: BaseKind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """The kinds that are bit patterns."""
-    return (seed + col if kind == "counter" else _hash(seed, col) >> np.uint64(32)).astype(np.uint32)
+    return (seed + col if kind == "counter" else _hash(seed, col) >> _BITS_32).astype(np.uint32)
 
 
 def _pattern(kind: BaseKind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> NDArray[np.float64]:

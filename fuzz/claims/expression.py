@@ -7,9 +7,11 @@ no power, literals and values stay below 2^63, and an expression is short.
 import ast
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from math import prod
 from types import CodeType
 
 LONGEST = 400
@@ -73,6 +75,31 @@ class Expression:
         if not -LARGEST <= value <= LARGEST:
             raise ExpressionError(f"is beyond 63 bits for {show_sizes(sizes, self.names)}")
         return value
+
+
+@dataclass(frozen=True)
+class Total:
+    """A sum of products, worked out at once: a trial asks for dozens of them."""
+
+    products: tuple[tuple[Expression, ...], ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The sum as one expression, in Python's own arithmetic without an end."""
+        return " + ".join(" * ".join(f"({one.text})" for one in product) or "1" for product in self.products) or "0"
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Those that it reads."""
+        return frozenset[str]().union(*(one.names for product in self.products for one in product))
+
+    def __call__(self, sizes: Mapping[str, int]) -> int:
+        """Its value; ExpressionError where one of its expressions has none."""
+        with suppress(ZeroDivisionError):
+            value = int(eval(compiled(self.text), SCOPE, sizes))  # noqa: S307  made of checked text
+            if -LARGEST <= value <= LARGEST:
+                return value
+        return sum(prod(one(sizes) for one in product) for product in self.products)  # each is looked at by itself
 
 
 def show_sizes(sizes: Mapping[str, int], names: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from kfuzz.claims.accuracy import Domain, Rounding, accuracy_for, read_rounding,
 from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.callables import completed, read_callable
-from kfuzz.claims.expression import Expression, show_sizes
+from kfuzz.claims.expression import Expression, Total, show_sizes
 from kfuzz.claims.formula_claims import each_count, read_scalars
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.launches import Launch, read_launches
@@ -111,6 +111,11 @@ class Kernel:
         """Every entry that a launch may name, whatever the sizes."""
         choices = choices_of(self.axes, self.tune)
         return tuple(dict.fromkeys(one for launch in self.launches for one in launch.entries(choices, self.where)))
+
+    @cached_property
+    def elements(self) -> Total:
+        """How many values a case has, inputs and outputs of the op together."""
+        return Total(tuple(array.shape for array in self.arrays.values() if array.reads or array.writes))
 
     def sizes(self, axes: Sizes, tune: Sizes) -> dict[str, int]:
         """Axes, tune and let together."""

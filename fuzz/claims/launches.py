@@ -6,6 +6,7 @@ Knows how a launch is written; never how one is run, nor the limits of a card.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 
 from kfuzz.claims import expression
@@ -20,7 +21,7 @@ from kfuzz.claims.arguments import (
     uses,
     widths_of,
 )
-from kfuzz.claims.expression import Expression
+from kfuzz.claims.expression import Expression, Total
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import Sizes, check_keys, checked, read_number, required, table
 from kfuzz.claims.signature import Parameters, entries_of, host_functions_of
@@ -58,6 +59,11 @@ class Launch:
     """The outputs that a function of tensors, or a Python callable, returns, in this order."""
     called: PythonCall | None = None
     widths: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def threads(self) -> Total:
+        """How many threads it has."""
+        return Total(((*self.grid, *self.block),))
 
     @property
     def shown_args(self) -> str:

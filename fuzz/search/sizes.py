@@ -118,11 +118,12 @@ def _is_variant(ground: Ground, when: Expression, axes: Mapping[str, int]) -> bo
 
 def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
     """How many values a case of this size has, inputs and outputs of the op together."""
-    used = [array for array in kernel.arrays.values() if array.reads or array.writes]
+    total = kernel.elements
 
     def counted() -> int:
-        known = kernel.sizes(axes, {name: values[0] for name, values in kernel.tune.items()})
-        return sum(prod(size(known) for size in array.shape) for array in used)
+        if total.names <= axes.keys():  # as nearly always: nothing else has to be worked out
+            return total(axes)
+        return total(kernel.sizes(axes, {name: values[0] for name, values in kernel.tune.items()}))
 
     return of_any(kernel, counted)
 
@@ -142,8 +143,7 @@ def threads(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) ->
 
     def counted() -> int:
         sizes = kernel.sizes(axes, tune)
-        chosen = [launch for launch in kernel.launches if launch.when is None or launch.when(sizes)]
-        return sum(prod(size(sizes) for size in (*launch.grid, *launch.block)) for launch in chosen)
+        return sum(launch.threads(sizes) for launch in kernel.launches if launch.when is None or launch.when(sizes))
 
     return of_any(kernel, counted)
 
