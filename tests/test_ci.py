@@ -15,7 +15,7 @@ from pages import blocks
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.commands.group import main
 from kfuzz.find.changed import changed_since
-from kfuzz.find.targets import TargetError
+from kfuzz.find.errors import TargetError
 
 ROOT = Path(__file__).resolve().parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())

@@ -13,7 +13,8 @@ from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
 from kfuzz.commands.doctor import Check, trial
 from kfuzz.commands.group import Commands, main
 from kfuzz.devices import ClaimError, Device, DeviceError, Finding, Job, Outcome, Probe
-from kfuzz.find.targets import TargetError, find, find_one
+from kfuzz.find.errors import TargetError
+from kfuzz.find.targets import find, find_one
 from kfuzz.views import listing
 from kfuzz.views.listing import as_json, as_markdown, first_sentence, read_folder, shown_size
 

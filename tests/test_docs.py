@@ -13,7 +13,8 @@ from pages import ROOT, anchors, blocks, commands, inline_commands, is_shown, li
 
 from kfuzz.commands.group import main
 from kfuzz.devices.kinds import KINDS
-from kfuzz.find.targets import TargetError, find
+from kfuzz.find.errors import TargetError
+from kfuzz.find.targets import find
 from kfuzz.find.template import template
 
 PAGES = [pytest.param(page, id=page.relative_to(ROOT).as_posix()) for page in pages()]

@@ -17,7 +17,7 @@ from kfuzz.devices import ClaimError, Finding
 from kfuzz.devices.cpu.programs.build import compiled, linked, loadable
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 from kfuzz.devices.cpu.programs.command_line import parse
-from kfuzz.find.targets import TargetError
+from kfuzz.find.errors import TargetError
 from kfuzz.search.graphs import LISTS
 
 PROGRAMS = Path(__file__).parent / "programs"

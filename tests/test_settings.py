@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from kfuzz.commands.group import main
+from kfuzz.find.errors import TargetError
 from kfuzz.find.settings import read_settings
-from kfuzz.find.targets import TargetError
 
 KNOWN = ("max-time", "device", "seed")
 

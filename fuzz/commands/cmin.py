@@ -10,8 +10,8 @@ from kfuzz.claims.front_matter import shown_path
 from kfuzz.commands.options import device_option, kernels_named, tell_faults
 from kfuzz.commands.replay import DEFAULT
 from kfuzz.find.device import open_device
+from kfuzz.find.errors import TargetError
 from kfuzz.find.project import kernels_below
-from kfuzz.find.targets import TargetError
 from kfuzz.scoring.thin import idle, worth
 
 

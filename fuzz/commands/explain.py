@@ -5,7 +5,7 @@ from difflib import get_close_matches
 import click
 
 from kfuzz.devices.kinds import KINDS
-from kfuzz.find.targets import TargetError
+from kfuzz.find.errors import TargetError
 from kfuzz.views import kinds
 
 

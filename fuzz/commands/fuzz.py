@@ -40,8 +40,9 @@ from kfuzz.commands.workplace import Workplace, cluster_option, workplace_for
 from kfuzz.devices import DeviceError, PythonCall
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
 from kfuzz.find.changed import changed_since
+from kfuzz.find.errors import TargetError
 from kfuzz.find.project import Kernels, read_all
-from kfuzz.find.targets import TargetError, find
+from kfuzz.find.targets import find
 from kfuzz.find.watch import changes
 from kfuzz.views import report
 from kfuzz.views.failure import discovery_text

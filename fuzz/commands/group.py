@@ -32,8 +32,8 @@ from kfuzz.commands.score import score
 from kfuzz.commands.show import show
 from kfuzz.devices import ClaimError, DeviceError, unexpected
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, READER_GONE
+from kfuzz.find.errors import TargetError
 from kfuzz.find.settings import KERNELS, Value, read_settings
-from kfuzz.find.targets import TargetError
 from kfuzz.printable import printable
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

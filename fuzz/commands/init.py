@@ -20,8 +20,8 @@ from kfuzz.commands.options import console
 from kfuzz.devices import ClaimError
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
+from kfuzz.find.errors import TargetError
 from kfuzz.find.project import kernels_below
-from kfuzz.find.targets import TargetError
 from kfuzz.starting import settings
 from kfuzz.starting.ci_file import PLACES, ci_text, installation, service_of, top_of
 from kfuzz.starting.claims import put_claim

@@ -14,7 +14,7 @@ from kfuzz.devices.cpu.experiments import Manner
 from kfuzz.devices.cpu.programs.check import Server, structs
 from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
 from kfuzz.devices.layout import POISONS
-from kfuzz.find.targets import TargetError
+from kfuzz.find.errors import TargetError
 from kfuzz.search.graphs import COUNT, GRAPHS, LISTS, PROBE
 from kfuzz.search.input_files import OF_GRAPHS, OF_LISTS
 

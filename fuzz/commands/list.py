@@ -7,7 +7,7 @@ import click
 
 from kfuzz.commands.options import console
 from kfuzz.exit_codes import COULD_NOT
-from kfuzz.find.targets import TargetError
+from kfuzz.find.errors import TargetError
 from kfuzz.printable import printable
 from kfuzz.views import listing
 from kfuzz.views.report import write

@@ -16,8 +16,8 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.options import console, device_option, duration, kernels_named, tell_faults, unclaimed_options
 from kfuzz.exit_codes import INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import open_device
+from kfuzz.find.errors import TargetError
 from kfuzz.find.project import Kernels, kernels_below, kernels_for
-from kfuzz.find.targets import TargetError
 from kfuzz.minimizing.minimize import Failure, Minimized, failure_of, record_of
 from kfuzz.minimizing.minimize import minimize as make_smaller
 from kfuzz.minimizing.subject import Subject

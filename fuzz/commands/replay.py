@@ -22,8 +22,8 @@ from kfuzz.commands.options import console, device_option, kernels_named, tell_f
 from kfuzz.devices import Device
 from kfuzz.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.find.device import open_device
+from kfuzz.find.errors import TargetError
 from kfuzz.find.project import kernels_below, kernels_for
-from kfuzz.find.targets import TargetError
 from kfuzz.printable import one_line, printable
 from kfuzz.trials.replay import Replay
 from kfuzz.trials.replay import replay as replay_record

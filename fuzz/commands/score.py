@@ -9,7 +9,7 @@ import click
 from kfuzz.commands.options import console, kernels_named, tell_faults
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
 from kfuzz.find.device import open_device
-from kfuzz.find.targets import TargetError
+from kfuzz.find.errors import TargetError
 from kfuzz.scoring.figures import accused, as_json, told
 from kfuzz.scoring.run import HowFar, run_score
 from kfuzz.scoring.survivors import reasons

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kfuzz.claims.kernel import Kernel
-from kfuzz.find.targets import TargetError
+from kfuzz.find.errors import TargetError
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.MULTILINE)
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
-from kfuzz.find.targets import TargetError
+from kfuzz.find.errors import TargetError
 
 FILE = "pyproject.toml"
 KERNELS = "kernels"

@@ -8,11 +8,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from kfuzz.claims.kernel import KERNELS, kernel_files, name_of
+from kfuzz.find.errors import TargetError
 from kfuzz.find.project import ENDINGS, files_below
-
-
-class TargetError(ValueError):
-    """The target names no kernel file."""
+from kfuzz.find.submissions import is_solution, unpacked
 
 
 def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
@@ -20,6 +18,8 @@ def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
     if not target:
         raise TargetError("'': a name is wanted; of a folder that is . where everything below it is meant")
     path = Path(target)
+    if is_solution(path):
+        return (unpacked(path),)
     if path.suffix in ENDINGS and path.is_file():
         return (path,)
     if path.is_dir() and (found := files_below(path)):

@@ -5,7 +5,7 @@ Knows the kernels folder; never how a kernel is run.
 
 from kfuzz.claims.expression import GRAMMAR
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.find.targets import TargetError
+from kfuzz.find.errors import TargetError
 from kfuzz.oracle.op import op_names
 
 REFERENCE = f"""

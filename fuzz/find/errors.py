@@ -1,0 +1,5 @@
+"""The error of a target that names nothing."""
+
+
+class TargetError(ValueError):
+    """The target names no kernel file."""

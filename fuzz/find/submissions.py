@@ -1,0 +1,98 @@
+"""Submissions that are one JSON file: a solution, and beside it the definition that it is a solution of.
+
+flashinfer-bench and SOL-ExecBench have them: `solution.json` holds the sources, `definition.json` the axes, the arrays
+and a reference in torch. They are unpacked among the caches, with a claim that says what the definition says. Knows
+JSON and files; never what a claim means.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from kfuzz.claims.front_matter import with_claim
+from kfuzz.devices import cache
+from kfuzz.find.errors import TargetError
+
+FOLDER = "submissions"
+DEFINITION = "definition.json"
+ELEMENTS = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int32": "i32"}
+LONGEST = "1..4096"
+REFERENCE = "reference.py"
+
+
+def is_solution(path: Path) -> bool:
+    """Whether a target is a file of JSON."""
+    return path.suffix == ".json" and path.is_file()
+
+
+def unpacked(path: Path) -> Path:
+    """The Python file that a solution enters by, with its claim, and its sources and its reference beside it."""
+    solution, definition = read(path), read(definition_of(path))
+    try:
+        spec = solution["spec"]
+        file, _, entry = spec["entry_point"].partition("::")
+        sources = {one["path"]: one["content"] for one in solution["sources"]}
+        claim = claim_of(definition, entry, bool(spec.get("destination_passing_style", True)))
+        reference = definition["reference"]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise TargetError(f"{path}: no solution of a benchmark: {error} is missing or another thing") from None
+    if PurePosixPath(file).suffix != ".py" or file not in sources:
+        raise TargetError(f"{path}: its entry point {file} is no Python file of its own")
+    if outside := [name for name in sources if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts]:
+        raise TargetError(f"{path}: a source lies outside of its folder: {outside[0]}")
+    texts = {**sources, file: f"{with_claim(Path(file), claim)}\n{sources[file]}"}
+    texts[str(PurePosixPath(file).with_name(REFERENCE))] = f"{reference}\n\nreference = run\n"
+    folder = cache.folder() / FOLDER / cache.key(str(path.resolve()))[:16]
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder / str(file)
+
+
+def definition_of(path: Path) -> Path:
+    """The definition beside a solution."""
+    found = path.with_name(DEFINITION)
+    if not found.is_file():
+        raise TargetError(f"{path}: no {DEFINITION} beside it says what it is a solution of")
+    return found
+
+
+def read(path: Path) -> Mapping[str, Any]:
+    """A file of JSON that holds an object."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise TargetError(f"{path}: cannot be read: {error}") from None
+    if not isinstance(found, dict):
+        raise TargetError(f"{path}: an object of JSON is wanted")
+    return found
+
+
+def claim_of(definition: Mapping[str, Any], entry: str, takes_outputs: bool) -> str:
+    """The claim in TOML: the definition's axes and arrays, by its reference."""
+    inputs, outputs = definition["inputs"], definition["outputs"]
+    axes = {name: f"[{one['value']}]" if "value" in one else f'"{LONGEST}"' for name, one in definition["axes"].items()}
+    roles = {name: "y" if len(outputs) == 1 else f"y{number}" for number, name in enumerate(outputs)}
+    arrays = [f'{name} = "{array_of(name, one)} -> {name}"' for name, one in inputs.items()]
+    arrays += [f'{name} = "{array_of(name, one)} <- {roles[name]}"' for name, one in outputs.items()]
+    used = {size for one in inputs.values() for size in one["shape"]}
+    args = [*inputs, *(outputs if takes_outputs else ())]
+    return "\n".join(
+        [
+            'op     = "reference"',
+            f"axes   = {{ {', '.join(f'{name} = {one}' for name, one in axes.items() if name in used)} }}",
+            f"arrays = {{ {', '.join(arrays)} }}",
+            "",
+            "[call]",
+            f'entry = "{entry}"',
+            f"args  = [{', '.join(json.dumps(name) for name in args)}]",
+        ]
+    )
+
+
+def array_of(name: str, said: Mapping[str, Any]) -> str:
+    """An array as a claim writes it."""
+    if not said.get("shape") or said["dtype"] not in ELEMENTS:
+        raise TargetError(f"{name}: a tensor of {', '.join(ELEMENTS)} is wanted, not {said}")
+    return f"{ELEMENTS[said['dtype']]}[{', '.join(map(str, said['shape']))}]"
