@@ -9,7 +9,7 @@ import pytest
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.devices import ClaimError
-from kfuzz.devices.python import aten
+from kfuzz.devices.python.aten import table, term
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
@@ -115,25 +115,25 @@ def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> N
 
 
 def test_leading_dimensions_that_are_merged_for_a_product_are_taken_apart_again() -> None:
-    to = aten.Writer({"n_b": "b"})
-    q = aten.Term("q", ("n_b", "n_h", "n_s", "n_d"))
-    k = aten.Term("k", ("n_b", "n_h", "n_d", "n_t"))
-    one = aten.written(to, "view", "one", (q,), {}, ("n_b*n_h", "n_s", "n_d"))
-    other = aten.written(to, "view", "other", (k,), {}, ("n_b*n_h", "n_d", "n_t"))
-    product = aten.written(to, "bmm", "product", (one, other), {}, ("n_b*n_h", "n_s", "n_t"))
-    apart = aten.written(to, "view", "apart", (product,), {}, ("n_b", "n_h", "n_s", "n_t"))
+    to = term.Writer({"n_b": "b"})
+    q = term.Term("q", ("n_b", "n_h", "n_s", "n_d"))
+    k = term.Term("k", ("n_b", "n_h", "n_d", "n_t"))
+    one = table.written(to, "view", "one", (q,), {}, ("n_b*n_h", "n_s", "n_d"))
+    other = table.written(to, "view", "other", (k,), {}, ("n_b*n_h", "n_d", "n_t"))
+    product = table.written(to, "bmm", "product", (one, other), {}, ("n_b*n_h", "n_s", "n_t"))
+    apart = table.written(to, "view", "apart", (product,), {}, ("n_b", "n_h", "n_s", "n_t"))
     assert apart is not None
     assert dict(to.lines)[apart.text] == 'N.keep(N.matmul(q, k, "product_whole"), "product_whole")'
 
 
 def test_a_softmax_and_a_product_are_an_average() -> None:
-    to = aten.Writer({})
-    weights = aten.written(to, "_softmax", "p", (aten.Term("x", ("3", "4")), -1, False), {}, ("3", "4"))
-    product = aten.written(to, "mm", "o", (weights, aten.Term("v", ("4", "2"))), {}, ("3", "2"))
+    to = term.Writer({})
+    weights = table.written(to, "_softmax", "p", (term.Term("x", ("3", "4")), -1, False), {}, ("3", "4"))
+    product = table.written(to, "mm", "o", (weights, term.Term("v", ("4", "2"))), {}, ("3", "2"))
     assert product is not None
     assert "N.average(p_e, v," in dict(to.lines)["o"]
 
 
 def test_an_operation_that_is_not_in_the_table_is_nothing() -> None:
-    assert aten.written(aten.Writer({}), "sort", "s", (aten.Term("x", ("3",)), -1), {}, ("3",)) is None
-    assert aten.written(aten.Writer({}), "pow", "p", (aten.Term("x", ("3",)), 2.5), {}, ("3",)) is None
+    assert table.written(term.Writer({}), "sort", "s", (term.Term("x", ("3",)), -1), {}, ("3",)) is None
+    assert table.written(term.Writer({}), "pow", "p", (term.Term("x", ("3",)), 2.5), {}, ("3",)) is None

@@ -116,7 +116,7 @@ def range_of(axis: object) -> tuple[int, int, int] | None:
 def tracer_text() -> str:
     """What the formula's text depends on beside the reference's own: the tracer and its table."""
     python = Path(cache.__file__).parent / "python"
-    files = python / "aten.py", python / "libraries" / "torch_tracing.py"
+    files = *sorted((python / "aten").glob("*.py")), python / "libraries" / "torch_tracing.py"
     return "".join(path.read_text(encoding="utf-8") for path in files)
 
 

@@ -19,7 +19,9 @@ import numpy as np
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from kfuzz.devices.python.aten import POWERS, Arg, Term, Writer, written
+from kfuzz.devices.python.aten.elementwise import POWERS
+from kfuzz.devices.python.aten.table import written
+from kfuzz.devices.python.aten.term import Arg, Term, Writer
 from kfuzz.devices.python.loading import executed, words_of
 
 FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")

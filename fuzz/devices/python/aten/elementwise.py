@@ -1,0 +1,68 @@
+"""Operations whose answer at a place follows from the operands at that place."""
+
+from collections.abc import Sequence
+
+from kfuzz.devices.python.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing, of
+
+
+def each(template: str) -> Writing:
+    """Element by element: `{0}` and `{1}` are the operands."""
+
+    def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+        if options.get("alpha", 1) != 1 or options.get("rounding_mode") is not None:
+            raise UnknownError
+        return Term(to.kept(name, template.format(*map(of, args))), shape)
+
+    return rule
+
+
+def product(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """a b; of a tensor with itself it is remembered, since a sum of squares may be contracted."""
+    del options
+    square = of(args[0]) if args[0] == args[1] else ""
+    return Term(to.kept(name, f"{of(args[0])} * {of(args[1])}"), shape, square=square)
+
+
+POWERS = {2: "{0} * {0}", 3: "{0} * {0} * {0}", 4: "({0} * {0}) * ({0} * {0})", 0.5: "N.sqrt({0})", 1: "{0}",
+          -0.5: "N.rsqrt({0})", -1: "1.0 / {0}"}  # fmt: skip
+
+
+def power(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """A power whose exponent is one of a few."""
+    del options
+    exponent = args[1]
+    if not isinstance(exponent, int | float) or exponent not in POWERS:
+        raise UnknownError
+    square = of(args[0]) if exponent == 2 else ""
+    return Term(to.kept(name, POWERS[exponent].format(of(args[0]))), shape, square=square)
+
+
+def clamp(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """No less than the least, no more than the most."""
+    least, most = (options.get(key, args[place] if len(args) > place else None) for key, place in LEAST_AND_MOST)
+    text = of(args[0])
+    text = text if least is None else f"N.maximum({text}, {of(least)})"
+    return Term(to.kept(name, text if most is None else f"N.minimum({text}, {of(most)})"), shape)
+
+
+LEAST_AND_MOST = (("min", 1), ("max", 2))
+
+
+def gelu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """In either of torch's two ways."""
+    x = of(args[0])
+    if options.get("approximate", "none") == "none":
+        return Term(to.kept(name, f"0.5 * {x} * (1.0 + N.erf({x} * 0.7071067811865476))"), shape)
+    inner = to.set(f"{name}_t", f"0.7978845608028654 * ({x} + 0.044715 * {x} * {x} * {x})")
+    to.forms["gelu"] = ("gelu by tanh", "gelu by exp")
+    both = f"{x} / (1.0 + N.exp(-2.0 * {inner})) if 'gelu by exp' in N.form else 0.5 * {x} * (1.0 + N.tanh({inner}))"
+    return Term(to.kept(name, both), shape)
+
+
+def silu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """x sigmoid(x), in one division or in two steps."""
+    del options
+    x = of(args[0])
+    to.forms["silu"] = ("x / (1 + exp(-x))", "x sigmoid(x)")
+    both = f"{x} * N.sigmoid({x}) if 'x sigmoid(x)' in N.form else {x} / (1.0 + N.exp(-{x}))"
+    return Term(to.kept(name, both), shape)

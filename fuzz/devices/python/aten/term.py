@@ -1,0 +1,84 @@
+"""What a rule reads and writes: the tensors and numbers of a trace as text, and the lines of the formula.
+
+Knows no operation.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+Text = str
+SizeTexts = tuple[Text, ...]
+"""The sizes of a tensor, each an expression over the sizes of the inputs."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A tensor of the trace as a formula holds it.
+
+    `text`: its name. `whole`: the same elements before their leading dimensions were merged. `weights`: of a softmax
+    along the last axis the exponentials, before they are divided. `square`: of a product of one tensor with itself,
+    that tensor. `is_mask`: it holds integers or truths, as numpy does.
+    """
+
+    text: Text
+    shape: SizeTexts
+    whole: "Term | None" = None
+    weights: Text = ""
+    square: Text = ""
+    is_mask: bool = False
+
+
+Arg = Term | float | int | bool | str | None
+"""A tensor, a number, or the text of a number that follows from sizes."""
+
+
+class UnknownError(Exception):
+    """The table does not have it."""
+
+
+class Writer:
+    """The lines of a formula. `dims`: for the text of a size the name of the dimension that it is of."""
+
+    def __init__(self, dims: dict[Text, str]) -> None:
+        self.dims = dims
+        self.lines: list[tuple[str, Text]] = []
+        self.forms: dict[str, tuple[str, ...]] = {}
+        self.masked_is_zero = False
+
+    def set(self, name: str, text: Text) -> Text:
+        """A line that gives a value a name."""
+        self.lines.append((name, text))
+        return name
+
+    def kept(self, name: str, text: Text) -> Text:
+        """A value that the reference holds in a tensor, and a kernel with 16-bit arrays may hold as narrow."""
+        return self.set(name, f'N.keep({text}, "{name}")')
+
+
+Writing = Callable[[Writer, str, Sequence[Arg], dict[str, Arg], SizeTexts], Term]
+
+
+def of(operand: Arg) -> Text:
+    """An operand in a formula's text."""
+    if isinstance(operand, Term):
+        return operand.text
+    if isinstance(operand, str):
+        return operand
+    if operand is None or isinstance(operand, bool):
+        raise UnknownError
+    return "N.inf" if operand == math.inf else "-N.inf" if operand == -math.inf else repr(operand)
+
+
+def whole_number(operand: Arg) -> int:
+    """An axis, or another number that does not follow from sizes."""
+    if isinstance(operand, bool) or not isinstance(operand, int):
+        raise UnknownError
+    return operand
+
+
+def tensor(operand: Arg) -> Term:
+    """A tensor of numbers."""
+    if not isinstance(operand, Term) or operand.is_mask:
+        raise UnknownError
+    return operand
