@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.devices import ClaimError
+from kfuzz.claims.references import FOLDER, shown_op
+from kfuzz.devices import ClaimError, cache
 from kfuzz.devices.python.aten import table, term
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.oracle.find import find
@@ -112,6 +114,12 @@ def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> N
     )
     with pytest.raises(ClaimError, match="no reference; one is called reference or ref_kernel or Model"):
         load(path)
+
+
+def test_a_case_of_a_reference_is_told_by_neither_the_file_of_its_formula_nor_the_sizes_that_it_fixes() -> None:
+    op = str(cache.folder() / FOLDER / "0a33" / "theirs.py")
+    assert str(Case(op, {"rows": 2, "128": 128}, {})) == "reference rows=2"
+    assert [shown_op("softmax"), shown_op("mine/softmax.py")] == ["softmax", "mine/softmax.py"]
 
 
 def test_leading_dimensions_that_are_merged_for_a_product_are_taken_apart_again() -> None:

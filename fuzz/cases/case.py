@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
+from kfuzz.claims.references import shown_op
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.devices.kinds import Severity
 from kfuzz.devices.vast import is_vast, zeros
@@ -68,10 +69,14 @@ class Case:
         arrays = {role: array.shape if is_vast(array) else array for role, array in self.arrays.items()}
         return _received, (self.op, self.axes, arrays, self.recipes)
 
+    @property
+    def sizes(self) -> str:
+        """`rows=1 cols=5`; a dimension that the op fixes has no name to tell."""
+        return " ".join(f"{name}={size}" for name, size in self.axes.items() if not name.isdigit())
+
     def __str__(self) -> str:
         """The case in words: `softmax rows=1 cols=5; x: -inf x2, 0 x3`."""
-        axes = " ".join(f"{name}={size}" for name, size in self.axes.items())
-        return "; ".join([f"{self.op} {axes}", *(f"{role}: {self.show(role)}" for role in self.arrays)])
+        return "; ".join([f"{shown_op(self.op)} {self.sizes}", *(f"{role}: {self.show(role)}" for role in self.arrays)])
 
     def show(self, role: str) -> str:
         """One array in words: its runs of equal bits where they are few, else its recipe."""

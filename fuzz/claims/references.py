@@ -195,4 +195,9 @@ def is_reference(op: str) -> bool:
     return Path(op).parent.parent == cache.folder() / FOLDER
 
 
-__all__ = ["ClaimError", "is_reference", "with_reference"]
+def shown_op(op: str) -> str:
+    """An op as a person reads it: one that was made of a reference is not called by the file of its formula."""
+    return OP if is_reference(op) else op
+
+
+__all__ = ["ClaimError", "is_reference", "shown_op", "with_reference"]

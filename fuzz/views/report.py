@@ -18,6 +18,7 @@ from kfuzz.campaign.state import Discovery
 from kfuzz.cases import atomic
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.claims.references import shown_op
 from kfuzz.claims.sizes import Axis
 from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
@@ -102,7 +103,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
     bug_of = {one.defect.bucket: bug.headline.defect.bucket for bug in result.bugs for one in bug.every}
     return {
         "name": kernel.name,
-        "op": kernel.op,
+        "op": shown_op(kernel.op),
         "path": shown_path(kernel.path),
         "broken": kernel.broken is not None,
         "trials": progress.trials,

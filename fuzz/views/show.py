@@ -11,6 +11,7 @@ from kfuzz.claims.callables import lines_of
 from kfuzz.claims.expression import Expression, show_sizes
 from kfuzz.claims.formula_claims import ClaimedCounts
 from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.references import shown_op
 from kfuzz.claims.sizes import Axis
 from kfuzz.devices.kinds import KINDS
 from kfuzz.oracle.rounding import ExpModel
@@ -130,12 +131,12 @@ def values_lines(kernel: Kernel) -> list[tuple[str, str]]:
             lines.append((name, words[said]))
     if special.ties != "any":
         lines.append(("ties", f"of equal elements the {special.ties} is meant"))
-    return lines or [("", f"left out: what {kernel.op} claims by default")]
+    return lines or [("", f"left out: what {shown_op(kernel.op)} claims by default")]
 
 
 def as_text(kernel: Kernel, path: str) -> Text:
     """The kernel's prose, then its claim, one line a statement."""
-    text = Text.assemble((kernel.name, "bold"), f"  {kernel.op}  {path}\n\n{kernel.prose}\n")
+    text = Text.assemble((kernel.name, "bold"), f"  {shown_op(kernel.op)}  {path}\n\n{kernel.prose}\n")
     for heading, statements in sections(kernel):
         for index, (name, said) in enumerate(statements):
             text.append(f"\n{heading if index == 0 else '':<10} ", "bold")

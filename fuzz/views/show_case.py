@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kfuzz.cases.case import Origin, Record, Values
+from kfuzz.claims.references import shown_op
 from kfuzz.printable import one_line
 
 MOST_VALUES = 64
@@ -16,8 +17,7 @@ MOST_VALUES = 64
 def case_text(record: Record, name: str) -> str:
     """The case in words, where it comes from, and the bits of short arrays."""
     case = record.case
-    axes = " ".join(f"{axis}={size}" for axis, size in case.axes.items())
-    lines = [f"{one_line(name)}  {case.op} {axes}  sha256 {case.digest[:16]}"]
+    lines = [f"{one_line(name)}  {shown_op(case.op)} {case.sizes}  sha256 {case.digest[:16]}"]
     if record.origin:
         lines += ["", *(f"{label:<10} {one_line(said)}" for label, said in origin_lines(record.origin))]
     for role, array in case.arrays.items():

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from kfuzz.claims.references import shown_op
 from kfuzz.timing.bench import Timed
 from kfuzz.timing.figures import Heat, Recorded, chance_of_no_change, change, standing
 from kfuzz.timing.sizes import shown
@@ -73,7 +74,7 @@ def as_document(every: Sequence[Timed], card: str, versions: Mapping[str, str]) 
         "kernels": [
             {
                 "kernel": timed.kernel,
-                "op": timed.op,
+                "op": shown_op(timed.op),
                 "refused": timed.refused,
                 "sizes": [_race(race) for race in timed.races],
             }
