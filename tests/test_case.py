@@ -170,6 +170,7 @@ DAMAGE = {
     "size is true": ((*X, "shape"), [True, 2], "arrays.x.shape: True; an integer from 0"),
     "size is a float": ((*X, "shape"), [3.0, 2000], "arrays.x.shape: 3.0; an integer"),
     "too many elements": ((*X, "shape"), [2**20, 2**20], "1099511627776 elements in all; at most"),
+    "a few too many": ((*X, "shape"), [2**14, 2**13], "134217728 elements in all; at most 67108864"),
     "two forms": ((*X, "bits"), [], "bits and recipe given; exactly one"),
     "no form": ((*X, "recipe"), None, "none given; exactly one"),
     "wrong hash": ((*X, "sha256"), "0" * 64, "x.sha256: 0000000000000000... expected, the recipe"),

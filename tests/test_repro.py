@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from kfuzz.cases.case import Case, CaseError, Origin, Record, case_of
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.installation import install_line
 from kfuzz.views import repro
 from kfuzz.views.failure import runs_text
 
@@ -57,6 +58,7 @@ def test_it_says_how_kfuzz_was_installed_here(tmp_path: Path) -> None:
     assert said is not None
     (place,) = shlex.split(said[2])
     assert (Path(place) / "pyproject.toml").is_file() or place.endswith(".whl")
+    assert shlex.split(install_line("cluster"))[-1] == f"{place}[cluster]"
 
 
 def test_it_ends_with_0_once_the_kernel_in_it_is_right(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from kfuzz.campaign.campaign import Lane
 from kfuzz.campaign.errand import Spread
 from kfuzz.devices import DeviceError
 from kfuzz.find.device import lane_of, lane_of_torch, lanes_for, names_of
+from kfuzz.installation import install_line
 
 cluster_option = click.option(
     "--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, tcp://HOST:8786: docs/cluster.md."
@@ -59,7 +60,7 @@ def workplace_for(
     try:
         dask = importlib.import_module("kfuzz.campaign.cluster")
     except ModuleNotFoundError as error:
-        raise DeviceError(f"--cluster needs {error.name}: pip install 'kfuzz[cluster]'") from None
+        raise DeviceError(f"--cluster needs {error.name}: {install_line('cluster')}") from None
     with dask.connect(address) as cluster:
         if device == "gpu" and not cluster.has_gpu:
             raise DeviceError(f"{address}: no worker has a GPU to give: start one with dask worker --resources GPU=1")

@@ -6,17 +6,12 @@ Knows how to write such a file, and what it calls when it is run.
 """
 
 import base64
-import json
-import shlex
 import sys
 import tempfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import numpy as np
 
@@ -30,10 +25,10 @@ from kfuzz.devices.headers import renamed, sources
 from kfuzz.devices.vast import is_vast
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import NAMES, open_device
+from kfuzz.installation import install_line
 from kfuzz.trials.replay import replay
 from kfuzz.views.failure import replay_texts
 
-CHECKOUT = Path(__file__).resolve().parent.parent.parent
 MOST_BYTES = 8 << 20
 A_LINE = 8
 """Values of an array on one line."""
@@ -72,7 +67,7 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
         bucket=in_docstring(record.origin.bucket),
         message=in_docstring(record.origin.message),
         name=name,
-        install=install_line(),
+        install=in_docstring(install_line()),
         devices="|".join(NAMES),
         calls=", ".join(calls),
         imports="\nfrom kfuzz.cases.recipe import Band, Base, Edit, Recipe" if needs_recipe else "",
@@ -103,17 +98,6 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     if len(text) > MOST_BYTES:
         raise CaseError(f"the case needs {len(text)} bytes as a script; at most {MOST_BYTES} are written")
     return text
-
-
-def install_line() -> str:
-    """The command that installs kfuzz from where it was installed here: no index has it."""
-    try:
-        told = metadata.distribution("kfuzz").read_text("direct_url.json")
-    except metadata.PackageNotFoundError:
-        told = None
-    url = json.loads(told)["url"] if told else str(CHECKOUT)
-    place = url2pathname(urlsplit(url).path) if url.startswith("file:") else url
-    return f"python -m pip install {shlex.quote(in_docstring(place))}"
 
 
 def in_docstring(text: str) -> str:

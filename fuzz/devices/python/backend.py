@@ -40,6 +40,7 @@ from kfuzz.devices.python.probes import (
     has_prelude,
     same_bits,
 )
+from kfuzz.installation import install_line
 
 BY_DECOYS: frozenset[Kind] = frozenset({"nondeterministic", "uninitialised"})
 """What runs that remember another call seem to show."""
@@ -271,7 +272,7 @@ def checked_triton() -> ModuleType:
     try:
         return importlib.import_module("kfuzz.devices.python.libraries.triton_programs")
     except ModuleNotFoundError as error:
-        raise ClaimError(f"{error.name} is not installed: pip install 'kfuzz[triton]'") from None
+        raise ClaimError(f"{error.name} is not installed: {install_line('triton')}") from None
 
 
 def array_of(job: Job, place: Place, image: Bytes) -> NDArray[np.generic]:
