@@ -243,7 +243,7 @@ def test_a_reason_that_a_kill_belies_is_told() -> None:
 
 
 def test_an_interrupted_score_says_nothing_of_what_is_not_there() -> None:
-    killed = {"7": made_up(status="killed", line=7, key="7")}
+    killed = {"7": made_up(status="killed", line=7, key="7"), "8": made_up(operator="max as min", key="8")}
     every = replace(FEW, per_operator=0)
     whole, part = (list(told(ScoreReport(every, {}, killed, interrupted), (REASON,))) for interrupted in (False, True))
     beyond = [line for line in whole if line not in part]

@@ -284,7 +284,9 @@ torch::Tensor forward(torch::Tensor x) {
 """
 
 
-@pytest.mark.parametrize(("was", "becomes", "kinds"), [("", "", set()), ("> x", "< x", {"numeric"})])
+@pytest.mark.parametrize(
+    ("was", "becomes", "kinds"), [("", "", set()), pytest.param("> x", "< x", {"numeric"}, marks=pytest.mark.soak)]
+)
 def test_places_of_64_bits_are_taken_as_torch_has_them(
     was: str, becomes: str, kinds: set[str], tmp_path: Path, cpu: CpuDevice
 ) -> None:

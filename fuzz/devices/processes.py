@@ -17,15 +17,20 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def descendants(pid: int) -> list[int]:
-    """The children of a process, and theirs, the nearest first; none where there is no /proc."""
-    parents: dict[int, int] = {}
+def parents() -> dict[int, int]:
+    """Each process and its parent; nothing where there is no /proc."""
+    found = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError, IndexError):
-            parents[int(stat.parent.name)] = int(stat.read_text(errors="replace").rpartition(")")[2].split()[1])
-    found = [pid]
+            found[int(stat.parent.name)] = int(stat.read_text(errors="replace").rpartition(")")[2].split()[1])
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """The children of a process, and theirs, the nearest first; none where there is no /proc."""
+    every, found = parents(), [pid]
     for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
+        found += [child for child, parent in every.items() if parent == one]
     return found[1:]
 
 
@@ -36,15 +41,23 @@ def end(pids: list[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def end_children() -> bool:
-    """End whatever this process has started and not waited for; whether there was anything."""
+def children() -> frozenset[int]:
+    """What this process has started, or adopted, and not waited for."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:  # there are none, as in most cases, and no listing is needed
+        return frozenset()
+    me = os.getpid()
+    return frozenset(child for child, parent in parents().items() if parent == me)
+
+
+def end_children(known: frozenset[int]) -> bool:
+    """End whatever this process has started beside what is known, and wait for it; whether there was anything."""
     found = False
-    while True:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return found
+    while fresh := children() - known:
         found = True
-        if pid == 0:  # there are some, and none has ended yet
-            end(descendants(os.getpid()))
-            os.waitpid(-1, 0)
+        for pid in fresh:
+            end([pid, *descendants(pid)])
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+    return found

@@ -3,6 +3,7 @@
 Knows tree-sitter and its grammar for CUDA; never what a kernel computes, nor which of its places matter.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,8 @@ from tree_sitter import Language, Node, Parser
 
 OUTSIDE = ("comment", "static_assert_declaration", "template_parameter_list", "template_argument_list", "ERROR")
 """Nothing below these is code that runs, or it is not known to be."""
+CLUSTER_DIMENSIONS = re.compile(rb"__cluster_dims__\s*\([^()]*\)")
+"""Unknown to the grammar."""
 INTEGERS = ("int", "size_t", "unsigned int", "unsigned", "long", "long long")
 
 
@@ -55,7 +58,8 @@ class Source:
 def parse(text: str) -> Source:
     """The tree of a kernel file's text."""
     raw = text.encode()
-    return Source(raw, Parser(_language()).parse(raw).root_node)
+    known = CLUSTER_DIMENSIONS.sub(lambda found: b" " * len(found[0]), raw)
+    return Source(raw, Parser(_language()).parse(known).root_node)
 
 
 @cache

@@ -9,7 +9,7 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kfuzz.devices.processes import end_children
+from kfuzz.devices.processes import children, end_children
 
 LIMITS = (resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE)
 """0 while a kernel runs; a compiler needs both."""
@@ -22,7 +22,7 @@ class StartedProcessError(Exception):
 @contextmanager
 def confined() -> Iterator[None]:
     """Let a kernel run: no files, no processes; StartedProcessError where it has started one all the same."""
-    me, before = os.getpid(), [(limit, resource.getrlimit(limit)) for limit in LIMITS]
+    me, known, before = os.getpid(), children(), [(limit, resource.getrlimit(limit)) for limit in LIMITS]
     for limit, (_, hard) in before:
         resource.setrlimit(limit, (0, hard))
     try:
@@ -34,5 +34,5 @@ def confined() -> Iterator[None]:
             os._exit(0)
         for limit, values in before:
             resource.setrlimit(limit, values)
-    if end_children():
+    if end_children(known):
         raise StartedProcessError
