@@ -79,6 +79,15 @@ def test_a_mean_of_divided_terms_is_right_where_their_rounding_shows() -> None:
     assert judge("mean", {"x": x}, {"y": (x * np.float32(0.2)).sum(axis=1)}).status == "broken"
 
 
+def test_a_mean_that_goes_along_is_right() -> None:
+    x = np.float32([[-3.5e-41, 1e-42, 7e-41, -4e-41, 1.5e-41, 2e-42, -6e-41, 3e-41, 9e-42, -1e-41, 5e-42]])
+    mean = np.float32(0)
+    for count, one in enumerate(x[0], 1):
+        mean += (one - mean) / np.float32(count)
+    assert judge("mean", {"x": x}, {"y": np.array([mean])}).status == "kept"
+    assert judge("mean", {"x": x}, {"y": np.array([mean * np.float32(3) + np.float32(1e-42)])}).status == "broken"
+
+
 def test_a_seldom_form_is_right_only_where_a_claim_may_mean_it() -> None:
     x = np.float32([[-20.0, -3.0, 0.0, 5.0]])
     by_tanh = x * (np.float32(0.5) * np.tanh(np.float32(0.5) * x) + np.float32(0.5))
