@@ -43,12 +43,14 @@ def end(pids: list[int]) -> None:
 
 def children() -> frozenset[int]:
     """What this process has started, or adopted, and not waited for."""
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:  # there are none, as in most cases, and no listing is needed
-        return frozenset()
     me = os.getpid()
-    return frozenset(child for child, parent in parents().items() if parent == me)
+    while True:  # what the system says there is, its listing has to show
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # there are none, as in most cases, and no listing is needed
+            return frozenset()
+        if found := frozenset(child for child, parent in parents().items() if parent == me):
+            return found
 
 
 def end_children(known: frozenset[int]) -> bool:
