@@ -148,7 +148,7 @@ def placed(found: Reference, answer: Mapping[str, str]) -> Path:
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         if arrays:
-            np.savez(path.with_suffix(f".{os.getpid()}.npz"), **arrays)  # type: ignore[arg-type]  # by name
+            np.savez(path.with_suffix(f".{os.getpid()}.npz"), **arrays)  # type: ignore[arg-type]  # numpy's stubs know no such dict
             path.with_suffix(f".{os.getpid()}.npz").replace(path.with_suffix(".npz"))
         path.with_suffix(f".{os.getpid()}").write_text(text, encoding="utf-8")
         path.with_suffix(f".{os.getpid()}").replace(path)

@@ -36,17 +36,22 @@ def permute(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg],
     x, order = tensor(args[0]), args[1]
     if not isinstance(order, list | tuple):
         raise UnknownError
-    numbers = tuple(axis % len(shape) for axis in order)
-    return Term(to.set(name, f"{x.text}.permuted({numbers})"), shape)
+    return permuted(to, name, x, [axis % len(shape) for axis in order], shape)
+
+
+def permuted(to: Writer, name: str, x: Term, order: Sequence[int], shape: SizeTexts) -> Term:
+    """The axes of a tensor in this order."""
+    return Term(to.set(name, f"{x.text}.permuted({tuple(order)})"), shape)
 
 
 def transpose(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """Two axes exchanged: of a matrix those that there are."""
+    del options
     many = len(shape)
     one, other = (whole_number(axis) % many for axis in args[1:3]) if len(args) > 1 else (0, many - 1)
     order = list(range(many))
     order[one], order[other] = other, one
-    return permute(to, name, (args[0], order), options, shape)  # type: ignore[arg-type]  # a list of axes
+    return permuted(to, name, tensor(args[0]), order, shape)
 
 
 def unsqueeze(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:

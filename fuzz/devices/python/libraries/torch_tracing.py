@@ -13,6 +13,7 @@ import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def main(folder: Path) -> int:
         answer, arrays = answered(asked)
     except CannotError as error:
         answer, arrays = {"error": str(error)}, {}
-    except Exception as error:  # of the reference's own file, or of torch's tracer
+    except Exception as error:  # whatever a stranger's file, or torch's tracer on it, may raise: it is told as it is
         answer, arrays = {"error": f"the reference cannot be traced: {words_of(error)}"}, {}
     np.savez(folder / "arrays.npz", **arrays)
     (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
@@ -76,7 +77,7 @@ def answered(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return {"formula": text, "inputs": names, "unknown": unknown, "is_module": is_module}, arrays
 
 
-def reference_of(module: Any, name: str) -> tuple[Callable[..., Any], bool]:  # noqa: ANN401  a module of a user's
+def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], bool]:
     """What is called: the function, or `forward` of one object, which is made as KernelBench makes it."""
     found = getattr(module, name, None)
     if not callable(found):
@@ -91,7 +92,7 @@ def reference_of(module: Any, name: str) -> tuple[Callable[..., Any], bool]:  # 
     return (made if callable(made) else made.forward), True
 
 
-def inputs_of(module: Any, reference: Callable[..., Any], source: str) -> tuple[Dims, dict[str, int]]:  # noqa: ANN401
+def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> tuple[Dims, dict[str, int]]:
     """The dimensions of each input, by the names that get_inputs makes them of; what else a module uses is fixed."""
     tree = ast.parse(source)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -155,7 +156,7 @@ def tensors_of(inputs: Dims, sizes: Mapping[str, int]) -> dict[str, torch.Tensor
     return {name: torch.randn(shape) for name, shape in shapes.items()}
 
 
-def listed(results: Any) -> list[torch.Tensor]:  # noqa: ANN401  what a reference returns
+def listed(results: object) -> list[torch.Tensor]:
     """The tensors that are returned."""
     every = list(results) if isinstance(results, tuple | list) else [results]
     if not every or not all(isinstance(one, torch.Tensor) for one in every):
@@ -164,7 +165,7 @@ def listed(results: Any) -> list[torch.Tensor]:  # noqa: ANN401  what a referenc
 
 
 def formula_of(
-    graph: Any,  # noqa: ANN401  a module of torch.fx
+    graph: torch.fx.GraphModule,
     inputs: Dims,
     sizes: Mapping[str, int],
     fixed: set[str],
@@ -180,7 +181,7 @@ def formula_of(
 class Traced:
     """Goes through a trace, node by node."""
 
-    def __init__(self, graph: Any, inputs: Dims, sizes: Mapping[str, int], fixed: set[str]) -> None:  # noqa: ANN401
+    def __init__(self, graph: torch.fx.GraphModule, inputs: Dims, sizes: Mapping[str, int], fixed: set[str]) -> None:
         self.graph, self.inputs = graph, inputs
         self.fixed = {name: sizes[name] for name in fixed}
         every = {name for dims in inputs.values() for name in dims if not name.isdigit()}
@@ -199,7 +200,7 @@ class Traced:
         names = ["y"] if len(self.results) == 1 else [f"y{number}" for number in range(len(self.results))]
         return [name if name not in self.inputs else f"{name}_out" for name in names]
 
-    def node(self, node: Any) -> None:  # noqa: ANN401  a node of torch.fx
+    def node(self, node: torch.fx.Node) -> None:
         """One step of the trace."""
         if node.op == "placeholder":
             self.placeholder(node)
@@ -213,7 +214,7 @@ class Traced:
         else:
             self.operation(node)
 
-    def placeholder(self, node: Any) -> None:  # noqa: ANN401
+    def placeholder(self, node: torch.fx.Node) -> None:
         name = self.waiting.pop(0)
         for claimed, size in zip(self.inputs[name], node.meta["val"].shape, strict=True):
             if isinstance(size, torch.SymInt):
@@ -227,7 +228,7 @@ class Traced:
         """Sizes over those of the inputs, as text."""
         return tuple(self.expression(size) for size in sizes)
 
-    def expression(self, size: Any) -> str:  # noqa: ANN401  an integer, or torch's symbol for one
+    def expression(self, size: int | torch.SymInt) -> str:
         if not isinstance(size, torch.SymInt):
             return str(int(size))
         expr = size.node.expr.expand()
@@ -238,20 +239,20 @@ class Traced:
             raise CannotError(f"a size of {text} cannot be written down")
         return text
 
-    def constant(self, node: Any) -> None:  # noqa: ANN401
+    def constant(self, node: torch.fx.Node) -> None:
         held = self.graph
         for name in str(node.target).split("."):
             held = getattr(held, name)
         self.hold(node, held)
 
-    def hold(self, node: Any, held: torch.Tensor) -> None:  # noqa: ANN401
+    def hold(self, node: torch.fx.Node, held: torch.Tensor) -> None:
         """A tensor that the reference has of its own: its numbers go with the formula."""
         shape = tuple(str(int(size)) for size in held.shape)
         self.constants[node.name] = held.detach().float().cpu().numpy()
         text = f'N.input(CONSTANTS["{node.name}"].astype("f8"))'
         self.values[node] = Term(self.to.set(node.name, text), shape)
 
-    def size(self, node: Any) -> None:  # noqa: ANN401
+    def size(self, node: torch.fx.Node) -> None:
         """A number that follows from sizes: as an integer for shapes, as a value of the system where it is computed."""
         value = node.meta["val"]
         if isinstance(value, torch.SymInt):
@@ -271,7 +272,7 @@ class Traced:
             made = args[0] if getattr(node.target, "__name__", "") == "sym_float" else ""
         self.numbers[node] = self.values[node] = made
 
-    def operation(self, node: Any) -> None:  # noqa: ANN401
+    def operation(self, node: torch.fx.Node) -> None:
         """One operation of torch; what follows from an unknown one by its place in a tuple is unknown, too."""
         value = node.meta.get("val")
         if node.target is operator.getitem:
@@ -289,16 +290,16 @@ class Traced:
         made = None if is_narrow else written(self.to, op, node.name, args, options, self.shape(first.shape))
         self.values[node] = made or self.anything(node, first, op)
 
-    def anything(self, node: Any, value: Any, op: str = "") -> Term:  # noqa: ANN401
+    def anything(self, node: torch.fx.Node, value: torch.Tensor, op: str = "") -> Term:
         """What nobody knows."""
         op = op or str(node.args[0].target).removeprefix("aten.").partition(".")[0]
-        if any(user.op != "call_function" or user.target is not operator.getitem for user in node.users) or node.users:
+        if node.users:
             self.unknown.append(op)
         sizes = "".join(f", {size}" for size in self.shape(value.shape))
         text = f'N.unknown("of torch\'s {op}, which kfuzz has no rule for"{sizes})'
         return Term(self.to.set(node.name, text), self.shape(value.shape))
 
-    def operand(self, one: Any, op: str) -> Any:  # noqa: ANN401  what a rule takes
+    def operand(self, one: object, op: str) -> Any:  # noqa: ANN401  an Arg, or a list of them: what a rule takes
         """An operand as a rule takes it: sizes as text, numbers that follow from sizes as values of the system."""
         if isinstance(one, list | tuple):
             return [self.operand(each, op) for each in one]
@@ -309,7 +310,7 @@ class Traced:
             return self.values[one]
         return one
 
-    def option(self, one: Any) -> Arg:  # noqa: ANN401
+    def option(self, one: object) -> Arg:
         found = self.operand(one, "")
         return found if isinstance(found, Term | int | float | str | None) else str(found).removeprefix("torch.")
 

@@ -16,6 +16,10 @@ from triton.runtime import interpreter
 Lanes = NDArray[Any]
 Handle = Any
 """A value of the interpreter's, `interpreter.TensorHandle`."""
+Type = Any
+"""A type of Triton's language."""
+Builder = Any
+"""The interpreter's own, whose methods these become: Triton has types for none of them."""
 
 
 def is_bfloat16(handle: Handle) -> bool:
@@ -49,48 +53,48 @@ def install() -> None:
     load, store, add = builder.create_masked_load, builder.create_masked_store, builder.create_atomic_rmw
     convert, view = builder.create_fp_to_fp, builder.create_bitcast
 
-    def dtype(of: Any) -> np.dtype[Any]:  # noqa: ANN401  Triton has no types for it
+    def dtype(of: Type) -> np.dtype[Any]:
         return np.dtype(np.float32) if of.scalar == tl.bfloat16 else dtype_of(of)
 
-    def valid(array: Lanes, of: Any) -> bool:  # noqa: ANN401
+    def valid(array: Lanes, of: Type) -> bool:
         return bool(array.itemsize <= 4 if of == tl.bfloat16 else is_valid(array, of))
 
-    def operation(self: Any, one: Handle, other: Handle, op: Callable[..., Lanes]) -> Handle:  # noqa: ANN401
+    def operation(self: Builder, one: Handle, other: Handle, op: Callable[..., Lanes]) -> Handle:
         made = binary(self, one, other, op)
         if is_bfloat16(made) and made.data.dtype == np.float32:
             made.data = rounded(made.data)
         return made
 
-    def cast_to(self: Any, src: Handle, to: Any) -> Handle:  # noqa: ANN401
+    def cast_to(self: Builder, src: Handle, to: Type) -> Handle:
         if to.scalar == tl.bfloat16:
             return handle(rounded(src.data), to.scalar)
         return handle(src.data.astype(dtype(to)), to.scalar) if is_bfloat16(src) else cast(self, src, to)
 
-    def convert_to(self: Any, src: Handle, to: Any, mode: Any) -> Handle:  # noqa: ANN401
+    def convert_to(self: Builder, src: Handle, to: Type, mode: object) -> Handle:
         if tl.bfloat16 not in (to.scalar, src.get_element_ty()):
             return convert(self, src, to, mode)
         if to.scalar == tl.bfloat16:
             return handle(rounded(src.data, mode == interpreter._ir.ROUNDING_MODE.RTZ), to.scalar)
         return cast_to(self, src, to)
 
-    def bits(self: Any, src: Handle, to: Any) -> Handle:  # noqa: ANN401
+    def bits(self: Builder, src: Handle, to: Type) -> Handle:
         if is_bfloat16(src):
             return handle(narrow(src.data).view(dtype_of(to)), to.scalar)
         return handle(wide(src.data.view(np.uint16)), to.scalar) if to.scalar == tl.bfloat16 else view(self, src, to)
 
-    def loaded(self: Any, pointers: Handle, mask: Handle, other: Handle, *rest: Any) -> Handle:  # noqa: ANN401
+    def loaded(self: Builder, pointers: Handle, mask: Handle, other: Handle, *rest: object) -> Handle:
         if not is_bfloat16(pointers):
             return load(self, pointers, mask, other, *rest)
         left = np.zeros(pointers.data.shape, np.float32) if other is None else other.data
         held = interpreter._interpreter.load(pointers.data, mask.data, narrow(left), np.dtype(np.uint16))
         return handle(wide(held), tl.bfloat16)
 
-    def stored(self: Any, pointers: Handle, value: Handle, mask: Handle, *rest: Any) -> Any:  # noqa: ANN401
+    def stored(self: Builder, pointers: Handle, value: Handle, mask: Handle, *rest: object) -> object:
         if not is_bfloat16(pointers):
             return store(self, pointers, value, mask, *rest)
         return interpreter._interpreter.store(pointers.data, narrow(value.data), mask.data)
 
-    def added(self: Any, op: Any, pointers: Handle, value: Handle, mask: Handle, *rest: Any) -> Handle:  # noqa: ANN401
+    def added(self: Builder, op: object, pointers: Handle, value: Handle, mask: Handle, *rest: object) -> Handle:
         if not is_bfloat16(pointers):
             return add(self, op, pointers, value, mask, *rest)
         before = np.zeros(pointers.data.shape, np.float32)
