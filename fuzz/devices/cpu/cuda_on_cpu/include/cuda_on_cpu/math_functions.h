@@ -6,6 +6,13 @@
 #pragma once
 #include "arithmetic.h"
 
+// C23 has some of CUDA's names: glibc declares sinpi and cospi from 2.41 on, rsqrt from 2.42 on, which then are meant.
+#if defined(__GLIBC_PREREQ)
+#define CUDA_ON_CPU_GLIBC(minor) __GLIBC_PREREQ(2, minor)
+#else
+#define CUDA_ON_CPU_GLIBC(minor) 0
+#endif
+
 namespace cuda_on_cpu {
 
 constexpr float log2_e = 1.44269504088896340736f, log2_10 = 3.32192809488736234787f;
@@ -44,8 +51,10 @@ inline float fast_divide(float x, float y) {
 static inline float fdividef(float x, float y) { return x / y; }
 #define __sincosf(x, s, c) sincosf(x, s, c)
 
+#if !CUDA_ON_CPU_GLIBC(42)
 static inline float rsqrtf(float x) { return static_cast<float>(1.0 / sqrt(static_cast<double>(x))); }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+#endif
 static inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 static inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
 static inline double rcbrt(double x) { return 1.0 / cbrt(x); }
@@ -129,11 +138,13 @@ static inline double cyl_bessel_i0(double x) { return std::cyl_bessel_i(0.0, fab
 static inline double cyl_bessel_i1(double x) { return copysign(std::cyl_bessel_i(1.0, fabs(x)), x); }
 static inline float cyl_bessel_i0f(float x) { return static_cast<float>(cyl_bessel_i0(x)); }
 static inline float cyl_bessel_i1f(float x) { return static_cast<float>(cyl_bessel_i1(x)); }
+#if !CUDA_ON_CPU_GLIBC(41)
 static inline double sinpi(double x) { return sin(3.14159265358979323846 * fmod(x, 2.0)); }
 static inline double cospi(double x) { return cos(3.14159265358979323846 * fmod(x, 2.0)); }
+static inline float sinpif(float x) { return static_cast<float>(sinpi(static_cast<double>(x))); }
+static inline float cospif(float x) { return static_cast<float>(cospi(static_cast<double>(x))); }
+#endif
 static inline void sincospi(double x, double *s, double *c) { *s = sinpi(x), *c = cospi(x); }
-static inline float sinpif(float x) { return static_cast<float>(sin(3.14159265358979323846 * fmod(static_cast<double>(x), 2.0))); }
-static inline float cospif(float x) { return static_cast<float>(cos(3.14159265358979323846 * fmod(static_cast<double>(x), 2.0))); }
 static inline float erfcxf(float x) { return static_cast<float>(erfcx(x)); }
 static inline void sincospif(float x, float *s, float *c) { *s = sinpif(x), *c = cospif(x); }
 
