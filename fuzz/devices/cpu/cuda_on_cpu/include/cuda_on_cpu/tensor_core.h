@@ -20,27 +20,31 @@ CUDA_ON_CPU_UNCHECKED inline double as_multiplied(T x) {
   return static_cast<double>(static_cast<float>(x));
 }
 
-// Toward 0, a multiple of 2^last.
-CUDA_ON_CPU_UNCHECKED inline double cut(double x, int last) { return ldexp(trunc(ldexp(x, -last)), last); }
-
+// Toward 0: of a normal float's digits the first 24, of a smaller one's the multiples of 2^-149.
 CUDA_ON_CPU_UNCHECKED inline float cut_to_float(double x) {
   if (x == 0 || !(x - x == 0)) return static_cast<float>(x);
-  int last = ilogb(x) - 23;
-  return static_cast<float>(cut(x, last < -149 ? -149 : last));
+  constexpr uint64_t beyond_a_float = (uint64_t{1} << 29) - 1;
+  if (fabs(x) >= 0x1p-126) return static_cast<float>(from_bits<double>(to_bits(x) & ~beyond_a_float));
+  return static_cast<float>(ldexp(trunc(ldexp(x, 149)), -149));
 }
 
-constexpr int least_counted = -133;
+constexpr int least_counted = -133, of_zero = -(1 << 20);
 
-// The exponent that a number other than 0 is stored with.
+// The exponent that a number other than 0 is stored with; it is a normal double.
 template <class T>
 CUDA_ON_CPU_UNCHECKED inline int exponent_of(double x) {
   constexpr int least = [] {
     if constexpr (std::is_same_v<T, float>) return -126;
     else return T::Kind::least;
   }();
-  if (!(x - x == 0)) return 0;  // what it makes is no number to be cut
-  int own = ilogb(x);
+  int own = static_cast<int>(to_bits(x) >> 52 & 0x7ff) - 1023;
+  if (own == 1024) return 0;  // what it makes is no number to be cut
   return own < least ? least : own;
+}
+
+// Of a normal double.
+CUDA_ON_CPU_UNCHECKED inline double power_of_two(int exponent) {
+  return from_bits<double>(static_cast<uint64_t>(exponent + 1023) << 52);
 }
 
 // The sum of finite terms below 4 times 2 to this exponent: 27 digits each, and 17 are exact in a double.
@@ -50,9 +54,10 @@ CUDA_ON_CPU_UNCHECKED inline double cut_sum(const double (&terms)[count], int ex
   for (double term : terms) plain += term;
   if (!(plain - plain == 0)) return plain;
   int last = exponent - 25;
-  double up = ldexp(1.0, -last), sum = 0;
-  for (double term : terms) sum += trunc(term * up);
-  return ldexp(sum, last);
+  double up = power_of_two(-last);
+  int64_t sum = 0;
+  for (double term : terms) sum += static_cast<int64_t>(term * up);
+  return static_cast<double>(sum) * power_of_two(last);
 }
 
 // Where the four fragments of a lane lie. `work` comes first: the runtime knows it alone.
@@ -70,36 +75,59 @@ struct Product : TogetherWork {
     return (reinterpret_cast<const Product *>(lanes[F::lane_of(row, col)])->*of)->x[F::index_of(row, col)];
   }
 
+  // A matrix of factors, each with its exponent: every one of them is in as many products as there are rows or columns.
+  template <class F>
+  struct Factors {
+    double value[F::rows][F::cols];
+    int exponent[F::rows][F::cols];
+    CUDA_ON_CPU_UNCHECKED Factors(const uint64_t *lanes, const F *Product::*of) {
+      for (int row = 0; row < F::rows; row++)
+        for (int col = 0; col < F::cols; col++) {
+          double x = value[row][col] = as_multiplied(element(lanes, of, row, col));
+          exponent[row][col] = x == 0 ? of_zero : exponent_of<typename F::element_type>(x);
+        }
+    }
+  };
+
+  CUDA_ON_CPU_UNCHECKED static void add_up_integers(const uint64_t *lanes, int *made) {
+    bool clamps = reinterpret_cast<const Product *>(lanes[0])->satf;
+    for (int row = 0; row < D::rows; row++)
+      for (int col = 0; col < D::cols; col++) {
+        long long sum = element(lanes, &Product::c, row, col);
+        for (int i = 0; i < A::cols; i++) sum += element(lanes, &Product::a, row, i) * element(lanes, &Product::b, i, col);
+        made[row * D::cols + col] = clamps ? saturate<int>(static_cast<double>(sum)) : static_cast<int>(sum);
+      }
+  }
+
+  template <class T>
+  CUDA_ON_CPU_UNCHECKED static void add_up(const uint64_t *lanes, T *made) {
+    constexpr int together = std::is_same_v<typename A::element_type, float> ? 4 : A::cols;
+    const Factors<A> a(lanes, &Product::a);
+    const Factors<B> b(lanes, &Product::b);
+    double terms[together + 1];
+    for (int row = 0; row < D::rows; row++)
+      for (int col = 0; col < D::cols; col++) {
+        double sum = static_cast<double>(static_cast<float>(element(lanes, &Product::c, row, col)));
+        for (int first = 0; first < A::cols; first += together) {
+          int exponent = sum == 0 ? least_counted : exponent_of<float>(sum);
+          for (int i = 0; i < together; i++) {
+            terms[i] = a.value[row][first + i] * b.value[first + i][col];
+            int own = a.exponent[row][first + i] + b.exponent[first + i][col];
+            if (own > exponent) exponent = own;
+          }
+          terms[together] = sum;
+          sum = cut_sum(terms, exponent);
+          if constexpr (std::is_same_v<T, float>) sum = static_cast<double>(cut_to_float(sum));
+        }
+        made[row * D::cols + col] = static_cast<T>(sum);
+      }
+  }
+
   CUDA_ON_CPU_UNCHECKED static void all(const uint64_t *lanes) {
     using T = typename D::element_type;
     T made[D::rows * D::cols];  // d may be c
-    for (int row = 0; row < D::rows; row++)
-      for (int col = 0; col < D::cols; col++) {
-        auto c = element(lanes, &Product::c, row, col);
-        if constexpr (std::is_same_v<T, int>) {
-          long long sum = c;
-          for (int i = 0; i < A::cols; i++) sum += element(lanes, &Product::a, row, i) * element(lanes, &Product::b, i, col);
-          bool clamps = reinterpret_cast<const Product *>(lanes[0])->satf;
-          made[row * D::cols + col] = clamps ? saturate<int>(static_cast<double>(sum)) : static_cast<int>(sum);
-        } else {
-          constexpr int together = std::is_same_v<typename A::element_type, float> ? 4 : A::cols;
-          double terms[together + 1], sum = static_cast<double>(static_cast<float>(c));
-          for (int first = 0; first < A::cols; first += together) {
-            int exponent = sum == 0 ? least_counted : exponent_of<float>(sum);
-            for (int i = first; i < first + together; i++) {
-              double a = as_multiplied(element(lanes, &Product::a, row, i)), b = as_multiplied(element(lanes, &Product::b, i, col));
-              terms[i - first] = a * b;
-              if (a == 0 || b == 0) continue;
-              int own = exponent_of<typename A::element_type>(a) + exponent_of<typename B::element_type>(b);
-              if (own > exponent) exponent = own;
-            }
-            terms[together] = sum;
-            sum = cut_sum(terms, exponent);
-            if constexpr (std::is_same_v<T, float>) sum = static_cast<double>(cut_to_float(sum));
-          }
-          made[row * D::cols + col] = static_cast<T>(sum);
-        }
-      }
+    if constexpr (std::is_same_v<T, int>) add_up_integers(lanes, made);
+    else add_up(lanes, made);
     for (int row = 0; row < D::rows; row++)
       for (int col = 0; col < D::cols; col++)
         reinterpret_cast<const Product *>(lanes[D::lane_of(row, col)])->d->x[D::index_of(row, col)] = made[row * D::cols + col];
