@@ -1,6 +1,10 @@
 #include "stacks.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
 
 #include "block.h"
 
@@ -15,7 +19,9 @@ constexpr size_t set_bytes = stride * max_threads;
 // 65,530 mappings in all. Blocks that wait for each other need more sets than one.
 constexpr int max_sets = 24;
 static char *sets[max_sets];
-static int set_count, sets_in_use;
+static int set_count, sets_in_use, sets_touched;
+
+constexpr size_t most_resident = 512 << 20;  // of the whole process
 
 static uint16_t free_stack[max_sets * max_threads];
 static int free_stacks;
@@ -40,9 +46,24 @@ static void free_set(int set) {
 
 bool map_stacks() { return set_count || map_set(); }
 
-// The first set stays as it is, hot in the caches; the others' memory is given back, and they are in use no more.
+static size_t resident_bytes() {
+  char text[128] = {};
+  int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  bool is_told = file >= 0 && read(file, text, sizeof text - 1) > 0;
+  if (file >= 0) close(file);
+  size_t pages;
+  if (!is_told || sscanf(text, "%*u %zu", &pages) != 1) return SIZE_MAX;
+  return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// They stay as they are, hot in the caches, for a page that is given back costs more than a run of its thread. Only where
+// the process has become large the memory of all but the first set goes.
 void take_back_stacks() {
-  for (int s = 1; s < sets_in_use; s++) madvise(sets[s], set_bytes, MADV_DONTNEED);
+  if (sets_in_use > sets_touched) sets_touched = sets_in_use;
+  if (sets_touched > 1 && resident_bytes() > most_resident) {
+    for (int s = 1; s < sets_touched; s++) madvise(sets[s], set_bytes, MADV_DONTNEED);
+    sets_touched = 1;
+  }
   free_stacks = 0;
   sets_in_use = 1;
   free_set(0);

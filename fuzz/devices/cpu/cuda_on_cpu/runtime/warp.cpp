@@ -195,7 +195,7 @@ Meeting &find_meeting(Warp &warp, const Meeting &like) {
 }
 
 // The current thread comes to a meeting, and goes on when it is over.
-void meet(const Meeting &like) {
+inline __attribute__((always_inline)) void meet(const Meeting &like) {  // a call would save all registers once more
   auto me = static_cast<uint32_t>(block.current), lane = me % warp_lanes;
   Warp &warp = warps[me / warp_lanes];
   Meeting &meeting = find_meeting(warp, like);
