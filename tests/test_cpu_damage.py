@@ -1,6 +1,7 @@
 """What a kernel does to memory that is not its own reaches no other job: it is seen, or at least it does no harm."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -152,3 +153,35 @@ def test_the_memory_of_a_large_job_is_given_back(check: bool, elements: int, job
         for count in range(jobs):
             device.run(copying(1 + count % 2), Probe(check=check, runs=2))
         assert resident(device._worker.pid) - before < grown / 4
+
+
+STACKS = """
+#include <cooperative_groups.h>
+
+template <int bytes>
+__global__ void stacked(float *y) {
+    volatile char mine[bytes];
+    for (int at = 0; at < bytes; at += 1024) {
+        mine[at] = 1;
+    }
+    cooperative_groups::this_cluster().sync();
+    y[blockIdx.x * blockDim.x + threadIdx.x] = mine[0];
+}
+"""
+FLAT, DEEP = "stacked<1024>", "stacked<81920>"
+
+
+@pytest.mark.slow
+def test_stacks_of_a_cluster_stay_unless_they_are_many_megabytes() -> None:
+    def stacked(entry: str) -> Job:
+        job = job_of(STACKS, (FLAT, DEEP), entry, {"y": "f32[8192]"}, block=1024)
+        return replace(job, steps=(replace(job.steps[0], grid=(8, 1, 1), cluster=(8, 1, 1)),))
+
+    with CpuDevice() as device:
+        held = []
+        for entry in (FLAT, FLAT, DEEP, FLAT):
+            assert device.run(stacked(entry), Probe(runs=1)).findings == ()
+            assert device._worker.pid is not None
+            held.append(resident(device._worker.pid) >> 10)
+        assert abs(held[1] - held[0]) < 16
+        assert held[2] > 600 > 512 > held[3]
