@@ -244,6 +244,29 @@ def test_one_weight_above_and_below_errs_with_the_spread_of_what_it_weighs() -> 
     assert widths[1] > 20 * widths[0]
 
 
+def test_scores_that_are_computed_anew_for_the_sum_are_rounded_anew() -> None:
+    """As Triton on an H200 did for two layouts: a weight e^0.25 above and 1 below gave 128.4 in the place of 100."""
+    q = np.full((1, 40, 16), 1000.0, np.float32) + np.float32(RNG.uniform(-0.2, 0.2, (1, 40, 16)))
+    k = np.full((1, 2, 16), -1000.0, np.float32)
+    v = np.full((1, 2, 3), 100.0, np.float32)
+    products = q[:, :, None] * k[:, None]
+    by_tree = products.copy()
+    while by_tree.shape[-1] > 1:
+        by_tree = by_tree[..., ::2] + by_tree[..., 1::2]
+    in_a_row = np.add.accumulate(products, axis=-1, dtype=np.float32)[..., -1]
+    above, below = (scores * np.float32(0.25) for scores in (by_tree[..., 0], in_a_row))
+    weights = np.exp(above - below.max(axis=-1, keepdims=True))
+    got = (weights.sum(axis=-1) / np.exp(below - below.max(axis=-1, keepdims=True)).sum(axis=-1))[..., None] * v[:, :1]
+    assert got.max() > 110
+    given = {"q": q, "k": k, "v": v}
+    claim = Accuracy(adds=16, rescales=0)
+    assert judge("attention", given, {"o": got}, claim).status == "broken"
+    assert judge("attention", given, {"o": got}, replace(claim, denominator="element")).status == "kept"
+    small = {"q": q / np.float32(1000), "k": k / np.float32(1000), "v": v}
+    off = np.full(got.shape, 100.01, np.float32)
+    assert judge("attention", small, {"o": off}, replace(claim, denominator="element")).status == "broken"
+
+
 @pytest.mark.parametrize(("order", "factor"), [("sequential", 3), ("tree", 1)])
 def test_running_means_err_by_less_than_they_were_thought_to(order: Any_, factor: float) -> None:
     x = floats(moment_rows(257, 3, False))

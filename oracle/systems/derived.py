@@ -108,6 +108,8 @@ def exponential(N: "Bands", a: Quantity) -> Quantity:
                 elif not is_direct:
                     g, slop = g + _folded(N, x, top), slop + N.u * 2 * _largest(x, top)
                 lo, hi = lo - g, hi + g
+            if is_anew(N, is_direct):
+                lo, hi = lo - slop, hi + slop
             raised = N.E.grow(np.minimum(slop, 1e4)) if not exact else 1.0
             parts = _exp(N, lo, hi, lo, hi, slop, raised, can_be_one=exact)
             near = np.maximum(np.abs(lo), np.abs(hi))
@@ -117,6 +119,14 @@ def exponential(N: "Bands", a: Quantity) -> Quantity:
     plain = np.asarray(np.abs(top.lo) < INF, dtype=np.bool_) & ~np.asarray(top.nan)
     made.terms = Terms(x, np.asarray(reach), slop, raised, is_direct, plain, top)
     return made
+
+
+def is_anew(N: "Bands", is_direct: bool) -> bool:
+    """Whether what is divided by may have scores, and a shift, that were computed anew, and were rounded otherwise.
+
+    Scores that are no inputs need not come out alike where a compiler computes them twice: Triton does, for each layout.
+    """
+    return N.claim.denominator == "element" and not is_direct
 
 
 def _under_any(a: Quantity, top: Quantity, lo: Reals, hi: Reals) -> tuple[Reals, Reals, Reals]:
@@ -382,10 +392,10 @@ def average(N: "Bands", e: Quantity, v: Quantity, names: tuple[str, str]) -> Qua
 
     With p the weights, r their errors, R = sum r: it drifts by at most
     min(sqrt(sum r^2 / p) sqrt(sum p (v - o)^2), sum r |v - o|) / (1 - R).
-    Precondition: v is an input. A kernel may divide first, and round p, or last (R8); e may be kept narrower in the
-    product alone or in both sums (R9).
+    Precondition: v is an input, and the e below is the e above. A kernel may divide first, and round p, or last (R8);
+    e may be kept narrower in the product alone or in both sums (R9).
     """
-    if not N.is_point(v):
+    if not N.is_point(v) or (e.terms is not None and is_anew(N, e.terms.is_direct)):
         return _plain_average(N, e, v, names)
     n = e.shape[-1]
     narrow = e.how[2] if e.how[:1] == ("kept",) else None
