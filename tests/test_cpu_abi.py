@@ -53,6 +53,7 @@ ENUMS: dict[str, dict[str, int]] = {
         "in_other_blocks": abi.IN_OTHER_BLOCKS,
         "in_one_warp": abi.IN_ONE_WARP,
         "in_other_work": abi.IN_OTHER_WORK,
+        "in_other_node": abi.IN_OTHER_NODE,
     },
     "Work": {
         "kernel": abi.OF_KERNEL,

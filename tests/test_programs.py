@@ -208,6 +208,7 @@ def test_what_a_program_does_by_itself_is_told_and_no_finding(tmp_path: Path) ->
         "  int *a;\n"
         '  const char *what = argc > 1 ? argv[1] : "";\n'
         '  if (!strcmp(what, "exits")) exit(5);\n'
+        '  if (!strcmp(what, "counts")) for (volatile int i = 0; i < 1 << 26; i++) {}\n'
         '  if (!strcmp(what, "throws")) throw std::runtime_error("no such file");\n'
         '  if (!strcmp(what, "works")) for (volatile int i = 0;; i++) {}\n'
         "  cudaMalloc(&a, 4);\n"
@@ -224,6 +225,8 @@ def test_what_a_program_does_by_itself_is_told_and_no_finding(tmp_path: Path) ->
     one, findings = seen(program, "throws")
     assert [(each.kind, each.severity) for each in findings] == [("trap", "error")]
     assert "no such file" in one.printed[0].errors
+    by_itself = subprocess.run([program, "counts"], capture_output=True, text=True, check=False)
+    assert (by_itself.returncode, by_itself.stderr) == (0, "")
     one, findings = seen(program, "works", timeout=0.3)
     assert ("not at its end after 0.3 s" in one.stopped, findings) == (True, [])
     _, findings = seen(program, "hangs", timeout=0.3)

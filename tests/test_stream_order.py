@@ -14,8 +14,15 @@ from kfuzz.devices.cpu.programs.build import compiled, linked, loadable
 from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
 from kfuzz.devices.cpu.programs.command_line import parse
 
-_, *PARTS = re.split(r"// (?:Right\.|Wrong\.|Neither:)", source("streams"))
-RIGHT, WRONG, NEITHER = (tuple(re.findall(r'is\("(\w+)"\)', part)) for part in PARTS)
+
+def listed(name: str) -> tuple[tuple[str, ...], ...]:
+    """The parts of a planted program by name: what is right, what is wrong, and what is neither."""
+    _, *parts = re.split(r"// (?:Right\.|Wrong\.|Neither:)", source(name))
+    return tuple(tuple(re.findall(r'is\("(\w+)"\)', part)) for part in parts)
+
+
+RIGHT, WRONG, NEITHER = listed("streams")
+RIGHT_GRAPHS, WRONG_GRAPHS = listed("graphs")
 TELLS = {
     "no_event": " of the launch in line 2",
     "overwritten_too_early": "needs an event and cudaStreamWaitEvent() between line",
@@ -32,15 +39,31 @@ TELLS = {
     "freed_meanwhile": "cudaFreeAsync writes c[0], which thread",
     "not_yet_allocated": "which cudaMallocAsync wrote",
 }
+TELLS_OF_GRAPHS = {
+    "missing_edge": "no path of the graph leads from the one node to the other: needs an edge (cudaGraph",
+    "copied_beside": "a copy reads x.a[0], which thread 0 of block 0 of the launch in line",
+    "called_beside": "a host function on a stream reads x.pinned[0], which a copy wrote",
+    "two_graphs": "nothing orders the two streams: needs an event",
+    "read_before_it_ends": "the host does not wait: needs cudaStreamSynchronize()",
+}
+IN_THE_SUITE = ("missing_edge", "copied_beside")
+
+
+def built(name: str, folder: Path) -> Library:
+    command = parse([str(PLANTED / f"{name}.cu")])
+    objects = [compiled(one, command.flags).object for one in command.sources]
+    linked(objects, command, folder / name)
+    return loadable(folder / name)
 
 
 @pytest.fixture(scope="module")
 def streams(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    command = parse([str(PLANTED / "streams.cu")])
-    objects = [compiled(one, command.flags).object for one in command.sources]
-    program: Path = tmp_path_factory.mktemp("streams") / "streams"
-    linked(objects, command, program)
-    return loadable(program)
+    return built("streams", tmp_path_factory.mktemp("streams"))
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return built("graphs", tmp_path_factory.mktemp("graphs"))
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +83,9 @@ def test_there_are_enough_of_both() -> None:
     assert len(RIGHT) >= 20
     assert len(WRONG) >= 20
     assert set(WRONG) >= set(TELLS)
+    assert len(RIGHT_GRAPHS) >= 15
+    assert len(WRONG_GRAPHS) >= 15
+    assert set(WRONG_GRAPHS) >= set(TELLS_OF_GRAPHS)
 
 
 @pytest.mark.slow
@@ -87,6 +113,24 @@ def test_what_they_leave_open_is_a_race_and_both_places_are_named(streams: Libra
             assert line in {one.line for one in found}, (which, found)
         assert all(one.other_line for one in found), (which, found)
         assert any(TELLS.get(which, "nothing orders the two") in one.message for one in found), (which, found)
+
+
+@pytest.mark.slow
+def test_what_the_edges_of_a_graph_order_is_not_accused(graphs: Library, server: Server) -> None:
+    assert [(which, seen(graphs, server, which, runs=2)) for which in RIGHT_GRAPHS] == [(w, ()) for w in RIGHT_GRAPHS]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "which", [pytest.param(one, marks=() if one in IN_THE_SUITE else pytest.mark.soak) for one in WRONG_GRAPHS]
+)
+def test_a_missing_edge_of_a_graph_is_a_race_at_the_node(graphs: Library, server: Server, which: str) -> None:
+    found = [one for one in seen(graphs, server, which, runs=1) if one.severity == "error"]
+    assert {one.kind for one in found} == {"race"}, found
+    (line,) = marked("graphs", which)
+    of_kernels = [one for one in found if one.calls]
+    assert not of_kernels or any(f"(line {line})" in call for one in of_kernels for call in one.calls), found
+    assert any(TELLS_OF_GRAPHS.get(which, "nothing orders the two") in one.message for one in found), found
 
 
 DEFAULT_STREAM = """

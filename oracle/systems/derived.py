@@ -124,7 +124,7 @@ def exponential(N: "Bands", a: Quantity) -> Quantity:
 def is_anew(N: "Bands", is_direct: bool) -> bool:
     """Whether what is divided by may have scores, and a shift, that were computed anew, and were rounded otherwise.
 
-    Scores that are no inputs need not come out alike where a compiler computes them twice: Triton does, for each layout.
+    A score that is no input need not come out alike where a compiler computes it twice: Triton does, for each layout.
     """
     return N.claim.denominator == "element" and not is_direct
 

@@ -22,6 +22,7 @@ from kfuzz.devices.cpu.abi import (
     IN_GLOBAL_VARIABLE,
     IN_ONE_WARP,
     IN_OTHER_BLOCKS,
+    IN_OTHER_NODE,
     IN_OTHER_WORK,
     IN_STATIC_SHARED,
     IS_ATOMIC,
@@ -501,6 +502,7 @@ def _other(raw: RawFinding, other: str, scene: RunScene) -> str:
         IN_OTHER_BLOCKS: f"{other} of block {_shown(_coordinates(raw.other_block, scene.launch(raw).grid))}",
         IN_ONE_WARP: f"{other} of its warp",
         IN_OTHER_WORK: _of_other_work(raw, scene),
+        IN_OTHER_NODE: _of_other_work(raw, scene),
     }.get(raw.relation, f"{other} of another warp")
     did = "updated atomically" if raw.other_traits & IS_ATOMIC else "wrote" if raw.other_writes else "read"
     scope = " in block scope" if raw.other_traits & IS_OF_BLOCK_SCOPE else ""

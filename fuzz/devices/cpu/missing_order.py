@@ -13,6 +13,7 @@ from kfuzz.devices.cpu.abi import (
     ATOMICS_RELEASE,
     IN_ONE_WARP,
     IN_OTHER_BLOCKS,
+    IN_OTHER_NODE,
     IN_OTHER_WORK,
     IS_ATOMIC,
     IS_OF_BLOCK_SCOPE,
@@ -50,7 +51,7 @@ def with_missing_order(seen: list[Sight], source: str, again: Callable[[Sight], 
             told.append(sight)
             continue
         granted = None
-        in_one = sight.race.relation != IN_OTHER_WORK and _SYNCHRONISES.search(source)
+        in_one = sight.race.relation not in (IN_OTHER_WORK, IN_OTHER_NODE) and _SYNCHRONISES.search(source)
         if in_one and tried < MOST and (run := again(sight)):
             tried += 1
             granted = _granted(sight, run)
@@ -92,6 +93,11 @@ def _shown_line(line: int | None, file: str, is_alone: bool) -> str:
 
 
 def _general(race: Race, first: str, second: str) -> str:
+    if race.relation == IN_OTHER_NODE:
+        return (
+            "no path of the graph leads from the one node to the other: needs an edge (cudaGraphAddDependencies(), or "
+            f"an event where streams are captured) between {first} and {second}"
+        )
     if race.relation == IN_OTHER_WORK and race.with_host:
         return f"the host does not wait: needs cudaStreamSynchronize() or its like between {first} and {second}"
     if race.relation == IN_OTHER_WORK:

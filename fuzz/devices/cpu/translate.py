@@ -27,10 +27,12 @@ _DYNAMIC_SHARED = re.compile(
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
 _SHARED_ALIGNAS = re.compile(r"(?<=__shared__)(?P<before>\s+(?:volatile\s+)?)alignas\b")
 """nvcc takes alignas behind __shared__; in standard C++ it may not stand there, an attribute may."""
-_LAUNCHED_AS_ADDRESS = re.compile(
-    r"\bcudaLaunch(?:Cooperative)?Kernel\s*\(\s*(?P<cast>\(\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*\))"
+_VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
+_AS_ADDRESS = (
+    rf"(?:(?:\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\bfunc\s*=)\s*(?P<cast>\(\s*{_VOID}\))|"
+    rf"(?P<named>\(\s*{_VOID}\)|\breinterpret_cast\s*<\s*{_VOID}>)(?=[\s(&]*(?:::\s*)?(?:\w+\s*::\s*)*(?:%s)\b))"
 )
-"""Without the cast the kernel's type is known."""
+"""Where a kernel's address is taken, and its type would be forgotten."""
 _NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
 _COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
 """g++ makes moves of these whatever its options (options.py) say, and no access hook is told of them."""
@@ -57,7 +59,10 @@ _UNSUPPORTED = (
     (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
     (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
     (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelEx\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
-    (r"\bcudaGraph(?:Create|Clone|Add|Kernel|Mem|Host|Exec\w*Set|Conditional)\w*\s*\(", "CUDA graphs but by capture"),
+    (
+        r"\bcudaGraph(?:AddMem(?:Alloc|Free)Node|AddNode|Conditional\w*|ExternalSemaphores\w*)\s*\(",
+        "this part of CUDA graphs",
+    ),
     (rf"\bcub\s*::\s*(?!(?:{_CUB})\b)\w+", "this part of cub"),
     (
         r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t)\b)",
@@ -115,6 +120,7 @@ def translated(
         shares = bool(_SHARES_WITH_HOST.search(every)) and not _OTHER_THREADS.search(every)
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):
             some.extend(launches(code, text, file.path, every))
+            some.extend(_addresses(code, _names(_KERNEL, every)))
             some.extend(unchecked(code, words, shares))
     done = tuple(map(_edited, texts, edits))
     return Translated(done, _names(_DYNAMIC_SHARED, every), constants, _names(_KERNEL, blanked("\n".join(whole))))
@@ -147,8 +153,13 @@ def _edits(code: str) -> list[TextEdit]:
     static += [(*found.span(), f"{found['before']}__align__") for found in _SHARED_ALIGNAS.finditer(code)]
     edits += [one for one in static if not any(start <= one[0] < end for start, end in taken)]
     edits += [(*found.span(), found["name"]) for found in _COPY.finditer(code)]
-    edits += [(*found.span("cast"), " " * len(found["cast"])) for found in _LAUNCHED_AS_ADDRESS.finditer(code)]
     return edits + [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
+
+
+def _addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
+    """What notes the type of a kernel, in place of the cast that takes it away."""
+    for found in re.finditer(_AS_ADDRESS % ("|".join(kernels) or r"(?!)"), code):
+        yield *found.span("cast" if found["cast"] else "named"), "::cuda_on_cpu::as_address->*"
 
 
 def _is_there(header: str) -> bool:

@@ -69,7 +69,7 @@ def run(asked: ProgramRun, words: list[str]) -> ProgramEnd:
         late_writes=manner.late_writes,
         assume=manner.assume,
         missing_lane=manner.missing_lane,
-        timeout_ms=max(1, int(asked.seconds * 1000)),
+        timeout_ms=max(1, int(asked.seconds * 1000)) if asked.seconds else 0,
         findings=findings,
         finding_capacity=FINDING_CAPACITY,
         given=(RawGiven * MOST_GIVEN)(),

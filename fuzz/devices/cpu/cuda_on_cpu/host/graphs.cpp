@@ -1,59 +1,44 @@
-// CUDA graphs: work that is written down by capturing streams, and done when its graph is launched.
+// CUDA graphs: work that is written down, by capturing streams or node by node, and done when its graph is launched.
 //
 // A node waits for those that it depends on and for nothing else: two that a graph leaves unordered are as concurrent as
 // work on two streams. A chain of nodes shares a lane, which is a timeline (work.h).
-#include <cstdlib>
-#include <cstring>
+#include "graph.h"
 
 #include "../runtime/checker.h"
-#include "host.h"
 
 using namespace cuda_on_cpu;
 
-namespace {
-
-// A piece of work, for the graph that it was captured in and for all that were made of that.
-struct Shared {
-  Again again;
-  int graphs;
-};
-
-struct Node {
-  Shared *work;
-  Node **before;  // what it depends on
-  size_t before_count;
-  uint32_t number, lane;  // in its graph; the lane is found when it is instantiated
-  bool lane_goes_on;      // another node has taken the lane over
-  Done done;
-};
-
-}  // namespace
-
-struct CudaOnCpuGraph {
-  Node **nodes;  // none before one that it depends on
-  size_t count;
-};
-
 struct CudaOnCpuGraphExec {
-  CudaOnCpuGraph *graph;
+  Graph *graph;
   Timeline *lanes;
   size_t lane_count;
   Done done;  // the launch before
 };
 
-namespace {
+namespace cuda_on_cpu {
 
-using Graph = CudaOnCpuGraph;
+static Timeline replayed_in;  // the lane of the node that is being done
+static uint32_t launches_of_graphs;
 
-template <class T>
-void append(T *&to, size_t &count, T value) {
-  to = static_cast<T *>(realloc(to, (count + 1) * sizeof(T)));
-  to[count++] = value;
+Timeline lane_of_graph() { return replayed_in; }
+void forget_replay() { replayed_in = of_host; }
+
+Shared *work_of(const Again &again) {
+  Shared *work = made<Shared>();
+  work->again = again;
+  return work;
 }
 
-template <class T>
-T *made() {
-  return static_cast<T *>(calloc(1, sizeof(T)));
+static void let_go(Shared *work) {
+  if (--work->graphs) return;
+  work->again.forget(work->again.arguments);
+  free(work);
+}
+
+void replace_work(Node *node, Shared *work) {
+  work->graphs++;
+  let_go(node->work);
+  node->work = work;
 }
 
 void depend(Node *node, Node *on) {
@@ -62,38 +47,70 @@ void depend(Node *node, Node *on) {
   append(node->before, node->before_count, on);
 }
 
+void remove_dependency(Node *node, const Node *on) {
+  size_t kept = 0;
+  for (size_t i = 0; i < node->before_count; i++)
+    if (node->before[i] != on) node->before[kept++] = node->before[i];
+  node->before_count = kept;
+}
+
 Node *add(Graph *graph, Shared *work) {
   Node *node = made<Node>();
   node->work = work;
+  node->graph = graph;
   node->number = static_cast<uint32_t>(graph->count);
   work->graphs++;
   append(graph->nodes, graph->count, node);
   return node;
 }
 
+static void free_node(Node *node) {
+  let_go(node->work);
+  free(node->before);
+  free(node);
+}
+
+void remove(Node *node) {
+  Graph *graph = node->graph;
+  for (size_t i = node->number; i + 1 < graph->count; i++) (graph->nodes[i] = graph->nodes[i + 1])->number--;
+  graph->count--;
+  for (size_t i = 0; i < graph->count; i++) remove_dependency(graph->nodes[i], node);
+  free_node(node);
+}
+
 void destroy(Graph *graph) {
-  for (size_t i = 0; i < graph->count; i++) {
-    Node *node = graph->nodes[i];
-    if (--node->work->graphs == 0) {
-      node->work->again.forget(node->work->again.arguments);
-      free(node->work);
-    }
-    free(node->before);
-    free(node);
-  }
+  for (size_t i = 0; i < graph->count; i++) free_node(graph->nodes[i]);
   free(graph->nodes);
   free(graph);
 }
 
 Graph *copy_of(const Graph *graph) {
   Graph *copy = made<Graph>();
-  for (size_t i = 0; i < graph->count; i++) {
-    const Node *from = graph->nodes[i];
-    Node *node = add(copy, from->work);
-    for (size_t b = 0; b < from->before_count; b++) depend(node, copy->nodes[from->before[b]->number]);
+  auto **copies = static_cast<Node **>(calloc(graph->count + 1, sizeof(Node *)));
+  auto is_copied = [&](const Node *node) { return copies[node->number] != nullptr; };
+  auto waits = [&](const Node *node) {
+    for (size_t b = 0; b < node->before_count; b++)
+      if (!is_copied(node->before[b])) return true;
+    return false;
+  };
+  for (size_t before = ~size_t{0}; copy->count != before && copy->count < graph->count;) {
+    before = copy->count;
+    for (size_t i = 0; i < graph->count; i++) {
+      const Node *from = graph->nodes[i];
+      if (is_copied(from) || waits(from)) continue;
+      Node *node = copies[i] = add(copy, from->work);
+      node->original = from;
+      node->is_off = from->is_off;
+      for (size_t b = 0; b < from->before_count; b++) depend(node, copies[from->before[b]->number]);
+    }
   }
-  return copy;
+  free(copies);
+  if (copy->count == graph->count) return copy;
+  destroy(copy);
+  return nullptr;
 }
+
+namespace {
 
 // A node goes on in the lane of one that it waits for, unless another does already.
 void find_lanes(CudaOnCpuGraphExec *exec) {
@@ -108,184 +125,127 @@ void find_lanes(CudaOnCpuGraphExec *exec) {
   while (exec->lane_count < lanes) append(exec->lanes, exec->lane_count, make_timeline(false));
 }
 
-// What a stream that is being captured has come to.
-struct Capture {
-  cudaStream_t stream;
-  Graph *graph;  // of the capture that it takes part in
-  Node **last;
-  size_t last_count;
-  bool is_origin;
-};
-constexpr int most_captures = 64;
-Capture captures[most_captures];
-Timeline replayed_in;  // the lane of the node that is being done
-
-Capture *capture_of(cudaStream_t stream) {
-  for (Capture &one : captures)
-    if (one.graph && one.stream == stream) return &one;
-  return nullptr;
-}
-
-bool is_under_way(const void *graph) {
-  for (const Capture &one : captures)
-    if (one.graph && one.graph == graph) return true;
-  return false;
-}
-
-Capture *begin_capture(cudaStream_t stream, Graph *graph, bool is_origin) {
-  for (Capture &one : captures) {
-    if (one.graph) continue;
-    one = {stream, graph, nullptr, 0, is_origin};
-    return &one;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-namespace cuda_on_cpu {
-
-bool is_captured(cudaStream_t stream) { return !replayed_in && capture_of(stream); }
-
-Timeline lane_of_graph() { return replayed_in; }
-
-cudaError_t capture(cudaStream_t stream, const Again &again) {
-  Capture &own = *capture_of(stream);
-  Shared *work = made<Shared>();
-  work->again = again;
-  Node *node = add(own.graph, work);
-  for (size_t i = 0; i < own.last_count; i++) depend(node, own.last[i]);
-  own.last_count = 0;
-  append(own.last, own.last_count, node);
-  return cudaSuccess;
-}
-
-void capture_event(cudaStream_t stream, CapturedEvent &event) {
-  const Capture &own = *capture_of(stream);
-  event.capture = own.graph;
-  event.count = 0;
-  for (size_t i = 0; i < own.last_count; i++) append(event.last, event.count, static_cast<void *>(own.last[i]));
-}
-
-cudaError_t capture_wait(cudaStream_t stream, const CapturedEvent &event) {
-  Capture *own = capture_of(stream);
-  if (!own && is_under_way(event.capture)) own = begin_capture(stream, static_cast<Graph *>(event.capture), false);
-  if (!own || own->graph != event.capture) return returns(cudaErrorStreamCaptureIsolation);
-  for (size_t i = 0; i < event.count; i++) append(own->last, own->last_count, static_cast<Node *>(event.last[i]));
-  return cudaSuccess;
-}
-
-void forget_captures() {
-  for (Capture &one : captures) one = {};
-  replayed_in = of_host;
-}
-
-}  // namespace cuda_on_cpu
-
-CUDA_ON_CPU_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
-  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
-  if (timeline_of(stream) == legacy_stream) return returns(cudaErrorStreamCaptureUnsupported);
-  if (capture_of(stream) || !begin_capture(stream, made<Graph>(), true)) return returns(cudaErrorIllegalState);
-  return cudaSuccess;
-}
-
-CUDA_ON_CPU_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
-  Capture *own = capture_of(stream);
-  *graph = nullptr;
-  if (!own || !own->is_origin) return returns(own ? cudaErrorStreamCaptureUnmatched : cudaErrorIllegalState);
-  Graph *captured = own->graph;
-  // All that was forked has to be joined: what comes last on another stream is something that a node waits for.
-  bool all_joined = true;
-  for (Capture &other : captures) {
-    if (other.graph != captured) continue;
-    for (size_t i = 0; i < other.last_count && &other != own; i++) {
-      bool joined = false;
-      for (size_t k = 0; k < own->last_count; k++) joined |= own->last[k] == other.last[i];
-      for (size_t n = 0; n < captured->count && !joined; n++)
-        for (size_t b = 0; b < captured->nodes[n]->before_count; b++) joined |= captured->nodes[n]->before[b] == other.last[i];
-      all_joined &= joined;
-    }
-  }
-  for (Capture &other : captures) {
-    if (other.graph != captured) continue;
-    free(other.last);
-    other = {};
-  }
-  if (!all_joined) {
-    destroy(captured);
-    return returns(cudaErrorStreamCaptureUnjoined);
-  }
-  *graph = captured;
-  return cudaSuccess;
-}
-
-CUDA_ON_CPU_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
-  *status = capture_of(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-  return cudaSuccess;
-}
-
-CUDA_ON_CPU_API cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  if (!graph) return returns(cudaErrorInvalidValue);
-  destroy(graph);
-  return cudaSuccess;
-}
-CUDA_ON_CPU_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count) {
-  for (size_t i = 0; nodes && i < *count && i < graph->count; i++) nodes[i] = reinterpret_cast<cudaGraphNode_t>(graph->nodes[i]);
-  if (!nodes || graph->count < *count) *count = graph->count;
-  return cudaSuccess;
-}
-
-CUDA_ON_CPU_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long) {
-  if (!graph) return returns(cudaErrorInvalidValue);
-  *exec = made<CudaOnCpuGraphExec>();
-  (*exec)->graph = copy_of(graph);
-  find_lanes(*exec);
-  return cudaSuccess;
-}
-CUDA_ON_CPU_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info) {
-  bool is_alike = exec && graph && exec->graph->count == graph->count;
-  for (size_t i = 0; is_alike && i < graph->count; i++) {
-    const Node &own = *exec->graph->nodes[i], &other = *graph->nodes[i];
-    is_alike = own.work->again.does == other.work->again.does && own.before_count == other.before_count;
-    for (size_t b = 0; is_alike && b < own.before_count; b++) is_alike = own.before[b]->number == other.before[b]->number;
-  }
-  if (info) *info = {is_alike ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged, nullptr, nullptr};
-  if (!is_alike) return returns(cudaErrorGraphExecUpdateFailure);
-  destroy(exec->graph);
-  exec->graph = copy_of(graph);
+CudaOnCpuGraphExec *instantiated(const Graph *graph) {
+  Graph *copy = copy_of(graph);
+  if (!copy) return nullptr;
+  auto *exec = made<CudaOnCpuGraphExec>();
+  exec->graph = copy;
   find_lanes(exec);
-  return cudaSuccess;
+  return exec;
 }
-CUDA_ON_CPU_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  if (!exec) return returns(cudaErrorInvalidValue);
+
+void destroy_exec(CudaOnCpuGraphExec *exec) {
   for (size_t i = 0; i < exec->lane_count; i++) end_timeline(exec->lanes[i]);
   destroy(exec->graph);
   free(exec->lanes);
   free(exec);
-  return cudaSuccess;
-}
-CUDA_ON_CPU_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
-  return exec ? cudaSuccess : returns(cudaErrorInvalidValue);
 }
 
-CUDA_ON_CPU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  if (!exec || !is_stream(stream)) return returns(cudaErrorInvalidValue);
-  Timeline own = timeline_of(stream);
+cudaError_t done_on(Timeline own, CudaOnCpuGraphExec *exec) {
+  Timeline outer = replayed_in;
   wait_for(own, exec->done);  // one launch of it after the other
+  uint32_t number = ++launches_of_graphs;
   Done start;
   record(own, start);
   for (size_t i = 0; i < exec->graph->count; i++) {
     Node &node = *exec->graph->nodes[i];
     Timeline lane = exec->lanes[node.lane];
-    begin_lane(lane, start);
+    begin_lane(lane, start, number);
     for (size_t b = 0; b < node.before_count; b++) wait_for(lane, node.before[b]->done);
     replayed_in = lane;
-    cudaError_t error = node.work->again.does(node.work->again.arguments);
-    replayed_in = of_host;
+    cudaError_t error = node.is_off ? cudaSuccess : node.work->again.does(node.work->again.arguments);
+    replayed_in = outer;
     if (error != cudaSuccess) return error;
     record(lane, node.done);
     wait_for(own, node.done);
   }
   record(own, exec->done);
+  return cudaSuccess;
+}
+
+cudaError_t do_child(void *arguments) { return done_on(replayed_in, static_cast<CudaOnCpuGraphExec *>(arguments)); }
+void forget_child(void *arguments) { destroy_exec(static_cast<CudaOnCpuGraphExec *>(arguments)); }
+
+// The node of an instance that stands for one of the graph that it was made of.
+Node *node_in(const CudaOnCpuGraphExec *exec, const Node *node) {
+  for (size_t i = 0; exec && i < exec->graph->count; i++)
+    if (exec->graph->nodes[i]->original == node) return exec->graph->nodes[i];
+  return nullptr;
+}
+
+bool are_alike(const Graph &one, const Graph &other) {
+  bool alike = one.count == other.count;
+  for (size_t i = 0; alike && i < one.count; i++) {
+    const Node &a = *one.nodes[i], &b = *other.nodes[i];
+    alike = a.work->again.does == b.work->again.does && a.before_count == b.before_count;
+    for (size_t k = 0; alike && k < a.before_count; k++) alike = a.before[k]->number == b.before[k]->number;
+  }
+  return alike;
+}
+
+cudaError_t updated(CudaOnCpuGraphExec *exec, cudaGraph_t graph, cudaGraphExecUpdateResult &result) {
+  Graph *other = exec && graph ? copy_of(graph) : nullptr;
+  bool alike = other && are_alike(*exec->graph, *other);
+  for (size_t i = 0; alike && i < other->count; i++) replace_work(exec->graph->nodes[i], other->nodes[i]->work);
+  if (other) destroy(other);
+  result = alike ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
+  return alike ? cudaSuccess : returns(cudaErrorGraphExecUpdateFailure);
+}
+
+}  // namespace
+
+cudaError_t child_of(const Graph *graph, Again &again) {
+  CudaOnCpuGraphExec *exec = instantiated(graph);
+  again = {cudaGraphNodeTypeGraph, do_child, exec, forget_child};
+  return exec ? cudaSuccess : returns(cudaErrorInvalidValue);
+}
+
+Graph *graph_of_child(const Again &child) { return static_cast<CudaOnCpuGraphExec *>(child.arguments)->graph; }
+
+cudaError_t replace_work_in(CudaOnCpuGraphExec *exec, const Node *node, Shared *work) {
+  Node *own = node_in(exec, node);
+  if (!own || own->work->again.type != work->again.type) return returns(cudaErrorInvalidValue);
+  replace_work(own, work);
+  return cudaSuccess;
+}
+
+}  // namespace cuda_on_cpu
+
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_instantiate(cudaGraphExec_t *exec, cudaGraph_t graph) {
+  *exec = graph ? instantiated(graph) : nullptr;
+  return *exec ? cudaSuccess : returns(cudaErrorInvalidValue);
+}
+CUDA_ON_CPU_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info) {
+  cudaGraphExecUpdateResultInfo told = {};
+  cudaError_t error = updated(exec, graph, told.result);
+  if (info) *info = told;
+  return error;
+}
+CUDA_ON_CPU_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  if (!exec) return returns(cudaErrorInvalidValue);
+  destroy_exec(exec);
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
+  return exec ? cudaSuccess : returns(cudaErrorInvalidValue);
+}
+CUDA_ON_CPU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (!exec || !is_stream(stream)) return returns(cudaErrorInvalidValue);
+  if (!is_captured(stream)) return done_on(timeline_of(stream), exec);
+  Again again;
+  cudaError_t error = child_of(exec->graph, again);
+  return error == cudaSuccess ? capture(stream, again) : error;
+}
+
+CUDA_ON_CPU_API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int is_enabled) {
+  Node *own = node_in(exec, node);
+  if (!own) return returns(cudaErrorInvalidValue);
+  own->is_off = !is_enabled;
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int *is_enabled) {
+  const Node *own = node_in(exec, node);
+  if (!own) return returns(cudaErrorInvalidValue);
+  *is_enabled = !own->is_off;
   return cudaSuccess;
 }

@@ -8,7 +8,7 @@
 
 #include "../runtime/abi.h"
 #include "../runtime/work.h"
-#include "include/cuda_on_cpu_host/api.h"
+#include "include/cuda_on_cpu_host/graphs.h"
 
 namespace cuda_on_cpu {
 
@@ -68,8 +68,9 @@ class Working {
   bool host_waits_;
 };
 
-// From graphs.cpp. What is asked of a stream that is captured is written down, to be done again and again.
+// From captures.cpp. What is asked of a stream that is captured is written down, to be done again and again.
 struct Again {
+  cudaGraphNodeType type;
   cudaError_t (*does)(void *arguments);
   void *arguments;
   void (*forget)(void *arguments);
@@ -77,10 +78,10 @@ struct Again {
 bool is_captured(cudaStream_t stream);
 cudaError_t capture(cudaStream_t stream, const Again &again);
 template <class Arguments>
-cudaError_t capture(cudaStream_t stream, cudaError_t (*does)(void *), const Arguments &arguments) {
+cudaError_t capture(cudaStream_t stream, cudaGraphNodeType type, cudaError_t (*does)(void *), const Arguments &arguments) {
   void *kept = malloc(sizeof arguments);
   memcpy(kept, &arguments, sizeof arguments);
-  return capture(stream, Again{does, kept, free});
+  return capture(stream, Again{type, does, kept, free});
 }
 // What an event that is recorded in a capture stands for.
 struct CapturedEvent {
@@ -89,10 +90,26 @@ struct CapturedEvent {
 };
 void capture_event(cudaStream_t stream, CapturedEvent &event);
 cudaError_t capture_wait(cudaStream_t stream, const CapturedEvent &event);
-Timeline lane_of_graph();  // of the node that is being done; the host's, which is none, where none is
 void forget_captures();
+Timeline lane_of_graph();  // from graphs.cpp: of the node that is being done; the host's, which is none, where none is
 
-// From launches.cpp.
+// From memory.cpp, for the nodes of graphs.
+cudaError_t copy_on(cudaStream_t stream, const cudaMemcpy3DParms &asked, int line, const void *back);
+cudaError_t set_on(cudaStream_t stream, const cudaMemsetParams &asked, int line, const void *back);
+
+// From launches.cpp. What a launch is given besides its kernel; `frame` is of whoever was asked for it.
+struct LaunchAsked {
+  dim3 grid, block;
+  size_t shared;
+  cudaStream_t stream;
+  int line;
+  bool cooperative;
+  ClusterSides cluster;
+  const void *frame;
+};
+cudaError_t launch_by_address(const void *kernel, void **arguments, const LaunchAsked &asked);
+void **arguments_of(const Again &launch);  // where they are kept; null of a launch by <<<>>>
+bool set_clusters(const Again &launch, ClusterSides cluster);
 void forget_launches();
 void report_unseen_refusals();
 void refusals_are_seen();

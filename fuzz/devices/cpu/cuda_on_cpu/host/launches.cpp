@@ -138,6 +138,8 @@ struct Taken {
   void *context;
   ClusterSides cluster;
   const Keeping *keeping;
+  void **arguments;  // of a kernel known by its address
+  const void *kernel;
 };
 
 void do_launch(const Taken &taken) {
@@ -161,35 +163,110 @@ cudaError_t launch_again(void *arguments) {
 void forget_launch(void *arguments) {
   auto *taken = static_cast<Taken *>(arguments);
   taken->keeping->forget(taken->context);
+  free(taken->arguments);
   free(taken);
 }
 
-}  // namespace
+// What is launched: `type` where that is known by the kernel's address alone.
+struct Callee {
+  const void *kernel;
+  void (*invoke)(void **);
+  void *context;
+  const Keeping *keeping;
+  const KernelType *type;
+};
 
-CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
-                                                    void (*invoke)(void **), void *context, const Keeping *keeping, int line,
-                                                    bool cooperative, ClusterSides cluster) {
-  if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
-  Refused why = why_refused(grid, block, shared, kernel);
-  if (why == Refused::no && !fits_clusters(grid, cluster, kernel)) why = Refused::cluster;
-  if (cooperative && why == Refused::no && !is_resident(grid, block, shared, kernel)) why = Refused::not_resident;
-  Taken taken = {{static_cast<uint32_t>(line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, why, 0, {}},
-                 stream, invoke, context, cluster, keeping};
-  note_calls(__builtin_frame_address(0), taken.wanted.calls);
+cudaError_t captured_launch(Taken taken, const KernelType *type) {
+  auto *kept = static_cast<Taken *>(malloc(sizeof taken));
+  taken.context = taken.keeping->kept(taken.context);
+  if (type) {
+    taken.arguments = static_cast<void **>(malloc((type->count + 1) * sizeof(void *)));
+    type->arguments(taken.context, taken.arguments);
+  }
+  memcpy(static_cast<void *>(kept), &taken, sizeof taken);
+  return capture(taken.stream, Again{cudaGraphNodeTypeKernel, launch_again, kept, forget_launch});
+}
+
+cudaError_t launched(const Callee &callee, const LaunchAsked &asked) {
+  dim3 grid = asked.grid, block = asked.block;
+  if (!is_stream(asked.stream)) return returns(cudaErrorInvalidResourceHandle);
+  Refused why = why_refused(grid, block, asked.shared, callee.kernel);
+  if (why == Refused::no && !fits_clusters(grid, asked.cluster, callee.kernel)) why = Refused::cluster;
+  if (asked.cooperative && why == Refused::no && !is_resident(grid, block, asked.shared, callee.kernel)) why = Refused::not_resident;
+  Taken taken = {{static_cast<uint32_t>(asked.line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, asked.shared, why, 0, {}},
+                 asked.stream, callee.invoke, callee.context, asked.cluster, callee.keeping, nullptr, callee.kernel};
+  note_calls(asked.frame, taken.wanted.calls);
   if (why != Refused::no) {
     written_down(taken.wanted);
     if (why == Refused::cluster) return returns(cudaErrorInvalidClusterSize);
     if (why == Refused::not_resident) return returns(cudaErrorCooperativeLaunchTooLarge);
     return returns(why == Refused::shared_memory ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration);
   }
-  if (!is_captured(stream)) {
-    do_launch(taken);
-    return cudaSuccess;
+  if (is_captured(asked.stream)) return captured_launch(taken, callee.type);
+  do_launch(taken);
+  return cudaSuccess;
+}
+
+struct Known {
+  const void *kernel;
+  const KernelType *type;
+};
+Known *known_kernels;
+size_t known_count;
+
+Known *known_at(const void *kernel) {
+  for (size_t i = 0; i < known_count; i++)
+    if (known_kernels[i].kernel == kernel) return &known_kernels[i];
+  return nullptr;
+}
+
+}  // namespace
+
+namespace cuda_on_cpu {
+
+cudaError_t launch_by_address(const void *kernel, void **arguments, const LaunchAsked &asked) {
+  const Known *known = known_at(kernel);
+  if (!kernel) return returns(cudaErrorInvalidDeviceFunction);
+  if (!known) host_refuses("kfuzz: a kernel is launched by an address of which nothing says what it is: cast its own name");
+  const KernelType &type = *known->type;
+  if (type.count && !arguments) return returns(cudaErrorInvalidValue);
+  void *bound = type.bound(kernel, arguments);
+  cudaError_t error = launched({kernel, type.invoke, bound, type.keeping, &type}, asked);
+  type.keeping->forget(bound);
+  return error;
+}
+
+void **arguments_of(const Again &again) { return static_cast<Taken *>(again.arguments)->arguments; }
+
+bool set_clusters(const Again &again, ClusterSides cluster) {
+  auto &taken = *static_cast<Taken *>(again.arguments);
+  const uint32_t *grid = taken.wanted.grid;
+  if (!fits_clusters({grid[0], grid[1], grid[2]}, cluster, taken.kernel)) return false;
+  taken.cluster = cluster;
+  return true;
+}
+
+}  // namespace cuda_on_cpu
+
+// A library may lie where another one has lain.
+CUDA_ON_CPU_API void cuda_on_cpu_note_kernel(const void *kernel, const KernelType *type) {
+  Known *known = known_at(kernel);
+  if (!known) {
+    known_kernels = static_cast<Known *>(realloc(known_kernels, (known_count + 1) * sizeof(Known)));
+    known = &known_kernels[known_count++];
   }
-  auto *kept = static_cast<Taken *>(malloc(sizeof taken));
-  taken.context = keeping->kept(context);
-  memcpy(static_cast<void *>(kept), &taken, sizeof taken);
-  return capture(stream, Again{launch_again, kept, forget_launch});
+  *known = {kernel, type};
+}
+
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
+                                                    void (*invoke)(void **), void *context, const Keeping *keeping, int line,
+                                                    bool cooperative, ClusterSides cluster) {
+  return launched({kernel, invoke, context, keeping, nullptr},
+                  {grid, block, shared, stream, line, cooperative, cluster, __builtin_frame_address(0)});
+}
+CUDA_ON_CPU_API cudaError_t cuda_on_cpu_launch_by_address(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                                          cudaStream_t stream, int line, bool cooperative) {
+  return launch_by_address(kernel, arguments, {grid, block, shared, stream, line, cooperative, {}, __builtin_frame_address(0)});
 }
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {

@@ -71,8 +71,7 @@ static bool host_waits_for_copy(bool to_device, bool from_device, bool either_vi
   return !to_device;
 }
 
-static cudaError_t copy_again(void *arguments);
-static cudaError_t set_again(void *arguments);
+// Slices of rows of `width` bytes, and how far the next row and slice are on either side; one row is a plain copy.
 struct Copied {
   void *to;
   size_t to_pitch;
@@ -80,71 +79,93 @@ struct Copied {
   size_t from_pitch, width, rows;
   cudaMemcpyKind kind;
   Asked by;
+  size_t slices = 1, to_slice = 0, from_slice = 0;
 };
 struct Filled {
   void *to;
   size_t pitch;
-  int value;
+  unsigned int value;
   size_t width, rows;
   Asked by;
+  size_t element_bytes = 1, slices = 1, slice = 0;
 };
 
-// Rows of `width` bytes; one row is a plain copy.
-static cudaError_t copied(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
-                          cudaMemcpyKind kind, const Asked &by) {
-  if (!width || !rows) return cudaSuccess;
+static void copy_row(char *to, const char *from, size_t width, bool to_device, bool from_device, const Asked &by, const Working &work) {
+  if (to_device) width = inside(to, width, true, by.line);
+  if (from_device) width = inside(from, width, false, by.line);
+  if (from_device) moves(from, width, Move::reads, by, work);
+  if (to_device) moves(to, width, Move::writes, by, work);
+  faults_are_the_hosts(true);  // a wrong pointer of the host's faults where it is used
+  memmove(to, from, width);
+  faults_are_the_hosts(false);
+  if (to_device && run->check) host_has_written(reinterpret_cast<uintptr_t>(to), width);
+}
+
+static cudaError_t copy_again(void *arguments);
+static cudaError_t copied(const Copied &c) {
+  const Asked &by = c.by;
+  if (!c.width || !c.rows || !c.slices) return cudaSuccess;
   if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
-  bool to_device = is_device_memory(to), from_device = is_device_memory(from);
-  bool to_either = is_host_visible(device_array_at(to)), from_either = is_host_visible(device_array_at(from));
-  bool wants_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  bool wants_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-  if (kind != cudaMemcpyDefault && ((to_device != wants_to && !to_either) || (from_device != wants_from && !from_either)))
+  bool to_device = is_device_memory(c.to), from_device = is_device_memory(c.from);
+  bool to_either = is_host_visible(device_array_at(c.to)), from_either = is_host_visible(device_array_at(c.from));
+  bool wants_to = c.kind == cudaMemcpyHostToDevice || c.kind == cudaMemcpyDeviceToDevice;
+  bool wants_from = c.kind == cudaMemcpyDeviceToHost || c.kind == cudaMemcpyDeviceToDevice;
+  if (c.kind != cudaMemcpyDefault && ((to_device != wants_to && !to_either) || (from_device != wants_from && !from_either)))
     return returns(cudaErrorInvalidValue);
-  if (is_captured(by.stream)) return capture(by.stream, copy_again, Copied{to, to_pitch, from, from_pitch, width, rows, kind, by});
+  if (is_captured(by.stream)) return capture(by.stream, cudaGraphNodeTypeMemcpy, copy_again, c);
   Within runtime;
-  Working work(timeline_of(by.stream), Work::copy, host_waits_for_copy(to_device, from_device, to_either || from_either, by.waits));
-  for (size_t row = 0; row < rows; row++) {
-    char *into = static_cast<char *>(to) + row * to_pitch;
-    const char *out_of = static_cast<const char *>(from) + row * from_pitch;
-    size_t part = width;
-    if (to_device) part = inside(into, part, true, by.line);
-    if (from_device) part = inside(out_of, part, false, by.line);
-    if (from_device) moves(out_of, part, Move::reads, by, work);
-    if (to_device) moves(into, part, Move::writes, by, work);
-    faults_are_the_hosts(true);  // a wrong pointer of the host's faults where it is used
-    memmove(into, out_of, part);
-    faults_are_the_hosts(false);
-    if (to_device && run->check) host_has_written(reinterpret_cast<uintptr_t>(into), part);
-  }
+  bool waits = !lane_of_graph() && host_waits_for_copy(to_device, from_device, to_either || from_either, by.waits);
+  Working work(timeline_of(by.stream), Work::copy, waits);
+  for (size_t slice = 0; slice < c.slices; slice++)
+    for (size_t row = 0; row < c.rows; row++)
+      copy_row(static_cast<char *>(c.to) + slice * c.to_slice + row * c.to_pitch,
+               static_cast<const char *>(c.from) + slice * c.from_slice + row * c.from_pitch, c.width, to_device, from_device, by, work);
   if (run->check) checker_has_moved();
   return cudaSuccess;
 }
+static cudaError_t copy_again(void *arguments) { return copied(*static_cast<Copied *>(arguments)); }
 
-static cudaError_t set(void *to, size_t pitch, int value, size_t width, size_t rows, const Asked &by) {
-  if (!width || !rows) return cudaSuccess;
+static cudaError_t set_again(void *arguments);
+static cudaError_t set(const Filled &f) {
+  const Asked &by = f.by;
+  if (!f.width || !f.rows || !f.slices) return cudaSuccess;
   if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
-  if (!is_device_memory(to)) return returns(cudaErrorInvalidValue);
-  if (is_captured(by.stream)) return capture(by.stream, set_again, Filled{to, pitch, value, width, rows, by});
+  if (!is_device_memory(f.to)) return returns(cudaErrorInvalidValue);
+  if (is_captured(by.stream)) return capture(by.stream, cudaGraphNodeTypeMemset, set_again, f);
   Within runtime;
-  Working work(timeline_of(by.stream), Work::set, by.waits && is_host_visible(device_array_at(to)));
-  for (size_t row = 0; row < rows; row++) {
-    char *into = static_cast<char *>(to) + row * pitch;
-    size_t part = inside(into, width, true, by.line);
+  Working work(timeline_of(by.stream), Work::set, !lane_of_graph() && by.waits && is_host_visible(device_array_at(f.to)));
+  for (size_t row = 0; row < f.rows * f.slices; row++) {
+    char *into = static_cast<char *>(f.to) + row / f.rows * f.slice + row % f.rows * f.pitch;
+    size_t part = inside(into, f.width, true, by.line);
     moves(into, part, Move::writes, by, work);
-    memset(into, value, part);
+    if (f.element_bytes == 1) memset(into, static_cast<int>(f.value), part);
+    for (size_t i = 0; f.element_bytes > 1 && i + f.element_bytes <= part; i += f.element_bytes) memcpy(into + i, &f.value, f.element_bytes);
     if (run->check) host_has_written(reinterpret_cast<uintptr_t>(into), part);
   }
   if (run->check) checker_has_moved();
   return cudaSuccess;
 }
+static cudaError_t set_again(void *arguments) { return set(*static_cast<Filled *>(arguments)); }
 
-static cudaError_t copy_again(void *arguments) {
-  auto &c = *static_cast<Copied *>(arguments);
-  return copied(c.to, c.to_pitch, c.from, c.from_pitch, c.width, c.rows, c.kind, c.by);
+// As cudaMemcpy3D has it between plain memory: places and widths in bytes, and slices of so many rows as a place has.
+static Copied in_slices(const cudaMemcpy3DParms &asked, const Asked &by) {
+  auto slice = [](const cudaPitchedPtr &one) { return one.pitch * one.ysize; };
+  auto at = [&](const cudaPitchedPtr &one, const cudaPos &p) { return static_cast<char *>(one.ptr) + p.x + p.y * one.pitch + p.z * slice(one); };
+  const cudaExtent &extent = asked.extent;
+  return {at(asked.dstPtr, asked.dstPos), asked.dstPtr.pitch, at(asked.srcPtr, asked.srcPos), asked.srcPtr.pitch,
+          extent.width, extent.height, asked.kind, by, extent.depth, slice(asked.dstPtr), slice(asked.srcPtr)};
 }
-static cudaError_t set_again(void *arguments) {
-  auto &f = *static_cast<Filled *>(arguments);
-  return set(f.to, f.pitch, f.value, f.width, f.rows, f.by);
+static cudaError_t copied(const cudaMemcpy3DParms &asked, const Asked &by) {
+  bool fits = asked.extent.width <= asked.dstPtr.pitch && asked.extent.width <= asked.srcPtr.pitch;
+  return asked.srcArray || asked.dstArray || !fits ? returns(cudaErrorInvalidValue) : copied(in_slices(asked, by));
+}
+
+cudaError_t copy_on(cudaStream_t stream, const cudaMemcpy3DParms &asked_for, int line, const void *back) {
+  return copied(asked_for, asked(line, back, stream, false));
+}
+cudaError_t set_on(cudaStream_t stream, const cudaMemsetParams &f, int line, const void *back) {
+  if (f.elementSize != 1 && f.elementSize != 2 && f.elementSize != 4) return returns(cudaErrorInvalidValue);
+  return set({f.dst, f.pitch, f.value, f.width * f.elementSize, f.height, asked(line, back, stream, false), f.elementSize});
 }
 
 // What was freed is given to nobody else, so that each use of it is seen; only a program that asks for memory again and
@@ -238,56 +259,86 @@ CUDA_ON_CPU_API cudaError_t cudaFreeHost(void *memory, int line) { return freed(
 CUDA_ON_CPU_API cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream, int line) { return freed(memory, ASKED(stream, false)); }
 
 CUDA_ON_CPU_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, int line) {
-  return copied(to, 0, from, 0, bytes, 1, kind, ASKED(nullptr, true));
+  return copied({to, 0, from, 0, bytes, 1, kind, ASKED(nullptr, true)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, int line) {
-  return copied(to, 0, from, 0, bytes, 1, kind, ASKED(stream, false));
+  return copied({to, 0, from, 0, bytes, 1, kind, ASKED(stream, false)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                          size_t height, cudaMemcpyKind kind, int line) {
   if (width > to_pitch || width > from_pitch) return returns(cudaErrorInvalidPitchValue);
-  return copied(to, to_pitch, from, from_pitch, width, height, kind, ASKED(nullptr, true));
+  return copied({to, to_pitch, from, from_pitch, width, height, kind, ASKED(nullptr, true)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                               size_t height, cudaMemcpyKind kind, cudaStream_t stream, int line) {
   if (width > to_pitch || width > from_pitch) return returns(cudaErrorInvalidPitchValue);
-  return copied(to, to_pitch, from, from_pitch, width, height, kind, ASKED(stream, false));
+  return copied({to, to_pitch, from, from_pitch, width, height, kind, ASKED(stream, false)});
 }
+static unsigned int byte_of(int value) { return static_cast<unsigned char>(value); }
 CUDA_ON_CPU_API cudaError_t cudaMemset(void *to, int value, size_t bytes, int line) {
-  return set(to, 0, value, bytes, 1, ASKED(nullptr, true));
+  return set({to, 0, byte_of(value), bytes, 1, ASKED(nullptr, true)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream, int line) {
-  return set(to, 0, value, bytes, 1, ASKED(stream, false));
+  return set({to, 0, byte_of(value), bytes, 1, ASKED(stream, false)});
 }
 CUDA_ON_CPU_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height, int line) {
   if (width > pitch) return returns(cudaErrorInvalidPitchValue);
-  return set(to, pitch, value, width, height, ASKED(nullptr, true));
+  return set({to, pitch, byte_of(value), width, height, ASKED(nullptr, true)});
+}
+CUDA_ON_CPU_API cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream, int line) {
+  if (width > pitch) return returns(cudaErrorInvalidPitchValue);
+  return set({to, pitch, byte_of(value), width, height, ASKED(stream, false)});
+}
+static cudaError_t set_3d(const cudaPitchedPtr &to, int value, const cudaExtent &extent, const Asked &by) {
+  if (extent.width > to.pitch) return returns(cudaErrorInvalidPitchValue);
+  return set({to.ptr, to.pitch, byte_of(value), extent.width, extent.height, by, 1, extent.depth, to.pitch * to.ysize});
+}
+CUDA_ON_CPU_API cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent, int line) {
+  return set_3d(to, value, extent, ASKED(nullptr, true));
+}
+CUDA_ON_CPU_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream, int line) {
+  return set_3d(to, value, extent, ASKED(stream, false));
+}
+CUDA_ON_CPU_API cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *asked_for, int line) {
+  return copied(*asked_for, ASKED(nullptr, true));
+}
+CUDA_ON_CPU_API cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *asked_for, cudaStream_t stream, int line) {
+  return copied(*asked_for, ASKED(stream, false));
 }
 
 // Symbols are variables of the library, which the host could reach, too: the copy is all that there is to do.
-static cudaError_t with_symbol(void *to, const void *from, size_t bytes, bool writes, const Asked &by) {
+struct WithSymbol {
+  void *to;
+  const void *from;
+  size_t bytes;
+  bool writes;
+  Asked by;
+};
+static cudaError_t with_symbol_again(void *arguments);
+static cudaError_t with_symbol(const WithSymbol &w) {
+  const Asked &by = w.by;
   if (!is_stream(by.stream)) return returns(cudaErrorInvalidResourceHandle);
-  if (is_captured(by.stream)) return returns(cudaErrorStreamCaptureUnsupported);
+  if (is_captured(by.stream)) return capture(by.stream, cudaGraphNodeTypeMemcpy, with_symbol_again, w);
   Within runtime;
-  const void *other = writes ? from : to;
-  bool waits = by.waits || (!writes && !is_device_memory(other));
-  Working work(timeline_of(by.stream), Work::copy, waits);
-  moves(from, bytes, Move::reads, by, work);
-  moves(to, bytes, Move::writes, by, work);
-  memmove(to, from, bytes);
+  bool waits = by.waits || (!w.writes && !is_device_memory(w.to));
+  Working work(timeline_of(by.stream), Work::copy, waits && !lane_of_graph());
+  moves(w.from, w.bytes, Move::reads, by, work);
+  moves(w.to, w.bytes, Move::writes, by, work);
+  memmove(w.to, w.from, w.bytes);
   if (run->check) checker_has_moved();
   return cudaSuccess;
 }
+static cudaError_t with_symbol_again(void *arguments) { return with_symbol(*static_cast<WithSymbol *>(arguments)); }
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_to_symbol(void *symbol, size_t room, const void *from, size_t bytes, size_t offset,
                                                   const cudaStream_t *stream, int line) {
   if (offset > room || bytes > room - offset) return returns(cudaErrorInvalidValue);
-  return with_symbol(static_cast<char *>(symbol) + offset, from, bytes, true, ASKED(stream ? *stream : nullptr, !stream));
+  return with_symbol({static_cast<char *>(symbol) + offset, from, bytes, true, ASKED(stream ? *stream : nullptr, !stream)});
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_from_symbol(void *to, const void *symbol, size_t room, size_t bytes, size_t offset,
                                                     const cudaStream_t *stream, int line) {
   if (offset > room || bytes > room - offset) return returns(cudaErrorInvalidValue);
-  return with_symbol(to, static_cast<const char *>(symbol) + offset, bytes, false, ASKED(stream ? *stream : nullptr, !stream));
+  return with_symbol({to, static_cast<const char *>(symbol) + offset, bytes, false, ASKED(stream ? *stream : nullptr, !stream)});
 }
 
 CUDA_ON_CPU_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all) {

@@ -20,7 +20,7 @@ struct CudaOnCpuEvent {
 namespace {
 
 constexpr int most_handles = 1024;
-CudaOnCpuStream streams[most_handles];
+CudaOnCpuStream streams[most_handles], of_nodes = {true, of_host, cudaStreamNonBlocking};
 CudaOnCpuEvent events[most_handles];
 uint64_t recordings;
 Timeline stream_0 = legacy_stream;
@@ -95,6 +95,9 @@ cudaError_t call_again(void *arguments) {
   return called_back(nullptr, [&] { call.called(call.data); });
 }
 
+cudaError_t record_again(void *event) { return cudaEventRecord(*static_cast<cudaEvent_t *>(event), nullptr); }
+cudaError_t wait_again(void *event) { return cudaStreamWaitEvent(nullptr, *static_cast<cudaEvent_t *>(event), 0); }
+
 }  // namespace
 
 namespace cuda_on_cpu {
@@ -105,6 +108,8 @@ void forget_handles() {
   stream_0 = legacy_stream;
   forget_captures();
 }
+
+cudaStream_t stream_of_nodes() { return &of_nodes; }
 
 bool is_stream(cudaStream_t stream) { return !is_own(stream) || stream->is_alive; }
 
@@ -156,8 +161,9 @@ CUDA_ON_CPU_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *prio
 }
 CUDA_ON_CPU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return waited(stream); }
 CUDA_ON_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream) { return waited(stream); }
-CUDA_ON_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
+CUDA_ON_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
   if (!is_stream(stream) || !event || !event->is_alive) return returns(cudaErrorInvalidResourceHandle);
+  if (is_captured(stream) && flags & cudaEventWaitExternal) return capture(stream, cudaGraphNodeTypeWaitEvent, wait_again, event);
   if (event->captured.capture) return capture_wait(stream, event->captured);
   if (event->recorded) wait_for(timeline_of(stream), event->done);
   return cudaSuccess;
@@ -169,7 +175,7 @@ CUDA_ON_CPU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStrea
 }
 CUDA_ON_CPU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t called, void *data) {
   if (!is_stream(stream)) return returns(cudaErrorInvalidResourceHandle);
-  if (is_captured(stream)) return capture(stream, call_again, HostCall{called, data});
+  if (is_captured(stream)) return capture(stream, cudaGraphNodeTypeHost, call_again, HostCall{called, data});
   return called_back(stream, [&] { called(data); });
 }
 CUDA_ON_CPU_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
@@ -196,8 +202,9 @@ CUDA_ON_CPU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stre
   record(timeline_of(stream), event->done);
   return cudaSuccess;
 }
-CUDA_ON_CPU_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int) {
-  return cudaEventRecord(event, stream);
+CUDA_ON_CPU_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
+  bool is_node = event && event->is_alive && flags & cudaEventRecordExternal && is_captured(stream);
+  return is_node ? capture(stream, cudaGraphNodeTypeEventRecord, record_again, event) : cudaEventRecord(event, stream);
 }
 CUDA_ON_CPU_API cudaError_t cudaEventQuery(cudaEvent_t event) { return waited(event); }
 CUDA_ON_CPU_API cudaError_t cudaEventSynchronize(cudaEvent_t event) { return waited(event); }

@@ -158,7 +158,7 @@ enum class Kind : uint32_t {
 };
 
 // How near to each other two threads are; which of two accesses is what.
-enum Relation : uint32_t { in_one_block, in_other_blocks, in_one_warp, in_other_work };
+enum Relation : uint32_t { in_one_block, in_other_blocks, in_one_warp, in_other_work, in_other_node };
 enum Traits : uint32_t { is_atomic = 1, is_volatile = 2, is_of_block_scope = 4 };
 
 // What a run takes for granted, to find out what a race is for want of.

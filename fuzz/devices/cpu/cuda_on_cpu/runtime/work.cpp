@@ -14,7 +14,9 @@ constexpr uint32_t most_pieces = 1 << 20;
 Done done_before[most_timelines];   // what the next work on a timeline knows of
 uint32_t last[most_timelines];      // when its last work had ended
 uint32_t open_from[most_timelines]; // all of its work before this moment the host has waited for
-bool is_alive[most_timelines], waits_for_legacy[most_timelines];
+uint32_t users[most_timelines];     // streams and lanes; more than one where there were none left
+bool waits_for_legacy[most_timelines];
+uint32_t graph_of[most_timelines];
 uint32_t timeline_count = first_stream;
 
 Piece *pieces;  // in the order of their moments; what came before the first is known to all
@@ -82,7 +84,8 @@ void forget_work() {
   for (Timeline t = 0; t < most_timelines; t++) {
     done_before[t] = {};
     last[t] = open_from[t] = 0;
-    is_alive[t] = t < first_stream;
+    users[t] = t < first_stream;
+    graph_of[t] = 0;
     waits_for_legacy[t] = t == per_thread_stream;
   }
   timeline_count = first_stream;
@@ -102,18 +105,25 @@ Timeline make_timeline(bool with_legacy) {
   if (made == most_timelines) {
     made = first_stream;
     for (Timeline t = first_stream; t < most_timelines; t++)
-      if (!is_alive[t] && (is_alive[made] || knows_all_of(done_before[of_host], t))) made = t;
+      if (!users[t] && (users[made] || knows_all_of(done_before[of_host], t))) made = t;
   } else {
     timeline_count++;
   }
-  is_alive[made] = true;
-  waits_for_legacy[made] = with_legacy;
+  waits_for_legacy[made] = with_legacy || (users[made] && waits_for_legacy[made]);
+  users[made]++;
+  graph_of[made] = 0;
   return made;
 }
 
-void begin_lane(Timeline timeline, const Done &before) { done_before[timeline] = before; }
+void begin_lane(Timeline timeline, const Done &before, uint32_t graph) {
+  graph_of[timeline] = graph;
+  if (users[timeline] == 1)
+    done_before[timeline] = before;
+  else
+    join(done_before[timeline], before);
+}
 
-void end_timeline(Timeline timeline) { is_alive[timeline] = false; }
+void end_timeline(Timeline timeline) { users[timeline]--; }
 
 void record(Timeline timeline, Done &event) {
   learn_what_is_before(timeline);
@@ -144,7 +154,7 @@ void begin_work(Timeline timeline, Work what) {
   learn_what_is_before(timeline);
   uint32_t from = next_moment();
   if (knows_all_of(done_before[of_host], timeline)) open_from[timeline] = from;
-  now_at = {from, timeline, what, run->launched_now};
+  now_at = {from, timeline, what, run->launched_now, graph_of[timeline]};
   note_piece(now_at);
   known = &done_before[timeline];
   (what == Work::kernel ? order_work : order_single)(from, all_done_until(from));
@@ -158,7 +168,7 @@ void end_work() {
 
 void begin_hosts_own() {
   uint32_t from = next_moment();
-  now_at = {from, of_host, Work::host, run->launched_now};
+  now_at = {from, of_host, Work::host, run->launched_now, 0};
   known = &done_before[of_host];
   order_single(from, all_done_until(from));
 }
@@ -176,5 +186,7 @@ Piece piece_at(uint32_t when) {
   const Piece *piece = find_piece(when);
   return piece ? *piece : now_at;
 }
+
+bool is_of_this_graph(uint32_t when) { return now_at.graph && piece_at(when).graph == now_at.graph; }
 
 }  // namespace cuda_on_cpu

@@ -26,6 +26,7 @@ struct Piece {
   Timeline timeline;
   Work what;
   uint32_t launched;  // of a kernel: which of the host's launches
+  uint32_t graph;     // as begin_lane has it; 0 on a stream
 };
 
 void forget_work();  // before a run
@@ -33,8 +34,9 @@ void finish_work();  // all of it is done: whoever has called the host function 
 Timeline make_timeline(bool waits_for_legacy);
 void end_timeline(Timeline timeline);  // no more is asked of it; what was asked is done all the same
 
-// What is asked of a timeline next comes after this much, and not after what it has done before: it is a graph's lane.
-void begin_lane(Timeline timeline, const Done &before);
+// What is asked of a timeline next comes after this much, and not after what it has done before: it is a lane of a graph,
+// which has been launched at so many launches of graphs.
+void begin_lane(Timeline timeline, const Done &before, uint32_t graph);
 
 // What an event recorded now on this timeline stands for.
 void record(Timeline timeline, Done &event);
@@ -55,5 +57,6 @@ bool is_done_before(uint32_t when);
 bool has_work();
 Piece piece_now();
 Piece piece_at(uint32_t when);
+bool is_of_this_graph(uint32_t when);  // of the same launch of it
 
 }  // namespace cuda_on_cpu

@@ -13,6 +13,7 @@
 #include "cuda_on_cpu_host/api_templates.h"
 #include "cuda_on_cpu_host/launching.h"
 #include "cuda_on_cpu_host/launching_by_address.h"
+#include "cuda_on_cpu_host/graphs.h"
 #include "cuda_on_cpu_host/host_call.h"
 
 // What nvcc's -default-stream says of a file. Of a program, program.cpp asks the linker what all of them say.

@@ -92,12 +92,16 @@ enum cudaMemoryAdvise {
 #define cudaEventDisableTiming 2
 #define cudaEventInterprocess 4
 #define cudaEventWaitDefault 0
+#define cudaEventWaitExternal 1
+#define cudaEventRecordDefault 0
+#define cudaEventRecordExternal 1
 #define cudaDeviceScheduleAuto 0
 #define cudaDeviceScheduleSpin 1
 #define cudaDeviceScheduleYield 2
 #define cudaDeviceScheduleBlockingSync 4
 #define cudaDeviceMapHost 8
 #define cudaOccupancyDefault 0
+#define CUDART_CB
 #define cudaCpuDeviceId (-1)
 #define cudaInvalidDeviceId (-2)
 
@@ -106,12 +110,16 @@ typedef struct CudaOnCpuEvent *cudaEvent_t;
 typedef struct CudaOnCpuGraph *cudaGraph_t;
 typedef struct CudaOnCpuGraphExec *cudaGraphExec_t;
 typedef struct CudaOnCpuGraphNode *cudaGraphNode_t;
-enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
-enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated };
-enum cudaGraphExecUpdateResult { cudaGraphExecUpdateSuccess = 0, cudaGraphExecUpdateError = 1, cudaGraphExecUpdateErrorTopologyChanged = 2 };
-struct cudaGraphExecUpdateResultInfo {
-  cudaGraphExecUpdateResult result;
-  cudaGraphNode_t errorNode, errorFromNode;
+typedef struct CudaOnCpuArray *cudaArray_t;  // no such array is made here
+enum cudaGraphNodeType {
+  cudaGraphNodeTypeKernel,
+  cudaGraphNodeTypeMemcpy,
+  cudaGraphNodeTypeMemset,
+  cudaGraphNodeTypeHost,
+  cudaGraphNodeTypeGraph,
+  cudaGraphNodeTypeEmpty,
+  cudaGraphNodeTypeWaitEvent,
+  cudaGraphNodeTypeEventRecord
 };
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
@@ -187,6 +195,24 @@ struct cudaPitchedPtr {
   void *ptr;
   size_t pitch, xsize, ysize;
 };
+struct cudaPos {
+  size_t x, y, z;
+};
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  cudaExtent extent;
+  cudaMemcpyKind kind;
+};
+CUDA_ON_CPU_INLINE cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
+CUDA_ON_CPU_INLINE cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+CUDA_ON_CPU_INLINE cudaPitchedPtr make_cudaPitchedPtr(void *memory, size_t pitch, size_t width, size_t height) {
+  return {memory, pitch, width, height};
+}
 
 #define CUDA_ON_CPU_RUNTIME CUDA_ON_CPU_IMPORT cudaError_t
 
@@ -212,6 +238,12 @@ CUDA_ON_CPU_RUNTIME cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *fro
 CUDA_ON_CPU_RUNTIME cudaMemset(void *to, int value, size_t bytes, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RUNTIME cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream = 0, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RUNTIME cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream = 0,
+                                      CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream = 0, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemcpy3D(const cudaMemcpy3DParms *asked, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemcpy3DAsync(const cudaMemcpy3DParms *asked, cudaStream_t stream = 0, CUDA_ON_CPU_LINE);
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_to_symbol(void *symbol, size_t room, const void *from, size_t bytes, size_t offset,
                                           const cudaStream_t *stream, int line);
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_from_symbol(void *to, const void *symbol, size_t room, size_t bytes, size_t offset,
@@ -277,19 +309,16 @@ struct Keeping {
   void *(*kept)(const void *context);
   void (*forget)(void *context);
 };
+// How a kernel of which there is but the address is called, and where the arguments are that were bound to it.
+struct KernelType {
+  void (*invoke)(void **);
+  const Keeping *keeping;
+  size_t count;
+  void *(*bound)(const void *kernel, void **arguments);
+  void (*arguments)(void *bound, void **to);
+};
 }  // namespace cuda_on_cpu
-
-// Graphs, by capture.
-CUDA_ON_CPU_RUNTIME cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
-CUDA_ON_CPU_RUNTIME cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
-CUDA_ON_CPU_RUNTIME cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status);
-CUDA_ON_CPU_RUNTIME cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0);
-CUDA_ON_CPU_RUNTIME cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info);
-CUDA_ON_CPU_RUNTIME cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
-CUDA_ON_CPU_RUNTIME cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
-CUDA_ON_CPU_RUNTIME cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
-CUDA_ON_CPU_RUNTIME cudaGraphExecDestroy(cudaGraphExec_t exec);
-CUDA_ON_CPU_RUNTIME cudaGraphDestroy(cudaGraph_t graph);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_note_kernel(const void *kernel, const cuda_on_cpu::KernelType *type);
 
 // A launch: `invoke` is called by every thread with `context`. `kernel` is null where the text does not say which it is.
 // Of a cooperative one all blocks have to be resident at once.
@@ -304,3 +333,5 @@ struct ClusterSides {
 
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
                                             void (*invoke)(void **), void *context, const cuda_on_cpu::Keeping *keeping, int line, bool cooperative = false, cuda_on_cpu::ClusterSides cluster = {});
+CUDA_ON_CPU_RUNTIME cuda_on_cpu_launch_by_address(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                                  cudaStream_t stream, int line, bool cooperative);

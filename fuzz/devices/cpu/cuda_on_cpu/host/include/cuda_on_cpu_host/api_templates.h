@@ -36,6 +36,12 @@ inline cudaError_t cudaMallocPitch(T **to, size_t *pitch, size_t width, size_t h
   return cuda_on_cpu_allocate(reinterpret_cast<void **>(to), *pitch * height, cuda_on_cpu_device_memory, line);
 }
 
+inline cudaError_t cudaMalloc3D(cudaPitchedPtr *to, cudaExtent extent, CUDA_ON_CPU_LINE) {
+  to->xsize = extent.width;
+  to->ysize = extent.height;
+  return cudaMallocPitch(&to->ptr, &to->pitch, extent.width, extent.height * extent.depth, line);
+}
+
 template <class T>
 CUDA_ON_CPU_INLINE cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind = cudaMemcpyHostToDevice, CUDA_ON_CPU_LINE) {
@@ -103,12 +109,4 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Ker
   cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
   *grid = blocks * multiprocessors;
   return cudaSuccess;
-}
-
-// As it was before CUDA 12.
-inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *, char *, size_t) {
-  return cudaGraphInstantiate(exec, graph);
-}
-inline cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
-  return cudaGraphInstantiate(exec, graph, flags);
 }

@@ -21,6 +21,7 @@ const void *kernel_named(T, void (*kernel)(Parameter...)) {
 template <class... Given>
 struct Arguments {
   Arguments(std::in_place_t) {}
+  void addresses(void **) {}
 
   template <class Kernel, class... Before>
   CUDA_ON_CPU_UNCHECKED __attribute__((always_inline)) void given_to(Kernel &kernel, Before &...before) {
@@ -35,6 +36,10 @@ struct Arguments<First, Rest...> {
   template <class One, class... More>
   Arguments(std::in_place_t all, One &&one, More &&...more)
       : first(static_cast<One &&>(one)), rest(all, static_cast<More &&>(more)...) {}
+  void addresses(void **to) {
+    *to = const_cast<void *>(static_cast<const volatile void *>(&first));
+    rest.addresses(to + 1);
+  }
 
   template <class Kernel, class... Before>
   CUDA_ON_CPU_UNCHECKED __attribute__((always_inline)) void given_to(Kernel &kernel, Before &...before) {

@@ -1,0 +1,82 @@
+// A CUDA graph as it is kept: pieces of work, and which of them wait for which.
+#pragma once
+#include "host.h"
+#include "include/cuda_on_cpu_host/graphs.h"
+
+namespace cuda_on_cpu {
+
+// What the host said of a node, for those who ask; the arguments of a kernel lie in what is kept of its launch.
+union Said {
+  cudaKernelNodeParams kernel;
+  cudaMemcpy3DParms copy;
+  cudaMemsetParams set;
+  cudaHostNodeParams host;
+  CudaOnCpuGraph *child;
+  cudaEvent_t event;
+  Said() {}
+};
+
+// A piece of work, for the graph that it was made for and for all that are made of that.
+struct Shared {
+  Again again;
+  int graphs;
+  bool is_said;  // a node was asked for; else a stream was captured
+  Said said;
+};
+
+}  // namespace cuda_on_cpu
+
+struct CudaOnCpuGraphNode {
+  cuda_on_cpu::Shared *work;
+  CudaOnCpuGraphNode **before;  // what it depends on
+  size_t before_count;
+  const CudaOnCpuGraphNode *original;  // which it is a copy of
+  CudaOnCpuGraph *graph;
+  uint32_t number, lane;  // in its graph; the lane is found when it is instantiated
+  bool lane_goes_on;      // another node has taken the lane over
+  bool is_off;
+  cuda_on_cpu::Done done;
+};
+
+struct CudaOnCpuGraph {
+  CudaOnCpuGraphNode **nodes;
+  size_t count;
+};
+
+namespace cuda_on_cpu {
+
+using Graph = CudaOnCpuGraph;
+using Node = CudaOnCpuGraphNode;
+
+template <class T>
+void append(T *&to, size_t &count, T value) {
+  to = static_cast<T *>(realloc(to, (count + 1) * sizeof(T)));
+  to[count++] = value;
+}
+
+template <class T>
+T *made() {
+  return static_cast<T *>(calloc(1, sizeof(T)));
+}
+
+// From graphs.cpp.
+Node *add(Graph *graph, Shared *work);
+Shared *work_of(const Again &again);
+void replace_work(Node *node, Shared *work);
+void depend(Node *node, Node *on);
+void remove_dependency(Node *node, const Node *on);
+void remove(Node *node);
+Graph *copy_of(const Graph *graph);  // none before one that it depends on; null where they wait for each other
+void destroy(Graph *graph);
+
+cudaError_t replace_work_in(CudaOnCpuGraphExec *exec, const Node *node, Shared *work);
+cudaError_t child_of(const Graph *graph, Again &again);
+Graph *graph_of_child(const Again &child);
+void forget_replay();
+
+// From captures.cpp: what is asked of stream_of_nodes() between the two is a node of this graph.
+void begin_node(Graph *graph, Node *const *before, size_t count);
+Node *end_node(size_t count_before);  // null where nothing was asked
+cudaStream_t stream_of_nodes();       // from order.cpp
+
+}  // namespace cuda_on_cpu
