@@ -60,7 +60,7 @@ class CaseFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Read the file; what is wrong with it is one error; what is wrong with a kernel, its own item tells."""
         try:
-            usable = project_kernels(self.config).usable  # before the case, which may be of a formula that one claims
+            usable = project_kernels(self.config).usable
             record = case_file.read(self.path)
             kernels = kernels_for(record, usable)
         except (CaseError, ClaimError) as error:

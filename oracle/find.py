@@ -7,13 +7,6 @@ from types import ModuleType
 from kfuzz.oracle.formula import FormulaOp, from_module
 from kfuzz.oracle.op import Op, OracleError, module_of
 
-_loaded: set[str] = set()
-
-
-def is_loaded(name: str) -> bool:
-    """Whether this is the path of a formula that has been loaded already: a case may be of one, and load none."""
-    return name in _loaded
-
 
 @cache
 def find(name: str) -> Op:
@@ -21,9 +14,7 @@ def find(name: str) -> Op:
     if not isinstance(name, str):
         raise OracleError(f"op={name!r}: expected the name of an op, such as 'softmax'")
     if name.endswith(".py"):
-        formula = load(Path(name))
-        _loaded.add(name)
-        return formula
+        return load(Path(name))
     module = module_of(name)
     found: Op = from_module(name, module) if hasattr(module, "formula") else module
     return found

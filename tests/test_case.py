@@ -16,8 +16,9 @@ from kfuzz.cases.case import Case, CaseError, Origin, Record, case_of
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL
 from kfuzz.cases.recipe import MAX_BANDS, Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import KERNELS, load
+from kfuzz.find.project import kernels_for
 from kfuzz.minimizing.subject import subject_of
-from kfuzz.oracle.find import find
+from kfuzz.trials.trial import unfit
 
 ORIGIN = Origin(
     "softmax/online", "softmax/online numeric", "numeric", "row 0 is off", "cpu", {"threads": 32}, True, 3, 7
@@ -393,30 +394,77 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_case_of_a_formula_that_no_kernel_claims_runs_nothing(tmp_path: Path) -> None:
-    """A case file is data: the Python file that it names is not even opened."""
+@pytest.mark.parametrize("is_by_place", [True, False])
+def test_a_case_of_a_formula_runs_nothing(is_by_place: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A case file is data: the Python file that it names is not even opened, and by its place it names none."""
+    monkeypatch.chdir(tmp_path)
     code = tmp_path / "op.py"
     code.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     document = {
         "schema": "kfuzz-case/1",
         "arrays": {"x": {"bits": ["00000000"], "shape": [1, 1]}},
         "axes": {"cols": 1, "rows": 1},
-        "op": str(code),
+        "dimensions": {"x": ["rows", "cols"]},
+        "op": str(code) if is_by_place else code.name,
     }
     path = tmp_path / "case.json"
     path.write_text(json.dumps(document))
-    with pytest.raises(CaseError, match=r"op: .*: unknown; .*, or a formula that a kernel claims"):
-        case_file.read(path)
+    if is_by_place:
+        with pytest.raises(CaseError, match=r"op: .*: unknown; .*, or a formula's file by its name"):
+            case_file.read(path)
+    else:
+        assert case_file.read(path).case.op == "op.py"
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_case_of_a_formula_that_a_kernel_claims_is_kept_and_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({}, "dimensions: 'x' is missing"),
+        ({"x": ["rows", "k", "cols"]}, r"x of op.py: shape=\[1, 1\]; \[rows, k, cols\] is expected"),
+        ({"x": ["rows", "../cols"]}, "dimensions.x: '../cols'; a name, or a number"),
+        ({"x": ["rows", "2"]}, "x of op.py: 2=1; 2=2 is expected"),
+        ({"x": ["rows"] * 9}, "dimensions.x: .*; a list of at most 8"),
+        ({"x": ["rows", "cols"], "y": []}, "dimensions: 'y': unknown key"),
+    ],
+)
+def test_what_a_case_says_of_an_op_that_is_not_here_is_held_against_its_arrays(
+    said: dict[str, list[str]], message: str, tmp_path: Path
+) -> None:
+    array = {"bits": ["00000000"], "shape": [1, 1]}
+    document = {"schema": "kfuzz-case/1", "arrays": {"x": array}, "axes": {}, "op": "op.py", "dimensions": said}
+    (tmp_path / "case.json").write_text(json.dumps(document))
+    with pytest.raises(CaseError, match=message):
+        case_file.read(tmp_path / "case.json")
+
+
+def test_a_case_of_a_formula_is_for_the_kernels_of_one_of_that_name_wherever_they_lie(tmp_path: Path) -> None:
+    places = [tmp_path / "here", tmp_path / "there", tmp_path / "other"]
+    for place, dimensions in zip(places, ("rows, cols", "rows, cols", "rows, 3"), strict=True):
+        place.mkdir()
+        (place / "twice.py").write_text(
+            f'INPUTS = {{"x": "float[{dimensions}]"}}\nOUTPUTS = {{"y": "float[{dimensions}]"}}\n'
+            "def formula(N, x):\n    return x + x\n"
+        )
+        (place / "mine.py").write_text(
+            '# /// kernel\n# op = "twice.py"\n# axes = { rows = "1..9", cols = [3] }\n'
+            '# arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }\n# ///\n'
+            "def forward(x):\n    return x + x\n"
+        )
+    here, there, other = (load(place / "mine.py") for place in places)
+    case_file.write(tmp_path / "case.json", Record(case_of(here.op, {"x": np.ones((2, 3), np.float32)})))
+    record = case_file.read(tmp_path / "case.json")
+    assert kernels_for(record, [there, other]) == (there,)
+    assert unfit(there, record.case) == ""
+    assert str(tmp_path) not in (tmp_path / "case.json").read_text()
+
+
+def test_a_case_of_a_formula_is_kept_and_read(tmp_path: Path) -> None:
     code = tmp_path / "twice.py"
     code.write_text(
         'INPUTS = {"x": "float[rows, cols]"}\nOUTPUTS = {"y": "float[rows, cols]"}\n'
         "def formula(N, x):\n    return x + x\n"
     )
-    find(str(code))  # as reading the claim does
     record = Record(case_of(str(code), {"x": np.ones((2, 3), np.float32)}))
     path = corpus.save(tmp_path / "corpus", record)
     assert path.parent == tmp_path / "corpus" / "twice"

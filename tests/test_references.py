@@ -1,5 +1,8 @@
 """A torch reference as an op: its formula is as tight as the one that is written by hand, and accuses nobody."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,9 +10,10 @@ import numpy as np
 import pytest
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
-from kfuzz.cases.case import Case
+from kfuzz.cases import case_file
+from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.claims.references import FOLDER, shown_op
+from kfuzz.claims.references import FOLDER, named, shown_op
 from kfuzz.devices import ClaimError, cache
 from kfuzz.devices.python.aten import table, term
 from kfuzz.devices.python.device import PythonDevice
@@ -18,8 +22,10 @@ from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.verdict import Special
 from kfuzz.trials.trial import Trial, run_trial
+from kfuzz.views.repro import script
 
 ROWS = 'x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y"'
+FIXED = 'x = "f32[rows, 128] -> x", w = "f32[128] -> w", y = "f32[rows, 128] <- y"'
 WEIGHTED = 'x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y"'
 HEADS = (
     'q = "f32[heads, rows, d] -> q", k = "f32[heads, keys, d] -> k", v = "f32[heads, keys, dv] -> v", '
@@ -101,10 +107,48 @@ def test_what_no_rule_speaks_of_is_not_judged_and_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_reference_that_depends_on_more_than_its_inputs_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("reference", "precision"),
+    [
+        ("x * 2 if x.shape[0] > 4 else x * 3", "float32"),
+        ("x * (1 if x.shape[0] < 11 else 1 + 1e-12)", "float64"),
+    ],
+)
+def test_a_reference_that_depends_on_more_than_its_inputs_is_refused(
+    reference: str, precision: str, tmp_path: Path
+) -> None:
     pytest.importorskip("torch")
-    with pytest.raises(ClaimError, match="depends on more than its inputs"):
-        load(written(tmp_path, ROWS, "x", "x * 2 if x.shape[0] > 4 else x * 3"))
+    with pytest.raises(ClaimError, match=f"in {precision} is .* depend on more than its inputs"):
+        load(written(tmp_path, ROWS, "x", reference))
+
+
+@pytest.mark.slow
+def test_a_reference_that_is_another_function_in_double_is_held_to_what_it_is_in_single(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    assert load(written(tmp_path, ROWS, "x", "F.rms_norm(x, x.shape[-1:])")).op.endswith("theirs.py")
+
+
+@pytest.mark.slow
+def test_a_case_of_a_reference_replays_from_another_folder_when_the_cache_is_gone(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    kernel = load(written(here, FIXED, "x, w", "x * w", "x * w * 1.001"))
+    case = case_of(kernel.op, {"x": np.ones((2, 128), np.float32), "w": np.ones(128, np.float32)})
+    seen = Origin("theirs", "theirs: suspect, numeric, wrong elements", "suspect", "", "cpu", {}, severity="warning")
+    case_file.write(here / "case.json", Record(case, seen))
+    (here / "repro.py").write_text(script(kernel, Record(case, seen), "repro.py"))
+    here.rename(there)
+    usual = {**os.environ, "KFUZZ_CACHE": str(tmp_path / "new")}
+    kfuzz = [sys.executable, "-m", "kfuzz"]
+    for words, said in (
+        ([*kfuzz, "show", "case.json"], "reference rows=2 "),
+        ([*kfuzz, "replay", "case.json", "--device", "cpu"], "warned"),
+        ([*kfuzz, "minimize", "case.json", "--device", "cpu"], "rows=2 -> rows=1 ("),
+        ([sys.executable, "repro.py"], "SUSPECT"),
+    ):
+        ran = subprocess.run(words, cwd=there, env=usual, capture_output=True, text=True, check=False, timeout=120)
+        assert said in ran.stdout, ran.stdout + ran.stderr
 
 
 def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> None:
@@ -118,7 +162,8 @@ def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> N
 
 def test_a_case_of_a_reference_is_told_by_neither_the_file_of_its_formula_nor_the_sizes_that_it_fixes() -> None:
     op = str(cache.folder() / FOLDER / "0a33" / "theirs.py")
-    assert str(Case(op, {"rows": 2, "128": 128}, {})) == "reference rows=2"
+    shape = {"x": np.zeros((2, 128), np.float32)}
+    assert str(case_of(named(op), shape, {"x": ("rows", "128")})).startswith("reference rows=2;")
     assert [shown_op("softmax"), shown_op("mine/softmax.py")] == ["softmax", "mine/softmax.py"]
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
-from kfuzz.claims.references import shown_op
-from kfuzz.claims.roles import Roles, roles_of
+from kfuzz.claims.references import BY_REFERENCE, named, shown_op
+from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.devices.kinds import Severity
 from kfuzz.devices.vast import is_vast, zeros
 from kfuzz.oracle import op_names
@@ -29,8 +29,9 @@ class CaseError(Exception):
 class Case:
     """One input of an op: role -> float32 array in the op's own dimensions (a plain vector is one row).
 
-    `axes` gives the op's dimension names their sizes. `recipes` says how arrays were made that have one; it
-    is for people, for small files and for making the case smaller: the arrays are the case. Arrays are
+    `axes` gives the op's dimension names their sizes; one that the op fixes has no name. `recipes` says how arrays were
+    made that have one; it is for people, for small files and for making the case smaller: the arrays are the case.
+    `dimensions` are those of each array: by them, and by its file's name, an op of somebody's own is known. Arrays are
     read-only. Equal cases have equal `digest`.
     """
 
@@ -38,6 +39,12 @@ class Case:
     axes: Mapping[str, int]
     arrays: Mapping[str, Values]
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
+    dimensions: Mapping[str, Dimensions] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> str:
+        """What the folder of such cases is called."""
+        return self.op.removeprefix(BY_REFERENCE).removesuffix(".py")
 
     @property
     def elements(self) -> int:
@@ -67,12 +74,12 @@ class Case:
     def __reduce__(self) -> tuple[object, ...]:
         """Sent to another process, arrays that are never filled are their shapes: they have 8 GB each."""
         arrays = {role: array.shape if is_vast(array) else array for role, array in self.arrays.items()}
-        return _received, (self.op, self.axes, arrays, self.recipes)
+        return _received, (self.op, self.axes, arrays, self.recipes, self.dimensions)
 
     @property
     def sizes(self) -> str:
-        """`rows=1 cols=5`; a dimension that the op fixes has no name to tell."""
-        return " ".join(f"{name}={size}" for name, size in self.axes.items() if not name.isdigit())
+        """`rows=1 cols=5`."""
+        return " ".join(f"{name}={size}" for name, size in self.axes.items())
 
     def __str__(self) -> str:
         """The case in words: `softmax rows=1 cols=5; x: -inf x2, 0 x3`."""
@@ -115,17 +122,27 @@ class Record:
 
 
 def _received(
-    op: str, axes: Mapping[str, int], arrays: Mapping[str, Values | tuple[int, ...]], recipes: Mapping[str, Recipe]
+    op: str,
+    axes: Mapping[str, int],
+    arrays: Mapping[str, Values | tuple[int, ...]],
+    recipes: Mapping[str, Recipe],
+    dimensions: Mapping[str, Dimensions],
 ) -> Case:
     whole = {role: zeros(array) if isinstance(array, tuple) else array for role, array in arrays.items()}
-    return Case(op, axes, whole, recipes)
+    return Case(op, axes, whole, recipes, dimensions)
 
 
-def case_of(op: str, arrays: Mapping[str, Values | Recipe]) -> Case:
-    """The case with these arrays, each checked against the op's dimensions; a vector counts as one row."""
-    if op not in op_names() and not op.endswith(".py"):
-        raise CaseError(f"op={op!r}: unknown; the oracle has {', '.join(op_names())}")
-    roles = roles_of(op)
+def case_of(op: str, arrays: Mapping[str, Values | Recipe], dimensions: Mapping[str, Dimensions] | None = None) -> Case:
+    """The case with these arrays, each checked against the op's dimensions; a vector counts as one row.
+
+    `dimensions` says those of an op that is not here: then `op` is no more than its name.
+    """
+    if op in op_names() or dimensions is None:
+        if op not in op_names() and not op.endswith(".py"):
+            raise CaseError(f"op={op!r}: unknown; the oracle has {', '.join(op_names())}")
+        roles = roles_of(op)
+    else:
+        roles = Roles(op, dict(dimensions), {}, next(iter(dimensions.values()), ()) == ("rows", "cols"))
     if set(arrays) != set(roles.inputs):
         raise CaseError(f"arrays of {op} are {', '.join(roles.inputs)}; found {', '.join(sorted(arrays)) or 'none'}")
     axes: dict[str, int] = {}
@@ -140,7 +157,7 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe]) -> Case:
             values = source if is_vast(source) else np.array(source, order="C")
         shaped[role] = _shaped(op, role, values, wanted, roles)
         _bind(op, role, shaped[role].shape, wanted, axes)
-    return Case(op, axes, shaped, recipes)
+    return Case(named(op), axes, shaped, recipes, roles.inputs)
 
 
 def _shaped(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: Roles) -> Values:
@@ -163,7 +180,7 @@ def _shaped(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: 
 
 def _bind(op: str, role: str, shape: tuple[int, ...], wanted: tuple[str, ...], axes: dict[str, int]) -> None:
     for name, size in zip(wanted, shape, strict=True):
-        expected = 1 if name == "1" else axes.setdefault(name, size)
+        expected = int(name) if name.isdigit() else axes.setdefault(name, size)
         if size != expected:
             raise CaseError(f"{role} of {op}: {name}={size}; {name}={expected} is expected")
 

@@ -15,6 +15,7 @@ from kfuzz.cases.case import Case, Record, Values
 from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL, MAX_TEXT, SCHEMA, Reader, read_bytes, sha256_of
 from kfuzz.cases.recipe import GENERATOR, MAX_BANDS, Recipe
 from kfuzz.devices.vast import is_vast
+from kfuzz.oracle import op_names
 
 
 def write(path: Path, record: Record) -> None:
@@ -46,6 +47,8 @@ def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
             sidecars[f"{sha256_of(array)}.npy"] = _npy(array)
         arrays[role] = entry
     body: dict[str, object] = {"arrays": arrays, "axes": dict(record.case.axes), "op": record.case.op}
+    if record.case.op not in op_names():
+        body["dimensions"] = {role: list(names) for role, names in record.case.dimensions.items()}
     if record.origin is not None:
         told = {"message": record.origin.message[:MAX_TEXT], "tune": dict(record.origin.tune)}
         origin = {**asdict(record.origin), **told}

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from math import prod
 from pathlib import Path
@@ -31,9 +31,10 @@ from kfuzz.cases.recipe import (
     Edit,
     Recipe,
 )
+from kfuzz.claims.references import BY_REFERENCE
+from kfuzz.claims.roles import Dimensions
 from kfuzz.devices.limits import INT_MAX
 from kfuzz.devices.vast import LEAST, zeros
-from kfuzz.oracle.find import is_loaded
 from kfuzz.oracle.op import op_names
 from kfuzz.printable import one_line
 
@@ -43,6 +44,11 @@ MAX_LITERAL = 4096
 MAX_FILE_BYTES = 16 << 20
 MAX_HEADER_BYTES = 4096
 MAX_TEXT = 4000
+
+MOST_DIMENSIONS = 8
+OWN_OP = re.compile(r"[^/\\\x00]{1,100}\.py|" + re.escape(BY_REFERENCE) + r"[^/\\\x00]{1,100}")
+"""The name of a formula's file, or of a kernel's that has a reference: no path, and nothing that is looked for."""
+DIMENSION = re.compile(r"[A-Za-z_]\w{0,63}|\d{1,9}")
 
 HEX32 = re.compile(r"[0-9a-f]{8}")
 HEX256 = re.compile(r"[0-9a-f]{64}")
@@ -119,12 +125,15 @@ class Reader:
         schema = document.get("schema")
         if schema != SCHEMA:
             self.fail("schema", f"{_brief(schema)}; this version reads {SCHEMA!r}")
-        self.keys("", document, {"schema", "arrays", "axes", "op"}, {"origin"})
+        self.keys("", document, {"schema", "arrays", "axes", "op"}, {"origin", "dimensions"})
         op = self.text("op", document["op"])
-        if op not in op_names() and not is_loaded(op):  # a case is data: the code of an op is what a claim names
-            self.fail(
-                "op", f"{_brief(op)}: unknown; an op of the oracle is expected, or a formula that a kernel claims"
-            )
+        dimensions = None
+        if op not in op_names():  # a case is data: what somebody's own op computes, the claim of a kernel says
+            if not OWN_OP.fullmatch(op):
+                self.fail(
+                    "op", f"{_brief(op)}: unknown; an op of the oracle is expected, or a formula's file by its name"
+                )
+            dimensions = self.dimensions(document.get("dimensions"), self.table("arrays", document["arrays"]))
         entries = self.table("arrays", document["arrays"])
         shapes = {role: self.shape(f"arrays.{role}", entry) for role, entry in entries.items()}
         total = sum(prod(shape) for role, shape in shapes.items() if "everywhere" not in self.table("", entries[role]))
@@ -132,7 +141,7 @@ class Reader:
             self.fail("arrays", f"{total} elements in all; at most {MAX_ELEMENTS} are read")
         arrays = {role: self.array(f"arrays.{role}", entry, shapes[role]) for role, entry in entries.items()}
         try:
-            case = case_of(op, arrays)
+            case = case_of(op, arrays, dimensions)
         except CaseError as error:
             self.fail("", str(error))
         axes = self.table("axes", document["axes"])
@@ -181,11 +190,24 @@ class Reader:
             self.fail(key, f"{_brief(value)}; the 64 hex digits of a sha256 are expected")
         return value
 
+    def dimensions(self, value: object, arrays: Mapping[str, object]) -> dict[str, Dimensions]:
+        """The names of each array's dimensions."""
+        found = self.table("dimensions", value)
+        self.keys("dimensions", found, set(arrays), set())
+        named: dict[str, Dimensions] = {}
+        for role, names in found.items():
+            key = f"dimensions.{role}"
+            named[role] = tuple(self.text(key, name) for name in self.items(key, names, MOST_DIMENSIONS))
+            for name in named[role]:
+                if not DIMENSION.fullmatch(name):
+                    self.fail(key, f"{_brief(name)}; a name, or a number of at most nine digits, is expected")
+        return named
+
     def shape(self, key: str, value: object) -> tuple[int, ...]:
         entry = self.table(key, value)
         if "shape" not in entry:
             self.fail(key, "'shape' is missing")
-        sizes = self.items(f"{key}.shape", entry["shape"], 3)
+        sizes = self.items(f"{key}.shape", entry["shape"], MOST_DIMENSIONS)
         return tuple(self.integer(f"{key}.shape", size, 0, MAX_ELEMENTS) for size in sizes)
 
     def array(self, key: str, value: object, shape: tuple[int, ...]) -> Values | Recipe:

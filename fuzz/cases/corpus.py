@@ -39,8 +39,7 @@ def save(folder: Path, record: Record) -> Path:
 
     Safe beside other writers and against a kill at any moment: the new file is there before the old one goes.
     """
-    op = record.case.op
-    return save_in(folder / (Path(op).stem if op.endswith(".py") else op), record)
+    return save_in(folder / record.case.folder, record)
 
 
 def save_in(place: Path, record: Record) -> Path:

@@ -25,7 +25,7 @@ from kfuzz.claims.formula_claims import each_count, read_scalars
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.launches import Launch, read_launches
 from kfuzz.claims.reading import Sizes, at, check_keys, evaluate
-from kfuzz.claims.references import with_reference
+from kfuzz.claims.references import named, with_reference
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import Axis, Broken
 from kfuzz.claims.steps import is_chosen, step_of
@@ -105,6 +105,10 @@ class Kernel:
     @property
     def roles(self) -> Roles:
         return roles_of(self.op)
+
+    def computes(self, op: str, dimensions: Mapping[str, Dimensions]) -> bool:
+        """Whether an op as a case names it, with arrays of these dimensions, is this kernel's."""
+        return op == named(self.op) and dict(dimensions) == self.roles.inputs
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:

@@ -19,12 +19,13 @@ import numpy as np
 
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup, shown_path
 from kfuzz.claims.python_text import read_text
-from kfuzz.devices import ClaimError, cache
-from kfuzz.oracle.find import find
-from kfuzz.oracle.formula import FormulaOp
+from kfuzz.devices import cache
+from kfuzz.oracle.judge import judge
 from kfuzz.oracle.op import OracleError
 
 OP = "reference"
+BY_REFERENCE = f"{OP} "
+"""How the name of an op begins that was made of a reference; the name of the kernel's file follows."""
 KEY: KeyPath = ("call", "reference")
 USUAL = ("reference", "ref_kernel", "Model")
 """What a reference is called, where nobody says."""
@@ -35,8 +36,8 @@ TRACER = "kfuzz.devices.python.libraries.torch_tracing"
 SECONDS = 300.0
 INPUT = re.compile(r"\s*\w+\s*\[([^\]]*)\]\s*->\s*(\w+)")
 AXIS = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
-AGREE = 2.0**-14
-"""Of the largest answer: float32 at the least sizes errs by less, and an operation that is read wrongly by more."""
+PRECISIONS = {"single": np.float32, "double": np.float64}
+"""In which the reference has answered; in double only one that computes in no narrower type."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def with_reference(front: FrontMatter) -> FrontMatter:
         return front
     found = reference_of(front)
     question = asked(front, found)
-    key = cache.key("reference 1", tracer_text(), json.dumps(question, sort_keys=True))
+    key = cache.key("reference 2", tracer_text(), json.dumps(question, sort_keys=True))
     raw = cache.fetch(f"{FOLDER}/{key}.json")
     if raw is None:
         raw = traced(front, question)
@@ -62,7 +63,7 @@ def with_reference(front: FrontMatter) -> FrontMatter:
     answer = json.loads(raw)
     if "error" in answer:
         raise front.error(("op",), f"{found.name} in {shown_path(found.path)}: {answer['error']}")
-    formula = placed(found, answer)
+    formula = placed(front, answer)
     check_agrees(front, formula, answer)
     return replace(front, values={**front.values, "op": str(formula)})
 
@@ -139,12 +140,12 @@ def traced(front: FrontMatter, question: Mapping[str, object]) -> bytes:
         return json.dumps(answer).encode()
 
 
-def placed(found: Reference, answer: Mapping[str, str]) -> Path:
+def placed(front: FrontMatter, answer: Mapping[str, str]) -> Path:
     """The formula as a file, by what it says: an edit of the kernel beside the reference leaves it what it is."""
     arrays = arrays_of(answer, "constant ")
     text = answer["formula"]
     digest = cache.key(text, *(part for name, held in arrays.items() for part in (name, held.tobytes())))[:12]
-    path = cache.folder() / FOLDER / digest / f"{found.path.stem.partition(':')[0]}.py"
+    path = cache.folder() / FOLDER / digest / f"{front.path.stem.partition(':')[0]}.py"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         if arrays:
@@ -162,32 +163,35 @@ def arrays_of(answer: Mapping[str, str], prefix: str) -> dict[str, np.ndarray]:
 
 
 def check_agrees(front: FrontMatter, path: Path, answer: Mapping[str, str]) -> None:
-    """A ClaimError where the formula gives something else than the reference did."""
+    """A ClaimError where the reference itself, in float32 or in float64, is outside of the formula's bounds."""
     done = path.with_suffix(".agrees")
     if done.is_file():
         return
     try:
-        op = find(str(path))
-        assert isinstance(op, FormulaOp), "of a file of one's own"
         number = 0
         while inputs := arrays_of(answer, f"input {number} "):
-            wanted, got = arrays_of(answer, f"output {number} "), op.wanted(inputs, {})
-            for name, want in wanted.items():
-                check_close(front, name, want, np.asarray(got[name], dtype=np.float64))
+            for precision, dtype in PRECISIONS.items():
+                if answers := arrays_of(answer, f"{precision} {number} "):
+                    check_means(front, path, {name: one.astype(dtype) for name, one in inputs.items()}, answers)
             number += 1
     except OracleError as error:
         raise front.error(("op",), f"the formula that was made of the reference is none: {error}") from None
     done.touch()
 
 
-def check_close(front: FrontMatter, name: str, want: np.ndarray, got: np.ndarray) -> None:
-    """One output at one set of sizes; what is not known agrees with anything."""
-    known = np.isfinite(got.reshape(want.shape)) & np.isfinite(want)
-    most = np.abs(want[known]).max(initial=0.0)
-    apart = np.abs(got.reshape(want.shape)[known] - want[known]).max(initial=0.0)
-    if apart > AGREE * most:
-        found = f"{name} of the formula made of the reference is off by {apart:.3g} at shape {list(want.shape)}"
-        raise front.error(("op",), f"{found}: it depends on more than its inputs and their sizes, and is not judged")
+def check_means(
+    front: FrontMatter, path: Path, inputs: Mapping[str, np.ndarray], answers: Mapping[str, np.ndarray]
+) -> None:
+    """The reference's answers at one set of sizes, in one precision, by the bounds of the formula."""
+    verdict = judge(str(path), inputs, answers)
+    if verdict.status == "broken" and verdict.worst is not None:
+        worst = verdict.worst
+        at = f"{worst.output}[{', '.join(map(str, worst.index))}] of {list(answers[worst.output].shape)}"
+        found = (
+            f"the formula that was made of the reference is not what it computes: {at} in {answers[worst.output].dtype}"
+        )
+        told = f"{found} is {worst.got:.17g}, and by the formula in [{worst.lo:.17g}, {worst.hi:.17g}]"
+        raise front.error(("op",), f"{told}; does it depend on more than its inputs and their sizes?")
 
 
 def is_reference(op: str) -> bool:
@@ -195,9 +199,13 @@ def is_reference(op: str) -> bool:
     return Path(op).parent.parent == cache.folder() / FOLDER
 
 
+def named(op: str) -> str:
+    """An op as a case names it: one in a file by the name of that, wherever it lies."""
+    if not op.endswith(".py"):
+        return op
+    return f"{BY_REFERENCE}{Path(op).stem}" if is_reference(op) else Path(op).name
+
+
 def shown_op(op: str) -> str:
     """An op as a person reads it: one that was made of a reference is not called by the file of its formula."""
-    return OP if is_reference(op) else op
-
-
-__all__ = ["ClaimError", "is_reference", "shown_op", "with_reference"]
+    return OP if is_reference(op) or op.startswith(BY_REFERENCE) else op

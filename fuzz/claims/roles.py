@@ -15,7 +15,7 @@ Dimensions = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Roles:
-    """Role -> names of its dimensions, as in sgemm: a (m, k), b (k, n), c (m, n); "1" is always one.
+    """Role -> names of its dimensions, as in sgemm: a (m, k), b (k, n), c (m, n); one that is a number has that size.
 
     `takes_any_float`: arrays with a role may be of any float type. `integers`: roles of whole numbers, each with the
     dimension that it stays below, if any.

@@ -110,9 +110,8 @@ def progress(now: Subject, tried: int) -> str:
 
 
 def size(subject: Subject) -> str:
-    """Axes and tune values in one line; a dimension that the op fixes has no name to tell."""
-    named = {name: size for name, size in {**subject.axes, **subject.tune}.items() if not name.isdigit()}
-    return " ".join(f"{name}={value}" for name, value in named.items())
+    """Axes and tune values in one line."""
+    return " ".join(f"{name}={value}" for name, value in {**subject.axes, **subject.tune}.items())
 
 
 def show(before: Failure, found: Minimized, kept: Path, screen: Console) -> None:

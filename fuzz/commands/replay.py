@@ -23,7 +23,7 @@ from kfuzz.devices import Device
 from kfuzz.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
-from kfuzz.find.project import kernels_below, kernels_for
+from kfuzz.find.project import kernels_below, kernels_for, of_its_op
 from kfuzz.printable import one_line, printable
 from kfuzz.trials.replay import Replay
 from kfuzz.trials.replay import replay as replay_record
@@ -62,7 +62,6 @@ def replay(
 
     Exit code: 0 all kept or fixed, 1 something is broken or flaky, 2 a case file is damaged or nothing could be run.
     """
-    # a case may be of a formula of theirs
     kernels = kernels_named(targets, unclaimed) if targets else kernels_below(Path.cwd())
     found = entries(places)
     if not found:
@@ -115,9 +114,7 @@ def replays(
     """
     record = entry.record
     assert record is not None, "a damaged case is told before"
-    chosen = (
-        [kernel for kernel in kernels if kernel.op == record.case.op] if is_chosen else kernels_for(record, kernels)
-    )
+    chosen = of_its_op(record, kernels) if is_chosen else kernels_for(record, kernels)
     for kernel in chosen:
         found = idle.get(kernel.name) or shown(entry, record, kernel, device, screen)
         if found.status in ("skipped", "cannot run"):

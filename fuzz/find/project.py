@@ -92,12 +92,17 @@ def sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
         yield from (here / name for name in names if name.endswith(endings))
 
 
+def of_its_op(record: Record, kernels: Iterable[Kernel]) -> list[Kernel]:
+    """The kernels that compute what a case is an input of."""
+    return [kernel for kernel in kernels if kernel.computes(record.case.op, record.case.dimensions)]
+
+
 def kernels_for(record: Record, kernels: Iterable[Kernel]) -> tuple[Kernel, ...]:
     """The kernels that a case is for: those of its op that are not broken on purpose, and the one that it once broke.
 
     That one is looked for among our own kernels too, by its name.
     """
-    chosen = [kernel for kernel in kernels if kernel.op == record.case.op]
+    chosen = of_its_op(record, kernels)
     origin = record.origin.kernel if record.origin else ""
     if origin and all(kernel.name != origin for kernel in chosen):
         chosen += [load(path) for path in kernel_files() if name_of(path) == origin]

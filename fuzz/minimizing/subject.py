@@ -41,7 +41,7 @@ class Subject:
 
     @cached_property
     def axes(self) -> dict[str, int]:
-        """The sizes of the op's dimensions, the most worth making smaller first."""
+        """The sizes of the op's dimensions, the most worth making smaller first; not of those that it fixes."""
         sizes: dict[str, int] = {}
         for role, names in self.kernel.roles.inputs.items():
             source = self.sources[role]
@@ -49,7 +49,7 @@ class Subject:
             if len(names) < len(shape):
                 shape = (shape[0] * shape[1],)
             sizes |= dict(zip(names, shape, strict=True))
-        return {name: size for name, size in sizes.items() if name != "1"}
+        return {name: size for name, size in sizes.items() if not name.isdigit()}
 
     @cached_property
     def case(self) -> Case:

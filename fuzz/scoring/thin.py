@@ -40,7 +40,7 @@ def one_of_each(kernel: Kernel) -> tuple[Mutant, ...]:
 def worth(records: Sequence[Record], kernels: Sequence[Kernel], device: Device) -> Iterator[tuple[Mutant, set[int]]]:
     """For each mutant the places of the cases that kill it; a mutant that does not compile tells nothing."""
     for kernel in kernels:
-        mine = [place for place, record in enumerate(records) if record.case.op == kernel.op]
+        mine = [place for place, one in enumerate(records) if kernel.computes(one.case.op, one.case.dimensions)]
         for mutant in one_of_each(kernel) if mine else ():
             seeded = as_kernel(mutant, kernel)
             try:

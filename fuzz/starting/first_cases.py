@@ -52,8 +52,7 @@ def finds(kernel: Kernel, seeded: Kernel, index: int, device: Device) -> bool:
 
 def kept(case: Case, kernel: Kernel, corpus: Path) -> Path:
     """The file of a case in the corpus, which is written if it is not there."""
-    op = Path(case.op).stem if case.op.endswith(".py") else case.op
-    path = corpus / op / f"{slug(f'first {kernel.name}')}-{case.digest[:8]}.json"
+    path = corpus / case.folder / f"{slug(f'first {kernel.name}')}-{case.digest[:8]}.json"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         case_file.write(path, Record(case, None))

@@ -9,7 +9,6 @@ import numpy as np
 
 from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
-from kfuzz.claims.roles import roles_of
 from kfuzz.devices import Job, Probe, is_host, is_python
 from kfuzz.devices.remembering import remembers
 
@@ -66,14 +65,15 @@ def resized(case: Case, sizes: Mapping[str, int]) -> Case:
     """The case with dimensions of these sizes: the first part of its values, or those again and again."""
 
     def cut(role: str, array: Values) -> Values:
-        for place, name in enumerate(roles_of(case.op).inputs[role]):
+        for place, name in enumerate(case.dimensions[role]):
             if name in sizes:
                 array = array.take(np.arange(sizes[name]) % array.shape[place], axis=place)
         return array
 
-    return case_of(case.op, {role: cut(role, array) for role, array in case.arrays.items()})
+    return case_of(case.op, {role: cut(role, array) for role, array in case.arrays.items()}, case.dimensions)
 
 
 def turned(case: Case) -> Case:
     """The case with each array's values in reverse."""
-    return case_of(case.op, {role: array.ravel()[::-1].reshape(array.shape) for role, array in case.arrays.items()})
+    arrays = {role: array.ravel()[::-1].reshape(array.shape) for role, array in case.arrays.items()}
+    return case_of(case.op, arrays, case.dimensions)

@@ -20,6 +20,7 @@ from kfuzz.claims.bound import Bound
 from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
+from kfuzz.claims.references import named
 from kfuzz.devices import Device, Job, Outcome, Probe, Run
 from kfuzz.devices.vast import INT_COUNTS, is_vast, sampled
 from kfuzz.oracle import Accuracy, judge
@@ -88,8 +89,8 @@ def check_trial(trial: Trial) -> None:
 
 def unfit(kernel: Kernel, case: Case) -> str:
     """Why the kernel's claim does not speak of this case, in a few words; empty where it does."""
-    if case.op != kernel.op:
-        return f"it computes {kernel.op}"
+    if not kernel.computes(case.op, case.dimensions):
+        return f"it computes {named(kernel.op)}"
     try:
         axes = kernel.axes_of(case.arrays)
     except DoesNotFitError as error:

@@ -20,6 +20,7 @@ from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import Recipe
 from kfuzz.claims.front_matter import PYTHON
 from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.references import is_reference, reference_of
 from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.devices.headers import renamed, sources
 from kfuzz.devices.vast import is_vast
@@ -75,7 +76,10 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
     body = [f"{role.upper()} = {text}" for role, text in arrays.items()]
     files = sources(kernel.path, kernel.front.whole, kernel.flags)
     names = [f"{number}-{one.path.name}" for number, one in enumerate(files)]
-    carried = "        headers=HEADERS,\n" if files[1:] else ""
+    headers = {name: renamed(one, names) for name, one in zip(names[1:], files[1:], strict=True)}
+    if is_reference(kernel.op) and (beside := reference_of(kernel.front)).path != kernel.path:
+        headers[beside.path.name] = beside.source
+    carried = "        headers=HEADERS,\n" if headers else ""
     given = ", ".join(f"{role!r}: {role.upper()}" for role in arrays)
     origin = record.origin
     if origin.severity == "warning":
@@ -90,9 +94,8 @@ def script(kernel: Kernel, record: Record, name: str) -> str:
         f"    )\n)\n"
     )
     told = [f"KERNEL = {literal(renamed(files[0], names))}"]
-    if files[1:]:
-        headers = zip(names[1:], files[1:], strict=True)
-        entries = [f"    {header!r}: {literal(renamed(one, names))},\n" for header, one in headers]
+    if headers:
+        entries = [f"    {header!r}: {literal(one)},\n" for header, one in headers.items()]
         told += ["", f"HEADERS = {{\n{''.join(entries)}}}"]
     text = head + "\n".join([*told, "", *body]) + "\n\n" + call
     if len(text) > MOST_BYTES:

@@ -7,11 +7,13 @@ here, and nowhere where an answer is judged. Sizes stay symbols, so that one tra
 """
 
 import ast
+import copy
 import inspect
 import json
 import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.devices.python.aten.elementwise import POWERS
 from kfuzz.devices.python.aten.table import written
@@ -62,17 +65,18 @@ def answered(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     fixed = {name: size for name, size in fixed.items() if name in steps}
     sizes = with_primes(steps, fixed, {int(name) for dims in inputs.values() for name in dims if name.isdigit()})
     given = tensors_of(inputs, sizes)
-    graph = make_fx(reference, tracing_mode="symbolic")(*given.values())
-    text, outputs, constants, unknown = formula_of(graph, inputs, sizes, set(fixed), asked["title"])
+    write = partial(formula_of, inputs=inputs, sizes=sizes, fixed=set(fixed), title=asked["title"])
+    text, outputs, constants, unknown = write(reference, given)
+    wide = in_double(reference, given, text, write)
     arrays = {f"constant {name}": value for name, value in constants.items()}
     for number, some in enumerate(others(sizes, steps, fixed)):
         given = tensors_of(inputs, some)
-        arrays |= {f"input {number} {name}": one.double().numpy() for name, one in given.items()}
-        with torch.no_grad():
-            results = listed(reference(*given.values()))
-        arrays |= {
-            f"output {number} {name}": one.detach().double().numpy() for name, one in zip(outputs, results, strict=True)
-        }
+        arrays |= {f"input {number} {name}": one.numpy() for name, one in given.items()}
+        arrays |= answers_of(f"single {number}", outputs, reference, given, some)
+        if wide is not None:
+            with Narrowings() as narrowings:
+                found = answers_of(f"double {number}", outputs, wide, doubled(given), some)
+            arrays |= found if not narrowings.seen else {}
     names = {name: [size if size not in fixed else str(fixed[size]) for size in dims] for name, dims in inputs.items()}
     return {"formula": text, "inputs": names, "unknown": unknown, "is_module": is_module}, arrays
 
@@ -164,14 +168,69 @@ def listed(results: object) -> list[torch.Tensor]:
     return every
 
 
+def answers_of(
+    prefix: str,
+    outputs: Sequence[str],
+    reference: Callable[..., Any],
+    given: Mapping[str, torch.Tensor],
+    sizes: Mapping[str, int],
+) -> dict[str, Any]:
+    """What the reference gives, by name."""
+    try:
+        with torch.no_grad():
+            results = listed(reference(*given.values()))
+    except Exception as error:  # whatever torch may say of such shapes
+        at = " ".join(f"{name}={size}" for name, size in sizes.items())
+        raise CannotError(
+            f"at {at} the reference itself ends with {words_of(error)}; write axes without that"
+        ) from None
+    return {f"{prefix} {name}": one.detach().numpy() for name, one in zip(outputs, results, strict=True)}
+
+
+class Narrowings(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
+    """Whether anything was worked out in a type narrower than double."""
+
+    seen = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        """Run an operation, and look at what it gives."""
+        out = func(*args, **(kwargs or {}))
+        for one in out if isinstance(out, tuple | list) else [out]:
+            if isinstance(one, torch.Tensor) and one.is_floating_point() and one.dtype != torch.float64:
+                self.seen = True
+        return out
+
+
+def doubled(given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The same numbers in double."""
+    return {name: one.double() for name, one in given.items()}
+
+
+def in_double(
+    reference: Callable[..., Any], given: Mapping[str, torch.Tensor], text: str, write: Callable[..., Any]
+) -> Callable[..., Any] | None:
+    """The reference with its own numbers in double; None where it is another function there.
+
+    F.rms_norm's eps goes by the type. What holds numbers of its own in single may not run at all.
+    """
+    wide = copy.deepcopy(reference).double() if isinstance(reference, torch.nn.Module) else reference
+    try:
+        return wide if write(wide, doubled(given))[0] == text else None
+    except Exception:  # whatever torch says of two types that do not go together
+        return None
+
+
 def formula_of(
-    graph: torch.fx.GraphModule,
+    reference: Callable[..., Any],
+    given: Mapping[str, torch.Tensor],
+    *,
     inputs: Dims,
     sizes: Mapping[str, int],
     fixed: set[str],
     title: str,
 ) -> tuple[str, list[str], dict[str, Any], list[str]]:
     """The text of a formula, its outputs, the tensors that it holds and the operations that nobody knows."""
+    graph = make_fx(reference, tracing_mode="symbolic")(*given.values())
     read = Traced(graph, inputs, sizes, fixed)
     for node in graph.graph.nodes:
         read.node(node)
