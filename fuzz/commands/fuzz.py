@@ -31,6 +31,7 @@ from kfuzz.commands.options import (
     console,
     device_option,
     duration,
+    guard_all_option,
     kernels_named,
     shard,
     tell_faults,
@@ -96,6 +97,7 @@ Documents = tuple[tuple[Path | None, Callable[[report.Report], str]], ...]
 @click.option("--watch", is_flag=True, help="Run again what changes, a few cases of each kernel, until Ctrl-C.")
 @unclaimed_options
 @click.option("--sanitize", is_flag=True, help="On the gpu, put compute-sanitizer under some of the trials.")
+@guard_all_option
 @click.option("--torch", "with_torch", is_flag=True,
               help="Also build extensions by the torch that is installed, and judge its answers.")  # fmt: skip
 @click.pass_context
@@ -121,6 +123,7 @@ def fuzz(
     watch: bool,
     sanitize: bool,
     with_torch: bool,
+    guard_all: bool,
     unclaimed: Unclaimed | None,
 ) -> None:
     """Search for inputs that break kernels, and keep one case for each way in which they break.
@@ -158,7 +161,7 @@ def fuzz(
     piped = [path for path in (json_file, junit_file, html_file, sarif_file) if path == report.STDOUT]
     if len(piped) > 1:
         raise click.UsageError("standard output (-) takes one document")
-    place = ctx.with_resource(workplace_for(device, jobs, cluster, sanitize, with_torch))
+    place = ctx.with_resource(workplace_for(device, jobs, cluster, sanitize, with_torch, guard_all))
     if sanitize and place.devices == "cpu":
         click.echo("--sanitize does nothing on the cpu, which looks at each access of some trials without it", err=True)
     options = Options(

@@ -13,7 +13,15 @@ from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError, Record
 from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.kernel import Kernel
-from kfuzz.commands.options import console, device_option, duration, kernels_named, tell_faults, unclaimed_options
+from kfuzz.commands.options import (
+    console,
+    device_option,
+    duration,
+    guard_all_option,
+    kernels_named,
+    tell_faults,
+    unclaimed_options,
+)
 from kfuzz.exit_codes import INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
@@ -44,6 +52,7 @@ from kfuzz.views.repro import script
 )
 @unclaimed_options
 @device_option
+@guard_all_option
 @click.pass_context
 def minimize(
     ctx: click.Context,
@@ -52,6 +61,7 @@ def minimize(
     max_time: float,
     repro: Path | None,
     device: str,
+    guard_all: bool,
     unclaimed: Unclaimed | None,
 ) -> None:
     """Make a failing case as small as it gets while the kernel fails in the same way, run after run.
@@ -64,12 +74,11 @@ def minimize(
 
     Ctrl-C keeps the smallest so far. Exit code: 0 done, 2 the case does not fail or cannot be run, 130 interrupted.
     """
-    # a case may be of a formula of theirs
     known = kernels_named([target], unclaimed) if target else kernels_below(Path.cwd())
     record = case_file.read(path)
     kernel = kernel_of(record, path, target, known)
     screen = console()
-    with closing(open_device(device)) as opened:
+    with closing(open_device(device, guard_all=guard_all)) as opened:
         failure = failure_of(record, kernel, opened)
         if failure is None:
             raise CaseError(

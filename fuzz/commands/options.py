@@ -54,6 +54,11 @@ device_option = click.option(
 )
 
 
+guard_all_option = click.option(
+    "--guard-all", is_flag=True, help="On the gpu, guards around all that torch allocates, within its operations, too."
+)
+
+
 class ReaderGone(KeyboardInterrupt):
     """Whoever read what is printed has gone: what runs ends as by Ctrl-C, and keeps what it has."""
 

@@ -18,7 +18,14 @@ from kfuzz.cases.case import Record
 from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import Kernel
-from kfuzz.commands.options import console, device_option, kernels_named, tell_faults, unclaimed_options
+from kfuzz.commands.options import (
+    console,
+    device_option,
+    guard_all_option,
+    kernels_named,
+    tell_faults,
+    unclaimed_options,
+)
 from kfuzz.devices import Device
 from kfuzz.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.find.device import open_device
@@ -40,9 +47,15 @@ HUGE = 1 << 22
               help="Replay on this kernel alone: a name, a glob, a .cu file or a folder.")  # fmt: skip
 @unclaimed_options
 @device_option
+@guard_all_option
 @click.pass_context
 def replay(
-    ctx: click.Context, places: tuple[str, ...], targets: tuple[str, ...], device: str, unclaimed: Unclaimed | None
+    ctx: click.Context,
+    places: tuple[str, ...],
+    targets: tuple[str, ...],
+    device: str,
+    guard_all: bool,
+    unclaimed: Unclaimed | None,
 ) -> None:
     """Run kept cases again, on every kernel that computes the same op and claims such sizes and values.
 
@@ -70,7 +83,7 @@ def replay(
     statuses: Counter[str] = Counter()
     idle: dict[str, Replay] = {}
     screen = console()
-    with closing(open_device(device)) as opened:
+    with closing(open_device(device, guard_all=guard_all)) as opened:
         for entry in found:
             if entry.record is None:
                 click.echo(printable(entry.error), err=True)

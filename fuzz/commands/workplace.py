@@ -46,12 +46,17 @@ class Workplace:
 
 @contextmanager
 def workplace_for(
-    device: str, jobs: int | None, address: str | None, sanitize: bool, with_torch: bool = False
+    device: str,
+    jobs: int | None,
+    address: str | None,
+    sanitize: bool,
+    with_torch: bool = False,
+    guard_all: bool = False,
 ) -> Iterator[Workplace]:
     """The place that a person asks for; the connection to a cluster is closed in the end."""
     if address is None:
         second = (lane_of_torch(),) if with_torch else ()
-        yield Workplace((*lanes_for(device, jobs, sanitize), *second))
+        yield Workplace((*lanes_for(device, jobs, sanitize, guard_all), *second))
         return
     if with_torch:
         raise click.UsageError("--torch is of this machine; leave it or --cluster out")
@@ -65,5 +70,5 @@ def workplace_for(
         if device == "gpu" and not cluster.has_gpu:
             raise DeviceError(f"{address}: no worker has a GPU to give: start one with dask worker --resources GPU=1")
         names = ["gpu", "cpu"] if device == "auto" and cluster.has_gpu else ["cpu" if device == "auto" else device]
-        lanes = tuple(lane_of(name, 1, sanitize) for name in names)
+        lanes = tuple(lane_of(name, 1, sanitize, guard_all and name == "gpu") for name in names)
         yield Workplace(lanes, partial(dask.spread, cluster), address)

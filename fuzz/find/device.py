@@ -29,8 +29,8 @@ class NamedDevice:
     Each is started with the first job for it: who has callables alone needs neither g++ nor nvcc.
     """
 
-    def __init__(self, name: str, sanitize: bool = False) -> None:
-        self.name, self._sanitize = name, sanitize
+    def __init__(self, name: str, sanitize: bool = False, guard_all: bool = False) -> None:
+        self.name, self._sanitize, self._guard_all = name, sanitize, guard_all
         self._of_cuda: Ahead | None = None
         self._of_python: Device | None = None
         self._asked: deque[tuple[Job, Probe]] = deque()
@@ -38,7 +38,7 @@ class NamedDevice:
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job on the device that can; raise only ClaimError or DeviceError."""
         if is_python(job):
-            self._of_python = self._of_python or PythonDevice(self.name)
+            self._of_python = self._of_python or PythonDevice(self.name, self._guard_all)
             return self._of_python.run(job, probe)
         return self._cuda().run(job, probe)
 
@@ -79,12 +79,20 @@ class NamedDevice:
         self.close()
 
 
-def open_device(name: str, sanitize: bool = False) -> Device:
+def open_device(name: str, sanitize: bool = False, guard_all: bool = False) -> Device:
     """The device of this name; `auto` is the gpu where there is one that works, and else the cpu.
 
-    `sanitize` lets a gpu look at each access where a probe asks for it; the cpu does so without.
+    `sanitize` lets a gpu look at each access where a probe asks for it; the cpu does so without. `guard_all` has an
+    allocator of ours under torch on a gpu.
     """
-    return NamedDevice(device_named(name), sanitize)
+    check_guard_all(device_named(name), guard_all)
+    return NamedDevice(device_named(name), sanitize, guard_all)
+
+
+def check_guard_all(device: str, guard_all: bool) -> None:
+    """A DeviceError where there is no allocator that ours could take the place of."""
+    if guard_all and device == "cpu":
+        raise DeviceError("--guard-all is of a gpu: on a CPU torch's allocator stays its own; leave it out")
 
 
 def device_named(name: str) -> str:
@@ -94,22 +102,24 @@ def device_named(name: str) -> str:
     return "gpu" if name == "gpu" or (name == "auto" and why_not() is None) else "cpu"
 
 
-def lanes_for(name: str, jobs: int | None, sanitize: bool = False) -> tuple[Lane, ...]:
+def lanes_for(name: str, jobs: int | None, sanitize: bool = False, guard_all: bool = False) -> tuple[Lane, ...]:
     """What a campaign on a device of this name runs on: `auto` is the gpu and the cpu, where both work.
 
     Without `jobs` there is a process for each processor. Of two devices each gets half: a process that feeds the gpu
     plans and judges, which is as much work as to run a case on the cpu. The large cases are the gpu's.
     """
     every, device = jobs or len(os.sched_getaffinity(0)), device_named(name)
+    check_guard_all(device, guard_all)
     if name == "auto" and device == "gpu":
         fed = min(max(1, every // 2), MOST_ON_A_CARD)
-        return lane_of("gpu", fed, sanitize), replace(lane_of("cpu", max(1, every - fed)), leaves_large=True)
-    return (lane_of(device, every if jobs or device == "cpu" else min(every, MOST_ON_A_CARD), sanitize),)
+        return lane_of("gpu", fed, sanitize, guard_all), replace(lane_of("cpu", max(1, every - fed)), leaves_large=True)
+    many = every if jobs or device == "cpu" else min(every, MOST_ON_A_CARD)
+    return (lane_of(device, many, sanitize, guard_all),)
 
 
-def lane_of(name: str, jobs: int, sanitize: bool = False) -> Lane:
+def lane_of(name: str, jobs: int, sanitize: bool = False, guard_all: bool = False) -> Lane:
     """So many processes on one device."""
-    return Lane(name, partial(open_device, name, sanitize), jobs)
+    return Lane(name, partial(open_device, name, sanitize, guard_all), jobs)
 
 
 def lane_of_torch() -> Lane:

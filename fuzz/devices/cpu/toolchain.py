@@ -102,6 +102,19 @@ def _object(compiler: str, flavour: Flavour, source: Path) -> Path:
     return _kept(name, lambda made: _compile_own(compiler, made, *checks, "-c", str(source)))
 
 
+def shared(source: Path) -> Path:
+    """A file of ours that stands by itself as a shared library, which needs nothing of the runtime."""
+    compiler = find()
+    words = [compiler, "-std=c++17", "-O2", "-Wall", "-fPIC", "-shared", str(source), "-ldl"]
+
+    def build(made: Path) -> None:
+        ran = subprocess.run([*words, "-o", str(made)], capture_output=True, text=True, check=False)
+        if ran.returncode:
+            raise DeviceError(f"{identity(compiler)} cannot compile {source.name}: {ran.stderr.strip()}")
+
+    return _kept(f"cpu/{source.stem}-{cache.key(identity(compiler), source.read_bytes())[:32]}.so", build)
+
+
 def _red_zone(compiler: str) -> list[str]:
     return ["-mno-red-zone"] if "x86_64" in identity(compiler) else []
 

@@ -60,12 +60,12 @@ class Before:
 class PythonBackend:
     """The modules and the memory of this process."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, guard_all: bool = False) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if not memory.is_card:
             os.environ["TRITON_INTERPRET"] = "1"  # before torch imports Triton, which asks for it then
         warnings.simplefilter("ignore")  # infinities are tried on purpose, and a library warns of each
-        self._memory = memory
+        self._memory, self._guard_all = memory, guard_all
         self._host = HostArena() if memory.is_card else memory
         self._modules = Modules(memory.is_card)
 
@@ -82,7 +82,7 @@ class PythonBackend:
         call = job.steps[0].entry
         assert isinstance(call, PythonCall), "other jobs go to other devices"
         memory = self._host if call.library == "numpy" else self._memory
-        lender = lender_of(call.library, memory.is_card)
+        lender = lender_of(call.library, memory.is_card, self._guard_all)
         if call.is_triton and not memory.is_card:
             checked_triton()  # before the file makes its kernels
         function = self._modules.function(job, call.function)

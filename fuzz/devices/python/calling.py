@@ -5,6 +5,7 @@ Knows what a call may do wrong, whatever it computes; it knows no right answer.
 
 import ast
 import linecache
+import re
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +26,8 @@ from kfuzz.devices.python.probes import same_bits
 
 REFUSALS = (ValueError, NotImplementedError, AssertionError)
 """What a function raises that does not take its arguments, if it raises it itself."""
+GUARD_ALL = re.compile(r"--guard-all|CUDAPluggableAllocator")
+"""What an error says of an allocator that cannot do what torch's own can: it captures no graph, and counts no bytes."""
 STILL_RUNNING = 0.05
 """Seconds for a thread that the call has left behind."""
 KEPT_ANSWERS = 3
@@ -120,6 +123,8 @@ class Caller:
             if type(error).__name__ == "OutOfMemoryError":
                 raise MemoryError from None
             line = line_of(error, file)
+            if GUARD_ALL.search(str(error)):
+                raise RefusedError(f"line {line}: not under --guard-all: {words_of(error)}") from None
             if is_refusal(error, file):
                 raise RefusedError(f"line {line}: {words_of(error)}") from None
             raise Fault(Finding("exception", words_of(error), line=line, step=0)) from None

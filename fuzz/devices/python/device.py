@@ -14,11 +14,14 @@ GRACE = 20.0
 
 
 class PythonDevice:
-    """Calls Python callables in one worker process, with arrays in the host's memory or, by name, on the first gpu."""
+    """Calls Python callables in one worker process, with arrays in the host's memory or, by name, on the first gpu.
 
-    def __init__(self, name: str = "cpu") -> None:
+    `guard_all`: there all that torch allocates lies between guards.
+    """
+
+    def __init__(self, name: str = "cpu", guard_all: bool = False) -> None:
         self.name = name
-        module = "on_card" if name == "gpu" else "backend"
+        module = ("on_guarded_card" if guard_all else "on_card") if name == "gpu" else "backend"
         self._worker = Worker(f"kfuzz.devices.python.{module}", grace=GRACE)
 
     def run(self, job: Job, probe: Probe) -> Outcome:

@@ -57,12 +57,13 @@ class Lender(Protocol):
         """A stream of its own, the current one meanwhile, by its handle; None where the library has none."""
 
 
-def lender_of(library: ArrayLibrary, is_card: bool) -> Lender:
+def lender_of(library: ArrayLibrary, is_card: bool, guard_all: bool = False) -> Lender:
     """The library by its name, in the host's memory or a card's; a ClaimError where it is not installed, and an
-    UnsupportedError where it has no arrays there.
+    UnsupportedError where it has no arrays there. `guard_all` is torch's: CuPy's allocations are all watched anyway.
     """
+    file = "torch_guards" if guard_all and library == "torch" else f"{library}_arrays"
     try:
-        made: Lender = importlib.import_module(f"kfuzz.devices.python.libraries.{library}_arrays").lender(is_card)
+        made: Lender = importlib.import_module(f"kfuzz.devices.python.libraries.{file}").lender(is_card)
     except ModuleNotFoundError as error:
         raise ClaimError(f"{error.name} is not installed: pip install {error.name}") from None
     return made

@@ -4,7 +4,7 @@ ATen's own allocations, those within an operation, are not seen. The only file t
 """
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.devices import DTYPES, Element, Finding, UnsupportedError
 from kfuzz.devices.python import card
-from kfuzz.devices.python.lending import BESIDE_BYTES, Allocated, ReturnedArray, block_of, overwritten
+from kfuzz.devices.python.lending import BESIDE_BYTES, Allocated, Allocations, ReturnedArray, block_of, overwritten
 from kfuzz.devices.python.memory import LentArray
 
 TYPES: dict[Element, torch.dtype] = {
@@ -79,8 +79,8 @@ class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not 
 class TorchTensors:
     """Tensors, on the CPU or the first card."""
 
-    def __init__(self, device: str) -> None:
-        self._device = device
+    def __init__(self, device: str, watch: Callable[[int], AbstractContextManager[Allocations]]) -> None:
+        self._device, self._watch = device, watch
         torch.set_num_threads(1)  # as many processes are at work as there are processors
 
     def lend(self, memory: LentArray, element: Element) -> object:
@@ -105,15 +105,20 @@ class TorchTensors:
         is_exact = type(value) in (torch.Tensor, torch.nn.Parameter)
         return ReturnedArray(type(value).__name__, element, held, is_exact, value.data_ptr())
 
-    @contextmanager
-    def watched(self, word: int) -> Iterator[PoisonedTensors]:
-        """Poison in what torch.empty gives."""
-        with PoisonedTensors(word) as made:
-            yield made
+    def watched(self, word: int) -> AbstractContextManager[Allocations]:
+        """Poison in what is allocated."""
+        return self._watch(word)
 
     def stream(self) -> AbstractContextManager[int] | None:
         """A stream that waits for no other."""
         return in_stream() if self._device == "cuda" else None
+
+
+@contextmanager
+def poisoned(word: int) -> Iterator[PoisonedTensors]:
+    """Poison in what torch.empty gives."""
+    with PoisonedTensors(word) as made:
+        yield made
 
 
 class Signed:
@@ -135,6 +140,12 @@ def in_stream() -> Iterator[int]:
 @functools.cache
 def lender(is_card: bool) -> TorchTensors:
     """Tensors on the first card, or on the CPU."""
-    if is_card and not torch.cuda.is_available():
+    if is_card:
+        check_card()
+    return TorchTensors("cuda" if is_card else "cpu", poisoned)
+
+
+def check_card() -> None:
+    """UnsupportedError where torch cannot use a card."""
+    if not torch.cuda.is_available():
         raise UnsupportedError(f"torch {torch.__version__} sees no GPU; --device cpu is there")
-    return TorchTensors("cuda" if is_card else "cpu")
