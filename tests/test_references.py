@@ -145,7 +145,7 @@ def test_a_case_of_a_reference_replays_from_another_folder_when_the_cache_is_gon
         ([*kfuzz, "show", "case.json"], "reference rows=2 "),
         ([*kfuzz, "replay", "case.json", "--device", "cpu"], "warned"),
         ([*kfuzz, "minimize", "case.json", "--device", "cpu"], "rows=2 -> rows=1 ("),
-        ([sys.executable, "repro.py"], "SUSPECT"),
+        ([sys.executable, "repro.py"], "WARNING  theirs: suspect"),
     ):
         ran = subprocess.run(words, cwd=there, env=usual, capture_output=True, text=True, check=False, timeout=120)
         assert said in ran.stdout, ran.stdout + ran.stderr
