@@ -15,7 +15,7 @@ from kfuzz.cases import case_file
 from kfuzz.cases.case import CaseError, Origin, Record, case_of
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.vast import LEAST, is_vast, sampled, zeros
+from kfuzz.devices.vast import LEAST, is_vast, sampled, unfilled
 from kfuzz.minimizing.minimize import failure_of, minimize
 from kfuzz.search.choose import seeded
 from kfuzz.search.vast import is_by_block, vast_size
@@ -120,11 +120,12 @@ def test_the_case_is_a_small_file_that_comes_back_the_same(tmp_path: Path) -> No
     assert (again.case, again.case.is_vast, again.origin) == (case, True, record.origin)
     assert len(pickle.dumps(case)) < 2000  # as it is sent to another process
     assert pickle.loads(pickle.dumps(case)) == case  # noqa: S301  written just now
-    assert str(case) == f"softmax rows={case.axes['rows']} cols={case.axes['cols']}; x: 0 everywhere"
+    sizes = f"rows={case.axes['rows']} cols={case.axes['cols']}"
+    assert str(case) == f"softmax {sizes}; x: 0 and 1, seven kinds of row in turns"
     text = (tmp_path / "case.json").read_text()
-    for before, after in (('"00000000"', '"3f800000"'), (f" {case.axes['rows']}", " 7")):
+    for before, after in (("kfuzz-turns/1", "kfuzz-turns/2"), (f" {case.axes['rows']}", " 7")):
         (tmp_path / "odd.json").write_text(text.replace(before, after))
-        with pytest.raises(CaseError, match="everywhere"):
+        with pytest.raises(CaseError, match="in_turns"):
             case_file.read(tmp_path / "odd.json")
 
 
@@ -143,8 +144,8 @@ def test_it_is_as_small_as_it_gets_and_a_script_shows_it(tmp_path: Path) -> None
 
 
 def test_zeros_take_no_memory_and_the_last_blocks_always_run() -> None:
-    assert is_vast(zeros((1 << 20, 1 << 20)))
-    assert not is_vast(zeros((2, LEAST // 4)))
+    assert is_vast(unfilled((1 << 20, 1 << 20)))
+    assert not is_vast(unfilled((2, LEAST // 4)))
     assert not is_vast(np.zeros(3, np.float32))
     for seed in range(20):
         assert {0, 999_999} < set(sampled((1000, 1000, 1), seed)) < set(range(1_000_000))

@@ -15,7 +15,7 @@ from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
 from kfuzz.claims.references import BY_REFERENCE, named, shown_op
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.devices.kinds import Severity
-from kfuzz.devices.vast import is_vast, zeros
+from kfuzz.devices.vast import is_vast, unfilled
 from kfuzz.oracle import op_names
 
 Values = NDArray[np.float32]
@@ -52,7 +52,7 @@ class Case:
 
     @property
     def is_vast(self) -> bool:
-        """Whether an array has so many elements that it is never filled, and holds nothing but zeros."""
+        """Whether an array is never filled, as it has so many elements: rows of 0 and 1 in turns (devices/vast.py)."""
         return any(map(is_vast, self.arrays.values()))
 
     @property
@@ -128,7 +128,7 @@ def _received(
     recipes: Mapping[str, Recipe],
     dimensions: Mapping[str, Dimensions],
 ) -> Case:
-    whole = {role: zeros(array) if isinstance(array, tuple) else array for role, array in arrays.items()}
+    whole = {role: unfilled(array) if isinstance(array, tuple) else array for role, array in arrays.items()}
     return Case(op, axes, whole, recipes, dimensions)
 
 
@@ -196,7 +196,7 @@ def in_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
     if array.size == 0:
         return "empty"
     if is_vast(array):
-        return f"{_word(array.flat[0])} everywhere"
+        return "0 and 1, seven kinds of row in turns"
     rows = array.view(np.uint32).reshape(-1, array.shape[-1])
     if len(rows) > 1 and (rows == rows[0, 0]).all():
         return f"{_word(array.flat[0])} everywhere"

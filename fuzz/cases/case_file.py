@@ -12,7 +12,7 @@ import numpy as np
 
 from kfuzz.cases import atomic
 from kfuzz.cases.case import Case, Record, Values
-from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL, MAX_TEXT, SCHEMA, Reader, read_bytes, sha256_of
+from kfuzz.cases.case_reader import MAX_FILE_BYTES, MAX_LITERAL, MAX_TEXT, SCHEMA, TURNS, Reader, read_bytes, sha256_of
 from kfuzz.cases.recipe import GENERATOR, MAX_BANDS, Recipe
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import op_names
@@ -36,7 +36,7 @@ def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
         entry: dict[str, object] = {"shape": list(array.shape), "show": record.case.show(role)[:MAX_TEXT]}
         recipe = record.case.recipes.get(role)
         if is_vast(array):
-            entry |= {"everywhere": f"{int(array.flat[0].view(np.uint32)):08x}"}
+            entry |= {"in_turns": TURNS}
         elif array.size <= MAX_LITERAL:
             entry |= {"bits": [f"{bits:08x}" for bits in array.view(np.uint32).ravel().tolist()]}
             entry["show"] = Case(record.case.op, {}, {role: array}).show(role)[:MAX_TEXT]

@@ -34,11 +34,13 @@ from kfuzz.cases.recipe import (
 from kfuzz.claims.references import BY_REFERENCE
 from kfuzz.claims.roles import Dimensions
 from kfuzz.devices.limits import INT_MAX
-from kfuzz.devices.vast import LEAST, zeros
+from kfuzz.devices.vast import LEAST, unfilled
 from kfuzz.oracle.op import op_names
 from kfuzz.printable import one_line
 
 SCHEMA = "kfuzz-case/1"
+TURNS = "kfuzz-turns/1"
+"""The rule by which the rows of an array that is never filled are made; another rule gets another name."""
 MAX_LITERAL = 4096
 """Elements of an array that are written out; more need a recipe or a sidecar."""
 MAX_FILE_BYTES = 16 << 20
@@ -136,7 +138,7 @@ class Reader:
             dimensions = self.dimensions(document.get("dimensions"), self.table("arrays", document["arrays"]))
         entries = self.table("arrays", document["arrays"])
         shapes = {role: self.shape(f"arrays.{role}", entry) for role, entry in entries.items()}
-        total = sum(prod(shape) for role, shape in shapes.items() if "everywhere" not in self.table("", entries[role]))
+        total = sum(prod(shape) for role, shape in shapes.items() if "in_turns" not in self.table("", entries[role]))
         if total > MAX_ELEMENTS:
             self.fail("arrays", f"{total} elements in all; at most {MAX_ELEMENTS} are read")
         arrays = {role: self.array(f"arrays.{role}", entry, shapes[role]) for role, entry in entries.items()}
@@ -213,20 +215,20 @@ class Reader:
     def array(self, key: str, value: object, shape: tuple[int, ...]) -> Values | Recipe:
         entry = self.table(key, value)
         forms: dict[str, Callable[[str, dict[str, object], tuple[int, ...]], Values | Recipe]] = {
-            "bits": self.literal, "recipe": self.recipe, "npy": self.sidecar, "everywhere": self.vast,
+            "bits": self.literal, "recipe": self.recipe, "npy": self.sidecar, "in_turns": self.vast,
         }  # fmt: skip
         given = sorted(forms.keys() & entry.keys())
         if len(given) != 1:
             found = " and ".join(given) or "none"
-            self.fail(key, f"{found} given; exactly one of bits, recipe, npy and everywhere is expected")
+            self.fail(key, f"{found} given; exactly one of bits, recipe, npy and in_turns is expected")
         self.keys(key, entry, {"shape", given[0], *(("sha256",) if given[0] == "recipe" else ())}, {"show"})
         return forms[given[0]](key, entry, shape)
 
     def vast(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
-        """An array of so many elements that it is never filled: zeros."""
-        if self.bits(f"{key}.everywhere", entry["everywhere"]) or prod(shape) < LEAST:
-            self.fail(f"{key}.everywhere", f"00000000 is expected, and a shape of at least {LEAST} elements")
-        return zeros(shape)
+        """An array of so many elements that it is never filled."""
+        if entry["in_turns"] != TURNS or prod(shape) < LEAST:
+            self.fail(f"{key}.in_turns", f"'{TURNS}' is expected, and a shape of at least {LEAST} elements")
+        return unfilled(shape)
 
     def literal(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
         values = self.items(f"{key}.bits", entry["bits"], MAX_LITERAL)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from kfuzz.oracle.find import find
-from kfuzz.oracle.op import takes_any_float
+from kfuzz.oracle.op import cut_of, takes_any_float
 
 Dimensions = tuple[str, ...]
 
@@ -22,6 +22,7 @@ class Roles:
     `rules`: which sizes go together, as claims say it in `where`.
     `whole`: in what whole numbers are held, where nothing is said.
     `takes_vector`: the op works by row, and one row may also be given as a plain vector.
+    `cut`: the axis of each array along which the op falls apart; an array that is not named is needed whole.
     """
 
     op: str
@@ -32,6 +33,7 @@ class Roles:
     integers: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
     whole: str = "i32"
+    cut: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def floats(self) -> set[str]:
@@ -60,4 +62,5 @@ def roles_of(op: str) -> Roles:
     below = getattr(module, "BELOW", {})
     integers = {role: below.get(role, "") for role in whole}
     rules = tuple(rule for rule in getattr(module, "where", ()) if not rule.endswith(">= 1"))
-    return Roles(op, dict(module.INPUTS), dict(module.OUTPUTS), module.VECTOR, takes_any_float(module), integers, rules)
+    arrays = (dict(module.INPUTS), dict(module.OUTPUTS))
+    return Roles(op, *arrays, module.VECTOR, takes_any_float(module), integers, rules, cut=dict(cut_of(module)))

@@ -44,6 +44,11 @@ class Buffer:
     is_output: bool = False
     part: tuple[int, ...] | None = None
     is_returned: bool = False
+    rows: int | None = None
+    """Of a job whose arrays are too large to be filled: the axis along which its rows lie, each with an answer of its
+    own; None where all of it enters every answer."""
+    in_turns: bool = False
+    """It is too large to be filled by the host: its rows of 0 and 1 take turns (fuzz/devices/vast.py)."""
 
     @property
     def answer(self) -> tuple[int, ...]:
@@ -148,7 +153,9 @@ class Job:
     entries: tuple[Entry, ...]
     """Every entry that the kernel's launches name, whatever the sizes: what is compiled together."""
     blocks: tuple[int, ...] = ()
-    """Of a job whose arrays are too large to be filled: the blocks that run, by number (fuzz/devices/vast.py)."""
+    """Of a job whose arrays are too large to be filled: the blocks that run where threads are simulated, by number."""
+    most_rows: int = 0
+    """Of such a job: so many rows of its answers may be asked for, where whole grids run and arrays are real."""
     warp_synchronous: bool = False
     """It counts on the lanes of a warp to go in step, as they did before Volta."""
     earlier: tuple["Job", ...] = ()
@@ -208,6 +215,8 @@ class Run:
     label: str
     outputs: dict[str, NDArray[np.generic]]
     seconds: float = 0.0
+    rows: tuple[int, ...] = ()
+    """Where the outputs are too large to be brought here: which of their rows these are."""
     stale: str = ""
     """Where the answer is that of an earlier call, with another input: of which, in words. It names a wrong answer."""
 

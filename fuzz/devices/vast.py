@@ -1,7 +1,8 @@
-"""Arrays of more elements than an int counts: zeros that nobody has stored, and a few blocks that run on them.
+"""Arrays of more elements than an int counts: rows of 0 and 1 in turns, which nobody stores.
 
-What such a job shows is where its blocks access memory, and nothing else: an index that overflows 32 bits leaves its
-array by gigabytes. Knows shapes and block numbers; never what a kernel computes.
+On the cpu a few blocks run on zeros instead, and where they access memory is all that is looked at: an index that
+overflows 32 bits leaves its array by gigabytes. A card holds the arrays, runs the whole grid, and its answers are
+judged. Knows shapes and block numbers; never what a kernel computes.
 """
 
 import random
@@ -15,16 +16,32 @@ INT_COUNTS = 1 << 31
 LEAST = (1 << 26) + 1
 """Elements from which on an array is never filled; no case has so many otherwise."""
 BLOCKS = 8
+KINDS = 7
+"""Kinds of row, which take turns: a prime, so that what goes wrong every so many rows meets all of them. The same
+number stands in gpu/vast.cu."""
 
 
-def zeros(shape: Sequence[int]) -> NDArray[np.float32]:
-    """An array of zeros that takes no memory."""
+def unfilled(shape: Sequence[int]) -> NDArray[np.float32]:
+    """What stands for an array that is never filled: it has its shape, and takes no memory."""
     return np.broadcast_to(np.float32(0.0), tuple(shape))
 
 
 def is_vast(array: NDArray[np.generic]) -> bool:
     """Whether an array is one of these: of so many elements, and one number in memory."""
     return array.size >= LEAST and not any(array.strides)
+
+
+def in_turns(shape: Sequence[int], axis: int, rows: Sequence[int]) -> NDArray[np.float32]:
+    """These rows of an array in turns, as they lie along an axis.
+
+    Row r has 1 in every column that 2 + r mod 7 divides, else 0: so do the sums, places and lengths of rows differ,
+    every format has both numbers, and no sum of 2^24 of them is rounded.
+    """
+    length = prod(shape) // max(1, shape[axis])
+    kinds = np.arange(length) % np.arange(2, 2 + KINDS)[:, None] == 0
+    made = kinds.astype(np.float32)[np.asarray(rows) % KINDS]
+    others = [size for place, size in enumerate(shape) if place != axis]
+    return np.ascontiguousarray(np.moveaxis(made.reshape(len(made), *others), 0, axis))
 
 
 def sampled(grid: Sequence[int], seed: int) -> tuple[int, ...]:

@@ -13,7 +13,6 @@ from functools import cache
 from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.cases.recipe import Band, Recipe, bits_of
 from kfuzz.claims.kernel import Kernel, Shape
-from kfuzz.devices.vast import zeros
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.search import planners
 from kfuzz.search.choose import Choose
@@ -22,7 +21,7 @@ from kfuzz.search.indices import indices_recipe
 from kfuzz.search.large import Large, large_size
 from kfuzz.search.rows import rows_recipe, two
 from kfuzz.search.sizes import WORK, Ground, allowed, ground_of, size_of
-from kfuzz.search.vast import vast_size
+from kfuzz.search.vast import arrays_in_turns, vast_size
 
 BUDGET = 1 << 16
 """Elements of one trial's inputs and outputs, unless more are asked for."""
@@ -41,8 +40,7 @@ class Attempt:
 def plan(kernel: Kernel, choose: Choose, budget: int = BUDGET, work: int = WORK, large: Large | None = None) -> Attempt:
     """A case that the claim admits, of the size that `kfuzz.search.sizes` chooses, or `kfuzz.search.large`."""
     if large == "overflow" and (vast := vast_size(kernel, choose)):
-        arrays = {role: zeros(shape) for role, shape in shapes(kernel, vast[0]).items()}
-        return Attempt(case_of(kernel.op, arrays), vast[1])
+        return Attempt(case_of(kernel.op, arrays_in_turns(kernel, shapes(kernel, vast[0]))), vast[1])
     ground, axes = (large and large_size(kernel, large, choose)) or size_of(kernel, choose, budget, work)
     ground, axes = allowed(ground, axes, choose)
     return Attempt(case_of(kernel.op, _arrays(ground, axes, choose)), ground.tune)

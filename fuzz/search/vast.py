@@ -1,19 +1,21 @@
 """Sizes beyond 2^31 elements, where an index that is an int overflows: which kernels can be tried there, and at what.
 
 Blocks that have nothing to do with one another can be run a few at a time: what each accesses is the same in a whole
-grid. Knows claims and the text of kernels; never values, nor what a kernel accesses.
+grid. Knows claims and the text of kernels; never what a kernel accesses.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import permutations
 from math import prod
 
-from kfuzz.claims.kernel import Kernel, shapes_of, steps_of
+from kfuzz.cases.case import Values
+from kfuzz.cases.recipe import Band, Edit, Recipe, bits_of
+from kfuzz.claims.kernel import Kernel, Shape, shapes_of, steps_of
 from kfuzz.devices import ClaimError, is_host
 from kfuzz.devices.cuda_text import blanked
 from kfuzz.devices.headers import sources
-from kfuzz.devices.vast import INT_COUNTS
+from kfuzz.devices.vast import INT_COUNTS, KINDS, LEAST, unfilled
 from kfuzz.search.choose import Choose
 from kfuzz.search.large import most_blocks
 
@@ -21,6 +23,8 @@ MARGIN = INT_COUNTS // 32
 """So many elements lie beyond 2^31: some of the last blocks have no others."""
 OF_EACH_ROW = 1 << 15
 """Elements of a row, where the claim allows: enough that 2^31 of them are no more rows than a grid may have in y."""
+TURNS = tuple(Band(edits=(Edit(0, -1, bits_of(1.0), every=2 + kind),)) for kind in range(KINDS))
+"""The rows of `in_turns`, for arrays that are small enough to be filled."""
 TOGETHER = re.compile(
     r"\batomic\w+\s*\(|\b__threadfence\w*|\bvolatile\b|\b__ldc[vg]\b|\bgrid_group\b|\bthis_grid\b|<<<|"
     r"^\s*(?:static\s+|extern\s+)*__(?:device__|managed__)\b[^(){}]*[;=\[{]",
@@ -57,9 +61,22 @@ def is_by_block(kernel: Kernel) -> bool:
     if any(not (array.reads or array.writes) or (array.fill and array.fill.bits) for array in arrays):
         return False
     texts = [one.text for one in sources(kernel.path, kernel.source, kernel.flags)]
-    lo, hi = kernel.value_range or (0.0, 0.0)
+    lo, hi = kernel.value_range or (0.0, 1.0)
     is_joined = any(map(is_host, kernel.entries)) or any(TOGETHER.search(blanked(text)) for text in texts)
-    return lo <= 0.0 <= hi and not is_joined
+    return lo <= 0.0 and hi >= 1.0 and not is_joined
+
+
+def arrays_in_turns(kernel: Kernel, shapes: Mapping[str, Shape]) -> dict[str, Recipe | Values]:
+    """The inputs of these shapes: rows of 0 and 1 in turns, huge ones unfilled; whole numbers are 0."""
+    made = dict[str, Recipe | Values]()
+    for role, shape in shapes.items():
+        bands = (Band(),) if role in kernel.roles.integers else TURNS
+        small = Recipe(shape[0], prod(shape[1:]), bands)
+        if prod(shape) >= LEAST:
+            made[role] = unfilled(shape)
+        else:
+            made[role] = small if len(shape) < 3 else small.values.reshape(shape)
+    return made
 
 
 def _candidates(kernel: Kernel, wanted: int) -> Iterator[dict[str, int]]:

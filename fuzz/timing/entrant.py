@@ -18,7 +18,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import DTYPES, Buffer, ClaimError, Job, Step
 from kfuzz.devices.gpu import graphs, nvcc
 from kfuzz.devices.layout import POISONS, nbytes
-from kfuzz.devices.vast import zeros
+from kfuzz.devices.vast import unfilled
 from kfuzz.oracle.find import find
 from kfuzz.search.plan import shapes
 from kfuzz.timing.figures import Traffic
@@ -160,7 +160,7 @@ class Entrant:
 
 def bound_at(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> Bound:
     """The kernel at these sizes, with inputs that take no memory here."""
-    return kernel.bind({role: zeros(shape) for role, shape in shapes(kernel, axes).items()}, dict(tune))
+    return kernel.bind({role: unfilled(shape) for role, shape in shapes(kernel, axes).items()}, dict(tune))
 
 
 def traffic_of(kernel: Kernel, job: Job) -> Traffic:

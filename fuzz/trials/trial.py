@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from math import prod
 from typing import get_args
 
 import numpy as np
@@ -22,11 +21,11 @@ from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
 from kfuzz.claims.references import named
 from kfuzz.devices import Device, Job, Outcome, Probe, Run
-from kfuzz.devices.vast import INT_COUNTS, is_vast, sampled
+from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.verdict import SpecialRow
-from kfuzz.search.vast import is_by_block
 from kfuzz.trials.again import with_earlier
+from kfuzz.trials.beyond import given_to, located, with_rows
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.hints import hinted
 from kfuzz.trials.judging import defects_of, is_suspect
@@ -101,7 +100,7 @@ def unfit(kernel: Kernel, case: Case) -> str:
     if not kernel.admits(axes):
         return f"{show_sizes(axes, axes)}; it claims {' and '.join(one.text for one in kernel.where.conditions)}"
     for role, whole in case.arrays.items():
-        array = np.zeros(1, np.float32) if is_vast(whole) else whole
+        array = np.array([0, 1], np.float32) if is_vast(whole) else whole
         finite = array[np.isfinite(array)]
         if kernel.finite and np.isinf(array).any():
             return f"{role} has infinities; it claims finite values"
@@ -118,7 +117,7 @@ def silent(_: str) -> None:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A case bound to a kernel: what a device has to run. `is_vast`: a few blocks of it."""
+    """A case bound to a kernel: what a device has to run."""
 
     kernel: Kernel
     case: Case
@@ -126,17 +125,14 @@ class Prepared:
     probe: Probe
     bound: Bound
     job: Job
-    is_vast: bool
 
 
 def prepared(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe) -> Prepared:
     """What a device has to run; raises ClaimError where the claim has no such launch."""
     bound = kernel.bind(case.arrays, tune)
-    job, is_beyond = bound.job, False
-    if max(prod(buffer.shape) for buffer in job.buffers) > INT_COUNTS and is_by_block(kernel):
-        job, is_beyond = replace(job, blocks=sampled(job.steps[0].grid, probe.seed)), True
+    job = with_rows(kernel, case, bound.job, probe.seed)
     job = replace(job, earlier=with_earlier(kernel, case, tune, probe, job))
-    return Prepared(kernel, case, tune, probe, bound, job, is_beyond)
+    return Prepared(kernel, case, tune, probe, bound, job)
 
 
 def run_trial(
@@ -164,16 +160,17 @@ def judged(
     """What an outcome comes to, each distinct answer judged once; for so many seconds the device was waited for."""
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
-    beyond = dict.fromkeys([BEYOND] if asked.is_vast else [])
     answers = _distinct(kernel, outcome.runs)
-    given = kernel.stored(case.arrays) if answers else {}
-    claimed = (bound.accuracy, kernel.special, kernel.scalars)
-    verdicts = [judge(kernel.op, given, got, *claimed, lambda done: tell(f"judged {done:.0%}")) for _, got in answers]
-    told = [
-        (run, hinted(kernel, given, got, bound.accuracy, verdict))
-        for (run, got), verdict in zip(answers, verdicts, strict=True)
-    ]
-    reasons = beyond | dict.fromkeys(reason for _, verdict in told for reason in verdict.reasons)
+    given = kernel.stored(case.arrays) if answers and not asked.job.blocks else {}
+    told = []
+    for run, got in answers:
+        held = given_to(kernel, case, run.rows) if run.rows else given
+        claimed = (bound.accuracy, kernel.special, kernel.scalars)
+        verdict = judge(kernel.op, held, got, *claimed, lambda done: tell(f"judged {done:.0%}"))
+        verdict = hinted(kernel, held, got, bound.accuracy, verdict)
+        told.append((run, located(verdict, got, run.rows) if run.rows else verdict))
+    beyond = (outcome.notes if told or outcome.notes else (BEYOND,)) if asked.job.blocks else ()
+    reasons = dict.fromkeys([*beyond, *(reason for _, verdict in told for reason in verdict.reasons)])
     refusals = (f"refused: {outcome.refusal}",) if outcome.refusal else ()
     defects: tuple[Defect, ...] = ()
     if is_suspect(outcome, told):
@@ -198,10 +195,10 @@ def judged(
         probe=probe,
         defects=defects,
         ratio=max((verdict.ratio for _, verdict in told if verdict.status == "kept"), default=0.0),
-        rows=_rows(kernel, case) if told else 0,
+        rows=(len(told[0][0].rows) or _rows(kernel, case)) if told else 0,
         elements=sum(verdict.judged for _, verdict in told[:1]),
         reasons=(*reasons, *refusals),
-        silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons and answers else {},
+        silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons and given else {},
         notes=outcome.notes,
         seconds={"device": seconds, "oracle": ended - ran},
         ended=outcome.ended,

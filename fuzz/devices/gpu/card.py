@@ -6,6 +6,7 @@ Long, since no other file may import pycuda: it starts a context.
 
 import contextlib
 import ctypes
+import functools
 import itertools
 import os
 import pickle
@@ -14,7 +15,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +32,7 @@ from kfuzz.devices import (
     UnsupportedError,
     is_host,
 )
-from kfuzz.devices.gpu import driver, graphs, hosting, nvcc
+from kfuzz.devices.gpu import driver, graphs, hosting, nvcc, vast
 from kfuzz.devices.gpu.experiments import Fault, Laid, Left, examined
 from kfuzz.devices.gpu.sanitizer import ENDED as REPLAY_ENDED
 from kfuzz.devices.layout import OUTPUT, SHARED, Bytes, initial, nbytes, offsets
@@ -50,6 +50,7 @@ HEARD_EVERY = 1.0
 
 SHARED_LIMIT = cuda.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 POISON_SHARED = Path(__file__).with_name("poison_shared.cu")
+VAST = Path(__file__).with_name("vast.cu")
 
 
 @dataclass(frozen=True)
@@ -92,25 +93,90 @@ class GpuCard:
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
-        self._timeout, self._begin, self._heard = probe.timeout, begin, float("-inf")
+        self._timeout = min(probe.timeout, vast.MOST_SECONDS) if job.blocks else probe.timeout
+        self._begin, self._heard = begin, float("-inf")
         if job.warp_synchronous and self.card.capability >= VOLTA:
             told = f"warp_synchronous is claimed, and warps of this {self.card.name} do not go in step"
             raise UnsupportedError(f"{job.path}: {told}; on the cpu device they do: --device cpu")
         try:
             if not all(is_host(step.entry) for step in job.steps):
                 self._check_launches(job)
-            return examined(job, probe, self)
+            return vast.examined(job, probe, self) if job.blocks else examined(job, probe, self)
         except hosting.HostRefusedError as refused:
             return Outcome(refusal=str(refused))
         except Fault as fault:
             self.is_spent = True
-            return Outcome(findings=(fault.finding,), ended=True)
+            if job.blocks and fault.finding.kind == "hang":  # with so much to do it may only be slow
+                return Outcome(notes=(f"not tried beyond 2^31 elements: {fault.finding.message}",), ended=True)
+            found = vast.overflowing(job, fault.finding) if job.blocks else fault.finding
+            return Outcome(findings=(found,), ended=True)
         except (driver.OutOfMemory, cuda.MemoryError) as error:
             message = f"too large for this {self.card.name} as it is now: {error}"
+            if job.blocks:
+                return Outcome(notes=(f"not tried beyond 2^31 elements: {message}",))
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
         except cuda.Error as error:
             self.is_spent = True
             raise DeviceError(f"{self.card.name}: {error}") from error
+
+    def room(self, nbytes: int) -> int:
+        """How many bytes of the card are taken for so many."""
+        return driver.in_pages(nbytes)
+
+    def free(self) -> int:
+        """How many bytes of the card nobody has taken."""
+        return int(cuda.mem_get_info()[0])
+
+    def hold(self, nbytes: int) -> driver.OwnMemory:
+        """Memory for one array, by itself."""
+        return driver.OwnMemory(nbytes)
+
+    def paint(self, address: int, words: int, word: int) -> None:
+        """Write a word over and over: more often than PyCUDA counts."""
+        driver.paint(address, words, word, self._stream.handle)
+
+    def send(self, address: int, content: Bytes) -> None:
+        """Write what the host has, behind all that was asked for before."""
+        self._stream.synchronize()
+        if len(content):
+            cuda.memcpy_htod(address, content)
+
+    def fetch(self, address: int, nbytes: int) -> Bytes:
+        """What memory holds once all that was asked for is done."""
+        self._stream.synchronize()
+        content = np.empty(nbytes, np.uint8)
+        if nbytes:
+            cuda.memcpy_dtoh(content, address)
+        return content
+
+    def call(self, function: str, blocks: int, threads: int, *arguments: int) -> None:
+        """Launch a function of vast.cu."""
+        self._begun_run()
+        loaded = self._vast.functions[function]
+        loaded.prepared_async_call((blocks, 1, 1), (threads, 1, 1), self._stream, *arguments)
+
+    def launch_at(self, job: Job, addresses: Mapping[str, int], word: int) -> None:
+        """Launch a job's steps on arrays that lie there already, and wait for them."""
+        program = self._program(job)
+        self._reached[0] = 0
+        for number, step in enumerate(job.steps):
+            given = _arguments(program, step, addresses, self._packed, self._stream)
+            self._poison_shared(word + SHARED, number)
+            try:
+                _launch(program, job, step, given, self._stream)
+            except (cuda.LogicError, cuda.LaunchError, DeviceError) as error:
+                raise ClaimError(f"{_launch_words(job, number)}: {_words(error)}") from error
+        self._await(job, len(job.steps))
+
+    def still_there(self) -> None:
+        """Tell the caller's process, once in a while, that this one only waits."""
+        self._begun_run()
+
+    @functools.cached_property
+    def _vast(self) -> _LoadedCubin:
+        functions = ("write_turns", "changed_turns", "mark_unlike", "settle")
+        cubin = nvcc.compiled(VAST, VAST.read_text(encoding="utf-8"), (), functions, self.card.architecture)
+        return _loaded(cubin, self._shared_limit, False)
 
     def close(self) -> None:
         """Leave the context: with one still pushed, PyCUDA ends the process with an abort."""
@@ -187,7 +253,7 @@ class GpuCard:
         is for the caller's process to end.
         """
         host, addresses = self._host(job), self._addresses(job, one)
-        send = partial(self._send, one)
+        send = functools.partial(self._send, one)
         self._begun_run()
         send()
         word = one.plan.word if one.plan.host is None else one.plan.host

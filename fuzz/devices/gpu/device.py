@@ -67,12 +67,12 @@ class GpuDevice:
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; raise only ClaimError or DeviceError."""
-        known = beforehand(job, probe)
+        known = beforehand(probe)
         return known or self._sure(job, probe, lambda: self._worker.run(job, probe))
 
     def ask(self, job: Job, probe: Probe) -> None:
         """Have a job run."""
-        known = beforehand(job, probe)
+        known = beforehand(probe)
         if known is None:
             self._worker.ask(job, probe)
         self._asked.append((job, probe, known))
@@ -105,12 +105,12 @@ class GpuDevice:
 
     def _is_watched(self, job: Job, probe: Probe) -> bool:
         is_wanted = (probe.check and self._sanitize) or (probe.sanitize and is_there())
-        return is_wanted and not any(map(is_host, job.entries))
+        return is_wanted and not job.blocks and not any(map(is_host, job.entries))
 
 
-def beforehand(job: Job, probe: Probe) -> Outcome | None:
-    """What is known of a job before it runs: a card does not say who has stored what, and cannot leave out blocks."""
-    return Outcome() if probe.watch or job.blocks else None
+def beforehand(probe: Probe) -> Outcome | None:
+    """What is known of a job before it runs: a card does not say who has stored what."""
+    return Outcome() if probe.watch else None
 
 
 @functools.cache

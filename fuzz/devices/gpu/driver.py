@@ -18,7 +18,7 @@ CAPABILITY_MAJOR, CAPABILITY_MINOR, VIRTUAL_MEMORY = 75, 76, 102
 MEBIBYTE, GIBIBYTE = 1 << 20, 1 << 30
 OPEN_SIDE = 16 * GIBIBYTE
 """Unmapped addresses on either side of an arena. An int index that wrapped is at most 2^31 elements of 4
-bytes away, half of this, so wherever in a small arena it started, it faults."""
+bytes away, half of this, so wherever in a small arena it started, it faults; of 8 bytes, from the start of an array."""
 LARGEST = 1024 * GIBIBYTE
 
 
@@ -143,22 +143,7 @@ class Arena:
     def __init__(self) -> None:
         if not attribute(VIRTUAL_MEMORY, ctypes.c_int(0)):
             raise DeviceError("this card or driver has no virtual memory management (it needs CUDA 10.2 on Linux)")
-        self._location = _Location(ON_DEVICE, 0)
-        self._prop = _AllocationProp(type=PINNED, location=self._location)
-        granularity = ctypes.c_size_t()
-        call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(self._prop), 0)
-        self._granularity = granularity.value
-        address = ctypes.c_uint64()
-        span = ctypes.c_size_t(OPEN_SIDE + LARGEST + OPEN_SIDE)
-        call(
-            "cuMemAddressReserve",
-            ctypes.byref(address),
-            span,
-            ctypes.c_size_t(0),
-            ctypes.c_uint64(0),
-            ctypes.c_uint64(0),
-        )
-        self.base = address.value + OPEN_SIDE
+        self.base = _reserved(OPEN_SIDE + LARGEST + OPEN_SIDE) + OPEN_SIDE
         self.capacity = 0
 
     def hold(self, nbytes: int) -> None:
@@ -166,12 +151,68 @@ class Arena:
         if nbytes <= self.capacity:
             return
         wanted = max(nbytes - self.capacity, min(max(self.capacity, 32 * MEBIBYTE), GIBIBYTE))
-        size = ctypes.c_size_t(-(-wanted // self._granularity) * self._granularity)
-        if self.capacity + size.value > LARGEST:
+        size = in_pages(wanted)
+        if self.capacity + size > LARGEST:
             raise OutOfMemory(f"a job of {nbytes} bytes is beyond the {LARGEST >> 30} GiB that are addressed at once")
-        handle, end = ctypes.c_uint64(), ctypes.c_uint64(self.base + self.capacity)
-        call("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(self._prop), ctypes.c_uint64(0))
-        call("cuMemMap", end, size, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))
-        access = _AccessDesc(self._location, READ_WRITE)
-        call("cuMemSetAccess", end, size, ctypes.byref(access), ctypes.c_size_t(1))
-        self.capacity += size.value
+        _map(self.base + self.capacity, size)
+        self.capacity += size
+
+
+class OwnMemory:
+    """Memory of the card for one array, with nothing mapped on either side as far as an int index reaches.
+
+    It needs a current context; `close` gives it back.
+    """
+
+    def __init__(self, nbytes: int) -> None:
+        self.size = in_pages(max(nbytes, 1))
+        self._span = OPEN_SIDE + self.size + OPEN_SIDE
+        self.base = _reserved(self._span) + OPEN_SIDE
+        try:
+            self._handle = _map(self.base, self.size)
+        except (OutOfMemory, DeviceError):
+            self._free()
+            raise
+
+    def close(self) -> None:
+        """Give the memory back, and its addresses."""
+        call("cuMemUnmap", ctypes.c_uint64(self.base), ctypes.c_size_t(self.size))
+        call("cuMemRelease", self._handle)
+        self._free()
+
+    def _free(self) -> None:
+        call("cuMemAddressFree", ctypes.c_uint64(self.base - OPEN_SIDE), ctypes.c_size_t(self._span))
+
+
+def paint(address: int, words: int, word: int, stream: int) -> None:
+    """Write a word over and over, behind what the stream already does."""
+    given = (ctypes.c_uint64(address), ctypes.c_uint(word), ctypes.c_size_t(words), ctypes.c_void_p(stream))
+    call("cuMemsetD32Async", *given)
+
+
+def in_pages(nbytes: int) -> int:
+    """So many bytes of the card are taken for as many as are asked for."""
+    granularity = ctypes.c_size_t()
+    call("cuMemGetAllocationGranularity", ctypes.byref(granularity), ctypes.byref(_on_card()), 0)
+    return -(-nbytes // granularity.value) * granularity.value
+
+
+def _on_card() -> _AllocationProp:
+    return _AllocationProp(type=PINNED, location=_Location(ON_DEVICE, 0))
+
+
+def _reserved(span: int) -> int:
+    """The first of so many addresses, where nothing is mapped."""
+    address, none = ctypes.c_uint64(), ctypes.c_uint64(0)
+    call("cuMemAddressReserve", ctypes.byref(address), ctypes.c_size_t(span), ctypes.c_size_t(0), none, none)
+    return address.value
+
+
+def _map(address: int, nbytes: int) -> ctypes.c_uint64:
+    """Memory of the card at these addresses, or OutOfMemory; it is what cuMemRelease is to be given."""
+    handle, begin, size = ctypes.c_uint64(), ctypes.c_uint64(address), ctypes.c_size_t(nbytes)
+    call("cuMemCreate", ctypes.byref(handle), size, ctypes.byref(_on_card()), ctypes.c_uint64(0))
+    call("cuMemMap", begin, size, ctypes.c_size_t(0), handle, ctypes.c_uint64(0))
+    access = _AccessDesc(_Location(ON_DEVICE, 0), READ_WRITE)
+    call("cuMemSetAccess", begin, size, ctypes.byref(access), ctypes.c_size_t(1))
+    return handle

@@ -1,0 +1,75 @@
+// Arrays of more than 2^31 elements on a card: filled there, and looked at there, since no host copies 8 GB a trial.
+//
+// An array lies as [outer, rows, inner]: row r has `length` = outer * inner elements, and element e of it stands at
+// (e / inner * rows + r) * inner + e % inner. All inputs of row r are those of row r % KINDS (fuzz/devices/vast.py), so
+// that rows of one kind may have one answer, and what a row answers is compared with a judged row of its kind, bit for
+// bit. Everything is counted in 64 bits. Elements have 2, 4 or 8 bytes.
+
+typedef unsigned long long Bits;
+constexpr long long KINDS = 7;
+
+__device__ long long place(long long row, long long e, long long rows, long long inner) {
+    return (e / inner * rows + row) * inner + e % inner;
+}
+
+__device__ Bits bits(const void *array, long long at, int size) {
+    if (size == 2) return static_cast<const unsigned short *>(array)[at];
+    if (size == 4) return static_cast<const unsigned *>(array)[at];
+    return static_cast<const Bits *>(array)[at];
+}
+
+// What an input holds at a place of memory: `one`, the bits of 1, in every second to eighth column by the kind, else 0.
+__device__ Bits given(long long at, long long rows, long long inner, Bits one) {
+    const long long row = at / inner % rows, e = at / inner / rows * inner + at % inner;
+    return e % (2 + row % KINDS) == 0 ? one : 0;
+}
+
+extern "C" __global__ void write_turns(void *array, long long length, long long rows, long long inner, int size, Bits one) {
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x, elements = length * rows;
+    for (long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; at < elements; at += step) {
+        const Bits value = given(at, rows, inner, one);
+        if (size == 2) static_cast<unsigned short *>(array)[at] = static_cast<unsigned short>(value);
+        else if (size == 4) static_cast<unsigned *>(array)[at] = static_cast<unsigned>(value);
+        else static_cast<Bits *>(array)[at] = value;
+    }
+}
+
+// found: the first place of an input that no longer holds what it was given; it comes as a number above all places.
+extern "C" __global__ void changed_turns(const void *array, long long length, long long rows, long long inner, int size,
+                                         Bits one, Bits *found) {
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x, elements = length * rows;
+    for (long long at = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; at < elements; at += step) {
+        if (bits(array, at, size) != given(at, rows, inner, one)) atomicMin(found, static_cast<Bits>(at));
+    }
+}
+
+// unlike[r] becomes 1 where row r of an output has other bits than the row like[r % KINDS]; a row that is settled, or
+// whose kind has no row to be compared with (-1), is left alone. One block a row; the grid goes round.
+extern "C" __global__ void mark_unlike(const void *array, long long length, long long rows, long long inner, int size,
+                                       const long long *like, const unsigned char *settled, unsigned char *unlike) {
+    for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
+        const long long other = like[row % KINDS];
+        if (settled[row] || other < 0) continue;
+        bool differs = false;
+        for (long long e = threadIdx.x; e < length && !differs; e += blockDim.x) {
+            differs = bits(array, place(row, e, rows, inner), size) != bits(array, place(other, e, rows, inner), size);
+        }
+        if (__syncthreads_or(differs) && threadIdx.x == 0) unlike[row] = 1;
+    }
+}
+
+// A row that is like its row in every output is settled; the others are counted, and of each kind the first is found.
+extern "C" __global__ void settle(long long rows, const long long *like, unsigned char *settled, unsigned char *unlike,
+                                  Bits *first, Bits *count) {
+    const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+    for (long long row = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; row < rows; row += step) {
+        if (settled[row]) continue;
+        if (like[row % KINDS] >= 0 && !unlike[row]) {
+            settled[row] = 1;
+            continue;
+        }
+        unlike[row] = 0;
+        atomicMin(first + row % KINDS, static_cast<Bits>(row));
+        atomicAdd(count, 1ull);
+    }
+}

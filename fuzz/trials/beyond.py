@@ -1,0 +1,76 @@
+"""Trials beyond 2^31 elements: what a device is asked for, and the few rows of an answer that the oracle judges.
+
+All rows of a kind have the same inputs, so that an answer which equals a judged row of its kind bit for bit is judged
+with it. Knows cases, claims and verdicts; never how a device finds the rows that are unlike.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.cases.case import Case
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Buffer, Job
+from kfuzz.devices.vast import INT_COUNTS, in_turns, is_vast, sampled
+from kfuzz.oracle.verdict import Verdict
+from kfuzz.search.vast import is_by_block
+
+MOST_ELEMENTS, MOST_ROWS = 1 << 20, 64
+"""Of inputs and answers that are judged: a second or two, and five where an op is dear."""
+
+
+def with_rows(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:
+    """The job as it is run where an array has more than 2^31 elements; as it is where none has, or blocks wait."""
+    if max(prod(buffer.shape) for buffer in job.buffers) <= INT_COUNTS or not is_by_block(kernel):
+        return job
+    buffers = tuple(_told(kernel, case, buffer) for buffer in job.buffers)
+    most = _most_rows(kernel, case, buffers)
+    return replace(job, buffers=buffers, blocks=sampled(job.steps[0].grid, seed), most_rows=most)
+
+
+def _told(kernel: Kernel, case: Case, buffer: Buffer) -> Buffer:
+    """An array with where its rows lie, and whether they are made on the device."""
+    array, roles = kernel.arrays[buffer.name], kernel.roles
+    is_made = bool(array.reads and is_vast(case.arrays[array.reads]) and array.reads not in roles.integers)
+    role = array.writes or array.reads or ""
+    lacking = len({**roles.inputs, **roles.outputs}.get(role, ())) - len(buffer.shape)
+    axis = roles.cut.get(role, -1) - lacking
+    return replace(buffer, rows=axis if axis >= 0 else None, in_turns=is_made)
+
+
+def _most_rows(kernel: Kernel, case: Case, buffers: Sequence[Buffer]) -> int:
+    """So many rows are judged at most: none where one is too long, or needs the whole of a huge array."""
+    whole = [role for role, array in case.arrays.items() if is_vast(array) and role not in kernel.roles.cut]
+    if whole or any(one.is_output and (one.rows is None or one.part is not None) for one in buffers):
+        return 0
+    by_row = [prod(buffer.shape) // max(1, buffer.shape[buffer.rows]) for buffer in buffers if buffer.rows is not None]
+    return min(MOST_ROWS, MOST_ELEMENTS // max(1, sum(by_row)))
+
+
+def given_to(kernel: Kernel, case: Case, rows: Sequence[int]) -> dict[str, NDArray[np.generic]]:
+    """The inputs of these rows, as the kernel holds them."""
+    return kernel.stored({role: _picked(kernel, role, array, rows) for role, array in case.arrays.items()})
+
+
+def _picked(kernel: Kernel, role: str, array: NDArray[np.float32], rows: Sequence[int]) -> NDArray[np.float32]:
+    axis = kernel.roles.cut.get(role)
+    if axis is None:
+        return array
+    if not is_vast(array):
+        return np.take(array, rows, axis)
+    made = in_turns(array.shape, axis, rows)
+    return np.zeros_like(made) if role in kernel.roles.integers else made
+
+
+def located(verdict: Verdict, answers: Mapping[str, NDArray[np.generic]], rows: Sequence[int]) -> Verdict:
+    """A verdict on these rows with the numbers that they have among all."""
+    worst, extent = verdict.worst, verdict.extent
+    if worst is None or extent is None:
+        return verdict
+    each = prod(answers[worst.output].shape[1:-1])  # as the oracle numbers rows: of one place those of a head, say
+    told = tuple(rows[row // each] * each + row % each for row in extent.rows)
+    index = (rows[worst.index[0]], *worst.index[1:])
+    return replace(verdict, worst=replace(worst, index=index), extent=replace(extent, rows=told), picture=None)
