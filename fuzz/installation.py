@@ -10,6 +10,8 @@ from urllib.request import url2pathname
 from kfuzz.printable import one_line
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+ANYWHERE = "path/to/kfuzz"
+"""A checkout or a wheel, as the README has it: the name alone would be somebody else's package."""
 
 
 def install_line(extra: str = "") -> str:
@@ -18,6 +20,21 @@ def install_line(extra: str = "") -> str:
         told = metadata.distribution("kfuzz").read_text("direct_url.json")
     except metadata.PackageNotFoundError:
         told = None
-    url = json.loads(told)["url"] if told else str(CHECKOUT)
-    place = url2pathname(urlsplit(url).path) if url.startswith("file:") else url
-    return f"python -m pip install {shlex.quote(one_line(place) + (f'[{extra}]' if extra else ''))}"
+    return line_of(told, CHECKOUT, extra)
+
+
+def line_of(told: str | None, checkout: Path, extra: str) -> str:
+    """The same from what the installer has written down, direct_url.json, or else from the checkout that runs."""
+    extras = f"[{extra}]" if extra else ""
+    if told is None:
+        what = f"{checkout if (checkout / 'pyproject.toml').is_file() else ANYWHERE}{extras}"
+    else:
+        origin = json.loads(told)
+        url, version = origin["url"], origin.get("vcs_info")
+        if version:
+            what = f"kfuzz{extras} @ {version['vcs']}+{url}@{version['commit_id']}"
+        elif url.startswith("file:"):
+            what = f"{url2pathname(urlsplit(url).path)}{extras}"
+        else:
+            what = f"kfuzz{extras} @ {url}"
+    return f"python -m pip install {shlex.quote(one_line(what))}"

@@ -26,6 +26,7 @@ from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.gpu import driver, nvcc, sanitizer
 from kfuzz.exit_codes import COULD_NOT
 from kfuzz.find.device import NAMES, open_device
+from kfuzz.installation import install_line
 
 PYPROJECT = Path(__file__).resolve().parent.parent.parent / "pyproject.toml"
 SPECIMEN = KERNELS / "softmax" / "three_pass_thread.cu"
@@ -67,7 +68,8 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
 
 
 def packages() -> Iterator[Check]:
-    """The packages that kfuzz needs, and pycuda, which only the gpu needs."""
+    """kfuzz and how it is installed elsewhere; the packages that it needs, and pycuda, which only the gpu needs."""
+    yield Check("kfuzz", f"the same elsewhere: {install_line()}")
     for name in (*required(), "pycuda"):
         try:
             yield Check(name, metadata.version(name))
