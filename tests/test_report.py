@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from kfuzz.campaign.blocks import counted
 from kfuzz.campaign.campaign import run_campaign
 from kfuzz.campaign.events import Found, GaveUp, Tried
 from kfuzz.campaign.options import Options
@@ -21,6 +22,7 @@ from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError, Record, case_of
 from kfuzz.claims.kernel import KERNELS, discover
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.gpu.vast import DOES_NOT_FIT
 from kfuzz.oracle.verdict import Extent, Worst
 from kfuzz.printable import printable
 from kfuzz.trials.defect import Defect, Scene
@@ -418,3 +420,7 @@ def test_the_report_says_how_far_up_each_axis_was_tried(found: Report) -> None:
     ends = {name: axis.hi for name, axis in one.kernel.axes.items()}
     assert summary.sizes_line(replace(one, progress=replace(one.progress, largest=ends))) == ""
     assert list(summary.sizes(found)) == [summary.sizes_line(each) for each in found.kernels]
+    short = replace(one, progress=replace(one.progress, reasons={counted(DOES_NOT_FIT), "sums may overflow"}))
+    assert summary.sizes_line(short) == (
+        f"{summary.sizes_line(one)}; beyond 2^31 elements: the arrays do not fit on the card as it is now"
+    )

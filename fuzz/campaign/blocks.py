@@ -222,7 +222,7 @@ def counted(reason: str) -> str:
     """A reason without its numbers, so that one is told once; the line that refuses stays."""
     line = re.match(r"refused: (?:line \d+: )?", reason)
     kept = line[0] if line else ""
-    return kept + re.sub(r"\d+ ", "", reason[len(kept) :])
+    return kept + re.sub(r"(?<![\d^])\d+ ", "", reason[len(kept) :])
 
 
 def _seen(kernel: Kernel, case: Case, defect: Defect, known: dict[str, int], device: Device, probe: Probe) -> Shown:

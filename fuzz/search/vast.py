@@ -16,11 +16,13 @@ from kfuzz.devices import ClaimError, is_host
 from kfuzz.devices.cuda_text import blanked
 from kfuzz.devices.headers import sources
 from kfuzz.devices.vast import INT_COUNTS, KINDS, LEAST, unfilled
-from kfuzz.search.choose import Choose
-from kfuzz.search.large import most_blocks
+from kfuzz.search.choose import Choose, one_of
+from kfuzz.search.large import additions, most_blocks
 
 MARGIN = INT_COUNTS // 32
 """So many elements lie beyond 2^31: some of the last blocks have no others."""
+MOST_ADDITIONS = 1 << 20
+"""Of one thread: what a block does in a second or two, also on a card."""
 OF_EACH_ROW = 1 << 15
 """Elements of a row, where the claim allows: enough that 2^31 of them are no more rows than a grid may have in y."""
 TURNS = tuple(Band(edits=(Edit(0, -1, bits_of(1.0), every=2 + kind),)) for kind in range(KINDS))
@@ -39,6 +41,7 @@ def vast_size(kernel: Kernel, choose: Choose) -> tuple[dict[str, int], dict[str,
         return None
     most = most_blocks(kernel)
     row = choose(0, 7)
+    every = []
     for axes in _candidates(kernel, OF_EACH_ROW + row):
         found = kernel.where.near({**axes, **most}, tuple(kernel.tune)) if kernel.where else {**axes, **most}
         if found is None:
@@ -47,12 +50,16 @@ def vast_size(kernel: Kernel, choose: Choose) -> tuple[dict[str, int], dict[str,
         try:
             sizes = kernel.sizes(axes, tune)
             shapes = shapes_of(kernel, sizes)
-            is_large = max(map(prod, shapes.values())) > INT_COUNTS
-            if is_large and kernel.admits(axes) and len(steps_of(kernel, sizes, shapes)) == 1:
-                return axes, tune
+            is_large = max(map(prod, shapes.values())) > INT_COUNTS and kernel.admits(axes)
+            if (
+                is_large
+                and len(steps_of(kernel, sizes, shapes)) == 1
+                and additions(kernel, axes, tune) <= MOST_ADDITIONS
+            ):
+                every.append((axes, tune))
         except ClaimError:
             continue
-    return None
+    return one_of(choose, every) if every else None
 
 
 def is_by_block(kernel: Kernel) -> bool:

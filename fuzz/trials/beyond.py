@@ -18,8 +18,8 @@ from kfuzz.devices.vast import INT_COUNTS, in_turns, is_vast, sampled
 from kfuzz.oracle.verdict import Verdict
 from kfuzz.search.vast import is_by_block
 
-MOST_ELEMENTS, MOST_ROWS = 1 << 20, 64
-"""Of inputs and answers that are judged: a second or two, and five where an op is dear."""
+MOST_ELEMENTS, MOST_ROWS = 1 << 22, 64
+"""Of inputs and answers that are judged: a second, and a few where an op is dear."""
 
 
 def with_rows(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:

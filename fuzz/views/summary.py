@@ -11,6 +11,7 @@ from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.devices.vast import UNTRIED
 from kfuzz.views.claims import claim_notes
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.listing import shown_size
@@ -127,7 +128,9 @@ def sizes_line(result: KernelResult) -> str:
         for name, axis in axes.items()
         if (tried := largest.get(name, 0)) < axis.hi
     ]
-    return f"not tried: {result.kernel.name}: {', '.join(beyond)}" if beyond else ""
+    why = [reason.removeprefix(UNTRIED) for reason in sorted(result.progress.reasons) if reason.startswith(UNTRIED)]
+    told = f"; beyond 2^31 elements{'; '.join(why)}" if why else ""
+    return f"not tried: {result.kernel.name}: {', '.join(beyond)}{told}" if beyond else ""
 
 
 def untried(report: Report) -> str:

@@ -107,13 +107,13 @@ class GpuCard:
         except Fault as fault:
             self.is_spent = True
             if job.blocks and fault.finding.kind == "hang":  # with so much to do it may only be slow
-                return Outcome(notes=(f"not tried beyond 2^31 elements: {fault.finding.message}",), ended=True)
+                return Outcome(notes=(vast.TOO_SLOW,), ended=True)
             found = vast.overflowing(job, fault.finding) if job.blocks else fault.finding
             return Outcome(findings=(found,), ended=True)
         except (driver.OutOfMemory, cuda.MemoryError) as error:
             message = f"too large for this {self.card.name} as it is now: {error}"
             if job.blocks:
-                return Outcome(notes=(f"not tried beyond 2^31 elements: {message}",))
+                return Outcome(notes=(vast.DOES_NOT_FIT,))
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
         except cuda.Error as error:
             self.is_spent = True

@@ -23,10 +23,12 @@ from numpy.typing import NDArray
 from kfuzz.devices import DTYPES, Buffer, Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.gpu.experiments import Fault
 from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, POISONS, SCRATCH, Bytes, nbytes, offsets
-from kfuzz.devices.vast import INT_COUNTS, KINDS
+from kfuzz.devices.vast import INT_COUNTS, KINDS, UNTRIED
 
 LEFT = 1 << 30
 """Bytes of the card that are left to whoever else works on it."""
+DOES_NOT_FIT = f"{UNTRIED}: the arrays do not fit on the card as it is now"
+TOO_SLOW = f"{UNTRIED}: it had not ended after ten seconds, and may only be slow"
 NOWHERE = (1 << 64) - 1
 NAP = 0.05
 MOST_SECONDS = 10.0
@@ -99,10 +101,8 @@ class _Placed:
 def examined(job: Job, probe: Probe, card: VastCard) -> Outcome:
     """Run a whole grid on real arrays, twice with other poison; what of it nobody can judge is in the notes."""
     with _alone(card):
-        wanted, free = sum(card.room(_needed(buffer)) for buffer in job.buffers), card.free()
-        if wanted + LEFT > free:
-            told = f"the arrays take {wanted / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB of the card are free"
-            return Outcome(notes=(f"not tried beyond 2^31 elements: {told}",))
+        if sum(card.room(_needed(buffer)) for buffer in job.buffers) + LEFT > card.free():
+            return Outcome(notes=(DOES_NOT_FIT,))
         rounds: list[list[int]] = []
         with contextlib.ExitStack() as stack:
             held = [_open(stack, card, _needed(buffer)) for buffer in job.buffers]
@@ -168,7 +168,7 @@ def _run(
     run = Run(label, {one.buffer.name: _picked(card, one, rows) for one in outputs} if rows else {}, seconds, rows)
     if not rows:
         return run, findings, ["answers of so large a row, or that need a whole huge array, are not judged"]
-    return run, findings, [f"{left} rows are like none of the {len(rows)} that are judged"] if left else []
+    return run, findings, [f"{left} rows are like none of those judged"] if left else []
 
 
 def _start(held: Held, size: int, distance: int, at_end: bool) -> int:
