@@ -65,6 +65,15 @@ def test_another_source_or_flag_is_another_library(folder: Path) -> None:
     assert len(libraries(folder)) == 3
 
 
+def test_macros_of_the_author_meet_his_text_alone(folder: Path) -> None:
+    names = ("-DA", "-DB=2", "-DC=", "-DT(x)=(B*x)", "-DN=4", "-Di=1", "-Dvalue=x", "-DM=1", "-UM")
+    body = "#if !defined(M) && A == 1\nC y[threadIdx.x] = T(x[threadIdx.x]);\n#endif\n"
+    text = f"__global__ void k(float *y, const float *x) {{\n{body}}}\n"
+    before = set((folder / "cpu").glob("front-*"))
+    assert is_right(doubling(text, flags=names))
+    assert set((folder / "cpu").glob("front-*")) == before  # one precompiled header does for all
+
+
 @pytest.mark.parametrize("damage", [b"", b"no library at all", None])
 def test_a_damaged_library_is_built_anew(folder: Path, damage: bytes | None) -> None:
     assert is_right(doubling())

@@ -259,6 +259,16 @@ def test_what_is_no_program_is_refused_in_a_line(words: list[str], told: str) ->
         parse(words)
 
 
+@pytest.mark.soak
+def test_macros_and_files_of_the_command_line_come_behind_our_headers(tmp_path: Path) -> None:
+    (tmp_path / "own.h").write_text("#define E (B + 1)\n")
+    (tmp_path / "one.cu").write_text("int main() { return A + B + E + T(4) - 14; }\n#ifndef N\n#error N\n#endif\n")
+    words = ["check", "-DA", "-DB=2", "-DN", "-DT(x)=(2*x)", "-include", "own.h", "one.cu"]
+    done = kfuzz(*words, "--json", "-", cwd=tmp_path)
+    assert "exit code" not in done.stderr, done.stderr
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.slow
 def test_mistakes_are_told_in_the_compilers_words_under_the_authors_names(tmp_path: Path) -> None:
     (tmp_path / "no.cu").write_text("int main() { return missing(); }\n")

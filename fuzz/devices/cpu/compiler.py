@@ -18,6 +18,8 @@ from kfuzz.devices.cpu.toolchain import (
     FRONTS,
     HOME,
     INCLUDES,
+    before_front,
+    behind_front,
     environment,
     find,
     identity,
@@ -119,8 +121,8 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
 
         def compiled(front: str, what: Unit) -> subprocess.CompletedProcess[str]:
             command = [
-                *(compiler, *option_words(compiler, flavour, chosen, with_host)),
-                *("-include", front, *INCLUDES, "-iquote", str(folder)),
+                *(compiler, *option_words(compiler, flavour, before_front(chosen), with_host)),
+                *("-include", front, *behind_front(chosen, folder), *INCLUDES, "-iquote", str(folder)),
                 *("-iquote", str(job.path.parent), "-idirafter", str(empty), "-MMD", "-MF", str(depends), *LINK),
                 *("-x", "c++", str(what.write(folder)), "-x", "none", *copies, "-o", str(made)),
                 *(HOST_LIBRARIES if with_host else LIBRARIES),

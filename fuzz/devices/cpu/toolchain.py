@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ OF_PROGRAMS = HOME / "host" / "program.cpp"
 FRONTS = ("cuda_on_cpu.h", "cuda_on_cpu_host.h", "cuda_on_cpu_torch.h")
 """In front of every kernel file; the second where host functions are compiled, too, the third where these use torch."""
 INCLUDES = ("-I", str(HOME / "include"), "-I", str(HOME / "host" / "include"))
-AUTHORS = re.compile(r"-I|-[DU](?!__CUDA|CUDA_|NDEBUG|_)")
+MACRO = re.compile(r"-([DU])(?!CUDA_|NDEBUG|_)([^=]+)(=?)(.*)", re.DOTALL)
+"""The author's own: no header of ours asks for it, and none is to see it (-DB=16 is a name that they use)."""
 INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
 GUARD = "guard variable"
 """How the symbol begins that says whether the constructors of a __shared__ array of a class have run."""
@@ -156,9 +158,10 @@ def environment(folder: Path) -> dict[str, str]:
 def precompiled(compiler: str, flavour: Flavour, chosen: Flags, front: int) -> Path:
     """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits.
 
-    A macro of the author's that nothing in the header uses is none of its concern: one form does for all of these.
+    Folders and macros of the author's are none of its concern: one form does for all of these.
     """
-    chosen = replace(chosen, passed=tuple(one for one in chosen.passed if not AUTHORS.match(one)))
+    passed = tuple(one for one in before_front(chosen).passed if not one.startswith("-I"))
+    chosen = replace(chosen, passed=passed)
     chosen_options = option_words(compiler, flavour, chosen, bool(front))
     folder = f"cpu/front-{cache.key(identity(compiler), own_digest(), FRONTS[front], *chosen_options)[:32]}"
     header = cache.folder() / folder / "front.h"
@@ -177,6 +180,26 @@ def precompiled(compiler: str, flavour: Flavour, chosen: Flags, front: int) -> P
         with contextlib.suppress(OSError):
             os.utime(one)  # as cache.fetch does
     return header
+
+
+def before_front(chosen: Flags) -> Flags:
+    """Without what belongs behind the header in front: the author's macros, and files that he has included."""
+    words = zip((None, *chosen.passed), chosen.passed, strict=False)
+    kept = (one for last, one in words if "-include" not in (last, one) and not MACRO.fullmatch(one))
+    return replace(chosen, passed=tuple(kept))
+
+
+def behind_front(chosen: Flags, folder: Path) -> list[str]:
+    """The words for what `before_front` leaves out, in its order: macros, and then files."""
+    macros = [found.groups() for one in chosen.passed if (found := MACRO.fullmatch(one))]
+    lines = [
+        f"#define {n} {v if has_value else '1'}" if word == "D" else f"#undef {n}" for word, n, has_value, v in macros
+    ]
+    files = [word for last, one in pairwise(chosen.passed) if last == "-include" for word in (last, one)]
+    if not lines:
+        return files
+    (folder / "macros.h").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return ["-include", str(folder / "macros.h"), *files]
 
 
 def layout(path: Path) -> dict[str, Any]:

@@ -23,6 +23,8 @@ from kfuzz.devices.cpu.toolchain import (
     FRONTS,
     HOME,
     INCLUDES,
+    before_front,
+    behind_front,
     environment,
     find,
     identity,
@@ -137,8 +139,9 @@ def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flav
         empty = empty_files(folder, unit.missing)
         for front in (str(header), FRONTS[FRONT]):  # the second where the precompiled one is damaged
             command = [
-                *(compiler, *option_words(compiler, flavour, chosen, with_host=True), "-pipe", "-include", front),
-                *(*INCLUDES, "-iquote", str(folder), "-iquote", str(path.parent), "-idirafter", str(empty)),
+                *(compiler, *option_words(compiler, flavour, before_front(chosen), with_host=True), "-pipe"),
+                *("-include", front, *behind_front(chosen, folder), *INCLUDES),
+                *("-iquote", str(folder), "-iquote", str(path.parent), "-idirafter", str(empty)),
                 *("-MMD", "-MF", str(depends), "-c", "-x", "c++", str(unit.write(folder)), "-o", str(made)),
             ]
             done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
