@@ -63,6 +63,7 @@ ENUMS: dict[str, dict[str, int]] = {
         "callback": abi.OF_CALLBACK,
         "allocation": abi.OF_ALLOCATION,
         "freeing": abi.OF_FREEING,
+        "operation": abi.OF_OPERATION,
     },
     "Traits": {
         "is_atomic": abi.IS_ATOMIC,

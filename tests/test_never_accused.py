@@ -8,6 +8,7 @@
 | the shim is not torch              | pairs/*_of_a_view, and REFUSED_BY_THE_SHIM beside what it does               |
 | functions that a kernel may call   | pairs/marked_by_a_macro                                                      |
 | what outlives a call               | pairs/workspace_*, known_by_its_place, result_of_its_own, set_up_once        |
+| torch's own operations             | pairs/ops_*, kernel_beside_a_guard, number_read_too_early                    |
 """
 
 import random

@@ -34,6 +34,7 @@ from kfuzz.devices.cpu.abi import (
     OF_EARLIER_CALL,
     OF_FREEING,
     OF_KERNEL,
+    OF_OPERATION,
     OF_SET,
     OF_THE_HOST,
     ON_HEAP,
@@ -284,9 +285,11 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
     seen = NAMES[raw.kind]
     kind, severity, doubt = SEEN[seen]
     left_behind, of_host = seen in LEFT_BEHIND, seen in OF_HOST or raw.work != OF_KERNEL
-    line = None if left_behind else raw.line or lines.of(raw.pc)
-    other = None if left_behind else raw.other_line or lines.of(raw.other_pc)
     launch, array, index = scene.launch(raw), *_place(raw, scene)
+    line = None if left_behind else raw.line or lines.of(raw.pc) or _asked_in(raw.work, launch, lines)
+    other = None if left_behind else raw.other_line or lines.of(raw.other_pc)
+    if other is None and raw.other_launched < len(scene.launches):
+        other = _asked_in(raw.other_work, scene.launches[raw.other_launched], lines)
     is_freed = raw.place == IN_BUFFER and _was_freed(seen, raw, scene)
     (file, line), (other_file, other) = (in_file(scene.library, number) for number in (line, other))
     finding = Finding(
@@ -313,6 +316,12 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
         in_shared = raw.place in (IN_STATIC_SHARED, IN_DYNAMIC_SHARED)
         race = Race(raw.relation, *traits, bool(raw.writes), bool(raw.other_writes), with_host, in_shared)
     return Sight(finding, doubt, not left_behind, seen == "partly_uninitialised", race)
+
+
+def _asked_in(work: int, launch: LaunchShape, lines: Lines) -> int | None:
+    """The author's line that asks for an operation of torch's."""
+    calls = launch.calls if work == OF_OPERATION else ()
+    return next((line for address in calls for _, line in lines.chain(address)), None)
 
 
 def _of_claim(found: Finding) -> Finding:
@@ -487,6 +496,7 @@ WORK = {
     OF_CALLBACK: "a host function on a stream",
     OF_ALLOCATION: "cudaMallocAsync",
     OF_FREEING: "cudaFreeAsync",
+    OF_OPERATION: "an operation of torch's",
 }
 """Who makes an access that no thread of a kernel makes."""
 

@@ -95,7 +95,8 @@ def program_objects(compiler: str, flavour: Flavour) -> list[str]:
 def _torch_object(compiler: str, source: Path) -> Path:
     """A part of torch's shim, in which no access is looked at."""
     name = f"cpu/torch-{source.stem}-{cache.key(identity(compiler), own_digest())[:32]}.o"
-    return _kept(name, lambda made: _compile_own(compiler, made, "-fexceptions", "-frtti", "-c", str(source)))
+    words = ("-fexceptions", "-frtti", "-fno-omit-frame-pointer", "-c", str(source))
+    return _kept(name, lambda made: _compile_own(compiler, made, *words))
 
 
 def _object(compiler: str, flavour: Flavour, source: Path) -> Path:

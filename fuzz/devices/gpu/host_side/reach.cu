@@ -17,10 +17,23 @@ Reached::Reached(const Tensor &tensor, bool writes) : data_(static_cast<char *>(
 }
 
 Reached::~Reached() {
-  if (theirs_) cudaMemcpy(theirs_, copied_.data(), copied_.size(), cudaMemcpyHostToDevice);
+  if (!theirs_) return;
+  cudaMemcpy(theirs_, copied_.data(), copied_.size(), cudaMemcpyHostToDevice);
+  cudaDeviceSynchronize();  // a copy from pageable memory may return when that is staged
 }
 
 void release(void *memory) { cuda_on_cpu_release(memory); }
-void has_written(const Tensor &) {}
 
 }  // namespace at
+
+static thread_local cudaStream_t current;
+CUDA_ON_CPU_IMPORT cudaStream_t cuda_on_cpu_current_stream() { return current; }
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_set_current_stream(cudaStream_t stream) { current = stream; }
+CUDA_ON_CPU_IMPORT cudaStream_t cuda_on_cpu_pool_stream(int is_urgent) {
+  constexpr unsigned int size = 32;  // of each priority, as torch has it
+  static cudaStream_t pool[2][size];
+  static unsigned int taken[2];
+  cudaStream_t &one = pool[is_urgent][taken[is_urgent]++ % size];
+  if (!one) C10_CUDA_CHECK(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
+  return one;
+}

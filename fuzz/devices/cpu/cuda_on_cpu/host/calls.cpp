@@ -20,7 +20,6 @@ namespace cuda_on_cpu {
 namespace {
 
 bool running_host;
-int reaches;  // operations of torch's that are under way: they reach device memory, and are not looked at
 cudaError_t last_error;
 char refusal[1024];
 int silenced[2] = {-1, -1};  // what standard output and error were
@@ -47,27 +46,27 @@ void speak() {
   }
 }
 
+}  // namespace
+
 void enter_host(bool enter) {
   running_host = enter;
   checker_pauses(enter);
-  host_reaches(!enter || reaches);
+  host_reaches(!enter);
 }
-
-}  // namespace
 
 bool in_host() { return running_host; }
 void faults_are_the_hosts(bool are) { running_host = are; }
-void host_reaches(bool reaches_now) { allow_device_memory(reaches_now || reaches || !running_host); }
+void host_reaches(bool reaches_now) { allow_device_memory(reaches_now || is_in_operation() || !running_host); }
 
 void call_host(const Step &step) {
   void *args[max_args];
   uint64_t values[max_args];
   bind_arguments(step, args, values);
   last_error = cudaSuccess;
-  reaches = 0;
   if (!run->step) {
     forget_launches();
     forget_handles();
+    forget_operations();
     forget_work();
   }
   silence();
@@ -80,7 +79,7 @@ void call_host(const Step &step) {
 }
 
 void leave_host() {
-  reaches = 0;
+  forget_operations();
   if (running_host) enter_host(false);
   speak();
 }
@@ -134,16 +133,6 @@ CUDA_ON_CPU_API cudaError_t cudaPeekAtLastError() {
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why) { host_refuses(why); }
-
-CUDA_ON_CPU_API void cuda_on_cpu_host_reaches(int more) {
-  if (more > 0) host_waits_for_all();
-  reaches += more;
-  host_reaches(reaches);
-}
-
-CUDA_ON_CPU_API void cuda_on_cpu_host_wrote(void *data, size_t bytes) {
-  if (run->check && is_device_memory(data)) host_has_written(reinterpret_cast<uintptr_t>(data), bytes);
-}
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_gives(const void *data, int type, int rank, const int64_t *sizes) {
   if (run->given_count == max_given || rank > static_cast<int>(max_rank)) host_refuses("kfuzz: too many results");

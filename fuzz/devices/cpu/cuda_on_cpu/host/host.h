@@ -18,6 +18,8 @@ void call_host(const Step &step);
 void leave_host();
 bool in_host();
 
+// The host's own code begins, or goes on; or what it has asked for does, which is looked at.
+void enter_host(bool enter);
 // Whether the host may touch device memory for now: a copy of the API's own, or an operation of torch's.
 void host_reaches(bool reaches_now);
 // While the runtime touches the host's own memory for it.
@@ -93,9 +95,14 @@ cudaError_t capture_wait(cudaStream_t stream, const CapturedEvent &event);
 void forget_captures();
 Timeline lane_of_graph();  // from graphs.cpp: of the node that is being done; the host's, which is none, where none is
 
-// From memory.cpp, for the nodes of graphs.
+// From memory.cpp, for tensors, and for the nodes of graphs.
+void free_at_once(void *memory);
 cudaError_t copy_on(cudaStream_t stream, const cudaMemcpy3DParms &asked, int line, const void *back);
 cudaError_t set_on(cudaStream_t stream, const cudaMemsetParams &asked, int line, const void *back);
+
+// From operations.cpp.
+void forget_operations();
+bool is_in_operation();
 
 // From launches.cpp. What a launch is given besides its kernel; `frame` is of whoever was asked for it.
 struct LaunchAsked {
@@ -109,6 +116,7 @@ struct LaunchAsked {
 };
 cudaError_t launch_by_address(const void *kernel, void **arguments, const LaunchAsked &asked);
 void **arguments_of(const Again &launch);  // where they are kept; null of a launch by <<<>>>
+void write_down(const Launched &launched);  // becomes the one that is under way
 bool set_clusters(const Again &launch, ClusterSides cluster);
 void forget_launches();
 void report_unseen_refusals();

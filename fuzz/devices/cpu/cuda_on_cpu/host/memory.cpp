@@ -190,6 +190,13 @@ static bool placed_again(Buffer &b) {
   return true;
 }
 
+static void free_array(Buffer &b, int line) {
+  b.flags |= is_freed;
+  b.freed_line = static_cast<uint32_t>(line);
+  fill(b.address, b.bytes, run->poison, sizeof run->poison);
+  if (run->check) unmark_array(b);
+}
+
 // Memory that is freed on a stream may be in use on another one; cudaFree waits for all of them.
 static cudaError_t freed(void *memory, const Asked &by) {
   if (!memory) return cudaSuccess;
@@ -205,11 +212,15 @@ static cudaError_t freed(void *memory, const Asked &by) {
     fill(b->address, b->bytes, run->poison, sizeof run->poison);
     checker_has_moved();
   }
-  b->flags |= is_freed;
-  b->freed_line = static_cast<uint32_t>(by.line);
-  fill(b->address, b->bytes, run->poison, sizeof run->poison);
-  if (run->check) unmark_array(*b);
+  free_array(*b, by.line);
   return cudaSuccess;
+}
+
+void free_at_once(void *memory) {
+  Buffer *b = device_array_at(memory);
+  if (!b || b->flags & is_freed) return;
+  Within runtime;
+  free_array(*b, 0);
 }
 
 }  // namespace cuda_on_cpu

@@ -171,7 +171,7 @@ enum Assume : uint32_t {
 };
 
 // What a piece of the host's work is (work.h).
-enum class Work : uint32_t { kernel, copy, set, host, callback, allocation, freeing };
+enum class Work : uint32_t { kernel, copy, set, host, callback, allocation, freeing, operation };
 
 enum class Place : uint32_t { nowhere, buffer, static_shared, dynamic_shared, global_variable, heap };
 

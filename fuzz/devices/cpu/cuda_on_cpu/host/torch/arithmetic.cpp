@@ -51,34 +51,11 @@ void store(char *at, ScalarType type, double value) {
   }
 }
 
-// The byte of element number i, in the order of rows, of a tensor with any strides.
-int64_t place(const Tensor &x, int64_t i) {
-  int64_t offset = 0;
-  for (int64_t d = x.dim(); d-- > 0;) {
-    offset += i % x.size(d) * x.stride(d);
-    i /= x.size(d);
-  }
-  return offset * static_cast<int64_t>(x.element_size());
-}
-
 // Every element in turn: `set` is given where it lies, and its number in the order of rows.
 template <class Set>
 void each_of(const Tensor &to, Set set) {
-  {
-    Reached reached(to, true);
-    for (int64_t i = 0; i < to.numel(); i++) set(reached.data() + place(to, i), i);
-  }
-  if (is_dense(to)) return has_written(to);
-  for (int64_t i = 0; i < to.numel(); i++) {
-    Tensor one = to;
-    for (int64_t d = 0, rest = i; d < to.dim(); d++) {
-      int64_t behind = 1;
-      for (int64_t e = d + 1; e < to.dim(); e++) behind *= to.size(e);
-      one = one.narrow(d, rest / behind, 1);
-      rest %= behind;
-    }
-    has_written(one);
-  }
+  Reached reached(to, true);
+  for (int64_t i = 0; i < to.numel(); i++) set(reached.data() + place_of(to, i), i);
 }
 
 template <class Made>
@@ -90,7 +67,7 @@ void fill_by(const Tensor &to, Made made) {
 class Numbers {
  public:
   explicit Numbers(const Tensor &x) : x_(x), reached_(x, false) {}
-  const char *at(int64_t i) const { return reached_.data() + place(x_, i); }
+  const char *at(int64_t i) const { return reached_.data() + place_of(x_, i); }
   double operator[](int64_t i) const { return load(at(i), x_.scalar_type()); }
 
  private:

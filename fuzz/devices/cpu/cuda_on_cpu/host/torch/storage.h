@@ -31,8 +31,8 @@ class Reached {
 };
 
 void release(void *memory);
-void has_written(const Tensor &tensor);  // all of it
-bool is_dense(const Tensor &x);          // no two elements share a place, and none is left out between them
-bool is_by_rows(const Tensor &x);        // no dimension has a longer step than one before it
+int64_t place_of(const Tensor &x, int64_t i);  // the byte of element number i, in the order of rows
+bool is_dense(const Tensor &x);                // no two elements share a place, and none is left out between them
+bool is_by_rows(const Tensor &x);              // no dimension has a longer step than one before it
 
 }  // namespace at

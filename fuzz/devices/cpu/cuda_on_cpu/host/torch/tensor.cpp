@@ -232,6 +232,15 @@ Tensor empty_like(const Tensor &x, const TensorOptions &options, int line) {
                         ": take .contiguous() before"));
 }
 
+int64_t place_of(const Tensor &x, int64_t i) {
+  int64_t offset = 0;
+  for (int64_t d = x.dim(); d-- > 0;) {
+    offset += i % x.size(d) * x.stride(d);
+    i /= x.size(d);
+  }
+  return offset * static_cast<int64_t>(x.element_size());
+}
+
 bool is_by_rows(const Tensor &x) {
   int64_t last = 0;
   for (int64_t d = x.dim(); d-- > 0;) {

@@ -10,3 +10,7 @@ enum CudaOnCpuMemory { cuda_on_cpu_device_memory };
 CUDA_ON_CPU_IMPORT cudaError_t cuda_on_cpu_allocate(void **to, size_t bytes, int kind, int line);
 CUDA_ON_CPU_IMPORT cudaError_t cuda_on_cpu_release(void *memory);
 #endif
+// Of each thread: on which stream torch's own operations are; and the next of the streams that torch keeps.
+CUDA_ON_CPU_IMPORT cudaStream_t cuda_on_cpu_current_stream();
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_set_current_stream(cudaStream_t stream);
+CUDA_ON_CPU_IMPORT cudaStream_t cuda_on_cpu_pool_stream(int is_urgent);

@@ -99,6 +99,8 @@ class Tensor {
   bool is_same(const Tensor &other) const { return storage_ == other.storage_ && offset_ == other.offset_; }
   bool requires_grad() const { return false; }
   Tensor set_requires_grad(bool) const { return *this; }
+  template <class Stream>
+  void record_stream(const Stream &) const {}  // memory that is given back is given to nobody else
   TensorOptions options() const { return TensorOptions(type_).device(device()); }
 
   void *data_ptr() const;
