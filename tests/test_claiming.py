@@ -15,8 +15,8 @@ from kfuzz.claiming.guess import found_in, guessed
 from kfuzz.claiming.guess_host import host_claims
 from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.keep import narrowed
-from kfuzz.claiming.measure import Sample
-from kfuzz.claiming.propose import additions, rounding_of
+from kfuzz.claiming.measure import Sample, chosen
+from kfuzz.claiming.propose import additions, is_every_launch_seen, rounding_of
 from kfuzz.claiming.stages import stages_of
 from kfuzz.claiming.text import claim_of, with_tables
 from kfuzz.claims import expression
@@ -153,6 +153,25 @@ def test_what_is_added_to_sums_that_are_whole_is_not_claimed() -> None:
 def test_sums_that_lie_where_the_formula_has_none_are_claimed_together() -> None:
     kernel = load(KERNELS / "softmax" / "three_pass_thread.cu")
     assert counted_as(kernel, lambda at: (0, at["cols"] + 1, 0)) == {"adds": '"cols + 1"'}
+
+
+def test_of_launches_that_were_not_counted_nothing_is_claimed() -> None:
+    """softmax/fastest joins what several blocks have summed beyond 57,344 columns; what is counted has no such rows."""
+    kernel = load(KERNELS / "softmax" / "fastest.cu")
+    samples = [
+        Sample(
+            axes, {}, sizes := kernel.sizes(axes, {}), chosen(kernel, sizes), {}, True, False, 0, 0, 0, 1, True, False
+        )
+        for cols in (1, 129, 10_241)
+        for axes in [{"rows": 1, "cols": cols}]
+    ]
+    assert not is_every_launch_seen(kernel, samples)
+    block = load(KERNELS / "softmax" / "online_block.cu")
+    assert is_every_launch_seen(block, [])
+    vectors = load(KERNELS / "reduce" / "max_sum_grid.cu")
+    every = [(axes, tune, kernel.sizes(axes, tune)) for kernel in [vectors] for axes, tune in grounds(kernel)]
+    seen = [Sample(a, t, s, chosen(vectors, s), {}, True, False, 0, 0, 0, 1, True, False) for a, t, s in every]
+    assert is_every_launch_seen(vectors, seen)
 
 
 def test_no_count_is_a_formula_of_rows() -> None:

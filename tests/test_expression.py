@@ -75,7 +75,7 @@ def test_a_condition_compares_integers(text: str, value: bool) -> None:
         ("rows cols", "no expression"),
         ("1if rows else 2", "no expression"),  # no more than a warning in Python
         ("rows\0", "no expression"),
-        ("1 + " * 100 + "1", "401 characters long; at most 400"),
+        ("1 + " * 250 + "1", "1001 characters long; at most 1000"),
         ("9" * 20, "beyond 63 bits"),
         ("rows < 2", "'rows < 2' is a condition, where a number is wanted"),
         ("(rows < 2) * 3", "is a condition, where a number is wanted"),

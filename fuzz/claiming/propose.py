@@ -4,14 +4,16 @@ Knows claims and counts; never whether a claim is kept.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice, product
 
 from kfuzz.claiming.formula import CountFormula, Point, fitted
 from kfuzz.claiming.grounds import summed_axes
-from kfuzz.claiming.measure import MeasuredCounts, Sample, launches_at, measured, split
+from kfuzz.claiming.measure import MeasuredCounts, Sample, chosen, launches_at, measured, split
 from kfuzz.claiming.stages import stages_of
+from kfuzz.claims.expression import LONGEST
 from kfuzz.claims.formula_claims import formula_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError
@@ -20,6 +22,8 @@ from kfuzz.search.edges import numbers
 
 LARGEST = 1 << 20
 """Numbers of the text that are larger are no widths."""
+MOST_TURNS = 4096
+"""Combinations of sizes at which it is looked which launches are chosen."""
 ELEMENTWISE = 8
 """So many additions in a stage without a sum are of a polynomial, say, or of steps that an op makes of each element."""
 
@@ -70,7 +74,7 @@ def said(found: MeasuredCounts) -> str:
 def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[str, str]:
     """`adds`, `rescales`, the type of the sum, and whether anything is subtracted below an exp."""
     is_wide = any(one.has_wide for one in found.samples) and not any(one.has_narrow for one in found.samples)
-    told = additions(kernel, found.samples)
+    told = additions(kernel, found.samples) if is_every_launch_seen(kernel, found.samples) else {}
     if told and any(one.has_exp for one in found.samples) and not is_unshifted:
         told["rescales"] = quoted(formula(kernel, found.samples, partial(rescaled, formula_of(kernel.front) is None)))
     told |= {"shift": '"zero"'} if is_unshifted else {}
@@ -155,24 +159,36 @@ def division(kernel: Kernel, found: MeasuredCounts) -> dict[str, str]:
 def formula(kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int]) -> str:
     """One formula for all launches; the larger of several where a kernel chooses its launch by size."""
     variants = split(samples)
-    found = [for_variant(kernel, some, count, len(variants) > 1) for some in variants.values()]
+    widths = positive_everywhere(kernel, samples)
+    found = [for_variant(kernel, some, count, widths, len(variants) > 1) for some in variants.values()]
     texts = list(dict.fromkeys(one.text for one in found if one.text != "0")) or ["0"]
     text = texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
+    if len(text) > LONGEST:  # so many ways to launch that nobody would read it, nor a claim take it
+        text = for_variant(kernel, samples, count, widths, is_one_of=False).text
     return f"max(0, {text})" if is_negative(kernel, text) else text
+
+
+def positive_everywhere(kernel: Kernel, samples: Sequence[Sample]) -> list[str]:
+    """Tune values and derived sizes that are 0 in no launch: a formula may divide by them, whatever launch it is of."""
+    every = [sample.sizes for sample in samples] + [kernel.sizes(*at) for at in least_sizes(kernel)]
+    return [name for name in (*kernel.tune, *lets_of_launches(kernel)) if all(sizes[name] > 0 for sizes in every)]
+
+
+def least_sizes(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int]]]:
+    """The least sizes that are claimed, with every tune."""
+    least = {name: axis.lo for name, axis in kernel.axes.items()}
+    yield from ((least, {**least, **tune}) for tune in kernel.tunes(least))
 
 
 def is_negative(kernel: Kernel, text: str) -> bool:
     """Whether a formula is below 0 at the least sizes that are claimed."""
-    least = {name: axis.lo for name, axis in kernel.axes.items()}
-    every = ({**least, **tune} for tune in kernel.tunes(least))
-    return any(CountFormula(text, 0.0)(kernel.sizes(least, sizes)) < 0 for sizes in every)
+    return any(CountFormula(text, 0.0)(kernel.sizes(*at)) < 0 for at in least_sizes(kernel))
 
 
 def for_variant(
-    kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int], is_one_of: bool
+    kernel: Kernel, samples: Sequence[Sample], count: Callable[[Sample], int], others: Sequence[str], is_one_of: bool
 ) -> CountFormula:
-    """The formula of one choice of launches, which is 0 where that choice is not made."""
-    others = [*kernel.tune, *lets_of_launches(kernel)]
+    """The formula of one choice of launches, which is 0 where that choice is not made; `others` may divide."""
     widths = [number for number in numbers(kernel.source) if 2 <= number <= LARGEST]
     points = [Point(sample.sizes, count(sample)) for sample in samples]
     found = fitted(points, summed_axes(kernel), others, {32, *widths})
@@ -200,10 +216,33 @@ def lets_of_launches(kernel: Kernel) -> list[str]:
 
 def reach(kernel: Kernel, sample: Sample) -> dict[str, tuple[int, int]]:
     """From which size of each axis to which the launches of a sample are the ones that are made."""
-    literals = {number for one in kernel.launches if one.when for number in one.when.literals}
     found = {}
-    for name, axis in kernel.axes.items():
-        named = {axis.lo, axis.hi, sample.axes[name], *(number + step for number in literals for step in (-1, 0, 1))}
-        fits = [size for size in named if size in axis and launches_at(kernel, sample, name, size) == sample.launches]
+    for name in kernel.axes:
+        named = {*turns(kernel, name), sample.axes[name]}
+        fits = [size for size in named if launches_at(kernel, sample, name, size) == sample.launches]
         found[name] = min(fits), max(fits)
     return found
+
+
+def turns(kernel: Kernel, axis: str) -> list[int]:
+    """The sizes of an axis at which other launches may be chosen: its ends, and about each number that is compared."""
+    claimed = kernel.axes[axis]
+    compared = [one.when for one in kernel.launches if one.when] + list(kernel.let.values())
+    literals = {number for one in compared for number in one.literals}
+    named = {claimed.lo, claimed.hi, *(number + step for number in literals for step in (-1, 0, 1))}
+    return sorted(size for size in named if size in claimed)
+
+
+def is_every_launch_seen(kernel: Kernel, samples: Sequence[Sample]) -> bool:
+    """Whether each choice of launches that claimed sizes lead to was counted: of another one nothing is known."""
+    if not any(one.when for one in kernel.launches):
+        return True
+    seen = split(samples).keys()
+    every = product(*(turns(kernel, name) for name in kernel.axes))
+    found = (dict(zip(kernel.axes, sizes, strict=True)) for sizes in islice(every, MOST_TURNS))
+    return all(
+        chosen(kernel, kernel.sizes(axes, tune)) in seen
+        for axes in found
+        for tune in kernel.tunes(axes)
+        if not kernel.where.broken({**axes, **tune})
+    )

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from math import prod
 from types import CodeType
 
-LONGEST = 400
+LONGEST = 1000
 LARGEST = 2**63 - 1
 GRAMMAR = "integers, names, + - * / %, ceil_div(a, b), ceil_log2(n), min(a, b), max(a, b)"
 CONDITION_GRAMMAR = f"{GRAMMAR}, comparisons, is_pow2(n), and, or, not"
