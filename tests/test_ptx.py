@@ -9,6 +9,8 @@ from planted_jobs import Value, job_of
 
 from kfuzz.devices import ClaimError, Outcome, Probe
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.devices.cpu.ptx import statements
+from kfuzz.devices.cpu.ptx_forms import form
 from kfuzz.devices.cpu.ptx_table import EXPRESSIONS, expression
 
 MMA = """
@@ -175,6 +177,33 @@ def test_what_the_table_does_not_list_is_one_line(device: CpuDevice) -> None:
     text = '__global__ void k(float *y) {\n  asm volatile("wgmma.fence.sync.aligned;");\n}\n'
     with pytest.raises(ClaimError, match=r"planted\.cu:2: the cpu device does not have inline PTX"):
         run(device, text, "k", {"y": "f32[1]"}, block=1)
+
+
+LOOP = (
+    "{ .reg .pred P1; WAIT_%=: mbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1; @P1 bra OUT; bra WAIT_%=; OUT: }",
+    "{.reg .pred p; L: mbarrier.try_wait.parity.shared.b64 p, [%0], %1; @!p bra L;}",
+)
+
+
+@pytest.mark.parametrize("text", LOOP)
+def test_a_loop_around_one_instruction_waits_for_its_predicate(text: str) -> None:
+    found = form(text, ["bar", "parity"])
+    assert found.is_loop
+    assert found.instruction.endswith("b64 %2, [%0], %1;")
+    source = f'asm("{text}" :: "r"(bar), "r"(parity));'
+    (made,) = (call for _, _, call in statements(source, source))
+    assert "ptx_until" in made
+    assert "ptx_mbarrier_test_parity(bar, parity)" in made
+
+
+def test_a_predicate_that_is_made_an_int_and_a_result_that_nobody_wants() -> None:
+    one = form("{ .reg .pred p; elect.sync _|p, %1; selp.b32 %0, 1, 0, p; }", ["a", "b"])
+    assert (one.instruction, one.is_loop) == ("elect.sync %0, %1;", False)
+    dropped = form("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }", ["bar"])
+    assert dropped.instruction == "mbarrier.arrive.shared.b64 _, [%0];"
+    of_another = "{ .reg .pred p; setp.eq.u32 p, %1, 0; @p bra L; mov.u32 %0, 1; L: }"
+    assert form(of_another, ["a", "b"]).instruction == of_another
+    assert expression(of_another, ["a", "b"]) is None
 
 
 def test_operands_that_are_not_there_are_not_guessed() -> None:

@@ -7,6 +7,7 @@ Knows the statements as CUDA C++ writes them; what they do, include/cuda_on_cpu/
 import re
 from collections.abc import Iterator
 
+from kfuzz.devices.cpu.ptx_forms import DONE, form
 from kfuzz.devices.cpu.ptx_table import expression
 
 _STATEMENT = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile\b|__volatile__\b)?\s*\(")
@@ -62,7 +63,9 @@ def _call(inside: str) -> str | None:
         return _plain_access(access, operands)
     if update := _UPDATE.fullmatch(plain):
         return _atomic_update(update, operands)
-    return expression(instruction, operands)
+    meant = form(instruction, operands)
+    one = expression(meant.instruction, list(meant.operands))
+    return f"::cuda_on_cpu::ptx_until([&](bool &{DONE}) {{ {one}; }})" if one and meant.is_loop else one
 
 
 def _plain_access(found: re.Match[str], operands: list[str]) -> str | None:

@@ -9,6 +9,7 @@ _FTZ = r"(?:\.ftz)?"
 _INT = r"(?:[usb]32|[usb]64)"
 _EVERY = r"(?:[usbf](?:8|16|32|64))"
 _CACHE = r"(?:\.(?:ca|cs|lu|wb|L[12]::\w+))*"
+_SHARED = r"(?:\.shared(?:::cta)?)?"
 _ALIGNED = r"(?:\.aligned)?"
 _C = "::cuda_on_cpu::"
 
@@ -56,6 +57,15 @@ EXPRESSIONS = (
     (r"bar\.warp\.sync", "__syncwarp({0})"),
     (rf"bar(?:rier)?\.sync{_ALIGNED}", f"{_C}ptx_barrier(__LINE__, {{all}})"),
     (rf"bar(?:rier)?\.arrive{_ALIGNED}", f"{_C}ptx_arrive(__LINE__, {{all}})"),
+    (rf"mbarrier\.init{_SHARED}\.b64", f"{_C}ptx_mbarrier_init({{all}})"),
+    (rf"mbarrier\.inval{_SHARED}\.b64", "static_cast<void>({0})"),
+    (rf"mbarrier\.arrive(?:\.release)?(?:\.cta)?{_SHARED}\.b64", f"{_C}ptx_mbarrier_arrive<false>({{all}})"),
+    (rf"mbarrier\.arrive_drop(?:\.release)?(?:\.cta)?{_SHARED}\.b64", f"{_C}ptx_mbarrier_arrive<true>({{all}})"),
+    (
+        rf"mbarrier\.(?:test|try)_wait(?:\.(parity))?(?:\.acquire)?(?:\.cta)?{_SHARED}\.b64",
+        f"{{0}} = {_C}ptx_mbarrier_test_<1>({{1}}, {{2}})",
+    ),
+    (r"elect\.sync", f"{{0}} = __ffs(static_cast<int>(__ballot_sync({{1}}, 1))) - 1 == {_C}lane()"),
     (r"nanosleep\.u32", "__nanosleep({0})"),
     (r"trap", "__trap()"),
     (r"prefetch(?:u)?(?:\.global)?\.L[12](?:::\w+)*", "static_cast<void>({0})"),
@@ -120,7 +130,7 @@ def expression(instruction: str, operands: list[str]) -> str | None:
 def _filled(template: str, named: re.Match[str], words: list[str]) -> str | None:
     """The template with parts of the instruction's name for `<1>`, and operands for `{0}`."""
     for number, part in enumerate(named.groups(), 1):
-        template = template.replace(f"<{number}>", part)
+        template = template.replace(f"<{number}>", part or "state")
     lists = {"all": ", ".join(words), "last": words[-1] if words else "", "but_last": ", ".join(words[:-1])}
     try:
         return template.format(*words, **lists)
@@ -136,6 +146,8 @@ def _split(text: str) -> list[str]:
 def _operand(word: str, operands: list[str]) -> str | None:
     """`%0`, `[%1]`, `[%1+16]`, a special register or a number, in C++."""
     inner = word[1:-1].strip() if word.startswith("[") and word.endswith("]") else word
+    if inner == "_":
+        return f"{_C}PtxSink()"
     place, _, offset = (one.strip() for one in inner.partition("+"))
     if offset and not (offset.isdigit() or offset.startswith("%")):
         return None

@@ -25,8 +25,8 @@ _DYNAMIC_SHARED = re.compile(
     rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{_ALIGNMENT}*;",
 )
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
-_SHARED_ALIGNAS = re.compile(r"(?<=__shared__)(?P<before>\s+(?:volatile\s+)?)alignas\b")
-"""nvcc takes alignas behind __shared__; in standard C++ it may not stand there, an attribute may."""
+_SHARED_ALIGNAS = re.compile(r"(?<=__shared__)(?P<before>\s+(?:volatile\s+)?)alignas\s*\((?:[^()]|\([^()]*\))*\)")
+"""nvcc takes alignas behind __shared__; in standard C++ it may not stand there, and these are aligned to more here."""
 _VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
 _AS_ADDRESS = (
     rf"(?:(?:\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\bfunc\s*=)\s*(?P<cast>\(\s*{_VOID}\))|"
@@ -65,13 +65,13 @@ _UNSUPPORTED = (
     ),
     (rf"\bcub\s*::\s*(?!(?:{_CUB})\b)\w+", "this part of cub"),
     (
-        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t)\b)",
+        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|latch|(?:counting|binary)_semaphore|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t)\b)",
         "this part of libcu++ (cuda::)",
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
 )
 _TOOLKIT = re.compile(
-    r"^[ \t]*#[ \t]*include[ \t]*<((?:cub|thrust|cuda|cutlass|cute|nv)/[^>\n]*|cuda_pipeline\w*\.h|"
+    r"^[ \t]*#[ \t]*include[ \t]*<((?:cub|thrust|cuda|cutlass|cute|nv)/[^>\n]*|cuda_(?:pipeline|awbarrier)\w*\.h|"
     r"cu(?:blas|rand|fft|solver|sparse|dnn)\w*\.h|nccl\.h|cuda_profiler_api\.h|nvtx3?/[^>\n]*|nvToolsExt\.h)>",
     re.MULTILINE,
 )
@@ -150,7 +150,10 @@ def _edits(code: str) -> list[TextEdit]:
         edits.append((*found.span(), f"{_declared(found)};{lines}"))
     taken = [(start, end) for start, end, _ in edits]
     static = [(*found.span(), " " * len(found[0])) for found in _STATIC_SHARED.finditer(code)]
-    static += [(*found.span(), f"{found['before']}__align__") for found in _SHARED_ALIGNAS.finditer(code)]
+    static += [
+        (*found.span(), found["before"] + re.sub(r"[^\n]", " ", found[0][len(found["before"]) :]))
+        for found in _SHARED_ALIGNAS.finditer(code)
+    ]
     edits += [one for one in static if not any(start <= one[0] < end for start, end in taken)]
     edits += [(*found.span(), found["name"]) for found in _COPY.finditer(code)]
     return edits + [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]

@@ -24,7 +24,7 @@
 
 namespace cuda_on_cpu {
 
-CheckerState checker = {0, 1, false, false, false, 0};
+CheckerState checker = {0, 1, false, false, false, false, 0, 0};
 
 namespace {
 
@@ -281,13 +281,25 @@ void take_turn(uintptr_t pc, const void *frame) {
   constexpr uint64_t blocks_change_once_in = 64;
   end_of_read();
   draw_turn();
+  bool has_updated = checker.has_updated;
+  checker.has_updated = false;
   if (run->preempt_one_in && (!are_warps_in_step() || is_drawn(run->preempt_one_in))) {
-    if (has_other_blocks() && is_drawn(blocks_change_once_in))
+    if (has_other_blocks() && (has_updated || is_drawn(blocks_change_once_in)))
       leave_block();
     else
       yield();
   }
   if (are_warps_in_step()) step_with_warp(static_cast<uint32_t>(pc - memory_map.library_start), frame);
+}
+
+// Behind an atomic that may have let this thread in, where one alone is to be, others are to come along while it is there.
+void turn_behind_update() {
+  constexpr uint32_t often = 3, seldom = 64, first = 256;
+  if (!run->preempt_one_in || !is_drawn(checker.updates < first ? often : seldom)) return;
+  checker.updates++;
+  run->accesses -= checker.until_turn - 1;
+  checker.until_turn = 1;
+  checker.has_updated = true;
 }
 
 bool checker_prepare(Run &the_run, uintptr_t library_start, uintptr_t library_end) {
@@ -301,7 +313,7 @@ bool checker_prepare(Run &the_run, uintptr_t library_start, uintptr_t library_en
   guess_unwritten(the_run, has_turns);
   if (!prepare_ordering() || !map_memory(the_run, library_start, library_end)) return false;
   forget_races();
-  checker = {0, 0, has_turns, true, false, 0};
+  checker = {0, 0, has_turns, true, false, false, 0, 0};
   main_thread = pthread_self();
   forget_work();
   draw_turn();
@@ -339,6 +351,7 @@ void checker_host_goes_on() {
 void checker_watches_callback() { checker.watches_host = run->check; }
 
 void checker_starts_launch(uint32_t bytes) {
+  checker.updates = 0;
   if (!has_work()) order_launch();
   map_dynamic_shared(bytes);
 }

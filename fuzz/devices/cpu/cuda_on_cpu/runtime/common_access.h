@@ -14,7 +14,9 @@ struct CheckerState {
   uint32_t until_turn;  // so many accesses from now another thread may go on
   bool has_turns;
   bool active;          // while kernels run: the constructors of a library that is being loaded call the hooks, too
+  bool has_updated;     // another block is to go on at the next turn
   bool watches_host;    // while the host runs, and there is work that it has not waited for
+  uint32_t updates;     // behind which another block went on, in this launch
   uintptr_t strong_read;  // the place that was last read by an atomic, or as volatile: whoever waits, waits for it
 };
 
@@ -22,6 +24,9 @@ extern CheckerState checker;
 
 // Called where an access is due from `pc`, in a function whose stack frame lies at `frame`.
 void take_turn(uintptr_t pc, const void *frame);
+
+// Called where an atomic reads and writes global memory.
+void turn_behind_update();
 
 // Comes before every access: is it now another thread's turn? Where the checker is not active, it is at every access.
 static inline bool turn_is_over() { return __builtin_expect(!--checker.until_turn, false); }

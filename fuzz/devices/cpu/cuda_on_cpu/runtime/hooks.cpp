@@ -159,6 +159,8 @@ CUDA_ON_CPU_API void cuda_on_cpu_atomic(const void *p, uint32_t bytes, uint32_t 
                        (what & atomic_acquires) != 0, (what & atomic_releases) != 0};
   if (what & atomic_swaps) checker_swaps(address, bytes);
   checker_atomic(address, bytes, strength, from);
+  bool is_global = memory_map.buffers.holds(address) || memory_map.variables.holds(address);
+  if (strength.reads && strength.writes && is_global) turn_behind_update();
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_fence(int of_block) {

@@ -1,5 +1,6 @@
 // What ptx_table.py turns single PTX instructions into, where CUDA C++ has no word for them.
 #pragma once
+#include "mbarrier.h"
 #include "ptx.h"
 #include "threads.h"
 #include "warp.h"

@@ -1,0 +1,45 @@
+"""PTX of several lines that stands for one instruction.
+
+Its predicate is made an int or waited for, or nothing is wanted of its result. Knows how such text is written; what the
+one instruction is, ptx_table.py knows.
+"""
+
+import re
+from dataclasses import dataclass
+
+_LABEL = r"[\w$%=]+"
+_ONE = r"(?P<one>[^;{}:]*(?:::[^;{}:]*)*;)"
+_DROPPED = re.compile(rf"\{{ ?\.reg \.[bu]64 (?P<to>\w+); {_ONE} ?\}}")
+_AS_INT = re.compile(rf"\{{ ?\.reg \.pred (?P<to>\w+); {_ONE} selp\.[bsu]32 (?P<int>%\d+), 1, 0, (?P=to); ?\}}")
+_LOOP = re.compile(
+    rf"(?:\{{ ?)?\.reg \.pred (?P<to>\w+); (?P<again>{_LABEL}): ?{_ONE} "
+    rf"(?:@!(?P=to) bra(?:\.uni)? (?P=again);"
+    rf"|@(?P=to) bra(?:\.uni)? (?P<out>{_LABEL}); bra(?:\.uni)? (?P=again); (?P=out):)(?: ?\}})?"
+)
+DONE = "cuda_on_cpu_done"
+"""What a loop calls its predicate in C++."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The one instruction and its operands, and whether it is made again until its predicate holds."""
+
+    instruction: str
+    operands: tuple[str, ...]
+    is_loop: bool = False
+
+
+def form(text: str, operands: list[str]) -> Form:
+    """What the text of an asm statement stands for; itself where it is of none of these kinds."""
+    if found := _DROPPED.fullmatch(text):
+        return Form(_with(found, "_"), tuple(operands))
+    if found := _AS_INT.fullmatch(text):
+        return Form(_with(found, found["int"]), tuple(operands))
+    if found := _LOOP.fullmatch(text):
+        return Form(_with(found, f"%{len(operands)}"), (*operands, DONE), is_loop=True)
+    return Form(text, tuple(operands))
+
+
+def _with(found: re.Match[str], to: str) -> str:
+    """The instruction with another word for where its result goes."""
+    return re.sub(rf"(?<![\w.])(?:_\|)?{found['to']}(?![\w.])", to, found["one"])
