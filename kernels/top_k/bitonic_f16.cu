@@ -23,7 +23,7 @@
 
 #include <cuda_fp16.h>
 
-constexpr int WIDTH = 1024;  // what is sorted: a power of two, the row's elements first
+constexpr int WIDTH = 1024;  // of the longest row: a power of two
 
 __device__ unsigned packed(__half value, int place) {
     // greater for a greater value, and of equals for the smaller place; never 0
@@ -43,14 +43,16 @@ __global__ void top_k_bitonic(__half *values, int *indices, const __half *x, int
     values += static_cast<size_t>(blockIdx.x) * k;
     indices += static_cast<size_t>(blockIdx.x) * k;
 
-    for (int place = threadIdx.x; place < WIDTH; place += blockDim.x) {
+    int width = 1;  // what is sorted: the row's elements, and zeros up to the next power of two
+    while (width < cols) width *= 2;
+    for (int place = threadIdx.x; place < width; place += blockDim.x) {
         keys[place] = place < cols ? packed(x[place], place) : 0u;  // 0 is behind every element
     }
     __syncthreads();
-    for (int size = 2; size <= WIDTH; size *= 2) {
+    for (int size = 2; size <= width; size *= 2) {
         for (int step = size / 2; step > 0; step /= 2) {
-            for (int pair = threadIdx.x; pair < WIDTH / 2; pair += blockDim.x) {
-                const int low = 2 * pair - pair % step, high = low + step;  // ranges [0, WIDTH)
+            for (int pair = threadIdx.x; pair < width / 2; pair += blockDim.x) {
+                const int low = 2 * pair - pair % step, high = low + step;  // ranges [0, width)
                 const unsigned a = keys[low], b = keys[high];
                 if ((a < b) == ((low & size) == 0)) {  // falling runs first, so that the last one falls
                     keys[low] = b;
