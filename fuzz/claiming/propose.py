@@ -74,7 +74,8 @@ def said(found: MeasuredCounts) -> str:
 def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[str, str]:
     """`adds`, `rescales`, the type of the sum, and whether anything is subtracted below an exp."""
     is_wide = any(one.has_wide for one in found.samples) and not any(one.has_narrow for one in found.samples)
-    told = additions(kernel, found.samples) if is_every_launch_seen(kernel, found.samples) else {}
+    is_known = is_every_launch_seen(kernel, found.samples) and not are_rows_shared_out(kernel)
+    told = additions(kernel, found.samples) if is_known else {}
     if told and any(one.has_exp for one in found.samples) and not is_unshifted:
         told["rescales"] = quoted(formula(kernel, found.samples, partial(rescaled, formula_of(kernel.front) is None)))
     told |= {"shift": '"zero"'} if is_unshifted else {}
@@ -202,6 +203,19 @@ def for_variant(
             is_chosen.append(f"max(0, 1 - {axis} / {most + 1}) * ")
     is_zero = found.text == "0" or not is_chosen
     return replace(found, text=found.text if is_zero else f"{''.join(is_chosen)}({found.text})")
+
+
+def are_rows_shared_out(kernel: Kernel) -> bool:
+    """Whether a sum is cut into parts by how many sums there are: it is counted in few, and many are cut otherwise."""
+    summed = set(summed_axes(kernel))
+    others = kernel.axes.keys() - summed
+    return any(summed & axes and others & axes for axes in map(partial(axes_below, kernel), lets_of_launches(kernel)))
+
+
+def axes_below(kernel: Kernel, name: str) -> set[str]:
+    """The axes that a derived size is made of, by way of others as well."""
+    names = kernel.let[name].names
+    return (names & kernel.axes.keys()).union(*(axes_below(kernel, one) for one in names & kernel.let.keys()))
 
 
 def lets_of_launches(kernel: Kernel) -> list[str]:
