@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from seldom import is_seldom
 
-from kfuzz.campaign.schedule import LARGE, attempt_of, probe_of
+from kfuzz.campaign.schedule import AGAIN, LARGE, LARGE_EVERY, OVERFLOW_EVERY, attempt_of, large_of, probe_of
 from kfuzz.cases import case_file
 from kfuzz.cases.case import CaseError, Origin, Record, case_of
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
@@ -150,3 +150,10 @@ def test_zeros_take_no_memory_and_the_last_blocks_always_run() -> None:
     for seed in range(20):
         assert {0, 999_999} < set(sampled((1000, 1000, 1), seed)) < set(range(1_000_000))
     assert set(sampled((3, 1, 1), 1)) <= {0, 1, 2}
+
+
+def test_beyond_an_int_one_trial_in_eight_thousand_is_and_so_it_is_of_trials_that_are_drawn_again() -> None:
+    found = [index for index in range(20_000) if large_of(index) == "overflow"]
+    assert found == [AT, AT + OVERFLOW_EVERY, AT + 2 * OVERFLOW_EVERY]
+    assert large_of(AT + AGAIN) == "overflow"
+    assert large_of(AT + LARGE_EVERY + AGAIN) is None

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from seldom import is_seldom
 
 from kfuzz.campaign.schedule import LARGE, attempt_of, probe_of
 from kfuzz.cases.case import Case
@@ -343,8 +344,11 @@ def tried(kernel: Kernel, device: GpuDevice, seed: int = 3) -> Trial:
     return run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, seed, AT, 3, 10.0))
 
 
+TRIED = [pytest.param(kernel, id=kernel.name, marks=pytest.mark.soak if is_seldom(kernel) else ()) for kernel in RIGHT]
+
+
 @pytest.mark.gpu
-@pytest.mark.parametrize("kernel", RIGHT, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", TRIED)
 def test_no_right_kernel_is_accused_on_a_card(kernel: Kernel, gpu: GpuDevice) -> None:
     trial = tried(kernel, gpu)
     print(kernel.name, dict(trial.axes), trial.rows, trial.seconds, trial.notes)

@@ -35,6 +35,8 @@ LARGE: dict[int, Large] = {
     280: "columns",
 }
 """Sizes that ordinary trials do not reach: seldom, since so many rows take as long as a hundred other trials."""
+OVERFLOW_EVERY = 8 * LARGE_EVERY
+"""Beyond 2^31 elements more seldom still: on a card that is a second or two, in which nobody else has room."""
 LARGE_TIMEOUT = 3
 """Times as long as others may such a trial take on the device: with its judging, no more than 10 seconds."""
 MOST_PROGRAMS = 16
@@ -88,7 +90,7 @@ def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> A
     most, work = min(budget, FIRST_BUDGET << min(index % AGAIN // TRIALS_A_DOUBLING, 32)), WORK
     if is_check(index):
         most, work = min(most, CHECK_BUDGET), CHECK_WORK
-    large = LARGE.get(index % LARGE_EVERY) if budget >= BUDGET else None
+    large = large_of(index) if budget >= BUDGET else None
     return plan(kernel, seeded(seed_of(seed, kernel.name, index)), most, work, large)
 
 
@@ -108,7 +110,7 @@ def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, f
     """How trial number `index` is looked at: mostly for its results, now and then access by access."""
     number = seed_of(seed, kernel.name, index, "probe") >> 33
     if is_large(index):
-        often = 2 if LARGE[index % LARGE_EVERY] == "turns" else 1  # of the others none is about the order of threads
+        often = 2 if large_of(index) == "turns" else 1  # of the others none is about the order of threads
         return Probe(is_check(index), often, number, LARGE_TIMEOUT * timeout, fatal=fatal)
     if index % AGAIN >= EVERY_RUN_FIRST and index % EVERY_RUN_IN:
         runs = min(runs, 2)
@@ -118,17 +120,23 @@ def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, f
 
 def is_check(index: int) -> bool:
     """Whether a trial looks at every access; of the large ones, where a second share may race with the first."""
-    return index % CHECK_EVERY == CHECK_FIRST and LARGE.get(index % LARGE_EVERY) in (None, "turns")
+    return index % CHECK_EVERY == CHECK_FIRST and large_of(index) in (None, "turns")
 
 
 def is_large(index: int) -> bool:
     """Whether a trial is one of those that ordinary trials do not reach."""
-    return index % LARGE_EVERY in LARGE
+    return large_of(index) is not None
+
+
+def large_of(index: int) -> Large | None:
+    """What ordinary trials do not reach and this one does; None of an ordinary one."""
+    what = LARGE.get(index % LARGE_EVERY)
+    return None if what == "overflow" and index % OVERFLOW_EVERY >= LARGE_EVERY else what
 
 
 def is_for_hardware(index: int) -> bool:
     """Whether a trial is about many elements alone: what a gpu does in no time, and sees as well as the cpu."""
-    return LARGE.get(index % LARGE_EVERY) in ("elements", "rows", "columns")
+    return large_of(index) in ("elements", "rows", "columns")
 
 
 def quotas(kernels: int, max_cases: int | None) -> list[int | None]:
