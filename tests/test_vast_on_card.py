@@ -1,6 +1,8 @@
 """Beyond 2^31 elements on a card: what is made of the rows, here on small memory of the host, and on a real card."""
 
 import itertools
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -389,6 +391,29 @@ def test_an_index_in_32_bits_is_found_on_a_card(name: str, gpu: GpuDevice, tmp_p
 def test_an_int_that_overflows_in_a_transpose_is_found_on_a_card(gpu: GpuDevice) -> None:
     trial = tried(load(KERNELS / "broken" / "int_overflow_transpose.cu"), gpu)
     assert {one.kind for one in trial.errors} == {"illegal-address"}
+
+
+HOLDS = """
+import pycuda.autoinit, pycuda.driver as cuda
+kept = cuda.mem_alloc(cuda.mem_get_info()[0] - (4 << 30))
+print("held", flush=True)
+input()
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.soak  # nobody else has room meanwhile
+def test_what_another_process_leaves_is_not_enough_and_that_is_said() -> None:
+    with subprocess.Popen([sys.executable, "-c", HOLDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdin
+        assert other.stdout
+        assert other.stdout.readline() == b"held\n"
+        device = GpuDevice()
+        trial = tried(SOFTMAX, device)
+        assert (trial.defects, trial.rows, trial.notes) == ((), 0, (vast.DOES_NOT_FIT,))
+        other.communicate(b"\n")
+        assert tried(SOFTMAX, device).rows  # the same process, once there is room
+        device.close()
 
 
 def test_rows_in_turns_are_unlike_and_come_again_after_seven() -> None:

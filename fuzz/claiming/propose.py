@@ -215,7 +215,7 @@ def are_rows_shared_out(kernel: Kernel) -> bool:
 def axes_below(kernel: Kernel, name: str) -> set[str]:
     """The axes that a derived size is made of, by way of others as well."""
     names = kernel.let[name].names
-    return (names & kernel.axes.keys()).union(*(axes_below(kernel, one) for one in names & kernel.let.keys()))
+    return set(names & kernel.axes.keys()).union(*(axes_below(kernel, one) for one in names & kernel.let.keys()))
 
 
 def lets_of_launches(kernel: Kernel) -> list[str]:
