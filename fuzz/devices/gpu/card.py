@@ -123,9 +123,10 @@ class GpuCard:
         """How many bytes of the card are taken for so many."""
         return driver.in_pages(nbytes)
 
-    def free(self) -> int:
-        """How many bytes of the card nobody has taken."""
-        return int(cuda.mem_get_info()[0])
+    def free(self) -> tuple[int, int]:
+        """How many bytes of the card nobody has taken, and how many it has."""
+        free, total = cuda.mem_get_info()
+        return int(free), int(total)
 
     def hold(self, nbytes: int) -> driver.OwnMemory:
         """Memory for one array, by itself."""
