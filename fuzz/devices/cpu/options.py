@@ -64,6 +64,9 @@ LINK = (
     # GNU ld would make a direct call of an indirect one to __tls_get_addr (module.cpp), whose prefixes then stand in an
     # order in which AMD's processors take it for a call with 16 bits of address.
     "-Wl,--no-relax",
+    # A compiler may have no libstdc++ but an archive. Its symbols are not to be one with those of another version that
+    # Python has loaded, whose facets are numbered otherwise.
+    "-Wl,--exclude-libs,libstdc++.a",
 )
 LIBRARIES = ("-nodefaultlibs", "-lm", "-lc", "-lgcc")  # not the sanitizers' own: the runtime is in their place
 HOST_LIBRARIES = ("-nodefaultlibs", "-lstdc++", "-lm", "-lc", "-lgcc_s", "-lgcc")
