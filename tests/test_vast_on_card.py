@@ -50,6 +50,10 @@ class HostCard:
     def __init__(self, kernel: object, free: int = 1 << 40) -> None:
         self.kernel, self.left, self.taken, self.launches = kernel, free, list[HostMemory](), 0
 
+    @property
+    def place(self) -> str:
+        return "host"
+
     def room(self, nbytes: int) -> int:
         return -(-nbytes // PAGE) * PAGE
 

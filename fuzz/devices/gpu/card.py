@@ -119,6 +119,11 @@ class GpuCard:
             self.is_spent = True
             raise DeviceError(f"{self.card.name}: {error}") from error
 
+    @property
+    def place(self) -> str:
+        """Where in this machine the card is."""
+        return str(cuda.Device(0).pci_bus_id())
+
     def room(self, nbytes: int) -> int:
         """How many bytes of the card are taken for so many."""
         return driver.in_pages(nbytes)

@@ -51,6 +51,10 @@ class Held(Protocol):
 class VastCard(Protocol):
     """All that is needed of a card."""
 
+    @property
+    def place(self) -> str:
+        """Where in this machine the card is: no other has the same."""
+
     def room(self, nbytes: int) -> int:
         """How many bytes are taken for so many."""
 
@@ -126,8 +130,8 @@ def overflowing(job: Job, found: Finding) -> Finding:
 
 @contextlib.contextmanager
 def _alone(card: VastCard) -> Iterator[None]:
-    """While nobody else of this user fills a card like this: there is room for one."""
-    with (Path(tempfile.gettempdir()) / f"kfuzz-vast-{os.getuid()}").open("a") as file:
+    """While nobody else of this user fills the card like this: there is room for one."""
+    with (Path(tempfile.gettempdir()) / f"kfuzz-vast-{os.getuid()}-{card.place}").open("a") as file:
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
