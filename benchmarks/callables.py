@@ -78,6 +78,37 @@ CUPY = {
         "def forward(x, w):\n    return x / cupy.sqrt((x * x).mean(-1, keepdims=True) + cupy.float32(1e-6)) * w\n"
     ),
 }
+JAX_NARROW = {
+    "softmax": "def forward(x):\n    return jax.nn.softmax(x.astype('float32'), axis=-1).astype(x.dtype)\n",
+    "log_softmax": "def forward(x):\n    return jax.nn.log_softmax(x.astype('float32'), axis=-1).astype(x.dtype)\n",
+    "layer_norm": (
+        "@jax.jit\ndef forward(x, w, b):\n    v, w, b = (each.astype('float32') for each in (x, w, b))\n"
+        "    m = v.mean(-1, keepdims=True)\n    r = jax.lax.rsqrt(((v - m) ** 2).mean(-1, keepdims=True) + 1e-5)\n"
+        "    return ((v - m) * r * w + b).astype(x.dtype)\n"
+    ),
+    "rms_norm": (
+        "@jax.jit\ndef forward(x, w):\n    v, w = x.astype('float32'), w.astype('float32')\n"
+        "    return (v * jax.lax.rsqrt((v * v).mean(-1, keepdims=True) + 1e-6) * w).astype(x.dtype)\n"
+    ),
+}
+"""In 16 bits as models write them: in float32, and rounded once. The libraries' own, which round at each step, are in
+docs/found.md."""
+CUPY_NARROW = {
+    "softmax": "def forward(x):\n    return cupyx.scipy.special.softmax(x.astype('f4'), axis=-1).astype(x.dtype)\n",
+    "log_softmax": (
+        "def forward(x):\n    return cupyx.scipy.special.log_softmax(x.astype('f4'), axis=-1).astype(x.dtype)\n"
+    ),
+    "layer_norm": (
+        "def forward(x, w, b):\n    v, w, b = (each.astype('f4') for each in (x, w, b))\n"
+        "    m = v.mean(-1, keepdims=True)\n"
+        "    s = cupy.sqrt(((v - m) ** 2).mean(-1, keepdims=True) + cupy.float32(1e-5))\n"
+        "    return ((v - m) / s * w + b).astype(x.dtype)\n"
+    ),
+    "rms_norm": (
+        "def forward(x, w):\n    v, w = x.astype('f4'), w.astype('f4')\n"
+        "    return (v / cupy.sqrt((v * v).mean(-1, keepdims=True) + cupy.float32(1e-6)) * w).astype(x.dtype)\n"
+    ),
+}
 NUMPY = {name: text.replace("cupyx.scipy.special.softmax(x, axis=-1)", "np.exp(x - x.max(-1, keepdims=True)) / "
          "np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True)").replace("cupy.", "np.")
          for name, text in CUPY.items() if name != "log_softmax"}  # fmt: skip
@@ -121,6 +152,7 @@ TRITON = {
     )
     for op, (other, more, body) in STEPS.items()
 }
+NARROW_TEXTS = {"jax": JAX_NARROW, "cupy": CUPY_NARROW}
 TEXTS = {"torch": TORCH, "triton": TRITON, "cupy": CUPY, "jax": JAX, "numpy": NUMPY}
 
 
@@ -147,7 +179,7 @@ class One:
     def text(self, device: str) -> str:
         """Its file."""
         arrays, narrow = ROWS[self.op]
-        claimed = narrow.replace("TYPE", self.element) if self.element != "f32" else ""
+        claimed = "" if self.element == "f32" or self.library in NARROW_TEXTS else narrow.replace("TYPE", self.element)
         if self.library == "torch" and self.op == "attention" and self.element == "f32" and device == "gpu":
             claimed = TF32
         inputs, outputs = arrays.split(" -> ")
@@ -166,7 +198,9 @@ class One:
         lines += ["[accuracy]", *claimed.split("\n")] if claimed else []
         lines += ["[values]", "finite = true", "range = [-100, 100]"] if self.is_tame else []
         claim = "".join(f"# {line}\n" for line in lines)
-        return f"# /// kernel\n{claim}# ///\n{HEADS[self.library]}\n\n{TEXTS[self.library][self.op]}"
+        texts = NARROW_TEXTS.get(self.library, {}) if self.element != "f32" else {}
+        text = texts.get(self.op) or TEXTS[self.library][self.op]
+        return f"# /// kernel\n{claim}# ///\n{HEADS[self.library]}\n\n{text}"
 
 
 @dataclass(frozen=True)
@@ -191,7 +225,7 @@ def every(device: str) -> list[One]:
     for library, texts in TEXTS.items():
         if importlib.util.find_spec(library) is None or (library == "cupy" and device == "cpu"):
             continue
-        types = NARROW if library in ("torch", "triton") else ("f32",)
+        types = {"numpy": ("f32",), "cupy": ("f32", "f16")}.get(library, NARROW)
         # PyTorch's CPU rounds log_softmax of 16 bits twice: docs/found.md
         known = {("torch", "log_softmax")} if device == "cpu" else set()
         found += [

@@ -171,6 +171,7 @@ def test_a_callable_of_another_library_is_judged_as_numpys_are(name: str, device
         ("torch/wrong_softmax_of_columns_bf16.py", [[-0.04248046875, -1.234375]], "y[0, 1] is 0.232421875"),
         ("torch/softmax_of_rows_bf16.py", [[-0.04248046875, -1.234375]], ""),
         ("jax/wrong_softmax_f16.py", [[0.0] * 65520], "all zero"),
+        ("jax/wrong_softmax_bf16.py", [[0.4765625, 12.625]], "y[0, 0] is 5.42402267e-06"),
     ],
 )
 def test_a_defect_of_a_library_shows_with_its_smallest_input(
@@ -199,6 +200,25 @@ def test_a_callable_on_a_card_is_judged_as_one_on_a_cpu(name: str, on_card: Pyth
     assert sum(trial.elements for trial in found) > 20 or kinds
     is_wrong = kernel.broken is not None and RIGHT_ON_A_CARD not in name
     assert kernel.broken.kind in kinds if is_wrong else not kinds, told[:3]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("x", "told"),
+    [
+        ([9.2e18, -9.2e18], ""),
+        ([9.3e18, -9.3e18], "y[0, 0] is 0 "),
+        ([9.3e18, -9.3e18, 0.0, 0.0], ""),
+        ([-np.inf, 1.0, 1.0], "y[0, 1] is nan "),
+        ([-np.inf, 1.0, 1.0, 1.0], ""),
+    ],
+)
+def test_torchs_rms_norm_of_a_card_is_lost_in_a_row_whose_differences_overflow(
+    x: list[float], told: str, on_card: PythonDevice
+) -> None:
+    case = case_of("rms_norm", {"x": np.float32([x]), "w": np.ones(len(x), np.float32)})
+    found = run_trial(load(EXHIBITS / "card" / "wrong_torch_rms_norm.py"), case, {}, on_card, Probe()).errors
+    assert told in found[0].message if told else not found
 
 
 @pytest.mark.gpu
