@@ -134,7 +134,8 @@ class FormulaOp:
         return (claimed,) if claimed else self.forms or ("",)
 
     def sizes_of(self, inputs: NamedReals) -> dict[str, int]:
-        return {
+        fixed = {d: int(d) for role in self.outputs.values() for d in role.dimensions if d.isdigit()}
+        return fixed | {
             d: n for name, role in self.roles.items() for d, n in zip(role.dimensions, inputs[name].shape, strict=True)
         }
 

@@ -114,6 +114,28 @@ def test_parameters_are_the_inputs_an_output_a_dimension_and_what_is_given(tmp_p
     assert kernel.launches[0].returns == ()
 
 
+SOFTMAX = "    e = np.exp(x - x.max(-1, keepdims=True))\n    return e / e.sum(-1, keepdims=True)\n"
+FORMS = {
+    "an object": f"class One:\n  def __call__(self, x):\n{SOFTMAX}\nforward = One()\n",
+    "a lambda": "forward = lambda x: np.exp(x - x.max(-1, keepdims=True)) / "
+    "np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True)\n",
+    "a partial": f"import functools\ndef _of(x, k):\n{SOFTMAX}\nforward = functools.partial(_of, k=1)\n",
+    "by name alone": f"def forward(*, x, dim=-1):\n{SOFTMAX}",
+    "a dict": f"def _of(x):\n{SOFTMAX}\ndef forward(x):\n    return {{'more': 1, 'y': _of(x)}}\n",
+    "a dict of other names": f"def _of(x):\n{SOFTMAX}\ndef forward(x):\n    return {{'out': _of(x)}}\n",
+    "a private name": f"def _softmax_kernel_impl(x, dim=-1):\n{SOFTMAX}",
+    "types of a task": f"from task import input_t, output_t\ndef custom_kernel(x: input_t) -> output_t:\n{SOFTMAX}",
+    "a view": f"def _of(x):\n{SOFTMAX}\ndef forward(x):\n    return _of(x[:, ::-1])[:, ::-1]\n",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_right_callable_in_an_unusual_form_is_kept(form: str, tmp_path: Path, device: PythonDevice) -> None:
+    found = list(trials(load(written(tmp_path, f"import numpy as np\n{FORMS[form]}", 'op = "softmax"')), device, 4))
+    assert [defect.bucket for trial in found for defect in trial.defects] == []
+    assert sum(trial.elements for trial in found) > 20
+
+
 def test_a_claim_in_python_stands_above_the_code(tmp_path: Path) -> None:
     assert has_claim(written(tmp_path, "def f(x): ..."))
     inside = tmp_path / "inside.py"

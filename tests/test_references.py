@@ -12,6 +12,7 @@ import pytest
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
+from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.references import FOLDER, named, shown_op
 from kfuzz.devices import ClaimError, cache
@@ -151,6 +152,47 @@ def test_a_case_of_a_reference_replays_from_another_folder_when_the_cache_is_gon
         assert said in ran.stdout, ran.stdout + ran.stderr
 
 
+MODELS = """import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, few):
+        super().__init__()
+        self.linear = torch.nn.Linear(32, few)
+
+    def forward(self, x):
+        return {reference}
+
+
+class ModelNew(Model):
+    def forward(self, x):
+        return {own}
+
+
+batch = 4
+
+
+def get_inputs():
+    return [torch.rand(batch, 32)]
+
+
+def get_init_inputs():
+    return [8]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("by", "kinds"), [("", set()), (" * 1.001", {"suspect"})])
+def test_a_model_with_weights_is_what_a_submission_is_judged_by(by: str, kinds: set[str], tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    own = f"torch.clamp_min(x @ self.linear.weight.t() + self.linear.bias, 0){by}"
+    (tmp_path / "model.py").write_text(MODELS.format(reference="torch.relu(self.linear(x))", own=own))
+    kernel = kernel_with(tmp_path / "model.py", Unclaimed(op="reference"))
+    found = list(trials(kernel, 6))
+    assert {defect.kind for trial in found for defect in trial.defects} == kinds
+    assert sum(trial.elements for trial in found) > 50
+
+
 def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> None:
     path = tmp_path / "none.py"
     path.write_text(
@@ -185,6 +227,13 @@ def test_a_softmax_and_a_product_are_an_average() -> None:
     product = table.written(to, "mm", "o", (weights, term.Term("v", ("4", "2"))), {}, ("3", "2"))
     assert product is not None
     assert "N.average(p_e, v," in dict(to.lines)["o"]
+
+
+def test_a_number_that_is_made_narrow_only_to_be_returned_is_stored_so(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    arrays = 'x = "bf16[rows, cols] -> x", y = "bf16[rows, cols] <- y"'
+    kernel = load(written(tmp_path, arrays, "x", "(x.float() * 3).to(torch.bfloat16)"))
+    assert "unknown" not in Path(kernel.op).read_text()
 
 
 def test_an_operation_that_is_not_in_the_table_is_nothing() -> None:

@@ -14,6 +14,7 @@ from kfuzz.claims.callables import completed
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.python_text import LIBRARIES, read_text
+from kfuzz.claims.references import OP
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.devices import ClaimError
 from kfuzz.find.modules import NamedCallable, callable_named
@@ -22,6 +23,14 @@ from kfuzz.find.modules import NamedCallable, callable_named
 def claim_for_python(path: Path, source: str, op: str, said: FunctionWords) -> str:
     """The claim in TOML of a file as it is."""
     return written(FrontMatter(path, source, "", 1, "", {"op": op}, "--op"), roles_of(op), said, {})
+
+
+def claim_by_reference(said: FunctionWords) -> str:
+    """The claim in TOML of a file that has a reference: arrays and sizes are those of its get_inputs()."""
+    call: dict[str, object] = {"entry": said.entry} if said.entry else {}
+    call |= {"given": {name: of[0] for name, of in said.arguments.items()}} if said.arguments else {}
+    lines = [f'op = "{OP}"', *(["", "[call]"] if call else [])]
+    return "\n".join([*lines, *(f"{key} = {front_matter.shown(one)}" for key, one in call.items())])
 
 
 def kernel_of_module(target: str, op: str, said: FunctionWords, words: str) -> Kernel:

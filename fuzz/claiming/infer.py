@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kfuzz.claiming.guess import check_op, guessed
-from kfuzz.claiming.guess_call import claim_for_python, kernel_of_module
+from kfuzz.claiming.guess_call import claim_by_reference, claim_for_python, kernel_of_module
 from kfuzz.claiming.guess_host import RETURNED, FunctionWords, entries_for, host_claims
 from kfuzz.claims import front_matter
 from kfuzz.claims.front_matter import is_python_file, shown_path
 from kfuzz.claims.kernel import Kernel, load, read
+from kfuzz.claims.references import OP
 from kfuzz.claims.roles import roles_of
 from kfuzz.devices import ClaimError
 
@@ -58,6 +59,9 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
         if "host" in values or "launch" in values or (is_python and ("call" in values or "arrays" in values)):
             return read(front_matter.beside(path, source, toml, unclaimed.words))
         op, said, toml = part_of(unclaimed, values)
+    if is_python and op == OP:
+        check_shapes(shown_path(path), said)
+        return read(front_matter.beside(path, source, claim_by_reference(said) + toml, unclaimed.words))
     check_op(shown_path(path), op)
     check_home(op, said)
     if is_python:
@@ -115,6 +119,12 @@ def check_entry(path: Path, source: str, op: str, said: FunctionWords) -> None:
     where, entries = shown_path(path), entries_for(source)
     if not said.entry and len(entries) > 1:
         raise ClaimError(f"{where}: it has {', '.join(entries)}: say which computes {op}: --entry {entries[0]}")
+
+
+def check_shapes(where: str, said: FunctionWords) -> None:
+    """A ClaimError where more is said than goes with a reference, whose sizes are its own."""
+    if said.home or said.only_home:
+        raise ClaimError(f"{where}: --home is of an op; beside a reference write axes and home into a claim")
 
 
 def check_home(op: str, said: FunctionWords) -> None:

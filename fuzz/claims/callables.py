@@ -100,14 +100,15 @@ def read_callable(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArr
 
 
 def read_entry(front: FrontMatter, text: PythonText) -> str:
-    """The function that is named, else the one public function, else the one of several that is called as usual."""
+    """The function that is named, else the one with a usual name (it may be an object), else the only public one."""
     key = (*KEY, "entry")
     said = lookup(front.values, key)
     if said is None:
         public = text.public
-        usual = [name for name in USUAL if name in public] or [name for name in public if name.endswith(USUAL_END)]
+        usual = [name for name in USUAL if name in (*public, *text.assigned)]
+        usual = usual or [name for name in text.functions if name.endswith(USUAL_END)]
         if len(public) == 1 or usual:
-            return usual[0] if usual else public[0]
+            return (*usual, *public)[0]
         many = f"it has {', '.join(public)}" if public else "it has no public function"
         raise front.error(key, f'missing: {many}; say which is meant: entry = "{(*public, "forward")[0]}"')
     if not isinstance(said, str) or not said.isidentifier():
@@ -171,16 +172,16 @@ def inferred(
         if parameter in given:
             continue
         if parameter in (*arrays, *names):
-            args.append(parameter)
+            args.append(handed(function, parameter, parameter))
         elif parameter in DIMENSION:
             args.append(f"{parameter}=-1")
         elif (together := dict(function.unpacked).get(parameter)) in (len(left), len(left) + len(outputs)):
             args.append(f"({', '.join([*left, *outputs][:together])},)")
             left, outputs = [], outputs if together == len(left) else []
         elif left:
-            args.append(left.pop(0))
+            args.append(handed(function, parameter, left.pop(0)))
         elif outputs and parameter.lower() in OUTPUT:
-            args.append(outputs.pop(0))
+            args.append(handed(function, parameter, outputs.pop(0)))
         else:
             wanted = f'{function.name} also takes "{parameter}"'
             raise front.error((*KEY, "args"), f'missing: {wanted}; write args = [..., "{parameter}=..."]')
@@ -192,6 +193,11 @@ def inferred(
         args += left
     named = [one for one in args if keyword_of(one)]  # what stands behind one of these has to be named, too
     return (*(one for one in args if one not in named), *named, *(f"{name}={value}" for name, value in given.items()))
+
+
+def handed(function: PythonFunction, parameter: str, value: str) -> str:
+    """An argument, by name where it has to be."""
+    return f"{parameter}={value}" if parameter in function.by_name else value
 
 
 def read_given(front: FrontMatter, names: Iterable[str]) -> dict[str, str]:

@@ -37,6 +37,8 @@ class PythonFunction:
     optional: tuple[str, ...]
     is_variadic: bool = False
     """It also takes what it does not name."""
+    by_name: frozenset[str] = frozenset()
+    """Parameters that are handed over by their names alone."""
     unpacked: tuple[tuple[str, int], ...] = ()
     """Parameters that it takes apart, `x, y = data`, and into how many."""
 
@@ -55,6 +57,8 @@ class PythonText:
     packages: tuple[str, ...]
     """What it imports, anywhere in it, without what stands behind the first dot, but for numba.cuda."""
     error: tuple[int, str] | None = None
+    assigned: tuple[str, ...] = ()
+    """What its top level gives a value that may be called: an object, a lambda, a function of another module."""
 
     @property
     def public(self) -> tuple[str, ...]:
@@ -86,7 +90,15 @@ def read_text(source: str) -> PythonText:
         for node in model.body:
             if isinstance(node, ast.FunctionDef) and node.name == "forward":
                 functions[model.name] = of_an_object(model.name, function_of(node))
-    return PythonText(functions, frozenset(defined(tree)), tuple(dict.fromkeys(imported(tree))))
+    assigned = tuple(
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call | ast.Lambda | ast.Attribute | ast.Name)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    )
+    packages = tuple(dict.fromkeys(imported(tree)))
+    return PythonText(functions, frozenset(defined(tree)), packages, assigned=assigned)
 
 
 def function_of(node: ast.FunctionDef) -> PythonFunction:
@@ -101,7 +113,8 @@ def function_of(node: ast.FunctionDef) -> PythonFunction:
         for one in ast.walk(node)
         if isinstance(one, ast.Assign) and isinstance(one.value, ast.Name) and isinstance(one.targets[0], ast.Tuple)
     )
-    return PythonFunction(node.name, required, optional, bool(given.vararg or given.kwarg), taken)
+    by_name = frozenset(name for name, _ in alone)
+    return PythonFunction(node.name, required, optional, bool(given.vararg or given.kwarg), by_name, taken)
 
 
 def of_an_object(name: str, method: PythonFunction) -> PythonFunction:

@@ -66,7 +66,7 @@ class Caller:
         """What one call returns, by the name of the output; Fault where it does not come to its end."""
         buffers = {buffer.name: buffer for buffer in self.job.buffers}
         threads = set(threading.enumerate())
-        values = results(self._called(views, sizes))
+        values = results(self._called(views, sizes), self.call.returns)
         named = dict(zip(self.call.returns, values, strict=False))
         at_once = self._held(views, named) if self.memory.is_card else {}
         self.memory.settle()
@@ -90,7 +90,7 @@ class Caller:
             return {}, {}
         with stream as handle:
             fill(handle)
-            values = results(self._called(views, sizes))
+            values = results(self._called(views, sizes), self.call.returns)
             named = dict(zip(self.call.returns, values, strict=False))
             at_once = self._held({}, named)
         self.memory.settle()
@@ -206,8 +206,10 @@ def arguments(call: PythonCall, values: Mapping[str, object]) -> tuple[list[obje
     return args, named
 
 
-def results(returned: object) -> list[object]:
-    """What was returned, as a list."""
+def results(returned: object, names: Sequence[str]) -> list[object]:
+    """What was returned, as a list; of a dict what stands under these names, else all that it holds."""
+    if isinstance(returned, Mapping):
+        return [returned[name] for name in names] if {*names} <= {*returned} else list(returned.values())
     if isinstance(returned, tuple | list):
         return list(returned)
     return [] if returned is None else [returned]

@@ -9,7 +9,7 @@ from kfuzz.devices import Job, Outcome, Probe
 from kfuzz.devices.gpu.device import FATAL, confirmed
 from kfuzz.devices.worker import Worker
 
-GRACE = 20.0
+GRACE = 60.0
 """Seconds past a time-out: what a library compiles for a new shape is of no job's time."""
 
 

@@ -3,6 +3,8 @@
 Knows modules; never what a callable is called with.
 """
 
+import ast
+import importlib.util
 import linecache
 import os
 import sys
@@ -15,6 +17,10 @@ from typing import Any
 from kfuzz.devices import ClaimError, Job
 
 KEPT_MODULES = 256
+SEED = 0
+"""Before an object is made: one with weights of its own has the same as that of its reference."""
+TYPES = "task"
+"""The module beside a submission to GPU MODE that names the types of its data; it does not travel with it."""
 
 
 class Modules:
@@ -49,6 +55,8 @@ class Modules:
         """`forward` of an object, which is made of what get_init_inputs says, as KernelBench makes it."""
         inputs = getattr(module, "get_init_inputs", list)
         try:
+            if (torch := sys.modules.get("torch")) is not None:
+                torch.manual_seed(SEED)
             made = of(*inputs())
             if self._on_card and hasattr(made, "cuda"):
                 made = made.cuda()
@@ -72,6 +80,7 @@ def executed(path: Path, source: str, number: int) -> ModuleType:
     # Who asks for the text of a function (Triton does) is given this one, whatever the file holds by now.
     linecache.cache[str(full)] = (len(source), None, source.splitlines(keepends=True), str(full))
     try:
+        supply_types(source)
         exec(compile(source, str(full), "exec"), vars(module))  # noqa: S102  it is what the user asks for
     except (KeyboardInterrupt, MemoryError):
         raise
@@ -81,6 +90,22 @@ def executed(path: Path, source: str, number: int) -> ModuleType:
         where = f"{path}:{at}" if at else str(path)
         raise ClaimError(f"{where}: the file cannot be imported: {words_of(error)}") from None
     return module
+
+
+class AnyTypes(ModuleType):
+    """A module in which every name is a type that anything is of."""
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Any
+
+
+def supply_types(source: str) -> None:
+    """The module of types that a file imports from, where it is not there: they say nothing that a call needs."""
+    asks = any(isinstance(node, ast.ImportFrom) and node.module == TYPES for node in ast.walk(ast.parse(source)))
+    if asks and TYPES not in sys.modules and importlib.util.find_spec(TYPES) is None:
+        sys.modules[TYPES] = AnyTypes(TYPES)
 
 
 def line_of(error: BaseException, file: str) -> int | None:

@@ -142,6 +142,17 @@ def deviation(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg
     return Term(to.kept(name, f"N.sqrt({made.text})"), shape)
 
 
+def length(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """The root of the sum of squares."""
+    x, order = tensor(args[0]), args[1] if len(args) > 1 else 2
+    if order != 2:
+        raise UnknownError
+    axes = args[2] if len(args) > 2 else None
+    squared = Term(to.set(f"{name}_each", f"{x.text} * {x.text}"), x.shape, square=x.text)
+    made = reduction(SUM)(to, f"{name}_squared", (squared, axes), options, shape)
+    return Term(to.kept(name, f"N.sqrt({made.text})"), shape)
+
+
 def layer_norm(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
     """(x - mean) / sqrt(var + eps) w + b, over the last axes."""
     del options

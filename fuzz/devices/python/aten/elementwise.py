@@ -66,3 +66,42 @@ def silu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sh
     to.forms["silu"] = ("x / (1 + exp(-x))", "x sigmoid(x)")
     both = f"{x} * N.sigmoid({x}) if 'x sigmoid(x)' in N.form else {x} / (1.0 + N.exp(-{x}))"
     return Term(to.kept(name, both), shape)
+
+
+SOFTPLUS = "(N.maximum({0}, 0.0) + N.log(1.0 + N.exp(-abs({0}))))"
+"""log(1 + exp(x)), whatever exp(x) overflows at."""
+
+
+def softplus(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """log(1 + exp(x)); from 20 on torch gives x, which float32 does not tell from it, and double does."""
+    del options
+    if list(args[1:]) not in ([], [1], [1, 20]):
+        raise UnknownError
+    to.is_single = True
+    return Term(to.kept(name, SOFTPLUS.format(of(args[0]))), shape)
+
+
+def mish(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """x tanh(log(1 + exp(x)))."""
+    del options
+    return Term(to.kept(name, f"{of(args[0])} * N.tanh({SOFTPLUS.format(of(args[0]))})"), shape)
+
+
+def elu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """scale x above 0, scale alpha (exp(x) - 1) below; of the two terms one is 0 everywhere."""
+    del options
+    x = of(args[0])
+    alpha, scale, inner = (*args[1:], *(1, 1, 1)[len(args) - 1 :])
+    if inner != 1:
+        raise UnknownError
+    below = f"{of(alpha)} * {of(scale)} * (N.exp(N.minimum({x}, 0.0)) - 1.0)"
+    return Term(to.kept(name, f"N.maximum({x}, 0.0) * {of(scale)} + {below}"), shape)
+
+
+def leaky_relu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """x above 0, slope x below, which is the larger of the two where the slope is no more than 1."""
+    del options
+    x, slope = of(args[0]), args[1] if len(args) > 1 else 0.01
+    if not isinstance(slope, int | float) or not 0 <= slope <= 1:
+        raise UnknownError
+    return Term(to.kept(name, f"N.maximum({x}, {x} * {slope!r})"), shape)

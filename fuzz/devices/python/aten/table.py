@@ -10,6 +10,7 @@ from kfuzz.devices.python.aten.along_axes import (
     SUM,
     deviation,
     layer_norm,
+    length,
     log_softmax,
     logsumexp,
     reduction,
@@ -19,7 +20,18 @@ from kfuzz.devices.python.aten.along_axes import (
     softmax,
     variance,
 )
-from kfuzz.devices.python.aten.elementwise import clamp, each, gelu, power, product, silu
+from kfuzz.devices.python.aten.elementwise import (
+    clamp,
+    each,
+    elu,
+    gelu,
+    leaky_relu,
+    mish,
+    power,
+    product,
+    silu,
+    softplus,
+)
 from kfuzz.devices.python.aten.masks import chosen, compared, filled, places, triangle
 from kfuzz.devices.python.aten.products import added_matmul, attention, matmul, times_vector
 from kfuzz.devices.python.aten.shapes import expand, full, join, part, permute, same, select, transpose, unsqueeze, view
@@ -48,6 +60,17 @@ RULES: dict[str, Writing] = {
     "relu": each("N.maximum({0}, 0.0)"),
     "maximum": each("N.maximum({0}, {1})"),
     "minimum": each("N.minimum({0}, {1})"),
+    "log1p": each("N.log(1.0 + {0})"),
+    "expm1": each("N.exp({0}) - 1.0"),
+    "softplus": softplus,
+    "log_sigmoid_forward": each("N.minimum({0}, 0.0) - N.log(1.0 + N.exp(-abs({0})))"),
+    "mish": mish,
+    "elu": elu,
+    "leaky_relu": leaky_relu,
+    "hardtanh": clamp,
+    "hardswish": each("{0} * N.minimum(N.maximum({0} + 3.0, 0.0), 6.0) / 6.0"),
+    "hardsigmoid": each("N.minimum(N.maximum({0} + 3.0, 0.0), 6.0) / 6.0"),
+    "linalg_vector_norm": length,
     "pow": power,
     "clamp": clamp,
     "clamp_min": clamp,

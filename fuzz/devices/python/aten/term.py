@@ -45,6 +45,8 @@ class Writer:
         self.lines: list[tuple[str, Text]] = []
         self.forms: dict[str, tuple[str, ...]] = {}
         self.masked_is_zero = False
+        self.is_single = False
+        """Whether an operation is what its rule says in float32, and in float64 another."""
 
     def set(self, name: str, text: Text) -> Text:
         """A line that gives a value a name."""

@@ -26,7 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from kfuzz.devices.python.aten.elementwise import POWERS
 from kfuzz.devices.python.aten.table import written
 from kfuzz.devices.python.aten.term import Arg, Term, Writer
-from kfuzz.devices.python.loading import executed, words_of
+from kfuzz.devices.python.loading import SEED, executed, words_of
 
 FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
 ARITHMETIC = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.floordiv: "//"}
@@ -66,8 +66,8 @@ def answered(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     sizes = with_primes(steps, fixed, {int(name) for dims in inputs.values() for name in dims if name.isdigit()})
     given = tensors_of(inputs, sizes)
     write = partial(formula_of, inputs=inputs, sizes=sizes, fixed=set(fixed), title=asked["title"])
-    text, outputs, constants, unknown = write(reference, given)
-    wide = in_double(reference, given, text, write)
+    text, outputs, constants, unknown, is_single = write(reference, given)
+    wide = None if is_single else in_double(reference, given, text, write)
     arrays = {f"constant {name}": value for name, value in constants.items()}
     for number, some in enumerate(others(sizes, steps, fixed)):
         given = tensors_of(inputs, some)
@@ -88,7 +88,7 @@ def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], boo
         raise CannotError(f"{name} is no function once the file is imported")
     if not isinstance(found, type):
         return found, False
-    torch.manual_seed(0)
+    torch.manual_seed(SEED)
     made = found(*getattr(module, "get_init_inputs", list)())
     made = made.eval() if isinstance(made, torch.nn.Module) else made
     for parameter in made.parameters() if isinstance(made, torch.nn.Module) else ():
@@ -184,7 +184,17 @@ def answers_of(
         raise CannotError(
             f"at {at} the reference itself ends with {words_of(error)}; write axes without that"
         ) from None
-    return {f"{prefix} {name}": one.detach().numpy() for name, one in zip(outputs, results, strict=True)}
+    return {f"{prefix} {name}": held(one.detach()) for name, one in zip(outputs, results, strict=True)}
+
+
+def held(tensor: torch.Tensor) -> Any:  # noqa: ANN401  an array
+    """A tensor's elements; those of bfloat16 as bits."""
+    return tensor.view(torch.uint16).numpy() if tensor.dtype == torch.bfloat16 else tensor.numpy()
+
+
+def is_stored(node: torch.fx.Node, op: str) -> bool:
+    """Whether a tensor is made narrow only to be returned: then a kernel's own array says so, too."""
+    return op == "_to_copy" and all(user.op == "output" for user in node.users)
 
 
 class Narrowings(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
@@ -228,13 +238,14 @@ def formula_of(
     sizes: Mapping[str, int],
     fixed: set[str],
     title: str,
-) -> tuple[str, list[str], dict[str, Any], list[str]]:
-    """The text of a formula, its outputs, the tensors that it holds and the operations that nobody knows."""
-    graph = make_fx(reference, tracing_mode="symbolic")(*given.values())
+) -> tuple[str, list[str], dict[str, Any], list[str], bool]:
+    """A formula's text, its outputs, its tensors, the operations that nobody knows, and if it is of float32 alone."""
+    # Weights of its own are no inputs: they are taken as they are.
+    graph = make_fx(reference, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
     read = Traced(graph, inputs, sizes, fixed)
     for node in graph.graph.nodes:
         read.node(node)
-    return read.text(title), read.outputs, read.constants, list(dict.fromkeys(read.unknown))
+    return read.text(title), read.outputs, read.constants, list(dict.fromkeys(read.unknown)), read.to.is_single
 
 
 class Traced:
@@ -344,7 +355,7 @@ class Traced:
         options = {key: self.option(one) for key, one in node.kwargs.items()}
         if first.dtype == torch.bool:
             options["dtype"] = "bool"
-        is_narrow = first.dtype in (torch.float16, torch.bfloat16)
+        is_narrow = first.dtype in (torch.float16, torch.bfloat16) and not is_stored(node, op)
         args = [self.operand(one, op) for one in node.args]
         made = None if is_narrow else written(self.to, op, node.name, args, options, self.shape(first.shape))
         self.values[node] = made or self.anything(node, first, op)
