@@ -123,6 +123,7 @@ FORMS = {
     "by name alone": f"def forward(*, x, dim=-1):\n{SOFTMAX}",
     "a dict": f"def _of(x):\n{SOFTMAX}\ndef forward(x):\n    return {{'more': 1, 'y': _of(x)}}\n",
     "a dict of other names": f"def _of(x):\n{SOFTMAX}\ndef forward(x):\n    return {{'out': _of(x)}}\n",
+    "whatever it is handed": f"def forward(**all):\n    x = all['x']\n{SOFTMAX}",
     "a private name": f"def _softmax_kernel_impl(x, dim=-1):\n{SOFTMAX}",
     "types of a task": f"from task import input_t, output_t\ndef custom_kernel(x: input_t) -> output_t:\n{SOFTMAX}",
     "a view": f"def _of(x):\n{SOFTMAX}\ndef forward(x):\n    return _of(x[:, ::-1])[:, ::-1]\n",

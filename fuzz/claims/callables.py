@@ -135,6 +135,8 @@ def read_args(
         if not all(is_known(value, (*arrays, *names)) for value in values_of(arg)):
             found = f"'{arg}' is no array, no size and no literal; this claim has {', '.join((*arrays, *names))}"
             raise front.error(key, found)
+    if function is not None and function.is_by_name:
+        args = tuple(f"{arg}={arg}" if arg.isidentifier() else arg for arg in args)
     check_count(front, key, function, args)
     return args
 
@@ -163,7 +165,8 @@ def inferred(
     outputs = [name for name, array in arrays.items() if array.writes and not array.reads]
     given = read_given(front, (*arrays, *names))
     if function is None or function.is_variadic:
-        return (*inputs, *(f"{name}={value}" for name, value in given.items()))
+        named = [f"{name}={name}" for name in inputs] if function and function.is_by_name else inputs
+        return (*named, *(f"{name}={value}" for name, value in given.items()))
     if unknown := [name for name in given if name not in function.parameters]:
         raise front.error((*KEY, "given"), f"{function.name} takes ({', '.join(function.parameters)}), no {unknown[0]}")
     left = [name for name in inputs if name not in function.required]

@@ -39,6 +39,8 @@ class PythonFunction:
     """It also takes what it does not name."""
     by_name: frozenset[str] = frozenset()
     """Parameters that are handed over by their names alone."""
+    is_by_name: bool = False
+    """It takes whatever it is handed, and that by name alone: `**inputs`."""
     unpacked: tuple[tuple[str, int], ...] = ()
     """Parameters that it takes apart, `x, y = data`, and into how many."""
 
@@ -114,7 +116,8 @@ def function_of(node: ast.FunctionDef) -> PythonFunction:
         if isinstance(one, ast.Assign) and isinstance(one.value, ast.Name) and isinstance(one.targets[0], ast.Tuple)
     )
     by_name = frozenset(name for name, _ in alone)
-    return PythonFunction(node.name, required, optional, bool(given.vararg or given.kwarg), by_name, taken)
+    is_by_name = bool(given.kwarg and not given.vararg and not positional)
+    return PythonFunction(node.name, required, optional, bool(given.vararg or given.kwarg), by_name, is_by_name, taken)
 
 
 def of_an_object(name: str, method: PythonFunction) -> PythonFunction:

@@ -136,7 +136,7 @@ class CalledFunction:
 
     def settled(self) -> str:
         """Put what the last call has returned where the first set's outputs lie; why it cannot be, or nothing."""
-        values = results(self._answers[-1])
+        values = results(self._answers[-1], self._entry.returns)
         buffers = {buffer.name: buffer for buffer in self.arrays.bound.job.buffers}
         if len(values) < len(self._entry.returns):
             return f"{len(values)} arrays are returned; the claim wants {', '.join(self._entry.returns)}"

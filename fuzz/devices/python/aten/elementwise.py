@@ -91,8 +91,8 @@ def elu(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], sha
     """scale x above 0, scale alpha (exp(x) - 1) below; of the two terms one is 0 everywhere."""
     del options
     x = of(args[0])
-    alpha, scale, inner = (*args[1:], *(1, 1, 1)[len(args) - 1 :])
-    if inner != 1:
+    alpha, scale = (args[place] if len(args) > place else 1 for place in (1, 2))
+    if len(args) > 3 and args[3] != 1:
         raise UnknownError
     below = f"{of(alpha)} * {of(scale)} * (N.exp(N.minimum({x}, 0.0)) - 1.0)"
     return Term(to.kept(name, f"N.maximum({x}, 0.0) * {of(scale)} + {below}"), shape)
