@@ -2,35 +2,48 @@
 
     python -m benchmarks.fleet files --count 1000 --workers 16     a folder of mutants, killed in the middle, resumed
     python -m benchmarks.fleet scaling --workers 1,2,4             trials a second by the number of processes
+    python -m benchmarks.fleet cards --workers 1,2,4 --each 14     the same by the number of cards of this machine
 
 The files are mutants of our kernels, as a model or a script would generate them: some do not compile, most are wrong.
 The caller is killed with SIGKILL when half of the files have been tried; the same command goes on, and what it says in
 the end is compared with a campaign that nobody killed.
+
+Trials a second are those of the last seconds of a campaign, when all are at work and everything is compiled. A card has
+several processes, which share it: each plans and judges for itself, and a process does that at its own core's speed.
 """
 
 import argparse
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from distributed import LocalCluster
+from distributed import LocalCluster, Nanny, Scheduler, SpecCluster
 
+from kfuzz.campaign.campaign import run_lanes
+from kfuzz.campaign.children import THREADS
+from kfuzz.campaign.cluster import connect, spread
+from kfuzz.campaign.events import Event, Tried
+from kfuzz.campaign.options import Options
 from kfuzz.campaign.state import STATE
 from kfuzz.claims.kernel import KERNELS, discover
+from kfuzz.find.device import lane_of
 from kfuzz.mutating.mutate import Mutant, mutants
 
 SEED = "7"
 RIGHT = [kernel for kernel in discover(KERNELS) if kernel.broken is None and not kernel.front.is_python]
 LOOK_SECONDS = 0.2
 OF_EACH = 40
+ONE_THREAD = dict.fromkeys(THREADS, "1")
 LOCAL: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
 
 
@@ -109,33 +122,72 @@ def files(count: int, workers: int, cases: int) -> None:
 
 def scaling(workers: list[int], seconds: float) -> None:
     """Trials a second of the same kernels, by the number of processes."""
-    names = [kernel.name for kernel in RIGHT[::6]]
-    with tempfile.TemporaryDirectory() as temporary:
-        rates: dict[int, float] = {}
-        for count in (workers[-1], *workers):  # the first compiles
-            out = Path(temporary) / f"{count} {len(rates)}"
-            with LocalCluster(n_workers=count, **LOCAL) as cluster:
-                run(command(names, cluster.scheduler_address, out, "--max-time", f"{seconds}s"))
-            document = json.loads((out / "run.json").read_text())
-            rates[count] = document["trials"] / document["seconds"]
-        for count in workers:
-            print(f"{count} processes: {rates[count]:.0f} trials/s, {rates[count] / rates[workers[0]]:.2f} x")
+    by_number(workers, "processes", seconds, lambda count: LocalCluster(n_workers=count, **LOCAL), "cpu")
+
+
+def cards(counts: list[int], each: int, seconds: float, device: str) -> None:
+    """Trials a second on the gpu, by the number of cards; so many processes for each."""
+
+    def cluster(count: int) -> SpecCluster:
+        options = {"nthreads": 1, "resources": {"GPU": 1}}
+        workers = {
+            f"card {card}, {number}": {
+                "cls": Nanny,
+                "options": {**options, "env": {"CUDA_VISIBLE_DEVICES": str(card), **ONE_THREAD}},
+            }
+            for card in range(count)
+            for number in range(each)
+        }
+        scheduler = {"cls": Scheduler, "options": {"dashboard": False}}
+        return SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.CRITICAL)
+
+    by_number(counts, "cards", seconds, cluster, device)
+
+
+def by_number(counts: list[int], of: str, seconds: float, made: Callable[[int], SpecCluster], device: str) -> None:
+    """Print the rate for each number of something; the largest goes first, and compiles."""
+    rates: dict[int, float] = {}
+    for count in (counts[-1], *counts):
+        with made(count) as cluster:
+            cluster.wait_for_workers(len(cluster.worker_spec))
+            rates[count] = rate(cluster.scheduler_address, device, seconds)
+        print(f"{count} {of}: {rates[count]:.0f} trials/s", flush=True)
+    for count in counts:
+        print(f"{count} {of}: {rates[count]:.0f} trials/s, {rates[count] / rates[counts[0]]:.2f} x", flush=True)
+
+
+def rate(address: str, device: str, seconds: float) -> float:
+    """Trials a second in the last seconds of a campaign that has run as long before."""
+    moments: list[float] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Tried):
+            moments.append(time.monotonic())
+
+    with connect(address) as cluster:
+        lanes = [lane_of(device, 1)]
+        run_lanes(RIGHT[::3], lanes, Options(seed=int(SEED), max_time=2 * seconds), listen, partial(spread, cluster))
+    return sum(moment > moments[-1] - seconds for moment in moments) / seconds
 
 
 def main() -> None:
     """Read the arguments."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("files", "scaling"))
+    parser.add_argument("what", choices=("files", "scaling", "cards"))
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--workers", default="1,2,4")
     parser.add_argument("--cases", type=int, default=1, help="Cases of each file.")
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--each", type=int, default=14, help="Processes for each card.")
+    parser.add_argument("--device", default="gpu", help="Of cards; cpu tries the same without one.")
     asked = parser.parse_args()
     workers = list(map(int, asked.workers.split(",")))
     if asked.what == "files":
         files(asked.count, workers[-1], asked.cases)
-    else:
+    elif asked.what == "scaling":
         scaling(workers, asked.seconds)
+    else:
+        cards(workers, asked.each, asked.seconds, asked.device)
 
 
 if __name__ == "__main__":
