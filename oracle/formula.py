@@ -24,6 +24,7 @@ from kfuzz.oracle.enclosure import PRECISIONS, Bounds, Clash, Doubles, Enclosure
 from kfuzz.oracle.joint import Contradiction, contract
 from kfuzz.oracle.op import Diagnosis, OracleError
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.small_arrays import common, some, stretched
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
@@ -314,7 +315,7 @@ class FormulaOp:
                 made = self.run(N, tainted, sizes, scalars)[output]
             y = shaped(made.x, self.outputs[output], sizes)
             others = np.delete(np.moveaxis(y, self.outputs[output].dimensions.index(d), 0), place, axis=0)
-            if np.isnan(others).any():
+            if some(np.isnan(others)):
                 return False
         return True
 
@@ -431,8 +432,8 @@ class Question:
     ) -> tuple[Reals, Reals, Reals]:
         """lo, hi, may be NaN, in the output's own shape; masked rows are what the claim or the op says they are."""
         role = self.op.outputs[name]
-        full = np.broadcast_shapes(*(part.shape for part in value.parts))
-        lo, hi, nan = (np.broadcast_to(part, full) for part in value.parts)
+        full = common(*(part.shape for part in value.parts))
+        lo, hi, nan = (stretched(part, full) for part in value.parts)
         said = "zero" if band.all_masked == "zero" else self.op.special.get("all_neg_inf")
         for mark in band.masked if said else ():
             mask = np.broadcast_to(mark, full) if _fits(mark.shape, full) else np.zeros(full, dtype=np.bool_)
@@ -446,17 +447,17 @@ class Question:
         parts = [self._parts(band, made[name], name) for band, made in zip(self.bands, self.made, strict=True)]
         lo, hi, nan = united(parts)
         lost = np.isnan(lo) | np.isnan(hi)  # float64 itself overflowed on the way: nothing is known
-        if lost.any():
+        if some(lost):
             lo, hi, nan = np.where(lost, -np.inf, lo), np.where(lost, np.inf, hi), nan | lost
         want = self._want(name)
         judged, reasons, must = self._judged(name, lo.shape)
-        if must.any():
+        if some(must):
             lo, hi, nan = np.where(must, np.inf, lo), np.where(must, -np.inf, hi), nan | must
         open_ = (lo == -np.inf) & (hi == np.inf) & nan
         judged = judged & ~open_
         notes = {reason: count for band in self.bands for reason, count in band.notes.items()}
         reasons += tuple(f"{count} {reason}" for reason, count in notes.items())
-        if open_.any() and not notes_explain(notes):
+        if some(open_) and not notes_explain(notes):
             reasons += (f"{int(open_.sum())} {ANYTHING}",)
         only_nan = lo > hi
         with np.errstate(invalid="ignore"):
@@ -483,7 +484,7 @@ class Question:
         reasons: tuple[str, ...] = ()
         for value, key, shown in ((np.isnan, "nan", "NaN"), (np.isposinf, "pos_inf", "+inf")):
             rows = self._rows_with(name, value, shape)
-            if not rows.any():
+            if not some(rows):
                 continue
             word = getattr(self.special, key) or self.op.special.get(key)
             if word is None:
@@ -509,7 +510,7 @@ class Question:
         dimensions, apart = self.op.outputs[name].dimensions, self.op.apart[name]
         found = np.zeros(shape, dtype=np.bool_)
         for role, array in self.inputs.items():
-            if not self.op.roles[role].is_float or not (mask := test(array)).any():
+            if not self.op.roles[role].is_float or not some(mask := test(array)):
                 continue
             own = self.op.roles[role].dimensions
             kept = [d for d in own if d in apart]
@@ -612,7 +613,7 @@ def notes_explain(notes: Mapping[str, int]) -> bool:
 
 def _fits(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
     try:
-        return np.broadcast_shapes(small, large) == large
+        return common(small, large) == large
     except ValueError:
         return False
 
@@ -622,7 +623,7 @@ def united(parts: list[tuple[Reals, Reals, Reals]]) -> tuple[Reals, Reals, Reals
     lo, hi, nan = parts[0]
     for other_lo, other_hi, other_nan in parts[1:]:
         lo, hi, nan = np.minimum(lo, other_lo), np.maximum(hi, other_hi), nan | other_nan
-    return np.asarray(lo), np.asarray(hi), np.asarray(np.broadcast_to(nan, lo.shape))
+    return np.asarray(lo), np.asarray(hi), np.asarray(stretched(nan, lo.shape))
 
 
 def from_module(name: str, module: Any) -> FormulaOp:  # noqa: ANN401  an op's file

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.oracle.small_arrays import common, every, some, stretched
 from kfuzz.oracle.systems import derived
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
@@ -121,7 +122,7 @@ class Boxes:
 
     def _keep(self, value: Quantity, lo: Reals, hi: Reals) -> None:
         held_lo, held_hi = self.held[id(value)]
-        if (lo != held_lo).any() or (hi != held_hi).any():
+        if some(lo != held_lo) or some(hi != held_hi):
             self.times[id(value)] += 1
             self.held[id(value)] = (np.asarray(lo), np.asarray(hi))
 
@@ -130,15 +131,15 @@ class Boxes:
         if id(value) not in self.held or value.is_point or not self.is_useful(value):
             return
         E = self.band.E
-        if E.is_nan(lo).any() or E.is_nan(hi).any():
+        if some(E.is_nan(lo)) or some(E.is_nan(hi)):
             lo, hi = np.where(E.is_nan(lo), -INF, lo), np.where(E.is_nan(hi), INF, hi)
         held_lo, held_hi = self.held[id(value)]
-        own = np.broadcast_shapes(held_lo.shape, held_hi.shape)
-        wide = np.broadcast_shapes(lo.shape, hi.shape)
+        own = common(held_lo.shape, held_hi.shape)
+        wide = common(lo.shape, hi.shape)
         axes = _broadcast_axes(own, wide)
         if axes and not self._is_shared(value):
             return
-        least, most = np.broadcast_to(lo, wide), np.broadcast_to(hi, wide)
+        least, most = stretched(lo, wide), stretched(hi, wide)
         if axes:
             least, most = (
                 np.maximum.reduce(least, axis=axes, keepdims=True),
@@ -147,12 +148,12 @@ class Boxes:
             least, most = least.reshape(own), most.reshape(own)
         new_lo, new_hi = np.maximum(held_lo, least), np.minimum(held_hi, most)
         crossed = np.asarray(new_lo > new_hi, dtype=np.bool_)
-        if not crossed.any():
+        if not some(crossed):
             self._keep(value, new_lo, new_hi)
             return
         bad = crossed & self._contradicts(new_lo, new_hi)
-        if bad.any():
-            self._tell(value, bad, np.broadcast_to(lo, wide), np.broadcast_to(hi, wide))
+        if some(bad):
+            self._tell(value, bad, stretched(lo, wide), stretched(hi, wide))
             new_lo, new_hi = np.where(bad, held_lo, new_lo), np.where(bad, held_hi, new_hi)
         self._keep(value, new_lo, np.maximum(new_lo, new_hi))
 
@@ -182,7 +183,7 @@ def _contradiction(name: str, lo: Reals, hi: Reals) -> Contradiction:
     """What most elements agree on is the median of what each alone would say."""
     high, low = int(np.nanargmax(lo)), int(np.nanargmin(hi))
     known = np.isfinite(lo) & np.isfinite(hi)
-    agreed = float(np.median((lo[known] + hi[known]) / 2)) if known.any() else float(lo[high])
+    agreed = float(np.median((lo[known] + hi[known]) / 2)) if some(known) else float(lo[high])
     wrong = (lo > agreed) | (hi < agreed)
     far_high, far_low = lo[high] - agreed, agreed - hi[low]
     excess = float((lo[high] - hi[low]) / max(abs(agreed), 1e-300))
@@ -305,16 +306,16 @@ def _quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
             lo, hi = np.minimum(al / bl, al / bh), np.maximum(ah / bl, ah / bh)
         else:
             lo, hi = al / np.where(al < 0, bl, bh), ah / np.where(ah < 0, bh, bl)
-        if not (band.E.is_nan(lo).any() or band.E.is_nan(hi).any()):
+        if not (some(band.E.is_nan(lo)) or some(band.E.is_nan(hi))):
             return band.E.outward(lo, hi)
-    if bl is bh and np.all(bl != 0):
+    if bl is bh and every(bl != 0):
         lo, hi = al / bl, ah / bl
         is_turned = bl < 0  # a known divisor of less than zero exchanges the ends
-        if not (band.E.is_nan(lo).any() or band.E.is_nan(hi).any()):
+        if not (some(band.E.is_nan(lo)) or some(band.E.is_nan(hi))):
             return band.E.outward(np.where(is_turned, hi, lo), np.where(is_turned, lo, hi))
         return _outer(band, [lo, hi])
     zero = np.asarray((bl <= 0) & (bh >= 0), dtype=np.bool_)
-    if not zero.any():
+    if not some(zero):
         return _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
     bl, bh = np.where(zero, 1.0, bl), np.where(zero, 1.0, bh)
     lo, hi = _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
@@ -325,7 +326,7 @@ def _outer(band: Bands, ends: list[Any]) -> Pair:
     lo = hi = ends[0]
     for end in ends[1:]:
         lo, hi = np.minimum(lo, end), np.maximum(hi, end)
-    if band.E.eps and not np.isnan(lo).any():  # of floats, the least is NaN where any is
+    if band.E.eps and not some(np.isnan(lo)):  # of floats, the least is NaN where any is
         return band.E.outward(lo, hi)
     unknown = np.asarray(np.any([band.E.is_nan(np.broadcast_to(end, lo.shape)) for end in ends], axis=0))
     lo, hi = band.E.outward(np.where(unknown, -INF, lo), np.where(unknown, INF, hi))

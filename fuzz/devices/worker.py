@@ -294,7 +294,8 @@ class _Process:
             assert pipe is not None
             with contextlib.suppress(OSError):  # the system allows a user only so many large ones
                 fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-        assert self.popen.stdin is not None and self.popen.stdout is not None
+        assert self.popen.stdin is not None
+        assert self.popen.stdout is not None
         self._incoming = _Incoming(self.popen.stdout.fileno())
         self.room: int = fcntl.fcntl(self.popen.stdin, fcntl.F_GETPIPE_SZ) // 2
         self.end: Callable[[], object] = weakref.finalize(self, _end, self.popen)
@@ -360,7 +361,8 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, given: object) -> Any:  # noqa: ANN401  what pickle asks for
         if type(given) is not np.ndarray or given.dtype.hasobject:
             return NotImplemented
-        return np.ndarray, (given.shape, given.dtype.str, pickle.PickleBuffer(np.ascontiguousarray(given)))
+        lies: Any = np.ascontiguousarray(given)  # for mypy no array is a buffer
+        return np.ndarray, (given.shape, given.dtype.str, pickle.PickleBuffer(lies))
 
 
 def _packed(message: object) -> list[bytes | memoryview]:
