@@ -32,6 +32,10 @@ class thread_block {
   static dim3 group_dim() { return blockDim; }
   static dim3 dim_threads() { return blockDim; }
   static void sync(CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }
+  // It is the wait that counts: what is done in between is ordered as if it came before the arrival.
+  struct arrival_token {};
+  static arrival_token barrier_arrive() { return {}; }
+  static void barrier_wait(arrival_token &&, CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }
 };
 
 static inline thread_block this_thread_block() { return thread_block(nullptr); }
@@ -224,6 +228,9 @@ class grid_group {
   static dim3 group_dim() { return gridDim; }
   static dim3 dim_blocks() { return gridDim; }
   static void sync(CUDA_ON_CPU_LINE) { cuda_on_cpu_grid_barrier(line); }
+  struct arrival_token {};  // as of a block
+  static arrival_token barrier_arrive() { return {}; }
+  static void barrier_wait(arrival_token &&, CUDA_ON_CPU_LINE) { cuda_on_cpu_grid_barrier(line); }
 };
 
 static inline grid_group this_grid() { return {}; }
@@ -304,6 +311,13 @@ static inline coalesced_group binary_partition(const Group &group, bool side, CU
 template <class Group, class Function, class... Argument>
 static inline void invoke_one(const Group &group, Function &&function, Argument &&...arguments) {
   if (group.thread_rank() == 0) function(static_cast<Argument &&>(arguments)...);
+}
+
+template <class Group, class Function, class... Argument>
+static inline auto invoke_one_broadcast(const Group &group, Function &&function, Argument &&...arguments) {
+  decltype(function(static_cast<Argument &&>(arguments)...)) result{};
+  if (group.thread_rank() == 0) result = function(static_cast<Argument &&>(arguments)...);
+  return group.shfl(result, 0);
 }
 
 static inline void sync(const thread_block &, CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }

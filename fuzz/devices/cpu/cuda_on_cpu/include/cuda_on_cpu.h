@@ -32,6 +32,7 @@
 #include "cuda_on_cpu/async_copy.h"
 #include "cuda_on_cpu/atomic.h"
 #include "cuda_on_cpu/memory.h"
+#include "cuda_on_cpu/nv_atomic.h"
 #include "cuda_on_cpu/ptx.h"
 #include "cuda_on_cpu/arithmetic.h"
 #include "cuda_on_cpu/math_functions.h"
