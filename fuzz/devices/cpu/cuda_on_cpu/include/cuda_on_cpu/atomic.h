@@ -29,16 +29,16 @@ struct Same {
 };
 
 template <class T>
-inline bool same_bits(const T &a, const T &b) {
+CUDA_ON_CPU_INLINE bool same_bits(const T &a, const T &b) {
   return __builtin_memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-inline bool is_denormal(float value) {
+CUDA_ON_CPU_INLINE bool is_denormal(float value) {
   uint32_t bits;
   __builtin_memcpy(&bits, &value, sizeof bits);
   return (bits & 0x7f800000u) == 0 && (bits & 0x007fffffu) != 0;
 }
-inline float flushed(float value) { return is_denormal(value) ? std::copysign(0.0f, value) : value; }
+CUDA_ON_CPU_INLINE float flushed(float value) { return is_denormal(value) ? std::copysign(0.0f, value) : value; }
 
 // A GPU flushes denormal operands and results of atomic float32 additions in global memory, and there alone: PTX on
 // atom.add.f32. A double, or a float in shared memory, keeps them.
@@ -46,7 +46,7 @@ template <class T>
 CUDA_ON_CPU_INLINE T atomic_sum(const T *, T old, T value) {
   return static_cast<T>(old + value);
 }
-inline float atomic_sum(const float *p, float old, float value) {
+CUDA_ON_CPU_INLINE float atomic_sum(const float *p, float old, float value) {
   float now = old + value;
   bool any = is_denormal(old) || is_denormal(value) || is_denormal(now);
   return any && !cuda_on_cpu_is_shared(p) ? flushed(flushed(old) + flushed(value)) : now;
@@ -68,7 +68,7 @@ CUDA_ON_CPU_INLINE void set_fresh(T *p, T value) {
     *p = value;
 }
 
-inline void changed_or_polled(bool changed) {
+CUDA_ON_CPU_INLINE void changed_or_polled(bool changed) {
   if (changed)
     cuda_on_cpu_came_on();
   else
