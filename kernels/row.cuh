@@ -76,6 +76,13 @@ __device__ __forceinline__ bool is_placed_alike(const E *y, const E *x) {
     return (reinterpret_cast<size_t>(y) - reinterpret_cast<size_t>(x)) % 16 == 0;
 }
 
+// How many of a row's vectors are stored whole. Where y is misplaced it is none of them, and their elements are stored singly,
+// in a loop of their own behind the usual one: a jump over it in every block costs 2 %.
+template <class E>
+__device__ __forceinline__ int stored_whole(const E *y, const E *x, int vectors) {
+    return is_placed_alike(y, x) ? vectors : 0;
+}
+
 template <class E>
 __device__ __forceinline__ void store_singly(E *to, const Vector<E> &v) {
 #pragma unroll
@@ -84,14 +91,30 @@ __device__ __forceinline__ void store_singly(E *to, const Vector<E> &v) {
     }
 }
 
-// How many threads a multiprocessor shall run at once, by the floats that one holds: of 65536 registers each gets 32 for
-// 8 floats, 40 for 16, 64 for 40, and 128 for more. More than 16 blocks at once, of 64 threads, gain nothing.
-constexpr int resident_threads(int floats) {
-    return floats <= 8 ? 2048 : floats <= 16 ? 1536 : floats <= 40 ? 1024 : 512;
+template <class E>
+__device__ __forceinline__ Vector<E> scaled(Vector<E> v, float scale) {
+#pragma unroll
+    for (int k = 0; k < Vector<E>::width; ++k) {
+        v.of[k] *= scale;
+    }
+    return v;
+}
+
+// e^x as exactly as an E can hold it; sixteen_bits.cuh has a faster one for elements of 16 bits.
+template <class E>
+__device__ __forceinline__ float exponential(float x) {
+    return expf(x);
+}
+
+// How many threads a multiprocessor shall run at once, by the floats that one holds: of 65536 registers each gets 40 for up
+// to 16 floats, 64 for 40, and 128 for more. Of 8 floats 32 are enough for blocks of 512, of which it then runs a fourth.
+// More than 16 blocks at once, of 64 threads, gain nothing.
+constexpr int resident_threads(int threads, int floats) {
+    return floats <= 8 && threads >= 512 ? 2048 : floats <= 16 ? 1536 : floats <= 40 ? 1024 : 512;
 }
 
 constexpr int resident_blocks(int threads, int floats) {
-    return threads * 16 <= resident_threads(floats) ? 16 : resident_threads(floats) / threads;
+    return threads * 16 <= resident_threads(threads, floats) ? 16 : resident_threads(threads, floats) / threads;
 }
 
 template <int LANES>
@@ -113,21 +136,43 @@ __device__ __forceinline__ float lanes_sum(float value) {
     return value;
 }
 
+// Of so few warps every thread reads all results: that takes less time than the shuffles of as many lanes.
+constexpr int AT_ONCE = 8;
+
 // What a maximum of nothing but -inf is replaced by before it is subtracted: -inf - -inf would be NaN.
 __device__ __forceinline__ float finite_or_zero(float max) {
     return max == -INFINITY ? 0.0f : max;
+}
+
+// The bits of a float as an integer that is as much larger as the float is, and back again.
+__device__ __forceinline__ int ordered(int bits) {
+    return bits ^ (bits >> 31 & 0x7fffffff);
+}
+
+// The maximum of all 32 lanes, none of them NaN: integers are compared by one instruction, where floats take five shuffles.
+__device__ __forceinline__ float warp_max(float value) {
+    const int max = __reduce_max_sync(0xffffffffu, ordered(__float_as_int(value)));
+    return __int_as_float(ordered(max));
 }
 
 template <int THREADS>
 __device__ __forceinline__ float block_max(float value, float (&of_warp)[32]) {
     // all THREADS of the block take part; every thread ends with the result. `of_warp` is for one call alone.
     const int warps = THREADS / 32;
-    value = lanes_max<32>(value);
+    value = warp_max(fmaxf(value, -INFINITY));
     if (threadIdx.x % 32 == 0) {
         of_warp[threadIdx.x / 32] = value;
     }
     __syncthreads();
-    return lanes_max<warps>(of_warp[threadIdx.x % warps]);
+    if (warps > AT_ONCE) {
+        return lanes_max<warps>(of_warp[threadIdx.x % warps]);
+    }
+    value = of_warp[0];
+#pragma unroll
+    for (int k = 1; k < warps; ++k) {
+        value = fmaxf(value, of_warp[k]);
+    }
+    return value;
 }
 
 template <int THREADS>
@@ -138,5 +183,20 @@ __device__ __forceinline__ float block_sum(float value, float (&of_warp)[32]) {
         of_warp[threadIdx.x / 32] = value;
     }
     __syncthreads();
-    return lanes_sum<warps>(of_warp[threadIdx.x % warps]);
+    if (warps > AT_ONCE) {
+        return lanes_sum<warps>(of_warp[threadIdx.x % warps]);
+    }
+    float sums[warps];
+#pragma unroll
+    for (int k = 0; k < warps; ++k) {
+        sums[k] = of_warp[k];
+    }
+#pragma unroll
+    for (int half = warps / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int k = 0; k < half; ++k) {
+            sums[k] += sums[k + half];
+        }
+    }
+    return sums[0];
 }

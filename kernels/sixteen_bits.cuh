@@ -70,3 +70,14 @@ template <bool IS_STREAMED = false>
 __device__ __forceinline__ void narrow(__half *to, const Vector<__half> &v) {
     narrow_pairs<__half2, IS_STREAMED>(to, v);
 }
+
+// An element keeps 8 or 11 digits: what __expf leaves out of 24 is lost in the rounding, and a third of the time is saved.
+template <>
+__device__ __forceinline__ float exponential<__nv_bfloat16>(float x) {
+    return __expf(x);
+}
+
+template <>
+__device__ __forceinline__ float exponential<__half>(float x) {
+    return __expf(x);
+}

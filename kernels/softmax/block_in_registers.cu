@@ -75,35 +75,26 @@ softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols)
     for (int k = 0; k < VECTORS; ++k) {
 #pragma unroll
         for (int j = 0; j < width; ++j) {
-            mine[k].of[j] = expf(mine[k].of[j] - max);
+            mine[k].of[j] = exponential<E>(mine[k].of[j] - max);
             sums[j % 4] += mine[k].of[j];
         }
     }
-    edge = col >= 0 ? expf(edge - max) : 0.0f;  // most warps have none of it
+    edge = col >= 0 ? exponential<E>(edge - max) : 0.0f;  // most warps have none of it
     const float scale = 1.0f / block_sum<THREADS>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge, sum_of_warp);
 
+    E *const to = y + row.head + width * tid;
+    const int whole = stored_whole(y, row.x, row.vectors);
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-#pragma unroll
-        for (int j = 0; j < width; ++j) {
-            mine[k].of[j] *= scale;
+        if (tid + k * THREADS < whole) {
+            narrow<IS_STREAMED>(to + width * k * THREADS, scaled(mine[k], scale));
         }
     }
-    E *const to = y + row.head + width * tid;
-    if (is_placed_alike(y, row.x)) {
+    if (whole < row.vectors) {
 #pragma unroll
         for (int k = 0; k < VECTORS; ++k) {
-            const int i = tid + k * THREADS;
-            if (i < row.vectors) {
-                narrow<IS_STREAMED>(to + width * k * THREADS, mine[k]);
-            }
-        }
-    } else {
-#pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-            const int i = tid + k * THREADS;
-            if (i < row.vectors) {
-                store_singly(to + width * k * THREADS, mine[k]);
+            if (tid + k * THREADS < row.vectors) {
+                store_singly(to + width * k * THREADS, scaled(mine[k], scale));
             }
         }
     }

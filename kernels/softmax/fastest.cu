@@ -18,9 +18,10 @@
 // blocks    = "4 + 4 * min(1, cols / 65537) + 8 * min(1, cols / 131073)"  # of a cluster
 // held      = "ceil_div(ceil_div(cols / 4, blocks), 8) * 8"  # vectors of one
 // of_held   = "ceil_div(held, 256) + 2 + 8 + ceil_log2(blocks)"
-// near      = "8 + 8 * min(1, cols / 129) + 48 * min(1, cols / 257) + 64 * min(1, cols / 513)"
-// is_middle = "is_large * min(1, cols / 2049) * (1 - min(1, cols / 4097))"
-// workers   = "near + 384 * is_middle + 128 * min(1, cols / 4097) + 256 * min(1, cols / 10241)"  # of a row
+// near      = "16 + 16 * min(1, cols / 129) + 32 * min(1, cols / 257) + 64 * min(1, cols / 513)"
+// is_middle = "is_large * (1 - min(1, cols / 4097))"
+// more      = "is_middle * (128 * min(1, cols / 1025) + 256 * min(1, cols / 2049))"
+// workers   = "near + more + 128 * min(1, cols / 4097) + 256 * min(1, cols / 10241)"  # of a row
 // parts     = "is_long * min(ceil_div(1056, rows), ceil_div(cols, 8192))"
 // share     = "ceil_div(ceil_div(cols / 4, max(parts, 1)), 8) * 8"
 // of_part   = "5 + ceil_div(share, 2048) + 9"
@@ -46,15 +47,15 @@
 //
 // [[launch]]
 // when  = "cols <= 128"
-// entry = "softmax_lanes_a_row<float, 8, 4>"
-// grid  = "ceil_div(rows, 16)"
+// entry = "softmax_lanes_a_row<float, 16, 2>"
+// grid  = "ceil_div(rows, 8)"
 // block = "128"
 // args  = ["y", "x", "rows", "cols"]
 //
 // [[launch]]
 // when  = "cols > 128 and cols <= 256"
-// entry = "softmax_lanes_a_row<float, 16, 4>"
-// grid  = "ceil_div(rows, 8)"
+// entry = "softmax_lanes_a_row<float, 32, 2>"
+// grid  = "ceil_div(rows, 4)"
 // block = "128"
 // args  = ["y", "x", "rows", "cols"]
 //
@@ -95,9 +96,9 @@
 //
 // [[launch]]
 // when  = "cols > 1024 and cols <= 2048 and is_large == 1"
-// entry = "softmax_block_in_registers<float, 128, 4>"
+// entry = "softmax_block_in_registers<float, 256, 2>"
 // grid  = "rows"
-// block = "128"
+// block = "256"
 // args  = ["y", "x", "cols"]
 //
 // [[launch]]
@@ -137,7 +138,7 @@
 //
 // [[launch]]
 // when   = "cols > 16384 and cols <= 57344"
-// entry  = "softmax_row_in_shared<512>"
+// entry  = "softmax_row_in_shared<float, 512>"
 // grid   = "rows"
 // block  = "512"
 // shared = "16 * (cols / 4)"

@@ -64,35 +64,26 @@ __global__ void __launch_bounds__(128) softmax_lanes_a_row(E *__restrict__ y, co
     for (int k = 0; k < VECTORS; ++k) {
 #pragma unroll
         for (int j = 0; j < width; ++j) {
-            mine[k].of[j] = expf(mine[k].of[j] - max);
+            mine[k].of[j] = exponential<E>(mine[k].of[j] - max);
             sums[j % 4] += mine[k].of[j];
         }
     }
-    edge = expf(edge - max);
+    edge = exponential<E>(edge - max);
     const float scale = 1.0f / lanes_sum<LANES>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge);
 
+    E *const to = y + row.head + width * lane;
+    const int whole = stored_whole(y, row.x, row.vectors);
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-#pragma unroll
-        for (int j = 0; j < width; ++j) {
-            mine[k].of[j] *= scale;
+        if (lane + k * LANES < whole) {
+            narrow<true>(to + width * k * LANES, scaled(mine[k], scale));
         }
     }
-    E *const to = y + row.head + width * lane;
-    if (is_placed_alike(y, row.x)) {
+    if (whole < row.vectors) {
 #pragma unroll
         for (int k = 0; k < VECTORS; ++k) {
-            const int i = lane + k * LANES;
-            if (i < row.vectors) {
-                narrow<true>(to + width * k * LANES, mine[k]);
-            }
-        }
-    } else {
-#pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-            const int i = lane + k * LANES;
-            if (i < row.vectors) {
-                store_singly(to + width * k * LANES, mine[k]);
+            if (lane + k * LANES < row.vectors) {
+                store_singly(to + width * k * LANES, scaled(mine[k], scale));
             }
         }
     }

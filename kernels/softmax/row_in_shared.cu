@@ -12,7 +12,7 @@
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4
 //
-// [accuracy]  # one add within a vector, a thread's vectors, its two sums; then the halvings
+// [accuracy]  # a thread's vectors, two adds of its four sums; then the halvings
 // adds     = "ceil_div(cols, 4 * threads) + 2 + ceil_log2(min(threads, min(cols, max(18, cols / 4))))"
 // rescales = 0
 // exp      = "expf"
@@ -23,7 +23,7 @@
 // pos_inf = "row"
 //
 // [[launch]]
-// entry  = "softmax_row_in_shared<{threads}>"
+// entry  = "softmax_row_in_shared<float, {threads}>"
 // grid   = "rows"
 // block  = "threads"
 // shared = "16 * (cols / 4)"
@@ -34,59 +34,82 @@
 
 #include "../row.cuh"
 
-template <int THREADS>
-__global__ void __launch_bounds__(THREADS)
-softmax_row_in_shared(float *__restrict__ y, const float *__restrict__ x, int cols) {
+// An exponential has room where its element lies if that has 32 bits; if it has 16, it is computed again.
+template <class E>
+constexpr bool IS_KEPT = sizeof(E) == 4;
+
+template <class E>
+__device__ __forceinline__ Vector<E> finished(const E *from, float max, float scale) {
+    Vector<E> v;
+    widen(v, from);
+#pragma unroll
+    for (int j = 0; j < Vector<E>::width; ++j) {
+        v.of[j] = IS_KEPT<E> ? v.of[j] : exponential<E>(v.of[j] - max);
+    }
+    return scaled(v, scale);
+}
+
+template <class E, int THREADS>
+__global__ void __launch_bounds__(THREADS) softmax_row_in_shared(E *__restrict__ y, const E *__restrict__ x, int cols) {
     // y and x are (rows, cols); a block a row
+    constexpr int width = Vector<E>::width;
     extern __shared__ float4 held[];  // (row.vectors)
     __shared__ float max_of_warp[32];
     __shared__ float sum_of_warp[32];
     const int tid = threadIdx.x;  // ranges [0, THREADS)
-    const BlockRow<float> row(x, blockIdx.x, cols);
+    const BlockRow<E> row(x, blockIdx.x, cols);
     y += static_cast<size_t>(blockIdx.x) * cols;
 
-    const float *const from = row.x + row.head;
+    const E *const from = row.x + row.head;
     for (int i = tid; i < row.vectors; i += THREADS) {
-        __pipeline_memcpy_async(&held[i], from + 4 * i, 16);
+        __pipeline_memcpy_async(&held[i], from + width * i, 16);
     }
     __pipeline_commit();
     const int col = row.edge(tid);
-    float edge = col >= 0 ? row.x[col] : -INFINITY;
+    float edge = col >= 0 ? static_cast<float>(row.x[col]) : -INFINITY;
     __pipeline_wait_prior(0);
 
+    E *const elements = reinterpret_cast<E *>(held);
     float max = edge;
 #pragma unroll 4
     for (int i = tid; i < row.vectors; i += THREADS) {
-        const float4 v = held[i];
-        max = fmaxf(max, fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)));
+        Vector<E> v;
+        widen(v, elements + width * i);
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            max = fmaxf(max, v.of[j]);
+        }
     }
     max = block_max<THREADS>(max, max_of_warp);
 
-    edge = expf(edge - max);
-    float sum = edge, other = 0.0f;
+    edge = exponential<E>(edge - max);
+    float sums[4] = {edge, 0.0f, 0.0f, 0.0f};
 #pragma unroll 4
     for (int i = tid; i < row.vectors; i += THREADS) {
-        const float4 v = held[i];
-        const float4 e = make_float4(expf(v.x - max), expf(v.y - max), expf(v.z - max), expf(v.w - max));
-        held[i] = e;
-        sum += e.x + e.y;
-        other += e.z + e.w;
-    }
-    const float scale = 1.0f / block_sum<THREADS>(sum + other, sum_of_warp);
-
-    float *const to = y + row.head;
-    const bool is_aligned = is_placed_alike(y, row.x);
-#pragma unroll 4
-    for (int i = tid; i < row.vectors; i += THREADS) {
-        const float4 e = held[i];
-        const Vector<float> made = {{e.x * scale, e.y * scale, e.z * scale, e.w * scale}};
-        if (is_aligned) {
-            narrow(to + 4 * i, made);
-        } else {
-            store_singly(to + 4 * i, made);
+        Vector<E> v;
+        widen(v, elements + width * i);
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            v.of[j] = exponential<E>(v.of[j] - max);
+            sums[j % 4] += v.of[j];
+        }
+        if (IS_KEPT<E>) {
+            narrow(elements + width * i, v);
         }
     }
+    const float scale = 1.0f / block_sum<THREADS>((sums[0] + sums[1]) + (sums[2] + sums[3]), sum_of_warp);
+
+    E *const to = y + row.head;
+    const int whole = stored_whole(y, row.x, row.vectors);
+    int i = tid;
+#pragma unroll 4
+    for (; i < whole; i += THREADS) {
+        narrow(to + width * i, finished(elements + width * i, max, scale));
+    }
+    for (; i < row.vectors; i += THREADS) {
+        store_singly(to + width * i, finished(elements + width * i, max, scale));
+    }
     if (col >= 0) {
-        y[col] = edge * scale;
+        y[col] = static_cast<E>(edge * scale);
     }
 }

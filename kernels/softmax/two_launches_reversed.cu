@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(THREADS) softmax_parts(float *__restrict__ max
         float columns[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 #pragma unroll
         for (int k = 0; k < 4 * width; ++k) {
-            columns[k % 4] += expf(four[k / width].of[k % width] - below);
+            columns[k % 4] += exponential<E>(four[k / width].of[k % width] - below);
         }
         sum += (columns[0] + columns[1]) + (columns[2] + columns[3]);
     }
@@ -144,7 +144,7 @@ softmax_write(E *__restrict__ y, const E *__restrict__ x, const float *__restric
 #pragma unroll
             for (int j = 0; j < width; ++j) {
                 // a row of nothing but -inf: exp(-inf - -inf) is NaN, as is right there
-                four[k].of[j] = expf(four[k].of[j] - max) * scale;
+                four[k].of[j] = exponential<E>(four[k].of[j] - max) * scale;
             }
             const int place = row.head + width * (i + k * THREADS);
             if (i + k * THREADS < end && is_aligned) {

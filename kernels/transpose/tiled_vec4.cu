@@ -14,12 +14,13 @@
 // [[launch]]
 // entry = "transpose_tiled_vec4"
 // grid  = "ceil_div(rows, 64) * ceil_div(cols, 64)"
-// block = "256"
+// block = "512"
 // args  = ["y", "x", "rows", "cols"]
 // ///
 
 constexpr int TILE = 64;
-constexpr int THREADS = 256;
+constexpr int THREADS = 512;
+constexpr int FOURS = TILE * TILE / 4 / THREADS;  // vectors of a thread
 
 __device__ __forceinline__ bool rows_begin_at_16_bytes(const float *start, int length) {
     return reinterpret_cast<size_t>(start) % 16 == 0 && length % 4 == 0;
@@ -35,17 +36,22 @@ transpose_tiled_vec4(float *__restrict__ y, const float *__restrict__ x, int row
     const int tid = threadIdx.x;  // ranges [0, THREADS)
 
     if (rows_begin_at_16_bytes(x, cols)) {
+        float4 fours[FOURS] = {};
 #pragma unroll
-        for (int i = tid; i < TILE * TILE / 4; i += THREADS) {
-            const int r = i / (TILE / 4), c = i % (TILE / 4) * 4;
+        for (int k = 0; k < FOURS; ++k) {
+            const int i = tid + k * THREADS, r = i / (TILE / 4), c = i % (TILE / 4) * 4;
             if (first_row + r < rows && first_col + c < cols) {  // then its three neighbours are there, too
                 const size_t place = static_cast<size_t>(first_row + r) * cols + first_col + c;
-                const float4 four = __ldcs(reinterpret_cast<const float4 *>(x + place));
-                tile[r][c] = four.x;
-                tile[r][c + 1] = four.y;
-                tile[r][c + 2] = four.z;
-                tile[r][c + 3] = four.w;
+                fours[k] = *reinterpret_cast<const float4 *>(x + place);
             }
+        }
+#pragma unroll
+        for (int k = 0; k < FOURS; ++k) {
+            const int i = tid + k * THREADS, r = i / (TILE / 4), c = i % (TILE / 4) * 4;
+            tile[r][c] = fours[k].x;
+            tile[r][c + 1] = fours[k].y;
+            tile[r][c + 2] = fours[k].z;
+            tile[r][c + 3] = fours[k].w;
         }
     } else {
         for (int i = tid; i < TILE * TILE; i += THREADS) {
@@ -63,7 +69,7 @@ transpose_tiled_vec4(float *__restrict__ y, const float *__restrict__ x, int row
             if (first_row + r < rows && first_col + c < cols) {
                 const float4 four = make_float4(tile[r][c], tile[r + 1][c], tile[r + 2][c], tile[r + 3][c]);
                 const size_t place = static_cast<size_t>(first_col + c) * rows + first_row + r;
-                __stcs(reinterpret_cast<float4 *>(y + place), four);
+                *reinterpret_cast<float4 *>(y + place) = four;
             }
         }
     } else {
