@@ -76,13 +76,6 @@ __device__ __forceinline__ bool is_placed_alike(const E *y, const E *x) {
     return (reinterpret_cast<size_t>(y) - reinterpret_cast<size_t>(x)) % 16 == 0;
 }
 
-// How many of a row's vectors are stored whole. Where y is misplaced it is none of them, and their elements are stored singly,
-// in a loop of their own behind the usual one: a jump over it in every block costs 2 %.
-template <class E>
-__device__ __forceinline__ int stored_whole(const E *y, const E *x, int vectors) {
-    return is_placed_alike(y, x) ? vectors : 0;
-}
-
 template <class E>
 __device__ __forceinline__ void store_singly(E *to, const Vector<E> &v) {
 #pragma unroll
@@ -151,8 +144,12 @@ __device__ __forceinline__ int ordered(int bits) {
 
 // The maximum of all 32 lanes, none of them NaN: integers are compared by one instruction, where floats take five shuffles.
 __device__ __forceinline__ float warp_max(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    return lanes_max<32>(value);  // older cards have no such instruction
+#else
     const int max = __reduce_max_sync(0xffffffffu, ordered(__float_as_int(value)));
     return __int_as_float(ordered(max));
+#endif
 }
 
 template <int THREADS>

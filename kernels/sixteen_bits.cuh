@@ -6,12 +6,15 @@
 
 #include "row.cuh"
 
-__device__ __forceinline__ float2 floats_of(__nv_bfloat162 pair) {
-    return __bfloat1622float2(pair);
+// The two elements of a word. A bfloat16 is the upper half of a float.
+template <class Pair>
+__device__ __forceinline__ float2 floats_of(unsigned int word) {
+    return __half22float2(*reinterpret_cast<const __half2 *>(&word));
 }
 
-__device__ __forceinline__ float2 floats_of(__half2 pair) {
-    return __half22float2(pair);
+template <>
+__device__ __forceinline__ float2 floats_of<__nv_bfloat162>(unsigned int word) {
+    return make_float2(__uint_as_float(word << 16), __uint_as_float(word & 0xffff0000u));
 }
 
 __device__ __forceinline__ void pair_of(__nv_bfloat162 &pair, float low, float high) {
@@ -29,7 +32,7 @@ __device__ __forceinline__ void widen_pairs(Vector<E> &v, const E *from) {
     const unsigned int words[4] = {q.x, q.y, q.z, q.w};
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-        const float2 two = floats_of(*reinterpret_cast<const Pair *>(&words[k]));
+        const float2 two = floats_of<Pair>(words[k]);
         v.of[2 * k] = two.x;
         v.of[2 * k + 1] = two.y;
     }

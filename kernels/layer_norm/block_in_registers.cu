@@ -3,7 +3,7 @@
 // Two passes, of which the second goes over registers: the mean first, then the squares of what is left without it, so that no
 // digits are lost however large the mean is.
 // As in softmax/block_in_registers, threads and vectors a thread are template parameters, and __launch_bounds__ says how many
-// blocks a multiprocessor runs at once, with room for weights and biases where a thread has more than two vectors.
+// blocks a multiprocessor runs at once, with room for two more vectors in a thread.
 //
 // /// kernel
 // op     = "layer_norm"
@@ -29,7 +29,7 @@
 #include "../row.cuh"
 
 template <int THREADS, int VECTORS>
-__global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, VECTORS == 2 ? 8 : 4 * VECTORS + 8))
+__global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, 4 * VECTORS + 8))
 layer_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, const float *__restrict__ w,
                               const float *__restrict__ b, int cols) {
     // y and x are (rows, cols), w and b are (cols); a block a row
@@ -74,12 +74,11 @@ layer_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x
     const float of_thread = ((squares[0] + squares[1]) + (squares[2] + squares[3])) + edge * edge;
     const float scale = rsqrtf(block_sum<THREADS>(of_thread, squares_of_warp) / cols + 1e-5f);
 
-    const bool are_alike = is_placed_alike(w, row.x) && is_placed_alike(b, row.x);
-    const int whole = are_alike ? stored_whole(y, row.x, row.vectors) : 0;
+    const bool is_aligned = is_placed_alike(y, row.x) && is_placed_alike(w, row.x) && is_placed_alike(b, row.x);
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         const int place = row.head + 4 * (tid + k * THREADS);
-        if (tid + k * THREADS < whole) {
+        if (tid + k * THREADS < row.vectors && is_aligned) {
             Vector<float> weights, biases;
             widen(weights, w + place);
             widen(biases, b + place);
@@ -88,17 +87,10 @@ layer_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x
                 mine[k].of[j] = mine[k].of[j] * scale * weights.of[j] + biases.of[j];
             }
             narrow(y + place, mine[k]);
-        }
-    }
-    if (whole < row.vectors) {
+        } else if (tid + k * THREADS < row.vectors) {
 #pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-            const int place = row.head + 4 * (tid + k * THREADS);
-            if (tid + k * THREADS < row.vectors) {
-#pragma unroll
-                for (int j = 0; j < 4; ++j) {
-                    y[place + j] = mine[k].of[j] * scale * w[place + j] + b[place + j];
-                }
+            for (int j = 0; j < 4; ++j) {
+                y[place + j] = mine[k].of[j] * scale * w[place + j] + b[place + j];
             }
         }
     }

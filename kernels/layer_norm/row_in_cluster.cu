@@ -6,7 +6,7 @@
 // /// kernel
 // op     = "layer_norm"
 // axes   = { rows = "1..134217727", cols = "1..917504" }
-// tune   = { cluster = [1, 2, 4, 8, 16], threads = [128, 256, 512, 1024] }
+// tune   = { cluster = [2, 4, 8, 16], threads = [128, 256, 512] }
 // where  = ["cols <= 57344 * cluster"]
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y" }
 // align  = 4
@@ -74,31 +74,29 @@ layer_norm_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, co
     const float squares_here = block_sum<THREADS>(squares + others, squares_of_warp);
     const float scale = rsqrtf(cluster_sum(squares_here, squares_of_block) / cols + 1e-5f);
 
-    const bool are_alike = is_placed_alike(w, mine.row.x) && is_placed_alike(b, mine.row.x);
-    const int whole = are_alike ? stored_whole(y, mine.row.x, mine.count) : 0;
-    int i = tid;
+    const bool is_aligned =
+        is_placed_alike(y, mine.row.x) && is_placed_alike(w, mine.row.x) && is_placed_alike(b, mine.row.x);
 #pragma unroll 4
-    for (; i < whole; i += THREADS) {
-        const float4 d = held[i];
-        const int place = mine.place(i);
-        Vector<float> made = {{d.x, d.y, d.z, d.w}}, weights, biases;
-        widen(weights, w + place);
-        widen(biases, b + place);
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            made.of[j] = made.of[j] * scale * weights.of[j] + biases.of[j];
-        }
-        narrow(y + place, made);
-    }
-    for (; i < mine.count; i += THREADS) {
+    for (int i = tid; i < mine.count; i += THREADS) {
         const float4 d = held[i];
         const int place = mine.place(i);
         Vector<float> made = {{d.x, d.y, d.z, d.w}};
+        if (is_aligned) {
+            Vector<float> weights, biases;
+            widen(weights, w + place);
+            widen(biases, b + place);
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            made.of[j] = made.of[j] * scale * w[place + j] + b[place + j];
+            for (int j = 0; j < 4; ++j) {
+                made.of[j] = made.of[j] * scale * weights.of[j] + biases.of[j];
+            }
+            narrow(y + place, made);
+        } else {
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                made.of[j] = made.of[j] * scale * w[place + j] + b[place + j];
+            }
+            store_singly(y + place, made);
         }
-        store_singly(y + place, made);
     }
     if (mine.col >= 0) {
         y[mine.col] = edge * scale * w[mine.col] + b[mine.col];

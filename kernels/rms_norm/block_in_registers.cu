@@ -1,7 +1,7 @@
 // RMS norm of each row by a block that holds it in registers: read once, written once, one barrier.
 //
 // The weights are read by every block, and lie in the second-level cache. Where a thread holds two vectors alone it has room
-// for theirs, too, and asks for all at once: 1.5 % at 4,096 columns. Of more vectors that costs registers, and time.
+// for theirs, too, and asks for all at once: 1 % at 4,096 columns. Of more vectors that costs registers, and time.
 // As in softmax/block_in_registers, threads and vectors a thread are template parameters, and __launch_bounds__ says how many
 // blocks a multiprocessor runs at once, with room for two more vectors in a thread.
 //
@@ -46,11 +46,11 @@ rms_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, 
         }
     }
     constexpr bool is_ahead = VECTORS == 2;
-    const int whole = is_placed_alike(w, row.x) ? stored_whole(y, row.x, row.vectors) : 0;
+    const bool is_aligned = is_placed_alike(y, row.x) && is_placed_alike(w, row.x);
     Vector<float> weights[VECTORS];
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        if (is_ahead && tid + k * THREADS < whole) {
+        if (is_ahead && is_aligned && tid + k * THREADS < row.vectors) {
             widen(weights[k], w + row.head + 4 * (tid + k * THREADS));
         }
     }
@@ -70,7 +70,7 @@ rms_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, 
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         const int place = row.head + 4 * (tid + k * THREADS);
-        if (tid + k * THREADS < whole) {
+        if (tid + k * THREADS < row.vectors && is_aligned) {
             if (!is_ahead) {
                 widen(weights[k], w + place);
             }
@@ -79,17 +79,10 @@ rms_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, 
                 mine[k].of[j] = mine[k].of[j] * scale * weights[k].of[j];
             }
             narrow(y + place, mine[k]);
-        }
-    }
-    if (whole < row.vectors) {
+        } else if (tid + k * THREADS < row.vectors) {
 #pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-            const int place = row.head + 4 * (tid + k * THREADS);
-            if (tid + k * THREADS < row.vectors) {
-#pragma unroll
-                for (int j = 0; j < 4; ++j) {
-                    y[place + j] = mine[k].of[j] * scale * w[place + j];
-                }
+            for (int j = 0; j < 4; ++j) {
+                y[place + j] = mine[k].of[j] * scale * w[place + j];
             }
         }
     }

@@ -6,7 +6,7 @@
 // /// kernel
 // op     = "rms_norm"
 // axes   = { rows = "1..134217727", cols = "1..917504" }
-// tune   = { cluster = [1, 2, 4, 8, 16], threads = [128, 256, 512, 1024] }
+// tune   = { cluster = [2, 4, 8, 16], threads = [128, 256, 512] }
 // where  = ["cols <= 57344 * cluster"]
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", y = "f32[rows, cols] <- y" }
 // align  = 4
@@ -58,24 +58,22 @@ rms_norm_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, cons
     cluster.barrier_wait();  // all have begun
     const float scale = rsqrtf(cluster_sum(of_block, sum_of_block) / cols + 1e-6f);
 
-    const int whole = is_placed_alike(w, mine.row.x) ? stored_whole(y, mine.row.x, mine.count) : 0;
-    int i = tid;
+    const bool is_aligned = is_placed_alike(y, mine.row.x) && is_placed_alike(w, mine.row.x);
 #pragma unroll 4
-    for (; i < whole; i += THREADS) {
+    for (int i = tid; i < mine.count; i += THREADS) {
         const float4 v = held[i];
         const int place = mine.place(i);
-        Vector<float> weights;
-        widen(weights, w + place);
-        const Vector<float> made = {{v.x * scale * weights.of[0], v.y * scale * weights.of[1],
-                                     v.z * scale * weights.of[2], v.w * scale * weights.of[3]}};
-        narrow(y + place, made);
-    }
-    for (; i < mine.count; i += THREADS) {
-        const float4 v = held[i];
-        const int place = mine.place(i);
-        const Vector<float> made = {{v.x * scale * w[place], v.y * scale * w[place + 1],
-                                     v.z * scale * w[place + 2], v.w * scale * w[place + 3]}};
-        store_singly(y + place, made);
+        if (is_aligned) {
+            Vector<float> weights;
+            widen(weights, w + place);
+            const Vector<float> made = {{v.x * scale * weights.of[0], v.y * scale * weights.of[1],
+                                         v.z * scale * weights.of[2], v.w * scale * weights.of[3]}};
+            narrow(y + place, made);
+        } else {
+            const Vector<float> made = {{v.x * scale * w[place], v.y * scale * w[place + 1],
+                                         v.z * scale * w[place + 2], v.w * scale * w[place + 3]}};
+            store_singly(y + place, made);
+        }
     }
     if (mine.col >= 0) {
         y[mine.col] = mine.edge * scale * w[mine.col];

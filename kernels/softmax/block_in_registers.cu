@@ -31,12 +31,15 @@
 // args  = ["y", "x", "cols"]
 // ///
 
-#include "../row.cuh"
+#include "one_at_a_time.cuh"
 
 template <class E, int THREADS, int VECTORS, bool IS_STREAMED = false>
 __global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, VECTORS * Vector<E>::width))
 softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols) {
     // y and x are (rows, cols); a block a row
+    if (!is_placed_alike(y, x)) {
+        return softmax_one_at_a_time<THREADS>(y, x, blockIdx.x, cols);
+    }
     constexpr int width = Vector<E>::width;
     __shared__ float max_of_warp[32];
     __shared__ float sum_of_warp[32];
@@ -83,19 +86,10 @@ softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols)
     const float scale = 1.0f / block_sum<THREADS>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge, sum_of_warp);
 
     E *const to = y + row.head + width * tid;
-    const int whole = stored_whole(y, row.x, row.vectors);
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        if (tid + k * THREADS < whole) {
+        if (tid + k * THREADS < row.vectors) {
             narrow<IS_STREAMED>(to + width * k * THREADS, scaled(mine[k], scale));
-        }
-    }
-    if (whole < row.vectors) {
-#pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-            if (tid + k * THREADS < row.vectors) {
-                store_singly(to + width * k * THREADS, scaled(mine[k], scale));
-            }
         }
     }
     if (col >= 0) {

@@ -29,7 +29,7 @@
 // args  = ["y", "x", "rows", "cols"]
 // ///
 
-#include "../row.cuh"
+#include "one_at_a_time.cuh"
 
 template <class E, int LANES, int VECTORS>
 __global__ void __launch_bounds__(128) softmax_lanes_a_row(E *__restrict__ y, const E *__restrict__ x, int rows, int cols) {
@@ -38,6 +38,9 @@ __global__ void __launch_bounds__(128) softmax_lanes_a_row(E *__restrict__ y, co
     const unsigned int index = blockIdx.x * (128 / LANES) + threadIdx.x / LANES;  // may pass rows - 1
     const int lane = threadIdx.x % LANES;  // ranges [0, LANES)
     const bool is_row = index < static_cast<unsigned int>(rows);  // others have no column, and take part in the shuffles all the same
+    if (!is_placed_alike(y, x)) {
+        return softmax_one_at_a_time<LANES>(y, x, is_row ? index : 0, is_row ? cols : 0);
+    }
     const Row<E> row(x, is_row ? index : 0, is_row ? cols : 0);
     y += static_cast<size_t>(is_row ? index : 0) * cols;
 
@@ -72,19 +75,10 @@ __global__ void __launch_bounds__(128) softmax_lanes_a_row(E *__restrict__ y, co
     const float scale = 1.0f / lanes_sum<LANES>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge);
 
     E *const to = y + row.head + width * lane;
-    const int whole = stored_whole(y, row.x, row.vectors);
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        if (lane + k * LANES < whole) {
+        if (lane + k * LANES < row.vectors) {
             narrow<true>(to + width * k * LANES, scaled(mine[k], scale));
-        }
-    }
-    if (whole < row.vectors) {
-#pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-            if (lane + k * LANES < row.vectors) {
-                store_singly(to + width * k * LANES, scaled(mine[k], scale));
-            }
         }
     }
     if (col >= 0) {

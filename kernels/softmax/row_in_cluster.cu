@@ -49,10 +49,6 @@ __device__ __forceinline__ float2 lanes_joined(float2 part) {
     return make_float2(max, lanes_sum<LANES>(part.y * expf(part.x - finite_or_zero(max))));
 }
 
-__device__ __forceinline__ Vector<float> computed_anew(float4 v, float max, float scale) {
-    return {{expf(v.x - max) * scale, expf(v.y - max) * scale, expf(v.z - max) * scale, expf(v.w - max) * scale}};
-}
-
 template <int CLUSTER, int THREADS>
 __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS)
 softmax_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, int share, int cols) {
@@ -73,7 +69,7 @@ softmax_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, int s
         const float4 v = held[i];
         top = fmaxf(top, fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)));
     }
-    top = warp_max(fmaxf(top, -INFINITY));
+    top = lanes_max<32>(top);
     const float below = finite_or_zero(top);
     float sum = expf(mine.edge - below), other = 0.0f;
 #pragma unroll 4
@@ -95,14 +91,17 @@ softmax_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, int s
     const float scale = 1.0f / all.y;
 
     float *const to = y + mine.place(0);
-    const int whole = stored_whole(y, mine.row.x, mine.count);
-    int i = tid;
+    const bool is_aligned = is_placed_alike(y, mine.row.x);
 #pragma unroll 4
-    for (; i < whole; i += THREADS) {
-        narrow(to + 4 * i, computed_anew(held[i], max, scale));
-    }
-    for (; i < mine.count; i += THREADS) {
-        store_singly(to + 4 * i, computed_anew(held[i], max, scale));
+    for (int i = tid; i < mine.count; i += THREADS) {
+        const float4 v = held[i];
+        const Vector<float> made = {{expf(v.x - max) * scale, expf(v.y - max) * scale,
+                                     expf(v.z - max) * scale, expf(v.w - max) * scale}};
+        if (is_aligned) {
+            narrow(to + 4 * i, made);
+        } else {
+            store_singly(to + 4 * i, made);
+        }
     }
     if (mine.col >= 0) {
         y[mine.col] = expf(mine.edge - max) * scale;

@@ -32,27 +32,16 @@
 
 #include <cuda_pipeline.h>
 
-#include "../row.cuh"
-
-// An exponential has room where its element lies if that has 32 bits; if it has 16, it is computed again.
-template <class E>
-constexpr bool IS_KEPT = sizeof(E) == 4;
-
-template <class E>
-__device__ __forceinline__ Vector<E> finished(const E *from, float max, float scale) {
-    Vector<E> v;
-    widen(v, from);
-#pragma unroll
-    for (int j = 0; j < Vector<E>::width; ++j) {
-        v.of[j] = IS_KEPT<E> ? v.of[j] : exponential<E>(v.of[j] - max);
-    }
-    return scaled(v, scale);
-}
+#include "one_at_a_time.cuh"
 
 template <class E, int THREADS>
 __global__ void __launch_bounds__(THREADS) softmax_row_in_shared(E *__restrict__ y, const E *__restrict__ x, int cols) {
     // y and x are (rows, cols); a block a row
+    if (!is_placed_alike(y, x)) {
+        return softmax_one_at_a_time<THREADS>(y, x, blockIdx.x, cols);
+    }
     constexpr int width = Vector<E>::width;
+    constexpr bool is_kept = width == 4;  // an exponential has room where a float lies; of 16 bits it is computed again
     extern __shared__ float4 held[];  // (row.vectors)
     __shared__ float max_of_warp[32];
     __shared__ float sum_of_warp[32];
@@ -93,21 +82,22 @@ __global__ void __launch_bounds__(THREADS) softmax_row_in_shared(E *__restrict__
             v.of[j] = exponential<E>(v.of[j] - max);
             sums[j % 4] += v.of[j];
         }
-        if (IS_KEPT<E>) {
+        if (is_kept) {
             narrow(elements + width * i, v);
         }
     }
     const float scale = 1.0f / block_sum<THREADS>((sums[0] + sums[1]) + (sums[2] + sums[3]), sum_of_warp);
 
     E *const to = y + row.head;
-    const int whole = stored_whole(y, row.x, row.vectors);
-    int i = tid;
 #pragma unroll 4
-    for (; i < whole; i += THREADS) {
-        narrow(to + width * i, finished(elements + width * i, max, scale));
-    }
-    for (; i < row.vectors; i += THREADS) {
-        store_singly(to + width * i, finished(elements + width * i, max, scale));
+    for (int i = tid; i < row.vectors; i += THREADS) {
+        Vector<E> v;
+        widen(v, elements + width * i);
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            v.of[j] = is_kept ? v.of[j] : exponential<E>(v.of[j] - max);
+        }
+        narrow(to + width * i, scaled(v, scale));
     }
     if (col >= 0) {
         y[col] = static_cast<E>(edge * scale);

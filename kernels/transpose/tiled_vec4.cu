@@ -36,14 +36,12 @@ transpose_tiled_vec4(float *__restrict__ y, const float *__restrict__ x, int row
     const int tid = threadIdx.x;  // ranges [0, THREADS)
 
     if (rows_begin_at_16_bytes(x, cols)) {
-        float4 fours[FOURS] = {};
+        float4 fours[FOURS];  // all on their way at once; beyond the edge the last ones again, which nobody reads
 #pragma unroll
         for (int k = 0; k < FOURS; ++k) {
             const int i = tid + k * THREADS, r = i / (TILE / 4), c = i % (TILE / 4) * 4;
-            if (first_row + r < rows && first_col + c < cols) {  // then its three neighbours are there, too
-                const size_t place = static_cast<size_t>(first_row + r) * cols + first_col + c;
-                fours[k] = *reinterpret_cast<const float4 *>(x + place);
-            }
+            const size_t row = min(first_row + r, rows - 1);
+            fours[k] = *reinterpret_cast<const float4 *>(x + row * cols + min(first_col + c, cols - 4));
         }
 #pragma unroll
         for (int k = 0; k < FOURS; ++k) {
