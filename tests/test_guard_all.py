@@ -21,6 +21,8 @@ from kfuzz.trials.trial import Trial, run_trial
 EXHIBITS = Path(__file__).with_name("guarded")
 FAKE = Path(__file__).with_name("fake_driver.cpp")
 WORD = 0x7FBADBAD
+REFUSED = ("counts_its_memory", "graph")
+"""What the allocator cannot do, and is no fault of theirs."""
 
 
 class Card:
@@ -152,4 +154,5 @@ def test_what_torch_allocates_on_a_card_is_guarded(path: Path, guarded: PythonDe
     kinds = {defect.kind for trial in found for defect in trial.errors}
     told = [defect.message for trial in found for defect in trial.errors] + [r for one in found for r in one.reasons]
     assert kinds == ({"out-of-bounds"} if path.stem.startswith("wrong_") else set()), told[:3]
-    assert sum(trial.elements for trial in found) > 20 or "graph" in path.stem, told[:3]
+    assert sum(trial.elements for trial in found) > 20 or path.stem in REFUSED, told[:3]
+    assert path.stem not in REFUSED or all("not under --guard-all" in one for one in told), told[:3]

@@ -123,7 +123,7 @@ class Caller:
             if type(error).__name__ == "OutOfMemoryError":
                 raise MemoryError from None
             line = line_of(error, file)
-            if GUARD_ALL.search(str(error)):
+            if is_of_guard_all(error):
                 raise RefusedError(f"line {line}: not under --guard-all: {words_of(error)}") from None
             if is_refusal(error, file):
                 raise RefusedError(f"line {line}: {words_of(error)}") from None
@@ -213,6 +213,11 @@ def results(returned: object, names: Sequence[str]) -> list[object]:
     if isinstance(returned, tuple | list):
         return list(returned)
     return [] if returned is None else [returned]
+
+
+def is_of_guard_all(error: BaseException | None) -> bool:
+    """Whether an error, or one in whose wake it came, is that of an allocator of ours which cannot do something."""
+    return error is not None and (bool(GUARD_ALL.search(str(error))) or is_of_guard_all(error.__context__))
 
 
 def is_refusal(error: BaseException, file: str) -> bool:
