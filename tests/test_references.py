@@ -170,10 +170,11 @@ class ModelNew(Model):
 
 
 batch = 4
+wide = 32
 
 
 def get_inputs():
-    return [torch.rand(batch, 32)]
+    return [torch.rand(batch, {wide})]
 
 
 def get_init_inputs():
@@ -182,11 +183,13 @@ def get_init_inputs():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("by", "kinds"), [("", set()), (" * 1.001", {"suspect"})])
-def test_a_model_with_weights_is_what_a_submission_is_judged_by(by: str, kinds: set[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("wide", "by", "kinds"), [("32", "", set()), ("wide", " * 1.001", {"suspect"})])
+def test_a_model_with_weights_is_what_a_submission_is_judged_by(
+    wide: str, by: str, kinds: set[str], tmp_path: Path
+) -> None:
     pytest.importorskip("torch")
     own = f"torch.clamp_min(x @ self.linear.weight.t() + self.linear.bias, 0){by}"
-    (tmp_path / "model.py").write_text(MODELS.format(reference="torch.relu(self.linear(x))", own=own))
+    (tmp_path / "model.py").write_text(MODELS.format(reference="torch.relu(self.linear(x))", own=own, wide=wide))
     kernel = kernel_with(tmp_path / "model.py", Unclaimed(op="reference"))
     found = list(trials(kernel, 6))
     assert {defect.kind for trial in found for defect in trial.defects} == kinds

@@ -58,8 +58,23 @@ def answered(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The formula's text with what it names, and what the reference itself says of some inputs."""
     module = executed(Path(asked["path"]), asked["source"], 0)
     reference, is_module = reference_of(module, asked["reference"])
-    inputs, fixed = (asked["inputs"], {}) if asked["inputs"] else inputs_of(module, reference, asked["source"])
-    fixed |= {name: least for name, (least, most, _) in asked["axes"].items() if least == most}
+    if asked["inputs"]:
+        return traced(reference, is_module, asked, asked["inputs"], {})
+    inputs, fixed = inputs_of(module, reference, asked["source"])
+    try:
+        return traced(reference, is_module, asked, inputs, fixed)
+    except Exception:  # a weight may have a size that is not said to be one of the inputs'
+        every = {name for dims in inputs.values() for name in dims[1:] if not name.isdigit()}
+        if every <= set(fixed):
+            raise
+        return traced(reference, is_module, asked, inputs, fixed | {name: int(getattr(module, name)) for name in every})
+
+
+def traced(
+    reference: Callable[..., Any], is_module: bool, asked: Mapping[str, Any], inputs: Dims, fixed: dict[str, int]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same with inputs of these dimensions, of which some have one size alone."""
+    fixed = fixed | {name: least for name, (least, most, _) in asked["axes"].items() if least == most}
     steps = {name: asked["axes"].get(name, (1, 0, 1)) for dims in inputs.values() for name in dims}
     steps = {name: (least, multiple) for name, (least, _, multiple) in steps.items() if not name.isdigit()}
     fixed = {name: size for name, size in fixed.items() if name in steps}
