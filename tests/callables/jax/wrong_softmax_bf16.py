@@ -5,7 +5,7 @@
 #
 # [broken]
 # kind = "numeric"
-# why  = "the difference from the largest is rounded to bfloat16, and its exp is off by up to 3 %"
+# why  = "the difference from the largest is rounded to bfloat16 before its exp is taken"
 # ///
 import jax
 
