@@ -159,6 +159,7 @@ class Model(torch.nn.Module):
     def __init__(self, few):
         super().__init__()
         self.linear = torch.nn.Linear(32, few)
+        self.drop = torch.nn.Dropout(0.5)
 
     def forward(self, x):
         return {reference}
@@ -188,8 +189,10 @@ def test_a_model_with_weights_is_what_a_submission_is_judged_by(
     wide: str, by: str, kinds: set[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("torch")
-    own = f"torch.clamp_min(x @ self.linear.weight.t() + self.linear.bias, 0){by}"
-    (tmp_path / "model.py").write_text(MODELS.format(reference="torch.relu(self.linear(x))", own=own, wide=wide))
+    own = f"torch.clamp_min(self.drop(x @ self.linear.weight.t() + self.linear.bias), 0){by}"
+    (tmp_path / "model.py").write_text(
+        MODELS.format(reference="torch.relu(self.drop(self.linear(x)))", own=own, wide=wide)
+    )
     kernel = kernel_with(tmp_path / "model.py", Unclaimed(op="reference"))
     found = list(trials(kernel, 6))
     assert {defect.kind for trial in found for defect in trial.defects} == kinds

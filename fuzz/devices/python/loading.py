@@ -58,6 +58,8 @@ class Modules:
             if (torch := sys.modules.get("torch")) is not None:
                 torch.manual_seed(SEED)
             made = of(*inputs())
+            if callable(getattr(made, "eval", None)):
+                made.eval()  # as the reference is: dropout drops nothing then, and statistics stay
             if self._on_card and hasattr(made, "cuda"):
                 made = made.cuda()
         except Exception as error:  # whatever its own code raises
