@@ -110,12 +110,14 @@ def files(count: int, workers: int, cases: int) -> None:
         first = killed(command(target, cluster.scheduler_address, resumed, *limits), resumed, count // 2)
         halfway = tried(resumed)
         then = run(command(target, cluster.scheduler_address, resumed, *limits))
-        run(command(target, cluster.scheduler_address, whole, *limits))
-        table, other = report(resumed), report(whole)
+        table = report(resumed)
         broken = sum(bool(found) for *_, found in table.values())
         unusable = sum(bool(error) for _, error, *_ in table.values())
         print(f"{len(table)} of {count} files in the table: {broken} broken, {unusable} that do not compile")
-        print(f"killed after {halfway} files and {first:.0f} s, went on for {then:.0f} s on {workers} processes")
+        told = f"killed after {halfway} files and {first:.0f} s, went on for {then:.0f} s on {workers} processes"
+        print(told, flush=True)
+        run(command(target, cluster.scheduler_address, whole, *limits))
+        other = report(whole)
         print("the same as of a campaign that nobody killed" if table == other else "NOT the same as of one unkilled")
         sys.exit(len(table) != count or table != other)
 
