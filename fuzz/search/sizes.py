@@ -27,6 +27,7 @@ EVEN_ONCE_IN, SQUARE_ONCE_IN, VECTORS_ONCE_IN = 4, 6, 3
 VARIANT_TRIES = 6
 ANOTHER_LAUNCH_ONCE_IN = 2
 HOME_ONCE_IN = 8
+LARGE_LAUNCH_ONCE_IN = 8
 TURNS = (2, 3, 4)
 
 
@@ -50,7 +51,7 @@ def size_of(kernel: Kernel, choose: Choose, budget: int, work: int) -> tuple[Gro
         return ground_of(kernel, drawn(kernel, choose)), dict(kernel.home)
     if len(kernel.axes) == 1 and seldom(choose, 2) and (found := _round_again(kernel, choose, budget)):
         return found
-    ground = ground_of(kernel, drawn(kernel, choose))
+    ground = ground_of(kernel, _mostly_small(kernel, choose))
     return ground, _of_variant(ground, choose, budget, work)
 
 
@@ -75,6 +76,19 @@ def ground_of(kernel: Kernel, tune: Mapping[str, int]) -> Ground:
 
 def drawn(kernel: Kernel, choose: Choose) -> dict[str, int]:
     return {name: one_of(choose, values) for name, values in kernel.tune.items()}
+
+
+def _mostly_small(kernel: Kernel, choose: Choose) -> dict[str, int]:
+    """Launch parameters; seldom such that make more threads than a trial may have whatever its sizes, which are then
+    the least there are: a million threads for one element take as long as thirty trials, and show nothing.
+    """
+    least = {name: axis.lo for name, axis in kernel.axes.items()}
+    tune = drawn(kernel, choose)
+    for _ in range(VARIANT_TRIES):
+        if threads(kernel, least, tune) <= MANY_THREADS or seldom(choose, LARGE_LAUNCH_ONCE_IN):
+            break
+        tune = drawn(kernel, choose)
+    return tune
 
 
 def _round_again(kernel: Kernel, choose: Choose, budget: int) -> tuple[Ground, dict[str, int]] | None:
