@@ -199,6 +199,15 @@ def test_a_model_with_weights_is_what_a_submission_is_judged_by(
     assert sum(trial.elements for trial in found) > 50
 
 
+@pytest.mark.slow
+def test_what_a_submission_builds_is_not_built_for_its_reference(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = MODELS.format(reference="torch.relu(self.linear(x))", own="EXTENSION.relu(x)", wide=32)
+    head = "from torch.utils.cpp_extension import load_inline\n\nEXTENSION = load_inline('e', '', 'no C++', ['relu'])\n"
+    (tmp_path / "inline.py").write_text(head + text)
+    assert kernel_with(tmp_path / "inline.py", Unclaimed(op="reference")).roles.outputs == {"y": ("batch", "8")}
+
+
 def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> None:
     path = tmp_path / "none.py"
     path.write_text(
