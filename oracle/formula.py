@@ -21,7 +21,8 @@ from flint import arb, ctx
 
 from kfuzz.oracle.diagnosis import formulas as diagnosis
 from kfuzz.oracle.enclosure import PRECISIONS, Bounds, Clash, Doubles, Enclosure, Index, Mask
-from kfuzz.oracle.joint import Contradiction, contract
+from kfuzz.oracle.joint.boxes import Contradiction
+from kfuzz.oracle.joint.contraction import contract
 from kfuzz.oracle.op import Diagnosis, OracleError
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.small_arrays import common, some, stretched

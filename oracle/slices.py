@@ -17,7 +17,7 @@ from kfuzz.oracle.small_arrays import every, some
 from kfuzz.oracle.systems.formats import DTYPES, F32, F64, values
 from kfuzz.oracle.verdict import Extent, Picture, Status, Verdict, Worst
 
-MOST_ELEMENTS = 1 << 17
+MOST_ELEMENTS = 1 << 16
 """Of the inputs, or of the answer, that are judged at a time; of each the enclosure holds some 500 bytes while it is
 made, and more at a time are slower: they fit no cache."""
 MOST_SHOWN = 256

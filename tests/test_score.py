@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import Mutant, mutants
 from kfuzz.scoring.crew import Batch, Waiting, run_batches
 from kfuzz.scoring.figures import accused, as_json, figures, idle_operators, told
-from kfuzz.scoring.run import FILE, HowFar, ScoreReport, run_score
+from kfuzz.scoring.run import FILE, SCHEMA, HowFar, ScoreReport, run_score
 from kfuzz.scoring.survivors import Reason, ReasonError, belied, reasons, standing
 from kfuzz.scoring.trials import Control, Fate, Score, ScoreOptions, control_of, score_of
 
@@ -205,6 +205,17 @@ def test_a_torn_last_line_is_dropped_and_its_mutant_scored_again(tmp_path: Path,
     again = run_score([KERNEL], CpuDevice, FEW, 2, tmp_path, ignore)
     assert settled(again) == settled(whole)
     assert len(path.read_text().splitlines()) == 1 + len(again.controls) + len(again.scores)
+
+
+def test_a_control_that_was_kept_gives_way_to_that_of_a_changed_kernel(tmp_path: Path) -> None:
+    kept = {"control": {"kernel": KERNEL.name, "trials": 1, "defects": ["it was wrong then"], "seconds": 0.1}}
+    header = {"schema": SCHEMA, **asdict(FEW)}
+    (tmp_path / FILE).write_text("".join(json.dumps(line) + "\n" for line in (header, kept)))
+    now = run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(1))
+    assert not accused(now)
+    again = run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(2))
+    assert again.controls[KERNEL.name].trials == FEW.max_cases  # and it is what is kept
+    assert len((tmp_path / FILE).read_text().splitlines()) == 1 + 2 + 2
 
 
 @pytest.mark.soak

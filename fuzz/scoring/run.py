@@ -64,9 +64,10 @@ def run_score(
     began, before = time.monotonic(), len(report.scores)
     try:
         for told in run_batches(batches, make_device, options, jobs) if batches else ():
-            if isinstance(told, Control) and told.kernel not in report.controls:
+            if isinstance(told, Control):
+                if _shown(told) != _shown(report.controls.get(told.kernel)):  # new, or the kernel's text has changed
+                    log.keep(told)
                 report.controls[told.kernel] = told
-                log.keep(told)
             elif isinstance(told, Score):
                 report.scores[told.key] = told
                 log.keep(told)
@@ -80,6 +81,11 @@ def run_score(
     names = {kernel.name for kernel in kernels}
     report.controls = {name: one for name, one in report.controls.items() if name in names}
     return report
+
+
+def _shown(control: Control | None) -> tuple[object, ...]:
+    """What a control says of its kernel, whenever it was run."""
+    return (control.trials, control.defects) if control else ()
 
 
 def scores_in(out: Path) -> tuple[ScoreOptions, list[Score]]:

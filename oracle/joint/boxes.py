@@ -1,0 +1,153 @@
+"""What the joint test knows of every value on a tape, and where what is told of one contradicts itself."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.oracle.small_arrays import common, some, stretched
+from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.ends import Pair
+from kfuzz.oracle.systems.formats import Reals
+from kfuzz.oracle.systems.value import Quantity
+
+INF = np.inf
+STEPS = ("add", "sub", "mul", "div", "stored")
+SLACK = 2.0**-44
+"""Relative room beside float64's own errors, before balls are asked."""
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """One row's clash: the shared value's name, the two elements furthest apart, and which differ from the middle."""
+
+    name: str
+    high: int
+    low: int
+    worst: int
+    wrong: NDArray[np.bool_]
+    excess: float
+
+    def message(self, row: tuple[int, ...]) -> str:
+        """In words."""
+        where = row[0] if len(row) == 1 else f"[{', '.join(map(str, row))}]"
+        return f"elements {self.high} and {self.low} of row {where} cannot have come of the same {self.name!r}"
+
+
+class Boxes:
+    """What is known of every value on the tape beside its own set."""
+
+    def __init__(
+        self, band: Bands, tape: list[Quantity], shape: tuple[int, ...], shared: tuple[str, ...] | None
+    ) -> None:
+        self.band, self.shape, self.shared = band, shape, shared
+        self.held: dict[int, Pair] = {id(value): (value.lo, value.hi) for value in tape}
+        self.found: dict[tuple[int, ...], Contradiction] = {}
+        self.useful: dict[int, bool] = {}
+        self.times: Counter[int] = Counter()
+        self.seen: dict[tuple[str, int], tuple[int, ...]] = {}
+
+    def is_useful(self, value: Quantity) -> bool:
+        """Whether the walk back from a value comes to one that a row shares: nothing else can contradict itself."""
+        if id(value) not in self.useful:
+            steps = value.how[1:3] if value.how[:1] and value.how[0] in STEPS else ()
+            below = [self.is_useful(operand) for operand in steps if isinstance(operand, Quantity)]
+            self.useful[id(value)] = any(below) or self.is_unknown(value)
+        return self.useful[id(value)]
+
+    def is_unknown(self, value: Quantity) -> bool:
+        """Whether it is one value to many elements, and not exactly known."""
+        return not value.is_point and value.lo.size < math.prod(self.shape) and id(value) in self.held
+
+    def unknowns(self, steps: list[Quantity]) -> int:
+        operands = {id(v): v for step in steps for v in step.how[1:3] if isinstance(v, Quantity)}
+        return sum(self.is_unknown(value) for value in operands.values())
+
+    def of(self, value: Quantity) -> Pair:
+        return self.held.get(id(value), (value.lo, value.hi))
+
+    def is_news(self, what: str, step: Quantity, *told: Quantity) -> bool:
+        """Whether a step may say more than it said last time: whether what it goes by has been narrowed since."""
+        now = tuple(self.times[id(value)] for value in told)
+        is_same = self.seen.get((what, id(step))) == now
+        self.seen[what, id(step)] = now
+        return not is_same
+
+    def _keep(self, value: Quantity, lo: Reals, hi: Reals) -> None:
+        held_lo, held_hi = self.held[id(value)]
+        if some(lo != held_lo) or some(hi != held_hi):
+            self.times[id(value)] += 1
+            self.held[id(value)] = (np.asarray(lo), np.asarray(hi))
+
+    def narrow(self, value: Quantity, lo: Reals, hi: Reals) -> None:
+        """Intersect; over the axes along which the value is broadcast all must hold at once."""
+        if id(value) not in self.held or value.is_point or not self.is_useful(value):
+            return
+        E = self.band.E
+        if some(E.is_nan(lo)) or some(E.is_nan(hi)):
+            lo, hi = np.where(E.is_nan(lo), -INF, lo), np.where(E.is_nan(hi), INF, hi)
+        held_lo, held_hi = self.held[id(value)]
+        own = common(held_lo.shape, held_hi.shape)
+        wide = common(lo.shape, hi.shape)
+        axes = _broadcast_axes(own, wide)
+        if axes and not self.is_shared(value):
+            return
+        least, most = stretched(lo, wide), stretched(hi, wide)
+        if axes:
+            least, most = (
+                np.maximum.reduce(least, axis=axes, keepdims=True),
+                np.minimum.reduce(most, axis=axes, keepdims=True),
+            )
+            least, most = least.reshape(own), most.reshape(own)
+        new_lo, new_hi = np.maximum(held_lo, least), np.minimum(held_hi, most)
+        crossed = np.asarray(new_lo > new_hi, dtype=np.bool_)
+        if not some(crossed):
+            self._keep(value, new_lo, new_hi)
+            return
+        bad = crossed & self._contradicts(new_lo, new_hi)
+        if some(bad):
+            self._tell(value, bad, stretched(lo, wide), stretched(hi, wide))
+            new_lo, new_hi = np.where(bad, held_lo, new_lo), np.where(bad, held_hi, new_hi)
+        self._keep(value, new_lo, np.maximum(new_lo, new_hi))
+
+    def is_shared(self, value: Quantity) -> bool:
+        """Whether the claim has all elements of a row take one value here."""
+        return self.shared is None or value.name in self.shared
+
+    def _contradicts(self, lo: Reals, hi: Reals) -> NDArray[np.bool_]:
+        E = self.band.E
+        with np.errstate(all="ignore"):
+            room = (np.abs(lo) + np.abs(hi)) * SLACK if E.eps else 0.0
+        return np.asarray((lo > hi + room) & E.is_finite(lo) & E.is_finite(hi), dtype=np.bool_)
+
+    def _tell(self, value: Quantity, bad: NDArray[np.bool_], lo: Reals, hi: Reals) -> None:
+        """Note the rows that clash here, and who says what in each."""
+        lead = self.shape[:-1]
+        if bad.ndim != len(self.shape) or lo.shape != self.shape:
+            return
+        for place in np.argwhere(np.broadcast_to(bad.any(axis=-1), lead)):
+            row = tuple(int(i) for i in place)
+            if row in self.found:
+                continue
+            above, below = (np.asarray(end[row], dtype=np.float64) for end in (lo, hi))
+            self.found[row] = _contradiction(value.name or value.how[0], above, below)
+
+
+def _contradiction(name: str, lo: Reals, hi: Reals) -> Contradiction:
+    """What most elements agree on is the median of what each alone would say."""
+    high, low = int(np.nanargmax(lo)), int(np.nanargmin(hi))
+    known = np.isfinite(lo) & np.isfinite(hi)
+    agreed = float(np.median((lo[known] + hi[known]) / 2)) if some(known) else float(lo[high])
+    wrong = (lo > agreed) | (hi < agreed)
+    far_high, far_low = lo[high] - agreed, agreed - hi[low]
+    excess = float((lo[high] - hi[low]) / max(abs(agreed), 1e-300))
+    return Contradiction(name, high, low, high if far_high >= far_low else low, wrong, excess)
+
+
+def _broadcast_axes(own: tuple[int, ...], wide: tuple[int, ...]) -> tuple[int, ...]:
+    padded = (1,) * (len(wide) - len(own)) + own
+    return tuple(axis for axis, (a, b) in enumerate(zip(padded, wide, strict=True)) if a == 1 and b != 1) + tuple(
+        axis for axis in range(len(wide) - len(own)) if wide[axis] == 1
+    )

@@ -1,0 +1,116 @@
+"""The joint test: whether one stored value can serve all elements of a row that share it.
+
+A formula's tape is walked backwards from the answer: every step is inverted over intervals, and at a value that is
+broadcast (a sum, a mean) what its users say is intersected; then forwards again (HC4). An empty intersection: no stored
+value fits. It runs over any ends, floats to find a clash and balls to certify it. Knows no op.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.oracle.enclosure import Mask
+from kfuzz.oracle.joint.boxes import INF, STEPS, Boxes, Contradiction
+from kfuzz.oracle.joint.steps import ONWARD, backward, forward
+from kfuzz.oracle.joint.witness import without_witness
+from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.formats import Reals
+from kfuzz.oracle.systems.value import Quantity
+
+ROUNDS = 2
+
+
+def contract(
+    band: Bands, out: Quantity, got: Reals, shared: tuple[str, ...] | None
+) -> dict[tuple[int, ...], Contradiction]:
+    """The rows of `got` that no shared values fit; empty where all do."""
+    if not got.size:
+        return {}
+    tape = tape_of(out)
+    boxes = Boxes(band, tape, out.shape, shared)
+    known = np.asarray(np.isfinite(np.asarray(got, dtype=np.float64)) & np.asarray(out.lo <= out.hi, dtype=np.bool_))
+    number = band.E.of(got)
+    count = len(got)
+    with np.errstate(all="ignore"):
+        if boxes.unknowns(steps_of(tape, boxes)) < 2:  # one walk back is enough, and costs no more than one forwards
+            return contracted(band, tape, out, number, known, shared)
+        lacking = without_witness(band, boxes, tape, out, number) | ~known.all(axis=-1)
+        rows = np.flatnonzero(lacking.reshape(count, -1).any(axis=1))
+        if not len(rows):
+            return {}
+        if len(rows) == count:
+            return contracted(band, tape, out, number, known, shared)
+        tape = cut(tape, boxes, out, rows)
+        found = contracted(band, tape, tape[-1], number[rows], known[rows], shared)
+        return {(int(rows[place[0]]), *place[1:]): told for place, told in found.items()}
+
+
+def steps_of(tape: list[Quantity], boxes: Boxes) -> list[Quantity]:
+    """The steps that are walked backwards."""
+    return [value for value in tape if value.how[:1] and value.how[0] in STEPS and boxes.is_useful(value)]
+
+
+def contracted(
+    band: Bands, tape: list[Quantity], out: Quantity, number: Reals, known: Mask, shared: tuple[str, ...] | None
+) -> dict[tuple[int, ...], Contradiction]:
+    """Backwards and forwards, until nothing more can be said of it."""
+    boxes = Boxes(band, tape, out.shape, shared)
+    boxes.narrow(out, np.where(known, number, -INF), np.where(known, number, INF))
+    steps = steps_of(tape, boxes)
+    onward = [value for value in tape if value.how[:1] and value.how[0] in ONWARD and boxes.is_useful(value)]
+    for _ in range(ROUNDS if boxes.unknowns(steps) > 1 else 1):
+        for value in reversed(steps):
+            backward(band, boxes, value)
+        for value in onward:
+            forward(band, boxes, value)
+    return boxes.found
+
+
+def cut(tape: list[Quantity], boxes: Boxes, out: Quantity, rows: NDArray[np.intp]) -> list[Quantity]:
+    """The steps that are walked, of some places of the answer's first axis alone."""
+    made: dict[int, Quantity] = {}
+
+    def part(array: Any) -> Any:  # noqa: ANN401  a number, or an array of any kind
+        is_laid_along = np.ndim(array) == len(out.shape) and array.shape[0] == len(out.parts[0])
+        return array[rows] if is_laid_along else array
+
+    def copied(value: Quantity, how: tuple[Any, ...]) -> Quantity:
+        if id(value) not in made:
+            lo = part(value.lo)
+            one = Quantity(value.N, lo, lo if value.lo is value.hi else part(value.hi), part(value.nan), how=how)
+            one.is_point, one.name, one.number, one.slack = value.is_point, value.name, value.number, part(value.slack)
+            made[id(value)] = one
+        return made[id(value)]
+
+    for value in tape:
+        if boxes.is_useful(value):
+            how = [copied(one, one.how) if isinstance(one, Quantity) else one for one in value.how]
+            if value.how[:1] == ("squares",):
+                how[2] = partial(_known_of_some, value.how[2], value.how[1], rows)
+            copied(value, tuple(how))
+    return sorted((value for value in made.values() if value.number), key=lambda value: value.number)
+
+
+def _known_of_some(
+    known: Callable[[Reals, Reals], Reals], mean: Quantity, rows: NDArray[np.intp], *ends: Reals
+) -> Reals:
+    """What a step knows of all rows, asked for some."""
+    whole = [end.copy() for end in (mean.lo, mean.hi)]
+    for one, end in zip(whole, ends, strict=True):
+        one[rows] = end
+    return known(*whole)[rows]
+
+
+def tape_of(out: Quantity) -> list[Quantity]:
+    """The steps that an answer is made of, in the order in which they were made."""
+    found: dict[int, Quantity] = {}
+    waiting = [out]
+    while waiting:
+        value = waiting.pop()
+        if id(value) not in found:
+            found[id(value)] = value
+            waiting += [operand for operand in value.how if isinstance(operand, Quantity)]
+    return sorted((value for value in found.values() if value.number), key=lambda value: value.number)

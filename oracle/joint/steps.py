@@ -1,0 +1,163 @@
+"""The steps of a tape over intervals: what a result says of its operands, and operands of their result."""
+
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle.joint.boxes import INF, Boxes
+from kfuzz.oracle.small_arrays import every, some
+from kfuzz.oracle.systems import derived
+from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.ends import Pair
+from kfuzz.oracle.systems.formats import Reals
+from kfuzz.oracle.systems.value import Quantity
+
+OF_ROWS = ("squares", "divided by n", "rsqrt", "sqrt")
+"""Steps by which one shared value follows from another: they are walked forwards alone."""
+ONWARD = ("add", "sub", *OF_ROWS)
+
+
+def room_of(band: Bands, value: Quantity) -> tuple[float, Any]:
+    """How far a step's exact result may lie from what is stored of it: relative to the latter, and besides."""
+    kind = value.how[0]
+    form = value.how[2] if kind == "stored" else band.f
+    k = {"add": 1.0, "sub": 1.0, "stored": 1.0}.get(kind) or float(
+        max(value.how[3] if len(value.how) > 3 else 1.0, 0.0)
+    )
+    g = k * form.u * (1 + (k + 2) * form.u)
+    lost = max(k, 1.0) * form.tiny * (0.0 if kind in ("add", "sub") else 1.0) * (1 + 2.0**-20)
+    if kind == "mul":
+        lost = lost * value.slack
+    return g, lost + form.min_normal if band.ftz else lost
+
+
+def before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair:
+    """What a step's exact result may have been, given what it was rounded to."""
+    g, lost = room_of(band, value)
+    has_room = g > 2.0**16 * float(band.E.eps)  # a few roundings of these ends are far below what is added anyway
+    if has_room:
+        g, lost = g * (1 + 2.0**-12), lost * (1 + 2.0**-12)
+    below, above = np.asarray(np.abs(lo)), np.asarray(np.abs(hi))
+    below *= g
+    above *= g
+    below += lost
+    above += lost
+    np.subtract(lo, below, out=below)
+    np.add(hi, above, out=above)
+    lo, hi = below, above
+    if np.min(value.lo) >= 0:  # no step changes the sign of what it rounds
+        lo = np.maximum(lo, 0.0)
+    return (lo, hi) if has_room else band.E.outward(lo, hi)
+
+
+def backward(band: Bands, boxes: Boxes, value: Quantity) -> None:
+    """What a step's result says of its operands."""
+    kind, a = value.how[0], value.how[1]
+    if kind == "stored":
+        if boxes.is_news("first", value, value):
+            boxes.narrow(a, *before_rounding(band, value, *boxes.of(value)))
+        return
+    b = value.how[2]
+    before: Pair | None = None
+    if boxes.is_useful(a) and boxes.is_news("first", value, value, b):
+        before = before_rounding(band, value, *boxes.of(value))
+        boxes.narrow(a, *_first(band, kind, *before, *boxes.of(b)))
+    if boxes.is_useful(b) and boxes.is_news("second", value, value, a):
+        before = before or before_rounding(band, value, *boxes.of(value))
+        boxes.narrow(b, *_second(band, kind, *before, *boxes.of(a)))
+
+
+def _first(band: Bands, kind: str, lo: Reals, hi: Reals, bl: Reals, bh: Reals) -> Pair:
+    """a, of a + b, a - b, a b or a / b in [lo, hi] with b in [bl, bh]."""
+    match kind:
+        case "add":
+            return band.E.outward(lo - bh, hi - bl)
+        case "sub":
+            return band.E.outward(lo + bl, hi + bh)
+        case "mul":
+            return quotient(band, lo, hi, bl, bh)
+        case _:
+            return product(band, lo, hi, bl, bh)
+
+
+def _second(band: Bands, kind: str, lo: Reals, hi: Reals, al: Reals, ah: Reals) -> Pair:
+    """b, with a in [al, ah]."""
+    match kind:
+        case "add":
+            return band.E.outward(lo - ah, hi - al)
+        case "sub":
+            return band.E.outward(al - hi, ah - lo)
+        case "mul":
+            return quotient(band, lo, hi, al, ah)
+        case _:
+            return quotient(band, al, ah, lo, hi)
+
+
+def forward(band: Bands, boxes: Boxes, value: Quantity) -> None:
+    """What a step's operands say of its result."""
+    operands = [operand for operand in value.how[1:3] if isinstance(operand, Quantity)]
+    if boxes.is_news("forward", value, *operands):
+        boxes.narrow(value, *followed(band, value, *(boxes.of(operand) for operand in operands)))
+
+
+def followed(band: Bands, value: Quantity, *operands: Pair) -> Pair:
+    """A step's result, of operands in these sets."""
+    held = [Quantity(band, *pair, np.zeros((), dtype=np.bool_)) for pair in operands]
+    match value.how[0]:
+        case "add":
+            made = band.add(*held)
+        case "sub":
+            made = band.sub(*held)
+        case "squares":
+            open_ = np.asarray(value.hi == INF, dtype=np.bool_)
+            return value.lo, np.where(open_, INF, value.how[2](held[0].lo, held[0].hi))
+        case "divided by n":
+            made = derived.scaled(band, held[0], value.how[2])
+        case "rsqrt":
+            made = band.rsqrt(held[0])
+        case _:
+            made = band.sqrt(held[0])
+    return made.lo, made.hi
+
+
+def product(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
+    ends = [al * bl, al * bh, ah * bl, ah * bh]
+    return _outer(band, ends)
+
+
+def quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
+    """a / b; everything where b holds zero."""
+    if np.min(bl) > 0:
+        if np.min(al) >= 0:
+            return band.E.outward(al / bh, ah / bl)
+        if bl is bh:
+            lo, hi = al / bl, ah / bl
+        elif np.max(bh) < INF:  # to divide twice is faster than to choose by the sign
+            lo, hi = np.minimum(al / bl, al / bh), np.maximum(ah / bl, ah / bh)
+        else:
+            lo, hi = al / np.where(al < 0, bl, bh), ah / np.where(ah < 0, bh, bl)
+        if not (some(band.E.is_nan(lo)) or some(band.E.is_nan(hi))):
+            return band.E.outward(lo, hi)
+    if bl is bh and every(bl != 0):
+        lo, hi = al / bl, ah / bl
+        is_turned = bl < 0  # a known divisor of less than zero exchanges the ends
+        if not (some(band.E.is_nan(lo)) or some(band.E.is_nan(hi))):
+            return band.E.outward(np.where(is_turned, hi, lo), np.where(is_turned, lo, hi))
+        return _outer(band, [lo, hi])
+    zero = np.asarray((bl <= 0) & (bh >= 0), dtype=np.bool_)
+    if not some(zero):
+        return _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
+    bl, bh = np.where(zero, 1.0, bl), np.where(zero, 1.0, bh)
+    lo, hi = _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
+    return np.where(zero, -INF, lo), np.where(zero, INF, hi)
+
+
+def _outer(band: Bands, ends: list[Any]) -> Pair:
+    lo = hi = ends[0]
+    for end in ends[1:]:
+        lo, hi = np.minimum(lo, end), np.maximum(hi, end)
+    if band.E.eps and not some(np.isnan(lo)):  # of floats, the least is NaN where any is
+        return band.E.outward(lo, hi)
+    unknown = np.asarray(np.any([band.E.is_nan(np.broadcast_to(end, lo.shape)) for end in ends], axis=0))
+    lo, hi = band.E.outward(np.where(unknown, -INF, lo), np.where(unknown, INF, hi))
+    return lo, hi

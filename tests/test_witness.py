@@ -1,0 +1,83 @@
+"""A witness: a right answer nearly always has one, a wrong one never, and no clash is lost by asking for it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp, Given, Question
+from kfuzz.oracle.joint.boxes import Boxes
+from kfuzz.oracle.joint.contraction import contract, contracted, tape_of
+from kfuzz.oracle.joint.witness import without_witness
+from kfuzz.oracle.selfcheck.formulas import Setting, simulate
+from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.formats import F32
+from kfuzz.oracle.systems.simulated import KernelManner
+from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.verdict import Special
+
+ROWS, COLS = 40, 257
+
+Rows = NDArray[np.float64]
+
+
+def asked() -> Iterator[tuple[str, Bands, Quantity, Rows]]:
+    """Norms whose answers are a simulated kernel's: the sets, and what it gives."""
+    draw = np.random.default_rng(15)
+    for name in ("layer_norm", "rms_norm"):
+        op = find(name)
+        assert isinstance(op, FormulaOp)
+        shapes = {"x": (ROWS, COLS), "w": (COLS,), "b": (COLS,)}
+        arrays = {role: draw.standard_normal(shapes[role]).astype(np.float32) for role in op.roles}
+        numbers = {role: array.astype(np.float64) for role, array in arrays.items()}
+        setting = Setting(op.forms[0] if op.forms else "", KernelManner("tree", "any", seed=3))
+        claim = setting.claim(op.names_at(numbers).sums)
+        question = Question(op, arrays, claim, Special(), Given.of({}), {"y": F32})
+        with np.errstate(all="ignore"):
+            yield name, question.bands[0], question.made[0]["y"], simulate(op, setting, claim, numbers, F32)["y"]
+
+
+ASKED = {name: rest for name, *rest in asked()}
+
+
+def lacking(name: str, got: Rows) -> NDArray[np.bool_]:
+    band, out, _ = ASKED[name]
+    tape = tape_of(out)
+    with np.errstate(all="ignore"):
+        return without_witness(band, Boxes(band, tape, out.shape, None), tape, out, got)
+
+
+def two_values(name: str, off: float) -> Rows:
+    """The same answers, but of the first half of every other row by a factor that is so many units off."""
+    got = ASKED[name][2].copy()
+    got[::2, : COLS // 2] *= 1 + off * 2.0**-24
+    return got.astype(np.float32).astype(np.float64)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_most_rows_of_a_right_norm_have_a_witness(name: str) -> None:
+    assert lacking(name, ASKED[name][2]).mean() < 0.5
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_row_of_two_values_has_no_witness(name: str) -> None:
+    assert lacking(name, two_values(name, 64))[::2].all()
+
+
+@pytest.mark.parametrize("off", [0, 4, 16, 64])
+@pytest.mark.parametrize("name", ASKED)
+def test_no_clash_is_lost_by_asking_for_a_witness(name: str, off: float) -> None:
+    band, out, _ = ASKED[name]
+    got = two_values(name, off)
+    with np.errstate(all="ignore"):
+        alone = contracted(band, tape_of(out), out, got, np.isfinite(got), None)
+    assert contract(band, out, got, None).keys() == alone.keys()
+    assert off < 64 or alone.keys() == {(row,) for row in range(0, ROWS, 2)}
+
+
+def test_a_claim_of_no_shared_value_has_no_witness() -> None:
+    band, out, got = ASKED["layer_norm"]
+    tape = tape_of(out)
+    assert without_witness(band, Boxes(band, tape, out.shape, ("mean",)), tape, out, got).all()
