@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from multiprocessing import get_context
 from typing import TypeVar
 
@@ -36,9 +35,10 @@ def main() -> int:
         with ProcessPoolExecutor(asked.jobs, get_context("forkserver")) as pool:
             sound = _asked(pool, tasks.of_soundness(FULL if full else QUICK))
             inside = _asked(pool, tasks.of_formulas(not full))
-            bugs = _asked(pool, [partial(planted.table, (1000, 10_000) if full else (1000,), 3 if full else 1)])
+            bugs = _asked(pool, tasks.of_softmax_bugs((1000, 10_000) if full else (1000,), 3 if full else 1))
             shares = _asked(pool, tasks.of_planted((33, 130, 257) if full else (33,), not full))
-            failures = _soundness(sound) + _formulas(inside) + _planted(next(bugs)) + _planted_in_formulas(shares)
+            failures = _soundness(sound) + _formulas(inside)
+            failures += _planted(planted.joined(bugs)) + _planted_in_formulas(shares)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -117,9 +117,9 @@ def _row(tally: Tally) -> str:
     return f"{tally.name:42} {len(ratios):7} {ratios.max():8.4f} {middle} {tally.violations:11}"
 
 
-def _planted(table: tuple[planted.Line, list[planted.Line]]) -> list[str]:
+def _planted(table: list[planted.Line]) -> list[str]:
     print("\nPlanted bugs: rows caught of those that are active\n")
-    control, lines = table
+    control, *lines = table
     print(f"{'bug':34} {'active':>6} " + " ".join(f"{name:>12}" for name in planted.CRITERIA))
     for line in (*lines, control):
         print(f"{line.name:34} {line.active:6} " + " ".join(f"{n:12}" for n in line.caught.values()))

@@ -98,7 +98,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
     judged = int(enclosure.judged.sum())
     tier = "arb" if some(comparison.doubtful) else "float64"
     base = Verdict("kept" if judged or not got.size else "not judged", ratio, judged, enclosure.reasons, tier=tier)
-    worst = _worst_element(got, enclosure, comparison)
+    worst = worst_element(got, enclosure, comparison)
     wrong, together = comparison.broken, ""
     if worst is None and enclosure.joint is not None:
         for clash in enclosure.joint(got):
@@ -135,7 +135,7 @@ def _numbers(answer: Floats, enclosure: Enclosure) -> Doubles:
     return values(answer) if answer.dtype in DTYPES else answer.astype(np.float64)
 
 
-def _worst_element(got: Doubles, enclosure: Enclosure, comparison: Comparison) -> Index | None:
+def worst_element(got: Doubles, enclosure: Enclosure, comparison: Comparison) -> Index | None:
     """The element furthest outside that balls certify; doubtful elements come after the clear ones."""
     for mask in (comparison.broken, comparison.doubtful):
         places = np.flatnonzero(mask)

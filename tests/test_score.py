@@ -207,6 +207,7 @@ def test_a_torn_last_line_is_dropped_and_its_mutant_scored_again(tmp_path: Path,
     assert len(path.read_text().splitlines()) == 1 + len(again.controls) + len(again.scores)
 
 
+@pytest.mark.soak
 def test_a_control_that_was_kept_gives_way_to_that_of_a_changed_kernel(tmp_path: Path) -> None:
     kept = {"control": {"kernel": KERNEL.name, "trials": 1, "defects": ["it was wrong then"], "seconds": 0.1}}
     header = {"schema": SCHEMA, **asdict(FEW)}

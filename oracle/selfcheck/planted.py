@@ -3,18 +3,21 @@
 A bug is active on a row when its output differs in bits from the correct kernel's; only active rows count.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.oracle.algorithms import total
-from kfuzz.oracle.enclosure import FLT_MAX
-from kfuzz.oracle.judge import judge
+from kfuzz.oracle.enclosure import FLT_MAX, compare
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.judge import worst_element
 from kfuzz.oracle.number import Float32
 from kfuzz.oracle.rounding import Accuracy, Order
 from kfuzz.oracle.selfcheck.families import NEARLY_CONSTANT, TILE, Row, rows
+from kfuzz.oracle.verdict import Special
 
 STRIDED = Order("strided", TILE)
 N = Float32()
@@ -137,35 +140,74 @@ class Line:
     caught: dict[str, int]
 
 
-def rejects(criterion: Accuracy | tuple[float, float], x: Row, got: Output, want: NDArray[np.float64]) -> bool:
-    """True when the criterion calls this row's answer wrong."""
-    if isinstance(criterion, Accuracy):
-        return judge("softmax", {"x": x}, {"y": got}, criterion).status == "broken"
-    rtol, atol = criterion
-    return not np.allclose(got.astype(np.float64), want, rtol=rtol, atol=atol, equal_nan=True)
+@np.errstate(all="ignore")
+def lines_of(n: int, seed: int) -> list[Line]:
+    """Of rows of one size: false alarms on the correct kernel, which is the first line, then every bug."""
+    x = rows(n, seed, NEARLY_CONSTANT)
+    right, want = correct(x), _want(x)
+    answers = {"correct kernel": right, **{name: bug(x) for name, bug in BUGS.items()}}
+    found = {}
+    for name, got in answers.items():
+        differs = (right.view(np.uint32) != np.ascontiguousarray(got).view(np.uint32)).any(axis=1)
+        found[name] = np.flatnonzero(differs | (got is right))
+    lines = {name: Line(name, len(places), {}) for name, places in found.items()}
+    for criterion, rule in CRITERIA.items():
+        rejected = dict.fromkeys(answers, 0)
+        for row in range(len(x)):
+            some = [name for name, places in found.items() if row in places]
+            here = slice(row, row + 1)
+            is_wrong = Judged(x[here], rule) if isinstance(rule, Accuracy) else Near(want[here], *rule)
+            for name in some:
+                rejected[name] += is_wrong(answers[name][here])
+        for name, line in lines.items():
+            line.caught[criterion] = rejected[name]
+    return list(lines.values())
 
 
-def table(sizes: tuple[int, ...], seeds: int) -> tuple[Line, list[Line]]:
-    """False alarms on the correct kernel, then every bug's line."""
-    cases = [rows(n, seed, NEARLY_CONSTANT) for n in sizes for seed in range(seeds)]
-    with np.errstate(all="ignore"):
-        answers = [(x, correct(x), _want(x)) for x in cases]
-        control = _line("correct kernel", [(x, y, want, y) for x, y, want in answers], all_rows=True)
-        lines = [_line(name, [(x, y, want, bug(x)) for x, y, want in answers]) for name, bug in BUGS.items()]
-    return control, lines
+def joined(parts: Iterable[Sequence[Line]]) -> list[Line]:
+    """The lines of several sizes, added up."""
+    every: dict[str, Line] = {}
+    for line in (line for part in parts for line in part):
+        whole = every.setdefault(line.name, Line(line.name, 0, dict.fromkeys(line.caught, 0)))
+        whole.active += line.active
+        for criterion, count in line.caught.items():
+            whole.caught[criterion] += count
+    return list(every.values())
+
+
+class Judged:
+    """Whether a verdict on one row is *broken*: as `judge` has it, without what it then says of the error.
+
+    What is certain about a row is worked out once for all the answers to it.
+    """
+
+    def __init__(self, x: Row, claim: Accuracy) -> None:
+        op = find("softmax")
+        assert isinstance(op, FormulaOp)
+        self.enclosure = op.enclose({"x": x}, claim, Special())["y"]
+
+    def __call__(self, got: Output) -> bool:
+        """Outside, and certified to be so; or of no sum that all elements could have."""
+        numbers = got.astype(np.float64)
+        compared = compare(numbers, self.enclosure)
+        if worst_element(numbers, self.enclosure, compared) is not None:
+            return True
+        joint = self.enclosure.joint
+        return joint is not None and any(clash.certified() for clash in joint(numbers))
+
+
+@dataclass(frozen=True)
+class Near:
+    """Whether a row is no `allclose` to the exact answer."""
+
+    want: NDArray[np.float64]
+    rtol: float
+    atol: float
+
+    def __call__(self, got: Output) -> bool:
+        return not np.allclose(got.astype(np.float64), self.want, rtol=self.rtol, atol=self.atol, equal_nan=True)
 
 
 def _want(x: Row) -> NDArray[np.float64]:
     e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True).astype(np.float64))
     return np.asarray(e / e.sum(axis=1, keepdims=True))
-
-
-def _line(name: str, answers: list[tuple[Row, Output, NDArray[np.float64], Output]], all_rows: bool = False) -> Line:
-    line = Line(name, 0, dict.fromkeys(CRITERIA, 0))
-    for x, right, want, got in answers:
-        differs = (right.view(np.uint32) != np.ascontiguousarray(got).view(np.uint32)).any(axis=1)
-        for row in np.flatnonzero(differs | all_rows):
-            line.active += 1
-            for criterion, rule in CRITERIA.items():
-                line.caught[criterion] += rejects(rule, x[row : row + 1], got[row : row + 1], want[row : row + 1])
-    return line

@@ -7,7 +7,7 @@ import numpy as np
 
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp
-from kfuzz.oracle.selfcheck import base_two, formulas, independent, merged, planted_formulas, soundness
+from kfuzz.oracle.selfcheck import base_two, formulas, independent, merged, planted, planted_formulas, soundness
 from kfuzz.oracle.selfcheck.planted_formulas import PLANTED, PlantedShare
 from kfuzz.oracle.selfcheck.soundness import Plan, Tally
 from kfuzz.oracle.systems.formats import FORMATS
@@ -56,6 +56,10 @@ def _of_op(name: str, form: str, quick: bool) -> formulas.Checked:
 @np.errstate(all="ignore")
 def _of_kernel(name: str, quick: bool) -> formulas.Checked:
     return independent.checked(name, quick)
+
+
+def of_softmax_bugs(sizes: tuple[int, ...], seeds: int) -> list[Callable[[], list[planted.Line]]]:
+    return [partial(planted.lines_of, n, seed) for n in sizes for seed in range(seeds)]
 
 
 def of_planted(sizes: tuple[int, ...], quick: bool) -> list[Callable[[], PlantedShare]]:
