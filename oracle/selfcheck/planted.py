@@ -156,7 +156,7 @@ def lines_of(n: int, seed: int) -> list[Line]:
         for row in range(len(x)):
             some = [name for name, places in found.items() if row in places]
             here = slice(row, row + 1)
-            is_wrong = Judged(x[here], rule) if isinstance(rule, Accuracy) else Near(want[here], *rule)
+            is_wrong = OneRow(x[here], rule) if isinstance(rule, Accuracy) else Near(want[here], *rule)
             for name in some:
                 rejected[name] += is_wrong(answers[name][here])
         for name, line in lines.items():
@@ -175,7 +175,7 @@ def joined(parts: Iterable[Sequence[Line]]) -> list[Line]:
     return list(every.values())
 
 
-class Judged:
+class OneRow:
     """Whether a verdict on one row is *broken*: as `judge` has it, without what it then says of the error.
 
     What is certain about a row is worked out once for all the answers to it.
