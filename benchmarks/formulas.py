@@ -29,8 +29,12 @@ from kfuzz.oracle.systems.simulated import KernelManner, Simulated, SumOrder
 
 STORED = ("f32", "f16", "bf16", "f64")
 BUGS = """The share of the rows on which a bug shows that each rule calls wrong. A bug shows where a bit of the answer
-differs from the right kernel's; on a plain row some element lies beyond the answers of eight right kernels, whose sums
-go other ways and whose functions err otherwise. On the other rows nobody can be sure."""
+differs from the right kernel's; on a plain row some element lies beyond the answers of eight right kernels,
+whose sums go other ways and whose functions err otherwise. On the other rows nobody can be sure. "Declared"
+is a claim with every sum's additions, and every function's error as it was measured on a GPU. For what is
+seen least, still tighter ones change nothing: where a row is large, an eps beside the root moves it by less
+than its own sum may err, and where one key has nearly all the weight, neither a scale that is off by 1e-3
+nor narrow weights show beyond what scores may err by."""
 LITERATURE = "V-ABFT gives 7 to 20 times the error in f32, 48 to 158 times in bf16"
 
 

@@ -1,7 +1,8 @@
 """How good the search is, measured: mutants and rivals in one run, written to benchmarks/RESULTS.md.
 
-    python -m benchmarks.results --out score --jobs 2 [--per-operator 1]
+    python -m benchmarks.results --out score --jobs 2
 
+With `--per-operator 1` it is one bug of each sort and kernel, without rivals, and the page is benchmarks/SCORE.md.
 What is done is kept in --out and not done again. The short table for the README is printed.
 """
 
@@ -30,6 +31,7 @@ from kfuzz.scoring.survivors import Reason, belied, reason_for, reasons, standin
 from kfuzz.scoring.trials import Score, ScoreOptions, chosen
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
+SCORE = Path(__file__).with_name("SCORE.md")
 OURS = "kfuzz"
 SPANS = ((1, 1), (2, 5), (6, 20), (21, 100), (101, 10**9))
 
@@ -51,6 +53,8 @@ def main() -> None:
         sys.exit(130)
     without = [kernel.name for kernel in every if not mutants(kernel)]
     write(report, [], without)  # what there is, should the rivals not come to their end
+    if asked.per_operator:
+        return
     tallies = rivals([one for one in kernels if are_asked(one)], report, asked.out / "rivals.json", asked.jobs)
     write(report, tallies, without)
     print("\n".join(rival_table(report, tallies, reasons())))
@@ -58,7 +62,8 @@ def main() -> None:
 
 def write(report: ScoreReport, tallies: list[Tally], without: Sequence[str]) -> None:
     """The page anew."""
-    RESULTS.write_text("\n".join(page(report, tallies, reasons(), without)) + "\n", encoding="utf-8")
+    file = SCORE if report.options.per_operator else RESULTS
+    file.write_text("\n".join(page(report, tallies, reasons(), without)) + "\n", encoding="utf-8")
 
 
 def provenance() -> dict[str, str]:

@@ -18,7 +18,7 @@ from kfuzz.oracle.enclosure import Enclosure, Mask
 from kfuzz.oracle.find import find
 from kfuzz.oracle.formula import FormulaOp, Given, shaped
 from kfuzz.oracle.measured import measured
-from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.rounding import Accuracy, ExpModel
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, depths
 from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
 from kfuzz.oracle.systems.formats import F32, Format, stored, values
@@ -236,10 +236,14 @@ PLANTED_IN = KernelManner("strided", "any", seed=3)
 
 
 def declared(op: FormulaOp, inputs: Inputs) -> Accuracy:
-    """What an author says of such a kernel, as the claims in kernels/ do: every sum's additions, functions by name."""
+    """What an author may say of such a kernel: every sum's additions, and functions as they were measured on a GPU.
+
+    Of exp, too, which a claim of "expf" leaves twice the room: with it 89 % of softmax's f32 rows are seen, not 98 %.
+    """
     names = op.names_at(inputs)
     functions = {name: measured()[name][f"{name}f"] for name in names.functions if name != "exp"}
-    return Accuracy(adds=depths("strided", names.sums), rescales=0, divide="ieee", functions=functions)
+    exp = ExpModel(measured()["exp"]["expf"].a0, 0.0)
+    return Accuracy(exp=exp, adds=depths("strided", names.sums), rescales=0, divide="ieee", functions=functions)
 
 
 ORDERS: tuple[SumOrder, ...] = ("strided", "tree")
