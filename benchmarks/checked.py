@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass
 from functools import cache
 
-from kfuzz.campaign.schedule import attempt_of, is_check, probe_of
+from kfuzz.campaign.schedule import attempt_of, is_check, probe_of, quotas
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.trials.trial import run_trial
@@ -46,10 +46,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1e9, help="so long, and then what was run till then")
     parser.add_argument("--only", default="", help="kernels whose names begin so")
     chosen = parser.parse_args()
-    names = [one.name for one in right_kernels() if one.name.startswith(chosen.only)]
+    kernels = [one for one in discover() if one.broken is None and one.name.startswith(chosen.only)]
     began = told = time.monotonic()
     total, accused = Counter[str](), list[str]()
-    for part in parts(names, chosen.trials, chosen.seed, chosen.jobs, began + chosen.seconds):
+    for part in parts(kernels, chosen.trials, chosen.seed, chosen.jobs, began + chosen.seconds):
         total.update(trials=part.trials, rows=part.rows, elements=part.elements, warnings=part.warnings)
         accused += part.accusations
         for one in part.accusations:
@@ -58,17 +58,11 @@ def main() -> int:
             told = time.monotonic()
             print(f"{told - began:.0f} s: {total['trials']} trials, {len(accused)} accusations", flush=True)
     print(
-        f"{total['trials']} checked trials of {len(names)} kernels, {total['rows']} rows, {total['elements']} elements "
+        f"{total['trials']} checked trials of {len(kernels)} kernels, {total['rows']} rows, {total['elements']} elements "
         f"judged, {total['warnings']} warnings, {len(accused)} findings, in {time.monotonic() - began:.0f} s with "
         f"{chosen.jobs} processes"
     )
     return 1 if accused else 0
-
-
-@cache
-def right_kernels() -> list[Kernel]:
-    """All that are claimed to be right."""
-    return [one for one in discover() if one.broken is None]
 
 
 @cache
@@ -79,15 +73,14 @@ def device() -> CpuDevice:
     return opened
 
 
-def parts(names: list[str], trials: int, seed: int, jobs: int, ends: float) -> Iterator[Part]:
+def parts(kernels: list[Kernel], trials: int, seed: int, jobs: int, ends: float) -> Iterator[Part]:
     """So many trials, a few of each kernel in turn; no more of them once time is up."""
-    each, more = divmod(trials, len(names))
-    quota = {name: each + (place < more) for place, name in enumerate(names)}
+    given = quotas(len(kernels), trials)
     work = (
-        (name, seed, first, min(first + AT_ONCE, quota[name]))
-        for first in range(0, each + 1, AT_ONCE)
-        for name in names
-        if first < quota[name]
+        (kernel, seed, first, min(first + AT_ONCE, most or 0))
+        for first in range(0, trials, AT_ONCE)
+        for kernel, most in zip(kernels, given, strict=True)
+        if first < (most or 0)
     )
     with ProcessPoolExecutor(jobs) as pool:
         running: set[Future[Part]] = set()
@@ -100,9 +93,8 @@ def parts(names: list[str], trials: int, seed: int, jobs: int, ends: float) -> I
             yield from (one.result() for one in done)
 
 
-def part_of(name: str, seed: int, first: int, last: int) -> Part:
+def part_of(kernel: Kernel, seed: int, first: int, last: int) -> Part:
     """The checked trials first .. last - 1 of a kernel, by the campaign of this seed."""
-    kernel = next(one for one in right_kernels() if one.name == name)
     tried = rows = elements = warnings = 0
     accusations = []
     for index in itertools.islice(filter(is_check, itertools.count()), first, last):
@@ -110,7 +102,7 @@ def part_of(name: str, seed: int, first: int, last: int) -> Part:
         trial = run_trial(kernel, attempt.case, attempt.tune, device(), probe)
         tried, rows, elements = tried + 1, rows + trial.rows, elements + trial.elements
         warnings += len(trial.defects) - len(trial.errors)
-        accusations += [f"{name}, trial {index}: {one.bucket}: {one.message}" for one in trial.errors]
+        accusations += [f"{kernel.name}, trial {index}: {one.bucket}: {one.message}" for one in trial.errors]
     return Part(tried, rows, elements, warnings, tuple(accusations))
 
 
