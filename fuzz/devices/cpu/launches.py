@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from kfuzz.devices import ClaimError
 
 TextEdit = tuple[int, int, str]
-NAME = re.compile(r"(?:::\s*)?(?:\w+\s*(?:<[^<>;{}]*>\s*)?::\s*)*\w+\s*$")
+NAME = re.compile(r"(?:::\s*)?(?:\w+\s*(?:<[^<>;{}]*>\s*)?::\s*)*(?:\w+\s*##\s*)*\w+\s*$")
 OPENS, CLOSES = "([{", ")]}"
 UNCHECKED = '__attribute__((no_sanitize("thread", "undefined")))'
 

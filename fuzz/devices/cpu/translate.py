@@ -29,7 +29,7 @@ _SHARED_ALIGNAS = re.compile(r"(?<=__shared__)(?P<before>\s+(?:volatile\s+)?)ali
 """nvcc takes alignas behind __shared__; in standard C++ it may not stand there, and these are aligned to more here."""
 _VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
 _AS_ADDRESS = (
-    rf"(?:(?:\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\bfunc\s*=)\s*(?P<cast>\(\s*{_VOID}\))|"
+    rf"(?:(?:\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\bcudaLaunchKernelExC\s*\([^;,]*,|\bfunc\s*=)\s*(?P<cast>\(\s*{_VOID}\))|"
     rf"(?P<named>\(\s*{_VOID}\)|\breinterpret_cast\s*<\s*{_VOID}>)(?=[\s(&]*(?:::\s*)?(?:\w+\s*::\s*)*(?:%s)\b))"
 )
 """Where a kernel's address is taken, and its type would be forgotten."""
@@ -58,7 +58,7 @@ _UNSUPPORTED = (
     (r"\basm\b|\b__asm__\b|\b__asm\b", "inline PTX (asm)"),
     (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
     (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
-    (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelEx\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
+    (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelExC?\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
     (
         r"\bcudaGraph(?:AddMem(?:Alloc|Free)Node|AddNode|Conditional\w*|ExternalSemaphores\w*)\s*\(",
         "this part of CUDA graphs",
@@ -69,6 +69,8 @@ _UNSUPPORTED = (
         "this part of libcu++ (cuda::)",
     ),
     (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
+    (r"\bcurand(?:State|_)\w*|\bcurand[A-Z]\w*\s*\(", "cuRAND"),
+    (r"\b(?:cublas|cufft|cusparse|cusolver|cudnn|nccl)[A-Z]\w*\s*\(", "this library of CUDA's"),
 )
 _TOOLKIT = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*<((?:cub|thrust|cuda|cutlass|cute|nv)/[^>\n]*|cuda_(?:pipeline|awbarrier)\w*\.h|"

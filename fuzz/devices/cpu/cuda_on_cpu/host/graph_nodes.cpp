@@ -2,11 +2,15 @@
 // it is taken or refused, and told, as that call is.
 #include "graph.h"
 
+#include <cstdio>
+
 #include "include/cuda_on_cpu_host/launching_attributes.h"
 
 using namespace cuda_on_cpu;
 
 namespace {
+
+const char *const names_of_types[] = {"kernel", "memcpy", "memset", "host", "graph", "empty", "wait", "record"};
 
 // A node as one asks for it: nowhere yet, or in a graph behind others.
 struct Wanted {
@@ -179,6 +183,17 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_graph_edges(cudaGraph_t graph, cudaGraph
       for (size_t b = 0; b < graph->nodes[i]->before_count; b++)
         list([&](size_t at) { from[at] = graph->nodes[i]->before[b], to[at] = graph->nodes[i]; });
   });
+}
+CUDA_ON_CPU_API cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int) {
+  FILE *file = graph ? fopen(path, "w") : nullptr;
+  if (!file) return returns(cudaErrorInvalidValue);
+  fputs("digraph {\n", file);
+  for (size_t i = 0; i < graph->count; i++) {
+    fprintf(file, "  %zu [label=\"%s\"];\n", i, names_of_types[graph->nodes[i]->work->again.type]);
+    for (size_t b = 0; b < graph->nodes[i]->before_count; b++) fprintf(file, "  %u -> %zu;\n", graph->nodes[i]->before[b]->number, i);
+  }
+  fputs("}\n", file);
+  return fclose(file) ? returns(cudaErrorUnknown) : cudaSuccess;
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                                          size_t count) {

@@ -5,6 +5,7 @@
 
 #include "../runtime/block.h"
 #include "../runtime/library_image.h"
+#include "../runtime/memory_map.h"
 #include "../runtime/report.h"
 #include "host.h"
 
@@ -151,6 +152,8 @@ void do_launch(const Taken &taken) {
   for (int i = 0; i < 3; i++) step.grid[i] = launched.grid[i], step.block[i] = launched.block[i], step.cluster[i] = taken.cluster.of[i];
   step.shared = static_cast<uint32_t>(launched.shared);
   Within runtime;
+  memory_map.arguments_start = reinterpret_cast<uintptr_t>(taken.context);
+  memory_map.arguments_end = memory_map.arguments_start + taken.keeping->bytes;
   Working kernel_works(timeline_of(taken.stream), Work::kernel, false);
   launch(step);
 }
@@ -267,8 +270,8 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_
                   {grid, block, shared, stream, line, cooperative, cluster, __builtin_frame_address(0)});
 }
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_launch_by_address(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
-                                                          cudaStream_t stream, int line, bool cooperative) {
-  return launch_by_address(kernel, arguments, {grid, block, shared, stream, line, cooperative, {}, __builtin_frame_address(0)});
+                                                          cudaStream_t stream, int line, bool cooperative, ClusterSides cluster) {
+  return launch_by_address(kernel, arguments, {grid, block, shared, stream, line, cooperative, cluster, __builtin_frame_address(0)});
 }
 
 CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {

@@ -199,7 +199,7 @@ static void free_array(Buffer &b, int line) {
 
 // Memory that is freed on a stream may be in use on another one; cudaFree waits for all of them.
 static cudaError_t freed(void *memory, const Asked &by) {
-  if (!memory) return cudaSuccess;
+  if (!memory || !in_host()) return cudaSuccess;  // a thread destroys its copy of an argument, which a GPU's does not
   Buffer *b = device_array_at(memory);
   if (!b || !(b->flags & is_allocated_by_host) || b->flags & is_freed || b->address != memory || !is_stream(by.stream))
     return returns(cudaErrorInvalidValue);
@@ -375,3 +375,54 @@ CUDA_ON_CPU_API cudaError_t cudaHostRegister(void *, size_t, unsigned int flags)
 CUDA_ON_CPU_API cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t) { return cudaSuccess; }
 CUDA_ON_CPU_API cudaError_t cudaMemAdvise(const void *, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *, size_t, unsigned int) {
+  return is_stream(stream) ? cudaSuccess : returns(cudaErrorInvalidResourceHandle);
+}
+CUDA_ON_CPU_API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes, int line) {
+  if (to_device || from_device) return returns(cudaErrorInvalidDevice);
+  return copied({to, 0, from, 0, bytes, 1, cudaMemcpyDeviceToDevice, ASKED(nullptr, true)});
+}
+CUDA_ON_CPU_API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                                                cudaStream_t stream, int line) {
+  if (to_device || from_device) return returns(cudaErrorInvalidDevice);
+  return copied({to, 0, from, 0, bytes, 1, cudaMemcpyDeviceToDevice, ASKED(stream, false)});
+}
+CUDA_ON_CPU_API cudaError_t cudaHostGetFlags(unsigned int *flags, void *memory) {
+  *flags = cudaHostAllocMapped;
+  return is_host_visible(device_array_at(memory)) ? cudaSuccess : returns(cudaErrorInvalidValue);
+}
+
+struct CudaOnCpuPool {
+  uint64_t release_threshold;
+};
+static CudaOnCpuPool the_pool;
+
+CUDA_ON_CPU_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
+  *pool = &the_pool;
+  return device ? returns(cudaErrorInvalidDevice) : cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { return cudaDeviceGetDefaultMemPool(pool, device); }
+CUDA_ON_CPU_API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t) {
+  return device ? returns(cudaErrorInvalidDevice) : cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *) {
+  *pool = &the_pool;
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t) { return cudaSuccess; }
+CUDA_ON_CPU_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+  if (attribute == cudaMemPoolAttrReleaseThreshold) memcpy(&pool->release_threshold, value, sizeof pool->release_threshold);
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+  uint64_t used = 0;
+  for (uint32_t i = run->job_buffer_count; i < run->buffer_count; i++)
+    if (!(run->buffers[i].flags & is_freed)) used += run->buffers[i].bytes;
+  int allowed = 1;
+  if (attribute <= cudaMemPoolReuseAllowInternalDependencies)
+    memcpy(value, &allowed, sizeof allowed);
+  else
+    memcpy(value, attribute == cudaMemPoolAttrReleaseThreshold ? &pool->release_threshold : &used, sizeof used);
+  return cudaSuccess;
+}
+CUDA_ON_CPU_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }

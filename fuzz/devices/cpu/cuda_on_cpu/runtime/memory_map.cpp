@@ -185,7 +185,8 @@ void forget_library_memory(const Module &module) {
 
 bool is_unchecked(uintptr_t address) {
   bool in_library = address - memory_map.library_start < memory_map.library_end - memory_map.library_start;
-  return is_on_stacks(address) || in_library;
+  bool in_arguments = address - memory_map.arguments_start < memory_map.arguments_end - memory_map.arguments_start;
+  return is_on_stacks(address) || in_library || in_arguments;
 }
 
 bool is_constant(uintptr_t address) {

@@ -8,6 +8,7 @@ struct MemoryMap {
   Region buffers, static_shared, dynamic_shared;  // shared memory: the running block's
   Region variables, heap;
   uintptr_t library_start, library_end;
+  uintptr_t arguments_start, arguments_end;  // of the launch by a host function, before a thread has them
 };
 
 extern MemoryMap memory_map;

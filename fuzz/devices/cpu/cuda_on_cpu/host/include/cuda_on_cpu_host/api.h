@@ -76,6 +76,36 @@ enum cudaMemoryAdvise {
   cudaMemAdviseSetAccessedBy,
   cudaMemAdviseUnsetAccessedBy
 };
+enum cudaMemLocationType {
+  cudaMemLocationTypeInvalid,
+  cudaMemLocationTypeDevice,
+  cudaMemLocationTypeHost,
+  cudaMemLocationTypeHostNuma,
+  cudaMemLocationTypeHostNumaCurrent
+};
+struct cudaMemLocation {
+  cudaMemLocationType type;
+  int id;
+};
+enum cudaMemPoolAttr {
+  cudaMemPoolReuseFollowEventDependencies = 1,
+  cudaMemPoolReuseAllowOpportunistic,
+  cudaMemPoolReuseAllowInternalDependencies,
+  cudaMemPoolAttrReleaseThreshold,
+  cudaMemPoolAttrReservedMemCurrent,
+  cudaMemPoolAttrReservedMemHigh,
+  cudaMemPoolAttrUsedMemCurrent,
+  cudaMemPoolAttrUsedMemHigh
+};
+enum cudaMemAllocationType { cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned };
+enum cudaMemAllocationHandleType { cudaMemHandleTypeNone };
+struct cudaMemPoolProps {
+  cudaMemAllocationType allocType;
+  cudaMemAllocationHandleType handleTypes;
+  cudaMemLocation location;
+  void *win32SecurityAttributes;
+  size_t maxSize;
+};
 
 // Macros, as they are in CUDA: a literal 0 is a stream, too.
 #define cudaHostAllocDefault 0
@@ -85,6 +115,7 @@ enum cudaMemoryAdvise {
 #define cudaHostRegisterDefault 0
 #define cudaMemAttachGlobal 1
 #define cudaMemAttachHost 2
+#define cudaMemAttachSingle 4
 #define cudaStreamDefault 0
 #define cudaStreamNonBlocking 1
 #define cudaEventDefault 0
@@ -110,6 +141,7 @@ typedef struct CudaOnCpuEvent *cudaEvent_t;
 typedef struct CudaOnCpuGraph *cudaGraph_t;
 typedef struct CudaOnCpuGraphExec *cudaGraphExec_t;
 typedef struct CudaOnCpuGraphNode *cudaGraphNode_t;
+typedef struct CudaOnCpuPool *cudaMemPool_t;
 typedef struct CudaOnCpuArray *cudaArray_t;  // no such array is made here
 enum cudaGraphNodeType {
   cudaGraphNodeTypeKernel,
@@ -254,6 +286,21 @@ CUDA_ON_CPU_RUNTIME cudaHostRegister(void *memory, size_t bytes, unsigned int fl
 CUDA_ON_CPU_RUNTIME cudaHostUnregister(void *memory);
 CUDA_ON_CPU_RUNTIME cudaMemPrefetchAsync(const void *memory, size_t bytes, int device, cudaStream_t stream = 0);
 CUDA_ON_CPU_RUNTIME cudaMemAdvise(const void *memory, size_t bytes, cudaMemoryAdvise advice, int device);
+CUDA_ON_CPU_RUNTIME cudaStreamAttachMemAsync(cudaStream_t stream, void *memory, size_t bytes = 0, unsigned int flags = cudaMemAttachSingle);
+CUDA_ON_CPU_RUNTIME cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                                        cudaStream_t stream = 0, CUDA_ON_CPU_LINE);
+CUDA_ON_CPU_RUNTIME cudaHostGetFlags(unsigned int *flags, void *memory);
+
+// Pools of memory: all of it comes from one place, which nothing said of it changes.
+CUDA_ON_CPU_RUNTIME cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
+CUDA_ON_CPU_RUNTIME cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);
+CUDA_ON_CPU_RUNTIME cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+CUDA_ON_CPU_RUNTIME cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *asked);
+CUDA_ON_CPU_RUNTIME cudaMemPoolDestroy(cudaMemPool_t pool);
+CUDA_ON_CPU_RUNTIME cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
+CUDA_ON_CPU_RUNTIME cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value);
+CUDA_ON_CPU_RUNTIME cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes);
 
 // Order.
 CUDA_ON_CPU_RUNTIME cudaDeviceSynchronize();
@@ -304,10 +351,11 @@ CUDA_ON_CPU_RUNTIME cuda_on_cpu_get_attributes(cudaFuncAttributes *attributes, c
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_blocks_per_multiprocessor(int *blocks, const void *kernel, int block, size_t shared);
 
 namespace cuda_on_cpu {
-// How what a launch is given is kept for later, and forgotten.
+// How what a launch is given is kept for later, and forgotten; and how large it is.
 struct Keeping {
   void *(*kept)(const void *context);
   void (*forget)(void *context);
+  size_t bytes;
 };
 // How a kernel of which there is but the address is called, and where the arguments are that were bound to it.
 struct KernelType {
@@ -334,4 +382,4 @@ struct ClusterSides {
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_host_launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const void *kernel,
                                             void (*invoke)(void **), void *context, const cuda_on_cpu::Keeping *keeping, int line, bool cooperative = false, cuda_on_cpu::ClusterSides cluster = {});
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_launch_by_address(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
-                                                  cudaStream_t stream, int line, bool cooperative);
+                                                  cudaStream_t stream, int line, bool cooperative, cuda_on_cpu::ClusterSides cluster = {});

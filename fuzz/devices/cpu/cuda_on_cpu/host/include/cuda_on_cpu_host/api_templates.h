@@ -13,6 +13,21 @@ CUDA_ON_CPU_INLINE cudaError_t cudaMallocAsync(T **to, size_t bytes, cudaStream_
   return cuda_on_cpu_allocate_on(reinterpret_cast<void **>(to), bytes, stream, line);
 }
 template <class T>
+CUDA_ON_CPU_INLINE cudaError_t cudaMallocAsync(T **to, size_t bytes, cudaMemPool_t, cudaStream_t stream, CUDA_ON_CPU_LINE) {
+  return cuda_on_cpu_allocate_on(reinterpret_cast<void **>(to), bytes, stream, line);
+}
+template <class T>
+CUDA_ON_CPU_INLINE cudaError_t cudaMallocFromPoolAsync(T **to, size_t bytes, cudaMemPool_t, cudaStream_t stream, CUDA_ON_CPU_LINE) {
+  return cuda_on_cpu_allocate_on(reinterpret_cast<void **>(to), bytes, stream, line);
+}
+// As CUDA 13 has them.
+inline cudaError_t cudaMemPrefetchAsync(const void *memory, size_t bytes, cudaMemLocation, unsigned int, cudaStream_t stream = 0) {
+  return cudaMemPrefetchAsync(memory, bytes, 0, stream);
+}
+inline cudaError_t cudaMemAdvise(const void *memory, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation) {
+  return cudaMemAdvise(memory, bytes, advice, 0);
+}
+template <class T>
 inline cudaError_t cudaMallocManaged(T **to, size_t bytes, unsigned int = cudaMemAttachGlobal, CUDA_ON_CPU_LINE) {
   return cuda_on_cpu_allocate(reinterpret_cast<void **>(to), bytes, cuda_on_cpu_managed_memory, line);
 }
@@ -102,6 +117,10 @@ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Ke
   return cuda_on_cpu_blocks_per_multiprocessor(blocks, cuda_on_cpu::address_of_kernel(kernel), block, shared);
 }
 template <class Kernel>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, Kernel *kernel, int block, size_t shared, unsigned int) {
+  return cuda_on_cpu_blocks_per_multiprocessor(blocks, cuda_on_cpu::address_of_kernel(kernel), block, shared);
+}
+template <class Kernel>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Kernel *kernel, size_t shared = 0, int most = 0) {
   *block = most && most < 1024 ? most : 1024;
   int blocks = 0, multiprocessors = 0;
@@ -109,4 +128,10 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Ker
   cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
   *grid = blocks * multiprocessors;
   return cudaSuccess;
+}
+template <class Kernel, class SharedOf>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, Kernel *kernel, SharedOf shared_of, int most = 0) {
+  for (int threads = most && most < 1024 ? most : 1024; threads >= 32; threads -= 32)
+    if (cudaOccupancyMaxPotentialBlockSize(grid, block, kernel, shared_of(threads), threads) == cudaSuccess && *grid) return cudaSuccess;
+  return cudaErrorInvalidValue;
 }

@@ -54,6 +54,8 @@ CUDA_ON_CPU_RUNTIME cudaGraphDestroyNode(cudaGraphNode_t node);
 CUDA_ON_CPU_RUNTIME cudaGraphNodeFindInClone(cudaGraphNode_t *found, cudaGraphNode_t original, cudaGraph_t clone);
 CUDA_ON_CPU_RUNTIME cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *type);
 CUDA_ON_CPU_RUNTIME cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+enum cudaGraphDebugDotFlags { cudaGraphDebugDotFlagsVerbose = 1 };
+CUDA_ON_CPU_RUNTIME cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags);
 CUDA_ON_CPU_RUNTIME cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_graph_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count);
 CUDA_ON_CPU_RUNTIME cuda_on_cpu_nodes_before(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count);

@@ -12,8 +12,41 @@ struct Tag {};
 
 // The address of a kernel, where its name alone says which instance it is.
 template <class T, class... Parameter>
-const void *kernel_named(T, void (*kernel)(Parameter...)) {
-  return reinterpret_cast<const void *>(kernel);
+auto kernel_named(T, void (*kernel)(Parameter...)) {
+  return kernel;
+}
+
+// An argument as it lies in a GPU's memory: its bits. Copying and destroying it are the host's affair, who does it once;
+// the compiler hands such a type over by its address.
+template <class T>
+constexpr bool is_of_bits = std::is_trivially_copy_constructible_v<T> && std::is_trivially_move_constructible_v<T> && std::is_trivially_destructible_v<T>;
+template <class T>
+struct Bits {
+  alignas(T) unsigned char bits[sizeof(T)];
+  CUDA_ON_CPU_UNCHECKED Bits(const T &value) { __builtin_memcpy(bits, static_cast<const void *>(&value), sizeof value); }
+  CUDA_ON_CPU_UNCHECKED void *handed() { return bits; }
+};
+template <class T>
+struct Plain {
+  T value;
+  CUDA_ON_CPU_UNCHECKED T handed() { return value; }
+};
+template <class... Parameter>
+struct KernelOfObjects {
+  void (*kernel)(Parameter...);
+
+  template <class... Given>
+  CUDA_ON_CPU_UNCHECKED void operator()(Given &...given) const {
+    using Called = void (*)(std::conditional_t<is_of_bits<Parameter>, Parameter, void *>...);
+    reinterpret_cast<Called>(kernel)(std::conditional_t<is_of_bits<Parameter>, Plain<Parameter>, Bits<Parameter>>{given}.handed()...);
+  }
+};
+template <class... Parameter>
+auto as_on_device(void (*kernel)(Parameter...)) {
+  if constexpr ((is_of_bits<std::remove_const_t<Parameter>> && ...))
+    return kernel;
+  else
+    return KernelOfObjects<std::remove_const_t<Parameter>...>{reinterpret_cast<void (*)(std::remove_const_t<Parameter>...)>(kernel)};
 }
 
 // A launch's arguments. No std::tuple: its functions have hooks, and g++ inlines nothing that has them into what has none;
@@ -55,13 +88,15 @@ struct Bound {
   // For a graph, which launches long after the call is over.
   static void *kept(const void *from) { return new Bound(*static_cast<const Bound *>(from)); }
   static void forget(void *bound) { delete static_cast<Bound *>(bound); }
-  static constexpr Keeping keeping = {kept, forget};
 
   CUDA_ON_CPU_UNCHECKED static void invoke(void **args) {
     auto *me = static_cast<Bound *>(args[0]);
     me->given.given_to(me->kernel);
   }
 };
+
+template <class B>
+inline constexpr Keeping keeping_of = {B::kept, B::forget, sizeof(B)};
 
 class Launch {
  public:
@@ -77,16 +112,28 @@ class Launch {
 
   template <class Named, class Kernel>
   auto of(Named named, Kernel kernel) const {
-    const void *address = nullptr;
-    if constexpr (std::is_invocable_v<Named, Tag>) address = named(Tag{});
+    if constexpr (std::is_invocable_v<Named, Tag>) {
+      auto known = named(Tag{});
+      auto *address = reinterpret_cast<const void *>(known);
+      if constexpr (std::is_same_v<decltype(as_on_device(known)), decltype(known)>)
+        return with(kernel, address);
+      else
+        return with(as_on_device(known), address);
+    } else {
+      return with(kernel, nullptr);
+    }
+  }
+
+ private:
+  template <class Kernel>
+  auto with(Kernel kernel, const void *address) const {
     return [launch = *this, address, kernel](auto &&...given) mutable {
       Bound<Kernel, std::decay_t<decltype(given)>...> bound{kernel, {std::in_place, static_cast<decltype(given)>(given)...}};
-      cuda_on_cpu_host_launch(launch.grid_, launch.block_, launch.shared_, launch.stream_, address, bound.invoke, &bound, &bound.keeping,
+      cuda_on_cpu_host_launch(launch.grid_, launch.block_, launch.shared_, launch.stream_, address, bound.invoke, &bound, &keeping_of<decltype(bound)>,
                               launch.line_, false, launch.cluster_);
     };
   }
 
- private:
   int line_;
   dim3 grid_, block_;
   size_t shared_;

@@ -19,21 +19,22 @@ namespace cuda_on_cpu {
 template <class... Parameter>
 struct ByType {
   using Kernel = void (*)(Parameter...);
-  using Given = Bound<Kernel, std::decay_t<Parameter>...>;
+  using Called = decltype(as_on_device(std::declval<Kernel>()));
+  using Given = Bound<Called, std::decay_t<Parameter>...>;
 
   template <size_t... i>
   static Given at(Kernel kernel, void **args, std::index_sequence<i...>) {
-    return {kernel, {std::in_place, *static_cast<std::decay_t<Parameter> *>(args[i])...}};
+    return {as_on_device(kernel), {std::in_place, *static_cast<std::decay_t<Parameter> *>(args[i])...}};
   }
   static void *bound(const void *kernel, void **args) {
     return new Given(at(reinterpret_cast<Kernel>(const_cast<void *>(kernel)), args, std::index_sequence_for<Parameter...>{}));
   }
   static void addresses(void *given, void **to) { static_cast<Given *>(given)->given.addresses(to); }
-  static constexpr KernelType type = {Given::invoke, &Given::keeping, sizeof...(Parameter), bound, addresses};
-  static cudaError_t launch(Given given, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, int line, bool cooperative,
-                            ClusterSides cluster = {}) {
-    auto *address = reinterpret_cast<const void *>(given.kernel);
-    return cuda_on_cpu_host_launch(grid, block, shared, stream, address, Given::invoke, &given, &Given::keeping, line, cooperative, cluster);
+  static constexpr KernelType type = {Given::invoke, &keeping_of<Given>, sizeof...(Parameter), bound, addresses};
+  static cudaError_t launch(Kernel kernel, Given &&given, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, int line,
+                            bool cooperative, ClusterSides cluster = {}) {
+    auto *address = reinterpret_cast<const void *>(kernel);
+    return cuda_on_cpu_host_launch(grid, block, shared, stream, address, Given::invoke, &given, &keeping_of<Given>, line, cooperative, cluster);
   }
 };
 
@@ -64,13 +65,13 @@ template <class... P>
 inline cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **args, size_t shared = 0,
                                     cudaStream_t stream = nullptr, CUDA_ON_CPU_LINE) {
   using Type = cuda_on_cpu::ByType<P...>;
-  return Type::launch(Type::at(kernel, args, std::index_sequence_for<P...>{}), grid, block, shared, stream, line, false);
+  return Type::launch(kernel, Type::at(kernel, args, std::index_sequence_for<P...>{}), grid, block, shared, stream, line, false);
 }
 template <class... P>
 inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **args, size_t shared = 0,
                                                cudaStream_t stream = nullptr, CUDA_ON_CPU_LINE) {
   using Type = cuda_on_cpu::ByType<P...>;
-  return Type::launch(Type::at(kernel, args, std::index_sequence_for<P...>{}), grid, block, shared, stream, line, true);
+  return Type::launch(kernel, Type::at(kernel, args, std::index_sequence_for<P...>{}), grid, block, shared, stream, line, true);
 }
 namespace cuda_on_cpu {
 
@@ -81,19 +82,52 @@ struct ConfigAtLine {
   ConfigAtLine(const cudaLaunchConfig_t *given, CUDA_ON_CPU_LINE) : config(given), line(line) {}
 };
 
+inline const cudaLaunchAttributeValue *said_of(const cudaLaunchConfig_t *config, cudaLaunchAttributeID attribute) {
+  for (unsigned int i = config->numAttrs; i-- > 0;)
+    if (config->attrs[i].id == attribute) return &config->attrs[i].val;
+  return nullptr;
+}
+inline ClusterSides clusters_of(const cudaLaunchConfig_t *config) {
+  const cudaLaunchAttributeValue *said = said_of(config, cudaLaunchAttributeClusterDimension);
+  return said ? ClusterSides{{said->clusterDim.x, said->clusterDim.y, said->clusterDim.z}} : ClusterSides{};
+}
+inline bool is_cooperative(const cudaLaunchConfig_t *config) {
+  const cudaLaunchAttributeValue *said = said_of(config, cudaLaunchAttributeCooperative);
+  return said && said->cooperative;
+}
+
 }  // namespace cuda_on_cpu
 
 template <class... P, class... Given>
 inline cudaError_t cudaLaunchKernelEx(cuda_on_cpu::ConfigAtLine at, void (*kernel)(P...), Given &&...given) {
   const cudaLaunchConfig_t *config = at.config;
-  bool cooperative = false;
-  cuda_on_cpu::ClusterSides cluster = {};
-  for (unsigned int i = 0; i < config->numAttrs; i++) {
-    const cudaLaunchAttribute &one = config->attrs[i];
-    if (one.id == cudaLaunchAttributeCooperative) cooperative = one.val.cooperative;
-    if (one.id == cudaLaunchAttributeClusterDimension) cluster = {{one.val.clusterDim.x, one.val.clusterDim.y, one.val.clusterDim.z}};
-  }
   using Type = cuda_on_cpu::ByType<P...>;
-  return Type::launch({kernel, {std::in_place, static_cast<Given &&>(given)...}}, config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                      config->stream, at.line, cooperative, cluster);
+  return Type::launch(kernel, {cuda_on_cpu::as_on_device(kernel), {std::in_place, static_cast<Given &&>(given)...}}, config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                      config->stream, at.line, cuda_on_cpu::is_cooperative(config), cuda_on_cpu::clusters_of(config));
+}
+CUDA_ON_CPU_INLINE cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **args, CUDA_ON_CPU_LINE) {
+  return cuda_on_cpu_launch_by_address(kernel, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream, line,
+                                       cuda_on_cpu::is_cooperative(config), cuda_on_cpu::clusters_of(config));
+}
+template <class... P>
+CUDA_ON_CPU_INLINE cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, void (*kernel)(P...), void **args, CUDA_ON_CPU_LINE) {
+  return cudaLaunchKernelExC(config, cuda_on_cpu::as_address->*kernel, args, line);
+}
+
+// As many as there are multiprocessors for, of blocks that each fill one as far as they need to.
+template <class Kernel>
+inline cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, Kernel *kernel, const cudaLaunchConfig_t *config) {
+  int blocks = 0, multiprocessors = 0;
+  cuda_on_cpu::ClusterSides sides = cuda_on_cpu::clusters_of(config);
+  int threads = static_cast<int>(config->blockDim.x * config->blockDim.y * config->blockDim.z), size = 1;
+  for (unsigned int side : sides.of) size *= side ? static_cast<int>(side) : 1;
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+  cudaError_t error = cuda_on_cpu_blocks_per_multiprocessor(&blocks, cuda_on_cpu::address_of_kernel(kernel), threads, config->dynamicSmemBytes);
+  *clusters = blocks * multiprocessors / size;
+  return error;
+}
+template <class Kernel>
+inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, Kernel *, const cudaLaunchConfig_t *) {
+  *size = 8;
+  return cudaSuccess;
 }

@@ -30,6 +30,11 @@ class device_reference {
   device_reference &operator-=(const T &value) { return *this = static_cast<T>(*this) - value; }
   device_reference &operator*=(const T &value) { return *this = static_cast<T>(*this) * value; }
   device_reference &operator++() { return *this += T(1); }
+  friend void swap(device_reference a, device_reference b) {
+    T value = a;
+    a = b;
+    b = value;
+  }
 
  private:
   T *at_;
