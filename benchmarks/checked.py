@@ -58,8 +58,8 @@ def main() -> int:
             told = time.monotonic()
             print(f"{told - began:.0f} s: {total['trials']} trials, {len(accused)} accusations", flush=True)
     print(
-        f"{total['trials']} checked trials of {len(kernels)} kernels, {total['rows']} rows, {total['elements']} elements "
-        f"judged, {total['warnings']} warnings, {len(accused)} findings, in {time.monotonic() - began:.0f} s with "
+        f"{total['trials']} checked trials of {len(kernels)} kernels, {total['rows']} rows, {total['elements']} "
+        f"elements judged, {total['warnings']} warnings, {len(accused)} findings, in {time.monotonic() - began:.0f} s with "
         f"{chosen.jobs} processes"
     )
     return 1 if accused else 0
