@@ -59,8 +59,8 @@ def main() -> int:
             print(f"{told - began:.0f} s: {total['trials']} trials, {len(accused)} accusations", flush=True)
     print(
         f"{total['trials']} checked trials of {len(kernels)} kernels, {total['rows']} rows, {total['elements']} "
-        f"elements judged, {total['warnings']} warnings, {len(accused)} findings, in {time.monotonic() - began:.0f} s with "
-        f"{chosen.jobs} processes"
+        f"elements judged, {total['warnings']} warnings, {len(accused)} findings, "
+        f"in {time.monotonic() - began:.0f} s with {chosen.jobs} processes"
     )
     return 1 if accused else 0
 
