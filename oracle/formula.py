@@ -1,7 +1,8 @@
 """An op that is a formula: enclosure, reference, special values and joint test follow from a few lines of Python.
 
 A file in `oracle/ops/`, or a user's own, holds INPUTS, OUTPUTS, SCALARS, FORMS and a function `formula`; what is made
-of it here is an op like any other. Knows the number systems; never which op it is.
+of it here is an op like any other. Knows the number systems; never which op it is. Long, for an op and the question
+that it is asked need each other: apart they would import in a circle.
 """
 
 import inspect

@@ -1,6 +1,7 @@
 """The accuracy that a kernel claims, as counts of roundings and models of its functions.
 
 Knows float32's roundings and the orders of summation; nothing of any op. Relative errors are in units of u = 2^-24.
+Long, for a claim is one thing: each of its fields stands beside the sentence that says what it allows.
 """
 
 from collections.abc import Mapping

@@ -3,6 +3,7 @@
 A set is an interval [lo, hi] of the extended reals, and NaN or not; an empty interval stands for NaN alone. Every
 step holds the operands' sets, rounds or does not (a compiler may contract, a kernel compute more precisely), and errs
 outward. The rules R1 to R6 and R16 of docs/formulas.md stand here; those of sums and the derived ones beside it.
+Long, for it is one class, a method for every word of a formula, and below it what these say of pairs of ends.
 """
 
 import math

@@ -1,7 +1,8 @@
 """The sets of sums, means, products of matrices and running sums: rules R2, R3, R13 to R16 of docs/formulas.md.
 
 A term of a sum is multiplied, on its way, by one factor within 1 +- u for every addition it takes part in: so a sum
-lies between the sums of its terms times e^-g and e^g, whatever the order. Knows no op.
+lies between the sums of its terms times e^-g and e^g, whatever the order. Knows no op. Long, for every kind of sum
+(of terms, exponentials, products, matrices, running) stands beside the growth that all of them share.
 """
 
 import math
