@@ -372,6 +372,21 @@ def test_static_shared_memory_in_every_way_of_declaring_it(device: CpuDevice, ch
         np.testing.assert_array_equal(got, floats(32)[::-1], declaration)
 
 
+@EVERY
+def test_shared_memory_lies_where_its_alignas_says_by_a_number_or_a_type(device: CpuDevice, check: bool) -> None:
+    text = """
+    struct alignas(64) Wide { int v[16]; };
+    __global__ void k(int *y) {
+        __shared__ char first[3];
+        __shared__ alignas(128) char second[5];
+        static __shared__ alignas(Wide) char third[sizeof(Wide)];
+        volatile __shared__ alignas(32) char fourth[5];
+        auto beyond = [](const volatile void *p, size_t at) { return int(reinterpret_cast<size_t>(p) % at); };
+        y[threadIdx.x] = beyond(second, 128) + beyond(third, 64) + beyond(fourth, 32) + (first == nullptr);
+    }"""
+    np.testing.assert_array_equal(run(device, text, {"y": "i32[32]"}, check), np.zeros(32))
+
+
 def test_grids_and_blocks_of_three_dimensions(device: CpuDevice) -> None:
     text = """
     __global__ void k(int *y) {

@@ -25,8 +25,10 @@ _DYNAMIC_SHARED = re.compile(
     rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{_ALIGNMENT}*;",
 )
 _STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
-_SHARED_ALIGNAS = re.compile(r"(?<=__shared__)(?P<before>\s+(?:volatile\s+)?)alignas\s*\((?:[^()]|\([^()]*\))*\)")
-"""nvcc takes alignas behind __shared__; in standard C++ it may not stand there, and these are aligned to more here."""
+_SHARED_ALIGNAS = re.compile(
+    r"(?P<shared>(?:\bvolatile\s+)?\b__shared__\s+(?:volatile\s+)?)(?P<alignas>alignas\s*\((?:[^()]|\([^()]*\))*\))"
+)
+"""nvcc takes alignas behind __shared__; in standard C++ it stands before it."""
 _VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
 _AS_ADDRESS = (
     rf"(?:(?:\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\bcudaLaunchKernelExC\s*\([^;,]*,|\bfunc\s*=)\s*(?P<cast>\(\s*{_VOID}\))|"
@@ -152,10 +154,7 @@ def _edits(code: str) -> list[TextEdit]:
         edits.append((*found.span(), f"{_declared(found)};{lines}"))
     taken = [(start, end) for start, end, _ in edits]
     static = [(*found.span(), " " * len(found[0])) for found in _STATIC_SHARED.finditer(code)]
-    static += [
-        (*found.span(), found["before"] + re.sub(r"[^\n]", " ", found[0][len(found["before"]) :]))
-        for found in _SHARED_ALIGNAS.finditer(code)
-    ]
+    static += [(*one.span(), f"{one['alignas']} {one['shared']}") for one in _SHARED_ALIGNAS.finditer(code)]
     edits += [one for one in static if not any(start <= one[0] < end for start, end in taken)]
     edits += [(*found.span(), found["name"]) for found in _COPY.finditer(code)]
     return edits + [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
