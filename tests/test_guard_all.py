@@ -15,7 +15,7 @@ from kfuzz.devices import DeviceError
 from kfuzz.devices.cpu import toolchain
 from kfuzz.devices.python.device import PythonDevice
 from kfuzz.devices.python.guards import Guards, library
-from kfuzz.devices.python.lending import BESIDE_BYTES
+from kfuzz.devices.python.lending import BESIDE_BYTES, ITS_OWN
 from kfuzz.trials.trial import Trial, run_trial
 
 EXHIBITS = Path(__file__).with_name("guarded")
@@ -82,7 +82,8 @@ def test_a_write_beside_an_allocation_is_told_once(
     put(address + at, content)
     if is_freed:
         card.free(address)
-    assert card.told() == [f"error out-of-bounds: {message}"]
+    (found,) = card.guards.findings()
+    assert (found.severity, found.kind, found.message, found.array) == ("error", "out-of-bounds", message, ITS_OWN)
     assert card.told() == []
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kfuzz.devices import DeviceError, Finding
 from kfuzz.devices.cpu import toolchain
-from kfuzz.devices.python.lending import misses
+from kfuzz.devices.python.lending import ITS_OWN, misses
 
 SOURCE = Path(__file__).with_name("guards.cpp")
 DRIVER = "libcuda.so.1"
@@ -59,7 +59,7 @@ def told(raw: RawWrite) -> Iterator[Finding]:
     words = f"{raw.bytes} bytes"
     if raw.is_freed:
         message = f"byte {raw.at} of {words} that torch allocates is written after they are freed"
-        yield Finding("use-after-free", message, "warning", array=words, count=raw.count)
+        yield Finding("use-after-free", message, "warning", array=ITS_OWN, count=raw.count)
         return
     for found in misses(words, [raw.at], raw.bytes):
         yield replace(found, message=f"{found.message.rpartition(', ')[0]}, {raw.count} bytes in all", count=raw.count)

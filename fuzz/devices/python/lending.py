@@ -16,6 +16,8 @@ from kfuzz.devices import ArrayLibrary, ClaimError, Element, Finding
 from kfuzz.devices.layout import BESIDE, OUTPUT
 from kfuzz.devices.python.memory import LentArray
 
+ITS_OWN = "what it allocates"
+"""The array of such a finding, whatever its size: it is one bug at all sizes."""
 BESIDE_BYTES = 4096
 """Bytes of poison on either side of what a callable allocates."""
 
@@ -110,4 +112,4 @@ def misses(words: str, at: Sequence[int], nbytes: int) -> Iterator[Finding]:
     if at:
         side = f"{-at[0]} bytes before" if at[0] < 0 else f"{at[0] - nbytes} bytes behind"
         message = f"write {side} {words} that the callable allocates, {len(at)} bytes in all"
-        yield Finding("out-of-bounds", message, array=words, index=at[0], count=len(at))
+        yield Finding("out-of-bounds", message, array=ITS_OWN, index=at[0], count=len(at))
