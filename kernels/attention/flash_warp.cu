@@ -67,10 +67,8 @@ __global__ void attention_flash_warp(float *o, const float *q, const float *k, c
             score = dot * scale;
         }
         const float top = fmaxf(max, warp_max(score));
-        if (top == -INFINITY) {
-            continue;  // no key so far that counts; -inf - -inf would be NaN
-        }
-        const float grown = expf(max - top), e = expf(score - top);
+        const float base = top == -INFINITY ? 0.0f : top;  // no key so far that counts; -inf - -inf would be NaN
+        const float grown = expf(max - base), e = expf(score - base);
         max = top;
         sum = sum * grown + warp_sum(e);
         for (int part = 0; part < MOST; ++part) {
