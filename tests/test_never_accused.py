@@ -5,7 +5,7 @@
 | lanes that never meet              | pairs/lanes_*: an error only where the answer depends on what they give      |
 | races inside one warp              | pairs/warp_*: the race is named, not the sum that comes of it                |
 | what g++ takes and nvcc refuses    | REFUSED and TAKEN, both tried with nvcc itself where there is one            |
-| the shim is not torch              | pairs/*_of_a_view, and REFUSED_BY_THE_SHIM beside what it does               |
+| the shim is not torch              | pairs/*_of_a_view, sums_*, and REFUSED_BY_THE_SHIM beside what it does       |
 | functions that a kernel may call   | pairs/marked_by_a_macro                                                      |
 | what outlives a call               | pairs/workspace_*, known_by_its_place, result_of_its_own, set_up_once        |
 | torch's own operations             | pairs/ops_*, kernel_beside_a_guard, number_read_too_early                    |
@@ -160,6 +160,7 @@ REFUSED_BY_THE_SHIM = {
 LACKS = {
     "an order of dimensions": "return x.contiguous(torch::MemoryFormat::ChannelsLast).sum(1);",
     "an op of torch's": "return torch::cumsum(x, 1).sum(1);",
+    "an op along a dimension": "return std::get<0>(x.max(1));",
 }
 
 

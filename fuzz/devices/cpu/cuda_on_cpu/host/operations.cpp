@@ -69,6 +69,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_operation_touches(const void *data, size_t byte
     note_operation(__builtin_frame_address(0));
     enter_host(false);
     begin_work(timeline_of(current), Work::operation);
+    checker_rests(true);
   }
   auto address = reinterpret_cast<uintptr_t>(data);
   checker_moves(address, bytes, writes ? Move::writes : Move::reads, place, true);
@@ -81,6 +82,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_operation_meets_host() { host_takes_part = true
 CUDA_ON_CPU_API void cuda_on_cpu_operation_ends() {
   if (--nested) return;
   if (is_looked_at) {
+    checker_rests(false);
     checker_has_moved();
     end_work();
     if (host_takes_part || !device_is_written) host_waits_for(timeline_of(current));

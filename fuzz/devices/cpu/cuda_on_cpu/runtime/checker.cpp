@@ -341,6 +341,11 @@ void checker_pauses(bool pauses) {
   draw_turn();
 }
 
+void checker_rests(bool rests) {
+  checker.active = !rests;
+  checker.until_turn = 1;
+}
+
 void checker_host_goes_on() {
   if (!run->check) return;
   if (checker.watches_host) settle_all_races();

@@ -16,6 +16,8 @@ bool checker_prepare(Run &run, uintptr_t library_start, uintptr_t library_end);
 void checker_finish();
 // While the host runs, nothing is looked at.
 void checker_pauses(bool pauses);
+// Within a piece of work, while functions run that an author's library may have with hooks: torch's.
+void checker_rests(bool rests);
 // The host goes on by itself, and may have waited for something meanwhile: from now on its accesses of memory that it
 // shares with kernels are looked at, as long as there is work that it has not waited for.
 void checker_host_goes_on();

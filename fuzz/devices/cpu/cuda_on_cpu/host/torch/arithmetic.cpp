@@ -193,9 +193,9 @@ KFUZZ_TORCH_OPERATION(sub, -)
 KFUZZ_TORCH_OPERATION(mul, *)
 KFUZZ_TORCH_OPERATION(div, /)
 
-Tensor Tensor::sum(int line) const {
-  check_type("a sum", *this, line);
-  Tensor made = empty({}, options(), line);
+Tensor Tensor::sum(CallersLine line) const {
+  check_type("a sum", *this, line.number());
+  Tensor made = empty({}, options(), line.number());
   Numbers numbers(*this);
   fill_by(made, [&](int64_t) {
     double total = 0;
@@ -222,11 +222,11 @@ Tensor Tensor::sum(int64_t along, bool keep, int line) const {
   return keep ? back : back.squeeze(along);
 }
 
-Tensor Tensor::max(int line) const {
-  return folded(*this, line, [](double a, double b) { return std::isnan(a) || a > b ? a : b; });
+Tensor Tensor::max(CallersLine line) const {
+  return folded(*this, line.number(), [](double a, double b) { return std::isnan(a) || a > b ? a : b; });
 }
-Tensor Tensor::min(int line) const {
-  return folded(*this, line, [](double a, double b) { return std::isnan(a) || a < b ? a : b; });
+Tensor Tensor::min(CallersLine line) const {
+  return folded(*this, line.number(), [](double a, double b) { return std::isnan(a) || a < b ? a : b; });
 }
 
 // Where nobody says of which type, that of the number.

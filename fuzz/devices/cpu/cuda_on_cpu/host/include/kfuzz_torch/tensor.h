@@ -8,6 +8,18 @@ using namespace c10;
 
 struct Storage;  // torch/storage.cpp
 
+// The caller's line where a number would say along which dimension: no number becomes one.
+class CallersLine {
+ public:
+  static constexpr CallersLine here(int line = __builtin_LINE()) { return CallersLine(line); }
+  constexpr int number() const { return line_; }
+
+ private:
+  constexpr explicit CallersLine(int line) : line_(line) {}
+  int line_;
+};
+#define KFUZZ_TORCH_LINE CallersLine line = CallersLine::here()
+
 struct TypeProperties {
   ScalarType type;
   bool on_cuda;
@@ -195,14 +207,14 @@ class Tensor {
   const Tensor &sub_(const Tensor &other) const { return copy_(sub(other)); }
   const Tensor &mul_(const Scalar &other) const { return copy_(mul(other)); }
   const Tensor &div_(const Scalar &other) const { return copy_(div(other)); }
-  Tensor sum(CUDA_ON_CPU_LINE) const;
+  Tensor sum(KFUZZ_TORCH_LINE) const;
   Tensor sum(int64_t along, bool keep = false, CUDA_ON_CPU_LINE) const;
-  Tensor mean(CUDA_ON_CPU_LINE) const { return sum(line).div(static_cast<double>(numel()), line); }
+  Tensor mean(KFUZZ_TORCH_LINE) const { return sum(line).div(static_cast<double>(numel()), line.number()); }
   Tensor mean(int64_t along, bool keep = false, CUDA_ON_CPU_LINE) const {
     return sum(along, keep, line).div(static_cast<double>(size(along)), line);
   }
-  Tensor max(CUDA_ON_CPU_LINE) const;
-  Tensor min(CUDA_ON_CPU_LINE) const;
+  Tensor max(KFUZZ_TORCH_LINE) const;
+  Tensor min(KFUZZ_TORCH_LINE) const;
 
  private:
   size_t wrapped(int64_t i) const;
@@ -237,7 +249,10 @@ inline Tensor zeros_like(const Tensor &x, CUDA_ON_CPU_LINE) { return full_like(x
 inline Tensor zeros_like(const Tensor &x, const TensorOptions &options, CUDA_ON_CPU_LINE) { return full_like(x, 0, options, line); }
 inline Tensor ones_like(const Tensor &x, CUDA_ON_CPU_LINE) { return full_like(x, 1, x.options(), line); }
 inline Tensor ones_like(const Tensor &x, const TensorOptions &options, CUDA_ON_CPU_LINE) { return full_like(x, 1, options, line); }
-inline Tensor sum(const Tensor &x, CUDA_ON_CPU_LINE) { return x.sum(line); }
+inline Tensor sum(const Tensor &x, KFUZZ_TORCH_LINE) { return x.sum(line); }
+inline Tensor sum(const Tensor &x, int64_t along, bool keep = false, CUDA_ON_CPU_LINE) { return x.sum(along, keep, line); }
+inline Tensor mean(const Tensor &x, KFUZZ_TORCH_LINE) { return x.mean(line); }
+inline Tensor mean(const Tensor &x, int64_t along, bool keep = false, CUDA_ON_CPU_LINE) { return x.mean(along, keep, line); }
 inline Tensor transpose(const Tensor &x, int64_t a, int64_t b) { return x.transpose(a, b); }
 inline Tensor operator+(const Tensor &a, const Tensor &b) { return a.add(b); }
 inline Tensor operator-(const Tensor &a, const Tensor &b) { return a.sub(b); }
