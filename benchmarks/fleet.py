@@ -8,7 +8,7 @@ The files are mutants of our kernels, as a model or a script would generate them
 The caller is killed with SIGKILL when half of the files have been tried; the same command goes on, and what it says in
 the end is compared with a campaign that nobody killed.
 
-Trials a second are those of the last seconds of a campaign, when all are at work and everything is compiled. A card has
+Trials a second are counted when all are at work and everything is compiled. A card has
 several processes, which share it: each plans and judges for itself, and a process does that at its own core's speed.
 """
 
@@ -41,6 +41,10 @@ from kfuzz.mutating.mutate import Mutant, mutants
 
 SEED = "7"
 RIGHT = [kernel for kernel in discover(KERNELS) if kernel.broken is None and not kernel.front.is_python]
+KERNELS_OF_RATE = RIGHT[::3]
+WARM = 30
+"""Trials of each kernel before the count begins: until then devices open, and kernels compile."""
+MOST_SECONDS = 120.0
 LOOK_SECONDS = 0.2
 OF_EACH = 40
 ONE_THREAD = dict.fromkeys(THREADS, "1")
@@ -159,17 +163,19 @@ def by_number(counts: list[int], of: str, seconds: float, made: Callable[[int], 
 
 
 def rate(address: str, device: str, seconds: float) -> float:
-    """Trials a second in the last seconds of a campaign that has run as long before."""
+    """Trials a second of a campaign, from when every kernel has had some until so many seconds later."""
     moments: list[float] = []
 
     def listen(event: Event) -> None:
-        if isinstance(event, Tried):
+        if isinstance(event, Tried) and event.total >= WARM * len(KERNELS_OF_RATE):
             moments.append(time.monotonic())
+            if moments[-1] > moments[0] + seconds:
+                raise KeyboardInterrupt  # as a person ends it
 
     with connect(address) as cluster:
-        lanes = [lane_of(device, 1)]
-        run_lanes(RIGHT[::3], lanes, Options(seed=int(SEED), max_time=2 * seconds), listen, partial(spread, cluster))
-    return sum(moment > moments[-1] - seconds for moment in moments) / seconds
+        options = Options(seed=int(SEED), max_time=MOST_SECONDS)
+        run_lanes(KERNELS_OF_RATE, [lane_of(device, 1)], options, listen, partial(spread, cluster))
+    return len(moments) / (moments[-1] - moments[0]) if len(moments) > 1 else 0.0
 
 
 def main() -> None:
