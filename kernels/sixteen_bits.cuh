@@ -74,7 +74,7 @@ __device__ __forceinline__ void narrow(__half *to, const Vector<__half> &v) {
     narrow_pairs<__half2, IS_STREAMED>(to, v);
 }
 
-// An element keeps 8 or 11 digits: what __expf leaves out of 24 is lost in the rounding, and a third of the time is saved.
+// An element keeps 8 or 11 digits: what __expf leaves out of 24 is lost in the rounding, and 10 to 15 % of the time is saved.
 template <>
 __device__ __forceinline__ float exponential<__nv_bfloat16>(float x) {
     return __expf(x);
