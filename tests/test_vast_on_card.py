@@ -1,8 +1,11 @@
 """Beyond 2^31 elements on a card: what is made of the rows, here on small memory of the host, and on a real card."""
 
+import fcntl
 import itertools
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +55,7 @@ class HostCard:
 
     @property
     def place(self) -> str:
-        return "host"
+        return f"host-{os.getpid()}"
 
     def room(self, nbytes: int) -> int:
         return -(-nbytes // PAGE) * PAGE
@@ -79,9 +82,6 @@ class HostCard:
 
     def fetch(self, address: int, nbytes: int) -> Bytes:
         return self.at(address, nbytes).copy()
-
-    def still_there(self) -> None:
-        pass
 
     def launch_at(self, job: Job, addresses: Mapping[str, int], word: int) -> None:
         self.launches += 1
@@ -247,6 +247,20 @@ def test_what_does_not_fit_is_not_tried_and_says_so() -> None:
     assert outcome.notes == ("not tried beyond 2^31 elements: the arrays do not fit on the card as it is now",)
 
 
+def test_while_another_such_trial_has_the_card_none_begins_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    card = HostCard(softmax)
+    assert vast.examined(job_of(), Probe(), card).runs
+    (other,) = tmp_path.iterdir()
+    with other.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        outcome = vast.examined(job_of(), Probe(), card)
+    assert (outcome.runs, outcome.findings, outcome.notes) == ((), (), (vast.TAKEN,))
+    assert vast.examined(job_of(), Probe(), card).runs
+
+
 def test_a_row_that_is_too_long_to_judge_is_said() -> None:
     outcome, trial, _ = told(softmax, job_of(most_rows=0))
     assert (outcome.runs, trial.rows) == ((), 0)
@@ -347,8 +361,12 @@ def gpu() -> Iterator[GpuDevice]:
 
 
 def tried(kernel: Kernel, device: GpuDevice, seed: int = 3) -> Trial:
+    """What comes of the trial once no other test has the card."""
     attempt = attempt_of(kernel, seed, AT)
-    return run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, seed, AT, 3, 10.0))
+    while True:
+        trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, seed, AT, 3, 10.0))
+        if vast.TAKEN not in trial.notes:
+            return trial
 
 
 TRIED = [pytest.param(kernel, id=kernel.name, marks=pytest.mark.soak if is_seldom(kernel) else ()) for kernel in RIGHT]

@@ -174,10 +174,6 @@ class GpuCard:
                 raise ClaimError(f"{_launch_words(job, number)}: {_words(error)}") from error
         self._await(job, len(job.steps))
 
-    def still_there(self) -> None:
-        """Tell the caller's process, once in a while, that this one only waits."""
-        self._begun_run()
-
     @functools.cached_property
     def _vast(self) -> _LoadedCubin:
         functions = ("write_turns", "changed_turns", "mark_unlike", "settle")

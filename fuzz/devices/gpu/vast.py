@@ -28,9 +28,9 @@ from kfuzz.devices.vast import INT_COUNTS, KINDS, UNTRIED
 LEFT = 4
 """One part in so many of the card is left to whoever else works on it: a trial that finds no room would be told."""
 DOES_NOT_FIT = f"{UNTRIED}: the arrays do not fit on the card as it is now"
+TAKEN = f"{UNTRIED}: another such trial had the card"
 TOO_SLOW = f"{UNTRIED}: it had not ended after ten seconds, and may only be slow"
 NOWHERE = (1 << 64) - 1
-NAP = 0.05
 MOST_SECONDS = 10.0
 """What takes longer is not tried: a kernel may rightly be slow with so many elements."""
 ONE = {"f32": 0x3F800000, "f64": 0x3FF0000000000000, "f16": 0x3C00, "bf16": 0x3F80}
@@ -75,9 +75,6 @@ class VastCard(Protocol):
     def launch_at(self, job: Job, addresses: Mapping[str, int], word: int) -> None:
         """Launch the job's steps, with that poison in shared memory, and wait for them; or raise Fault."""
 
-    def still_there(self) -> None:
-        """Tell the caller's process that this one is well."""
-
 
 @dataclass(frozen=True)
 class _Placed:
@@ -104,7 +101,9 @@ class _Placed:
 
 def examined(job: Job, probe: Probe, card: VastCard) -> Outcome:
     """Run a whole grid on real arrays, twice with other poison; what of it nobody can judge is in the notes."""
-    with _alone(card):
+    with _alone(card) as is_alone:
+        if not is_alone:
+            return Outcome(notes=(TAKEN,))
         free, total = card.free()
         if sum(card.room(_needed(buffer)) for buffer in job.buffers) > free - total // LEFT:
             return Outcome(notes=(DOES_NOT_FIT,))
@@ -129,17 +128,18 @@ def overflowing(job: Job, found: Finding) -> Finding:
 
 
 @contextlib.contextmanager
-def _alone(card: VastCard) -> Iterator[None]:
-    """While nobody else of this user fills the card like this: there is room for one."""
+def _alone(card: VastCard) -> Iterator[bool]:
+    """Whether nobody else of this user fills the card like this: there is room for one.
+
+    The others do not wait: of many kernels the first such trials come at once, and all workers would stand in a line.
+    """
     with (Path(tempfile.gettempdir()) / f"kfuzz-vast-{os.getuid()}-{card.place}").open("a") as file:
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                card.still_there()
-                time.sleep(NAP)
-        yield
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 def _open(stack: contextlib.ExitStack, card: VastCard, nbytes: int) -> Held:
