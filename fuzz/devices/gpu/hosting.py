@@ -176,6 +176,8 @@ class HostLibrary:
             if earlier is not None and send is not None:
                 for job, places in earlier:
                     any(self.called(job, number, places) for number in range(len(job.steps)))
+                    if library.kfuzz_synchronized():  # the card takes no arrays of another call then
+                        break
                 if not library.kfuzz_synchronized():
                     library.kfuzz_again()
                     send()
