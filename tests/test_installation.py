@@ -53,7 +53,7 @@ def test_it_never_is_the_name_alone(tmp_path: Path) -> None:
     assert line_of(None, tmp_path, "gpu") == f"python -m pip install '{ANYWHERE}[gpu]'"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_what_doctor_and_a_repro_print_installs_kfuzz(machine: Machine, tmp_path: Path) -> None:
     doctor = next(line for line in machine.kfuzz("doctor").stdout.splitlines() if " kfuzz " in line)
     code = "from kfuzz.installation import install_line; print(install_line())"
