@@ -11,8 +11,6 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from kfuzz.oracle.small_arrays import every, some
-
 Doubles = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Index = tuple[int, ...]
@@ -92,10 +90,10 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
     must_be_nan = np.isnan(enclosure.want)
     lo, slack_lo = _vacuous(enclosure.lo, enclosure.slack_lo, -np.inf)
     hi, slack_hi = _vacuous(enclosure.hi, enclosure.slack_hi, np.inf)
-    is_sharp = not (some(slack_lo) or some(slack_hi))
+    is_sharp = not (np.any(slack_lo) or np.any(slack_hi))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         inside = (got >= lo) & (got <= hi)
-        if some(must_be_nan):
+        if np.any(must_be_nan):
             inside = np.where(must_be_nan, np.isnan(got), inside)
         clearly_out, clearly_in = ~inside, inside
         if not is_sharp:
@@ -104,7 +102,7 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
         ratio = _ratio(got, enclosure.want, lo, hi)
         ratio = _chosen(inside & ~(ratio <= 1), 1.0, ratio)
         finite = np.isfinite(enclosure.want) & np.isfinite(got)
-        if not every(finite):
+        if not np.all(finite):
             ratio = np.where(finite, ratio, np.where(inside, 0.0, np.inf))
     if enclosure.may_be_nan is not None:
         either = enclosure.may_be_nan & np.isnan(got)
@@ -117,7 +115,7 @@ def _ratio(got: Doubles, want: Doubles, lo: Doubles, hi: Doubles) -> Doubles:
     """The error over the bound on its side."""
     off = got - want
     to_zero = lo == 0
-    if some(to_zero):  # where 0 is allowed there is no bound below; the one above gives the scale
+    if np.any(to_zero):  # where 0 is allowed there is no bound below; the one above gives the scale
         made = np.abs(off) / np.where((off >= 0) | to_zero, hi - want, want - lo)
     else:  # on the other side it is negative, also where the bound there is 0
         made = np.maximum(off / (hi - want), off / -(want - lo))
@@ -126,13 +124,13 @@ def _ratio(got: Doubles, want: Doubles, lo: Doubles, hi: Doubles) -> Doubles:
 
 def _chosen(mask: Mask, value: float, other: Doubles) -> Doubles:
     """`value` where the mask holds."""
-    return np.where(mask, value, other) if some(mask) else other
+    return np.where(mask, value, other) if np.any(mask) else other
 
 
 def _vacuous(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles, Doubles]:
     """A bound, and how far it may be off, where one that overflowed bounds nothing."""
     over = np.isnan(bound) | (bound == end)
-    if not some(over):
+    if not np.any(over):
         return bound, slack
     return np.where(over, end, bound), np.where(over, 0.0, slack)
 

@@ -26,7 +26,6 @@ from kfuzz.oracle.joint.boxes import Contradiction
 from kfuzz.oracle.joint.contraction import contract
 from kfuzz.oracle.op import Diagnosis, OracleError
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.small_arrays import common, some, stretched
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
@@ -317,7 +316,7 @@ class FormulaOp:
                 made = self.run(N, tainted, sizes, scalars)[output]
             y = shaped(made.x, self.outputs[output], sizes)
             others = np.delete(np.moveaxis(y, self.outputs[output].dimensions.index(d), 0), place, axis=0)
-            if some(np.isnan(others)):
+            if np.any(np.isnan(others)):
                 return False
         return True
 
@@ -434,8 +433,8 @@ class Question:
     ) -> tuple[Reals, Reals, Reals]:
         """lo, hi, may be NaN, in the output's own shape; masked rows are what the claim or the op says they are."""
         role = self.op.outputs[name]
-        full = common(*(part.shape for part in value.parts))
-        lo, hi, nan = (stretched(part, full) for part in value.parts)
+        full = np.broadcast_shapes(*(part.shape for part in value.parts))
+        lo, hi, nan = (np.broadcast_to(part, full) for part in value.parts)
         said = "zero" if band.all_masked == "zero" else self.op.special.get("all_neg_inf")
         for mark in band.masked if said else ():
             mask = np.broadcast_to(mark, full) if _fits(mark.shape, full) else np.zeros(full, dtype=np.bool_)
@@ -449,17 +448,17 @@ class Question:
         parts = [self._parts(band, made[name], name) for band, made in zip(self.bands, self.made, strict=True)]
         lo, hi, nan = united(parts)
         lost = np.isnan(lo) | np.isnan(hi)  # float64 itself overflowed on the way: nothing is known
-        if some(lost):
+        if np.any(lost):
             lo, hi, nan = np.where(lost, -np.inf, lo), np.where(lost, np.inf, hi), nan | lost
         want = self._want(name)
         judged, reasons, must = self._judged(name, lo.shape)
-        if some(must):
+        if np.any(must):
             lo, hi, nan = np.where(must, np.inf, lo), np.where(must, -np.inf, hi), nan | must
         open_ = (lo == -np.inf) & (hi == np.inf) & nan
         judged = judged & ~open_
         notes = {reason: count for band in self.bands for reason, count in band.notes.items()}
         reasons += tuple(f"{count} {reason}" for reason, count in notes.items())
-        if some(open_) and not notes_explain(notes):
+        if np.any(open_) and not notes_explain(notes):
             reasons += (f"{int(open_.sum())} {ANYTHING}",)
         only_nan = lo > hi
         with np.errstate(invalid="ignore"):
@@ -486,7 +485,7 @@ class Question:
         reasons: tuple[str, ...] = ()
         for value, key, shown in ((np.isnan, "nan", "NaN"), (np.isposinf, "pos_inf", "+inf")):
             rows = self._rows_with(name, value, shape)
-            if not some(rows):
+            if not np.any(rows):
                 continue
             word = getattr(self.special, key) or self.op.special.get(key)
             if word is None:
@@ -512,7 +511,7 @@ class Question:
         dimensions, apart = self.op.outputs[name].dimensions, self.op.apart[name]
         found = np.zeros(shape, dtype=np.bool_)
         for role, array in self.inputs.items():
-            if not self.op.roles[role].is_float or not some(mask := test(array)):
+            if not self.op.roles[role].is_float or not np.any(mask := test(array)):
                 continue
             own = self.op.roles[role].dimensions
             kept = [d for d in own if d in apart]
@@ -615,7 +614,7 @@ def notes_explain(notes: Mapping[str, int]) -> bool:
 
 def _fits(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
     try:
-        return common(small, large) == large
+        return np.broadcast_shapes(small, large) == large
     except ValueError:
         return False
 
@@ -625,7 +624,7 @@ def united(parts: list[tuple[Reals, Reals, Reals]]) -> tuple[Reals, Reals, Reals
     lo, hi, nan = parts[0]
     for other_lo, other_hi, other_nan in parts[1:]:
         lo, hi, nan = np.minimum(lo, other_lo), np.maximum(hi, other_hi), nan | other_nan
-    return np.asarray(lo), np.asarray(hi), np.asarray(stretched(nan, lo.shape))
+    return np.asarray(lo), np.asarray(hi), np.asarray(np.broadcast_to(nan, lo.shape))
 
 
 def from_module(name: str, module: Any) -> FormulaOp:  # noqa: ANN401  an op's file

@@ -14,7 +14,6 @@ from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, cut_of, own_sizes
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, joined, slices
-from kfuzz.oracle.small_arrays import some
 from kfuzz.oracle.systems.formats import DTYPES, stored, values
 from kfuzz.oracle.verdict import AnswerKind, Picture, Special, Verdict, Worst
 
@@ -96,7 +95,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
     comparison = compare(got, enclosure)
     ratio = float(np.max(comparison.ratio, where=enclosure.judged & np.isfinite(comparison.ratio), initial=0.0))
     judged = int(enclosure.judged.sum())
-    tier = "arb" if some(comparison.doubtful) else "float64"
+    tier = "arb" if np.any(comparison.doubtful) else "float64"
     base = Verdict("kept" if judged or not got.size else "not judged", ratio, judged, enclosure.reasons, tier=tier)
     worst = worst_element(got, enclosure, comparison)
     wrong, together = comparison.broken, ""

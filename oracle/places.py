@@ -13,7 +13,6 @@ from flint import arb
 from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.op import Floats, OracleError
-from kfuzz.oracle.small_arrays import some
 from kfuzz.oracle.special import special_rows
 from kfuzz.oracle.systems.formats import values
 from kfuzz.oracle.verdict import Special, Ties
@@ -69,7 +68,7 @@ class Ranking:
 def keys(x: Doubles, special: Special) -> Doubles:
     """What elements are compared by: themselves, or their ranks where NaN is above all, or under "ignore" below."""
     nan = np.isnan(x)
-    if not some(nan):
+    if not np.any(nan):
         return x
     ranks = np.unique(x, return_inverse=True)[1].reshape(x.shape).astype(np.float64)
     return np.where(nan, -1.0, ranks) if special.nan == "ignore" else ranks

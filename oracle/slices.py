@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from kfuzz.oracle.diagnosis.pattern import MOST_ROWS
 from kfuzz.oracle.op import Floats
-from kfuzz.oracle.small_arrays import every, some
 from kfuzz.oracle.systems.formats import DTYPES, F32, F64, values
 from kfuzz.oracle.verdict import Extent, Picture, Status, Verdict, Worst
 
@@ -49,7 +48,7 @@ def slices(
     for first in range(0, max(1, count), step):
         rows = np.arange(first, min(first + step, count))
         low = with_denormals(_cut(by_row, cut, rows), cut) if ftz else np.zeros(len(rows), dtype=np.bool_)
-        for alike in (rows[~low], rows[low]) if some(low) and not every(low) else (rows,):
+        for alike in (rows[~low], rows[low]) if np.any(low) and not np.all(low) else (rows,):
             yield alike, {**inputs, **_cut(by_row, cut, alike)}, _cut(answers, cut, alike)
 
 

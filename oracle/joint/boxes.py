@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.small_arrays import common, some, stretched
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.formats import Reals
@@ -77,7 +76,7 @@ class Boxes:
 
     def _keep(self, value: Quantity, lo: Reals, hi: Reals) -> None:
         held_lo, held_hi = self.held[id(value)]
-        if some(lo != held_lo) or some(hi != held_hi):
+        if np.any(lo != held_lo) or np.any(hi != held_hi):
             self.times[id(value)] += 1
             self.held[id(value)] = (np.asarray(lo), np.asarray(hi))
 
@@ -86,15 +85,15 @@ class Boxes:
         if id(value) not in self.held or value.is_point or not self.is_useful(value):
             return
         E = self.band.E
-        if some(E.is_nan(lo)) or some(E.is_nan(hi)):
+        if np.any(E.is_nan(lo)) or np.any(E.is_nan(hi)):
             lo, hi = np.where(E.is_nan(lo), -INF, lo), np.where(E.is_nan(hi), INF, hi)
         held_lo, held_hi = self.held[id(value)]
-        own = common(held_lo.shape, held_hi.shape)
-        wide = common(lo.shape, hi.shape)
+        own = np.broadcast_shapes(held_lo.shape, held_hi.shape)
+        wide = np.broadcast_shapes(lo.shape, hi.shape)
         axes = _broadcast_axes(own, wide)
         if axes and not self.is_shared(value):
             return
-        least, most = stretched(lo, wide), stretched(hi, wide)
+        least, most = np.broadcast_to(lo, wide), np.broadcast_to(hi, wide)
         if axes:
             least, most = (
                 np.maximum.reduce(least, axis=axes, keepdims=True),
@@ -103,12 +102,12 @@ class Boxes:
             least, most = least.reshape(own), most.reshape(own)
         new_lo, new_hi = np.maximum(held_lo, least), np.minimum(held_hi, most)
         crossed = np.asarray(new_lo > new_hi, dtype=np.bool_)
-        if not some(crossed):
+        if not np.any(crossed):
             self._keep(value, new_lo, new_hi)
             return
         bad = crossed & self._contradicts(new_lo, new_hi)
-        if some(bad):
-            self._tell(value, bad, stretched(lo, wide), stretched(hi, wide))
+        if np.any(bad):
+            self._tell(value, bad, np.broadcast_to(lo, wide), np.broadcast_to(hi, wide))
             new_lo, new_hi = np.where(bad, held_lo, new_lo), np.where(bad, held_hi, new_hi)
         self._keep(value, new_lo, np.maximum(new_lo, new_hi))
 
@@ -139,7 +138,7 @@ def _contradiction(name: str, lo: Reals, hi: Reals) -> Contradiction:
     """What most elements agree on is the median of what each alone would say."""
     high, low = int(np.nanargmax(lo)), int(np.nanargmin(hi))
     known = np.isfinite(lo) & np.isfinite(hi)
-    agreed = float(np.median((lo[known] + hi[known]) / 2)) if some(known) else float(lo[high])
+    agreed = float(np.median((lo[known] + hi[known]) / 2)) if np.any(known) else float(lo[high])
     wrong = (lo > agreed) | (hi < agreed)
     far_high, far_low = lo[high] - agreed, agreed - hi[low]
     excess = float((lo[high] - hi[low]) / max(abs(agreed), 1e-300))

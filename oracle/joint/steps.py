@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.joint.boxes import INF, Boxes
-from kfuzz.oracle.small_arrays import every, some
 from kfuzz.oracle.systems import derived
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
@@ -136,16 +135,16 @@ def quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
             lo, hi = np.minimum(al / bl, al / bh), np.maximum(ah / bl, ah / bh)
         else:
             lo, hi = al / np.where(al < 0, bl, bh), ah / np.where(ah < 0, bh, bl)
-        if not (some(band.E.is_nan(lo)) or some(band.E.is_nan(hi))):
+        if not (np.any(band.E.is_nan(lo)) or np.any(band.E.is_nan(hi))):
             return band.E.outward(lo, hi)
-    if bl is bh and every(bl != 0):
+    if bl is bh and np.all(bl != 0):
         lo, hi = al / bl, ah / bl
         is_turned = bl < 0  # a known divisor of less than zero exchanges the ends
-        if not (some(band.E.is_nan(lo)) or some(band.E.is_nan(hi))):
+        if not (np.any(band.E.is_nan(lo)) or np.any(band.E.is_nan(hi))):
             return band.E.outward(np.where(is_turned, hi, lo), np.where(is_turned, lo, hi))
         return _outer(band, [lo, hi])
     zero = np.asarray((bl <= 0) & (bh >= 0), dtype=np.bool_)
-    if not some(zero):
+    if not np.any(zero):
         return _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
     bl, bh = np.where(zero, 1.0, bl), np.where(zero, 1.0, bh)
     lo, hi = _outer(band, [al / bl, al / bh, ah / bl, ah / bh])
@@ -156,7 +155,7 @@ def _outer(band: Bands, ends: list[Any]) -> Pair:
     lo = hi = ends[0]
     for end in ends[1:]:
         lo, hi = np.minimum(lo, end), np.maximum(hi, end)
-    if band.E.eps and not some(np.isnan(lo)):  # of floats, the least is NaN where any is
+    if band.E.eps and not np.any(np.isnan(lo)):  # of floats, the least is NaN where any is
         return band.E.outward(lo, hi)
     unknown = np.asarray(np.any([band.E.is_nan(np.broadcast_to(end, lo.shape)) for end in ends], axis=0))
     lo, hi = band.E.outward(np.where(unknown, -INF, lo), np.where(unknown, INF, hi))

@@ -198,7 +198,7 @@ class OneRow:
 
 @dataclass(frozen=True)
 class Near:
-    """Whether a row is no `allclose` to the exact answer."""
+    """Whether a row is no `allclose` to the exact answer: the rule, and the tolerance, of those we are held against."""
 
     want: NDArray[np.float64]
     rtol: float

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
-from kfuzz.oracle.small_arrays import every, some
 from kfuzz.oracle.systems import derived, sums
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds, Pair
 from kfuzz.oracle.systems.formats import F32, F64, FORMATS, Format, Reals
@@ -62,7 +61,7 @@ class Bands:
         ends = self.E.of(x)
         lo = hi = ends
         low = (np.abs(x) < self.f.min_normal) & (x != 0)
-        if self.ftz and some(low):
+        if self.ftz and np.any(low):
             lo, hi = np.where(low, np.minimum(ends, 0), ends), np.where(low, np.maximum(ends, 0), ends)
         made = self.value(*hollow(lo, hi, nan), nan)
         made.is_point = lo is hi
@@ -74,7 +73,7 @@ class Bands:
             return value
         x = np.asarray(value, dtype=np.float64)
         rounded = self.f.rounded(x)
-        if every(x == rounded):
+        if np.all(x == rounded):
             return self.input(x)
         return self.value(self.E.of(np.minimum(x, rounded)), self.E.of(np.maximum(x, rounded)))
 
@@ -108,7 +107,7 @@ class Bands:
             lo, hi = self.E.outward(lo, hi) if not self.E.eps else (lo, hi)
             g = k * self.u * (1 + (k + 1) * self.u) + 8 * self.E.eps  # the ends' own operations, too
             lo, hi = wider(lo, hi, g)
-            if some(lost):
+            if np.any(lost):
                 lo, hi = underflowed(lo, hi, lost)
             lo, hi = overflowed(lo, hi, self.f)
         return self.value(lo, hi, nan, *how)
@@ -134,7 +133,7 @@ class Bands:
                 nowhere = (al != ah) | (bl != bh)
                 lo, hi = np.where(nowhere, al + bl, lo), np.where(nowhere, ah + bh, hi)
             nan = a.nan | b.nan
-            if every(self.E.is_finite(lo)) and every(self.E.is_finite(hi)):
+            if np.all(self.E.is_finite(lo)) and np.all(self.E.is_finite(hi)):
                 return lo, hi, nan
             empty = (al > ah) | (bl > bh)
             clash = ((ah == INF) & (bl == -INF)) | ((al == -INF) & (bh == INF))
@@ -162,14 +161,14 @@ class Bands:
         """The exact products."""
         with np.errstate(all="ignore"):
             nan = a.nan | b.nan
-            if a is b and not some(a.nan):
+            if a is b and not np.any(a.nan):
                 return *squared(a.lo, a.hi), nan
             if a.lo.size and b.lo.size and a.lo.min() >= 0 and b.lo.min() >= 0:
                 lo, hi = a.lo * b.lo, a.hi * b.hi
-                if every(self.E.is_finite(hi)) and every(self.E.is_finite(lo)):
+                if np.all(self.E.is_finite(hi)) and np.all(self.E.is_finite(lo)):
                     return lo, hi, nan
             ends = corners(a, b, self.is_point(a), self.is_point(b))
-            if all(every(self.E.is_finite(end)) for end in ends):
+            if all(np.all(self.E.is_finite(end)) for end in ends):
                 return least_of(ends), most_of(ends), nan
             zero_a, zero_b = (a.lo <= 0) & (a.hi >= 0), (b.lo <= 0) & (b.hi >= 0)
             inf_a, inf_b = (np.abs(a.lo) == INF) | (np.abs(a.hi) == INF), (np.abs(b.lo) == INF) | (np.abs(b.hi) == INF)
@@ -184,7 +183,7 @@ class Bands:
         with np.errstate(all="ignore"):
             sizes = [np.maximum(magnitude(v), 1.0) for v in chain]
             most = most_of(sizes) if len(chain) == 3 else product_of(sizes)
-            if not every(self.E.is_finite(most)):  # no partial product of an infinity underflows
+            if not np.all(self.E.is_finite(most)):  # no partial product of an infinity underflows
                 most = np.where(self.E.is_finite(most), most, 1.0)
             lo, hi = underflowed(made.lo, made.hi, self.tiny * most)
             nan = made.nan
@@ -205,7 +204,7 @@ class Bands:
             inverse = Quantity(self, lo, hi, b.nan)
             lo, hi, nan = self.multiplied(a, inverse)
             must = is_zero(a) & is_zero(b)
-            if some(must):
+            if np.any(must):
                 lo, hi = hollow(lo, hi, must)
         lost: Any = self.tiny if self.ftz else max(k, 1) * self.tiny  # what is flushed is so once
         if self.claim.divide != "ieee":
@@ -213,7 +212,7 @@ class Bands:
                 size = magnitude(a)
                 lost = lost * np.maximum(np.where(self.E.is_finite(size), size, 1.0), 1.0)
             leaves = self._leaves_division(b) & (lo <= hi)
-            if some(leaves):
+            if np.any(leaves):
                 which = "quotients" if b.terms is None else "rows whose sum may be"
                 rows = self._leaves_division(b)
                 self.note(f"{which} beyond what divide = '{self.claim.divide}' is for", rows)
@@ -239,7 +238,7 @@ class Bands:
         """[1 / hi, 1 / lo]; of a zero that a sum of what is not negative comes to, +inf."""
         one = self.E.of(np.asarray(1.0))
         zero = (b.lo <= 0) & (b.hi >= 0)
-        if not some(zero) and every(self.E.is_finite(b.lo)) and every(self.E.is_finite(b.hi)):
+        if not np.any(zero) and np.all(self.E.is_finite(b.lo)) and np.all(self.E.is_finite(b.hi)):
             return (one / b.hi, one / b.lo) if self.E.eps else self.E.outward(one / b.hi, one / b.lo)
         safe_lo, safe_hi = (np.where((end == 0) | (np.abs(end) == INF), one, end) for end in (b.lo, b.hi))
         lo, hi = self.E.outward(one / safe_hi, one / safe_lo)
@@ -282,7 +281,7 @@ class Bands:
     def _over_positive(self, name: str, a: Quantity, least: float = -INF) -> Quantity:
         """A function that is NaN below zero."""
         below = (a.lo < 0) & (a.lo <= a.hi)
-        if not some(below):
+        if not np.any(below):
             return self.function(name, a, least)
         zero = self.E.of(np.zeros(()))
         must = a.hi < 0
@@ -310,7 +309,7 @@ class Bands:
             return self.value(nothing, nothing)
         nan = sums.any_along(a.nan, a.shape, axis)
         lo, hi = np.maximum.reduce(a.lo, axis=axis, keepdims=True), np.maximum.reduce(a.hi, axis=axis, keepdims=True)
-        if some(nan):
+        if np.any(nan):
             empty = sums.any_along(a.lo > a.hi, a.shape, axis)
             lo, hi = np.where(empty, -INF, lo), np.where(empty, INF, hi)
         return self.value(lo, hi, nan)
@@ -321,7 +320,7 @@ class Bands:
         lo = np.maximum(a.lo, b.lo)
         hi = lo if a.lo is a.hi and b.lo is b.hi else np.maximum(a.hi, b.hi)
         nan = a.nan | b.nan
-        if not some(nan):
+        if not np.any(nan):
             return self.value(lo, hi)
         lo = np.where(a.nan, np.minimum(lo, b.lo), lo)  # the end of an empty set is no number's: inf stays above
         hi = np.where(a.nan, np.maximum(hi, b.hi), hi)
@@ -444,7 +443,7 @@ def underflowed(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     if below.dtype == object:
         return np.where(lo >= 0, np.maximum(below, 0.0), below), np.where(hi <= 0, np.minimum(above, 0.0), above)
     for end, crosses in ((below, (lo >= 0) & (below < 0)), (above, (hi <= 0) & (above > 0))):
-        if some(crosses):  # few do, and to choose among all of them costs ten times what this does
+        if np.any(crosses):  # few do, and to choose among all of them costs ten times what this does
             end[crosses] = 0.0
     return below, above
 
@@ -460,7 +459,7 @@ def _is_far_above(lo: Reals, hi: Reals, lost: Reals | float) -> bool:
 def overflowed(lo: Reals, hi: Reals, form: Format) -> Pair:
     """From half a place beyond the greatest number on there is infinity."""
     most, beyond = form.max, form.max * (1 + form.u / 2)
-    if not (some(hi >= beyond) or some(lo <= -beyond)):
+    if not (np.any(hi >= beyond) or np.any(lo <= -beyond)):
         return lo, hi
     inside = lo <= hi
     lo, hi = np.where((lo <= -beyond) & inside, -INF, lo), np.where((hi >= beyond) & inside, INF, hi)
@@ -469,7 +468,7 @@ def overflowed(lo: Reals, hi: Reals, form: Format) -> Pair:
 
 def hollow(lo: Reals, hi: Reals, must: Reals) -> Pair:
     """The empty interval where NaN is all there may be."""
-    if not some(must):
+    if not np.any(must):
         return lo, hi
     return np.where(must, INF, lo), np.where(must, -INF, hi)
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from kfuzz.oracle import base_two
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
-from kfuzz.oracle.small_arrays import some, stretched
 from kfuzz.oracle.systems import sums
 from kfuzz.oracle.systems.formats import F64, FORMATS, HELD, Reals
 from kfuzz.oracle.systems.value import Quantity
@@ -60,12 +59,12 @@ def shift(N: "Bands", a: Quantity, axis: int = -1) -> Quantity:
             off = np.maximum(highest - top, top - lowest)
             slop = np.where(N.E.is_finite(off), off, np.where(np.asarray(np.abs(top) == INF, dtype=np.bool_), 0.0, INF))
     empty = np.asarray(top == -INF, dtype=np.bool_) & ~nan
-    if some(empty):
+    if np.any(empty):
         N.masked.append(empty)
-    if N.all_masked == "zero" and some(empty):
+    if N.all_masked == "zero" and np.any(empty):
         top = np.where(empty, N.E.of(np.zeros(())), top)
     made = N.value(top, top, nan, "shift", a, slop, axis)
-    if some(nan):
+    if np.any(nan):
         made.parts = (np.where(nan, -INF, top), np.where(nan, INF, top), nan)
     return made
 
@@ -76,13 +75,13 @@ def exponential(N: "Bands", a: Quantity) -> Quantity:
         return N.value(*_exp(N, a.lo, a.hi, a.lo, a.hi, 0.0, 1.0), a.nan, "exp", a)
     x, top = a.below
     claim = N.claim
-    is_direct = N.is_point(x) and not some(top.how[2])
+    is_direct = N.is_point(x) and not np.any(top.how[2])
     known_top = np.asarray(top.lo, dtype=np.float64)
     known_top = np.where(np.isfinite(known_top), known_top, 0.0)
     slop = top.how[2] + claim.shift_slack
     if is_direct and claim.exp.base_two:
         slop = slop + base_two.stray(known_top, claim)
-    exact = is_direct and not some(slop) and not claim.exp.base_two
+    exact = is_direct and not np.any(slop) and not claim.exp.base_two
     raised: Any
     with np.errstate(all="ignore"):
         if claim.shift == "zero":
@@ -138,8 +137,8 @@ def _under_any(a: Quantity, top: Quantity, lo: Reals, hi: Reals) -> tuple[Reals,
     """
     must = (a.lo > a.hi) | np.asarray((top.lo == -INF) & (top.hi == -INF), dtype=np.bool_)
     lo, hi, nan = np.where(must, INF, lo), np.where(must, -INF, hi), a.nan | must
-    if some(top.nan):
-        unknown = stretched(top.nan, must.shape) & ~must
+    if np.any(top.nan):
+        unknown = np.broadcast_to(top.nan, must.shape) & ~must
         lo, hi, nan = np.where(unknown, 0.0, lo), np.where(unknown, INF, hi), nan | unknown
     return lo, hi, nan
 
@@ -207,7 +206,7 @@ def _exp(
         (lo < -most - slop) | (argument_lo < -most - slop), 0.0, np.maximum(below * (1 - g) - eta * raised, 0.0)
     )
     above = np.where(np.asarray(hi == -INF, dtype=np.bool_), 0.0, above * (1 + g) + eta * raised)
-    if some(zero):
+    if np.any(zero):
         known = N.E.function("exp", lo, hi)  # 1, or e^-shift where nothing is subtracted
         below, above = np.where(zero, known[0], below), np.where(zero, known[1], above)
     above = np.where(above > N.f.max, INF, above)
@@ -270,7 +269,7 @@ def _moments(N: "Bands", x: Quantity) -> Moments:
     """
     finite = np.asarray(N.E.is_finite(x.lo) & N.E.is_finite(x.hi) & ~np.asarray(x.nan), dtype=np.bool_)
     odd = np.asarray(~finite.all(axis=-1, keepdims=True))
-    lo, hi = (np.where(odd, 0.0, end) for end in (x.lo, x.hi)) if some(odd) else (x.lo, x.hi)
+    lo, hi = (np.where(odd, 0.0, end) for end in (x.lo, x.hi)) if np.any(odd) else (x.lo, x.hi)
     points = lo if N.is_point(x) else (lo + hi) / 2
     middle, wrong, least, most = _moments_of(N, points)
     spread = np.abs(points - middle).max(axis=-1, keepdims=True, initial=0.0) + wrong
@@ -413,9 +412,11 @@ def average(N: "Bands", e: Quantity, v: Quantity, names: tuple[str, str]) -> Qua
         must = np.asarray(weights.lo > weights.hi, dtype=np.bool_).any(axis=-1, keepdims=True)
         must = must | np.asarray((weights.hi <= 0).all(axis=-1, keepdims=True), dtype=np.bool_)
         lo, hi = (
-            (np.where(odd_e, 0.0, end) for end in (weights.lo, weights.hi)) if some(odd_e) else (weights.lo, weights.hi)
+            (np.where(odd_e, 0.0, end) for end in (weights.lo, weights.hi))
+            if np.any(odd_e)
+            else (weights.lo, weights.hi)
         )
-        V = np.where(odd_v, 0.0, v.lo) if some(odd_v) else v.lo
+        V = np.where(odd_v, 0.0, v.lo) if np.any(odd_v) else v.lo
         middle = (lo + hi) / 2
         s = middle.sum(axis=-1, keepdims=True)
         has_weight = np.asarray(s > 0, dtype=np.bool_)
@@ -426,7 +427,7 @@ def average(N: "Bands", e: Quantity, v: Quantity, names: tuple[str, str]) -> Qua
         weigh, lifted = (p if N.form == "normalize first" else hi), e.terms.lift if e.terms is not None else 1.0
         over = (weigh @ np.abs(V)) * lifted >= sums.accumulator(N, names[0]).max * (1 - 2.0**-10)
     lo, hi = o - rad, o + rad
-    nan = stretched(~has_weight, lo.shape)
+    nan = np.broadcast_to(~has_weight, lo.shape)
     lo, hi = np.where(must, INF, lo), np.where(must, -INF, hi)
     open_ = (odd_v | odd_e) & ~must
     made = sums.opened(N, lo, hi, nan | must, open_, NO_NUMBER, "average", e, v)

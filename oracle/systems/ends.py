@@ -11,7 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 from flint import arb, ctx
 
-from kfuzz.oracle.small_arrays import every
 from kfuzz.oracle.systems.formats import Format, Reals
 
 Pair = tuple[Reals, Reals]
@@ -77,7 +76,7 @@ class FloatEnds:
         between two float32 numbers stays one."""
         s = np.asarray(a + b)
         back = s - a
-        if every(back == b) and every(s - back == a):
+        if np.all(back == b) and np.all(s - back == a):
             return s, s
         is_exact = ((a - (s - back)) + (b - back) == 0) | ~np.isfinite(s)
         lo, hi = self.outward(s, s)

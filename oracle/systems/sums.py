@@ -14,7 +14,6 @@ import numpy as np
 
 from kfuzz.oracle import base_two, exp_sum
 from kfuzz.oracle.rounding import Accuracy, adds_in_order, compensated
-from kfuzz.oracle.small_arrays import every, some
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.formats import F32, F64, FORMATS, HELD, TF32, Format, Reals
 from kfuzz.oracle.systems.value import Quantity
@@ -153,7 +152,7 @@ def _grown(N: "Bands", a: Quantity, up: Reals, down: Reals) -> Pair:
 def _special(N: "Bands", a: Quantity, lo: Reals, hi: Reals, axis: int) -> tuple[Reals, Reals, Reals]:
     """Infinities of one sign win, of both make NaN, and so does NaN."""
     nan = any_along(a.nan, a.shape, axis)
-    if every(N.E.is_finite(lo)) and every(N.E.is_finite(hi)):
+    if np.all(N.E.is_finite(lo)) and np.all(N.E.is_finite(hi)):
         return lo, hi, nan
 
     def of_axis(mask: Reals) -> Reals:
@@ -171,7 +170,7 @@ def _special(N: "Bands", a: Quantity, lo: Reals, hi: Reals, axis: int) -> tuple[
 def _open(N: "Bands", lo: Reals, hi: Reals, nan: Reals | bool, where: Reals, reason: str, *how: Any) -> Quantity:  # noqa: ANN401
     """A set, opened to everything where no rule reaches."""
     where = np.asarray(where, dtype=np.bool_) & ~np.asarray(lo > hi, dtype=np.bool_)
-    if some(where):
+    if np.any(where):
         N.note(reason, where)
         lo, hi = np.where(where, -INF, lo), np.where(where, INF, hi)
         nan = np.asarray(nan) | where
@@ -208,12 +207,12 @@ def exp_sum_of(N: "Bands", e: Quantity, name: str, axis: int) -> Quantity | None
             index = tuple(place)
             balls = exp_sum.ball_sums(x[index], np.ones(x.shape[-1]), claim, True, 128)
             lo[(*index, 0)], hi[(*index, 0)] = balls.lo.lower(), balls.hi.upper()
-    elif some(plain):
+    elif np.any(plain):
         row = exp_sum.sums(x[plain], np.ones((1, x.shape[-1])), claim, first_exp=True)
         scale = 2.0**-44
         lo[plain, 0], hi[plain, 0] = row.lo * (1 - scale), row.hi * (1 + scale)
     beyond = np.zeros(shape, dtype=np.bool_)
-    if claim.exp.base_two and some(plain):
+    if claim.exp.base_two and np.any(plain):
         beyond[plain, 0] = base_two.is_beyond(x[plain].max(axis=-1), x[plain], claim)
         for reason in base_two.reasons(beyond):
             N.note(reason.partition(" ")[2], beyond)
@@ -275,7 +274,7 @@ def operand(N: "Bands", a: Quantity) -> Quantity:
     form = FORMATS[N.claim.operand]
     if form.p >= N.f.p:
         return a
-    if N.is_point(a) and a.lo.dtype != object and every(form.rounded(a.lo) == a.lo):
+    if N.is_point(a) and a.lo.dtype != object and np.all(form.rounded(a.lo) == a.lo):
         return a
     with np.errstate(all="ignore"):
         lo, hi = N.E.stored(a.lo, a.hi, form)
@@ -294,7 +293,7 @@ def matmul(N: "Bands", a: Quantity, b: Quantity, name: str, starts: Sequence[Qua
     terms = a.shape[-1]
     grown = growth(N, name, terms, products=1, starts=len(starts))
     odd_a, odd_b = _odd(N, a), _odd(N, b)
-    any_odd = some(odd_a) or some(odd_b)
+    any_odd = np.any(odd_a) or np.any(odd_b)
     ca, ra = _centre(N, a, odd_a)
     cb, rb = _centre(N, b, odd_b)
     with np.errstate(all="ignore"):
@@ -359,8 +358,8 @@ def _odd(N: "Bands", a: Quantity) -> Reals:
 def _centre(N: "Bands", a: Quantity, odd: Reals) -> tuple[Reals, Reals | None]:
     """Middle and radius; None for points. What is not finite counts as 0."""
     if N.is_point(a):
-        return np.where(odd, 0.0, a.lo) if some(odd) else a.lo, None
-    lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if some(odd) else (a.lo, a.hi)
+        return np.where(odd, 0.0, a.lo) if np.any(odd) else a.lo, None
+    lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if np.any(odd) else (a.lo, a.hi)
     middle = (lo + hi) / 2
     return middle, np.maximum(hi - middle, middle - lo) * (1 + 4 * float(N.E.eps or 2.0**-100))
 
@@ -419,7 +418,7 @@ def running(N: "Bands", a: Quantity, name: str, exclusive: bool) -> Quantity:
         per_term = np.where(place > 0, np.expm1(grown.most) * (1 + 2.0**-40), 0.0)
     odd = np.logical_or.accumulate(_odd(N, a), axis=-1)
     with np.errstate(all="ignore"):
-        lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if some(odd) else (a.lo, a.hi)
+        lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if np.any(odd) else (a.lo, a.hi)
         size = N.E.running(*(2 * (np.maximum(np.abs(lo), np.abs(hi)),)))[1]
         below, above = N.E.running(lo, hi)
         radius = size * per_term + (grown.lost)
@@ -443,7 +442,7 @@ def shifted(part: Reals) -> Reals:
 
 def any_along(mask: Reals, shape: tuple[int, ...], axis: int) -> Reals:
     """Whether any of an axis, which stays with one element."""
-    if not some(mask):
+    if not np.any(mask):
         return np.zeros((), dtype=np.bool_)
     return np.asarray(np.broadcast_to(mask, shape).any(axis=axis, keepdims=True))
 
