@@ -16,10 +16,11 @@ from kfuzz.claiming.guess_host import host_claims
 from kfuzz.claiming.guess_kernel import claims, function_of
 from kfuzz.claiming.keep import narrowed
 from kfuzz.claiming.measure import Sample, chosen
-from kfuzz.claiming.propose import additions, is_every_launch_seen, rounding_of
+from kfuzz.claiming.propose import additions, formula, is_every_launch_seen, rounding_of
 from kfuzz.claiming.stages import stages_of
 from kfuzz.claiming.text import claim_of, with_tables
 from kfuzz.claims import expression
+from kfuzz.claims.expression import LONGEST
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.commands.group import main
 from kfuzz.devices import ClaimError
@@ -172,6 +173,42 @@ def test_of_launches_that_were_not_counted_nothing_is_claimed() -> None:
     every = [(axes, tune, kernel.sizes(axes, tune)) for kernel in [vectors] for axes, tune in grounds(kernel)]
     seen = [Sample(a, t, s, chosen(vectors, s), {}, True, False, 0, 0, 0, 1, True, False) for a, t, s in every]
     assert is_every_launch_seen(vectors, seen)
+
+
+def test_where_each_of_many_launches_has_a_formula_of_its_own_there_is_one_for_all(tmp_path: Path) -> None:
+    """A claim takes no more than so many characters; what is said instead is nowhere below what was counted."""
+    entry = 'entry = "k"\ngrid = "rows"\nblock = "32"\nargs = ["y", "x", "cols"]\n'
+    steps = [1, *range(3, 40, 2)]
+    launches = "".join(f'[[launch]]\nwhen = "cols >= {low} and cols < {low + 2}"\n{entry}' for low in steps)
+    arrays = 'arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }'
+    head = f'op = "row_sum"\naxes = {{ rows = "1..4", cols = "1..40" }}\n{arrays}\n'
+    claim = "".join(f"// {line}\n" for line in (head + launches).splitlines())
+    (tmp_path / "k.cu").write_text(
+        f"// /// kernel\n{claim}// ///\n__global__ void k(float *y, const float *x, int cols) {{}}\n"
+    )
+    kernel = load(tmp_path / "k.cu")
+    samples = [
+        Sample(
+            axes,
+            {},
+            sizes := kernel.sizes(axes, {}),
+            chosen(kernel, sizes),
+            {},
+            True,
+            False,
+            7 * cols % 11 + cols,
+            0,
+            0,
+            1,
+            True,
+            False,
+        )
+        for cols in range(1, 40)
+        for axes in [{"rows": 1, "cols": cols}]
+    ]
+    text = formula(kernel, samples, lambda sample: sample.rescales)
+    assert len(text) < LONGEST / 4
+    assert all(expression.number(text, one.sizes)(one.sizes) >= one.rescales for one in samples)
 
 
 def test_no_count_is_a_formula_of_rows() -> None:

@@ -67,6 +67,8 @@ def searched(columns: Numbers, counts: Numbers) -> Iterator[tuple[float, tuple[i
     beam: list[tuple[int, ...]] = [()]
     for length in range(1, MOST_TERMS + 1):
         longer = sorted({tuple(sorted((*one, i))) for one in beam for i in range(len(columns)) if i not in one})
+        if not longer:  # where few sizes were counted, few columns differ
+            return
         costs = np.concatenate(
             [costs_of(columns[np.array(part)].sum(axis=1), counts) for part in in_parts(longer, 20_000)]
         )

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, product
+from itertools import product
+from math import prod
 
 from kfuzz.claiming.formula import CountFormula, Point, fitted
 from kfuzz.claiming.grounds import summed_axes
@@ -23,7 +24,7 @@ from kfuzz.search.edges import numbers
 LARGEST = 1 << 20
 """Numbers of the text that are larger are no widths."""
 MOST_TURNS = 4096
-"""Combinations of sizes at which it is looked which launches are chosen."""
+"""Combinations of sizes at which it is looked which launches are chosen; of more nothing is known."""
 ELEMENTWISE = 8
 """So many additions in a stage without a sum are of a polynomial, say, or of steps that an op makes of each element."""
 
@@ -252,8 +253,10 @@ def is_every_launch_seen(kernel: Kernel, samples: Sequence[Sample]) -> bool:
     if not any(one.when for one in kernel.launches):
         return True
     seen = split(samples).keys()
-    every = product(*(turns(kernel, name) for name in kernel.axes))
-    found = (dict(zip(kernel.axes, sizes, strict=True)) for sizes in islice(every, MOST_TURNS))
+    sizes_of = [turns(kernel, name) for name in kernel.axes]
+    if prod(map(len, sizes_of)) > MOST_TURNS:
+        return False
+    found = (dict(zip(kernel.axes, sizes, strict=True)) for sizes in product(*sizes_of))
     return all(
         chosen(kernel, kernel.sizes(axes, tune)) in seen
         for axes in found
