@@ -4,6 +4,7 @@
 
 Prints the tables of benchmarks/CALLABLES.md. So many trials in all, 20,000 where nothing is said, or as many as SECONDS
 have room for; a library that is not installed is left out. Exit code 1 where one is accused.
+Long, since every library's callables stand here as they are written.
 """
 
 import importlib.util

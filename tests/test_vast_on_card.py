@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from seldom import is_seldom
 from kfuzz.campaign.schedule import LARGE, attempt_of, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
-from kfuzz.devices import Buffer, Job, Outcome, Probe, Step
+from kfuzz.devices import Buffer, Element, Job, Outcome, Probe, Step
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu import vast
 from kfuzz.devices.gpu.device import GpuDevice
@@ -50,7 +50,7 @@ class HostMemory:
 class HostCard:
     """A card whose memory is the host's, and whose kernel is a function of its arrays."""
 
-    def __init__(self, kernel: object, free: int = 1 << 40) -> None:
+    def __init__(self, kernel: Callable[..., None], free: int = 1 << 40) -> None:
         self.kernel, self.left, self.taken, self.launches = kernel, free, list[HostMemory](), 0
 
     @property
@@ -89,7 +89,7 @@ class HostCard:
             one.name: self.at(addresses[one.name], 4 * ROWS * COLS).view(np.float32).reshape(ROWS, COLS)
             for one in job.buffers
         }
-        self.kernel(self, addresses, **arrays)  # type: ignore[operator]
+        self.kernel(self, addresses, **arrays)
 
     def call(self, function: str, blocks: int, threads: int, *arguments: int) -> None:
         """The functions of vast.cu in numpy; that these are the same, a test below shows."""
@@ -270,7 +270,8 @@ def test_a_row_that_is_too_long_to_judge_is_said() -> None:
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("size", [2, 4])
 def test_the_functions_for_a_card_do_what_they_say(axis: int, size: int) -> None:
-    shape, element = (23, 30), {2: "f16", 4: "f32"}[size]
+    shape = 23, 30
+    element: Element = "f16" if size == 2 else "f32"
     one, whole = vast.ONE[element], {2: np.uint16, 4: np.uint32}[size]
     bits = np.where(in_turns(shape, axis, range(shape[axis])) > 0, one, 0).astype(whole)
     rows, inner = shape[axis], 1 if axis else shape[1]
@@ -286,7 +287,7 @@ def test_the_functions_for_a_card_do_what_they_say(axis: int, size: int) -> None
         return outcome.runs[0].outputs
 
     with CpuDevice() as device:
-        out = Buffer("array", element, shape, is_output=True)  # type: ignore[arg-type]
+        out = Buffer("array", element, shape, is_output=True)
         written = run("write_turns", ("array", *walk, one), (out,))["array"].view(whole)
         assert np.array_equal(written, bits)
         changed = bits.copy()
@@ -404,7 +405,7 @@ def test_an_index_in_32_bits_is_found_on_a_card(name: str, gpu: GpuDevice, tmp_p
         trial = tried(load(tmp_path / "softmax.cu"), gpu, seed)
         print(name, dict(trial.axes), trial.rows, trial.seconds, [(one.kind, one.message) for one in trial.defects])
         if trial.notes and trial.notes[0].startswith(UNTRIED):
-            pytest.skip(trial.notes[0])
+            pytest.skip(trial.notes[0])  # another process fills the card: nothing was run that could be found
         found = {one.kind for one in trial.errors}
         assert bool(found) == (kind is not None)
         assert not kind or found == {kind}

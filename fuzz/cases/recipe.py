@@ -5,7 +5,8 @@ base (constant, ramp, or seeded noise) and at most eight edits. Only integer ope
 correctly rounded float operations are used, so that a recipe means the same bits wherever it is read; what is
 written here under the name `GENERATOR` never changes (a change gets a new name).
 
-Knows nothing of ops, kernels, claims, files, or of what makes an array hostile.
+Knows nothing of ops, kernels, claims, files, or of what makes an array hostile. Long, since nothing of what a recipe
+means may change, and all of that stands together.
 """
 
 import struct

@@ -3,7 +3,8 @@
 Knows processes, pipes and time; what a job is and what runs it (a Backend) it takes as given.
 
 The caller's side is `Worker`: one process at a time, replaced when it ends, is killed or declares itself spent.
-The process's side is `python -m kfuzz.devices.worker MODULE`, where MODULE has a function `backend()`.
+The process's side is `python -m kfuzz.devices.worker MODULE`, where MODULE has a function `backend()`. Long, since both
+sides of the pipe stand beside what goes through it.
 """
 
 import atexit

@@ -2,6 +2,7 @@
 
 Each family is a recipe band that says what the row is. Knows float32 and where a row has edges; never an op or a
 claim. A family that needs NaN or +inf stands apart, since few claims speak of those.
+Long, since each is a few lines, and there are many.
 """
 
 from collections.abc import Callable

@@ -3,6 +3,7 @@
 Each array is mapped by itself, with nothing on either side as far as an int index reaches, so that one which overflows
 faults. Of the answers a row of each kind is brought to the host, and every row that equals none of these bit for bit,
 up to as many as the job says. Knows memory and rows; what launches is passed in, so it knows no CUDA.
+Long, since what is filled, run and looked at are the same arrays.
 """
 
 import contextlib

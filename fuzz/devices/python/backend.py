@@ -2,6 +2,7 @@
 
 It has neither a reference nor a verdict, so there is none for a callable to find. Which runs there are, and what their
 differences mean, is as for a kernel on a gpu (gpu/experiments.py).
+Long, since a call is prepared, made and looked at in one process.
 """
 
 import importlib

@@ -4,6 +4,7 @@
 
 FOLDER holds question.json; formula.py, answer.json and arrays.npz are left there. The file of the reference is run
 here, and nowhere where an answer is judged. Sizes stay symbols, so that one trace is of all of them.
+Long, since of what reads references nothing else imports torch.
 """
 
 import ast
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import cpp_extension
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -205,9 +207,9 @@ def answers_of(
     return {f"{prefix} {name}": held(one.detach()) for name, one in zip(outputs, results, strict=True)}
 
 
-def held(tensor: torch.Tensor) -> Any:  # noqa: ANN401  an array
+def held(tensor: torch.Tensor) -> NDArray[Any]:
     """A tensor's elements; those of bfloat16 as bits."""
-    return tensor.view(torch.uint16).numpy() if tensor.dtype == torch.bfloat16 else tensor.numpy()
+    return np.asarray(tensor.view(torch.uint16) if tensor.dtype == torch.bfloat16 else tensor)
 
 
 def is_stored(node: torch.fx.Node, op: str) -> bool:
