@@ -11,6 +11,7 @@ import sys
 from types import FrameType
 
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED
+from kfuzz.memory import keep_freed_memory
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -28,6 +29,7 @@ def main() -> None:
         sys.exit(COULD_NOT)
     for one in heard:
         signal.signal(one, _interrupt)
+    keep_freed_memory()
     command()
 
 

@@ -15,6 +15,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
 from kfuzz.devices import ClaimError, Device, DeviceError, unexpected
+from kfuzz.memory import keep_freed_memory
 
 TERMINAL = (signal.SIGINT, signal.SIGHUP)
 """What a terminal sends to every process that was started from it."""
@@ -140,6 +141,7 @@ def _serve(pipe: Connection, unsaid: Sequence[str]) -> None:
     """The other end of a child: jobs come in, items go out, until the pipe is closed or the caller ends it."""
     _unsay(unsaid)  # numpy is loaded; a device's own process has as many threads as it likes
     stay_deaf()
+    keep_freed_memory()
     with contextlib.suppress(*ENDED):
         signal.signal(signal.SIGTERM, _leave)
         _work_on(pipe, *pipe.recv())
