@@ -118,7 +118,10 @@ def _ratio(got: Doubles, want: Doubles, lo: Doubles, hi: Doubles) -> Doubles:
     if np.any(to_zero):  # where 0 is allowed there is no bound below; the one above gives the scale
         made = np.abs(off) / np.where((off >= 0) | to_zero, hi - want, want - lo)
     else:  # on the other side it is negative, also where the bound there is 0
-        made = np.maximum(off / (hi - want), off / -(want - lo))
+        made, below = hi - want, want - lo
+        np.divide(off, made, out=made)
+        np.divide(off, np.negative(below, out=below), out=below)
+        np.maximum(made, below, out=made)
     return _chosen(off == 0, 0.0, made)
 
 

@@ -202,9 +202,8 @@ class FormulaOp:
             made = N.value(made.lo - abs(made.lo) * u, made.hi + abs(made.hi) * u)
         return made
 
-    def indices(self, sizes: Mapping[str, int], only: Mapping[str, int] | None = None) -> dict[str, Reals]:
-        only = only or {}
-        return {d: np.arange(n) if d not in only else np.array([only[d]]) for d, n in sizes.items()}
+    def indices(self, sizes: Mapping[str, int], only: Mapping[str, int] | None = None) -> "Places":
+        return Places(sizes, only or {})
 
     def wanted(self, inputs: NamedReals, scalars: Mapping[str, float], bits: int = 0) -> dict[str, Reals]:
         """The exact outputs, by float64 or by mpmath."""
@@ -394,6 +393,19 @@ def shaped(x: Reals, role: Role, sizes: Mapping[str, int], only: Mapping[str, in
     return np.broadcast_to(x, shape)
 
 
+class Places(dict[str, Reals]):
+    """0, 1, ... along each dimension, or the one place that is asked for: made where a formula speaks of them."""
+
+    def __init__(self, sizes: Mapping[str, int], only: Mapping[str, int]) -> None:
+        super().__init__()
+        self.sizes, self.only = sizes, only
+
+    def __missing__(self, dimension: str) -> Reals:
+        one = self.only.get(dimension)
+        self[dimension] = np.arange(self.sizes[dimension]) if one is None else np.array([one])
+        return self[dimension]
+
+
 class Question:
     """One case, one claim: the bands of all forms over it, and over single rows of it by balls."""
 
@@ -462,9 +474,12 @@ class Question:
             reasons += (f"{int(open_.sum())} {ANYTHING}",)
         only_nan = lo > hi
         with np.errstate(invalid="ignore"):
-            want = np.where(only_nan, np.nan, np.clip(np.where(np.isnan(want), lo, want), lo, hi)).astype(np.float64)
-        lo, hi = np.where(only_nan, np.nan, lo), np.where(only_nan, np.nan, hi)
-        none = np.zeros(lo.shape)
+            if np.any(is_nan := np.isnan(want)):
+                want = np.where(is_nan, lo, want)
+            want = np.clip(want, lo, hi)
+            if np.any(only_nan):
+                want, lo, hi = (np.where(only_nan, np.nan, end) for end in (want, lo, hi))
+        none = np.broadcast_to(0.0, lo.shape)
         joint = self._joint(name) if self.claim.denominator == "row" and self.claim.shared != () else None
         return Enclosure(
             want, lo, hi, judged, none, none, lambda index, bits: self.exact(name, index, bits), joint, reasons,

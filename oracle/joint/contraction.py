@@ -58,7 +58,10 @@ def contracted(
 ) -> dict[tuple[int, ...], Contradiction]:
     """Backwards and forwards, until nothing more can be said of it."""
     boxes = Boxes(band, tape, out.shape, shared)
-    boxes.narrow(out, np.where(known, number, -INF), np.where(known, number, INF))
+    if np.all(known):
+        boxes.narrow(out, number, number)
+    else:
+        boxes.narrow(out, np.where(known, number, -INF), np.where(known, number, INF))
     steps = steps_of(tape, boxes)
     onward = [value for value in tape if value.how[:1] and value.how[0] in ONWARD and boxes.is_useful(value)]
     for _ in range(ROUNDS if boxes.unknowns(steps) > 1 else 1):

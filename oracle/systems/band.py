@@ -36,7 +36,7 @@ class Bands:
     ) -> None:  # fmt: skip
         self.claim, self.sizes, self.f, self.form = claim, sizes, work, form
         self.E: Endpoints = ends or FloatEnds(np.longdouble if work is F64 else np.float64)
-        self.indices, self.all_masked = index or {}, all_masked
+        self.indices, self.all_masked = {} if index is None else index, all_masked
         self.u, self.ftz = work.u, claim.ftz
         self.tiny = work.min_normal if claim.ftz else work.tiny
         self.least = max(least, work.min_normal)
@@ -60,8 +60,7 @@ class Bands:
         nan = np.isnan(x)
         ends = self.E.of(x)
         lo = hi = ends
-        low = (np.abs(x) < self.f.min_normal) & (x != 0)
-        if self.ftz and np.any(low):
+        if self.ftz and np.any(low := (np.abs(x) < self.f.min_normal) & (x != 0)):
             lo, hi = np.where(low, np.minimum(ends, 0), ends), np.where(low, np.maximum(ends, 0), ends)
         made = self.value(*hollow(lo, hi, nan), nan)
         made.is_point = lo is hi
@@ -209,8 +208,10 @@ class Bands:
         lost: Any = self.tiny if self.ftz else max(k, 1) * self.tiny  # what is flushed is so once
         if self.claim.divide != "ieee":
             if "reciprocal" in self.claim.divide:  # 1 / b underflows, and is then multiplied
-                size = magnitude(a)
-                lost = lost * np.maximum(np.where(self.E.is_finite(size), size, 1.0), 1.0)
+                is_small = self.E.eps and a.lo.size and np.min(a.lo) >= -1 and np.max(a.hi) <= 1
+                if not is_small:
+                    size = magnitude(a)
+                    lost = lost * np.maximum(np.where(self.E.is_finite(size), size, 1.0), 1.0)
             leaves = self._leaves_division(b) & (lo <= hi)
             if np.any(leaves):
                 which = "quotients" if b.terms is None else "rows whose sum may be"
@@ -436,7 +437,8 @@ def flush(lo: Reals, hi: Reals, least: float) -> Pair:
 def underflowed(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     """R6: what is not negative stays so, and an exact zero is exact."""
     if lo.size and lo.min() > 0:
-        return np.maximum(lo - lost, 0.0), hi + lost
+        below = np.asarray(lo - lost)
+        return np.maximum(below, 0.0, out=below), hi + lost
     if _is_far_above(lo, hi, lost):
         return lo, hi
     below, above = np.asarray(lo - lost), np.asarray(hi + lost)

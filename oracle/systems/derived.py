@@ -6,8 +6,9 @@ Long, for a rule's precondition, its terms and its proof's constants are read to
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,11 +30,12 @@ NO_NUMBER = "elements of rows with infinities, of which no rule speaks"
 class Terms:
     """Exponentials relative to a shift: what a kernel subtracts may be `slop` off the one that is meant.
 
-    `reach`: how large the exponents may be; `lift`: e^slop; `is_direct`: of inputs; `plain`: rows of a finite maximum.
+    `reach()`: how large the exponents may be, which few ask; `lift`: e^slop; `is_direct`: of inputs; `plain`: rows of a
+    finite maximum.
     """
 
     x: Quantity
-    reach: Reals
+    reach: Callable[[], Reals]
     slop: Reals | float
     lift: Reals | float
     is_direct: bool
@@ -87,15 +89,16 @@ def exponential(N: "Bands", a: Quantity) -> Quantity:
         if claim.shift == "zero":
             lo, hi = N.E.outward(x.lo - top.lo, x.hi - top.lo)
             raised = N.E.grow(np.asarray(np.minimum(-known_top, 1e4)))
-            reach = np.minimum(np.maximum(np.abs(x.lo), np.abs(x.hi)), far(N))
+            size = np.minimum(np.maximum(np.abs(x.lo), np.abs(x.hi)), far(N))
             if claim.exp.base_two:
-                g = (1 + base_two.LOG2_E) * N.u * (1 + 2.0**-12) * reach
+                g = (1 + base_two.LOG2_E) * N.u * (1 + 2.0**-12) * size
                 lo, hi = lo - g, hi + g
             parts = _exp(N, lo, hi, x.lo, x.hi, 0.0, raised, can_be_one=not claim.exp.base_two)
+            reach = partial(np.asarray, size)
         elif exact and claim.exact_shift:
             lo, hi = N.E.stored(*N.E.added(x.lo, -top.lo), N.f) if N.is_point(x) else (a.lo, a.hi)
             parts = _exp(N, lo, hi, lo, hi, 0.0, 1.0)
-            reach, raised = np.zeros(()), 1.0
+            reach, raised = partial(np.zeros, ()), 1.0
         else:
             lo, hi = a.lo, a.hi
             if not exact:
@@ -113,13 +116,17 @@ def exponential(N: "Bands", a: Quantity) -> Quantity:
                 lo, hi = lo - slop, hi + slop
             raised = N.E.grow(np.minimum(slop, 1e4)) if not exact else 1.0
             parts = _exp(N, lo, hi, lo, hi, slop, raised, can_be_one=exact)
-            near = np.maximum(np.abs(lo), np.abs(hi))
-            reach = np.minimum(np.where(N.E.is_finite(near), near, far(N)), far(N)) + 2 * slop
+            reach = partial(_reach, N, lo, hi, slop)
         lo, hi = parts
     made = N.value(*_under_any(a, top, lo, hi), "exp", a)
     plain = np.asarray(np.abs(top.lo) < INF, dtype=np.bool_) & ~np.asarray(top.nan)
-    made.terms = Terms(x, np.asarray(reach), slop, raised, is_direct, plain, top)
+    made.terms = Terms(x, reach, slop, raised, is_direct, plain, top)
     return made
+
+
+def _reach(N: "Bands", lo: Reals, hi: Reals, slop: Reals | float) -> Reals:
+    size = np.maximum(np.abs(lo), np.abs(hi))
+    return np.asarray(np.minimum(np.where(N.E.is_finite(size), size, far(N)), far(N)) + 2 * slop)
 
 
 def is_anew(N: "Bands", is_direct: bool) -> bool:
@@ -196,23 +203,32 @@ def _exp(
     """The set of exp^ over [lo, hi] by its ends; the arguments are what exp itself is given."""
     model, most = N.claim.exp, far(N)
     eta = N.f.min_normal * (1 + 2.0**-10) if N.ftz else (model.a0 + most * model.kappa) * N.f.tiny
-    hi_held = np.where(np.asarray(hi == -INF, dtype=np.bool_), hi, np.maximum(hi, -most + slop))
+    is_nothing = np.asarray(hi == -INF, dtype=np.bool_)
+    hi_held = np.maximum(hi, -most + slop)
+    if np.any(is_nothing):
+        hi_held = np.where(is_nothing, hi, hi_held)
     below, above = N.E.function("exp", lo, hi_held)
     size = np.maximum(np.abs(argument_lo), np.abs(argument_hi)) + slop if model.kappa else np.zeros(())
-    size = np.minimum(np.where(N.E.is_finite(size), size, most), np.maximum(most, _longest(N)))
+    size = size if np.all(is_finite := N.E.is_finite(size)) else np.where(is_finite, size, most)
+    size = np.minimum(size, np.maximum(most, _longest(N)))
     g = (model.a0 + model.kappa * size) * N.u * (1 + 2.0**-12)
     zero = np.asarray((argument_lo == 0) & (argument_hi == 0), dtype=np.bool_) if can_be_one else False
-    below = np.where(
-        (lo < -most - slop) | (argument_lo < -most - slop), 0.0, np.maximum(below * (1 - g) - eta * raised, 0.0)
-    )
-    above = np.where(np.asarray(hi == -INF, dtype=np.bool_), 0.0, above * (1 + g) + eta * raised)
-    if np.any(zero):
-        known = N.E.function("exp", lo, hi)  # 1, or e^-shift where nothing is subtracted
-        below, above = np.where(zero, known[0], below), np.where(zero, known[1], above)
-    above = np.where(above > N.f.max, INF, above)
-    below = np.where(below > N.f.max, N.f.max, below)
+    below, above = np.maximum(below * (1 - g) - eta * raised, 0.0), above * (1 + g) + eta * raised
+    is_far = (lo < -most - slop) | (argument_lo < -most - slop)
+    below = _put(0.0, is_far, below)
+    above = _put(0.0, is_nothing, above)
+    if np.any(zero):  # few are: 1, or e^-shift where nothing is subtracted
+        at = np.broadcast_to(zero, below.shape)
+        below[at], above[at] = N.E.function("exp", *(np.broadcast_to(end, at.shape)[at] for end in (lo, hi)))
+    above = _put(INF, above > N.f.max, above)
+    below = _put(N.f.max, below > N.f.max, below)
     empty = np.asarray(lo > hi, dtype=np.bool_)
-    return np.where(empty, INF, below), np.where(empty, -INF, above)
+    return _put(INF, empty, below), _put(-INF, empty, above)
+
+
+def _put(value: float, where: Reals, other: Reals) -> Reals:
+    """A value in some places."""
+    return np.where(where, value, other) if np.any(where) else np.asarray(other)
 
 
 def _longest(N: "Bands") -> float:
@@ -472,7 +488,7 @@ def _drift(
     k = _division(N) if N.form != "divide last" else 0.0
     cast = N.u * (1 + 2.0**-10)
     extra = (
-        N.u * (1 + 2.0**-10) * e.terms.reach
+        N.u * (1 + 2.0**-10) * e.terms.reach()
         if e.terms is not None and (N.claim.for_sum(names[0]).rescales != 0 or N.claim.for_sum(names[1]).rescales != 0)
         else None
     )

@@ -90,16 +90,19 @@ class FloatEnds:
         if name in FALLING:
             lo, hi = hi, lo
         below = apply(lo)
-        above = apply(hi) if hi is not lo else below
         e = self.dtype(8 * self.eps)
         if name in ("exp", "rsqrt", "sqrt"):
-            return below * (1 - e), above * (1 + e)
+            above = apply(hi) * (1 + e) if hi is not lo else below * (1 + e)
+            below *= 1 - e
+            return below, above
+        above = apply(hi) if hi is not lo else below
         return below * (1 - np.copysign(e, below)), above * (1 + np.copysign(e, above))
 
     def hull(self, lo: Reals, hi: Reals, form: Format) -> Pair:
         """Each end, or what it is rounded to, whichever lies further out."""
-        rounded = form.rounded(lo)
-        return np.minimum(lo, rounded), np.maximum(hi, rounded if hi is lo else form.rounded(hi))
+        below = form.rounded(lo)
+        above = np.maximum(hi, below if hi is lo else form.rounded(hi))
+        return np.minimum(lo, below, out=below), above
 
     def stored(self, lo: Reals, hi: Reals, form: Format) -> Pair:
         """What the ends are rounded to."""

@@ -19,7 +19,7 @@ class Exact:
     def __init__(
         self, sizes: Mapping[str, int], form: str = "", bits: int = 0, index: Mapping[str, Reals] | None = None
     ) -> None:
-        self.sizes, self.form, self.indices = sizes, form, index or {}
+        self.sizes, self.form, self.indices = sizes, form, {} if index is None else index
         self.slow = _mpmath(bits) if bits else None
 
     def value(self, x: Reals, *how: Any) -> Quantity:  # noqa: ANN401  operands of any kind

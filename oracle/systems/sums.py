@@ -123,7 +123,7 @@ def total(
         grown = Growth(0.0, 0.0, grown.is_cast)
     g: Any = grown.each if np.ndim(grown.each) == 0 or axis == -1 else grown.most
     if a.terms is not None and N.claim.for_sum(name).rescales != 0:
-        g = grown.each + N.u * (1 + 2.0**-10) * a.terms.reach  # every exponent of an online sum is rounded (R10)
+        g = grown.each + N.u * (1 + 2.0**-10) * a.terms.reach()  # every exponent of an online sum is rounded (R10)
     with np.errstate(all="ignore"):
         up = N.E.grow(g)
         down = 1 / up
