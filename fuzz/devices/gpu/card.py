@@ -84,6 +84,7 @@ class GpuCard:
         self._reached = cuda.pagelocked_empty(1, np.uint32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
         self._reached_at = int(self._reached.ctypes.data)  # there for the card, too: all addresses are of one space
         self._timeout, self._heard = 0.0, float("-inf")
+        self._lent: list[cuda.DeviceAllocation] = []  # kept where a call ends the context: PyCUDA cannot free it then
         self._begin: Callable[[str], None] = _unheard
         self.is_spent = False
         text = POISON_SHARED.read_text(encoding="utf-8")
@@ -259,7 +260,7 @@ class GpuCard:
         self._begun_run()
         send()
         word = one.plan.word if one.plan.host is None else one.plan.host
-        earlier = _laid(job, addresses, one.plan.word) if one.plan.after_calls else None
+        earlier = _laid(job, addresses, one.plan.word, self._lent) if one.plan.after_calls else None
         try:
             try:
                 returned = host.run(addresses, word + OUTPUT, steps, earlier, send)
@@ -273,6 +274,7 @@ class GpuCard:
             if kind is None:
                 raise DeviceError(f"the card failed in a host function of {host.job.path}: {fault}") from fault
             raise Fault(Finding(kind, f"a kernel that {host.job.entries[0]} launches: {fault}")) from fault
+        self._lent.clear()
         left = Left(self._back[: len(one.image)], returned)
         cuda.memcpy_dtoh_async(left.memory, self._base(one), self._stream)
         self._stream.synchronize()
@@ -387,14 +389,18 @@ class GpuCard:
                 )
 
 
-def _laid(job: Job, addresses: Mapping[str, int], word: int) -> Iterator[tuple[Job, Mapping[str, int]]]:
+def _laid(
+    job: Job, addresses: Mapping[str, int], word: int, lent: list[cuda.DeviceAllocation]
+) -> Iterator[tuple[Job, Mapping[str, int]]]:
     """Each earlier call of a job, with its arrays where they lie: in the job's own where they have its sizes."""
     shapes = [one.shape for one in job.buffers if not one.is_returned]
     for earlier in job.earlier:
         placed = [one for one in earlier.buffers if not one.is_returned]
         held: dict[str, cuda.DeviceAllocation | int] = {one.name: addresses[one.name] for one in placed}
         if [one.shape for one in placed] != shapes:
-            held = {one.name: cuda.mem_alloc(max(nbytes(one), 1)) for one in placed}
+            own = {one.name: cuda.mem_alloc(max(nbytes(one), 1)) for one in placed}
+            lent += own.values()
+            held = dict(own)
         for one in placed:
             content = initial(one)
             bits = np.resize(np.uint32(word).reshape(1).view(np.uint8), nbytes(one)) if content is None else content
