@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kfuzz.campaign.blocks import BlockEnd, Orders, TrialEnd, run_block
+from kfuzz.campaign.blocks import BlockEnd, Orders, TrialEnd, run_block, run_blocks
 from kfuzz.campaign.campaign import run_campaign
 from kfuzz.campaign.events import Event, Found, GaveUp, Tried
 from kfuzz.campaign.options import Options
@@ -106,6 +107,31 @@ class Doubles(Softmax):
 
     def tell(self, job: Job, y: np.ndarray) -> Outcome:
         return super().tell(job, y if y.shape[-1] % 3 else y * np.float32(2))
+
+
+class Asked(Softmax):
+    """Can be asked ahead; notes how many jobs it still has as each answer is taken, and hangs where it is told to."""
+
+    def __init__(self, hangs: int = 0) -> None:
+        super().__init__()
+        self.waiting: deque[Job] = deque()
+        self.left: list[tuple[str, int]] = []
+        self._hangs = hangs
+
+    def ask(self, job: Job, probe: Probe) -> None:
+        self.waiting.append(job)
+
+    def answer(self) -> Outcome:
+        job = self.waiting.popleft()
+        self.left.append((job.kernel, len(self.waiting)))
+        return self.run(job, Probe())
+
+    def forget(self) -> None:
+        self.waiting.clear()
+
+    def tell(self, job: Job, y: np.ndarray) -> Outcome:
+        hang = Outcome((), (Finding("hang", "time was up"),))
+        return hang if self.jobs == self._hangs else super().tell(job, y)
 
 
 class Missing(Softmax):
@@ -303,6 +329,34 @@ def test_a_kernel_that_hangs_is_given_up_and_the_others_go_on(scan: Kernel) -> N
     assert [discovery.defect.kind for discovery in hung.discoveries] == ["hang"]
     assert other.progress.trials == 40
     assert result.stop_reason == "no kernel can go on"
+
+
+def test_a_device_is_asked_beyond_the_end_of_a_block_but_not_behind_the_first_trial_of_a_kernel(scan: Kernel) -> None:
+    device, blocks = Asked(), [Block(0, 0, 6), Block(1, 0, 6), Block(0, 6, 12)]
+    ends = list(run_blocks(Orders((scan, RIGHT), 1), device, iter(blocks), {}))
+    assert [end.index for end in ends if isinstance(end, TrialEnd)] == [*range(6), *range(6), *range(6, 12)]
+    assert [end.block for end in ends if isinstance(end, BlockEnd)] == blocks
+    left = [count for _, count in device.left]
+    assert left[0] == left[6] == 0  # the first of each kernel: whether it runs at all
+    assert left[5] == 1  # and yet it is asked for before the last of the other has ended
+    assert min(left[7:-3]) > 1
+
+
+def test_a_kernel_that_is_given_up_takes_no_other_trials_with_it(scan: Kernel) -> None:
+    device, blocks = Asked(hangs=14), [Block(0, 0, 6), Block(1, 0, 6), Block(0, 6, 9), Block(1, 6, 9)]
+    ends = list(run_blocks(Orders((scan, RIGHT), 1), device, iter(blocks), {}))
+    tried = [(end.kernel, end.index) for end in ends if isinstance(end, TrialEnd)]
+    assert tried == [
+        *((0, i) for i in range(6)),
+        *((1, i) for i in range(6)),
+        (0, 6),
+        (0, 7),
+        *((1, i) for i in (6, 7, 8)),
+    ]
+    assert [(end.block, end.why) for end in ends if isinstance(end, BlockEnd)] == [
+        (blocks[0], ""), (blocks[1], ""), (blocks[2], "hang"), (blocks[3], ""),
+    ]  # fmt: skip
+    assert ("softmax/online_warp", 2) in device.left[-3:]  # asked again
 
 
 def test_a_hang_that_may_be_for_want_of_time_is_not_told(scan: Kernel) -> None:

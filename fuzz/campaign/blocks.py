@@ -92,6 +92,7 @@ Ends = Generator[End, None, None]
 class _Coming:
     """A trial that the device was asked for; or why it cannot be."""
 
+    block: Block
     index: int
     number: int
     timeout: float
@@ -100,33 +101,88 @@ class _Coming:
 
 
 def run_block(orders: Orders, device: Device, block: Block, known: dict[str, int]) -> Ends:
-    """The trials of a block, then its own end. `known`, kept up to date: elements of each bucket's smallest case.
+    """The trials of a block, then its own end. `known`, kept up to date: elements of each bucket's smallest case."""
+    return run_blocks(orders, device, iter((block,)), known)
 
-    The device is asked for a few trials ahead, once the first has shown that the kernel runs at all.
+
+def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], known: dict[str, int]) -> Ends:
+    """The same of one block after the other; None among them: the next one waits for what was begun before.
+
+    The device is asked for a few trials ahead, beyond a block's end, too: whoever waits for the last of a block before
+    the next is begun leaves the device idle meanwhile. Of a kernel that has not yet run, one shows that it does.
     """
-    coming: deque[_Coming] = deque()
-    numbers = _numbers(orders, block)
     ahead = device if isinstance(device, Ahead) else None
-    is_first, most = True, AHEAD if ahead else 1
+    upcoming = _Upcoming(orders, ahead, blocks)
     try:
-        while True:
-            while len(coming) < (1 if is_first else most) and (chosen := next(numbers, None)) is not None:
-                if isinstance(chosen, BlockEnd):
-                    yield chosen
+        while (one := upcoming.next()) is not None:
+            if isinstance(one, BlockEnd):
+                yield one
+                if one.why:
                     return
-                coming.append(_asked(orders, ahead, block, *chosen))
-            if not coming:
-                yield BlockEnd(block)
-                return
-            is_first = False
-            one = coming.popleft()
-            for end in _ended(orders, device, block, one, known, ahead.answer if ahead else _run(device, one)):
+                continue
+            for end in _ended(orders, device, one, known, ahead.answer if ahead else _run(device, one)):
                 yield end
                 if isinstance(end, BlockEnd):
-                    return
+                    upcoming.leave_out(end.block.kernel)
     finally:
         if ahead:
             ahead.forget()
+
+
+class _Upcoming:
+    """The trials to come, and each block's end behind them; the device has been asked for those that stand here."""
+
+    def __init__(self, orders: Orders, ahead: Ahead | None, blocks: Iterator[Block | None]) -> None:
+        self._orders, self._ahead, self._blocks = orders, ahead, blocks
+        self._coming: deque[_Coming | BlockEnd] = deque()
+        self._numbers: Iterator[tuple[int, int, float] | BlockEnd] = iter(())
+        self._block: Block | None = None
+        self._have_run: set[int] = set()
+
+    def next(self) -> _Coming | BlockEnd | None:
+        """What comes next; None where nothing does."""
+        while len(self._coming) < (AHEAD if self._ahead else 1) and self._may_ask() and self._ask():
+            pass
+        if not self._coming:
+            return None
+        one = self._coming.popleft()
+        if isinstance(one, _Coming):
+            self._have_run.add(one.block.kernel)
+        return one
+
+    def leave_out(self, kernel: int) -> None:
+        """Nobody wants to know more of a kernel: what was asked of others is asked again."""
+        coming = [one for one in self._coming if one.block.kernel != kernel]
+        self._coming = deque(coming)
+        if self._block is not None and self._block.kernel == kernel:
+            self._block, self._numbers = None, iter(())
+        if self._ahead:
+            self._ahead.forget()
+            for one in coming:
+                if isinstance(one, _Coming) and isinstance(one.asked, Prepared):
+                    self._ahead.ask(one.asked.job, one.asked.probe)
+
+    def _may_ask(self) -> bool:
+        """Whether more than what stands here already may be begun: not behind the first trial of a kernel."""
+        return all(one.block.kernel in self._have_run for one in self._coming)
+
+    def _ask(self) -> bool:
+        """Let one more stand here; False where there is none for now."""
+        if self._block is None:
+            self._block = next(self._blocks, None)
+            if self._block is None:
+                return False
+            self._numbers = _numbers(self._orders, self._block)
+        chosen = next(self._numbers, None)
+        if chosen is None:
+            self._coming.append(BlockEnd(self._block))
+            self._block = None
+        elif isinstance(chosen, BlockEnd):
+            self._coming.append(chosen)
+            self._block = None
+        else:
+            self._coming.append(_asked(self._orders, self._ahead, self._block, *chosen))
+        return True
 
 
 def _numbers(orders: Orders, block: Block) -> Iterator[tuple[int, int, float] | BlockEnd]:
@@ -155,10 +211,10 @@ def _asked(orders: Orders, ahead: Ahead | None, block: Block, index: int, number
         attempt = attempt_of(kernel, orders.seed, number, orders.budget)
         asked = prepared(kernel, attempt.case, attempt.tune, probe)
     except ClaimError as error:
-        return _Coming(index, number, timeout, 0.0, error)
+        return _Coming(block, index, number, timeout, 0.0, error)
     if ahead:
         ahead.ask(asked.job, probe)
-    return _Coming(index, number, timeout, time.perf_counter() - began, asked)
+    return _Coming(block, index, number, timeout, time.perf_counter() - began, asked)
 
 
 def _run(device: Device, one: _Coming) -> Callable[[], Outcome]:
@@ -170,9 +226,10 @@ def _run(device: Device, one: _Coming) -> Callable[[], Outcome]:
 
 
 def _ended(
-    orders: Orders, device: Device, block: Block, one: _Coming, known: dict[str, int], answer: Callable[[], Outcome]
+    orders: Orders, device: Device, one: _Coming, known: dict[str, int], answer: Callable[[], Outcome]
 ) -> Iterator[End]:
     """The end of a trial, and that of its block where it is the last."""
+    block = one.block
     try:
         if isinstance(one.asked, ClaimError):
             raise one.asked
@@ -189,15 +246,15 @@ def _ended(
     if hangs and one.timeout < min(orders.timeout, SURE_TIMEOUT):  # it may only have been short of time
         yield BlockEnd(block, "time")
         return
-    yield _end(one, block, orders.kernels[block.kernel], trial, known, device)
+    yield _end(one, orders.kernels[block.kernel], trial, known, device)
     if hangs:
         yield BlockEnd(block, "hang", f"trial {one.index} did not end; this kernel is not tried further")
 
 
-def _end(one: _Coming, block: Block, kernel: Kernel, trial: Trial, known: dict[str, int], device: Device) -> TrialEnd:
+def _end(one: _Coming, kernel: Kernel, trial: Trial, known: dict[str, int], device: Device) -> TrialEnd:
     fatal = next((defect.kind for defect in trial.errors if defect.finding), None) if trial.ended else None
     return TrialEnd(
-        kernel=block.kernel,
+        kernel=one.block.kernel,
         index=one.index,
         number=one.number,
         device=trial.device,

@@ -13,7 +13,7 @@ from functools import partial
 from multiprocessing.connection import wait
 from typing import Any
 
-from kfuzz.campaign.blocks import BlockEnd, End, Ends, Orders, run_block
+from kfuzz.campaign.blocks import BlockEnd, End, Ends, Orders, run_block, run_blocks
 from kfuzz.campaign.children import Child, MakeDevice, end_all
 from kfuzz.campaign.errand import Errand, Spread, errand
 from kfuzz.campaign.schedule import Block
@@ -57,10 +57,7 @@ def alone(crews: Sequence[Crew]) -> LaneEnds:
 
 def _alone(crew: Crew) -> Ends:
     with closing(crew.make_device()) as device:
-        known: dict[str, int] = {}
-        for block in crew.blocks:
-            assert block is not None, "all before it was taken"
-            yield from run_block(crew.orders, device, block, known)
+        yield from run_blocks(crew.orders, device, crew.blocks, {})
 
 
 def together(crews: Sequence[Crew]) -> LaneEnds:

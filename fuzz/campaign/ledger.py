@@ -141,6 +141,8 @@ class Ledger:
     def end(self, item: BlockEnd) -> None:
         """Note that a block has come to its end, or why to an early one."""
         progress = self.progress[item.block.kernel]
+        if progress.retired and item.block.first >= progress.next:  # it was begun before that was known
+            return
         if not item.why:
             progress.next = max(progress.next, item.block.last)  # its last trials may be another shard's
         if item.why == "claim":
