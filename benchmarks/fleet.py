@@ -30,7 +30,6 @@ from typing import Any
 from distributed import LocalCluster, Nanny, Scheduler, SpecCluster
 
 from kfuzz.campaign.campaign import run_lanes
-from kfuzz.campaign.children import THREADS
 from kfuzz.campaign.cluster import connect, spread
 from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.options import Options
@@ -38,6 +37,7 @@ from kfuzz.campaign.state import STATE
 from kfuzz.claims.kernel import KERNELS, discover
 from kfuzz.find.device import lane_of
 from kfuzz.mutating.mutate import Mutant, mutants
+from kfuzz.one_thread import NAMES
 
 SEED = "7"
 RIGHT = [kernel for kernel in discover(KERNELS) if kernel.broken is None and not kernel.front.is_python]
@@ -47,7 +47,7 @@ WARM = 30
 MOST_SECONDS = 120.0
 LOOK_SECONDS = 0.2
 OF_EACH = 40
-ONE_THREAD = dict.fromkeys(THREADS, "1")
+ONE_THREAD = dict.fromkeys(NAMES, "1")
 LOCAL: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
 
 

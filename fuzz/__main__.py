@@ -12,6 +12,7 @@ from types import FrameType
 
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED
 from kfuzz.memory import keep_freed_memory
+from kfuzz.one_thread import one_thread
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -23,7 +24,8 @@ def main() -> None:
     for one in heard:
         signal.signal(one, _leave)
     try:
-        command = importlib.import_module("kfuzz.commands.group").main
+        with one_thread():
+            command = importlib.import_module("kfuzz.commands.group").main
     except ImportError as error:
         sys.stderr.write(f"kfuzz cannot be loaded: {error}; install it anew\n")
         sys.exit(COULD_NOT)

@@ -3,14 +3,17 @@
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from kfuzz.campaign.children import THREADS, Child, end_all
+from kfuzz.campaign.children import Child, end_all
 from kfuzz.devices import Device
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.one_thread import NAMES
 
 
 def at_work(_: Device, task: str) -> Iterator[int]:
@@ -47,12 +50,28 @@ def threads(_: Device, task: str) -> Iterator[tuple[int, str | None]]:
 def test_a_process_multiplies_in_one_thread_unless_its_user_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     said = min(3, os.cpu_count() or 1)
     for words, wanted in ((None, (1, None)), (str(said), (said, str(said)))):
-        for name in THREADS:
+        for name in NAMES:
             monkeypatch.delenv(name, raising=False)
             if words is not None:
                 monkeypatch.setenv(name, words)
         hand = Child[str, tuple[int, str | None]](CpuDevice, threads)
-        hand.send(THREADS[0])
+        hand.send(NAMES[0])
         assert hand.receive() == wanted
-        assert os.environ.get(THREADS[0]) == words
+        assert os.environ.get(NAMES[0]) == words
         hand.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("said", "wanted"), [(None, 1), ("2", min(2, os.cpu_count() or 1))])
+def test_the_program_itself_multiplies_in_one_thread_unless_its_user_says_how_many(
+    said: str | None, wanted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+        if said is not None:
+            monkeypatch.setenv(name, said)
+    counted = "print(len(list(Path('/proc/self/task').iterdir())), os.environ.get('OMP_NUM_THREADS'))"
+    script = "import atexit, os, sys\nfrom pathlib import Path\nfrom kfuzz.__main__ import main\n"
+    script += f"sys.argv = ['kfuzz', '--version']\natexit.register(lambda: {counted})\nmain()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == f"{wanted} {said}"

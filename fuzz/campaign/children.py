@@ -6,7 +6,6 @@ a job is.
 
 import contextlib
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import resource_tracker
@@ -16,15 +15,12 @@ from typing import Any, Generic, TypeVar
 
 from kfuzz.devices import ClaimError, Device, DeviceError, unexpected
 from kfuzz.memory import keep_freed_memory
+from kfuzz.one_thread import one_thread, unsay
 
 TERMINAL = (signal.SIGINT, signal.SIGHUP)
 """What a terminal sends to every process that was started from it."""
 ENDS = (*TERMINAL, signal.SIGTERM)
 JOIN_SECONDS = 2.0
-THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
-"""How many threads a product of matrices takes, which numpy's libraries read once, when they are loaded. Of ours each
-process takes one: 8 that took 16 each had a third of their processors' time for waiting in turns.
-"""
 ENDED = (EOFError, BrokenPipeError, ConnectionResetError)
 """Nobody is left at the other end, or wants more."""
 
@@ -45,14 +41,10 @@ class Child(Generic[Task, Answer]):
     def __init__(self, make_device: MakeDevice, work: Work[Task, Answer]) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        unsaid = [name for name in THREADS if name not in os.environ]
-        self.process: BaseProcess = context.Process(target=_serve, args=(theirs, unsaid))
         self._untold: tuple[MakeDevice, Work[Task, Answer]] | None = make_device, work
-        os.environ.update(dict.fromkeys(unsaid, "1"))
-        try:
+        with one_thread() as unsaid:
+            self.process: BaseProcess = context.Process(target=_serve, args=(theirs, unsaid))
             start(self.process)
-        finally:
-            _unsay(unsaid)
         theirs.close()
         self.is_busy = False
 
@@ -132,14 +124,9 @@ def stay_deaf() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
 
 
-def _unsay(names: Sequence[str]) -> None:
-    for name in names:
-        os.environ.pop(name, None)
-
-
-def _serve(pipe: Connection, unsaid: Sequence[str]) -> None:
+def _serve(pipe: Connection, unsaid: list[str]) -> None:
     """The other end of a child: jobs come in, items go out, until the pipe is closed or the caller ends it."""
-    _unsay(unsaid)  # numpy is loaded; a device's own process has as many threads as it likes
+    unsay(unsaid)  # numpy is loaded; a device's own process has as many threads as it likes
     stay_deaf()
     keep_freed_memory()
     with contextlib.suppress(*ENDED):
