@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
+from numpy.typing import NDArray
 
 from kfuzz.claims.kernel import load
 from kfuzz.commands.group import main
@@ -15,6 +17,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.devices.gpu.device import why_not
 from kfuzz.timing import protocol
 from kfuzz.timing.bench import Timed
+from kfuzz.timing.entrant import bound_at, rows_judged
 from kfuzz.timing.figures import (
     CardFigures,
     Heat,
@@ -175,6 +178,21 @@ def test_sizes_are_those_that_the_claim_holds() -> None:
 def test_only_launches_that_fit_the_size_are_tried() -> None:
     block = load(KERNELS / "softmax" / "block_in_registers.cu")
     assert {(one["threads"], one["vectors"]) for one in tunes_at(block, {"rows": 8, "cols": 16384})} == {(512, 8)}
+
+
+def test_of_rows_that_take_the_oracle_seconds_one_is_judged() -> None:
+    kernel = load(KERNELS / "softmax" / "fastest.cu")
+
+    def judged(rows: int, cols: int) -> NDArray[np.int64] | None:
+        return rows_judged(kernel, bound_at(kernel, {"rows": rows, "cols": cols}, {}).job, 7)
+
+    many, one = judged(4096, 1 << 18), judged(8, 1 << 23)
+    assert many is not None
+    assert one is not None
+    assert (many[0], many[-1], len(many)) == (0, 4095, 6)
+    assert len(one) == 1
+    with pytest.raises(ClaimError, match="no answer of so many elements is judged"):
+        judged(1, 1 << 28)
 
 
 def test_the_table_tells_rate_fraction_and_who_is_ahead() -> None:

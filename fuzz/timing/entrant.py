@@ -208,7 +208,7 @@ def inputs_of(arrays: Rotation, which: int, rows: JudgedRows) -> RoleBytes:
 def rows_judged(kernel: Kernel, job: Job, seed: int) -> JudgedRows:
     """Which rows of an answer are judged, the first and the last among them; None where it is judged whole.
 
-    ClaimError where the oracle would take too long for even one.
+    Of rows that alone take seconds, one is drawn. ClaimError where the oracle would take too long for even that.
     """
     module = find(kernel.op)
     output = next(buffer for buffer in job.buffers if kernel.arrays[buffer.name].writes)
@@ -216,13 +216,16 @@ def rows_judged(kernel: Kernel, job: Job, seed: int) -> JudgedRows:
     is_by_row = bool(getattr(module, "BY_ROW", module.VECTOR)) and len(output.shape) > 0
     input_rank = max(len(buffer.shape) for buffer in job.buffers if kernel.arrays[buffer.name].reads)
     count = output.shape[0] if is_by_row and input_rank > 1 else 1
-    if largest // max(count, 1) > LONGEST_ROW:
+    row = largest // max(count, 1)
+    if row > LONGEST_ROW:
         raise ClaimError(f"{kernel.name}: no answer of so many elements is judged, and so none is timed")
     if count == 1:
         return None
-    most = max(2, min(MOST_ROWS, MOST_JUDGED // max(1, largest // count)))
-    some = random.Random(seed).sample(range(count), min(count, most))  # noqa: S311  no secret
-    return np.array(sorted({0, count - 1, *some}), np.int64)
+    draw = random.Random(seed)  # noqa: S311  no secret
+    if row > MOST_JUDGED:
+        return np.array([draw.randrange(count)], np.int64)
+    most = max(2, min(MOST_ROWS, MOST_JUDGED // max(1, row)))
+    return np.array(sorted({0, count - 1, *draw.sample(range(count), min(count, most))}), np.int64)
 
 
 def _held(arrays: Rotation, which: int, name: str, role: str, rows: JudgedRows) -> NDArray[np.generic]:

@@ -100,6 +100,7 @@ def rivals(
             refused[LABELS[name]] = next(iter(str(error).splitlines()), type(error).__name__)
         else:
             found.append(Contestant(LABELS[name], partial(recorded, torch, function, given, stream)))
+    torch.cuda.empty_cache()  # of what was tried torch keeps the memory, and the copies need as much
     return found, refused
 
 
