@@ -44,7 +44,6 @@ QUACK = {256: ".57", 1024: ".79", 4096: ".86 to .90", 8192: ".86 to .90", 16384:
 LADDER = ("naive_block", "online_block", "online_block_vec4", "cached_block", "dispatch", "fastest")
 LONG = ((65536, 1024), (8192, 16384), (1024, 131072))
 NORMS = ((65536, 1024), (32768, 4096), (8192, 16384))
-LONG_NORMS = ((8192, 32768), (1024, 131072))
 KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = (
     ("softmax/fastest", ROWS, ALL),
     ("softmax/fastest_bf16", SIXTEEN, ALL),
@@ -53,8 +52,10 @@ KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = 
     ("transpose/tiled_vec4", ((4096, 4096), (4000, 3000)), ALL),
     ("rms_norm/block_in_registers", NORMS, ALL),
     ("layer_norm/block_in_registers", NORMS, ALL),
-    ("rms_norm/row_in_cluster", LONG_NORMS, ALL),
-    ("layer_norm/row_in_cluster", LONG_NORMS, ALL),
+    ("rms_norm/row_in_shared", ((8192, 32768),), ALL),
+    ("layer_norm/row_in_shared", ((8192, 32768),), ALL),
+    ("rms_norm/row_in_cluster", ((1024, 131072),), ALL),
+    ("layer_norm/row_in_cluster", ((1024, 131072),), ALL),
     *((f"softmax/{name}", ((32768, 4096),), ()) for name in LADDER),
 )
 """Name, sizes, rivals."""
@@ -75,11 +76,12 @@ from one card to another of its kind, but this is another card, and it was not t
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel of the page, its sizes, and its rivals."""
+    """A kernel of the page, its sizes, and its rivals; or a rung of the ladder, which has none."""
 
     name: str
     sizes: tuple[tuple[int, ...], ...]
     against: tuple[str, ...]
+    is_rung: bool
 
     def kernel(self) -> Kernel:
         """Its claim."""
@@ -94,7 +96,10 @@ def main() -> None:
     parser.add_argument("--against", default=",".join(ALL), help="which of torch,compile,triton are there")
     options = parser.parse_args()
     there = [name for name in options.against.split(",") if name]
-    every = [Entry(name, sizes, tuple(one for one in against if one in there)) for name, sizes, against in KERNELS]
+    every = [
+        Entry(name, sizes, tuple(one for one in against if one in there), not against)
+        for name, sizes, against in KERNELS
+    ]
     every = [entry for entry in every if entry.name.startswith(options.only)]
     began = monotonic()
     alone()
@@ -107,7 +112,7 @@ def main() -> None:
                 print(entry.name, reason, flush=True)
                 continue
             for one in timed(card, entry):
-                done[entry.name, len(entry.sizes) == 1] = one
+                done[entry.name, entry.is_rung] = one
                 write(options.out, done, card.peak, every)
     print(f"all is timed after {monotonic() - began:.0f} s", flush=True)
 
@@ -171,7 +176,7 @@ def write(folder: Path, done: dict[tuple[str, bool], Timed], peak: float, every:
     parts = [head, *(section(one, peak) for (_, is_rung), one in done.items() if not is_rung)]
     if ladder := [one for (_, is_rung), one in done.items() if is_rung]:
         parts.append(rungs(ladder))
-    if left := [words for entry in every if (words := left_out(entry, done.get((entry.name, len(entry.sizes) == 1))))]:
+    if left := [words for entry in every if (words := left_out(entry, done.get((entry.name, entry.is_rung))))]:
         parts.append(f"The run was ended before these were timed: {'; '.join(left)}.\n")
     (folder / "SPEED.md").write_text("\n".join(parts), encoding="utf-8")
     (folder / "speed.json").write_text(as_document(list(done.values()), card, made_with), encoding="utf-8")

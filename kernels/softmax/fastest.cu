@@ -17,7 +17,8 @@
 // is_long   = "is_wide - by_cluster"
 // blocks    = "4 + 4 * min(1, cols / 65537) + 8 * min(1, cols / 131073)"  # of a cluster
 // held      = "ceil_div(ceil_div(cols / 4, blocks), 8) * 8"  # vectors of one
-// of_held   = "ceil_div(held, 256) + 2 + 8 + ceil_log2(blocks)"
+// of_block  = "256 + 256 * min(1, cols / 131073)"  # threads
+// of_held   = "ceil_div(held, of_block) + 2 + ceil_log2(of_block) + ceil_log2(blocks)"
 // near      = "16 + 16 * min(1, cols / 129) + 32 * min(1, cols / 257) + 64 * min(1, cols / 513)"
 // is_middle = "is_large * (1 - min(1, cols / 4097))"
 // more      = "is_middle * (128 * min(1, cols / 1025) + 256 * min(1, cols / 2049))"
@@ -48,15 +49,15 @@
 // [[launch]]
 // when  = "cols <= 128"
 // entry = "softmax_lanes_a_row<float, 16, 2>"
-// grid  = "ceil_div(rows, 8)"
-// block = "128"
+// grid  = "ceil_div(rows, 4)"
+// block = "64"
 // args  = ["y", "x", "rows", "cols"]
 //
 // [[launch]]
 // when  = "cols > 128 and cols <= 256"
 // entry = "softmax_lanes_a_row<float, 32, 2>"
-// grid  = "ceil_div(rows, 4)"
-// block = "128"
+// grid  = "ceil_div(rows, 2)"
+// block = "64"
 // args  = ["y", "x", "rows", "cols"]
 //
 // [[launch]]
@@ -164,10 +165,10 @@
 //
 // [[launch]]
 // when    = "by_cluster == 1 and cols > 131072"
-// entry   = "softmax_row_in_cluster<16, 256>"
+// entry   = "softmax_row_in_cluster<16, 512>"
 // grid    = "16 * rows"
 // cluster = 16
-// block   = "256"
+// block   = "512"
 // shared  = "16 * held"
 // args    = ["y", "x", "held", "cols"]
 //

@@ -11,14 +11,15 @@
 // align  = 4
 //
 // [let]
-// is_long = "min(1, cols / 114689)"
-// near    = "16 + 48 * min(1, cols / 257) + 64 * min(1, cols / 1025)"
-// workers = "near + 128 * min(1, cols / 4097) + 256 * min(1, cols / 16385)"  # of a row
-// parts   = "is_long * min(ceil_div(1056, rows), ceil_div(cols, 16384))"
-// share   = "ceil_div(ceil_div(cols / 8, max(parts, 1)), 8) * 8"
-// of_part = "9 + ceil_div(share, 2048) + 9"
-// joining = "ceil_div(parts, 32) - 1 + ceil_log2(max(1, min(parts, 32)))"
-// of_row  = "2 * ceil_div(cols, 8 * workers) + 2 + ceil_log2(min(workers, min(cols, max(38, cols / 8))))"
+// is_large = "min(1, rows * cols / 8388609)"  # x and y together do not fit into the second-level cache
+// is_long  = "min(1, cols / 114689)"
+// near     = "16 + 48 * min(1, cols / 257) + 64 * min(1, cols / 1025)"
+// workers  = "near + 128 * min(1, cols / 4097) + 256 * min(1, cols / 16385)"  # of a row
+// parts    = "is_long * min(ceil_div(1056, rows), ceil_div(cols, 16384))"
+// share    = "ceil_div(ceil_div(cols / 8, max(parts, 1)), 8) * 8"
+// of_part  = "9 + ceil_div(share, 2048) + 9"
+// joining  = "ceil_div(parts, 32) - 1 + ceil_log2(max(1, min(parts, 32)))"
+// of_row   = "2 * ceil_div(cols, 8 * workers) + 2 + ceil_log2(min(workers, min(cols, max(38, cols / 8))))"
 //
 // [arrays]
 // x      = "f16[rows, cols] -> x"
@@ -38,35 +39,70 @@
 // pos_inf = "row"
 //
 // [[launch]]
-// when  = "cols <= 256"
-// entry = "softmax_lanes_a_row<__half, 16, 2>"
-// grid  = "ceil_div(rows, 8)"
-// block = "128"
+// when  = "cols <= 128"
+// entry = "softmax_lanes_a_row<__half, 16, 1>"
+// grid  = "ceil_div(rows, 4)"
+// block = "64"
 // args  = ["y", "x", "rows", "cols"]
 //
 // [[launch]]
-// when  = "cols > 256 and cols <= 1024"
+// when  = "cols > 128 and cols <= 256"
+// entry = "softmax_lanes_a_row<__half, 16, 2>"
+// grid  = "ceil_div(rows, 4)"
+// block = "64"
+// args  = ["y", "x", "rows", "cols"]
+//
+// [[launch]]
+// when  = "cols > 256 and cols <= 1024 and is_large == 0"
+// entry = "softmax_block_in_registers<__half, 64, 2, true>"
+// grid  = "rows"
+// block = "64"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 256 and cols <= 1024 and is_large == 1"
 // entry = "softmax_block_in_registers<__half, 64, 2>"
 // grid  = "rows"
 // block = "64"
 // args  = ["y", "x", "cols"]
 //
 // [[launch]]
-// when  = "cols > 1024 and cols <= 2048"
+// when  = "cols > 1024 and cols <= 2048 and is_large == 0"
+// entry = "softmax_block_in_registers<__half, 128, 2, true>"
+// grid  = "rows"
+// block = "128"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 1024 and cols <= 2048 and is_large == 1"
 // entry = "softmax_block_in_registers<__half, 128, 2>"
 // grid  = "rows"
 // block = "128"
 // args  = ["y", "x", "cols"]
 //
 // [[launch]]
-// when  = "cols > 2048 and cols <= 4096"
+// when  = "cols > 2048 and cols <= 4096 and is_large == 0"
+// entry = "softmax_block_in_registers<__half, 128, 4, true>"
+// grid  = "rows"
+// block = "128"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 2048 and cols <= 4096 and is_large == 1"
 // entry = "softmax_block_in_registers<__half, 128, 4>"
 // grid  = "rows"
 // block = "128"
 // args  = ["y", "x", "cols"]
 //
 // [[launch]]
-// when  = "cols > 4096 and cols <= 8192"
+// when  = "cols > 4096 and cols <= 8192 and is_large == 0"
+// entry = "softmax_block_in_registers<__half, 256, 4, true>"
+// grid  = "rows"
+// block = "256"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 4096 and cols <= 8192 and is_large == 1"
 // entry = "softmax_block_in_registers<__half, 256, 4>"
 // grid  = "rows"
 // block = "256"

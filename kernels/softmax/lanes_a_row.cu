@@ -2,7 +2,8 @@
 //
 // A warp a row leaves lanes idle where a row has fewer than 128 columns, and a block of one row has nothing to hide its
 // loads behind. Here 8 or 16 lanes hold a row of up to 256 columns in up to four float4 each, so that a warp has several
-// rows in flight. Maximum, then sum, then one reciprocal. What pads a row is -inf, whose exp is an exact 0.
+// rows in flight. Blocks are small, and so a multiprocessor takes the next one as soon as two warps have left: 1 % against
+// blocks of 128. Maximum, then sum, then one reciprocal. What pads a row is -inf, whose exp is an exact 0.
 //
 // /// kernel
 // op     = "softmax"
@@ -24,18 +25,18 @@
 //
 // [[launch]]
 // entry = "softmax_lanes_a_row<float, {lanes}, {vectors}>"
-// grid  = "ceil_div(rows, 128 / lanes)"
-// block = "128"
+// grid  = "ceil_div(rows, 64 / lanes)"
+// block = "64"
 // args  = ["y", "x", "rows", "cols"]
 // ///
 
 #include "one_at_a_time.cuh"
 
 template <class E, int LANES, int VECTORS>
-__global__ void __launch_bounds__(128) softmax_lanes_a_row(E *__restrict__ y, const E *__restrict__ x, int rows, int cols) {
+__global__ void __launch_bounds__(64) softmax_lanes_a_row(E *__restrict__ y, const E *__restrict__ x, int rows, int cols) {
     // y and x are (rows, cols); LANES a row, 2 * width - 2 or more
     constexpr int width = Vector<E>::width;
-    const unsigned int index = blockIdx.x * (128 / LANES) + threadIdx.x / LANES;  // may pass rows - 1
+    const unsigned int index = blockIdx.x * (64 / LANES) + threadIdx.x / LANES;  // may pass rows - 1
     const int lane = threadIdx.x % LANES;  // ranges [0, LANES)
     const bool is_row = index < static_cast<unsigned int>(rows);  // others have no column, and take part in the shuffles all the same
     if (!is_placed_alike(y, x)) {
