@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from planted_jobs import job_of, marked, planted
 from kfuzz.devices import Buffer, DeviceError, Job, Probe
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.processes import descendants
-from kfuzz.devices.worker import Worker
+from kfuzz.devices.worker import LATE, Patience, Worker
 
 pytestmark = pytest.mark.slow
 
@@ -256,6 +257,50 @@ def test_a_kernel_that_never_answers_is_killed() -> None:
     outcome = worker.run(ending("is_fine", y="f32[1]"), Probe(timeout=0.2))
     assert [one.kind for one in outcome.findings] == ["hang"]
     assert worker.pid is None
+
+
+WORK = """
+__global__ void works(float *y) {
+    float last = 0.0f;
+    for (int i = 0; i < 30000000; i++) {
+        last = last * 0.5f + i;
+    }
+    y[0] = last;
+}
+"""
+
+
+def test_a_worker_that_has_no_processor_is_waited_for() -> None:
+    worker, probe = Worker("kfuzz.devices.cpu.backend"), Probe(timeout=1.0)
+    job = job_of(WORK, ("works",), "works", {"y": "f32[1]"}, block=1)
+    assert worker.run(job, probe).findings == ()
+    one = {min(os.sched_getaffinity(0))}
+    spin = [sys.executable, "-c", "while True: pass"]
+    busy = [subprocess.Popen(spin, start_new_session=True) for _ in range(16)]  # of each session as much as of another
+    until = threading.Timer(6.0, lambda: [other.kill() for other in busy])
+    try:
+        assert worker.pid
+        for pid in (worker.pid, *(other.pid for other in busy)):
+            os.sched_setaffinity(pid, one)
+        until.start()
+        began = time.monotonic()
+        outcome = worker.run(job, probe)
+        took = time.monotonic() - began
+    finally:
+        until.cancel()
+        for other in busy:
+            other.kill()
+            other.wait()
+    worker.close()
+    assert outcome.findings == ()
+    assert took > 1.5 * probe.timeout, "it had a processor, and this test tests nothing"
+
+
+def test_time_that_nobody_saw_pass_does_not_count() -> None:
+    patience = Patience(os.getpid())
+    now = time.monotonic()
+    assert patience.more(now - 0.01) == 0.0
+    assert patience.more(now - 3600.0) > 3600.0 - LATE
 
 
 def test_a_backend_that_cannot_start_says_why() -> None:

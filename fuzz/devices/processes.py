@@ -34,6 +34,14 @@ def descendants(pid: int) -> list[int]:
     return found[1:]
 
 
+def waited(pid: int) -> float:
+    """Seconds for which a process could have run and had no processor; 0 where the system does not count them."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_bytes().split()[1]) * 1e-9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
 def end(pids: list[int]) -> None:
     """Kill these, each if it is still there."""
     for pid in pids:

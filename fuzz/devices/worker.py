@@ -56,6 +56,9 @@ START_TIMEOUT = 120.0
 COMPILE_TIMEOUT = 300.0
 """Seconds for what comes before a job's own time: nothing of the kernel has run yet."""
 
+LATE = 5.0
+"""Seconds behind a deadline: who is told so much later that it has passed was not running itself."""
+
 SIGNALS: dict[signal.Signals, tuple[Kind, str]] = {
     signal.SIGSEGV: ("illegal-address", "an access that the system refused"),
     signal.SIGBUS: ("illegal-address", "an access that the system refused"),
@@ -244,8 +247,12 @@ class Worker:
 
     def _await(self, process: "_Process", one: _Wanted) -> Outcome:
         deadline, part = time.monotonic() + COMPILE_TIMEOUT, "compiling"
+        patience = Patience(process.popen.pid)
         while True:
             reply = process.receive(deadline)
+            if reply is None and (more := patience.more(deadline)):
+                deadline += more
+                continue
             if reply is None or isinstance(reply, int):
                 self._is_lossy = True
                 self._lose()
@@ -278,6 +285,26 @@ def _told(one: _Wanted) -> Outcome:
         raise one.outcome
     assert one.outcome is not None
     return one.outcome
+
+
+class Patience:
+    """How much longer a process is waited for: time that it was not given is not its own.
+
+    Others may have the processor, or this process and that one were both stopped, as with the machine that they are on.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._pid, self._began, self._waited = pid, time.monotonic(), processes.waited(pid)
+
+    def more(self, deadline: float) -> float:
+        """Seconds, behind a deadline that has passed; 0 where the process had all of its time."""
+        now, waited = time.monotonic(), processes.waited(self._pid)
+        unseen, wanting = now - deadline, waited - self._waited
+        own = max(0.0, deadline - self._began)
+        self._waited = waited
+        if unseen > LATE:
+            return unseen + own
+        return wanting if wanting > own / 100 else 0.0
 
 
 class _Process:
