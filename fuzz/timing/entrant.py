@@ -28,8 +28,8 @@ NOISE = 1048573
 """Random numbers that are repeated all over an input: a prime, so that rows differ."""
 DRAWS = 8
 """So many sets differ; of hundreds the drawing alone would take seconds."""
-MOST_JUDGED = 1 << 20
-"""Elements of the answer that are judged: a second or two of the oracle's time."""
+MOST_JUDGED = 1 << 18
+"""Elements of the answer that are judged: half a second of the oracle's time."""
 MOST_ROWS = 64
 LONGEST_ROW = 1 << 24
 PACKED = 4096
