@@ -133,6 +133,7 @@ def scaling(workers: list[int], seconds: float) -> None:
 
 def cards(counts: list[int], each: int, seconds: float, device: str) -> None:
     """Trials a second on the gpu, by the number of cards; so many processes for each."""
+    os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")  # of each process, else: forty lines as it starts
 
     def cluster(count: int) -> SpecCluster:
         options = {"nthreads": 1, "resources": {"GPU": 1}}
