@@ -42,6 +42,9 @@ UNINITIALISED = re.compile(
 )
 """What g++ or clang says of a local variable that is used, whichever way the code goes, before it has a value."""
 
+NEEDS_PIC = "recompile with -fPIC"
+"""A linker's advice: of __shared__ arrays whose elements have a constructor, or variables defined elsewhere."""
+
 
 @dataclass(frozen=True)
 class Library:
@@ -115,21 +118,36 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
     before, with_host = _front(job, unit), bool(_front(job, unit))
     copies = objects(compiler, flavour, before)
     header = precompiled(compiler, flavour, chosen, before)
+    words = option_words(compiler, flavour, before_front(chosen), with_host)
     with cache.scratch() as folder:
         made, depends = folder / "made.so", folder / "made.d"
         empty = empty_files(folder, unit.missing)
 
         def compiled(front: str, what: Unit) -> subprocess.CompletedProcess[str]:
             command = [
-                *(compiler, *option_words(compiler, flavour, before_front(chosen), with_host)),
-                *("-include", front, *behind_front(chosen, folder), *INCLUDES, "-iquote", str(folder)),
-                *("-iquote", str(job.path.parent), "-idirafter", str(empty), "-MMD", "-MF", str(depends), *LINK),
+                *(compiler, *words, "-include", front, *behind_front(chosen, folder), *INCLUDES),
+                *(
+                    "-iquote",
+                    str(folder),
+                    "-iquote",
+                    str(job.path.parent),
+                    "-idirafter",
+                    str(empty),
+                    "-MMD",
+                    "-MF",
+                    str(depends),
+                    *LINK,
+                ),
                 *("-x", "c++", str(what.write(folder)), "-x", "none", *copies, "-o", str(made)),
                 *(HOST_LIBRARIES if with_host else LIBRARIES),
             ]
             return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
 
         done = compiled(str(header), unit)
+        if done.returncode and NEEDS_PIC in done.stderr:
+            words = option_words(compiler, flavour, before_front(chosen), with_host, keeps_vectors=False)
+            header = precompiled(compiler, flavour, chosen, before, keeps_vectors=False)
+            done = compiled(str(header), unit)
         if done.returncode:
             without_precompiled = done = compiled(FRONTS[before], unit)
             if not done.returncode:

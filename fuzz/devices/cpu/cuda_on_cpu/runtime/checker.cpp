@@ -238,7 +238,8 @@ void check(const Seen &s) {
     run_is_damaged();
     end_thread();
   }
-  if (shared && block.cluster && !reaches_remote(s)) return;
+  bool is_own = region == &memory_map.static_shared || region == &memory_map.dynamic_shared;
+  if (shared && !is_own && block.cluster && !reaches_remote(s)) return;
   if (region == &memory_map.buffers) {
     if (s.writes)
       expect_no_guess(s.address, s.bytes);

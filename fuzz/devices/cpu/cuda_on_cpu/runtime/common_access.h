@@ -97,21 +97,26 @@ static inline Trace trace_of_part(uint32_t me, uintptr_t pc, uint32_t bytes) {
   return {ordering.now, who_is(me, place), how_is(place, bytes)};
 }
 
+// Two threads on different bytes of a word do not meet.
+static inline bool is_no_meeting(const Trace &before, uint32_t bytes, uint32_t me, uint32_t all_before) {
+  return !(before.bytes() & bytes) || is_plainly_ordered(before, me, all_before);
+}
+
 static inline bool read_part(Cell &cell, uint32_t bytes, uint32_t me, uint32_t all_before, bool shared, uintptr_t pc) {
-  if ((cell.addressable() & cell.initialised() & bytes) != bytes || !is_plainly_ordered(cell.write, me, all_before)) return false;
+  if ((cell.addressable() & cell.initialised() & bytes) != bytes || !is_no_meeting(cell.write, bytes, me, all_before)) return false;
   if (shared && cell.write.when < all_before) return false;  // left by an earlier block
   Trace now = trace_of_part(me, pc, bytes);
-  if (!is_plainly_ordered(cell.read, me, all_before)) cell.other_read = cell.read;
+  if (cell.read.when && cell.read.thread() != me && !is_plainly_ordered(cell.read, me, all_before)) cell.other_read = cell.read;
   cell.read = joined_with(cell.read, now);
   return true;
 }
 
 static inline bool write_part(uintptr_t word, Cell &cell, uint16_t &settled, uint32_t bytes, uint32_t me, uint32_t all_before, bool shared, uintptr_t pc) {
-  if ((cell.addressable() & bytes) != bytes || !is_plainly_ordered(cell.write, me, all_before)) return false;
-  if (shared && cell.write.when < all_before) return false;
-  if (!is_plainly_ordered(cell.read, me, all_before) || !is_plainly_ordered(cell.other_read, me, all_before)) return false;
+  if ((cell.addressable() & bytes) != bytes || !is_no_meeting(cell.write, bytes, me, all_before)) return false;
+  if (!is_no_meeting(cell.read, bytes, me, all_before) || !is_no_meeting(cell.other_read, bytes, me, all_before)) return false;
+  bool stale = shared && cell.write.when < all_before;  // left by an earlier block, of which nothing is initialised here
   cell.write = joined_with(cell.write, trace_of_part(me, pc, bytes));
-  cell.set_initialised(cell.initialised() | bytes);
+  cell.set_initialised(stale ? bytes : cell.initialised() | bytes);
   settled = 0;
   unsettle(word);
   return true;

@@ -1,14 +1,14 @@
 // What g++ calls for every access of a kernel that is compiled with -fsanitize=thread,bounds,alignment: we
 // implement the sanitizers' interfaces ourselves and link neither libtsan nor libubsan. A hook is called before its
-// access is made, and may let other threads run first (yield).
+// access is made, and may let other threads run first (yield). Plain loads and stores: plain_hooks.cpp.
 #include <cstring>
 
 #include "atomic_operations.h"
 #include "block.h"
 #include "checker.h"
 #include "common_access.h"
+#include "plain_hooks.h"
 #include "report.h"
-#include "unwritten.h"
 
 using namespace cuda_on_cpu;
 
@@ -34,54 +34,6 @@ __attribute__((always_inline)) inline void aligned_access(const void *p, uint32_
   access(p, bytes, kind, pc);
 }
 
-__attribute__((noinline)) void access_after_turn(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
-  take_turn(pc, __builtin_frame_address(0));
-  looked_at(p, bytes, kind, pc);
-}
-
-// Of the host, too, whose every access comes here: it is through as soon as it is known to be the host's.
-__attribute__((noinline)) void access_out_of_turn(const void *p, uint32_t bytes, Access kind, uintptr_t pc) {
-  if (checker.active) return access_after_turn(p, bytes, kind, pc);
-  checker.until_turn = 1;
-  if (checker.watches_host) looked_at(p, bytes, kind, pc);
-}
-
-// A plain access of whole words. A misfit in the second word of two must still be told as an access of both. All that
-// is called here is called last: then nothing has to be saved on the way that is nearly always taken.
-template <uint32_t size, bool writes>
-__attribute__((noinline)) void unsettled_access(const void *p, uintptr_t pc) {
-  uintptr_t address = reinterpret_cast<uintptr_t>(p);
-  if (!writes && is_settled<size>(address)) return;
-  if (common_access<size, writes>(address, pc)) return;
-  checker_access(reinterpret_cast<uintptr_t>(p), size, writes ? Access::write : Access::read, pc);
-}
-
-template <uint32_t size, bool writes>
-inline void plain_access(const void *p, uintptr_t pc) {
-  uintptr_t address = reinterpret_cast<uintptr_t>(p);
-  if (__builtin_expect(address % size, 0)) return report_misaligned(address, size, pc);
-  if (turn_is_over()) return access_out_of_turn(p, size, writes ? Access::write : Access::read, pc);
-  checker.last_pc = pc;
-  if (memory_map.buffers.holds(address)) {
-    if (!writes && (!code_looks_itself || checker.has_turns) && is_in_unwritten_line(address)) return;
-    if (size == 4 && own_word<writes, false>(memory_map.buffers, address, pc)) return;
-  } else if (size == 4) {
-    const Region &shared = memory_map.static_shared.holds(address) ? memory_map.static_shared : memory_map.dynamic_shared;
-    if (shared.holds(address) && own_word<writes, true>(shared, address, pc)) return;
-  }
-  unsettled_access<size, writes>(p, pc);
-}
-
-template <uint32_t size, bool writes>
-inline void small_access(const void *p, uintptr_t pc) {
-  uintptr_t address = reinterpret_cast<uintptr_t>(p);
-  if (__builtin_expect(address % size, 0)) return report_misaligned(address, size, pc);
-  if (turn_is_over()) return access_out_of_turn(p, size, writes ? Access::write : Access::read, pc);
-  checker.last_pc = pc;
-  if (!writes && is_in_unwritten_line(address)) return;
-  if (!part_access<size, writes>(address, pc)) checker_access(address, size, writes ? Access::write : Access::read, pc);
-}
-
 void range(const char *p, uint64_t bytes, Access kind, uintptr_t pc) {
   constexpr uint64_t piece = 16;
   for (uint64_t i = 0; i < bytes; i += piece)
@@ -90,9 +42,15 @@ void range(const char *p, uint64_t bytes, Access kind, uintptr_t pc) {
 
 }  // namespace
 
-#define PLAIN(size, how)                                                                   \
-  CUDA_ON_CPU_API void __tsan_read##size(void *p) { how<size, false>(p, CALLER); }         \
-  CUDA_ON_CPU_API void __tsan_write##size(void *p) { how<size, true>(p, CALLER); }
+// What plain_hooks.cpp has found to be nothing usual.
+extern "C" void cuda_on_cpu_long_way_of(const void *p, uint32_t what, uintptr_t pc, const void *frame) {
+  uint32_t bytes = what & plain_bytes;
+  if (reinterpret_cast<uintptr_t>(p) % bytes) return report_misaligned(reinterpret_cast<uintptr_t>(p), bytes, pc);
+  if (what & plain_is_turn) take_turn(pc, frame);
+  looked_at(p, bytes, what & plain_writes ? Access::write : Access::read, pc);
+}
+KEEPS_VECTORS(cuda_on_cpu_long_way, cuda_on_cpu_long_way_of)
+
 #define HOOK(name, size, how, kind) \
   CUDA_ON_CPU_API void __tsan_##name##size(void *p) { how(p, size, Access::kind, CALLER); }
 #define HOOKS(size)                                                        \
@@ -102,11 +60,6 @@ void range(const char *p, uint64_t bytes, Access kind, uintptr_t pc) {
   HOOK(volatile_write, size, aligned_access, volatile_write)               \
   HOOK(unaligned_volatile_read, size, access, volatile_read)               \
   HOOK(unaligned_volatile_write, size, access, volatile_write)
-PLAIN(1, small_access)
-PLAIN(2, small_access)
-PLAIN(4, plain_access)
-PLAIN(8, plain_access)
-PLAIN(16, plain_access)
 HOOKS(1)
 HOOKS(2)
 HOOKS(4)
@@ -143,8 +96,8 @@ CUDA_ON_CPU_API void __tsan_func_entry(void *) {}
 CUDA_ON_CPU_API void __tsan_func_exit() {}
 CUDA_ON_CPU_API void __tsan_init() {}
 // Where an object keeps its virtual methods: of its constructor's store there the compiler tells by this alone.
-CUDA_ON_CPU_API void __tsan_vptr_update(void *p, void *) { plain_access<8, true>(p, CALLER); }
-CUDA_ON_CPU_API void __tsan_vptr_read(void *p) { plain_access<8, false>(p, CALLER); }
+CUDA_ON_CPU_API void __tsan_vptr_update(void *p, void *) { aligned_access(p, 8, Access::write, CALLER); }
+CUDA_ON_CPU_API void __tsan_vptr_read(void *p) { aligned_access(p, 8, Access::read, CALLER); }
 
 // From atomic.h: the atomic functions themselves are not instrumented, they announce what they touch.
 CUDA_ON_CPU_API void cuda_on_cpu_turn() {
@@ -185,10 +138,12 @@ struct TypeMismatch {
   uint8_t log_alignment, access;
 };
 
+KEEPS_VECTORS(cuda_on_cpu_out_of_bounds, __ubsan_handle_out_of_bounds)
 CUDA_ON_CPU_API void __ubsan_handle_out_of_bounds(SourceLocation *location, uint64_t index) {
   if (Finding *f = report(Kind::index_out_of_range, 0, line_of(*location))) f->detail = index;
 }
 
+KEEPS_VECTORS(cuda_on_cpu_type_mismatch, __ubsan_handle_type_mismatch_v1)
 CUDA_ON_CPU_API void __ubsan_handle_type_mismatch_v1(TypeMismatch *mismatch, uintptr_t address) {
   uint32_t alignment = 1u << mismatch->log_alignment;
   if (address % alignment) report_misaligned_at_line(address, alignment, line_of(mismatch->location));
@@ -200,6 +155,7 @@ CUDA_ON_CPU_API void cuda_on_cpu_must_be_aligned(const void *p, uint32_t alignme
   if (address % alignment) report_misaligned_at_line(address, alignment, static_cast<uint32_t>(line));
 }
 
+KEEPS_VECTORS(cuda_on_cpu_divrem_overflow, __ubsan_handle_divrem_overflow)
 CUDA_ON_CPU_API void __ubsan_handle_divrem_overflow(SourceLocation *location, uint64_t, uint64_t) {
   report(Kind::divide_error, 0, line_of(*location));
   stop_run(Status::stopped);

@@ -64,11 +64,13 @@ struct Ordering {
 extern Ordering ordering;
 
 // True only where is_ordered is, and nearly always where it is: before this interval in this block, before this launch,
-// or the same thread's. In shared memory, which dies with its block, what was before the block's start counts as well.
+// the same thread's, or before the last __syncwarp of its warp. In shared memory, which dies with its block, what was
+// before the block's start counts as well.
 static inline bool is_plainly_ordered(const Trace &before, uint32_t me, uint32_t all_before) {
-  uint32_t when = before.when;
-  return when - ordering.alone_from < ordering.alone_interval - ordering.alone_from || when < all_before ||
-         (when >= ordering.alone_interval && before.thread() == me);
+  uint32_t when = before.when, differs = before.thread() ^ me;
+  if (when - ordering.alone_from < ordering.alone_interval - ordering.alone_from || when < all_before) return true;
+  if (when < ordering.alone_interval || differs >= warp_lanes) return false;
+  return !differs || when < ordering.own->warp_start[me / warp_lanes];
 }
 
 // Is what `before` tells of ordered before an access that the current thread makes now?

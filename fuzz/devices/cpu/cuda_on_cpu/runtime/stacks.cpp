@@ -10,15 +10,14 @@
 
 namespace cuda_on_cpu {
 
-// CUDA lets a thread have 512 KB of local memory; the rest is for frames that g++ makes larger than nvcc does.
-// Pages that nobody touches cost nothing.
-constexpr size_t stack_bytes = 768 << 10, guard_bytes = 64 << 10, stride = stack_bytes + guard_bytes;
-constexpr size_t set_bytes = stride * max_threads;
+static_assert(stacks_of_set == max_threads);
+constexpr size_t guard_bytes = stack_guard_bytes, stride = stack_stride;
 
 // For the whole process, not for a kernel library: a guard makes two mappings of every stack, and Linux gives a process
 // 65,530 mappings in all. Blocks that wait for each other need more sets than one.
 constexpr int max_sets = 24;
 static char *sets[max_sets];
+uintptr_t first_stacks;
 static int set_count, sets_in_use, sets_touched;
 
 constexpr size_t most_resident = 512 << 20;  // of the whole process
@@ -37,6 +36,7 @@ static bool map_set() {
       return false;
     }
   sets[set_count++] = stacks;
+  first_stacks = reinterpret_cast<uintptr_t>(sets[0]);
   return true;
 }
 

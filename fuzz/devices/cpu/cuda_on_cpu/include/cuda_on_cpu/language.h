@@ -38,7 +38,7 @@
 // Legal wherever CUDA allows __shared__, also in templates; translate.py has taken away a `static` beside it and has
 // turned `extern __shared__ T a[];` into a pointer. With access checks, each array gets a page of no man's land.
 #ifdef CUDA_ON_CPU_CHECK
-#define __shared__ thread_local __attribute__((aligned(65536)))
+#define __shared__ thread_local __attribute__((aligned(65536), tls_model("local-dynamic")))
 #else
 #define __shared__ thread_local
 #endif

@@ -36,14 +36,44 @@ __asm__(
     ".endm\n"
     ".macro call target:vararg\n"
     ".irp size, 1, 2, 4, 8, 16\n"
-    ".ifc \"\\target\", \"*__tsan_read\\size@GOTPCREL(%rip)\"\n"
+    ".irp name, *__tsan_read\\size@GOTPCREL(%rip), __tsan_read\\size\n"
+    ".ifc \"\\target\", \"\\name\"\n"
     "cuda_on_cpu_unless_unwritten \"(\\size - 1)\", .Lseen\\@\n"
     ".if \\size == 4\n"
     "cuda_on_cpu_unless_settled .Lseen\\@\n"
     ".endif\n"
     ".endif\n"
     ".endr\n"
+    ".endr\n"
     "callq \\target\n"
     ".Lseen\\@:\n"
     ".endm\n");
+#endif
+
+// The hooks keep all vector registers (runtime/plain_hooks.h): a sum that is stored and loaded again around each read costs
+// six times the addition. What a function changes the compiler knows if it has compiled it itself and nobody can replace it
+// (hence -fPIE), so each hook has a body here, which jumps to the true one. It has to come first (no_reorder), and be what
+// the compiler itself calls: its name for __tsan_read4 is __builtin___tsan_read4.
+#ifdef CUDA_ON_CPU_HOOKS_KEEP_VECTORS
+#define CUDA_ON_CPU_KEEPING_VECTORS(symbol, name, ...)                                                               \
+  __asm__(".hidden " #symbol "\n");                                                                                  \
+  extern "C" __attribute__((no_reorder, noinline, noclone, no_sanitize("thread", "undefined"))) void __builtin_##symbol(__VA_ARGS__) { \
+    __asm__ volatile("jmp *cuda_on_cpu_" #name "@GOTPCREL(%%rip)"                                                     \
+                     :                                                                                               \
+                     :                                                                                               \
+                     : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");                 \
+  }
+CUDA_ON_CPU_KEEPING_VECTORS(__tsan_read1, read1, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__tsan_read2, read2, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__tsan_read4, read4, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__tsan_read8, read8, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__tsan_read16, read16, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__tsan_write1, write1, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__tsan_write2, write2, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__tsan_write4, write4, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__tsan_write8, write8, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__tsan_write16, write16, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__ubsan_handle_type_mismatch_v1, type_mismatch, void *, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__ubsan_handle_out_of_bounds, out_of_bounds, void *, void *)
+CUDA_ON_CPU_KEEPING_VECTORS(__ubsan_handle_divrem_overflow, divrem_overflow, void *, void *, void *)
 #endif

@@ -1,0 +1,75 @@
+// The hooks of plain loads and stores. On x86-64 all of this file does without vector registers (plain_hooks.h); what it calls
+// is called last, and then nothing has to be saved on the way that is nearly always taken.
+#if defined(__x86_64__) && !defined(__clang__)
+#pragma GCC target("general-regs-only")
+#endif
+#include "plain_hooks.h"
+
+#include "common_access.h"
+#include "stacks.h"
+#include "unwritten.h"
+
+using namespace cuda_on_cpu;
+
+namespace {
+
+inline void long_way(const void *p, uint32_t what, uintptr_t pc) { cuda_on_cpu_long_way(p, what, pc, __builtin_frame_address(0)); }
+
+// Of the host, too, whose every access comes here: it is through as soon as it is known to be the host's.
+inline void access_out_of_turn(const void *p, uint32_t what, uintptr_t pc) {
+  if (checker.active || checker.watches_host) return long_way(p, what, pc);
+  checker.until_turn = 1;
+}
+
+// A misfit in the second word of two must still be told as an access of both.
+template <uint32_t size, bool writes>
+__attribute__((noinline)) void unsettled_access(const void *p, uintptr_t pc) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  if (is_on_first_stacks(address)) return;
+  if (!writes && is_settled<size>(address)) return;
+  if (!common_access<size, writes>(address, pc)) long_way(p, size | (writes ? plain_writes : 0), pc);
+}
+
+// Of whole words.
+template <uint32_t size, bool writes>
+inline void access_of_words(const void *p, uintptr_t pc) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  if (__builtin_expect(address % size, 0)) return long_way(p, size | (writes ? plain_writes : 0), pc);
+  if (turn_is_over()) return access_out_of_turn(p, size | (writes ? plain_writes : 0) | plain_is_turn, pc);
+  checker.last_pc = pc;
+  if (memory_map.buffers.holds(address)) {
+    if (!writes && (!code_looks_itself || checker.has_turns) && is_in_unwritten_line(address)) return;
+    if (size == 4 && own_word<writes, false>(memory_map.buffers, address, pc)) return;
+  } else if (size == 4) {
+    const Region &shared = memory_map.static_shared.holds(address) ? memory_map.static_shared : memory_map.dynamic_shared;
+    if (shared.holds(address) && own_word<writes, true>(shared, address, pc)) return;
+  }
+  unsettled_access<size, writes>(p, pc);
+}
+
+// Of a part of a word.
+template <uint32_t size, bool writes>
+inline void access_of_a_part(const void *p, uintptr_t pc) {
+  uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  if (__builtin_expect(address % size, 0)) return long_way(p, size | (writes ? plain_writes : 0), pc);
+  if (turn_is_over()) return access_out_of_turn(p, size | (writes ? plain_writes : 0) | plain_is_turn, pc);
+  checker.last_pc = pc;
+  if (!writes && is_in_unwritten_line(address)) return;
+  if (!part_access<size, writes>(address, pc) && !is_on_first_stacks(address)) long_way(p, size | (writes ? plain_writes : 0), pc);
+}
+
+}  // namespace
+
+#define CALLER reinterpret_cast<uintptr_t>(__builtin_return_address(0))
+// By the name that the compiler calls it by, and by one that the header in front of a kernel calls it by.
+#define HOOK(name, size, how, writes)                                                      \
+  CUDA_ON_CPU_API void __tsan_##name##size(void *p) { how<size, writes>(p, CALLER); }      \
+  CUDA_ON_CPU_API __attribute__((alias("__tsan_" #name #size))) void cuda_on_cpu_##name##size(void *p);
+#define HOOKS(size, how)       \
+  HOOK(read, size, how, false) \
+  HOOK(write, size, how, true)
+HOOKS(1, access_of_a_part)
+HOOKS(2, access_of_a_part)
+HOOKS(4, access_of_words)
+HOOKS(8, access_of_words)
+HOOKS(16, access_of_words)
