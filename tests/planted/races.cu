@@ -94,6 +94,26 @@ __global__ void all_write_the_same(const float *x, float *y) {
     y[0] = x[0];  // RACE-SAME
 }
 
+template <class T>
+__device__ T sum_of_lanes(T value) {
+    for (int mask = 16; mask > 0; mask /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, mask);
+    }
+    return value;
+}
+
+__global__ void all_lanes_write_their_sum(const float *x, float *y) {
+    y[0] = sum_of_lanes(x[threadIdx.x]);
+}
+
+__global__ void all_lanes_write_their_double_sum(const float *x, double *y) {
+    y[0] = sum_of_lanes<double>(x[threadIdx.x]);
+}
+
+__global__ void all_write_another_third_word(const float *x, float4 *y) {
+    y[0] = make_float4(0.0f, 0.0f, x[threadIdx.x], 0.0f);  // RACE-THIRD
+}
+
 __global__ void never_shows(const float *x, float *y) {
     // The neighbour's value may be the old or the new one: both are positive, and no more is asked of it.
     __shared__ float s[64];

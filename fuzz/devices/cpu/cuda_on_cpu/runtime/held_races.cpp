@@ -12,10 +12,14 @@ namespace cuda_on_cpu {
 
 namespace {
 
+struct Value {
+  uint32_t words[4];  // of the widest access
+};
+
 struct Held {
   Meeting met;
   Kind kind;
-  uint64_t value;  // from before this access
+  Value value;  // from before this access
   uint64_t block, before_block;
   uint32_t owner;  // when the block had started at whose next barrier it is judged: the guesser's, or else this access's
   uint32_t when, thread;
@@ -35,13 +39,25 @@ uintptr_t guess_places[most_guess_places];
 int guess_place_count;
 bool has_told_in_step;
 
-uint64_t value_at(uintptr_t address, uint32_t bytes) {
-  uint64_t value = 0;
-  memcpy(&value, reinterpret_cast<const void *>(address), bytes < sizeof value ? bytes : sizeof value);
+Value value_at(uintptr_t address, uint32_t bytes) {
+  Value value = {};
+  memcpy(value.words, reinterpret_cast<const void *>(address), bytes < sizeof value ? bytes : sizeof value);
   return value;
 }
 
-bool has_changed(const Held &h) { return value_at(h.met.address, h.met.bytes) != h.value; }
+// A GPU makes one NaN. Here inf - inf has a sign, a NaN of an input has none, and their sum is whichever of the two came
+// first: lanes that all hold one sum would differ. (Of a double it is the upper word.)
+bool is_same(uint32_t a, uint32_t b) {
+  constexpr uint32_t sign = 1u << 31, nan = 0x7fc00000, upper_of_nan = 0x7ff80000;
+  return a == b || ((a ^ b) == sign && ((a & ~sign) == nan || (a & ~sign) == upper_of_nan));
+}
+
+bool has_changed(const Held &h) {
+  Value now = value_at(h.met.address, h.met.bytes);
+  for (int i = 0; i < 4; i++)
+    if (!is_same(now.words[i], h.value.words[i])) return true;
+  return false;
+}
 
 // Nobody has written there since.
 bool is_last_write(const Held &h) {
@@ -170,7 +186,7 @@ void tell_race_in_step(const Meeting &m) {
   if (has_told_in_step) return;
   has_told_in_step = true;
   auto me = static_cast<uint32_t>(block.current);
-  tell(Kind::race_in_step, {m, Kind::race_in_step, 0, block.number, block.number, ordering.own_start, ordering.now, me, false, nobody});
+  tell(Kind::race_in_step, {m, Kind::race_in_step, {}, block.number, block.number, ordering.own_start, ordering.now, me, false, nobody});
 }
 
 void forgive_guesses(uintptr_t address, uint32_t bytes) {
