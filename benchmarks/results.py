@@ -162,7 +162,7 @@ def summary(report: ScoreReport, total: Figures, known: tuple[Reason, ...]) -> I
     yield "answers, bit for bit, in every run."
     yield "*Within the claim* are mutants of which every answer is one that the claim allows, as the reason shows; they"
     yield "count as not killed. So do those *out of reach*: wrong only where no trial comes, or hardly any."
-    for score in belied(report.scores.values(), known):
+    for score in belied(report.scores.values(), known) if not most else ():  # that asks for all mutants of a line
         yield f"\nA reason says that it survives, and it does not: {_changed(score)}"
     idle = idle_operators(report, known)
     for why in dict.fromkeys(idle.values()):
