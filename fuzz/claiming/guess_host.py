@@ -21,7 +21,7 @@ NOT_FORWARD = re.compile(r"backward|grad|^main$", re.IGNORECASE)
 DIMENSION = re.compile(r"dim|axis", re.IGNORECASE)
 THREADS = re.compile(r"block(?:_?(?:size|dim))?|(?:num_?|n_?)?threads?(?:_?per_?block)?|tpb", re.IGNORECASE)
 """Names that people give to the threads of a block."""
-DEFAULT = re.compile(r"\bpy\s*::\s*arg\s*\(\s*\"(\w+)\"\s*\)\s*=\s*([^,)]+)")
+DEFAULT = re.compile(r"\bpy\s*::\s*arg\s*\(\s*\"(\w+)\"\s*\)\s*=\s*((?:\([^()]*\)|[^,)])+)")
 LONGS = re.compile(r"\bdata_ptr\s*<\s*(?:u?int64_t|long(?:\s+long)?)\s*>|\bk(?:Long|Int64)\b")
 """How a text says that its tensors of integers have 64 bits, as torch's have that nobody asked for."""
 RETURNED = "result_"
@@ -52,7 +52,7 @@ def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator
     several = list(functions) if len(entries_of(source)) > 1 and "<<<" in COMMENTS_AND_STRINGS.sub(" ", source) else []
     every = [name for name in dict.fromkeys([*bound, *tensors, *several]) if not NOT_FORWARD.search(name)]
     every = every if not said.entry else [said.entry] if said.entry in functions else []
-    usual = {name: (value.strip(),) for name, value in DEFAULT.findall(source)}
+    usual = {name: (value.strip(),) for name, value in DEFAULT.findall(source) if "py::none" not in value}
     known = {**{name: value for name, value in usual.items() if not DIMENSION.fullmatch(name)}, **said.arguments}
     for name in every:
         for arrays, args in orders(roles, functions[name], known):

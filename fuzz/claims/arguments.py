@@ -32,6 +32,8 @@ C_TYPES = {
     "f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16", "i32": "int", "i64": "int64_t",
     "u32": "unsigned",
 }  # fmt: skip
+TENSOR_TYPES = {**C_TYPES, "f16": "c10::Half", "bf16": "c10::BFloat16"}
+"""The same in torch's words, which a text has that includes torch alone."""
 LONG = 8
 
 
@@ -143,15 +145,17 @@ def widths_of(written: Written, parameters: Parameters) -> dict[str, int]:
 def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays, names: tuple[str, ...]) -> Arguments:
     """The arguments for the compiler to make. An array of `args` fits any pointer, as it does where it is plain."""
     widths = widths_of(written, parameters)
+    of_tensors = written.on_host and takes_tensors(parameters)
+    types = TENSOR_TYPES if of_tensors else C_TYPES
 
     def declared(name: str) -> str:
         if name in arrays:
             is_typed = written.is_call or written.on_host
-            return f"{C_TYPES[arrays[name].element] if is_typed else 'void'} *{name}"
+            return f"{types[arrays[name].element] if is_typed else 'void'} *{name}"
         return f"{'long long' if widths.get(name) == LONG else 'int'} {name}"
 
     used = uses(written.texts, (*arrays, *names))
-    if not (written.on_host and takes_tensors(parameters)):
+    if not of_tensors:
         left = (one.text.partition("=")[2].strip() for one in parameters[len(written.texts) :])
         return Arguments((*written.texts, *filter(None, left)), tuple(map(declared, used)))
     ranks = {name: len(arrays[name].shape) for name in used if name in arrays}

@@ -64,7 +64,7 @@ def additions(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) 
 
 
 def _wanted(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[str, int]] | None:
-    if what == "overflow":  # for kernels that are tried beyond 2^31 elements this is never asked
+    if what == "overflow" or not kernel.axes:  # asked of nothing tried beyond 2^31 elements; or all sizes are fixed
         return None
     if what == "columns":
         return _long_rows(kernel, choose)
