@@ -7,7 +7,8 @@ that is kept is taken, as in `kfuzz claim`. So nothing is accused of what was gu
 import shlex
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from kfuzz.claiming.guess import check_op, guessed
@@ -16,9 +17,12 @@ from kfuzz.claiming.guess_host import RETURNED, FunctionWords, entries_for, host
 from kfuzz.claims import front_matter
 from kfuzz.claims.front_matter import is_python_file, shown_path
 from kfuzz.claims.kernel import Kernel, load, read
+from kfuzz.claims.python_text import read_text
 from kfuzz.claims.references import OP
 from kfuzz.claims.roles import roles_of
 from kfuzz.devices import ClaimError
+from kfuzz.devices.cuda_in_python import built_in, cuda_of, functions_in, has_cuda
+from kfuzz.installation import install_line
 
 SAID_IN_A_FILE = ("op", "entry", "home", "arguments", "accuracy", "values")
 """Keys of a claim for many files, each of which has its own function and arrays."""
@@ -64,12 +68,38 @@ def kernel_with(path: Path, unclaimed: Unclaimed) -> Kernel:
         return read(front_matter.beside(path, source, claim_by_reference(said) + toml, unclaimed.words))
     check_op(shown_path(path), op)
     check_home(op, said)
-    if is_python:
+    if is_python and not means_cuda(path, source, said):
         claim = claim_for_python(path, source, op, said)
     else:
+        if is_python:
+            said = replace(said, entry=said.entry or only_function(source, shown_path(path)))
+            source = cuda_of(source, shown_path(path), said.entry)
         check_entry(path, source, op, said)
         claim = claim_for(path, source, op, said)
     return read(front_matter.beside(path, source, claim + toml, unclaimed.words))
+
+
+def means_cuda(path: Path, source: str, said: FunctionWords) -> bool:
+    """Whether the CUDA in a Python file's strings is meant: by the function that is named, or since no torch is there.
+
+    Where it is, what is called is the Python around it.
+    """
+    if not has_cuda(source):
+        return False
+    if said.entry:
+        return said.entry not in read_text(source).names
+    if find_spec("torch") is not None:
+        return False
+    try:
+        return bool(built_in(source, shown_path(path)))
+    except ClaimError as error:
+        raise ClaimError(f"{error}; with torch the file is run: {install_line('torch')}") from None
+
+
+def only_function(source: str, where: str) -> str:
+    """The function that load_inline is asked for, where that is one; a name that the CUDA in the file tells, else."""
+    names = functions_in(source, where)
+    return names[0] if len(names) == 1 else ""
 
 
 def kernel_named(target: str, unclaimed: Unclaimed | None) -> Kernel:

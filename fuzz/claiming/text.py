@@ -25,14 +25,14 @@ def with_tables(kernel: Kernel, tables: Tables) -> Kernel:
     lines = kernel.source.split("\n")
     first = kernel.front.first - 1
     after = first + kernel.front.toml.count("\n") + 1
-    mark = comment_of(kernel.path)
+    mark = comment_of(kernel.path, kernel.source)
     made = [*lines[:first], commented(toml_with(kernel.front.toml, tables), mark), *lines[after:]]
     return read(front_matter.parse(kernel.path, "\n".join(made)))
 
 
 def claim_of(kernel: Kernel) -> str:
     """The front matter as it stands in the file, fences and all."""
-    return with_claim(kernel.path, kernel.front.toml)
+    return with_claim(comment_of(kernel.path), kernel.front.toml)
 
 
 def toml_with(toml: str, tables: Tables) -> str:

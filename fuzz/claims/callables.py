@@ -27,14 +27,12 @@ DIMENSION = ("dim", "axis")
 """Parameters for which along the last dimension is meant."""
 OUTPUT = ("out", "output", "y", "o", "dst", "result", "res")
 """Parameters that are an output which is handed over."""
-NOT_OF_PYTHON = ("launch", "host", "warp_synchronous")
 
 
 def completed(front: FrontMatter, roles: Roles) -> FrontMatter:
     """The claim with its axes and arrays: where it has none, the op's own dimensions and roles, in f32."""
-    for key in NOT_OF_PYTHON:
-        if key in front.values:
-            raise front.error((key,), "this is of a .cu file; a Python file says which function is called by [call]")
+    if "warp_synchronous" in front.values:
+        raise front.error(("warp_synchronous",), "this is of CUDA; [call] is of a Python function")
     values = dict(front.values)
     if "arrays" not in values:
         values["arrays"] = arrays_of(roles)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kfuzz.devices import ClaimError
+from kfuzz.devices.cuda_in_python import END, cuda_of
 from kfuzz.printable import one_line
 
 OPENS = "// /// kernel"
@@ -29,6 +30,8 @@ MOST_LINES, MOST_LETTERS = 400, 1 << 16
 MOST_BYTES = 16 << 20
 MOST_DOTS = 8
 """In a key; a claim's own have two. What TOML makes of a key grows with the square of its parts."""
+OF_CUDA = ("host", "launch")
+"""Tables that claim a function of CUDA; in a Python file, of the CUDA in its strings."""
 OPAQUE = re.compile(r'''"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*''', re.DOTALL)
 """Strings and comments."""
 DOTTED = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){{{MOST_DOTS + 1}}}")
@@ -42,6 +45,7 @@ KeyPath = tuple[str | int, ...]
 class FrontMatter:
     """A kernel file in its parts: `values` is the parsed TOML, `first` the line on which it starts.
 
+    `source` is what the claim is about: of a Python file all of it, or the CUDA in its strings, each line in its place.
     `said`: the words of a command that the claim comes of, where it does not stand in the file.
     """
 
@@ -55,13 +59,14 @@ class FrontMatter:
 
     @property
     def is_python(self) -> bool:
-        """Whether it is a file of Python callables."""
-        return is_python_file(self.path)
+        """Whether it is a file of Python callables; one whose CUDA is claimed is none."""
+        return is_python_file(self.path) and not any(key in self.values for key in OF_CUDA)
 
     @property
     def whole(self) -> str:
         """The file's text with the claim on top, wherever that comes from."""
-        return self.source if not self.said else f"{with_claim(self.path, self.toml)}\n{self.source}"
+        mark = "#" if self.is_python else "//"
+        return self.source if not self.said else f"{with_claim(mark, self.toml)}\n{self.source}"
 
     def error(self, key: KeyPath, found: str) -> ClaimError:
         """One line: file, line, key = value, what was found and what is allowed."""
@@ -83,14 +88,13 @@ def is_python_file(path: Path) -> bool:
     return path.suffix == PYTHON or ":" in path.name
 
 
-def comment_of(path: Path) -> str:
-    """What begins a comment in a kernel file."""
-    return "#" if is_python_file(path) else "//"
+def comment_of(path: Path, source: str = "") -> str:
+    """What begins a comment in a kernel file, or in the CUDA that was taken out of one."""
+    return "#" if is_python_file(path) and not source.rstrip().endswith(END) else "//"
 
 
-def with_claim(path: Path, toml: str) -> str:
-    """A claim as it stands on top of a file."""
-    mark = comment_of(path)
+def with_claim(mark: str, toml: str) -> str:
+    """A claim as it stands on top of a file, behind what begins a comment there."""
     lines = [f"{mark} {line}".rstrip() for line in toml.split("\n")]
     return "\n".join([f"{mark} /// kernel", *lines, f"{mark} ///"])
 
@@ -118,15 +122,24 @@ def text_of(path: Path) -> str:
 def beside(path: Path, source: str, toml: str, said: str) -> FrontMatter:
     """A kernel file whose claim does not stand in it."""
     try:
-        return FrontMatter(path, source, "", 1, toml, tomllib.loads(toml), said)
+        values = tomllib.loads(toml)
     except (ValueError, RecursionError) as error:
         raise ClaimError(f"{said}: broken TOML: {message_of(error)}") from None
+    return FrontMatter(path, claimed_text(path, source, values), "", 1, toml, values, said)
+
+
+def claimed_text(path: Path, source: str, values: Mapping[str, object], claim: tuple[int, int] | None = None) -> str:
+    """What of a file a claim is about: all, or the CUDA in a Python file's strings, with the lines of the claim."""
+    if not is_python_file(path) or not any(key in values for key in OF_CUDA):
+        return source
+    entry = lookup(values, ("host", "entry")) or lookup(values, ("launch", 0, "entry"))
+    return cuda_of(source, shown_path(path), entry if isinstance(entry, str) else "", claim)
 
 
 @lru_cache(maxsize=1024)
 def parse(path: Path, source: str) -> FrontMatter:
     """Take the text of a kernel file apart."""
-    where, mark = shown_path(path), comment_of(path)
+    where, mark = shown_path(path), comment_of(path, source)
     opens, closes = f"{mark} /// kernel", f"{mark} ///"
     marks = {"//": "slashes, not in /* */", "#": "#"}[mark]
     plain = f"a claim stands in {mark} comments, with one space after the {marks}"
@@ -169,6 +182,7 @@ def parse(path: Path, source: str) -> FrontMatter:
         raise ClaimError(f"{where}:{start}: keys and lists nested more than {MOST_DEPTH} deep; no claim needs so many")
     above = (line.removeprefix(mark).removeprefix(" ") for line in lines[: start - 1] if line.startswith(mark))
     prose = "\n".join(above).strip()
+    source = claimed_text(path, source, values, (start, end + 1))
     return FrontMatter(path, source, prose, start + 1, toml, values)
 
 

@@ -7,11 +7,12 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 
 import numpy as np
 
 from kfuzz.devices.cuda_text import blanked, split_commas
+from kfuzz.devices.python_strings import device_code_in
 from kfuzz.oracle.rounding import FAST_EXPF, U
 from kfuzz.printable import one_line
 
@@ -38,6 +39,7 @@ E_TO_SIX_DIGITS = re.compile(r"2\.7182[78]")
 """What decimals of e begin with that say it to the six digits that every float32 holds."""
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 FAST_MATH = re.compile(r"\bnvcc\b[^\n]*\s--?use_fast_math\b")
+FAST_MATH_ASKED = re.compile(r"""["']--?use_fast_math["']""")
 ATOMIC_ADD = re.compile(r"\b(?:gpuA|a)tomicAdd(?:_block|_system|NoReturn)?\s*(?=\()")
 PYTHON_ATOMIC = re.compile(r"\b(?:atomic_add|atomic\.add|(?:scatter|index)_add_?|index_put_?|atomicAdd)\b")
 TENSOR_SUMS = re.compile(
@@ -66,9 +68,9 @@ def said_in(source: str, is_python: bool = False, seldom: Collection[str] = ()) 
 
     `seldom`: functions that the op's usual forms do not call; a text that does may mean any form.
     """
-    lines = source.split("\n")
     found: dict[str, Said] = {}
     told = chain(facts_of_python(source) if is_python else facts(source), unusual_calls(source, seldom))
+    lines = source.split("\n")
     for at, key, value in sorted(told, key=lambda fact: fact[0]):
         number = source.count("\n", 0, at)
         text = " ".join(lines[number].split())
@@ -125,6 +127,13 @@ def facts_of_python(source: str) -> Iterator[tuple[int, str, str]]:
     """What Python says, or CUDA in its strings: where floats are added up by atomics, in global memory on a card."""
     for word in PYTHON_ATOMIC.finditer(source):
         yield word.start(), "atomics", "global"
+    for word in FAST_MATH_ASKED.finditer(source):
+        yield word.start(), "flags", "-use_fast_math"
+    cuda = device_code_in(source)
+    begins = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
+    for at, key, value in facts(cuda):
+        if key != "atomics":  # as above, by the word alone
+            yield begins[min(cuda.count("\n", 0, at), len(begins) - 2)], key, value
 
 
 def unusual_calls(source: str, functions: Collection[str]) -> Iterator[tuple[int, str, str]]:

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import click
 
-from kfuzz.claiming.guess import check_op, guessed, op_of
-from kfuzz.claiming.guess_call import claim_for_python
-from kfuzz.claiming.guess_host import NOTHING
+from kfuzz.claiming.guess import guessed, op_of
+from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claiming.keep import proposed
 from kfuzz.claiming.text import claim_of
-from kfuzz.claims.front_matter import is_python_file, parse, shown_path, text_of, with_claim
-from kfuzz.claims.kernel import Kernel, load, read
+from kfuzz.claims.front_matter import is_python_file, shown_path, text_of
+from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.options import console
 from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import FOUND
@@ -59,12 +58,11 @@ def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed:
 
 
 def unclaimed(path: Path, op: str | None) -> Kernel:
-    """A file without a claim: a callable's is made of its op and its text, a kernel's is guessed and tried."""
+    """A file without a claim: of Python it is made of its op and its text, a kernel's is guessed and tried."""
     source = text_of(path)
     if not is_python_file(path):
         return guessed(path, source, op)
     chosen = op or op_of(path.stem, source)
     if chosen is None:
         raise ClaimError(f"{shown_path(path)}: say what it computes: --op softmax")
-    check_op(shown_path(path), chosen)
-    return read(parse(path, f"{with_claim(path, claim_for_python(path, source, chosen, NOTHING))}\n{source}"))
+    return kernel_with(path, Unclaimed(chosen))

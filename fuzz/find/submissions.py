@@ -41,7 +41,7 @@ def unpacked(path: Path) -> Path:
         raise TargetError(f"{path}: its entry point {file} is no Python file of its own")
     if outside := [name for name in sources if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts]:
         raise TargetError(f"{path}: a source lies outside of its folder: {outside[0]}")
-    texts = {**sources, file: f"{with_claim(Path(file), claim)}\n{sources[file]}"}
+    texts = {**sources, file: f"{with_claim('#', claim)}\n{sources[file]}"}
     texts[str(PurePosixPath(file).with_name(REFERENCE))] = f"{reference}\n\nreference = run\n"
     folder = cache.folder() / FOLDER / cache.key(str(path.resolve()))[:16]
     for name, text in texts.items():
