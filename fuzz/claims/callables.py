@@ -12,7 +12,7 @@ from kfuzz.claims import expression
 from kfuzz.claims.arguments import ClaimedArrays, text_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup, shown_path
 from kfuzz.claims.launches import Launch
-from kfuzz.claims.python_text import PythonFunction, PythonText, read_text
+from kfuzz.claims.python_text import SUBMITTED_END, PythonFunction, PythonText, read_text
 from kfuzz.claims.reading import check_keys, read_word, table
 from kfuzz.claims.roles import Roles
 from kfuzz.devices import ArrayLibrary, ClaimError, PythonCall, names_together
@@ -21,7 +21,6 @@ KEYS = ("entry", "args", "given", "returns", "library", "strides", "stream", "ho
 KEY: KeyPath = ("call",)
 USUAL = ("ModelNew", "forward", "custom_kernel", "run", "Model")
 """What the function is called where a file has several; of a class it is `forward` of one object."""
-USUAL_END = "_kernel_impl"
 LONGEST = "1..65536"
 DIMENSION = ("dim", "axis")
 """Parameters for which along the last dimension is meant."""
@@ -104,7 +103,7 @@ def read_entry(front: FrontMatter, text: PythonText) -> str:
     if said is None:
         public = text.public
         usual = [name for name in USUAL if name in (*public, *text.assigned)]
-        usual = usual or [name for name in text.functions if name.endswith(USUAL_END)]
+        usual = usual or [name for name in text.functions if name.endswith(SUBMITTED_END)]
         if len(public) == 1 or usual:
             return (*usual, *public)[0]
         many = f"it has {', '.join(public)}" if public else "it has no public function"

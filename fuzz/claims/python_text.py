@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kfuzz.devices import ArrayLibrary
+from kfuzz.devices.cuda_in_python import has_cuda
 
 LIBRARIES: dict[str, ArrayLibrary] = {
     "torch": "torch",
@@ -26,6 +27,10 @@ OF_A_BENCHMARK = ("get_inputs", "get_init_inputs", "generate_input", "check_impl
 """Functions beside a submission that are not what it submits."""
 MODEL = "Model"
 """How classes begin whose `forward` is what counts: Model, and ModelNew, as submissions to KernelBench have them."""
+
+
+SUBMITTED, SUBMITTED_END = ("ModelNew", "custom_kernel"), "_kernel_impl"
+"""What a submission is called, by KernelBench, GPU MODE and BackendBench."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,13 @@ def read_text(source: str) -> PythonText:
     )
     packages = tuple(dict.fromkeys(imported(tree)))
     return PythonText(functions, frozenset(defined(tree)), packages, assigned=assigned)
+
+
+def is_submission(source: str) -> bool:
+    """Whether a file has what a benchmark asks for, or hands CUDA to load_inline."""
+    text = read_text(source)
+    asked = any(name in SUBMITTED or name.endswith(SUBMITTED_END) for name in (*text.functions, *text.assigned))
+    return asked or has_cuda(source)
 
 
 def function_of(node: ast.FunctionDef) -> PythonFunction:

@@ -139,7 +139,7 @@ UNCLAIMED = (
 def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) -> Kernels:
     """The kernels that the targets stand for, each once; ClaimError where none of the files can be used.
 
-    Where something is said of files without a claim, a folder stands for all its .cu files.
+    Where something is said of files without a claim, a folder stands for all its .cu files and submissions in Python.
     """
     folders = {target: sources_below(Path(target)) for target in targets if unclaimed and Path(target).is_dir()}
     modules = [target for target in targets if is_callable(target) and not Path(target).exists()]

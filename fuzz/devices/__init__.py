@@ -183,6 +183,8 @@ class Probe:
     watch: tuple[str, int] | None = None
     sanitize: bool = False
     fatal: tuple[Kind, ...] = ()
+    returned: bool = False
+    """What a function of tensors returns is all that is asked: it runs once."""
     is_second: bool = False
     """It is to confirm what has ended a process: nothing but the case itself is run in this one."""
 
@@ -237,6 +239,8 @@ class Outcome:
     stored: tuple[str, int] | None = None
     refusal: str = ""
     ended: bool = False
+    returned: tuple[tuple[str, tuple[int, ...]], ...] | None = None
+    """Where that was asked: element and shape of each array that a function returns; None where it did not."""
 
 
 class ClaimError(Exception):

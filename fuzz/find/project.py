@@ -13,6 +13,7 @@ from kfuzz.cases.case import Record
 from kfuzz.claims import front_matter
 from kfuzz.claims.front_matter import MOST_BYTES
 from kfuzz.claims.kernel import Kernel, kernel_files, load, name_of
+from kfuzz.claims.python_text import is_submission
 from kfuzz.devices import ClaimError
 
 ENDINGS = (".cu", ".py")
@@ -68,8 +69,16 @@ def files_below(folder: Path) -> tuple[Path, ...]:
 
 
 def sources_below(folder: Path) -> tuple[Path, ...]:
-    """Every .cu file below the folder, with a claim or without."""
-    return tuple(sorted(sources(folder, (".cu",))))
+    """Every .cu file below the folder, with a claim or without, and every .py file that has one or is a submission."""
+    return tuple(path for path in sorted(sources(folder, ENDINGS)) if path.suffix == ".cu" or is_answer(path))
+
+
+def is_answer(path: Path) -> bool:
+    """Whether a Python file has a claim, or is told to be a submission by its shape."""
+    try:
+        return has_claim(path) or is_submission(front_matter.text_of(path))
+    except ClaimError:
+        return False
 
 
 def has_claim(path: Path) -> bool:

@@ -103,6 +103,7 @@ class LaidOut:
         self._steps = (RawStep * max(1, len(steps)))(*steps)
         self._findings = (RawFinding * FINDING_CAPACITY)()
         self._left: dict[str, NDArray[np.generic]] = {}
+        self._is_asked = False
         library = program.loaded.library
         self._run = RawRun(
             watched_buffer=-1,
@@ -200,11 +201,15 @@ class LaidOut:
         took = time.process_time() - began
         seen = [one for one in self._findings[: raw.finding_count] if one.step >= raw.first_counted]
         found = sights(seen, job, program.loaded.library, program.lines, raw) if seen else []
-        if raw.status == FINISHED:
+        if raw.status == FINISHED and not self._is_asked:
             found += self._misfits()
         if manner.after_calls:
             found = [one if one.finding.kind == "stateful" else told_as_later(one) for one in found]
-        fits = raw.status == FINISHED and not job.blocks and all(one.finding.kind != "wrong-shape" for one in found)
+        fits = (
+            raw.status == FINISHED
+            and not (job.blocks or self._is_asked)
+            and all(one.finding.kind != "wrong-shape" for one in found)
+        )
         run = Run(manner.label(), self._outputs(), took) if fits else None
         printed = (raw.printed or b"").decode(errors="replace")
         refusal = (raw.refusal or b"").decode(errors="replace")
@@ -271,6 +276,14 @@ class LaidOut:
             outputs[buffer.name] = array
         return outputs
 
+    def returned(self, runtime: Runtime, seconds: float) -> Outcome:
+        """What a function of tensors returns, in a run of its own."""
+        self._is_asked = True
+        if self.run(runtime, Manner(FORWARD, POISONS[0]), seconds).status != FINISHED:
+            return Outcome()
+        given = self._given[: self._run.given_count]
+        return Outcome(returned=tuple((element_of(raw), tuple(raw.sizes[: raw.rank])) for raw in given))
+
     def _misfits(self) -> Iterator[Sight]:
         """What a host function returned that is no array of the claim's."""
         given = self._given[: self._run.given_count]
@@ -279,11 +292,16 @@ class LaidOut:
             raise ClaimError(f"{self.job.path}: it returns {len(given)} tensors; the claim wants {wanted}")
         for buffer, raw in zip(self._returned, given, strict=True):
             sizes = tuple(raw.sizes[: raw.rank])
-            element = ELEMENTS.get(raw.type, f"type {raw.type} of torch")
+            element = element_of(raw)
             if element != buffer.element or math.prod(sizes) != math.prod(buffer.answer):
                 wanted = f"{buffer.element}[{', '.join(map(str, buffer.answer))}]"
                 message = f"{buffer.name} is returned as {element}[{', '.join(map(str, sizes))}], not {wanted}"
                 yield Sight(Finding("wrong-shape", message, array=buffer.name), None, True)
+
+
+def element_of(raw: RawGiven) -> str:
+    """The elements of a returned array."""
+    return ELEMENTS.get(raw.type, f"type {raw.type} of torch")
 
 
 def told_as_later(sight: Sight) -> Sight:
@@ -349,6 +367,8 @@ class CpuBackend:
             begin("running")
             if job.blocks:
                 return bound[flavour].overflowed(self._runtime, probe.timeout)
+            if probe.returned:
+                return bound[flavour].returned(self._runtime, probe.timeout)
             if probe.watch:
                 return Outcome(stored=bound["check"].stored(self._runtime, probe.watch, probe.timeout))
             outcome = examined(job, probe, run, self._waiters)

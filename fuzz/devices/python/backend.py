@@ -10,7 +10,7 @@ import os
 import resource
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from math import prod
 from types import ModuleType
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
+from kfuzz.devices.cuda_in_python import builds_cuda
 from kfuzz.devices.gpu.driver import OutOfMemory
 from kfuzz.devices.gpu.experiments import Fault, Laid, Left, examined
 from kfuzz.devices.kinds import Kind, Severity
@@ -27,6 +28,7 @@ from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.python.arena import HostArena
 from kfuzz.devices.python.calling import Caller, NamedArrays, NamedViews, RefusedError
 from kfuzz.devices.python.card import CardArena
+from kfuzz.devices.python.extensions import CALLS
 from kfuzz.devices.python.lending import lender_of
 from kfuzz.devices.python.loading import Modules
 from kfuzz.devices.python.memory import Memory, Stretch
@@ -86,11 +88,15 @@ class PythonBackend:
         lender = lender_of(call.library, memory.is_card, self._guard_all)
         if call.is_triton and not memory.is_card:
             checked_triton()  # before the file makes its kernels
-        function = self._modules.function(job, call.function)
+        extensions = torch_without_card() if not memory.is_card and builds_cuda(job.source) else None
+        with extensions.on_a_card(job.path) if extensions else nullcontext():
+            function = self._modules.function(job, call.function)
+        if extensions:
+            function = extensions.as_on_a_card(function, job.path)
         # What it returns is put where it would lie if it were handed over: the same is looked at then.
         job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
         caller = Caller(job, call, function, lender, memory)
-        bench = Bench(caller, memory, probe, begin)
+        bench, CALLS.has_seen = Bench(caller, memory, probe, begin), False
         try:
             outcome = examined(job, probe, bench)
         except RefusedError as error:
@@ -102,7 +108,7 @@ class PythonBackend:
             return Outcome(findings=(fault.finding, *caller.findings), ended=self.is_spent)
         runs = bench.with_echoes(outcome.runs)
         findings = (*caller.findings, *outcome.findings)
-        if any(run.stale for run in runs):
+        if CALLS.has_seen or any(run.stale for run in runs):
             findings = tuple(one for one in findings if one.kind not in BY_DECOYS)
         return replace(outcome, runs=runs, findings=findings)
 
@@ -112,7 +118,7 @@ class Bench:
 
     def __init__(self, caller: Caller, memory: Memory, probe: Probe, begin: Callable[[str], None]) -> None:
         self.caller, self._memory, self._begin = caller, memory, begin
-        self._seed = probe.seed
+        self._probe, self._seed = probe, probe.seed
         self._planned = 0 if probe.is_second else len(plans(caller.job, max(probe.runs, 2), probe.seed))
         self._sent = np.empty(0, np.uint8)
         self._echoes: list[str] = []
@@ -164,7 +170,11 @@ class Bench:
             }
         handed = {name: view for name, view in views.items() if name not in call.returns}
         handed |= {name: one.view for name, one in strided.items()}
-        with self.caller.lender.watched(plan.word) as allocations, self._programs(self.caller, handed, plan.word):
+        with (
+            self.caller.lender.watched(plan.word) as allocations,
+            self._programs(self.caller, handed, plan.word),
+            self._extensions(self.caller, plan.word),
+        ):
             answers = self.caller.answers(handed, self._sizes(job))
         self.caller.findings += [one for one in allocations.findings() if one.array not in self._known()]
         for name, one in strided.items():
@@ -187,6 +197,16 @@ class Bench:
         seen = {(one.kind, one.line, one.array) for one in caller.findings}
         caller.findings += [one for one in programs.findings if (one.kind, one.line, one.array) not in seen]
 
+    @contextmanager
+    def _extensions(self, caller: Caller, word: int) -> Iterator[None]:
+        """Have the accesses of CUDA looked at that the callable has built, and the cpu device runs."""
+        with CALLS.looking(self._probe, word, len(self._echoes)) as findings:
+            try:
+                yield
+            finally:
+                seen = {(one.kind, one.line, one.array) for one in caller.findings}
+                caller.findings += [one for one in findings if (one.kind, one.line, one.array) not in seen]
+
     def _before(self, job: Job, image: Bytes, memory: Stretch, views: NamedViews, number: int) -> Before | None:
         """Another input at the same addresses first, and of some trials many times; None where there is no other."""
         form = DECOYS[number % len(DECOYS)]
@@ -203,7 +223,7 @@ class Bench:
         returned: NamedArrays = {}
         try:
             for _ in range(1 + again):
-                with self._programs(quiet, handed, 0):
+                with self._programs(quiet, handed, 0), self._extensions(quiet, 0):
                     returned = quiet.answers(handed, self._sizes(job))
         except (Fault, RefusedError):
             if self._memory.is_spent:
@@ -266,6 +286,11 @@ class Bench:
         step = job.steps[0]
         names = self.caller.call.declared
         return {name: value for name, value in zip(names, step.args, strict=True) if isinstance(value, int)}
+
+
+def torch_without_card() -> ModuleType:
+    """What load_inline is where there is no GPU."""
+    return importlib.import_module("kfuzz.devices.python.libraries.torch_without_card")
 
 
 def checked_triton() -> ModuleType:

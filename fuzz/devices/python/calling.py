@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import Buffer, Finding, Job, PythonCall, names_together
+from kfuzz.devices import Buffer, ClaimError, DeviceError, Finding, Job, PythonCall, names_together
 from kfuzz.devices.gpu.experiments import Fault
 from kfuzz.devices.kinds import KINDS
+from kfuzz.devices.python.extensions import RefusedByExtensionError
 from kfuzz.devices.python.lending import Lender, ReturnedArray
 from kfuzz.devices.python.loading import line_of, words_of
 from kfuzz.devices.python.memory import LentArray, Memory
@@ -114,7 +115,7 @@ class Caller:
         args, named = arguments(self.call, {**sizes, **arrays})
         try:
             return self.function(*args, **named)
-        except (KeyboardInterrupt, MemoryError, Fault):
+        except (KeyboardInterrupt, MemoryError, Fault, ClaimError, DeviceError):
             raise
         except SystemExit as error:
             raise Fault(Finding("trap", f"the callable ends its process: {words_of(error)}", step=0)) from None
@@ -123,6 +124,8 @@ class Caller:
             if type(error).__name__ == "OutOfMemoryError":
                 raise MemoryError from None
             line = line_of(error, file)
+            if isinstance(error, RefusedByExtensionError):
+                raise RefusedError(f"line {line}: {error}") from None
             if is_of_guard_all(error):
                 raise RefusedError(f"line {line}: not under --guard-all: {words_of(error)}") from None
             if is_refusal(error, file):

@@ -14,6 +14,7 @@ import json
 import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -26,9 +27,11 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import cpp_extension
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from kfuzz.devices.cuda_in_python import builds_cuda
 from kfuzz.devices.python.aten.elementwise import POWERS
 from kfuzz.devices.python.aten.table import written
 from kfuzz.devices.python.aten.term import Arg, Term, Writer
+from kfuzz.devices.python.libraries.torch_without_card import on_a_card
 from kfuzz.devices.python.loading import SEED, executed, words_of
 
 FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
@@ -61,11 +64,14 @@ def answered(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The formula's text with what it names, and what the reference itself says of some inputs."""
     for build in ("load", "load_inline"):  # a reference needs no extension, and a submission's takes a minute to build
         setattr(cpp_extension, build, lambda *_, **__: None)
-    module = executed(Path(asked["path"]), asked["source"], 0)
+    path, source = Path(asked["path"]), asked["source"]
+    with on_a_card(path) if builds_cuda(source) else nullcontext():  # it may have its inputs there
+        module = executed(path, source, 0)
     reference, is_module = reference_of(module, asked["reference"])
     if asked["inputs"]:
         return traced(reference, is_module, asked, asked["inputs"], {})
-    inputs, fixed = inputs_of(module, reference, asked["source"])
+    with on_a_card(path) if builds_cuda(source) else nullcontext():
+        inputs, fixed = inputs_of(module, reference, source)
     try:
         return traced(reference, is_module, asked, inputs, fixed)
     except Exception:  # a weight may have a size that is not said to be one of the inputs'

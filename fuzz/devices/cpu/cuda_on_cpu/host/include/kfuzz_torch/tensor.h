@@ -185,6 +185,7 @@ class Tensor {
   Tensor squeeze() const;
   Tensor squeeze(int64_t at) const;
   Tensor expand(IntArrayRef sizes) const;
+  Tensor as_strided(IntArrayRef sizes, IntArrayRef strides) const { return {storage_, type_, sizes.vec(), strides.vec(), offset_}; }
   Tensor expand_as(const Tensor &other) const { return expand(other.sizes()); }
   Tensor narrow(int64_t along, int64_t start, int64_t length) const;
   Tensor slice(int64_t along, int64_t start, int64_t end, int64_t step = 1) const;
