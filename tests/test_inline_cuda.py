@@ -350,7 +350,7 @@ def test_a_finding_in_a_python_file_is_replayed_made_smaller_and_carried_by_a_sc
 def test_without_torch_the_cuda_is_what_is_meant() -> None:
     kernel = whole(FOLDER / "softmax_model_new.py", "softmax")
     assert kernel.front.values["host"] == {"entry": "softmax_cuda", "args": ["x"]}
-    with pytest.raises(ClaimError, match=r"row_sum_f_string\.py:7: .* an f-string: .*with torch the file is run"):
+    with pytest.raises(ClaimError, match=r"row_sum_f_string\.py:6: .* an f-string: .*with torch the file is run"):
         whole(FOLDER / "row_sum_f_string.py", "row_sum")
 
 
