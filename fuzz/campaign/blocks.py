@@ -24,8 +24,10 @@ from kfuzz.trials.trial import Prepared, Trial, judged, prepared
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
 """Seconds. A trial takes milliseconds, so what has not ended by the second is a hang, even if time is up soon."""
-AHEAD = 4
-"""Trials that a device is asked for at once: while it runs them, answers are judged and the next are planned."""
+AHEAD = 16
+"""Trials that a device is asked for at once: while it runs them, answers are judged and the next are planned. Some take
+a hundred times as long as others, there or here: with 4 of them the device had nothing to do in between.
+"""
 LARGE_SECONDS = 10.0
 """A campaign with less time left does not begin on a large case."""
 
