@@ -4,6 +4,7 @@ Knows modules; never what a callable is called with.
 """
 
 import ast
+import contextlib
 import importlib.util
 import linecache
 import os
@@ -21,6 +22,8 @@ SEED = 0
 """Before an object is made: one with weights of its own has the same as that of its reference."""
 TYPES = "task"
 """The module beside a submission to GPU MODE that names the types of its data; it does not travel with it."""
+BESIDE: list[str] = []
+"""What is in front of Python's path for the sake of the file that was looked at last."""
 
 
 class Modules:
@@ -42,6 +45,7 @@ class Modules:
                 self._made.clear()
                 self._objects.clear()
             self._made[key] = executed(job.path, job.source, len(self._made))
+        look_from(job.path)  # its functions may import, too
         found = getattr(self._made[key], name, None)
         if not callable(found):
             raise ClaimError(f"{job.path}: {name} is no function once the file is imported")
@@ -69,13 +73,20 @@ class Modules:
         return made if callable(made) else made.forward  # type: ignore[no-any-return]  # whatever it is
 
 
+def look_from(path: Path) -> None:
+    """Have found what lies beside a file and in the working folder, and no longer what lies beside another file."""
+    for folder in BESIDE:
+        with contextlib.suppress(ValueError):
+            sys.path.remove(folder)
+    BESIDE[:] = [os.getcwd(), str(path.resolve().parent)]
+    for folder in BESIDE:
+        sys.path.insert(0, folder)
+
+
 def executed(path: Path, source: str, number: int) -> ModuleType:
     """The file as a module of its own; what lies beside it, and in the working folder, can be imported."""
     full = path.resolve()
-    for folder in (os.getcwd(), str(full.parent)):
-        if folder in sys.path:
-            sys.path.remove(folder)
-        sys.path.insert(0, folder)
+    look_from(path)
     module = ModuleType(f"kfuzz_callable_{number}_{path.stem}")
     module.__file__ = str(full)
     sys.modules[module.__name__] = module  # dataclasses and pickle look their own module up
