@@ -126,18 +126,8 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
         def compiled(front: str, what: Unit) -> subprocess.CompletedProcess[str]:
             command = [
                 *(compiler, *words, "-include", front, *behind_front(chosen, folder), *INCLUDES),
-                *(
-                    "-iquote",
-                    str(folder),
-                    "-iquote",
-                    str(job.path.parent),
-                    "-idirafter",
-                    str(empty),
-                    "-MMD",
-                    "-MF",
-                    str(depends),
-                    *LINK,
-                ),
+                *("-iquote", str(folder), "-iquote", str(job.path.parent), "-idirafter", str(empty)),
+                *("-MMD", "-MF", str(depends), *LINK),
                 *("-x", "c++", str(what.write(folder)), "-x", "none", *copies, "-o", str(made)),
                 *(HOST_LIBRARIES if with_host else LIBRARIES),
             ]
