@@ -164,6 +164,18 @@ def test_of_several_launches_the_fastest_is_taken() -> None:
     assert protocol.fastest(every, RecordedClock(), 4).name == "fast"
 
 
+def test_launches_that_an_estimate_cannot_tell_apart_are_timed_in_turns() -> None:
+    class SlowAtFirst(RecordedClock):
+        """The first graph finds a card that sleeps: layer_norm lost 2 % to a slower launch that way."""
+
+        def seconds(self, graph: Launches) -> float:
+            self.turns.append(0.0)
+            return graph.seconds * (1.05 if len(self.turns) <= 3 else 1.0)
+
+    every = [entrant("fast", 4.9e-6), entrant("next", 5e-6), entrant("slow", 9e-6)]
+    assert protocol.fastest(every, SlowAtFirst(), 4).name == "fast"
+
+
 def test_sizes_are_those_that_the_claim_holds() -> None:
     short = load(KERNELS / "softmax" / "lanes_a_row.cu")
     assert sizes_of(short, [(4096, 128)]) == [{"rows": 4096, "cols": 128}]
