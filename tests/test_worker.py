@@ -303,6 +303,20 @@ def test_time_that_nobody_saw_pass_does_not_count() -> None:
     assert patience.more(now - 3600.0) > 3600.0 - LATE
 
 
+def test_a_worker_ends_where_an_interrupt_has_left_the_lock_of_its_process_taken() -> None:
+    worker = Worker("kfuzz.devices.cpu.backend")
+    assert worker.run(ending("is_fine", y="f32[1]"), SHORT).findings == ()
+    assert worker._process
+    worker._process.popen._waitpid_lock.acquire()  # type: ignore[attr-defined]  # Ctrl-C just behind this line of poll
+    pid = worker.pid
+    closing = threading.Thread(target=worker.close, daemon=True)
+    closing.start()
+    closing.join(20.0)
+    assert not closing.is_alive()
+    assert pid
+    assert gone(pid)
+
+
 def test_a_backend_that_cannot_start_says_why() -> None:
     worker = Worker("no_such_backend")
     with pytest.raises(DeviceError, match="no_such_backend"):

@@ -340,7 +340,7 @@ class _Process:
         except TimeoutError:
             return None
         except EOFError:
-            return self.popen.wait()
+            return _reaped(self.popen)
         return reply
 
 
@@ -419,11 +419,21 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     processes.end(started)  # those that have left its group; to stop it first would leave it so, if this one is killed
-    process.wait()
+    _reaped(process)
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             with contextlib.suppress(OSError):
                 pipe.close()
+
+
+def _reaped(process: subprocess.Popen[bytes]) -> int:
+    """The status of a process that ends. Popen's `wait` takes a lock, which an interrupt within `poll` leaves taken."""
+    if process.returncode is None:
+        try:
+            process.returncode = os.waitstatus_to_exitcode(os.waitpid(process.pid, 0)[1])
+        except ChildProcessError:  # somebody else has waited for it
+            process.returncode = -signal.SIGKILL
+    return process.returncode
 
 
 def _no_start(module: str) -> str:
