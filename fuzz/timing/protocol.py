@@ -62,12 +62,13 @@ def estimated(contestant: Contestant, clock: Clock, sets: int) -> float:
 
 def fastest(contestants: Sequence[Contestant], clock: Clock, sets: int) -> Contestant:
     """Of one kernel's launches the one that is fastest; by an estimate, where one is so by far."""
-    if len(contestants) == 1:
+    if len(contestants) == 1:  # not even an estimate is needed
         return contestants[0]
     seconds = [estimated(one, clock, sets) for one in contestants]
     near = [one for one, taken in zip(contestants, seconds, strict=True) if taken <= ROUGHLY * min(seconds)]
-    times = raced(near, clock, sets) if len(near) > 1 else ()
-    return min(zip(near, times, strict=True), key=lambda pair: pair[1].median)[0] if times else near[0]
+    if len(near) == 1:
+        return near[0]
+    return min(zip(near, raced(near, clock, sets), strict=True), key=lambda pair: pair[1].median)[0]
 
 
 def raced(contestants: Sequence[Contestant], clock: Clock, sets: int) -> tuple[Recorded, ...]:

@@ -1,6 +1,7 @@
 """What a gpu trial does with one job: runs it several times, and tells what the differences mean.
 
 Knows memory images, poisons and bits. What launches is passed in, so it knows no CUDA.
+Long, since every experiment is read beside the runs that it compares.
 """
 
 import random

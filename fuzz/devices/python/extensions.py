@@ -13,18 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import (
-    Buffer,
-    Call,
-    ClaimError,
-    Finding,
-    Job,
-    Outcome,
-    Probe,
-    Run,
-    Step,
-    UnsupportedError,
-)
+from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job, Outcome, Probe, Run, Step, UnsupportedError
 from kfuzz.devices.comparing import poisoned
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.cuda_in_python import TORCH

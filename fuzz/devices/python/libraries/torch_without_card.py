@@ -46,6 +46,7 @@ class Address(int):
 
 
 def data_ptr(tensor: Any) -> int:  # noqa: ANN401  a tensor
+    """Where a tensor's memory begins."""
     with torch._C.DisableTorchFunction():
         return int(tensor.data_ptr())
 
@@ -164,7 +165,7 @@ def as_on_a_card(function: Callable[..., Any], path: Path) -> Callable[..., Any]
         try:
             with on_a_card(path):
                 return function(*args, **named)
-        except (RuntimeError, AssertionError, NotImplementedError) as error:
+        except (RuntimeError, AssertionError, NotImplementedError) as error:  # by which torch says that it has no card
             told = traceback.extract_tb(error.__traceback__)[-1]
             is_refusal = isinstance(error, RefusedByExtensionError)
             if not is_refusal and WANTS_A_CARD.search(str(error)) and told.filename != str(path.resolve()):

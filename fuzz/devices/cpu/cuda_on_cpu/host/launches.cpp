@@ -1,4 +1,5 @@
 // Launches from a host function: taken or refused as a GPU does, and written down.
+// Long, since whatever launches, at once, captured or again, is refused and written down in one way.
 #include "../runtime/launch.h"
 
 #include <cstring>

@@ -1,6 +1,7 @@
 // Blocks run one after the other, each to its end, as long as none of them waits for another. One that only polls makes
 // room for the next: then several are resident together, as they are on a card, and take turns. CUDA promises no more
 // than that: a grid may not wait for more blocks than the card holds at once.
+// Long, since who runs next, who waits and who can never go on are told from the same lists.
 #include "grid.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,5 @@
+// What happens before what, as ordering.h has it. Long, since barriers, fences, atomics and copies all write down the same
+// clocks, and a rule is right only beside the others.
 #include "ordering.h"
 
 #include <cstdlib>

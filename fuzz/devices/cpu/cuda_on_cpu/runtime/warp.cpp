@@ -2,6 +2,7 @@
 //
 // A lane posts what it brings and waits; when the last live lane of the mask has come, the results of all are
 // computed at once. A lane that reads from one that takes no part gets what the run gives in its place.
+// Long, since who meets, what comes of it and who is woken are one piece of work on the same lanes.
 //
 // Which lanes have converged (__activemask, coalesced_threads) CUDA leaves open: here all that come to the same line
 // before nothing else in the block can go on. So a branch that some lanes never enter has a group of those that do.
