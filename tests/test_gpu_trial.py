@@ -10,7 +10,7 @@ import pytest
 
 from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
 from kfuzz.devices.comparing import poisoned
-from kfuzz.devices.gpu.experiments import MISSES, TURNS, Fault, Laid, Left, examined
+from kfuzz.devices.gpu.experiments import MISSES, TURNS, Fault, Laid, Left, PlannedRun, examined
 from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Bytes, Place, offsets, places, plans
 
 N = 37
@@ -38,14 +38,14 @@ class HostCard:
         self.kernels, self.together = kernels, together
         self.launched: list[int] = []
 
-    def images(self, job: Job, sizes: Sequence[int]) -> list[Bytes]:
-        return [np.empty(size, np.uint8) for size in sizes[: self.together]]
+    def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
+        return [np.empty(run.size, np.uint8) for run in runs[: self.together]]
 
-    def launch(self, job: Job, laid: Sequence[Laid], steps: int) -> list[Left]:
+    def launch(self, laid: Sequence[Laid]) -> list[Left]:
         done = []
         for one in laid:
-            memory = Memory(job, one.where, one.image.copy(), one.plan.shared)
-            for kernel in self.kernels[:steps]:
+            memory = Memory(one.run.job, one.run.where, one.image.copy(), one.run.plan.shared)
+            for kernel in self.kernels[: one.run.steps]:
                 kernel(memory)
             done.append(Left(memory.image))
         self.launched.append(len(done))

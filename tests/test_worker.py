@@ -259,6 +259,49 @@ def test_a_kernel_that_never_answers_is_killed() -> None:
     assert worker.pid is None
 
 
+def together(*names: str) -> list[str]:
+    """What comes of jobs that are asked for at once: a job by itself first, so that the process is there."""
+    worker, probe = Worker("far_sighted_backend"), Probe(timeout=0.3)
+    worker.run(named("first"), probe)
+    for name in names:
+        worker.ask(named(name), probe)
+    found = []
+    for _ in names:
+        outcome = worker.answer()
+        found.append(" ".join((*outcome.notes, *(f"{one.kind}: {one.message}" for one in outcome.findings))))
+    worker.close()
+    return found
+
+
+def named(name: str) -> Job:
+    return Job(**{**vars(ending("is_fine", y="f32[1]")), "kernel": name})
+
+
+def test_jobs_that_wait_may_begin_together() -> None:
+    """How many do depends on how soon they are there; each has its own answer, in the order in which it was asked."""
+    names = [f"job {number}" for number in range(40)]
+    told = together(*names)
+    assert [one.split(",")[0] for one in told] == names
+    assert max(int(one.rpartition(" ")[2]) for one in told if "one of" in one) in range(2, 9)
+
+
+@pytest.mark.parametrize(
+    ("which", "finding"),
+    [
+        ("traps", "trap: traps alone"),
+        ("kills", "trap: the system killed the process, most likely for want of memory, running"),
+        ("hangs", "hang: not ended after 0.3 s, running; the process was killed"),
+    ],
+)
+def test_one_that_ends_what_others_need_is_found_and_they_are_run_alone(which: str, finding: str) -> None:
+    before, behind = [f"job {number}" for number in range(3)], [f"job {number}" for number in range(4, 40)]
+    told = together(*before, which, *behind)
+    assert told[3] == finding
+    assert len(told) == 40
+    assert [one.split(",")[0] for one in told if one != finding] == before + behind
+    assert "one of" in told[-1]  # what came later is begun together again
+
+
 WORK = """
 __global__ void works(float *y) {
     float last = 0.0f;

@@ -255,6 +255,10 @@ class DeviceError(Exception):
     """This machine cannot run kernels on this device; the message says what is missing and how to get it."""
 
 
+class TogetherError(Exception):
+    """Of jobs that were begun together one has ended what all of them need: each has to be run by itself."""
+
+
 class UnexpectedError(DeviceError):
     """Something went wrong that kfuzz does not know of: its own fault, told in one line; its notes say where."""
 

@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import importlib
 import io
+import itertools
 import os
 import pickle
 import select
@@ -23,11 +24,12 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol
+from typing import IO, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -39,6 +41,7 @@ from kfuzz.devices import (
     Job,
     Outcome,
     Probe,
+    TogetherError,
     UnexpectedError,
     UnsupportedError,
     processes,
@@ -55,6 +58,12 @@ READ_AHEAD = 1 << 16
 START_TIMEOUT = 120.0
 COMPILE_TIMEOUT = 300.0
 """Seconds for what comes before a job's own time: nothing of the kernel has run yet."""
+
+MOST_TOGETHER = 8
+"""Jobs that a process is told of before it runs the first of them."""
+REFUSED: dict[str, type[ClaimError]] = {"claim": ClaimError, "unsupported": UnsupportedError}
+TOGETHER = "running beside others"
+"""The part of a job's time in which one of several may be the reason for whatever happens."""
 
 LATE = 5.0
 """Seconds behind a deadline: who is told so much later that it has passed was not running itself."""
@@ -83,6 +92,17 @@ class Backend(Protocol):
         """Give back what the process holds."""
 
 
+@runtime_checkable
+class FarSighted(Protocol):
+    """A backend that can make use of knowing which jobs come next."""
+
+    def look_ahead(self, coming: Sequence[tuple[Job, Probe]], begin: Callable[[str], None]) -> None:
+        """Begin with some of the jobs to come, the next one first; `run` will be called for each in this order.
+
+        TogetherError where one of them has spoilt what the others need: the process ends, and each is run by itself.
+        """
+
+
 @dataclass(frozen=True)
 class _Program:
     """The part of a job that stays the same from trial to trial; it is sent once and then known by number."""
@@ -107,6 +127,8 @@ class _Wanted:
 
     job: Job
     probe: Probe
+    is_alone: bool = False
+    """It is not begun together with others."""
     outcome: Outcome | ClaimError | DeviceError | None = None
     message: list[bytes | memoryview] = field(default_factory=list)
     size: int = 0
@@ -183,14 +205,19 @@ class Worker:
         for one in self._asked:
             one.message, one.size = [], 0
 
+    def _part(self) -> None:
+        """End the process; what it may have begun together goes to the next to be run one by one."""
+        for one in [one for one in self._asked if one.outcome is None][:MOST_TOGETHER]:
+            one.is_alone = True
+        self._lose()
+
     def _settle(self, one: _Wanted) -> None:
         """Find out what comes of a job, the first of those that are not settled."""
-        if one.outcome is not None:
-            return
         try:
-            process = self._started()
-            self._send()
-            one.outcome = self._await(process, one)
+            while one.outcome is None:
+                process = self._started()
+                self._send()
+                one.outcome = self._await(process, one)
         except (ClaimError, DeviceError) as error:
             one.outcome = error
         except BaseException:
@@ -243,9 +270,10 @@ class Worker:
             number = self._known[program] = len(self._known)
             news = program
         rest = replace(job, kernel="", path=NOWHERE, source="", flags=(), entries=())
-        return _packed((number, news, rest, one.probe))
+        return _packed((number, news, rest, one.probe, one.is_alone))
 
-    def _await(self, process: "_Process", one: _Wanted) -> Outcome:
+    def _await(self, process: "_Process", one: _Wanted) -> Outcome | None:
+        """What comes of a job that was sent; None where it and others have to be sent again, to be run alone."""
         deadline, part = time.monotonic() + COMPILE_TIMEOUT, "compiling"
         patience = Patience(process.popen.pid)
         while True:
@@ -255,17 +283,18 @@ class Worker:
                 continue
             if reply is None or isinstance(reply, int):
                 self._is_lossy = True
+                if part == TOGETHER:
+                    self._part()
+                    return None
                 self._lose()
-                if reply is None:
-                    return _hang(one.probe, part)
-                return Outcome(findings=(_ended(reply, part),), ended=True)
+                if isinstance(reply, int):
+                    return Outcome(findings=(_ended(reply, part),), ended=True)
+                return _hang(one.probe, part)
             if reply[0] == "begun":
                 deadline = time.monotonic() + one.probe.timeout * self._slack + self._grace
                 part = str(reply[1])
-            elif reply[0] == "unsupported":
-                raise UnsupportedError(reply[1])
-            elif reply[0] == "claim":
-                raise ClaimError(reply[1])
+            elif reply[0] == "claim" or reply[0] == "unsupported":
+                raise REFUSED[reply[0]](reply[1])
             elif reply[0] == "device":
                 self._lose()
                 raise DeviceError(reply[1])
@@ -353,6 +382,10 @@ class _Incoming:
         self._spare = memoryview(bytearray(READ_AHEAD))
         self._here = self._spare[:0]
 
+    def has_more(self) -> bool:
+        """Whether something more is there."""
+        return bool(self._here) or bool(self._poll.poll(0))
+
     def read(self, deadline: float, count: int) -> bytearray:
         """So many bytes; TimeoutError where they are not there by the deadline, EOFError where none will be."""
         found = bytearray(self._here[:count])
@@ -363,7 +396,8 @@ class _Incoming:
         found.extend(bytes(count - begun))
         rest = memoryview(found)[begun:]
         while rest:
-            if not self._poll.poll(max(0.0, (deadline - time.monotonic()) * 1000)):
+            left = None if deadline == inf else max(0.0, (deadline - time.monotonic()) * 1000)
+            if not self._poll.poll(left):
                 raise TimeoutError
             if not (came := os.readv(self._pipe, [rest, self._spare])):
                 raise EOFError
@@ -460,22 +494,37 @@ def _ended(status: int, part: str) -> Finding:
     return Finding(kind, f"the kernel ended its process by {words} ({number.name}), {part}")
 
 
-def serve(backend: Backend, requests: io.BufferedReader, replies: IO[bytes]) -> None:
+def serve(backend: Backend, requests: "_Incoming", replies: IO[bytes]) -> None:
     """Run jobs until the caller closes the pipe."""
     programs: dict[int, _Program] = {}
+    coming: deque[tuple[Job, Probe, bool]] = deque()
 
     def begin(part: str) -> None:
         _write(replies, _packed(("begun", part)))
 
-    while requests.peek(1):
-        _write(replies, _packed(_reply(backend, programs, requests, begin)))
+    while True:
+        with contextlib.suppress(EOFError):
+            while not coming or (len(coming) < MOST_TOGETHER and requests.has_more()):
+                coming.append(_job(programs, requests))
+        if not coming:
+            return
+        if isinstance(backend, FarSighted):
+            several = [(job, probe) for job, probe, _ in itertools.takewhile(lambda one: not one[2], coming)]
+            try:
+                backend.look_ahead(several, lambda _: begin(TOGETHER))
+            except TogetherError:
+                os._exit(1)  # without a word more to the card: the caller knows which part this was
+            except Exception as error:  # our own fault must not pass for a kernel's
+                _write(replies, _packed(("unexpected", unexpected(error))))
+                return
+        job, probe, _ = coming.popleft()
+        _write(replies, _packed(_reply(backend, job, probe, begin)))
+        del job
 
 
-def _reply(
-    backend: Backend, programs: dict[int, _Program], requests: io.BufferedReader, begin: Callable[[str], None]
-) -> _Reply:
-    """What becomes of the next job; nothing of it is held any longer than that."""
-    number, news, rest, probe = _message(requests.read)
+def _job(programs: dict[int, _Program], requests: "_Incoming") -> tuple[Job, Probe, bool]:
+    """The next job that was asked for, and whether it is to be run by itself."""
+    number, news, rest, probe, is_alone = _message(partial(requests.read, inf))
     if news is not None:
         programs[number] = news
     program = programs[number]
@@ -487,6 +536,11 @@ def _reply(
         flags=program.flags,
         entries=program.entries,
     )
+    return job, probe, is_alone
+
+
+def _reply(backend: Backend, job: Job, probe: Probe, begin: Callable[[str], None]) -> _Reply:
+    """What becomes of a job."""
     try:
         return "done", backend.run(job, probe, begin), backend.is_spent
     except ClaimError as error:
@@ -514,9 +568,9 @@ def main(module: str) -> None:
     # What a kernel or a library prints must not end up between the replies.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    requests = os.fdopen(os.dup(0), "rb")
+    requests = os.dup(0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    threading.Thread(target=_end_with_caller, args=(requests.fileno(),), daemon=True).start()
+    threading.Thread(target=_end_with_caller, args=(requests,), daemon=True).start()
     try:
         backend: Backend = importlib.import_module(module).backend()
     except Exception as error:  # whatever it was, the caller is told, not left waiting
@@ -525,7 +579,7 @@ def main(module: str) -> None:
         return
     atexit.register(backend.close)
     _write(replies, _packed(("begun", "")))
-    serve(backend, requests, replies)
+    serve(backend, _Incoming(requests), replies)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import os
 import pickle
 import sys
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,11 +29,13 @@ from kfuzz.devices import (
     Outcome,
     Probe,
     Step,
+    TogetherError,
     UnsupportedError,
     is_host,
 )
 from kfuzz.devices.gpu import driver, graphs, hosting, nvcc, vast
-from kfuzz.devices.gpu.experiments import Fault, Laid, Left, examined
+from kfuzz.devices.gpu.experiments import Fault, GpuRun, Laid, Left, PlannedRun, examined, planned_runs, runs_made
+from kfuzz.devices.gpu.progress import Launches, launch_words
 from kfuzz.devices.gpu.sanitizer import ENDED as REPLAY_ENDED
 from kfuzz.devices.layout import OUTPUT, SHARED, Bytes, initial, nbytes, offsets
 
@@ -49,7 +51,11 @@ HEARD_EVERY = 1.0
 """Seconds; less than the grace that the caller's process gives (device.GRACE)."""
 
 SHARED_LIMIT = cuda.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-POISON_SHARED = Path(__file__).with_name("poison_shared.cu")
+BETWEEN = Path(__file__).with_name("between_launches.cu")
+OWN_FUNCTIONS = ("poison_shared", "move")
+MOVE_THREADS, VECTOR = 256, 16
+FOR_BOTH = cuda.host_alloc_flags.DEVICEMAP
+"""Of host memory: the card uses it, too, at the same addresses."""
 VAST = Path(__file__).with_name("vast.cu")
 
 
@@ -81,15 +87,15 @@ class GpuCard:
         self._cubins: OrderedDict[tuple[object, ...], nvcc.Cubin] = OrderedDict()
         self._programs: dict[str, _LoadedCubin] = {}
         self._hosts: OrderedDict[tuple[object, ...], hosting.HostLibrary] = OrderedDict()
-        self._reached = cuda.pagelocked_empty(1, np.uint32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
-        self._reached_at = int(self._reached.ctypes.data)  # there for the card, too: all addresses are of one space
+        self._reached = cuda.pagelocked_empty(1, np.uint32, mem_flags=FOR_BOTH)
+        self._reached_at = int(self._reached.ctypes.data)
         self._timeout, self._heard = 0.0, float("-inf")
         self._lent: list[cuda.DeviceAllocation] = []  # kept where a call ends the context: PyCUDA cannot free it then
         self._begin: Callable[[str], None] = _unheard
+        self._made: deque[tuple[Job, list[GpuRun]]] = deque()
         self.is_spent = False
-        text = POISON_SHARED.read_text(encoding="utf-8")
-        poison = nvcc.compiled(POISON_SHARED, text, (), ("poison_shared",), self.card.architecture)
-        self._poison = _loaded(poison, self._shared_limit, False).functions["poison_shared"]
+        own = nvcc.compiled(BETWEEN, BETWEEN.read_text(encoding="utf-8"), (), OWN_FUNCTIONS, self.card.architecture)
+        self._poison, self._mover = map(_loaded(own, self._shared_limit, False).functions.__getitem__, OWN_FUNCTIONS)
         self._packed = cuda.mem_alloc(MOST_PACKED)
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
@@ -102,7 +108,10 @@ class GpuCard:
         try:
             if not all(is_host(step.entry) for step in job.steps):
                 self._check_launches(job)
-            return vast.examined(job, probe, self) if job.blocks else examined(job, probe, self)
+            if job.blocks:
+                return vast.examined(job, probe, self)
+            is_made = bool(self._made) and self._made[0][0] is job
+            return examined(job, probe, self, self._made.popleft()[1] if is_made else ())
         except hosting.HostRefusedError as refused:
             return Outcome(refusal=str(refused))
         except Fault as fault:
@@ -166,14 +175,16 @@ class GpuCard:
         """Launch a job's steps on arrays that lie there already, and wait for them."""
         program = self._program(job)
         self._reached[0] = 0
+        launches = Launches()
+        launches.begin_run()
         for number, step in enumerate(job.steps):
             given = _arguments(program, step, addresses, self._packed, self._stream)
-            self._poison_shared(word + SHARED, number)
+            self._poison_shared(word + SHARED, launches.add(job, number))
             try:
                 _launch(program, job, step, given, self._stream)
             except (cuda.LogicError, cuda.LaunchError, DeviceError) as error:
-                raise ClaimError(f"{_launch_words(job, number)}: {_words(error)}") from error
-        self._await(job, len(job.steps))
+                raise ClaimError(f"{launch_words(job, number)}: {_words(error)}") from error
+        self._await(launches)
 
     @functools.cached_property
     def _vast(self) -> _LoadedCubin:
@@ -186,103 +197,142 @@ class GpuCard:
         with contextlib.suppress(cuda.Error):
             self._context.pop()
 
-    def images(self, job: Job, sizes: Sequence[int]) -> list[Bytes]:
-        """Host memory for images of these sizes, or the first of them, once the card has room for the largest."""
-        ends = list(itertools.accumulate(sizes))
-        count = max(1, sum(end <= TOGETHER for end in ends)) if self._is_launched_at_once(job) else 1
-        self._arena.hold(max(sizes[:count]))
+    def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
+        """Host memory for the images of these runs, or the first of them, once the card has room for the largest."""
+        ends = list(itertools.accumulate(run.size for run in runs))
+        count = max(1, sum(end <= TOGETHER for end in ends)) if self._is_launched_at_once(runs[0].job) else 1
+        self._arena.hold(max(run.size for run in runs[:count]))
         total = ends[count - 1]
         if len(self._sent) < total:
             room = max(total, min(2 * len(self._sent), driver.GIBIBYTE), driver.MEBIBYTE)
-            self._sent = cuda.pagelocked_empty(room, np.uint8)
-            self._back = cuda.pagelocked_empty(room, np.uint8)
-        return [self._sent[end - size : end] for size, end in zip(sizes[:count], ends, strict=False)]
+            self._sent = cuda.pagelocked_empty(room, np.uint8, mem_flags=FOR_BOTH)
+            self._back = cuda.pagelocked_empty(room, np.uint8, mem_flags=FOR_BOTH)
+        return [self._sent[end - run.size : end] for run, end in zip(runs[:count], ends, strict=False)]
 
-    def launch(self, job: Job, laid: Sequence[Laid], steps: int) -> list[Left]:
+    def launch(self, laid: Sequence[Laid]) -> list[Left]:
         """Make runs: send an image, launch steps one by one, and fetch what memory holds then. All is waited for once:
         processes take turns on the card, and each wait is a turn.
         """
-        if any(is_host(step.entry) for step in job.steps):
-            return [self._called(job, one, steps) for one in laid]
-        ends = itertools.accumulate(len(one.image) for one in laid)
-        done = [Left(self._back[end - len(one.image) : end]) for one, end in zip(laid, ends, strict=True)]
-        program = self._program(job)
-        launched = [self._arguments(program, job, one, steps) for one in laid]
+        if any(is_host(step.entry) for step in laid[0].run.job.steps):
+            return [self._called(one) for one in laid]
+        ends = itertools.accumulate(one.run.size for one in laid)
+        done = [Left(self._back[end - one.run.size : end]) for one, end in zip(laid, ends, strict=True)]
+        arguments = [self._arguments(one) for one in laid]
+        launches = Launches()
         self._reached[0] = 0
         try:
-            for number, (one, left, arguments) in enumerate(zip(laid, done, launched, strict=True)):
-                self._submit(program, job, one, left, number * steps, arguments)
+            for one, left, given in zip(laid, done, arguments, strict=True):
+                self._submit(launches, one, left, given)
         except cuda.Error as error:
-            raise self._fault(job, steps, error) from error
-        self._await(job, steps)
+            raise self._fault(launches, error) from error
+        self._await(launches)
         return done
 
-    def _arguments(self, program: _LoadedCubin, job: Job, one: Laid, steps: int) -> list[list[int | bytes]]:
+    def look_ahead(self, coming: Sequence[tuple[Job, Probe]], begin: Callable[[str], None]) -> None:
+        """Make the runs of jobs to come, as far as they may be made together; raises only TogetherError."""
+        if self._made:
+            return
+        together: list[tuple[Job, list[PlannedRun]]] = []
+        room = TOGETHER
+        for job, probe in itertools.takewhile(lambda one: self._is_tame(*one), coming):
+            runs = planned_runs(job, probe)
+            room -= sum(run.size for run in runs)
+            if room < 0:
+                break
+            together.append((job, runs))
+        if len(together) < 2:
+            return
+        self._timeout = max(probe.timeout for _, probe in coming)
+        self._begin, self._heard = begin, float("-inf")
+        try:
+            made = iter(list(runs_made([run for _, runs in together for run in runs], self)))
+        except (Fault, ClaimError, DeviceError, driver.OutOfMemory, cuda.Error) as error:
+            raise TogetherError from error
+        self._made.extend((job, [next(made) for _ in runs]) for job, runs in together)
+
+    def _is_tame(self, job: Job, probe: Probe) -> bool:
+        """Whether a job may be run beside others: its kernel has run, and it is not known to end contexts."""
+        if job.blocks or job.earlier or job.warp_synchronous or probe.fatal or not self._is_launched_at_once(job):
+            return False
+        program = self._programs.get(self._cubin(job).digest)
+        return program is not None and not program.packs
+
+    def _arguments(self, one: Laid) -> list[list[int | bytes]]:
         """The arguments of each launch of a run."""
-        addresses = self._addresses(job, one)
-        return [_arguments(program, step, addresses, self._packed, self._stream) for step in job.steps[:steps]]
+        job, addresses = one.run.job, self._addresses(one)
+        program = self._program(job)
+        return [_arguments(program, step, addresses, self._packed, self._stream) for step in job.steps[: one.run.steps]]
 
     def _base(self, one: Laid) -> int:
-        return self._arena.base + (self._arena.capacity - len(one.image) if one.plan.at_end else 0)
+        return self._arena.base + (self._arena.capacity - one.run.size if one.run.plan.at_end else 0)
 
-    def _addresses(self, job: Job, one: Laid) -> dict[str, int]:
-        return {job.buffers[place.buffer].name: self._base(one) + place.start for place in one.where}
+    def _addresses(self, one: Laid) -> dict[str, int]:
+        return {one.run.job.buffers[place.buffer].name: self._base(one) + place.start for place in one.run.where}
 
-    def _submit(
-        self,
-        program: _LoadedCubin,
-        job: Job,
-        one: Laid,
-        left: Left,
-        first: int,
-        arguments: Sequence[Sequence[int | bytes]],
-    ) -> None:
-        """Give the card all that a run is; its launches are known by number, from `first` on."""
-        cuda.memcpy_htod_async(self._base(one), one.image, self._stream)
+    def _submit(self, launches: Launches, one: Laid, left: Left, arguments: Sequence[Sequence[int | bytes]]) -> None:
+        """Give the card all that a run is, behind the launches of those before it."""
+        job, word = one.run.job, one.run.plan.shared + SHARED
+        program = self._program(job)
+        if is_small := one.run.size <= TOGETHER:
+            self._move(self._base(one), int(one.image.ctypes.data), one.run.size)
+        else:
+            cuda.memcpy_htod_async(self._base(one), one.image, self._stream)
+        launches.begin_run()
         for number, given in enumerate(arguments):
-            step = job.steps[number]
-            self._poison_shared(one.plan.shared + SHARED, first + number)
+            self._poison_shared(word, launches.add(job, number))
             try:
-                _launch(program, job, step, given, self._stream)
+                _launch(program, job, job.steps[number], given, self._stream)
             except (cuda.LogicError, cuda.LaunchError, DeviceError) as error:
                 if driver.kind_of(str(error)):  # what was launched before has ended the context
-                    raise self._fault(job, len(arguments), error) from error
-                self._await(job, len(arguments))  # nothing of it goes on under the next job
-                raise ClaimError(f"{_launch_words(job, number)}: {_words(error)}") from error
-        cuda.memcpy_dtoh_async(left.memory, self._base(one), self._stream)
+                    raise self._fault(launches, error) from error
+                self._await(launches)  # nothing of it goes on under the next job
+                raise ClaimError(f"{launch_words(job, number)}: {_words(error)}") from error
+        if is_small:
+            self._move(int(left.memory.ctypes.data), self._base(one), one.run.size)
+        else:
+            cuda.memcpy_dtoh_async(left.memory, self._base(one), self._stream)
 
-    def _called(self, job: Job, one: Laid, steps: int) -> Left:
+    def _move(self, to: int, out_of: int, nbytes: int) -> None:
+        """Copy an image by a kernel. Processes take turns on the card's engines for copies, too, one by one: what is
+        copied by them waits three times for a turn, and what a kernel copies is done within the turn of the launches.
+        """
+        vectors = nbytes // VECTOR
+        blocks = min(-(-vectors // MOVE_THREADS), 2 * self._multiprocessors)
+        self._mover.prepared_async_call((blocks, 1, 1), (MOVE_THREADS, 1, 1), self._stream, to, out_of, vectors)
+
+    def _called(self, one: Laid) -> Left:
         """Send an image, call host functions, behind earlier calls where the plan says so, and fetch; a hang of theirs
         is for the caller's process to end.
         """
-        host, addresses = self._host(job), self._addresses(job, one)
+        job, plan, addresses = one.run.job, one.run.plan, self._addresses(one)
+        host = self._host(job)
         send = functools.partial(self._send, one)
         self._begun_run()
         send()
-        word = one.plan.word if one.plan.host is None else one.plan.host
-        earlier = _laid(job, addresses, one.plan.word, self._lent) if one.plan.after_calls else None
+        word = plan.word if plan.host is None else plan.host
+        earlier = _laid(job, addresses, plan.word, self._lent) if plan.after_calls else None
         try:
             try:
-                returned = host.run(addresses, word + OUTPUT, steps, earlier, send)
+                returned = host.run(addresses, word + OUTPUT, one.run.steps, earlier, send)
             except hosting.HostRefusedError:
                 if earlier is None:
                     raise
                 send()
-                returned = host.run(addresses, word + OUTPUT, steps)
+                returned = host.run(addresses, word + OUTPUT, one.run.steps)
         except hosting.HostFault as fault:
             kind = driver.kind_of(str(fault))
             if kind is None:
                 raise DeviceError(f"the card failed in a host function of {host.job.path}: {fault}") from fault
             raise Fault(Finding(kind, f"a kernel that {host.job.entries[0]} launches: {fault}")) from fault
         self._lent.clear()
-        left = Left(self._back[: len(one.image)], returned)
+        left = Left(self._back[: one.run.size], returned)
         cuda.memcpy_dtoh_async(left.memory, self._base(one), self._stream)
         self._stream.synchronize()
         return left
 
     def _send(self, one: Laid) -> None:
         """Memory as it is before a call, also behind earlier calls: shared memory, too, has poison."""
-        self._poison_shared(one.plan.shared + SHARED, 0)
+        self._poison_shared(one.run.plan.shared + SHARED, 0)
         cuda.memcpy_htod_async(self._base(one), one.image, self._stream)
         self._stream.synchronize()
 
@@ -319,31 +369,32 @@ class GpuCard:
         given = (_as_int(word), limit // 4, self._reached_at, launch)
         self._poison.prepared_async_call(grid, (1024, 1, 1), self._stream, *given, shared_size=limit)
 
-    def _await(self, job: Job, steps: int) -> None:
+    def _await(self, launches: Launches) -> None:
         """Wait until the card has done all that it was given; each run has a time-out of its own."""
         now = began = self._begun_run()
         until, run = began + self._timeout, 0
         try:
             while not self._stream.is_done():
                 now = time.monotonic()
-                if int(self._reached[0]) // steps > run:
-                    run = int(self._reached[0]) // steps
+                reached = launches.reached(int(self._reached[0]))
+                if reached.run > run:
+                    run = reached.run
                     until = self._begun_run() + self._timeout
                 elif now > until:
-                    number = int(self._reached[0]) % steps
-                    message = f"{_launch_words(job, number)} has not ended after {self._timeout:g} s"
-                    raise Fault(Finding("hang", message, step=number))
+                    words = reached.words
+                    raise Fault(Finding("hang", f"{words} has not ended after {self._timeout:g} s", step=reached.step))
                 # The driver wakes nobody up at a time-out; naps grow with what has been waited for.
                 time.sleep(min(max(SHORTEST_NAP, (now - began) / 8), LONGEST_NAP))
         except cuda.Error as error:
-            raise self._fault(job, steps, error) from error
+            raise self._fault(launches, error) from error
 
-    def _fault(self, job: Job, steps: int, error: Exception) -> Exception:
-        """What has ended the context: the launch that was reached last, or something else than the kernel."""
-        kind, number = driver.kind_of(str(error)), int(self._reached[0]) % steps
+    def _fault(self, launches: Launches, error: Exception) -> Exception:
+        """What has ended the context: the launch that was reached last, or something else than a kernel."""
+        kind, reached = driver.kind_of(str(error)), launches.reached(int(self._reached[0]))
+        words = reached.words
         if kind is None:
-            return DeviceError(f"the card failed during {_launch_words(job, number)}: {_words(error)}")
-        return Fault(Finding(kind, f"{_launch_words(job, number)}: {_words(error)}", step=number))
+            return DeviceError(f"the card failed during {words}: {_words(error)}")
+        return Fault(Finding(kind, f"{words}: {_words(error)}", step=reached.step))
 
     def _program(self, job: Job) -> _LoadedCubin:
         """The job's module, loaded; afresh each time where global variables could remember a launch."""
@@ -377,14 +428,14 @@ class GpuCard:
                 for one, size in zip(step.args, sizes, strict=True)
             ):
                 raise ClaimError(
-                    f"{_launch_words(job, number)}: {step.entry} takes parameters of "
+                    f"{launch_words(job, number)}: {step.entry} takes parameters of "
                     f"{', '.join(map(str, sizes)) or 'no'} bytes, and args are {list(step.args)}: "
                     "8 for an array, 4 or 8 for a number"
                 )
             static = program.functions[step.entry].get_attribute(cuda.function_attribute.SHARED_SIZE_BYTES)
             if step.shared + static > self._shared_limit:
                 raise ClaimError(
-                    f"{_launch_words(job, number)}: {step.shared} bytes of dynamic and {static} of static "
+                    f"{launch_words(job, number)}: {step.shared} bytes of dynamic and {static} of static "
                     f"shared memory; this {self.card.name} gives a block {self._shared_limit}"
                 )
 
@@ -466,12 +517,6 @@ def _arguments(
     stream.synchronize()
     cuda.memcpy_dtoh(made, packed)
     return [made.tobytes()]
-
-
-def _launch_words(job: Job, number: int) -> str:
-    step = job.steps[number]
-    grid, block = ("x".join(map(str, size)) for size in (step.grid, step.block))
-    return f"{job.path}: launch {number} ({step.entry}, grid {grid}, block {block}, shared {step.shared})"
 
 
 def _words(error: Exception) -> str:

@@ -47,11 +47,21 @@ NOTHING = Returned()
 
 
 @dataclass(frozen=True)
-class Laid:
-    """A run that is to be made: its plan, where arrays lie, and all memory as it is before the first launch."""
+class PlannedRun:
+    """A run that is to be made: of so many steps of a job, by a plan, and where arrays then lie in so many bytes."""
 
+    job: Job
     plan: Arrangement
+    steps: int
     where: tuple[Place, ...]
+    size: int
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A run, and all memory as it is before the first launch."""
+
+    run: PlannedRun
     image: Bytes
 
 
@@ -66,34 +76,37 @@ class Left:
 class Launcher(Protocol):
     """Launches jobs: all that a trial needs of a GPU."""
 
-    def images(self, job: Job, sizes: Sequence[int]) -> list[Bytes]:
-        """Host memory for images of these sizes, to be painted by the caller; of the first ones, where a job's runs
-        cannot all be made together.
+    def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
+        """Host memory for the images of these runs, to be painted by the caller; of the first ones, where they cannot
+        all be made together.
         """
 
-    def launch(self, job: Job, laid: Sequence[Laid], steps: int) -> list[Left]:
-        """Make these runs, one after the other, of the first `steps` steps each; or raise Fault."""
+    def launch(self, laid: Sequence[Laid]) -> list[Left]:
+        """Make these runs, one after the other; or raise Fault."""
 
 
 @dataclass(frozen=True)
 class GpuRun:
-    """One run, and what it must not have done."""
+    """One run of a job, and what it must not have done."""
 
+    job: Job
     plan: Arrangement
     run: Run
     faults: tuple[Finding, ...]
 
 
-def examined(job: Job, probe: Probe, card: Launcher) -> Outcome:
-    """Run a job as often as the probe says and report every defect that the runs, compared, prove."""
-    job = replace(job, buffers=tuple(sorted(job.buffers, key=lambda one: one.is_returned)))  # nobody places the last
-    distances = offsets(job, probe.seed)
+def examined(job: Job, probe: Probe, card: Launcher, passes: Sequence[GpuRun] = ()) -> Outcome:
+    """Run a job as often as the probe says, where that has not been done (`passes`), and report every defect that the
+    runs, compared, prove.
+    """
     until = time.monotonic() + probe.timeout
+    passes = passes or list(runs_made(planned_runs(job, probe), card))
+    job = passes[0].job
+    distances = offsets(job, probe.seed)
 
     def run(plan: Arrangement, steps: int = len(job.steps)) -> GpuRun:
-        return next(_runs(job, [plan], distances, card, steps))
+        return next(runs_made([_planned(job, plan, distances, steps)], card))
 
-    passes = list(_runs(job, plans(job, max(probe.runs, 2), probe.seed), distances, card, len(job.steps)))
     findings = [_first_step(job, found, passed.plan, run) for found, passed in _distinct_faults(passes)]
     runs = tuple(one.run for one in passes)
     if any(found.kind == "wrong-shape" for found in findings):
@@ -114,28 +127,36 @@ def _label(job: Job, plan: Arrangement) -> str:
     return f"{calls}poison {plan.word:08x}, {edge} at the {'end' if plan.at_end else 'start'} of memory"
 
 
-def _runs(
-    job: Job, wanted: Sequence[Arrangement], distances: Sequence[int], card: Launcher, steps: int
-) -> Iterator[GpuRun]:
-    """A run of each plan, as many together as the card takes: it is waited for once for all of them."""
-    placed = [(plan, *places(job, plan, distances)) for plan in wanted]
-    while placed:
-        images = card.images(job, [total for _, _, total in placed])
-        laid = [Laid(plan, where, image) for (plan, where, _), image in zip(placed, images, strict=False)]
+def planned_runs(job: Job, probe: Probe) -> list[PlannedRun]:
+    """The runs that a job is looked at by, before any of them is known to differ."""
+    job = replace(job, buffers=tuple(sorted(job.buffers, key=lambda one: one.is_returned)))  # nobody places the last
+    distances = offsets(job, probe.seed)
+    return [_planned(job, plan, distances, len(job.steps)) for plan in plans(job, max(probe.runs, 2), probe.seed)]
+
+
+def _planned(job: Job, plan: Arrangement, distances: Sequence[int], steps: int) -> PlannedRun:
+    return PlannedRun(job, plan, steps, *places(job, plan, distances))
+
+
+def runs_made(wanted: Sequence[PlannedRun], card: Launcher) -> Iterator[GpuRun]:
+    """Make runs, of one job or several, as many together as the card takes: it is waited for once for all of them."""
+    while wanted:
+        laid = [Laid(run, image) for run, image in zip(wanted, card.images(wanted), strict=False)]
         for one in laid:
-            paint_image(one.image, job, one.plan, one.where)
+            paint_image(one.image, one.run.job, one.run.plan, one.run.where)
         began = time.perf_counter()
-        done = card.launch(job, laid, steps)
+        done = card.launch(laid)
         seconds = (time.perf_counter() - began) / len(laid)
-        yield from (_looked_at(job, one, left, seconds) for one, left in zip(laid, done, strict=True))
-        placed = placed[len(laid) :]
+        yield from [_looked_at(one, left, seconds) for one, left in zip(laid, done, strict=True)]
+        wanted = wanted[len(laid) :]
 
 
-def _looked_at(job: Job, laid: Laid, left: Left, seconds: float) -> GpuRun:
+def _looked_at(laid: Laid, left: Left, seconds: float) -> GpuRun:
     outputs = dict[str, NDArray[np.generic]]()
+    job, where = laid.run.job, laid.run.where
     sent, back = laid.image, left.memory
     changed = sent != back
-    for place in laid.where:
+    for place in where:
         buffer = job.buffers[place.buffer]
         if buffer.is_output:
             outputs[buffer.name] = (
@@ -144,8 +165,8 @@ def _looked_at(job: Job, laid: Laid, left: Left, seconds: float) -> GpuRun:
         if buffer.is_output or buffer.content is None:
             changed[place.start : place.stop] = False
     outputs |= left.returned.arrays
-    faults = (*left.returned.findings, *(_faults(job, laid.where, sent, back, changed) if changed.any() else ()))
-    return GpuRun(laid.plan, Run(_label(job, laid.plan), outputs, seconds), faults)
+    faults = (*left.returned.findings, *(_faults(job, where, sent, back, changed) if changed.any() else ()))
+    return GpuRun(job, laid.run.plan, Run(_label(job, laid.run.plan), outputs, seconds), faults)
 
 
 def _faults(

@@ -22,7 +22,7 @@ from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, Pyth
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.cuda_in_python import builds_cuda
 from kfuzz.devices.gpu.driver import OutOfMemory
-from kfuzz.devices.gpu.experiments import Fault, Laid, Left, examined
+from kfuzz.devices.gpu.experiments import Fault, Laid, Left, PlannedRun, examined
 from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.python.arena import HostArena
@@ -124,15 +124,16 @@ class Bench:
         self._echoes: list[str] = []
         self._near: NamedArrays = {}
 
-    def images(self, job: Job, sizes: Sequence[int]) -> list[Bytes]:
+    def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
         """Memory for the first image: calls are made one by one."""
-        if len(self._sent) < sizes[0]:
-            self._sent = np.empty(sizes[0], np.uint8)
-        return [self._sent[: sizes[0]]]
+        size = runs[0].size
+        if len(self._sent) < size:
+            self._sent = np.empty(size, np.uint8)
+        return [self._sent[:size]]
 
-    def launch(self, job: Job, laid: Sequence[Laid], steps: int) -> list[Left]:
+    def launch(self, laid: Sequence[Laid]) -> list[Left]:
         """Copy an image to where nothing lies beside it, call, and give back what memory holds then."""
-        return [Left(self._called(job, one.plan, one.where, one.image)) for one in laid]
+        return [Left(self._called(one.run.job, one.run.plan, one.run.where, one.image)) for one in laid]
 
     def _called(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes) -> Bytes:
         self._begin("running")
