@@ -19,7 +19,7 @@
 // held      = "ceil_div(ceil_div(cols / 4, blocks), 8) * 8"  # vectors of one
 // of_block  = "256 + 256 * min(1, cols / 131073)"  # threads
 // of_held   = "ceil_div(held, of_block) + 2 + ceil_log2(of_block) + ceil_log2(blocks)"
-// near      = "16 + 16 * min(1, cols / 129) + 32 * min(1, cols / 257) + 64 * min(1, cols / 513)"
+// near      = "16 + 48 * min(1, cols / 257) + 64 * min(1, cols / 513)"
 // is_middle = "is_large * (1 - min(1, cols / 4097))"
 // more      = "is_middle * (128 * min(1, cols / 1025) + 256 * min(1, cols / 2049))"
 // workers   = "near + more + 128 * min(1, cols / 4097) + 256 * min(1, cols / 10241)"  # of a row
@@ -55,8 +55,8 @@
 //
 // [[launch]]
 // when  = "cols > 128 and cols <= 256"
-// entry = "softmax_lanes_a_row<float, 32, 2>"
-// grid  = "ceil_div(rows, 2)"
+// entry = "softmax_lanes_a_row<float, 16, 4>"
+// grid  = "ceil_div(rows, 4)"
 // block = "64"
 // args  = ["y", "x", "rows", "cols"]
 //

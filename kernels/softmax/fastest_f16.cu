@@ -40,9 +40,9 @@
 //
 // [[launch]]
 // when  = "cols <= 128"
-// entry = "softmax_lanes_a_row<__half, 16, 1>"
-// grid  = "ceil_div(rows, 4)"
-// block = "64"
+// entry = "softmax_lanes_a_row<__half, 16, 1, 128>"
+// grid  = "ceil_div(rows, 8)"
+// block = "128"
 // args  = ["y", "x", "rows", "cols"]
 //
 // [[launch]]

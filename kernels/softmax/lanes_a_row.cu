@@ -3,7 +3,9 @@
 // A warp a row leaves lanes idle where a row has fewer than 128 columns, and a block of one row has nothing to hide its
 // loads behind. Here 8 or 16 lanes hold a row of up to 256 columns in up to four float4 each, so that a warp has several
 // rows in flight. Blocks are small, and so a multiprocessor takes the next one as soon as two warps have left: 1 % against
-// blocks of 128. Maximum, then sum, then one reciprocal. What pads a row is -inf, whose exp is an exact 0.
+// blocks of 128; but lanes of a single vector need those, since a multiprocessor runs no more than 32 blocks: an eighth.
+// All vectors are asked for before any is looked at. Maximum, then sum, then one reciprocal. What pads a row is -inf, whose
+// exp is an exact 0.
 //
 // /// kernel
 // op     = "softmax"
@@ -32,11 +34,11 @@
 
 #include "one_at_a_time.cuh"
 
-template <class E, int LANES, int VECTORS>
-__global__ void __launch_bounds__(64) softmax_lanes_a_row(E *__restrict__ y, const E *__restrict__ x, int rows, int cols) {
+template <class E, int LANES, int VECTORS, int THREADS = 64>
+__global__ void __launch_bounds__(THREADS) softmax_lanes_a_row(E *__restrict__ y, const E *__restrict__ x, int rows, int cols) {
     // y and x are (rows, cols); LANES a row, 2 * width - 2 or more
     constexpr int width = Vector<E>::width;
-    const unsigned int index = blockIdx.x * (64 / LANES) + threadIdx.x / LANES;  // may pass rows - 1
+    const unsigned int index = blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES;  // may pass rows - 1
     const int lane = threadIdx.x % LANES;  // ranges [0, LANES)
     const bool is_row = index < static_cast<unsigned int>(rows);  // others have no column, and take part in the shuffles all the same
     if (!is_placed_alike(y, x)) {
@@ -46,22 +48,28 @@ __global__ void __launch_bounds__(64) softmax_lanes_a_row(E *__restrict__ y, con
     y += static_cast<size_t>(is_row ? index : 0) * cols;
 
     Vector<E> mine[VECTORS];
-    float max = -INFINITY;
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        const int i = lane + k * LANES;
-        if (i < row.vectors) {
+        if (lane + k * LANES < row.vectors) {
             mine[k] = row.template load<true>(lane, k * LANES);
-        }
+        } else {
 #pragma unroll
-        for (int j = 0; j < width; ++j) {
-            mine[k].of[j] = i < row.vectors ? mine[k].of[j] : -INFINITY;
-            max = fmaxf(max, mine[k].of[j]);
+            for (int j = 0; j < width; ++j) {
+                mine[k].of[j] = -INFINITY;
+            }
         }
     }
     const int col = row.edge(lane);
     float edge = col >= 0 ? static_cast<float>(row.x[col]) : -INFINITY;
-    max = lanes_max<LANES>(fmaxf(max, edge));
+    float tops[4] = {edge, -INFINITY, -INFINITY, -INFINITY};
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            tops[j % 4] = fmaxf(tops[j % 4], mine[k].of[j]);
+        }
+    }
+    const float max = lanes_max<LANES>(fmaxf(fmaxf(tops[0], tops[1]), fmaxf(tops[2], tops[3])));
 
     float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 #pragma unroll
