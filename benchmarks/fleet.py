@@ -16,6 +16,7 @@ import argparse
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -52,11 +53,16 @@ LOCAL: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
 
 
 def generated(folder: Path, count: int) -> None:
-    """So many kernel files, each a mutant; of a kernel some, of all operators."""
-    folder.mkdir(parents=True)
-    every = (one for kernel in RIGHT for one in _some(mutants(kernel)))
-    for number, mutant in enumerate(islice(every, count)):
-        (folder / f"generated_{number:04}.cu").write_text(mutant.source, encoding="utf-8")
+    """So many kernel files, each a mutant, beside the headers of its kernel; of a kernel some, of all operators."""
+    for header in KERNELS.rglob("*.cuh"):
+        to = folder / header.relative_to(KERNELS)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(header, to)
+    every = ((kernel, one) for kernel in RIGHT for one in _some(mutants(kernel)))
+    for number, (kernel, mutant) in enumerate(islice(every, count)):
+        room = folder / kernel.path.relative_to(KERNELS).parent
+        room.mkdir(parents=True, exist_ok=True)
+        (room / f"generated_{number:04}.cu").write_text(mutant.source, encoding="utf-8")
 
 
 def _some(every: Sequence[Mutant]) -> Sequence[Mutant]:
