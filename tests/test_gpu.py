@@ -184,6 +184,26 @@ def test_the_sanitizer_names_line_thread_and_element(gpu: GpuDevice) -> None:
     watching.close()
 
 
+def test_jobs_that_are_asked_for_together_come_to_what_each_comes_to_alone(gpu: GpuDevice) -> None:
+    """Eight are given to the card at once where their kernel has run; what ends the context is put down to its job."""
+    entries = ("copies", "writes_after", "doubles_its_input", "reads_unwritten_shared", "traps", "hangs")
+    every = planted(*entries)
+    one_of_each = {step.entry: replace(every, steps=(step,)) for step in every.steps}
+    order = [*["copies", "writes_after", "copies", "doubles_its_input", "copies", "reads_unwritten_shared"] * 4,
+             "traps", *["copies"] * 20, "hangs", "copies", "writes_after", *["copies"] * 20]  # fmt: skip
+    asked = [(one_of_each[entry], Probe(seed=seed, timeout=1.0)) for seed, entry in enumerate(order)]
+
+    def told(outcome: Outcome) -> tuple[object, ...]:
+        found = sorted((one.kind, one.severity, one.message, one.index or 0) for one in outcome.findings)
+        return found, [run.outputs["y"].tobytes() for run in outcome.runs]
+
+    alone = [told(gpu.run(*one)) for one in asked]
+    for one in asked:
+        gpu.ask(*one)
+    assert [told(gpu.answer()) for _ in asked] == alone
+    assert [found[0][0] for found, _ in alone if found].count("trap") == 1  # type: ignore[index]
+
+
 def test_four_faults_among_a_thousand_good_trials_are_four_findings(gpu: GpuDevice) -> None:
     kernel = load(Path(__file__).parent.parent / "kernels" / "softmax" / "grid_three_launches.cu")
     big = planted("copies")

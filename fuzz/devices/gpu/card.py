@@ -102,6 +102,8 @@ class GpuCard:
         """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
         self._timeout = min(probe.timeout, vast.MOST_SECONDS) if job.blocks else probe.timeout
         self._begin, self._heard = begin, float("-inf")
+        is_made = bool(self._made) and self._made[0][0] is job
+        made = self._made.popleft()[1] if is_made else ()
         if job.warp_synchronous and self.card.capability >= VOLTA:
             told = f"warp_synchronous is claimed, and warps of this {self.card.name} do not go in step"
             raise UnsupportedError(f"{job.path}: {told}; on the cpu device they do: --device cpu")
@@ -110,8 +112,7 @@ class GpuCard:
                 self._check_launches(job)
             if job.blocks:
                 return vast.examined(job, probe, self)
-            is_made = bool(self._made) and self._made[0][0] is job
-            return examined(job, probe, self, self._made.popleft()[1] if is_made else ())
+            return examined(job, probe, self, made)
         except hosting.HostRefusedError as refused:
             return Outcome(refusal=str(refused))
         except Fault as fault:
