@@ -8,8 +8,9 @@ The files are mutants of our kernels, as a model or a script would generate them
 The caller is killed with SIGKILL when half of the files have been tried; the same command goes on, and what it says in
 the end is compared with a campaign that nobody killed.
 
-Trials a second are counted when all are at work and everything is compiled. A card has
-several processes, which share it: each plans and judges for itself, and a process does that at its own core's speed.
+Trials a second are counted when all are at work and everything is compiled. A card has several processes, which share
+it: each plans and judges for itself, and a process does that at its own core's speed. So a card has its share of the
+cores, too: one of two runs on half of them.
 """
 
 import argparse
@@ -138,10 +139,13 @@ def scaling(workers: list[int], seconds: float) -> None:
 
 
 def cards(counts: list[int], each: int, seconds: float, device: str) -> None:
-    """Trials a second on the gpu, by the number of cards; so many processes for each."""
+    """Trials a second on the gpu, by the number of cards; so many processes and as many cores for each."""
+    cores = sorted(os.sched_getaffinity(0))
+    of_a_card = len(cores) // max(counts)
     os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")  # of each process, else: forty lines as it starts
 
     def cluster(count: int) -> SpecCluster:
+        os.sched_setaffinity(0, cores[: count * of_a_card])  # of whatever is started from here, too
         options = {"nthreads": 1, "resources": {"GPU": 1}}
         workers = {
             f"card {card}, {number}": {
