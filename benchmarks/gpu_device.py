@@ -10,13 +10,14 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from kfuzz.campaign.schedule import attempt_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Job, Probe
 from kfuzz.devices.gpu.device import GpuDevice
-from kfuzz.devices.gpu.experiments import Laid
-from kfuzz.devices.layout import offsets, paint_image, places, plans
+from kfuzz.devices.gpu.experiments import Laid, planned_runs
+from kfuzz.devices.layout import paint_image
 from kfuzz.oracle import judge
 from kfuzz.search.choose import seed_of
 from kfuzz.search.plan import Attempt
@@ -71,14 +72,13 @@ def inside_the_worker(jobs: list[Job]) -> dict[str, float]:
         card.run(job, Probe(), _unheard)
     for number, job in enumerate(jobs):
         for part, steps in (("copies there and back, one launch", 1), (f"all {len(job.steps)} launches", 3)):
-            placed = [(plan, *places(job, plan, offsets(job, number))) for plan in plans(job, RUNS, number)]
-            images = card.images(job, [total for _, _, total in placed])
-            laid = [Laid(plan, where, image) for (plan, where, _), image in zip(placed, images, strict=True)]
+            runs = [replace(run, steps=steps) for run in planned_runs(job, Probe(runs=RUNS, seed=number))]
+            laid = [Laid(run, image) for run, image in zip(runs, card.images(runs), strict=True)]
             moments = [time.perf_counter()]
             for one in laid:
-                paint_image(one.image, job, one.plan, one.where)
+                paint_image(one.image, one.run.job, one.run.plan, one.run.where)
             moments.append(time.perf_counter())
-            card.launch(job, laid, steps)
+            card.launch(laid)
             moments.append(time.perf_counter())
             paint, launched = (after - before for before, after in itertools.pairwise(moments))
             parts["painting the image"] += paint / 2
