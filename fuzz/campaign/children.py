@@ -154,5 +154,8 @@ def _work_on(pipe: Connection, make_device: MakeDevice, work: Work[Task, Answer]
 
 
 def _leave(*_: object) -> None:
-    """No EOFError, by which a device knows that its own process has ended, and waits for it."""
+    """No EOFError, by which a device knows that its own process has ended, and waits for it. Once: whoever is slow to
+    leave is told again.
+    """
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit

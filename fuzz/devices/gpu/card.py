@@ -231,7 +231,7 @@ class GpuCard:
 
     def look_ahead(self, coming: Sequence[tuple[Job, Probe]], begin: Callable[[str], None]) -> None:
         """Make the runs of jobs to come, as far as they may be made together; raises only TogetherError."""
-        if self._made:
+        if self._made or len(coming) < 2:
             return
         together: list[tuple[Job, list[PlannedRun]]] = []
         room = TOGETHER
@@ -252,11 +252,12 @@ class GpuCard:
         self._made.extend((job, [next(made) for _ in runs]) for job, runs in together)
 
     def _is_tame(self, job: Job, probe: Probe) -> bool:
-        """Whether a job may be run beside others: its kernel has run, and it is not known to end contexts."""
-        if job.blocks or job.earlier or job.warp_synchronous or probe.fatal or not self._is_launched_at_once(job):
+        """Whether a job may be run beside others: its kernel has run here, and it is not known to end contexts."""
+        cubin = self._cubins.get(_key(job))
+        program = self._programs.get(cubin.digest) if cubin else None
+        if program is None or program.cubin.has_variables or program.packs:
             return False
-        program = self._programs.get(self._cubin(job).digest)
-        return program is not None and not program.packs
+        return not (job.blocks or job.earlier or job.warp_synchronous or probe.fatal)
 
     def _arguments(self, one: Laid) -> list[list[int | bytes]]:
         """The arguments of each launch of a run."""
@@ -343,7 +344,7 @@ class GpuCard:
 
     def _host(self, job: Job) -> hosting.HostLibrary:
         """The library of a job's host functions, loaded, for this job."""
-        key = (job.path, job.source, job.flags, job.entries)
+        key = _key(job)
         known = self._hosts.get(key)
         if known is None:
             known = self._hosts[key] = hosting.HostLibrary(job, hosting.compiled(job, self.card.architecture))
@@ -408,7 +409,7 @@ class GpuCard:
 
     def _cubin(self, job: Job) -> nvcc.Cubin:
         """The job's machine code."""
-        key = (job.path, job.source, job.flags, job.entries)
+        key = _key(job)
         cubin = self._cubins.get(key)
         if cubin is None:
             cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, self.card.architecture)
@@ -439,6 +440,11 @@ class GpuCard:
                     f"{launch_words(job, number)}: {step.shared} bytes of dynamic and {static} of static "
                     f"shared memory; this {self.card.name} gives a block {self._shared_limit}"
                 )
+
+
+def _key(job: Job) -> tuple[object, ...]:
+    """What a job is compiled of."""
+    return job.path, job.source, job.flags, job.entries
 
 
 def _laid(
