@@ -154,12 +154,12 @@ def test_who_has_other_code_or_headers_does_no_errand(tmp_path: Path) -> None:
     path.write_text(text.replace("__global__", '#include "part.h"\n__global__', 1))
     (tmp_path / "part.h").write_text("// as it was\n")
     work: Work[object, object] = nothing
-    made = errand("mine 0-1", load(path), object, work, None, "cpu")  # type: ignore[arg-type]  # never opened
+    made = errand("mine 0-1", [load(path)], object, work, None, "cpu")  # type: ignore[arg-type]  # never opened
     check(made, "here")
     (tmp_path / "part.h").write_text("// as it is now\n")
     with pytest.raises(DeviceError, match=r"there: .*part.h is not there as it is here"):
         check(made, "there")
-    other = errand("other", load(KERNELS / "transpose" / "naive.cu"), object, work, None, "cpu")  # type: ignore[arg-type]  # as above
+    other = errand("other", [load(KERNELS / "transpose" / "naive.cu")], object, work, None, "cpu")  # type: ignore[arg-type]  # as above
     object.__setattr__(other, "version", version()[::-1] + "0")
     with pytest.raises(DeviceError, match="there has another kfuzz than this machine"):
         check(other, "there")

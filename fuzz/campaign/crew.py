@@ -16,7 +16,7 @@ from typing import Any
 from kfuzz.campaign.blocks import BlockEnd, End, Ends, Orders, run_block, run_blocks
 from kfuzz.campaign.children import Child, MakeDevice, end_all
 from kfuzz.campaign.errand import Errand, Spread, errand
-from kfuzz.campaign.schedule import Block
+from kfuzz.campaign.schedule import BLOCKS, Block
 from kfuzz.devices import Device
 
 LaneEnds = Generator[tuple[int, End], None, None]
@@ -24,6 +24,9 @@ LaneEnds = Generator[tuple[int, End], None, None]
 PARCEL_SECONDS = 0.1
 WINDOW = 4
 """Blocks for each process, between the one whose turn it is and the last that was given out."""
+MOST_IN_A_PARCEL = 4
+"""Of so many blocks is an errand: each costs its caller 8 ms, which is what 30 trials on a card take."""
+Parcel = tuple[Block, ...]
 _Hand = Child[Block, list[End]]
 
 
@@ -83,36 +86,61 @@ def together(crews: Sequence[Crew]) -> LaneEnds:
 
 
 def elsewhere(crews: Sequence[Crew], spread: Spread) -> LaneEnds:
-    """All trials, run on other machines; of each crew in the order of its blocks, a block at a time."""
-    given: list[deque[Block]] = [deque() for _ in crews]
+    """All trials, run on other machines; of each crew in the order of its blocks, a few blocks at a time."""
+    given: list[deque[Parcel]] = [deque() for _ in crews]
 
-    def errands(crew: Crew, given: deque[Block]) -> Iterator[Errand | None]:
-        for block in crew.blocks:
-            if block is None:
+    def errands(crew: Crew, given: deque[Parcel]) -> Iterator[Errand | None]:
+        for blocks in in_parcels(crew.blocks):
+            if blocks is None:
                 yield None
                 continue
-            given.append(block)
-            kernel = crew.orders.kernels[block.kernel]
-            theirs = replace(crew.orders, kernels=(kernel,), deadline=None)  # their clock is another
-            name = f"{kernel.name} {block.first}-{block.last - 1}"
-            work = partial(run_one, theirs)
-            yield errand(name, kernel, crew.make_device, work, replace(block, kernel=0), crew.device)
+            given.append(blocks)
+            kernels = tuple(crew.orders.kernels[block.kernel] for block in blocks)
+            theirs = replace(crew.orders, kernels=kernels, deadline=None)  # their clock is another
+            task = tuple(replace(block, kernel=number) for number, block in enumerate(blocks))
+            more = f" and {len(blocks) - 1} more" if len(blocks) > 1 else ""
+            name = f"{kernels[0].name} {blocks[0].first}-{blocks[0].last - 1}{more}"
+            yield errand(name, kernels, crew.make_device, partial(run_parcel, theirs), task, crew.device)
 
     streams = [errands(crew, mine) for crew, mine in zip(crews, given, strict=True)]
     with closing(spread(streams, crews[0].orders.deadline)) as found:
         for number, ends in found:
-            block = given[number].popleft()
+            blocks = given[number].popleft()
             for end in ends:
-                named = replace(end, block=block) if isinstance(end, BlockEnd) else replace(end, kernel=block.kernel)
-                yield number, named
+                if isinstance(end, BlockEnd):
+                    yield number, replace(end, block=blocks[end.block.kernel])
+                else:
+                    yield number, replace(end, kernel=blocks[end.kernel].kernel)
     for number, left in enumerate(given):
         if left:
-            yield number, BlockEnd(left[0], "time")
+            yield number, BlockEnd(left[0][0], "time")
 
 
-def run_one(orders: Orders, device: Device, block: Block) -> Ends:
-    """`run_block` by somebody who knows of no other block: what it finds is the same, whoever is asked, and when."""
-    return run_block(orders, device, block, {})
+def in_parcels(blocks: Iterator[Block | None]) -> Iterator[Parcel | None]:
+    """Blocks of as many trials as there are in any, a few together, each of another kernel; smaller ones one by one,
+    since those come first: every machine is to have something to do, and most have yet to compile.
+    """
+    parcel: list[Block] = []
+    for block in blocks:
+        is_alone = block is None or block.last - block.first < BLOCKS[-1]
+        is_full = len(parcel) == MOST_IN_A_PARCEL or (block and block.kernel in {one.kernel for one in parcel})
+        if parcel and (is_alone or is_full):
+            yield tuple(parcel)
+            parcel = []
+        if block is None:
+            yield None
+        elif is_alone:
+            yield (block,)
+        else:
+            parcel.append(block)
+    if parcel:
+        yield tuple(parcel)
+
+
+def run_parcel(orders: Orders, device: Device, blocks: Parcel) -> Ends:
+    """Blocks by somebody who knows of no others: what each finds is the same, whoever is asked, and when."""
+    for block in blocks:
+        yield from run_block(orders, device, block, {})
 
 
 class _Queue:

@@ -43,12 +43,12 @@ of each stream, until a time of `time.monotonic`. A stream gives None while what
 
 
 def errand(
-    name: str, kernel: Kernel, make_device: MakeDevice, work: Work[Any, Any], task: object, device: str
+    name: str, kernels: Sequence[Kernel], make_device: MakeDevice, work: Work[Any, Any], task: object, device: str
 ) -> Errand:
-    """The errand of a job that concerns one kernel."""
-    headers = sources(kernel.path, kernel.source, kernel.flags)[1:]
-    known = tuple((str(one.path), _hash(one.text.encode())) for one in headers)
-    return Errand(name, make_device, work, task, version(), known, device)
+    """The errand of a job that concerns these kernels."""
+    headers = [one for kernel in kernels for one in sources(kernel.path, kernel.source, kernel.flags)[1:]]
+    known = dict.fromkeys((str(one.path), _hash(one.text.encode())) for one in headers)
+    return Errand(name, make_device, work, task, version(), tuple(known), device)
 
 
 def check(errand: Errand, machine: str) -> None:
