@@ -27,6 +27,8 @@ AHEAD = 2
 LOOK_SECONDS = 0.2
 MOST_LOSSES = 10
 """So often may one errand go down with its workers; the next time it is to blame."""
+LOGGERS = ("distributed", "distributed.client")
+"""Dask gives the second a level of its own."""
 GPU = "GPU"
 """The resource that a worker with a card declares: `dask worker ... --resources GPU=1`."""
 
@@ -60,7 +62,8 @@ def connect(address: str) -> Cluster:
     """The cluster of this scheduler; DeviceError where none answers."""
     if not ADDRESS.fullmatch(address):
         raise DeviceError(f"--cluster {address}: no address of a scheduler; write tcp://HOST:8786")
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are our affair, and are made good
+    for logger in LOGGERS:
+        logging.getLogger(logger).setLevel(logging.CRITICAL)  # lost workers are our affair, and are made good
     try:
         return Cluster(Client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="kfuzz"), address)
     except (OSError, ValueError) as error:
