@@ -13,14 +13,16 @@ from cluster import TestCluster, cluster_of, fuzzing
 from test_shards import settled
 
 from kfuzz.campaign.children import Work
+from kfuzz.campaign.crew import in_parcels
 from kfuzz.campaign.errand import check, errand, version
+from kfuzz.campaign.schedule import BLOCKS, Block
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Device, DeviceError
 
 pytest.importorskip("distributed", reason="no distributed here: pip install 'kfuzz[cluster]'")
 pytestmark = pytest.mark.slow
 
-ASKED = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "--seed", "3", "--max-cases", "120",
+ASKED = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "--seed", "3", "--max-cases", "240",
          "--device", "cpu", "--json", "run.json")  # fmt: skip
 
 
@@ -57,6 +59,19 @@ def report(folder: Path) -> object:
 def found(said: str) -> list[str]:
     """The findings in the order in which they were told, without the seconds."""
     return [line.partition("] ")[2] for line in said.splitlines() if "] error: " in line]
+
+
+def test_whole_blocks_of_several_kernels_go_together_in_their_order() -> None:
+    """Small ones go alone; and what is not known yet keeps nothing back that is."""
+    whole = BLOCKS[-1]
+    small = [Block(0, 0, 2), Block(1, 0, 2)]
+    large = [Block(kernel, whole, 2 * whole) for kernel in (0, 1, 2, 3, 4, 5)]
+    again = [Block(kernel, 2 * whole, 3 * whole) for kernel in (5, 0)]
+    parcels = list(in_parcels(iter([*small, *large, *again, None, None, Block(1, 96, 100), *large[:1]])))
+    assert parcels == [
+        *((one,) for one in small), tuple(large[:4]), tuple(large[4:]), tuple(again), None, None,
+        (Block(1, 96, 100),), (large[0],),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("workers", [2, *(pytest.param(count, marks=pytest.mark.soak) for count in (1, 4))])
