@@ -42,9 +42,6 @@ UNINITIALISED = re.compile(
 )
 """What g++ or clang says of a local variable that is used, whichever way the code goes, before it has a value."""
 
-NEEDS_PIC = "recompile with -fPIC"
-"""A linker's advice: of __shared__ arrays whose elements have a constructor, or variables defined elsewhere."""
-
 
 @dataclass(frozen=True)
 class Library:
@@ -134,10 +131,6 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
             return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
 
         done = compiled(str(header), unit)
-        if done.returncode and NEEDS_PIC in done.stderr:
-            words = option_words(compiler, flavour, before_front(chosen), with_host, keeps_vectors=False)
-            header = precompiled(compiler, flavour, chosen, before, keeps_vectors=False)
-            done = compiled(str(header), unit)
         if done.returncode:
             without_precompiled = done = compiled(FRONTS[before], unit)
             if not done.returncode:

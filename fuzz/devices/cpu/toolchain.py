@@ -122,20 +122,16 @@ def _red_zone(compiler: str) -> list[str]:
     return ["-mno-red-zone"] if "x86_64" in identity(compiler) else []
 
 
-def option_words(
-    compiler: str, flavour: Flavour, chosen: Flags, with_host: bool, keeps_vectors: bool = True
-) -> list[str]:
-    """The flags of a file. Without `keeps_vectors`, checked accesses take up to twice as long, and it always links."""
+def option_words(compiler: str, flavour: Flavour, chosen: Flags, with_host: bool) -> list[str]:
+    """The flags of a file."""
     words = [*options("clang" in identity(compiler), flavour, chosen, with_host), *_thread_local(compiler)]
     is_gcc_on_x86 = "x86_64" in identity(compiler) and "clang" not in identity(compiler)
-    keeps_vectors &= flavour == "check" and is_gcc_on_x86 and not with_host
+    keeps_vectors = flavour == "check" and is_gcc_on_x86 and not with_host
     return [*words, *_KEPT_VECTORS] if keeps_vectors else words
 
 
-_KEPT_VECTORS = ("-fPIE", "-fipa-ra", "-DCUDA_ON_CPU_HOOKS_KEEP_VECTORS")
-"""Tell the compiler that access hooks change no vector register (include/cuda_on_cpu/settled_reads.h). It believes that
-of a function only if nobody else can replace it: in a library anybody can, in a program nobody. What else is so in a
-program may not link into a library; then a file is compiled without these."""
+_KEPT_VECTORS = ("-fipa-ra", "-DCUDA_ON_CPU_HOOKS_KEEP_VECTORS")
+"""Tell the compiler that access hooks change no vector register (include/cuda_on_cpu/settled_reads.h)."""
 
 
 def _thread_local(compiler: str) -> list[str]:
@@ -168,14 +164,14 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)}
 
 
-def precompiled(compiler: str, flavour: Flavour, chosen: Flags, front: int, keeps_vectors: bool = True) -> Path:
+def precompiled(compiler: str, flavour: Flavour, chosen: Flags, front: int) -> Path:
     """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits.
 
     Folders and macros of the author's are none of its concern: one form does for all of these.
     """
     passed = tuple(one for one in before_front(chosen).passed if not one.startswith("-I"))
     chosen = replace(chosen, passed=passed)
-    chosen_options = option_words(compiler, flavour, chosen, bool(front), keeps_vectors)
+    chosen_options = option_words(compiler, flavour, chosen, bool(front))
     folder = f"cpu/front-{cache.key(identity(compiler), own_digest(), FRONTS[front], *chosen_options)[:32]}"
     header = cache.folder() / folder / "front.h"
     if not (header.parent / "front.h.gch").exists():

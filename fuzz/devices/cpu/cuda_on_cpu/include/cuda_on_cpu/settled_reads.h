@@ -51,13 +51,12 @@ __asm__(
 #endif
 
 // The hooks keep all vector registers (runtime/plain_hooks.h): a sum that is stored and loaded again around each read costs
-// six times the addition. What a function changes the compiler knows if it has compiled it itself and nobody can replace it
-// (hence -fPIE), so each hook has a body here, which jumps to the true one. It has to come first (no_reorder), and be what
-// the compiler itself calls: its name for __tsan_read4 is __builtin___tsan_read4.
+// six times the addition. What a function changes the compiler knows if it has compiled it itself and nobody can replace it:
+// so each hook has a body here that no other file sees, which jumps to the true one. It has to come first (no_reorder), and be
+// what the compiler itself calls: its name for __tsan_read4 is __builtin___tsan_read4.
 #ifdef CUDA_ON_CPU_HOOKS_KEEP_VECTORS
 #define CUDA_ON_CPU_KEEPING_VECTORS(symbol, name, ...)                                                               \
-  __asm__(".hidden " #symbol "\n");                                                                                  \
-  extern "C" __attribute__((no_reorder, noinline, noclone, no_sanitize("thread", "undefined"))) void __builtin_##symbol(__VA_ARGS__) { \
+  static __attribute__((no_reorder, noinline, noclone, used, no_sanitize("thread", "undefined"))) void __builtin_##symbol(__VA_ARGS__) { \
     __asm__ volatile("jmp *cuda_on_cpu_" #name "@GOTPCREL(%%rip)"                                                     \
                      :                                                                                               \
                      :                                                                                               \

@@ -28,8 +28,7 @@ CUDA_ON_CPU_IMPORT uint32_t cuda_on_cpu_shared_rank(const void *p);
 CUDA_ON_CPU_IMPORT void *cuda_on_cpu_map_shared(const void *p, uint32_t rank);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_fence(int of_block);
 CUDA_ON_CPU_IMPORT void cuda_on_cpu_trap(int line);
-// Weak: else -fPIE (settled_reads.h) would have it copied into the program, and this is none.
-extern "C" __attribute__((visibility("default"), weak)) char *const cuda_on_cpu_dynamic_shared;
+extern "C" __attribute__((visibility("default"))) char *const cuda_on_cpu_dynamic_shared;
 
 static inline void __syncthreads(CUDA_ON_CPU_LINE) { cuda_on_cpu_barrier(line); }
 static inline int __syncthreads_count(int predicate, CUDA_ON_CPU_LINE) { return cuda_on_cpu_barrier_count(predicate, line); }
