@@ -100,7 +100,9 @@ def test_what_a_kernel_starts_ends_with_it(device: CpuDevice, job: Job) -> None:
     else:
         assert [run.outputs["y"][0] for run in outcome.runs] in ([2.0] * 3, [])
     assert is_as_it_should_be(device)
-    assert set(descendants(os.getpid())) <= before | {device._worker.pid}
+    spare = device._worker._spare  # there is another one where the last was lost
+    own = {device._worker.pid, spare.popen.pid if spare else None}
+    assert set(descendants(os.getpid())) <= before | own
 
 
 AS_IT_IS_LOADED = """
