@@ -8,14 +8,14 @@ The files are mutants of our kernels, as a model or a script would generate them
 The caller is killed with SIGKILL when half of the files have been tried; the same command goes on, and what it says in
 the end is compared with a campaign that nobody killed.
 
-Trials a second are counted when all are at work and everything is compiled. A card has several processes, which share
-it: each plans and judges for itself, and a process does that at its own core's speed. So a card has its share of the
-cores, too: one of two runs on half of them.
+Trials a second are counted from when all are at work until each kernel has had its --trials: those of large sizes are
+among them, those of compute-sanitizer come later. A card has several processes, which share it: each plans and judges
+for itself, and a process does that at its own core's speed. So a card has its share of the cores, too: one of two runs
+on half of them.
 """
 
 import argparse
 import json
-import logging
 import os
 import shutil
 import signal
@@ -23,13 +23,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from distributed import LocalCluster, Nanny, Scheduler, SpecCluster
+from distributed import Client, LocalCluster
 
 from kfuzz.campaign.campaign import run_lanes
 from kfuzz.campaign.cluster import connect, spread
@@ -43,10 +45,10 @@ from kfuzz.one_thread import NAMES
 
 SEED = "7"
 RIGHT = [kernel for kernel in discover(KERNELS) if kernel.broken is None and not kernel.front.is_python]
-KERNELS_OF_RATE = RIGHT[::3]
-WARM = 30
+WARM = 126
 """Trials of each kernel before the count begins: until then devices open, and kernels compile."""
-MOST_SECONDS = 120.0
+MORE = 62
+"""And after it ends, so that nobody is idle while it lasts."""
 LOOK_SECONDS = 0.2
 OF_EACH = 40
 ONE_THREAD = dict.fromkeys(NAMES, "1")
@@ -133,60 +135,87 @@ def files(count: int, workers: int, cases: int) -> None:
         sys.exit(len(table) != count or table != other)
 
 
-def scaling(workers: list[int], seconds: float) -> None:
+def scaling(workers: list[int], trials: int) -> None:
     """Trials a second of the same kernels, by the number of processes."""
-    by_number(workers, "processes", seconds, lambda count: LocalCluster(n_workers=count, **LOCAL), "cpu")
+    by_number(workers, "processes", trials, lambda count: operated([Workers(count)]), "cpu")
 
 
-def cards(counts: list[int], each: int, seconds: float, device: str) -> None:
+def cards(counts: list[int], each: int, trials: int, device: str) -> None:
     """Trials a second on the gpu, by the number of cards; so many processes and as many cores for each."""
     cores = sorted(os.sched_getaffinity(0))
     of_a_card = len(cores) // max(counts)
-    os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")  # of each process, else: forty lines as it starts
+    shares = [tuple(cores[card * of_a_card :][:of_a_card]) for card in range(max(counts))]
 
-    def cluster(count: int) -> SpecCluster:
-        os.sched_setaffinity(0, cores[: count * of_a_card])  # of whatever is started from here, too
-        options = {"nthreads": 1, "resources": {"GPU": 1}}
-        workers = {
-            f"card {card}, {number}": {
-                "cls": Nanny,
-                "options": {**options, "env": {"CUDA_VISIBLE_DEVICES": str(card), **ONE_THREAD}},
-            }
-            for card in range(count)
-            for number in range(each)
-        }
-        scheduler = {"cls": Scheduler, "options": {"dashboard": False}}
-        return SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.CRITICAL)
+    def some(count: int) -> AbstractContextManager[str]:
+        os.sched_setaffinity(0, cores[: count * of_a_card])  # of the scheduler, too
+        return operated([Workers(each, ("--resources", "GPU=1"), str(card), shares[card]) for card in range(count)])
 
-    by_number(counts, "cards", seconds, cluster, device)
+    by_number(counts, "cards", trials, some, device)
 
 
-def by_number(counts: list[int], of: str, seconds: float, made: Callable[[int], SpecCluster], device: str) -> None:
+@dataclass(frozen=True)
+class Workers:
+    """Some processes of a cluster: how many, the words for a resource that they declare, the card that they see, and
+    the cores that they have, where not all.
+    """
+
+    count: int
+    resource: tuple[str, ...] = ()
+    card: str = ""
+    cores: tuple[int, ...] = ()
+
+
+@contextmanager
+def operated(every: Sequence[Workers]) -> Iterator[str]:
+    """A scheduler and its workers, started as somebody does who operates a cluster; the scheduler's address."""
+    with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
+        file = Path(temporary) / "scheduler.json"
+
+        def start(env: dict[str, str], cores: tuple[int, ...], *words: str) -> None:
+            held = ["taskset", "-c", ",".join(map(str, cores))] if cores else []
+            command = [*held, sys.executable, "-m", "dask", *words, "--scheduler-file", str(file), "--no-dashboard"]
+            quiet = {**os.environ, "DASK_LOGGING__DISTRIBUTED": "critical", **env}
+            process = subprocess.Popen(command, env=quiet, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+
+        start({}, (), "scheduler", "--port", "0", "--host", "127.0.0.1")
+        for some in every:
+            env = {"CUDA_VISIBLE_DEVICES": some.card, **ONE_THREAD}
+            start(env, some.cores, "worker", "--nworkers", str(some.count), "--nthreads", "1", *some.resource)
+        while not file.exists():
+            time.sleep(LOOK_SECONDS)  # another process writes the file, and tells nobody
+        address = str(json.loads(file.read_text())["address"])
+        with Client(address, set_as_default=False) as client:
+            client.wait_for_workers(sum(some.count for some in every))
+        yield address
+
+
+def by_number(
+    counts: list[int], of: str, trials: int, some: Callable[[int], AbstractContextManager[str]], device: str
+) -> None:
     """Print the rate for each number of something; the largest goes first, and compiles."""
     rates: dict[int, float] = {}
     for count in (counts[-1], *counts):
-        with made(count) as cluster:
-            cluster.wait_for_workers(len(cluster.worker_spec))
-            rates[count] = rate(cluster.scheduler_address, device, seconds)
+        with some(count) as address:
+            rates[count] = rate(address, device, trials)
         print(f"{count} {of}: {rates[count]:.0f} trials/s", flush=True)
     for count in counts:
         print(f"{count} {of}: {rates[count]:.0f} trials/s, {rates[count] / rates[counts[0]]:.2f} x", flush=True)
 
 
-def rate(address: str, device: str, seconds: float) -> float:
-    """Trials a second of a campaign, from when every kernel has had some until so many seconds later."""
+def rate(address: str, device: str, trials: int) -> float:
+    """Trials a second of a campaign, from when every kernel has had some until each has had so many."""
     moments: list[float] = []
 
     def listen(event: Event) -> None:
-        if isinstance(event, Tried) and event.total >= WARM * len(KERNELS_OF_RATE):
+        if isinstance(event, Tried) and WARM * len(RIGHT) <= event.total <= trials * len(RIGHT):
             moments.append(time.monotonic())
-            if moments[-1] > moments[0] + seconds:
-                raise KeyboardInterrupt  # as a person ends it
 
     with connect(address) as cluster:
-        options = Options(seed=int(SEED), max_time=MOST_SECONDS)
-        run_lanes(KERNELS_OF_RATE, [lane_of(device, 1)], options, listen, partial(spread, cluster))
-    return len(moments) / (moments[-1] - moments[0]) if len(moments) > 1 else 0.0
+        options = Options(seed=int(SEED), max_cases=(trials + MORE) * len(RIGHT))
+        run_lanes(RIGHT, [lane_of(device, 1)], options, listen, partial(spread, cluster))
+    return (len(moments) - 1) / (moments[-1] - moments[0])
 
 
 def main() -> None:
@@ -196,7 +225,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--workers", default="1,2,4")
     parser.add_argument("--cases", type=int, default=1, help="Cases of each file.")
-    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--trials", type=int, default=900, help="Of each kernel, where trials a second are counted.")
     parser.add_argument("--each", type=int, default=14, help="Processes for each card.")
     parser.add_argument("--device", default="gpu", help="Of cards; cpu tries the same without one.")
     asked = parser.parse_args()
@@ -204,9 +233,9 @@ def main() -> None:
     if asked.what == "files":
         files(asked.count, workers[-1], asked.cases)
     elif asked.what == "scaling":
-        scaling(workers, asked.seconds)
+        scaling(workers, asked.trials)
     else:
-        cards(workers, asked.each, asked.seconds, asked.device)
+        cards(workers, asked.each, asked.trials, asked.device)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 """Campaigns on a Dask cluster: the same findings for any number of workers, whoever is lost, and in the same order."""
 
 import contextlib
+import io
 import json
 import random
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,8 @@ from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Device, DeviceError
 
 pytest.importorskip("distributed", reason="no distributed here: pip install 'kfuzz[cluster]'")
+from kfuzz.campaign.cluster import connect, spread
+
 pytestmark = pytest.mark.slow
 
 ASKED = ("broken/leading_neg_inf", "softmax/online_warp", "broken/tail_dropped", "--seed", "3", "--max-cases", "240",
@@ -156,6 +161,33 @@ def test_what_cannot_be_is_one_line(
         _, trouble = process.communicate()
     assert (process.returncode, said in trouble) == (2, True), trouble
     assert "Traceback" not in trouble
+
+
+def test_one_that_takes_long_keeps_nobody_idle_and_is_told_first(cluster: TestCluster, tmp_path: Path) -> None:
+    """The first does not end before twenty others have."""
+
+    def work(_: object, number: int) -> list[int]:
+        while number == 0 and len(list(tmp_path.iterdir())) < 20:
+            time.sleep(0.01)
+        (tmp_path / str(number)).touch()
+        return [number]
+
+    errands = [errand(f"number {number}", (), io.BytesIO, work, number, "cpu") for number in range(21)]  # type: ignore[arg-type]  # only closed
+    with connect(cluster.address) as there:
+        come = [found for _, found in spread(there, [iter(errands)], time.monotonic() + 60)]
+    assert come == [[number] for number in range(21)]
+
+
+def test_an_error_is_raised_when_it_is_its_turn(cluster: TestCluster) -> None:
+    def work(_: object, number: int) -> list[int]:
+        time.sleep(0.5 * (number == 0))
+        return [1 // (1 - number)]
+
+    errands = [errand(f"number {number}", (), io.BytesIO, work, number, "cpu") for number in range(2)]  # type: ignore[arg-type]  # only closed
+    with connect(cluster.address) as there, closing(spread(there, [iter(errands)], None)) as come:
+        assert next(come) == (0, [1])
+        with pytest.raises(ZeroDivisionError):
+            next(come)
 
 
 def nothing(device: Device, task: object) -> list[object]:

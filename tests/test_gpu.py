@@ -193,7 +193,7 @@ def test_jobs_that_are_asked_for_together_come_to_what_each_comes_to_alone(gpu: 
              "traps", *["copies"] * 20, "hangs", "copies", "writes_after", *["copies"] * 20]  # fmt: skip
     asked = [(one_of_each[entry], Probe(seed=seed, timeout=1.0)) for seed, entry in enumerate(order)]
 
-    def told(outcome: Outcome) -> tuple[object, ...]:
+    def told(outcome: Outcome) -> tuple[list[tuple[str, str, str, int]], list[bytes]]:
         found = sorted((one.kind, one.severity, one.message, one.index or 0) for one in outcome.findings)
         return found, [run.outputs["y"].tobytes() for run in outcome.runs]
 
@@ -201,7 +201,7 @@ def test_jobs_that_are_asked_for_together_come_to_what_each_comes_to_alone(gpu: 
     for one in asked:
         gpu.ask(*one)
     assert [told(gpu.answer()) for _ in asked] == alone
-    assert [found[0][0] for found, _ in alone if found].count("trap") == 1  # type: ignore[index]
+    assert [found[0][0] for found, _ in alone if found].count("trap") == 1
 
 
 def test_four_faults_among_a_thousand_good_trials_are_four_findings(gpu: GpuDevice) -> None:

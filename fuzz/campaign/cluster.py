@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from distributed import Client, Future, KilledWorker, get_worker
@@ -24,10 +25,12 @@ CONNECT_SECONDS = 10.0
 ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://.+:\d+")
 AHEAD = 2
 """Errands given out for each thread of the cluster: one at work, and one that it goes on with."""
+MOST_WAITING = 32
+"""Errands for each thread of which something has come and whose turn it is not: a large case keeps nobody idle."""
 LOOK_SECONDS = 0.2
 MOST_LOSSES = 10
 """So often may one errand go down with its workers; the next time it is to blame."""
-LOGGERS = ("distributed", "distributed.client")
+LOGGERS = ("distributed", "distributed.client", "tornado.application")
 """Dask gives the second a level of its own."""
 GPU = "GPU"
 """The resource that a worker with a card declares: `dask worker ... --resources GPU=1`."""
@@ -76,18 +79,23 @@ def spread(
     """What comes of the errands of each stream, in its order; ends early when time is up, and leaves nothing behind."""
     given: list[deque[_Out]] = [deque() for _ in streams]
     news = threading.Event()
+    threads, asked = 0, -inf
     try:
         while until is None or time.monotonic() < until:
             news.clear()
+            if time.monotonic() > asked + LOOK_SECONDS:  # a question to the scheduler, and workers come and go rarely
+                threads, asked = max(1, cluster.threads), time.monotonic()
             for stream, out in zip(streams, given, strict=True):
-                while len(out) < AHEAD * max(1, cluster.threads) and (errand := next(stream, None)) is not None:
+                at_work = sum(not one.is_done() for one in out)
+                room = max(0, min(AHEAD * threads - at_work, MOST_WAITING * threads - len(out)))
+                while room and (errand := next(stream, None)) is not None:
                     out.append(_Out(cluster.client, errand, news))
+                    room -= 1
             if not any(given):
                 return
-            come = [(number, out, found) for number, out in enumerate(given) if out and (found := out[0].found())]
-            for number, out, found in come:
-                out.popleft()
-                yield number, found
+            come = [(number, out.popleft()) for number, out in enumerate(given) if out and out[0].is_done()]
+            for number, first in come:
+                yield number, first.found()
             if not come:
                 news.wait(LOOK_SECONDS)
     finally:
@@ -101,6 +109,7 @@ class _Out:
     def __init__(self, client: Client, errand: Errand, news: threading.Event) -> None:
         self.client, self.errand, self.news = client, errand, news
         self.losses = 0
+        self.come: Sequence[Any] | Exception | None = None
         self.future = self._submit()
 
     def _submit(self) -> Future:
@@ -111,24 +120,32 @@ class _Out:
         future.add_done_callback(lambda _: _tell(done, self.news))
         return future
 
-    def found(self) -> Sequence[Any] | None:
-        """What came of it; None while nothing has.
+    def is_done(self) -> bool:
+        """Whether something has come of it, be it an error; it is taken from its worker at once, who may be lost.
 
         Dask is asked for what is there only: a result() that runs out of time while it comes in is an error in Dask.
         """
-        if not self.done.is_set():
-            return None
-        try:
-            found: Sequence[Any] = self.future.result()
-        except KilledWorker:  # several were lost with it in turn, which Dask takes for its fault
-            self.losses += 1
-            if self.losses > MOST_LOSSES:
-                raise DeviceError(f"{self.errand.name}: lost with each worker that it was given to") from None
-            self.future = self._submit()
-            return None
-        except CancelledError:
-            raise DeviceError("the cluster's scheduler is gone: start it again, and give --out to go on") from None
-        return found
+        if self.come is None and self.done.is_set():
+            try:
+                self.come = self.future.result()
+            except KilledWorker:  # several were lost with it in turn, which Dask takes for its fault
+                self.losses += 1
+                if self.losses > MOST_LOSSES:
+                    self.come = DeviceError(f"{self.errand.name}: lost with each worker that it was given to")
+                else:
+                    self.future = self._submit()
+            except CancelledError:
+                self.come = DeviceError("the cluster's scheduler is gone: start it again, and give --out to go on")
+            except Exception as error:  # whatever it is, it is told when it is this errand's turn
+                self.come = error
+        return self.come is not None
+
+    def found(self) -> Sequence[Any]:
+        """What has come of it; its error is raised here."""
+        if isinstance(self.come, Exception):
+            raise self.come
+        assert self.come is not None, "is_done() said so"
+        return self.come
 
 
 def _tell(*events: threading.Event) -> None:

@@ -22,8 +22,9 @@ from kfuzz.devices import Device
 LaneEnds = Generator[tuple[int, End], None, None]
 """The end of a trial or of a block, and the number of its lane."""
 PARCEL_SECONDS = 0.1
-WINDOW = 4
-"""Blocks for each process, between the one whose turn it is and the last that was given out."""
+WINDOW = 64
+"""Blocks for each process, between the one whose turn it is and the last that was given out: a large case, which takes
+as long as a thousand others, keeps nobody idle."""
 MOST_IN_A_PARCEL = 4
 """Of so many blocks is an errand: each costs its caller 8 ms, which is what 30 trials on a card take."""
 Parcel = tuple[Block, ...]
@@ -161,7 +162,7 @@ class _Queue:
         self.idle = list(self.hands)
 
     def give(self) -> None:
-        """Give whoever is idle a block, some ahead: one may be at a large case. More would go when time is up."""
+        """Give whoever is idle a block, many ahead: one may be at a large case."""
         most = WINDOW * len(self.hands)
         while self.idle and self.given - self.turn < most and (block := next(self.crew.blocks, None)) is not None:
             hand = self.idle.pop()

@@ -24,7 +24,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
@@ -509,9 +509,8 @@ def serve(backend: Backend, requests: "_Incoming", replies: IO[bytes]) -> None:
         if not coming:
             return
         if isinstance(backend, FarSighted):
-            several = [(job, probe) for job, probe, _ in itertools.takewhile(lambda one: not one[2], coming)]
             try:
-                backend.look_ahead(several, lambda _: begin(TOGETHER))
+                _look_ahead(backend, coming, begin)
             except TogetherError:
                 os._exit(1)  # without a word more to the card: the caller knows which part this was
             except Exception as error:  # our own fault must not pass for a kernel's
@@ -520,6 +519,12 @@ def serve(backend: Backend, requests: "_Incoming", replies: IO[bytes]) -> None:
         job, probe, _ = coming.popleft()
         _write(replies, _packed(_reply(backend, job, probe, begin)))
         del job
+
+
+def _look_ahead(backend: FarSighted, coming: Iterable[tuple[Job, Probe, bool]], begin: Callable[[str], None]) -> None:
+    """Show the backend the jobs before the first one that is to be run by itself."""
+    several = [(job, probe) for job, probe, _ in itertools.takewhile(lambda one: not one[2], coming)]
+    backend.look_ahead(several, lambda _: begin(TOGETHER))
 
 
 def _job(programs: dict[int, _Program], requests: "_Incoming") -> tuple[Job, Probe, bool]:
