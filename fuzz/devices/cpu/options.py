@@ -21,6 +21,7 @@ COMMON = (
     "-fstack-clash-protection",  # a frame larger than the guard below a stack must still hit the guard
     "-fno-strict-aliasing",  # nvcc has none either, and kernels cast float * to float4 *
     "-fwrapv",  # what integers do on overflow on every GPU
+    "-ftrivial-auto-var-init=pattern",  # a local without a value holds -1.7e38, not what some other run has left there
     "-U_FORTIFY_SOURCE",
     "-g1",  # lines, for findings
     "-Wuninitialized",  # becomes a finding; what else there is a warning of, nobody is told
@@ -34,7 +35,6 @@ _FLAVOURS: dict[Flavour, tuple[str, ...]] = {
     "fast": ("-O2", "-fsanitize=alignment"),
     "check": (
         "-O1",  # with _EVERY_ACCESS
-        "-ftrivial-auto-var-init=pattern",  # a local without a value holds -1.7e38, where -O2 makes it 0 as it likes
         "-DCUDA_ON_CPU_CHECK",
         "-fsanitize=thread",
         # Copies are checked as well: they are made by functions of our own (module.cpp), not by what g++ puts there.
