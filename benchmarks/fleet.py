@@ -8,10 +8,10 @@ The files are mutants of our kernels, as a model or a script would generate them
 The caller is killed with SIGKILL when half of the files have been tried; the same command goes on, and what it says in
 the end is compared with a campaign that nobody killed.
 
-Trials a second are counted from when all are at work until each kernel has had its --trials: those of large sizes are
-among them, those of compute-sanitizer come later. A card has several processes, which share it: each plans and judges
-for itself, and a process does that at its own core's speed. So a card has its share of the cores, too: one of two runs
-on half of them.
+Trials a second are counted in the middle of a campaign, from when each kernel has had 320 until it has had its
+--trials: while all are at work, after the large cases, before those of compute-sanitizer. A card has several processes,
+which share it: each plans and judges for itself, and a process does that at its own core's speed. So a card has its
+share of the cores, too: one of two runs on half of them.
 """
 
 import argparse
@@ -23,9 +23,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -33,20 +33,24 @@ from typing import Any
 
 from distributed import Client, LocalCluster
 
+from kfuzz.campaign.blocks import TrialEnd
 from kfuzz.campaign.campaign import run_lanes
-from kfuzz.campaign.cluster import connect, spread
-from kfuzz.campaign.events import Event, Tried
+from kfuzz.campaign.children import Work
+from kfuzz.campaign.cluster import GPU, Cluster, connect, do, spread
+from kfuzz.campaign.errand import Errand
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.state import STATE
 from kfuzz.claims.kernel import KERNELS, discover
+from kfuzz.devices import Device
 from kfuzz.find.device import lane_of
 from kfuzz.mutating.mutate import Mutant, mutants
 from kfuzz.one_thread import NAMES
 
 SEED = "7"
 RIGHT = [kernel for kernel in discover(KERNELS) if kernel.broken is None and not kernel.front.is_python]
-WARM = 126
-"""Trials of each kernel before the count begins: until then devices open, and kernels compile."""
+FIRST, WARM = 2, 320
+"""Trials of each kernel that every process runs first, and before the count begins: a process has a device and kernels
+by then, and all large cases are done but one."""
 MORE = 62
 """And after it ends, so that nobody is idle while it lasts."""
 LOOK_SECONDS = 0.2
@@ -131,7 +135,9 @@ def files(count: int, workers: int, cases: int) -> None:
         print(told, flush=True)
         run(command(target, cluster.scheduler_address, whole, *limits))
         other = report(whole)
-        print("the same as of a campaign that nobody killed" if table == other else "NOT the same as of one unkilled")
+        print("the same as of a campaign that nobody killed" if table == other else "NOT the same as of one unkilled:")
+        for name in sorted(one for one in table if table[one] != other.get(one)):
+            print(f"  {name}: {table[name]}, unkilled {other.get(name)}")
         sys.exit(len(table) != count or table != other)
 
 
@@ -205,17 +211,48 @@ def by_number(
 
 
 def rate(address: str, device: str, trials: int) -> float:
-    """Trials a second of a campaign, from when every kernel has had some until each has had so many."""
-    moments: list[float] = []
+    """Trials a second of a campaign, from when there were some of each kernel until so many, as they are done."""
+    with connect(address) as cluster, tempfile.TemporaryDirectory() as temporary:
+        for each, how in ((FIRST, everywhere), (trials + MORE, partial(noting, Path(temporary)))):
+            options = Options(seed=int(SEED), max_cases=each * len(RIGHT))
+            run_lanes(RIGHT, [lane_of(device, 1)], options, lambda _: None, partial(how, cluster))
+        lines = [line.split() for path in Path(temporary).iterdir() for line in path.read_text().splitlines()]
+    done, moments = 0, list[tuple[float, int]]()
+    for moment, count in sorted((float(moment), int(count)) for moment, count in lines):
+        done += count
+        if WARM * len(RIGHT) <= done <= trials * len(RIGHT):
+            moments.append((moment, done))
+    (began, first), (ended, last) = moments[0], moments[-1]
+    return (last - first) / (ended - began)
 
-    def listen(event: Event) -> None:
-        if isinstance(event, Tried) and WARM * len(RIGHT) <= event.total <= trials * len(RIGHT):
-            moments.append(time.monotonic())
 
-    with connect(address) as cluster:
-        options = Options(seed=int(SEED), max_cases=(trials + MORE) * len(RIGHT))
-        run_lanes(RIGHT, [lane_of(device, 1)], options, listen, partial(spread, cluster))
-    return (len(moments) - 1) / (moments[-1] - moments[0])
+def noting(
+    folder: Path, cluster: Cluster, streams: Sequence[Iterator[Errand | None]], until: float | None
+) -> Generator[tuple[int, Sequence[Any]], None, None]:
+    """Have errands done as ever; each worker notes when it has done how many trials, for they are told in order."""
+    return spread(cluster, [(one and replace(one, work=partial(noted, one.work, folder)) for one in stream)
+                            for stream in streams], until)  # fmt: skip
+
+
+def noted(work: Work[Any, Any], folder: Path, device: Device, task: object) -> list[Any]:
+    """What a worker does."""
+    ends = list(work(device, task))
+    with (folder / str(os.getpid())).open("a") as file:
+        file.write(f"{time.monotonic()} {sum(isinstance(end, TrialEnd) for end in ends)}\n")
+    return ends
+
+
+def everywhere(
+    cluster: Cluster, streams: Sequence[Iterator[Errand | None]], _: float | None
+) -> Generator[tuple[int, Sequence[Any]], None, None]:
+    """Have each errand done by every worker: then each has opened its device, and has loaded the kernels."""
+    client = cluster.client
+    workers = list(client.nthreads())
+    for number, stream in enumerate(streams):
+        for errand in filter(None, stream):
+            given = {"pure": False, "resources": {GPU: 1} if errand.device == "gpu" else None}
+            for found in client.gather([client.submit(do, errand, workers=[one], **given) for one in workers])[:1]:
+                yield number, found
 
 
 def main() -> None:

@@ -23,8 +23,9 @@ from kfuzz.devices import Device, DeviceError
 
 CONNECT_SECONDS = 10.0
 ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://.+:\d+")
-AHEAD = 2
-"""Errands given out for each thread of the cluster: one at work, and one that it goes on with."""
+AHEAD = 3
+"""Errands given out for each thread of the cluster: one at work, one that it goes on with, and one since Dask does not
+share them out evenly."""
 MOST_WAITING = 32
 """Errands for each thread of which something has come and whose turn it is not: a large case keeps nobody idle."""
 LOOK_SECONDS = 0.2
