@@ -17,6 +17,7 @@ share of the cores, too: one of two runs on half of them.
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -148,7 +149,7 @@ def scaling(workers: list[int], trials: int) -> None:
 
 def cards(counts: list[int], each: int, trials: int, device: str) -> None:
     """Trials a second on the gpu, by the number of cards; so many processes and as many cores for each."""
-    cores = sorted(os.sched_getaffinity(0))
+    cores = sorted(os.sched_getaffinity(0), key=lambda core: (siblings(core), core))
     of_a_card = len(cores) // max(counts)
     shares = [tuple(cores[card * of_a_card :][:of_a_card]) for card in range(max(counts))]
 
@@ -157,6 +158,12 @@ def cards(counts: list[int], each: int, trials: int, device: str) -> None:
         return operated([Workers(each, ("--resources", "GPU=1"), str(card), shares[card]) for card in range(count)])
 
     by_number(counts, "cards", trials, some, device)
+
+
+def siblings(core: int) -> int:
+    """The first of those that are one core in truth, whose halves no two cards are to have."""
+    told = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list").read_text()
+    return int(re.split("[,-]", told)[0])
 
 
 @dataclass(frozen=True)
