@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -44,6 +45,21 @@ def test_processes_end_whether_they_are_idle_busy_or_deaf() -> None:
 def threads(_: Device, task: str) -> Iterator[tuple[int, str | None]]:
     """How many threads this process has with numpy loaded, and what it tells those whom it starts of that."""
     yield len(list(Path("/proc/self/task").iterdir())), os.environ.get(task)
+
+
+def test_who_is_slow_to_leave_leaves_in_order_however_often_it_is_told() -> None:
+    """A second SIGTERM in the midst of it would be an error in whatever it interrupts."""
+    text = """
+        import os, signal
+        from kfuzz.campaign.children import _leave
+        signal.signal(signal.SIGTERM, _leave)
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            print("all is put away")"""
+    left = subprocess.run([sys.executable, "-c", dedent(text)], capture_output=True, text=True, check=False)
+    assert (left.returncode, left.stdout, left.stderr) == (0, "all is put away\n", "")
 
 
 @pytest.mark.slow

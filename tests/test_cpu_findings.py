@@ -240,6 +240,26 @@ def test_the_fast_flavour_sees_what_leaves_traces(device: CpuDevice, name: str, 
     assert kind in {one.kind for one in outcome.findings}, outcome.findings
 
 
+def test_a_local_that_nobody_wrote_holds_the_same_in_every_run(device: CpuDevice) -> None:
+    """Not what some other kernel has left on the stack: two campaigns would find two things."""
+    text = """__global__ void fills(float *y) {
+                  volatile float deep[512];
+                  for (int i = 0; i < 512; ++i) deep[i] = 1.5f;
+                  y[threadIdx.x] = deep[threadIdx.x];
+              }
+              __global__ void forgets(float *y) {
+                  volatile float local[64];
+                  local[threadIdx.x % 2] = 2.5f;
+                  y[threadIdx.x] = local[threadIdx.x];
+              }"""
+    entries = ("fills", "forgets")
+    for before in entries:
+        for entry in (before, "forgets"):
+            outcome = device.run(job_of(text, entries, entry, {"y": "f32[32]"}, block=32, grid=1), FAST)
+        for run in outcome.runs:
+            assert set(run.outputs["y"][2:].tolist()) == {np.float32(-1.6947395e38)}
+
+
 def test_a_finding_names_thread_block_array_and_index(device: CpuDevice) -> None:
     found = device.run(job("write_past_the_end", block=32, grid=4), CHECK).findings[0]
     assert (found.array, found.index, found.thread, found.block, found.step) == ("y", 100, (4, 0, 0), (3, 0, 0), 0)
