@@ -82,6 +82,28 @@ def test_a_write_within_shared_memory_is_no_finding(device: CpuDevice, entry: st
     assert device.run(written_at(at, entry), FAST).findings == ()
 
 
+def test_a_read_beside_a_shared_array_finds_nothing_of_another_kernel() -> None:
+    """Two campaigns would else find two things, by what they had run before."""
+    fills = """__global__ void fills(float *y) {
+                   __shared__ volatile float big[1024];
+                   for (int i = 0; i < 1024; ++i) big[i] = 1.5f;
+                   y[0] = big[threadIdx.x];
+               }"""
+    beside = """__global__ void beside(float *y) {
+                    __shared__ alignas(64) volatile float one[1], two[1];
+                    one[0] = two[0] = 2.5f;
+                    for (int i = 0; i < 16; ++i) y[i] = one[i];
+                    for (int i = 0; i < 16; ++i) y[16 + i] = two[i];
+                }"""
+    job = job_of(beside, ("beside",), "beside", {"y": "f32[32]"}, block=1)
+
+    def found(before: tuple[Job, ...]) -> list[bytes]:
+        with CpuDevice() as device:
+            return [[run.outputs["y"].tobytes() for run in device.run(one, FAST).runs] for one in (*before, job)][-1]
+
+    assert found(()) == found((job_of(fills, ("fills",), "fills", {"y": "f32[1]"}, block=1),))
+
+
 def test_the_worker_outlives_writes_far_beside_shared_memory() -> None:
     with CpuDevice() as device:
         device.run(written_at(0, "beside_static"), FAST)

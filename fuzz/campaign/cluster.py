@@ -26,8 +26,9 @@ ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://.+:\d+")
 AHEAD = 3
 """Errands given out for each thread of the cluster: one at work, one that it goes on with, and one since Dask does not
 share them out evenly."""
-MOST_WAITING = 32
-"""Errands for each thread of which something has come and whose turn it is not: a large case keeps nobody idle."""
+MOST_WAITING = 16
+"""Errands for each thread between the one whose turn it is and the last that was given out: as far ahead as processes
+of one machine go (crew.WINDOW)."""
 LOOK_SECONDS = 0.2
 MOST_LOSSES = 10
 """So often may one errand go down with its workers; the next time it is to blame."""
@@ -101,7 +102,7 @@ def spread(
                 news.wait(LOOK_SECONDS)
     finally:
         for one in (one for out in given for one in out):
-            one.future.cancel()
+            one.cancel()
 
 
 class _Out:
@@ -111,7 +112,7 @@ class _Out:
         self.client, self.errand, self.news = client, errand, news
         self.losses = 0
         self.come: Sequence[Any] | Exception | None = None
-        self.future = self._submit()
+        self.future: Future | None = self._submit()
 
     def _submit(self) -> Future:
         key = f"{self.errand.name} {uuid.uuid4().hex[:8]}"
@@ -126,20 +127,26 @@ class _Out:
 
         Dask is asked for what is there only: a result() that runs out of time while it comes in is an error in Dask.
         """
-        if self.come is None and self.done.is_set():
+        if self.future is not None and self.done.is_set():
             try:
                 self.come = self.future.result()
             except KilledWorker:  # several were lost with it in turn, which Dask takes for its fault
                 self.losses += 1
-                if self.losses > MOST_LOSSES:
-                    self.come = DeviceError(f"{self.errand.name}: lost with each worker that it was given to")
-                else:
+                if self.losses <= MOST_LOSSES:
                     self.future = self._submit()
+                    return False
+                self.come = DeviceError(f"{self.errand.name}: lost with each worker that it was given to")
             except CancelledError:
                 self.come = DeviceError("the cluster's scheduler is gone: start it again, and give --out to go on")
             except Exception as error:  # whatever it is, it is told when it is this errand's turn
                 self.come = error
-        return self.come is not None
+            self.future = None  # nobody keeps what has come but this
+        return self.future is None
+
+    def cancel(self) -> None:
+        """Nobody is interested any more."""
+        if self.future is not None:
+            self.future.cancel()
 
     def found(self) -> Sequence[Any]:
         """What has come of it; its error is raised here."""
