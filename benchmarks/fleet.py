@@ -2,7 +2,7 @@
 
     python -m benchmarks.fleet files --count 1000 --workers 16     a folder of mutants, killed in the middle, resumed
     python -m benchmarks.fleet scaling --workers 1,2,4             trials a second by the number of processes
-    python -m benchmarks.fleet cards --workers 1,2,4 --each 14     the same by the number of cards of this machine
+    python -m benchmarks.fleet cards --workers 1,2,4 --each 16     the same by the number of cards of this machine
 
 The files are mutants of our kernels, as a model or a script would generate them: some do not compile, most are wrong.
 The caller is killed with SIGKILL when half of the files have been tried; the same command goes on, and what it says in
@@ -196,11 +196,9 @@ def operated(every: Sequence[Workers]) -> Iterator[str]:
         for some in every:
             env = {"CUDA_VISIBLE_DEVICES": some.card, **ONE_THREAD}
             start(env, some.cores, "worker", "--nworkers", str(some.count), "--nthreads", "1", *some.resource)
-        while not file.exists():
-            time.sleep(LOOK_SECONDS)  # another process writes the file, and tells nobody
-        address = str(json.loads(file.read_text())["address"])
-        with Client(address, set_as_default=False) as client:
+        with Client(scheduler_file=str(file), set_as_default=False) as client:  # it waits for the file
             client.wait_for_workers(sum(some.count for some in every))
+            address = client.scheduler.address
         yield address
 
 
@@ -270,7 +268,7 @@ def main() -> None:
     parser.add_argument("--workers", default="1,2,4")
     parser.add_argument("--cases", type=int, default=1, help="Cases of each file.")
     parser.add_argument("--trials", type=int, default=900, help="Of each kernel, where trials a second are counted.")
-    parser.add_argument("--each", type=int, default=14, help="Processes for each card.")
+    parser.add_argument("--each", type=int, default=16, help="Processes for each card.")
     parser.add_argument("--device", default="gpu", help="Of cards; cpu tries the same without one.")
     asked = parser.parse_args()
     workers = list(map(int, asked.workers.split(",")))

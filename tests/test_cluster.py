@@ -1,7 +1,6 @@
 """Campaigns on a Dask cluster: the same findings for any number of workers, whoever is lost, and in the same order."""
 
 import contextlib
-import io
 import json
 import random
 import signal
@@ -21,6 +20,7 @@ from kfuzz.campaign.errand import check, errand, version
 from kfuzz.campaign.schedule import BLOCKS, Block
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Device, DeviceError
+from kfuzz.devices.cpu.device import CpuDevice
 
 pytest.importorskip("distributed", reason="no distributed here: pip install 'kfuzz[cluster]'")
 from kfuzz.campaign.cluster import connect, spread
@@ -166,24 +166,28 @@ def test_what_cannot_be_is_one_line(
 def test_one_that_takes_long_keeps_nobody_idle_and_is_told_first(cluster: TestCluster, tmp_path: Path) -> None:
     """The first does not end before twenty others have."""
 
-    def work(_: object, number: int) -> list[int]:
+    def work(_: Device, number: int) -> list[int]:
         while number == 0 and len(list(tmp_path.iterdir())) < 20:
-            time.sleep(0.01)
+            time.sleep(0.01)  # files of other processes, which tell nobody of them
         (tmp_path / str(number)).touch()
         return [number]
 
-    errands = [errand(f"number {number}", (), io.BytesIO, work, number, "cpu") for number in range(21)]  # type: ignore[arg-type]  # only closed
+    errands = [errand(f"number {number}", (), CpuDevice, work, number, "cpu") for number in range(21)]
     with connect(cluster.address) as there:
         come = [found for _, found in spread(there, [iter(errands)], time.monotonic() + 60)]
     assert come == [[number] for number in range(21)]
 
 
-def test_an_error_is_raised_when_it_is_its_turn(cluster: TestCluster) -> None:
-    def work(_: object, number: int) -> list[int]:
-        time.sleep(0.5 * (number == 0))
+def test_an_error_is_raised_when_it_is_its_turn(cluster: TestCluster, tmp_path: Path) -> None:
+    """The second fails while the first is at work."""
+
+    def work(_: Device, number: int) -> list[int]:
+        while number == 0 and not (tmp_path / "1").exists():
+            time.sleep(0.01)  # a file of another process, which tells nobody of it
+        (tmp_path / str(number)).touch()
         return [1 // (1 - number)]
 
-    errands = [errand(f"number {number}", (), io.BytesIO, work, number, "cpu") for number in range(2)]  # type: ignore[arg-type]  # only closed
+    errands = [errand(f"number {number}", (), CpuDevice, work, number, "cpu") for number in range(2)]
     with connect(cluster.address) as there, closing(spread(there, [iter(errands)], None)) as come:
         assert next(come) == (0, [1])
         with pytest.raises(ZeroDivisionError):
@@ -201,12 +205,12 @@ def test_who_has_other_code_or_headers_does_no_errand(tmp_path: Path) -> None:
     path.write_text(text.replace("__global__", '#include "part.h"\n__global__', 1))
     (tmp_path / "part.h").write_text("// as it was\n")
     work: Work[object, object] = nothing
-    made = errand("mine 0-1", [load(path)], object, work, None, "cpu")  # type: ignore[arg-type]  # never opened
+    made = errand("mine 0-1", [load(path)], CpuDevice, work, None, "cpu")
     check(made, "here")
     (tmp_path / "part.h").write_text("// as it is now\n")
     with pytest.raises(DeviceError, match=r"there: .*part.h is not there as it is here"):
         check(made, "there")
-    other = errand("other", [load(KERNELS / "transpose" / "naive.cu")], object, work, None, "cpu")  # type: ignore[arg-type]  # as above
+    other = errand("other", [load(KERNELS / "transpose" / "naive.cu")], CpuDevice, work, None, "cpu")
     object.__setattr__(other, "version", version()[::-1] + "0")
     with pytest.raises(DeviceError, match="there has another kfuzz than this machine"):
         check(other, "there")

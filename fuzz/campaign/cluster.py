@@ -33,7 +33,7 @@ LOOK_SECONDS = 0.2
 MOST_LOSSES = 10
 """So often may one errand go down with its workers; the next time it is to blame."""
 LOGGERS = ("distributed", "distributed.client", "tornado.application")
-"""Dask gives the second a level of its own."""
+"""Dask gives the second a level of its own; the third tells of what a signal has interrupted."""
 GPU = "GPU"
 """The resource that a worker with a card declares: `dask worker ... --resources GPU=1`."""
 

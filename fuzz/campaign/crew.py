@@ -26,7 +26,7 @@ WINDOW = 64
 """Blocks for each process, between the one whose turn it is and the last that was given out: a large case, which takes
 as long as a thousand others, keeps nobody idle."""
 MOST_IN_A_PARCEL = 4
-"""Of so many blocks is an errand: each costs its caller 8 ms, which is what 30 trials on a card take."""
+"""Of so many blocks is an errand: a trial then costs its caller half as much processor time as in errands of one."""
 Parcel = tuple[Block, ...]
 _Hand = Child[Block, list[End]]
 

@@ -170,13 +170,12 @@ uint64_t shared_bytes_of_arrays() {
   return bytes;
 }
 
-static void paint(char *to, uint64_t bytes) {
-  uint64_t words = bytes / sizeof run->poison;
-  for (uint64_t i = 0; i < words; i++) reinterpret_cast<uint32_t *>(to)[i] = run->poison;
-  for (uint64_t i = words * sizeof run->poison; i < bytes; i++) to[i] = reinterpret_cast<const char *>(&run->poison)[i % 4];
-}
-
 void poison_shared(uint32_t dynamic_bytes) {
+  auto paint = [](char *to, uint64_t bytes) {
+    uint64_t words = bytes / sizeof run->poison;
+    for (uint64_t i = 0; i < words; i++) reinterpret_cast<uint32_t *>(to)[i] = run->poison;
+    for (uint64_t i = words * sizeof run->poison; i < bytes; i++) to[i] = reinterpret_cast<const char *>(&run->poison)[i % 4];
+  };
   paint(cuda_on_cpu_dynamic_shared, dynamic_bytes);
   if (!run->shared_array_count) return;
   char *start = static_shared_start();
@@ -192,7 +191,7 @@ void paint_shared_zones(uint32_t dynamic_bytes) {
   paint_zone(cuda_on_cpu_dynamic_shared - guard_zone_bytes, run->poison);
   paint_zone(cuda_on_cpu_dynamic_shared + dynamic_bytes, run->poison);
   if (!has_zones_around_static()) return;
-  paint(cuda_on_cpu_static_shared, static_shared_bytes());  // what lies between arrays, too: no other kernel's leavings
+  fill(cuda_on_cpu_static_shared, static_shared_bytes(), run->poison, sizeof run->poison);  // between arrays, too
   paint_zone(cuda_on_cpu_static_shared - guard_zone_bytes, run->poison);
   paint_zone(cuda_on_cpu_static_shared + static_shared_bytes(), run->poison);
 }
