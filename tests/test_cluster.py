@@ -178,6 +178,27 @@ def test_one_that_takes_long_keeps_nobody_idle_and_is_told_first(cluster: TestCl
     assert come == [[number] for number in range(21)]
 
 
+def test_a_worker_that_is_slow_to_hand_out_keeps_nobody_waiting(cluster: TestCluster, tmp_path: Path) -> None:
+    """What the first has found leaves its worker only after eight others have been done: more than were given out."""
+
+    class Late:
+        def __reduce__(self) -> tuple[type[int], tuple[int]]:
+            while len(list(tmp_path.iterdir())) < 8:
+                time.sleep(0.01)  # files of another process, which tells nobody of them
+            return int, (0,)
+
+    def work(_: Device, number: int) -> list[object]:
+        if number == 0:
+            return [Late()]
+        (tmp_path / str(number)).touch()
+        return [number]
+
+    errands = [errand(f"number {number}", (), CpuDevice, work, number, "cpu") for number in range(21)]
+    with connect(cluster.address) as there:
+        come = [found for _, found in spread(there, [iter(errands)], time.monotonic() + 60)]
+    assert come == [[number] for number in range(21)]
+
+
 def test_an_error_is_raised_when_it_is_its_turn(cluster: TestCluster, tmp_path: Path) -> None:
     """The second fails while the first is at work."""
 

@@ -3,6 +3,7 @@
 An errand whose worker is lost is done again by another. The one file that imports Dask.
 """
 
+import asyncio
 import logging
 import pickle
 import re
@@ -12,6 +13,7 @@ import uuid
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
+from concurrent.futures import Future as Coming
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -106,34 +108,40 @@ def spread(
 
 
 class _Out:
-    """An errand that was given out, and how often its workers were lost; `news` is set when something comes of it."""
+    """An errand that was given out, and how often its workers were lost; `news` is set when something comes of it.
+
+    What comes is fetched at once, as its worker may be lost, and of many errands side by side: a worker that computes
+    takes a quarter of a second to hand out what it has.
+    """
 
     def __init__(self, client: Client, errand: Errand, news: threading.Event) -> None:
         self.client, self.errand, self.news = client, errand, news
         self.losses = 0
         self.come: Sequence[Any] | Exception | None = None
-        self.future: Future | None = self._submit()
+        self._submit()
 
-    def _submit(self) -> Future:
+    def _submit(self) -> None:
         key = f"{self.errand.name} {uuid.uuid4().hex[:8]}"
         resources = {GPU: 1} if self.errand.device == "gpu" else None
-        future = self.client.submit(do, self.errand, key=key, pure=False, resources=resources)
-        done = self.done = threading.Event()
-        future.add_done_callback(lambda _: _tell(done, self.news))
-        return future
+        self.coming: Coming[Sequence[Any]] | None = None
+        self.future: Future | None = self.client.submit(do, self.errand, key=key, pure=False, resources=resources)
+        self.future.add_done_callback(self._fetch)
+
+    def _fetch(self, future: Future) -> None:
+        self.coming = asyncio.run_coroutine_threadsafe(
+            self.client.gather(future, asynchronous=True), self.client.loop.asyncio_loop
+        )
+        self.coming.add_done_callback(lambda _: self.news.set())
 
     def is_done(self) -> bool:
-        """Whether something has come of it, be it an error; it is taken from its worker at once, who may be lost.
-
-        Dask is asked for what is there only: a result() that runs out of time while it comes in is an error in Dask.
-        """
-        if self.future is not None and self.done.is_set():
+        """Whether something has come of it, be it an error."""
+        if self.future is not None and self.coming is not None and self.coming.done():
             try:
-                self.come = self.future.result()
+                self.come = self.coming.result()
             except KilledWorker:  # several were lost with it in turn, which Dask takes for its fault
                 self.losses += 1
                 if self.losses <= MOST_LOSSES:
-                    self.future = self._submit()
+                    self._submit()
                     return False
                 self.come = DeviceError(f"{self.errand.name}: lost with each worker that it was given to")
             except CancelledError:
@@ -154,11 +162,6 @@ class _Out:
             raise self.come
         assert self.come is not None, "is_done() said so"
         return self.come
-
-
-def _tell(*events: threading.Event) -> None:
-    for one in events:
-        one.set()
 
 
 _own = threading.local()
