@@ -9,7 +9,7 @@ import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,15 +19,16 @@ from kfuzz.devices.gpu import deduced
 TOOLKIT = Path("/usr/local/cuda")
 PACK_ARGUMENTS = Path(__file__).with_name("pack_arguments.cu")
 
-SHT_SYMTAB, SHT_RELA, SHT_REL = 2, 4, 9
+SHT_SYMTAB = 2
 STO_CUDA_ENTRY = 0x10
 """The bit of a symbol's `st_other` that marks a `__global__` function."""
 KPARAM_INFO = 0x17
 """The attribute of `.nv.info.<kernel>` that gives one parameter's ordinal, offset and size."""
 WITH_PAYLOAD = 4
-POINTER_SIZE = 8
 
 INCLUDED = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+POINTER = re.compile(r"^[^\n]*\.global [^\n]*\bkfuzz_entry_(\d+) = (?:generic\()?([\w$.]+)\)?;\n", re.MULTILINE)
+"""The number of an entry and its symbol, in PTX."""
 ENTRY_LINE = re.compile(r"^launch entry\((\d+)\):\s*error: (.*)$", re.MULTILINE)
 
 
@@ -108,6 +109,7 @@ def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Ent
     """The machine code of a source, from the cache where this compiler has seen this very text before."""
     check_architecture(architecture)
     name = "cubin/" + cache.key(
+        "symbols and code",
         version(find()),
         architecture,
         "\n".join(flags),
@@ -116,10 +118,11 @@ def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Ent
         source,
         *included(path, source, flags),
     )
-    if (image := cache.fetch(name)) is None:
-        image = _compile(path, source, flags, entries, architecture)
-        cache.save(name, image)
-    return _read(image, path, entries, name)
+    if (kept := cache.fetch(name)) is None:
+        kept = _compile(path, source, flags, entries, architecture)
+        cache.save(name, kept)
+    symbols, _, image = kept.partition(b"\0")
+    return _read(image, symbols.decode().split("\n"), path, entries, name)
 
 
 def included(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[str]:
@@ -144,10 +147,12 @@ def included(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[str]:
 
 
 def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str) -> bytes:
-    """The cubin of a source with one pointer to each entry appended.
+    """The symbols of the entries, a 0, and the cubin.
 
-    A pointer to `block_sum<256>` makes the compiler instantiate it, and its relocation names the symbol, so
-    nobody has to mangle a name. `#line` keeps messages and line tables to the lines of the kernel file.
+    A pointer to `block_sum<256>` behind the source makes the compiler instantiate it, and PTX says which symbol that
+    is, so nobody has to mangle a name. The cubin is made without the pointers: an assembler that sees the address of a
+    kernel taken makes other code of it, by a tenth longer than that of the user's own build. `#line` keeps messages and
+    line tables to the lines of the kernel file.
     """
     has_calls = any(isinstance(entry, Call) for entry in entries)
     packing = PACK_ARGUMENTS.read_text(encoding="utf-8") + deduced.HELPERS if has_calls else ""
@@ -155,19 +160,23 @@ def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Ent
         f'#line {number + 1} "launch entry"\n{_named(source, number, entry)}\n' for number, entry in enumerate(entries)
     )
     with cache.scratch() as folder:
-        text, cubin = folder / "kernel.cu", folder / "kernel.cubin"
+        text, ptx, cubin = folder / "kernel.cu", folder / "kernel.ptx", folder / "kernel.cubin"
         text.write_text(f'#line 1 "{path.name}"\n{source}\n{pointers}', encoding="utf-8")
-        command = [find(), "-cubin", f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
+        command = [find(), f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
         command += ["--expt-relaxed-constexpr"] if has_calls else []  # what makes an argument may be the host's
-        command += ["-o", str(cubin), str(text)]
-        environment = {
-            **os.environ,
-            "TMPDIR": str(folder),
-        }  # what nvcc leaves when it is killed is swept with the folder
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        if done.returncode == 0 and cubin.exists():
-            return cubin.read_bytes()
-    raise ClaimError(compiler_words(path, entries, done.stdout + done.stderr))
+        environment = {**os.environ, "TMPDIR": str(folder)}  # what nvcc leaves when killed is swept with the folder
+        symbols: dict[int, str] = {}
+        for made, out_of in ((ptx, text), (cubin, ptx)):
+            words = [*command, f"-{made.suffix[1:]}", "-o", str(made), str(out_of)]
+            done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+            if done.returncode or not made.exists():
+                raise ClaimError(compiler_words(path, entries, done.stdout + done.stderr))
+            if made == ptx:
+                written = ptx.read_text(encoding="utf-8")
+                symbols = {int(number): symbol for number, symbol in POINTER.findall(written)}
+                ptx.write_text(POINTER.sub("", written), encoding="utf-8")
+        found = "\n".join(symbols.get(number, "") for number in range(len(entries)))
+        return found.encode() + b"\0" + cubin.read_bytes()
 
 
 def compiler_words(path: Path, entries: tuple[Entry, ...], words: str) -> str:
@@ -209,70 +218,46 @@ def _pack(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class _ElfSection:
+class ElfSection:
     name: str
     kind: int
     link: int
-    info: int
     size: int
     data: bytes
 
 
-@dataclass(frozen=True)
-class _Symbol:
-    name: str
-    value: int
-    section: int
-    is_entry: bool
-
-
-def _read(image: bytes, path: Path, entries: tuple[Entry, ...], digest: str) -> Cubin:
-    """A cubin's kernels: the symbol that the relocation of each entry's pointer names, and its parameters."""
-    sections = list(_sections(image))
+def _read(image: bytes, symbols: Sequence[str], path: Path, entries: tuple[Entry, ...], digest: str) -> Cubin:
+    """A cubin's kernels, by their symbols, and the parameters of each."""
+    sections = list(sections_of(image))
     table = next(section for section in sections if section.kind == SHT_SYMTAB)
-    symbols = list(_symbols(table, sections))
-    addresses = {symbol.name: symbol for symbol in symbols}
+    kernels = set(_kernels(table, sections))
     found = {}
     for number, entry in enumerate(entries):
-        pointer = addresses[_pointer(number)]
-        targets = [
-            symbols[which]
-            for section in sections
-            if section.kind in (SHT_RELA, SHT_REL) and section.info == pointer.section
-            for offset, which in _relocations(section)
-            if offset == pointer.value
-        ]
-        if not targets or not targets[0].is_entry:
+        if symbols[number] not in kernels:
             raise ClaimError(f"{path}: entry = {str(entry)!r} is no kernel: it is not declared __global__")
-        there = _entry(targets[0].name, sections)
+        there = _entry(symbols[number], sections)
         found[entry] = there if isinstance(entry, str) else replace(there, pack=_entry(_pack(number), sections))
-    variables = sum(section.size for section in sections if section.name.startswith(".nv.global"))
-    return Cubin(image, found, variables > POINTER_SIZE * len(entries), digest)
+    has_variables = any(section.size for section in sections if section.name.startswith(".nv.global"))
+    return Cubin(image, found, has_variables, digest)
 
 
-def _sections(image: bytes) -> Iterator[_ElfSection]:
+def sections_of(image: bytes) -> Iterator[ElfSection]:
     (table,) = struct.unpack_from("<Q", image, 0x28)
     count, names = struct.unpack_from("<HH", image, 0x3C)
     headers = [struct.unpack_from("<IIQQQQIIQQ", image, table + 64 * number) for number in range(count)]
     start = headers[names][4]
-    for name, kind, _, _, offset, size, link, info, _, _ in headers:
-        yield _ElfSection(_text(image, start + name), kind, link, info, size, image[offset : offset + size])
+    for name, kind, _, _, offset, size, link, _, _, _ in headers:
+        yield ElfSection(_text(image, start + name), kind, link, size, image[offset : offset + size])
 
 
-def _symbols(table: _ElfSection, sections: list[_ElfSection]) -> Iterator[_Symbol]:
+def _kernels(table: ElfSection, sections: list[ElfSection]) -> Iterator[str]:
     names = sections[table.link].data
-    for name, _, other, section, value, _ in struct.iter_unpack("<IBBHQQ", table.data):
-        yield _Symbol(_text(names, name), value, section, bool(other & STO_CUDA_ENTRY))
+    for name, _, other, _, _, _ in struct.iter_unpack("<IBBHQQ", table.data):
+        if other & STO_CUDA_ENTRY:
+            yield _text(names, name)
 
 
-def _relocations(section: _ElfSection) -> Iterator[tuple[int, int]]:
-    """Where each relocation writes, and which symbol's address. Older architectures leave out the addend."""
-    words = 3 if section.kind == SHT_RELA else 2
-    for offset, info, *_ in struct.iter_unpack(f"<{words}Q", section.data):
-        yield offset, info >> 32
-
-
-def _entry(symbol: str, sections: list[_ElfSection]) -> CubinEntry:
+def _entry(symbol: str, sections: list[ElfSection]) -> CubinEntry:
     """A kernel of a cubin, with the size in bytes of each parameter, in order."""
     data = next((section.data for section in sections if section.name == f".nv.info.{symbol}"), b"")
     sizes, packed, position = {}, 0, 0
