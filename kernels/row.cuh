@@ -155,45 +155,47 @@ __device__ __forceinline__ float warp_max(float value) {
 template <int THREADS>
 __device__ __forceinline__ float block_max(float value, float (&of_warp)[32]) {
     // all THREADS of the block take part; every thread ends with the result. `of_warp` is for one call alone.
-    const int warps = THREADS / 32;
+    constexpr int warps = THREADS / 32;
     value = warp_max(fmaxf(value, -INFINITY));
     if (threadIdx.x % 32 == 0) {
         of_warp[threadIdx.x / 32] = value;
     }
     __syncthreads();
-    if (warps > AT_ONCE) {
+    if constexpr (warps > AT_ONCE) {
         return lanes_max<warps>(of_warp[threadIdx.x % warps]);
-    }
-    value = of_warp[0];
+    } else {
+        value = of_warp[0];
 #pragma unroll
-    for (int k = 1; k < warps; ++k) {
-        value = fmaxf(value, of_warp[k]);
+        for (int k = 1; k < warps; ++k) {
+            value = fmaxf(value, of_warp[k]);
+        }
+        return value;
     }
-    return value;
 }
 
 template <int THREADS>
 __device__ __forceinline__ float block_sum(float value, float (&of_warp)[32]) {
-    const int warps = THREADS / 32;
+    constexpr int warps = THREADS / 32;
     value = lanes_sum<32>(value);
     if (threadIdx.x % 32 == 0) {
         of_warp[threadIdx.x / 32] = value;
     }
     __syncthreads();
-    if (warps > AT_ONCE) {
+    if constexpr (warps > AT_ONCE) {
         return lanes_sum<warps>(of_warp[threadIdx.x % warps]);
-    }
-    float sums[warps];
+    } else {
+        float sums[warps];
 #pragma unroll
-    for (int k = 0; k < warps; ++k) {
-        sums[k] = of_warp[k];
-    }
-#pragma unroll
-    for (int half = warps / 2; half > 0; half /= 2) {
-#pragma unroll
-        for (int k = 0; k < half; ++k) {
-            sums[k] += sums[k + half];
+        for (int k = 0; k < warps; ++k) {
+            sums[k] = of_warp[k];
         }
+#pragma unroll
+        for (int half = warps / 2; half > 0; half /= 2) {
+#pragma unroll
+            for (int k = 0; k < half; ++k) {
+                sums[k] += sums[k + half];
+            }
+        }
+        return sums[0];
     }
-    return sums[0];
 }
