@@ -11,7 +11,9 @@ the end is compared with a campaign that nobody killed.
 Trials a second are counted in the middle of a campaign, from when each kernel has had 320 until it has had its
 --trials: while all are at work, after the large cases, before those of compute-sanitizer. A card has several processes,
 which share it: each plans and judges for itself, and a process does that at its own core's speed. So a card has its
-share of the cores, too: one of two runs on half of them.
+share of the cores, too: one of two runs on half of them. Cores that share memory and clock are slower when all are
+busy, whoever keeps them so; therefore `cards` says in the end how many cases the same cores plan by themselves, with
+no card, no cluster and no caller.
 """
 
 import argparse
@@ -28,7 +30,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import cycle, islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +43,7 @@ from kfuzz.campaign.children import Work
 from kfuzz.campaign.cluster import GPU, Cluster, connect, do, spread
 from kfuzz.campaign.errand import Errand
 from kfuzz.campaign.options import Options
+from kfuzz.campaign.schedule import attempt_of
 from kfuzz.campaign.state import STATE
 from kfuzz.claims.kernel import KERNELS, discover
 from kfuzz.devices import Device
@@ -55,6 +59,8 @@ by then, and all large cases are done but one."""
 MORE = 62
 """And after it ends, so that nobody is idle while it lasts."""
 LOOK_SECONDS = 0.2
+START_SECONDS, PLAN_SECONDS = 15.0, 10.0
+"""By then all processes have started; so long they plan."""
 OF_EACH = 40
 ONE_THREAD = dict.fromkeys(NAMES, "1")
 LOCAL: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
@@ -158,6 +164,29 @@ def cards(counts: list[int], each: int, trials: int, device: str) -> None:
         return operated([Workers(each, ("--resources", "GPU=1"), str(card), shares[card]) for card in range(count)])
 
     by_number(counts, "cards", trials, some, device)
+    alone = {count: planned(cores[: count * of_a_card]) for count in counts}
+    for count in counts:
+        gain = alone[count] / alone[counts[0]]
+        print(f"{count * of_a_card} cores by themselves: {alone[count]:.0f} cases/s, {gain:.2f} x", flush=True)
+
+
+def planned(cores: Sequence[int]) -> float:
+    """Cases a second that these cores plan, each by itself."""
+    began = time.monotonic() + START_SECONDS
+    with get_context("spawn").Pool(len(cores)) as pool:
+        return sum(pool.map(partial(_planned, began), cores, chunksize=1)) / PLAN_SECONDS
+
+
+def _planned(began: float, core: int) -> int:
+    """What one core does of it, of trials that are neither small nor large."""
+    os.sched_setaffinity(0, {core})
+    done = 0
+    for index, kernel in ((index, kernel) for index in cycle(range(WARM, 3 * WARM)) for kernel in RIGHT):
+        attempt_of(kernel, int(SEED), index)
+        done += time.monotonic() > began
+        if time.monotonic() > began + PLAN_SECONDS:
+            break
+    return done
 
 
 def siblings(core: int) -> int:
