@@ -179,17 +179,22 @@ def test_one_that_takes_long_keeps_nobody_idle_and_is_told_first(cluster: TestCl
 
 
 def test_a_worker_that_is_slow_to_hand_out_keeps_nobody_waiting(cluster: TestCluster, tmp_path: Path) -> None:
-    """What the first has found leaves its worker only after eight others have been done: more than were given out."""
+    """What the first has found leaves its worker only after eight others have been done: more than were given out.
+
+    These last long enough that none of them is fetched in one go with it.
+    """
 
     class Late:
         def __reduce__(self) -> tuple[type[int], tuple[int]]:
-            while len(list(tmp_path.iterdir())) < 8:
+            until = time.monotonic() + 40
+            while len(list(tmp_path.iterdir())) < 8 and time.monotonic() < until:
                 time.sleep(0.01)  # files of another process, which tells nobody of them
-            return int, (0,)
+            return int, (0 if time.monotonic() < until else -1,)
 
     def work(_: Device, number: int) -> list[object]:
         if number == 0:
             return [Late()]
+        time.sleep(0.2)
         (tmp_path / str(number)).touch()
         return [number]
 
