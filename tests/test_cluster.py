@@ -6,9 +6,10 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cluster import TestCluster, cluster_of, fuzzing
@@ -163,6 +164,13 @@ def test_what_cannot_be_is_one_line(
     assert "Traceback" not in trouble
 
 
+def come_of(cluster: TestCluster, work: Work[Any, Any]) -> list[Sequence[int]]:
+    """What comes of 21 errands, which are numbers."""
+    errands = [errand(f"number {number}", (), CpuDevice, work, number, "cpu") for number in range(21)]
+    with connect(cluster.address) as there:
+        return [found for _, found in spread(there, [iter(errands)], time.monotonic() + 60)]
+
+
 def test_one_that_takes_long_keeps_nobody_idle_and_is_told_first(cluster: TestCluster, tmp_path: Path) -> None:
     """The first does not end before twenty others have."""
 
@@ -172,36 +180,32 @@ def test_one_that_takes_long_keeps_nobody_idle_and_is_told_first(cluster: TestCl
         (tmp_path / str(number)).touch()
         return [number]
 
-    errands = [errand(f"number {number}", (), CpuDevice, work, number, "cpu") for number in range(21)]
-    with connect(cluster.address) as there:
-        come = [found for _, found in spread(there, [iter(errands)], time.monotonic() + 60)]
-    assert come == [[number] for number in range(21)]
+    assert come_of(cluster, work) == [[number] for number in range(21)]
 
 
 def test_a_worker_that_is_slow_to_hand_out_keeps_nobody_waiting(cluster: TestCluster, tmp_path: Path) -> None:
     """What the first has found leaves its worker only after eight others have been done: more than were given out.
 
-    These last long enough that none of them is fetched in one go with it.
+    None of these ends before the first is asked for, so that Dask fetches none in one go with it.
     """
 
     class Late:
         def __reduce__(self) -> tuple[type[int], tuple[int]]:
+            (tmp_path / "0").touch()
             until = time.monotonic() + 40
-            while len(list(tmp_path.iterdir())) < 8 and time.monotonic() < until:
+            while len(list(tmp_path.iterdir())) < 9 and time.monotonic() < until:
                 time.sleep(0.01)  # files of another process, which tells nobody of them
             return int, (0 if time.monotonic() < until else -1,)
 
     def work(_: Device, number: int) -> list[object]:
         if number == 0:
             return [Late()]
-        time.sleep(0.2)
+        while not (tmp_path / "0").exists():
+            time.sleep(0.01)  # a file of another process, which tells nobody of it
         (tmp_path / str(number)).touch()
         return [number]
 
-    errands = [errand(f"number {number}", (), CpuDevice, work, number, "cpu") for number in range(21)]
-    with connect(cluster.address) as there:
-        come = [found for _, found in spread(there, [iter(errands)], time.monotonic() + 60)]
-    assert come == [[number] for number in range(21)]
+    assert come_of(cluster, work) == [[number] for number in range(21)]
 
 
 def test_an_error_is_raised_when_it_is_its_turn(cluster: TestCluster, tmp_path: Path) -> None:

@@ -128,6 +128,9 @@ class _Out:
         self.future.add_done_callback(self._fetch)
 
     def _fetch(self, future: Future) -> None:
+        """Begin to take what has come from its worker; a thread of Dask's calls this."""
+        if self.future is None:
+            return
         self.coming = asyncio.run_coroutine_threadsafe(
             self.client.gather(future, asynchronous=True), self.client.loop.asyncio_loop
         )
@@ -153,8 +156,9 @@ class _Out:
 
     def cancel(self) -> None:
         """Nobody is interested any more."""
-        if self.future is not None:
-            self.future.cancel()
+        future, self.future = self.future, None  # first, since what is cancelled counts as done
+        if future is not None:
+            future.cancel()
 
     def found(self) -> Sequence[Any]:
         """What has come of it; its error is raised here."""

@@ -27,7 +27,7 @@ KPARAM_INFO = 0x17
 WITH_PAYLOAD = 4
 
 INCLUDED = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
-POINTER = re.compile(r"^[^\n]*\.global [^\n]*\bkfuzz_entry_(\d+) = (?:generic\()?([\w$.]+)\)?;\n", re.MULTILINE)
+POINTER = re.compile(r"^[^\n]*\.global [^\n]*\bkfuzz_entry_(\d+) = ([\w$.]+);\n", re.MULTILINE)
 """The number of an entry and its symbol, in PTX."""
 ENTRY_LINE = re.compile(r"^launch entry\((\d+)\):\s*error: (.*)$", re.MULTILINE)
 
@@ -109,7 +109,7 @@ def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Ent
     """The machine code of a source, from the cache where this compiler has seen this very text before."""
     check_architecture(architecture)
     name = "cubin/" + cache.key(
-        "symbols and code",
+        "symbols and code",  # what is kept; older caches hold the code alone
         version(find()),
         architecture,
         "\n".join(flags),
@@ -165,16 +165,18 @@ def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Ent
         command = [find(), f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
         command += ["--expt-relaxed-constexpr"] if has_calls else []  # what makes an argument may be the host's
         environment = {**os.environ, "TMPDIR": str(folder)}  # what nvcc leaves when killed is swept with the folder
-        symbols: dict[int, str] = {}
-        for made, out_of in ((ptx, text), (cubin, ptx)):
+
+        def make(made: Path, out_of: Path) -> None:
             words = [*command, f"-{made.suffix[1:]}", "-o", str(made), str(out_of)]
             done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
             if done.returncode or not made.exists():
                 raise ClaimError(compiler_words(path, entries, done.stdout + done.stderr))
-            if made == ptx:
-                written = ptx.read_text(encoding="utf-8")
-                symbols = {int(number): symbol for number, symbol in POINTER.findall(written)}
-                ptx.write_text(POINTER.sub("", written), encoding="utf-8")
+
+        make(ptx, text)
+        written = ptx.read_text(encoding="utf-8")
+        symbols = {int(number): symbol for number, symbol in POINTER.findall(written)}
+        ptx.write_text(POINTER.sub("", written), encoding="utf-8")
+        make(cubin, ptx)
         found = "\n".join(symbols.get(number, "") for number in range(len(entries)))
         return found.encode() + b"\0" + cubin.read_bytes()
 
@@ -219,6 +221,8 @@ def _pack(number: int) -> str:
 
 @dataclass(frozen=True)
 class ElfSection:
+    """A section of a cubin."""
+
     name: str
     kind: int
     link: int
@@ -242,6 +246,7 @@ def _read(image: bytes, symbols: Sequence[str], path: Path, entries: tuple[Entry
 
 
 def sections_of(image: bytes) -> Iterator[ElfSection]:
+    """All that a cubin consists of."""
     (table,) = struct.unpack_from("<Q", image, 0x28)
     count, names = struct.unpack_from("<HH", image, 0x3C)
     headers = [struct.unpack_from("<IIQQQQIIQQ", image, table + 64 * number) for number in range(count)]
@@ -251,6 +256,7 @@ def sections_of(image: bytes) -> Iterator[ElfSection]:
 
 
 def _kernels(table: ElfSection, sections: list[ElfSection]) -> Iterator[str]:
+    """The symbols of `__global__` functions."""
     names = sections[table.link].data
     for name, _, other, _, _, _ in struct.iter_unpack("<IBBHQQ", table.data):
         if other & STO_CUDA_ENTRY:
