@@ -13,6 +13,7 @@ from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.schedule import AGAIN, rounds
 from kfuzz.claims.kernel import Kernel, load
+from kfuzz.devices import Outcome
 from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.gpu.device import GpuDevice
 from kfuzz.search.plan import BUDGET
@@ -67,6 +68,16 @@ def kernel(tmp_path: Path) -> Kernel:
     return deadly(tmp_path, "cols % 4 != 0")
 
 
+class CountingDevice(CpuDevice):
+    """Knows how many trials it was waited for."""
+
+    answers = 0
+
+    def answer(self) -> Outcome:
+        CountingDevice.answers += 1
+        return super().answer()
+
+
 def told(one: KernelResult) -> str:
     return repr(replace(one.progress, seconds={}))
 
@@ -104,10 +115,11 @@ def test_on_a_gpu_it_is_kept_clear_of_too(kernel: Kernel) -> None:
     check_both_are_found(kernel, GpuDevice, 300)
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_a_kernel_that_always_crashes_is_given_up_and_that_is_said(tmp_path: Path) -> None:
-    (one,) = run_campaign([deadly(tmp_path, "true")], CpuDevice, Options(seed=1, max_cases=100)).kernels
+    (one,) = run_campaign([deadly(tmp_path, "true")], CountingDevice, Options(seed=1, max_cases=100)).kernels
     assert one.progress.retired == f"{MOST_FATAL} trials have ended their process; it is not tried further"
+    assert one.progress.trials == CountingDevice.answers  # its block is not run to its end
     assert one.progress.trials == MOST_FATAL
     assert [found.defect.kind for found in one.discoveries] == ["trap"]
 

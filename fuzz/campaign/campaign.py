@@ -86,6 +86,8 @@ def run_lanes(
                 if item.why == "time":
                     stop = "max-time"
                     break
+            if all(ledger.is_over for ledger in ledgers):  # what still runs may take long: it ends its process
+                break
     except KeyboardInterrupt:
         stop = "interrupted"
     finally:

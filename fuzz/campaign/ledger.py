@@ -84,7 +84,7 @@ class Ledger:
         process, so that it is the same whoever runs it, and when.
         """
         for blocks in rounds(self.given):
-            if all(progress.retired for progress in self.progress):
+            if self.is_over:
                 return
             for block in blocks:
                 until = checkpoint(block.first)
@@ -94,6 +94,11 @@ class Ledger:
                 if block.last > progress.next and not progress.retired:
                     fatal = tuple((number, kind) for number, kind in progress.fatal if number % AGAIN < until)
                     yield replace(block, first=max(block.first, progress.next), fatal=fatal)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every kernel was given up: nothing of what still runs is counted."""
+        return all(progress.retired for progress in self.progress)
 
     @property
     def trials(self) -> int:
@@ -141,13 +146,13 @@ class Ledger:
     def end(self, item: BlockEnd) -> None:
         """Note that a block has come to its end, or why to an early one."""
         progress = self.progress[item.block.kernel]
-        if progress.retired and item.block.first >= progress.next:  # it was begun before that was known
+        if progress.retired:  # it was begun before that was known
             return
         if not item.why:
             progress.next = max(progress.next, item.block.last)  # its last trials may be another shard's
         if item.why == "claim":
             progress.error = item.message
-        if item.why in ("claim", "hang", "unsupported") and not progress.retired:
+        if item.why in ("claim", "hang", "unsupported"):
             self._retire(self.kernels[item.block.kernel], progress, item.message)
 
     def save(self) -> None:
