@@ -64,7 +64,7 @@ class RecordedClock:
     def seconds(self, graph: Launches) -> float:
         return graph.seconds
 
-    def forget_persisting(self) -> None:
+    def clear_cache(self) -> None:
         self.turns.append(0.0)
 
 
@@ -151,7 +151,7 @@ def test_what_the_card_does_for_a_while_is_done_to_all() -> None:
         def seconds(self, graph: Launches) -> float:
             return graph.seconds * self.pace
 
-        def forget_persisting(self) -> None:
+        def clear_cache(self) -> None:
             self.pace = next(self.paces)
 
     paces = cycle([1.0, 1.0, 2.0, 2.0, 1.0, 1.0])  # two contestants a round

@@ -15,7 +15,7 @@ from kfuzz.devices.gpu.driver import OutOfMemory
 from kfuzz.oracle import judge
 from kfuzz.search.plan import shapes
 from kfuzz.timing.calls import launched
-from kfuzz.timing.copies import copies
+from kfuzz.timing.copies import ClearingClock, copies
 from kfuzz.timing.entrant import (
     Launched,
     Rotation,
@@ -87,14 +87,15 @@ def race(session: graphs.Session, kernel: Kernel, axes: dict[str, int], against:
     card = CardFigures(session.card.name, session.cache, session.peak)
     sets = rotation_of(traffic.total, card.cache)
     try:
+        clock = ClearingClock(session)
         rows_judged(kernel, first.job, 0)
         arrays = Rotation(kernel, first, sets)
         entrants = {tune: launched(session, arrays.for_launch(bound)) for tune, bound in bounds.items()}
-        chosen = fastest([one.contestant(dict(tune)) for tune, one in entrants.items()], session, sets)
+        chosen = fastest([one.contestant(dict(tune)) for tune, one in entrants.items()], clock, sets)
         beside, absent = rivals(against, kernel.op, session, lent(arrays))
         by_cublas = products(kernel.op, session, lent(arrays))
         anchors = [*by_cublas, *copies(session, traffic.total, sets)]
-        recorded = raced([chosen, *beside, *anchors], session, sets)
+        recorded = raced([chosen, *beside, *anchors], clock, sets)
         reason = wrong_when_timed(session, entrants[chosen.tune])
     except (ClaimError, OutOfMemory) as error:
         return Heat(axes, traffic, (), (), (), {kernel.name: str(error)})

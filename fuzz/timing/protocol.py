@@ -27,10 +27,10 @@ class LaunchGraph(Protocol):
 
 
 class Clock(Protocol):
-    """What takes the time of a replay, in seconds, and lets nothing stay in the cache on purpose."""
+    """What takes the time of a replay, in seconds, and lets nothing of what went before stay in the cache."""
 
     def seconds(self, graph: LaunchGraph) -> float: ...
-    def forget_persisting(self) -> None: ...
+    def clear_cache(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,6 @@ def raced(contestants: Sequence[Contestant], clock: Clock, sets: int) -> tuple[R
     for turn in range(ROUNDS):
         for step in range(len(contestants)):
             which = (turn + step) % len(contestants)
-            clock.forget_persisting()
+            clock.clear_cache()
             seconds[which] += [clock.seconds(graphs[which]) / counts[which] for _ in range(REPLAYS)]
     return tuple(Recorded(one.name, tuple(taken), one.tune) for one, taken in zip(contestants, seconds, strict=True))
