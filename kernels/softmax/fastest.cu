@@ -23,7 +23,8 @@
 // near      = "16 + 48 * min(1, cols / 257) + 64 * min(1, cols / 513)"
 // is_middle = "is_large * (1 - min(1, cols / 4097))"
 // more      = "is_middle * (128 * min(1, cols / 1025) + 256 * min(1, cols / 2049))"
-// workers   = "near + more + 128 * min(1, cols / 4097) + 256 * min(1, cols / 10241)"  # of a row
+// halved    = "is_larger * min(1, cols / 4097) * (1 - min(1, cols / 8193))"  # half as many vectors for each thread
+// workers   = "near + more + 128 * min(1, cols / 4097) + 256 * halved + 256 * min(1, cols / 10241)"  # of a row
 // parts     = "is_long * min(ceil_div(1056, rows), ceil_div(cols, 8192))"
 // share     = "ceil_div(ceil_div(cols / 4, max(parts, 1)), 8) * 8"
 // of_part   = "5 + ceil_div(share, 2048) + 9"
@@ -126,9 +127,9 @@
 //
 // [[launch]]
 // when  = "cols > 4096 and cols <= 8192 and is_larger == 1"
-// entry = "softmax_block_in_registers<float, 256, 8>"
+// entry = "softmax_block_in_registers<float, 512, 4>"
 // grid  = "rows"
-// block = "256"
+// block = "512"
 // args  = ["y", "x", "cols"]
 //
 // [[launch]]
