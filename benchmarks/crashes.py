@@ -1,4 +1,4 @@
-"""What a kernel costs that ends its process: `python -m benchmarks.crashes [--device gpu] [--cases 300] [--jobs 4]`.
+"""What a kernel costs that ends its process: `python -m benchmarks.crashes [--device gpu] [--cases 300]`.
 
 Every broken kernel whose claim says that it accesses what it may not is fuzzed by itself, for so many trials, as a
 person would type it: seconds from the command to its end, what was found, and whether the kernel was given up. An
@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,16 +48,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--cases", type=int, default=300)
-    parser.add_argument("--jobs", type=int, default=1, help="Campaigns side by side.")
     asked = parser.parse_args()
     names = [one.name for one in discover(KERNELS) if one.broken is not None and one.broken.kind in KINDS]
-    with ThreadPoolExecutor(asked.jobs) as pool:
-        for one in pool.map(lambda name: cost(name, asked.device, asked.cases), names):
-            late = "" if one.seconds <= AIM else f", more than {AIM:g} s"
-            found = "; ".join(bucket.partition(": ")[2] for bucket in one.buckets)
-            print(
-                f"{one.kernel:32} {one.seconds:5.1f} s{late}, {one.trials} trials: {found}. {one.stopped}", flush=True
-            )
+    for name in names:
+        one = cost(name, asked.device, asked.cases)
+        late = "" if one.seconds <= AIM else f", more than {AIM:g} s"
+        found = "; ".join(bucket.partition(": ")[2] for bucket in one.buckets)
+        print(f"{one.kernel:32} {one.seconds:5.1f} s{late}, {one.trials} trials: {found}. {one.stopped}", flush=True)
 
 
 if __name__ == "__main__":
