@@ -1,8 +1,12 @@
 """The `__global__` functions of a source, as a claim's entries and args are held against them."""
 
+from pathlib import Path
+
 import pytest
 
 from kfuzz.claims.signature import entries_of, split_commas
+from kfuzz.devices.cpu.translate import translated
+from kfuzz.devices.headers import SourceFile
 
 SOURCE = """
 // __global__ void commented(int n) {}
@@ -22,6 +26,23 @@ __global__ void __attribute__((noinline)) halves(const half2 *x, __nv_bfloat16 *
 
 def test_every_function_is_found_and_nothing_in_comments_or_strings() -> None:
     assert list(entries_of(SOURCE)) == ["plain", "bounded", "spread", "nothing", "halves"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "__global__ void __launch_bounds__(T, blocks(T, 4 * (V + 2))) k(int n) {}",
+        "__global__ __launch_bounds__((1 << 8)) void k(int n);",
+        "__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(f((2)))\nk(int n);",
+        "__global__ void C10_LAUNCH_BOUNDS_1(256)\nk(int n) {}",
+        "__global__ void k(int n) __attribute__((noinline));",
+        "template <int N> __global__ void k(int n) requires(N > 1) {}",
+        "__global__ void k(int n) { if (n) return; }",
+    ],
+)
+def test_what_has_brackets_before_or_behind_is_not_the_name(source: str) -> None:
+    assert [(name, len(parameters)) for name, parameters in entries_of(source).items()] == [("k", 1)]
+    assert list(translated([SourceFile(Path("k.cu"), source)]).kernels) == ["k"]
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ Knows how C++ writes a parameter list; never what a kernel does.
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise
 
-from kfuzz.devices.cuda_text import closing, split_commas
+from kfuzz.devices.cuda_text import blanked, closing, kernels, split_commas
 
 BYTES = {
     "char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1,
@@ -19,14 +18,10 @@ BYTES = {
 INTEGERS = BYTES.keys() - {"bool", "half", "__half", "__nv_bfloat16", "float", "double"}
 
 FLOAT = re.compile(r"(?:float|double|half|__half|__nv_bfloat16)[1-4]?$")
-COMMENTS_AND_STRINGS = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 HOST_FUNCTION = re.compile(r"(?<=[\s*&>])(\w+)\s*\(")
 BODY = re.compile(r"\s*(?:noexcept\s*)?\{")
 GLOBAL = re.compile(r"\b(?:__global__|__device__(?!\s+__host__))\b")
 NO_NAMES = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof"})
-ATTRIBUTES = re.compile(
-    r"(?:__launch_bounds__|__cluster_dims__)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__attribute__\s*\(\(.*?\)\)"
-)
 
 
 @dataclass(frozen=True)
@@ -44,21 +39,17 @@ Parameters = tuple[Parameter, ...]
 
 def entries_of(source: str) -> dict[str, Parameters]:
     """Every `__global__` function of the source, by name."""
-    code = COMMENTS_AND_STRINGS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+    code = blanked(source)
     found: dict[str, Parameters] = {}
-    starts = [match.end() for match in re.finditer(r"\b__global__\b", code)]
-    for start, end in pairwise([*starts, len(code)]):
-        declaration = ATTRIBUTES.sub(" ", code[start:end])
-        named = re.search(r"(\w+)\s*\(", declaration)
-        if named:
-            inside = declaration[named.end() : closing(declaration, named.end() - 1)]
-            found[named[1]] = tuple(parameter(text) for text in split_commas(inside) if text not in ("", "void"))
+    for name, opened in kernels(code):
+        inside = code[opened + 1 : closing(code, opened)]
+        found[name] = tuple(parameter(text) for text in split_commas(inside) if text not in ("", "void"))
     return found
 
 
 def host_functions_of(source: str) -> dict[str, Parameters]:
     """Every function of the source that has a body and is no kernel's, by name; of overloads the first."""
-    code = COMMENTS_AND_STRINGS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+    code = blanked(source)
     found: dict[str, Parameters] = {}
     for named in HOST_FUNCTION.finditer(code):
         end = closing(code, named.end() - 1)

@@ -12,6 +12,13 @@ OPAQUE = re.compile(
 )
 """Comments, string and character literals."""
 KEPT_TEXTS = 256
+ATTRIBUTES = (
+    "__launch_bounds__", "__cluster_dims__", "__block_size__", "__attribute__", "__align__", "alignas", "decltype",
+    "noexcept",
+)  # fmt: skip
+"""Words of a declaration, with brackets of their own."""
+_BRACKET = re.compile(r"[^;{}()]*?\b(\w+)\s*\(")
+_NEXT_WORD = re.compile(r"\s*(\w*)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 
 
@@ -39,6 +46,21 @@ def includes(source: str) -> tuple[Include, ...]:
         for found in INCLUDE.finditer(source)
         if "#" in code[found.start() : found.end()]
     )
+
+
+def kernels(code: str) -> Iterator[tuple[str, int]]:
+    """Each `__global__` function of blanked code: its name, and where the bracket of its parameters opens.
+
+    What has brackets before the name is an attribute, or a macro that stands for one: a word follows it.
+    """
+    for found in re.finditer(r"\b__global__\b", code):
+        at = found.end()
+        while named := _BRACKET.match(code, at):
+            at = closing(code, named.end() - 1) + 1
+            after = _NEXT_WORD.match(code, at)
+            if named[1] not in ATTRIBUTES and after and after[1] in ("", "requires", *ATTRIBUTES):
+                yield named[1], named.end() - 1
+                break
 
 
 def closing(text: str, opened: int) -> int:

@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from kfuzz.devices.cuda_text import ATTRIBUTES
+
 WORD = re.compile(r"(?<!\w)(?<!\d\.)[A-Za-z_]\w*")
 """No suffix of a number."""
 DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 MACRO = re.compile(r"\s*#\s*define\s+(\w+)")
 INCLUDE = re.compile(r"^[ \t]*#\s*include\b[^\n]*", re.MULTILINE)
 TYPE = re.compile(r"\s*(?:struct|class|union)\s+(\w+)\s*(?:final\s*)?(?:<.*>\s*)?(?::[^:].*)?", re.DOTALL)
-WITH_BRACKETS = re.compile(
-    r"\b(?:__launch_bounds__|__cluster_dims__|__block_size__|__attribute__|__align__|alignas|decltype|noexcept)\s*(?=\()"
-)
+WITH_BRACKETS = re.compile(rf"\b(?:{'|'.join(ATTRIBUTES)})\s*(?=\()")
 ENTERED = re.compile(r"(?:inline\s+)?namespace\b[\w\s:]*|extern")
 """Braces of a namespace, or of extern "C", whose text is blanked: what is in them is looked at one by one."""
 TEMPLATE = re.compile(r"\btemplate\s*(?=<)")

@@ -15,7 +15,7 @@ from kfuzz.devices.cpu.host_functions import for_both, unchecked
 from kfuzz.devices.cpu.launches import TextEdit, launches
 from kfuzz.devices.cpu.ptx import statements
 from kfuzz.devices.cpu.reach import blanked_out, unreached
-from kfuzz.devices.cuda_text import blanked
+from kfuzz.devices.cuda_text import blanked, kernels
 from kfuzz.devices.headers import SourceFile, renamed
 
 _ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
@@ -42,9 +42,6 @@ _SHARES_WITH_HOST = re.compile(r"\bcuda(?:MallocManaged|MallocHost|HostAlloc)\s*
 """Then the host's own accesses are looked at, for it may be too early."""
 _OTHER_THREADS = re.compile(r"\bstd\s*::\s*(?:j?thread|async)\b|\bpthread_create\b|#\s*pragma\s+omp\b|\btbb\s*::")
 _CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(?P<name>\w+)\s*[\[;={]")
-_KERNEL = re.compile(
-    r"\b__global__\b[^;{}()]*?(?:(?:__launch_bounds__|__cluster_dims__)\s*\([^)]*\)[^;{}()]*?)*\b(?P<name>\w+)\s*\("
-)
 
 _CUB = (
     r"(?:Block|Warp)(?:Reduce|Scan)|Block(?:Load|Store|RadixSort|Exchange)|BLOCK_(?:REDUCE|SCAN|LOAD|STORE)_\w+|"
@@ -124,10 +121,10 @@ def translated(
         shares = bool(_SHARES_WITH_HOST.search(every)) and not _OTHER_THREADS.search(every)
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):
             some.extend(launches(code, text, file.path, every))
-            some.extend(_addresses(code, _names(_KERNEL, every)))
+            some.extend(_addresses(code, _kernels(every)))
             some.extend(unchecked(code, words, shares))
     done = tuple(map(_edited, texts, edits))
-    return Translated(done, _names(_DYNAMIC_SHARED, every), constants, _names(_KERNEL, blanked("\n".join(whole))))
+    return Translated(done, _names(_DYNAMIC_SHARED, every), constants, _kernels(blanked("\n".join(whole))))
 
 
 def _parted(joined: str, lengths_of: Sequence[str]) -> list[str]:
@@ -144,6 +141,10 @@ def _without(code: str, parts: Iterable[TextEdit]) -> str:
 
 def _names(pattern: re.Pattern[str], code: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found["name"] for found in pattern.finditer(code)))
+
+
+def _kernels(code: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name, _ in kernels(code)))
 
 
 def _edits(code: str) -> list[TextEdit]:
