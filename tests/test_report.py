@@ -269,9 +269,11 @@ def test_kernels_that_nobody_tried_are_no_part_of_what_is_said_to_be_right(found
     assert "not tried" not in verdict(replace(found, result=replace(short, stop_reason="interrupted")))
 
 
-def test_what_kept_a_kernel_from_being_tried_is_told(found: Report) -> None:
-    told = list(troubles(with_progress(found, error="mine.cu:3: expected ';'")))
-    assert told == ["softmax/online_thread: mine.cu:3: expected ';'"]
+def test_what_kept_a_kernel_from_being_tried_is_told_in_a_line_where_it_is_one_of_several(found: Report) -> None:
+    several = with_progress(found, error="mine.cu:3: expected ';'\nmine.cu:1: in this function")
+    assert list(troubles(several)) == ["softmax/online_thread: mine.cu:3: expected ';'"]
+    one = replace(several, result=replace(several.result, kernels=several.kernels[1:]))
+    assert list(troubles(one)) == ["softmax/online_thread: mine.cu:3: expected ';'\nmine.cu:1: in this function"]
 
 
 def test_a_report_goes_where_a_link_leads_and_into_a_pipe(tmp_path: Path) -> None:

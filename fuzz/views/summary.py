@@ -44,10 +44,10 @@ def also(one: Discovery) -> str:
 
 
 def troubles(report: Report) -> Iterator[str]:
-    """What kept kernels from being tried to the end."""
+    """What kept kernels from being tried to the end; of one kernel all of it, of several a line each."""
     for kernel in report.kernels:
         if trouble := kernel.progress.error or kernel.progress.retired or kernel.unjudged:
-            yield f"{kernel.kernel.name}: {trouble.splitlines()[0] if report.is_collection else trouble}"
+            yield f"{kernel.kernel.name}: {trouble.splitlines()[0] if len(report.kernels) > 1 else trouble}"
 
 
 def notes(report: Report) -> Iterator[str]:
