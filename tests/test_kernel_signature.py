@@ -34,10 +34,16 @@ def test_every_function_is_found_and_nothing_in_comments_or_strings() -> None:
         "__global__ void __launch_bounds__(T, blocks(T, 4 * (V + 2))) k(int n) {}",
         "__global__ __launch_bounds__((1 << 8)) void k(int n);",
         "__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(f((2)))\nk(int n);",
-        "__global__ void C10_LAUNCH_BOUNDS_1(256)\nk(int n) {}",
+        "__global__ void C10_LAUNCH_BOUNDS_1(256) __cluster_dims__(2, 1, 1)\nk(int n) {}",
+        "__global__ void\n#if defined(X)\n__launch_bounds__(256)\n#endif\nk(int n) {}",
+        '__global__ [[deprecated("x")]] void k(int n);',
         "__global__ void k(int n) __attribute__((noinline));",
+        "#define DONE noexcept\n__global__ void k(int n) DONE {}",
+        "template <int N> __global__ std::enable_if_t<(N > 1), void> k(int n) {}",
         "template <int N> __global__ void k(int n) requires(N > 1) {}",
-        "__global__ void k(int n) { if (n) return; }",
+        "template __global__ void scale<4>(int); __global__ void k(int n) { if (n) return; }",
+        "#define KERNEL __global__ \\\n void\nconstexpr int A = 3;\nKERNEL k(int n) {}",
+        "#define DEF(name) __global__ void name(int n) {}\nDEF(other)\nvoid host(int n) {}\n__global__ void k(int n);",
     ],
 )
 def test_what_has_brackets_before_or_behind_is_not_the_name(source: str) -> None:

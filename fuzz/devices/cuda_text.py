@@ -17,8 +17,10 @@ ATTRIBUTES = (
     "noexcept",
 )  # fmt: skip
 """Words of a declaration, with brackets of their own."""
-_BRACKET = re.compile(r"[^;{}()]*?\b(\w+)\s*\(")
-_NEXT_WORD = re.compile(r"\s*(\w*)")
+_NO_NAMES = frozenset({*ATTRIBUTES, "requires", "asm", "__asm__"})
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[ \t]*define[ \t]+(?P<macro>\w+)(?![\w(]))?(?:\\\n|[^\n])*", re.MULTILINE)
+_MARK = re.compile(r"[(\[{;]")
+_WORD_BEFORE = re.compile(r"(\w+)\s*$")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 
 
@@ -51,16 +53,20 @@ def includes(source: str) -> tuple[Include, ...]:
 def kernels(code: str) -> Iterator[tuple[str, int]]:
     """Each `__global__` function of blanked code: its name, and where the bracket of its parameters opens.
 
-    What has brackets before the name is an attribute, or a macro that stands for one: a word follows it.
+    Of all brackets of the declaration it is the last that is no attribute's: macros that stand for one come before the
+    name. A macro that stands for `__global__` is looked for, too; one that makes whole functions is not looked into.
     """
-    for found in re.finditer(r"\b__global__\b", code):
-        at = found.end()
-        while named := _BRACKET.match(code, at):
-            at = closing(code, named.end() - 1) + 1
-            after = _NEXT_WORD.match(code, at)
-            if named[1] not in ATTRIBUTES and after and after[1] in ("", "requires", *ATTRIBUTES):
-                yield named[1], named.end() - 1
-                break
+    macros = [one["macro"] for one in _DIRECTIVE.finditer(code) if one["macro"] and "__global__" in one[0]]
+    plain = _DIRECTIVE.sub(lambda one: re.sub(r"[^\n]", " ", one[0]), code)
+    for found in re.finditer(rf"\b(?:{'|'.join(['__global__', *macros])})\b", plain):
+        at, named = found.end(), None
+        while (mark := _MARK.search(plain, at)) and mark[0] in "([":
+            word = _WORD_BEFORE.search(plain, at, mark.start())
+            if mark[0] == "(" and word and word[1] not in _NO_NAMES:
+                named = word[1], mark.start()
+            at = closing(plain, mark.start()) + 1
+        if named:
+            yield named
 
 
 def closing(text: str, opened: int) -> int:
