@@ -1,13 +1,18 @@
 """Kernels that end their process: the crash is told, then kept clear of, and nothing behind it is lost."""
 
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
+from itertools import islice, takewhile
 from pathlib import Path
 
 import pytest
 
+from kfuzz.campaign.blocks import End, TrialEnd
 from kfuzz.campaign.campaign import run_campaign
 from kfuzz.campaign.children import MakeDevice
 from kfuzz.campaign.danger import MOST_FATAL, Fatal, checkpoint, features_of, is_free, number_of, rules_of
+from kfuzz.campaign.errand import Errand
 from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import KernelResult
@@ -117,11 +122,37 @@ def test_on_a_gpu_it_is_kept_clear_of_too(kernel: Kernel) -> None:
 
 @pytest.mark.slow
 def test_a_kernel_that_always_crashes_is_given_up_and_that_is_said(tmp_path: Path) -> None:
+    CountingDevice.answers = 0
     (one,) = run_campaign([deadly(tmp_path, "true")], CountingDevice, Options(seed=1, max_cases=100)).kernels
     assert one.progress.retired == f"{MOST_FATAL} trials have ended their process; it is not tried further"
     assert one.progress.trials == CountingDevice.answers  # its block is not run to its end
     assert one.progress.trials == MOST_FATAL
     assert [found.defect.kind for found in one.discoveries] == ["trap"]
+
+
+def test_what_was_done_ahead_of_a_kernel_that_was_given_up_is_not_waited_for(tmp_path: Path) -> None:
+    """Somebody does ten blocks before the first is told: those after the end of the kernel are not asked for."""
+    done, told = [], []
+
+    def as_fatal(end: End) -> End:
+        return replace(end, fatal="trap") if isinstance(end, TrialEnd) and end.index >= 70 else end
+
+    def spread(
+        streams: Sequence[Iterator[Errand | None]], _: float | None
+    ) -> Generator[tuple[int, Sequence[End]], None, None]:
+        with closing(CpuDevice()) as device:
+            while ahead := list(islice(takewhile(lambda one: one is not None, streams[0]), 10)):
+                results = [[as_fatal(end) for end in one.work(device, one.task)] for one in ahead if one]
+                done.extend(results)
+                for ends in results:
+                    told.append(ends)
+                    yield 0, ends
+
+    options = Options(seed=1, max_cases=800)
+    (one,) = run_campaign([deadly(tmp_path, "false")], CpuDevice, options, spread=spread).kernels
+    assert one.progress.retired.startswith(f"{MOST_FATAL} trials")
+    assert one.progress.next == 70 + MOST_FATAL
+    assert len(told) < len(done)
 
 
 def test_what_the_crashes_have_in_common_is_found_and_kept_clear_of(kernel: Kernel) -> None:

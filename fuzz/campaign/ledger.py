@@ -63,6 +63,15 @@ def _count(progress: Progress, trial: TrialEnd) -> None:
         progress.seconds[part] = progress.seconds.get(part, 0.0) + took
 
 
+def _enough(progress: Progress) -> str:
+    """Why a kernel is given up after this trial; empty where it is not."""
+    if len(progress.fatal) >= MOST_FATAL:
+        return f"{MOST_FATAL} trials have ended their process; it is not tried further"
+    if sum(one.is_error for one in progress.discoveries.values()) >= MOST_BUCKETS:
+        return f"{MOST_BUCKETS} different errors are enough"
+    return ""
+
+
 @dataclass
 class Ledger:
     """What a campaign on one device knows so far, and what it does with the end of a trial."""
@@ -125,6 +134,7 @@ class Ledger:
             return
         found = [self._see(progress, trial, seen) for seen in trial.seen]
         _count(progress, trial)
+        progress.retired = _enough(progress)
         self.progress[trial.kernel] = progress
         try:
             if any(one.is_new for one in found) or time.monotonic() - self.saved > SAVE_SECONDS:
@@ -138,10 +148,8 @@ class Ledger:
                 raise one.trouble
         seconds = dict(trial.seconds)
         self.listen(Tried(kernel.name, trial.index, trial.rows, trial.elements, trial.ratio, self.trials, seconds))
-        if len(progress.fatal) >= MOST_FATAL:
-            self._retire(kernel, progress, f"{MOST_FATAL} trials have ended their process; it is not tried further")
-        elif sum(one.is_error for one in progress.discoveries.values()) >= MOST_BUCKETS:
-            self._retire(kernel, progress, f"{MOST_BUCKETS} different errors are enough")
+        if progress.retired:
+            self.listen(GaveUp(kernel.name, progress.retired))
 
     def end(self, item: BlockEnd) -> None:
         """Note that a block has come to its end, or why to an early one."""
@@ -153,15 +161,12 @@ class Ledger:
         if item.why == "claim":
             progress.error = item.message
         if item.why in ("claim", "hang", "unsupported"):
-            self._retire(self.kernels[item.block.kernel], progress, item.message)
+            progress.retired = item.message
+            self.listen(GaveUp(self.kernels[item.block.kernel].name, item.message))
 
     def save(self) -> None:
         self.saved = time.monotonic()
         write_state(self.options.out, self.options.seed, self.kernels, self.progress, self.options.shard)
-
-    def _retire(self, kernel: Kernel, progress: Progress, why: str) -> None:
-        progress.retired = why
-        self.listen(GaveUp(kernel.name, why))
 
     def _see(self, progress: Progress, trial: TrialEnd, seen: Shown) -> _Sighting:
         """Note a defect, and keep its case where its bucket is new or had a larger one."""
