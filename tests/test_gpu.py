@@ -195,7 +195,7 @@ def test_jobs_that_are_asked_for_together_come_to_what_each_comes_to_alone(gpu: 
 
     def told(outcome: Outcome) -> tuple[list[tuple[str, str, str, int]], list[bytes]]:
         if any(one.kind == "uninitialised" for one in outcome.findings):  # what it reads may be another process's
-            return [(one.kind, one.severity, "", one.index or 0) for one in outcome.findings], []
+            return sorted((one.kind, one.severity, "", one.index or 0) for one in outcome.findings), []
         found = sorted((one.kind, one.severity, one.message, one.index or 0) for one in outcome.findings)
         return found, [run.outputs["y"].tobytes() for run in outcome.runs]
 

@@ -271,7 +271,7 @@ def test_kernels_that_nobody_tried_are_no_part_of_what_is_said_to_be_right(found
 
 def test_what_kept_a_kernel_from_being_tried_is_told_in_a_line_where_it_is_one_of_several(found: Report) -> None:
     several = with_progress(found, error="mine.cu:3: expected ';'\nmine.cu:1: in this function")
-    assert list(troubles(several)) == ["softmax/online_thread: mine.cu:3: expected ';'"]
+    assert list(troubles(several)) == ["softmax/online_thread: mine.cu:3: expected ';', and more, see --json"]
     one = replace(several, result=replace(several.result, kernels=several.kernels[1:]))
     assert list(troubles(one)) == ["softmax/online_thread: mine.cu:3: expected ';'\nmine.cu:1: in this function"]
 

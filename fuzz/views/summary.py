@@ -47,7 +47,9 @@ def troubles(report: Report) -> Iterator[str]:
     """What kept kernels from being tried to the end; of one kernel all of it, of several a line each."""
     for kernel in report.kernels:
         if trouble := kernel.progress.error or kernel.progress.retired or kernel.unjudged:
-            yield f"{kernel.kernel.name}: {trouble.splitlines()[0] if len(report.kernels) > 1 else trouble}"
+            first, *more = trouble.splitlines()
+            short = f"{first}, and more, see --json" if more else first
+            yield f"{kernel.kernel.name}: {short if len(report.kernels) > 1 else trouble}"
 
 
 def notes(report: Report) -> Iterator[str]:
@@ -105,7 +107,7 @@ def verdict(report: Report) -> str:
 
 
 def unjudged(report: Report) -> str:
-    """Of how many nothing is known for another reason than time, told above in full."""
+    """Of how many nothing is known for another reason than time, told above."""
     left = sum(bool(kernel.progress.error or kernel.unjudged) for kernel in report.kernels) + len(report.faults)
     return f"; {left} kernel{'s' * (left > 1)} could not be judged, see above" if left else ""
 
