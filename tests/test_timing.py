@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,8 +16,9 @@ from numpy.typing import NDArray
 from kfuzz.claims.kernel import load
 from kfuzz.commands.group import main
 from kfuzz.devices import ClaimError
+from kfuzz.devices.gpu import graphs
 from kfuzz.devices.gpu.device import why_not
-from kfuzz.timing import protocol
+from kfuzz.timing import copies, protocol
 from kfuzz.timing.bench import Timed
 from kfuzz.timing.entrant import bound_at, rows_judged
 from kfuzz.timing.figures import (
@@ -66,6 +69,35 @@ class RecordedClock:
 
     def clear_cache(self) -> None:
         self.turns.append(0.0)
+
+
+class Card:
+    """Notes what a session and the copies on it are asked for."""
+
+    cache = 60 << 20
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+
+    def forget_persisting(self) -> None:
+        self.asked.append("forgotten")
+
+    def enqueue(self, shape: copies.CopyShape, to: int, source: int, vectors: int) -> None:
+        self.asked.append((shape[2], to, source, 16 * vectors))
+
+    def wait(self) -> None:
+        self.asked.append("done")
+
+
+def test_the_cache_is_cleared_by_a_plain_copy_through_it_and_a_streamed_one_of_the_same_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    card, places = Card(), iter((1 << 30, 2 << 30))
+    monkeypatch.setattr(copies, "CopyKernels", lambda session: session)
+    monkeypatch.setattr(graphs, "DeviceBytes", lambda nbytes: SimpleNamespace(nbytes=nbytes, address=next(places)))
+    copies.ClearingClock(cast(graphs.Session, card)).clear_cache()
+    through = (1 << 30, 2 << 30, Card.cache)
+    assert card.asked == ["forgotten", ("false", *through), ("true", *through), "done"]
 
 
 def entrant(name: str, seconds: float) -> protocol.Contestant:

@@ -18,7 +18,8 @@ ATTRIBUTES = (
 )  # fmt: skip
 """Words of a declaration, with brackets of their own."""
 _NO_NAMES = frozenset({*ATTRIBUTES, "requires", "asm", "__asm__"})
-_DIRECTIVE = re.compile(r"^[ \t]*#(?:[ \t]*define[ \t]+(?P<macro>\w+)(?![\w(]))?(?:\\\n|[^\n])*", re.MULTILINE)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
+_WORD_FOR_GLOBAL = re.compile(r"\s*#\s*define\s+(\w+)(?![\w(])(?=(?:.|\n)*\b__global__\b)")
 _MARK = re.compile(r"[(\[{;]")
 _WORD_BEFORE = re.compile(r"(\w+)\s*$")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
@@ -36,7 +37,12 @@ class Include:
 
 def blanked(source: str) -> str:
     """The source with comments and literals replaced by spaces, of the same length and with the same lines."""
-    return OPAQUE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+    return OPAQUE.sub(spaces, source)
+
+
+def spaces(found: re.Match[str]) -> str:
+    """What stands for a stretch of text that is left out: as long, with the same lines."""
+    return re.sub(r"[^\n]", " ", found[0])
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
@@ -56,9 +62,10 @@ def kernels(code: str) -> Iterator[tuple[str, int]]:
     Of all brackets of the declaration it is the last that is no attribute's: macros that stand for one come before the
     name. A macro that stands for `__global__` is looked for, too; one that makes whole functions is not looked into.
     """
-    macros = [one["macro"] for one in _DIRECTIVE.finditer(code) if one["macro"] and "__global__" in one[0]]
-    plain = _DIRECTIVE.sub(lambda one: re.sub(r"[^\n]", " ", one[0]), code)
-    for found in re.finditer(rf"\b(?:{'|'.join(['__global__', *macros])})\b", plain):
+    macros = filter(None, (_WORD_FOR_GLOBAL.match(one[0]) for one in DIRECTIVE.finditer(code)))
+    words = "|".join(["__global__", *(one[1] for one in macros)])
+    plain = DIRECTIVE.sub(spaces, code)
+    for found in re.finditer(rf"\b(?:{words})\b", plain):
         at, named = found.end(), None
         while (mark := _MARK.search(plain, at)) and mark[0] in "([":
             word = _WORD_BEFORE.search(plain, at, mark.start())

@@ -12,7 +12,7 @@
 //
 // [let]
 // is_large  = "min(1, rows * cols / 4194305)"  # x and y together do not fit into the second-level cache
-// is_larger = "min(1, rows * cols / 8388609)"  # nor do they nearly, which is where rows of 4,097 to 8,192 lose by streaming
+// is_larger = "min(1, rows * cols / 8388609)"  # nor do they nearly: rows of 4,097 to 8,192 then gain by 512 threads, and lose by streaming
 // is_wide   = "min(1, cols / 57345)"
 // by_cluster = "is_wide * (1 - min(1, cols / 393217)) * (1 - min(1, rows / 134217728))"
 // is_long   = "is_wide - by_cluster"

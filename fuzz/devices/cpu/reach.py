@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kfuzz.devices.cuda_text import ATTRIBUTES
+from kfuzz.devices.cuda_text import ATTRIBUTES, DIRECTIVE, spaces
 
 WORD = re.compile(r"(?<!\w)(?<!\d\.)[A-Za-z_]\w*")
 """No suffix of a number."""
-DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 MACRO = re.compile(r"\s*#\s*define\s+(\w+)")
 INCLUDE = re.compile(r"^[ \t]*#\s*include\b[^\n]*", re.MULTILINE)
 TYPE = re.compile(r"\s*(?:struct|class|union)\s+(\w+)\s*(?:final\s*)?(?:<.*>\s*)?(?::[^:].*)?", re.DOTALL)
@@ -65,7 +64,7 @@ def macros(code: str) -> Iterator[Definition]:
 
 def functions(code: str) -> Iterator[Definition]:
     """Every function and class: its definitions, declarations and instantiations, one by one."""
-    text = DIRECTIVE.sub(lambda line: re.sub(r"[^\n]", " ", line[0]), code)
+    text = DIRECTIVE.sub(spaces, code)
     pairs = brackets(text)
     if pairs is None:
         return
