@@ -13,7 +13,7 @@ The comments at the top say what the program is, what the bug must be found as, 
 
 import random
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -67,9 +67,9 @@ def job(one: Program, has_bug: bool, threads: int, seed: int) -> Job:
             args.append(_number(text, threads))
             continue
         args.append(name)
-    step = Step("k", (one.grid, 1, 1), (threads, 1, 1), _number(one.shared, threads), tuple(args))
-    if one.cluster:
-        step = replace(step, cluster=(one.cluster, 1, 1))
+    cluster: tuple[int, int, int] | tuple[()] = (one.cluster, 1, 1) if one.cluster else ()
+    shared, together = _number(one.shared, threads), "this_grid()" in one.source
+    step = Step("k", (one.grid, 1, 1), (threads, 1, 1), shared, tuple(args), cluster, together)
     flags = ("-DBUG",) if has_bug else ()
     return Job(one.path.stem, one.path, one.source, flags, 256, tuple(buffers), (step,), ("k",))
 

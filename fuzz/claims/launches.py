@@ -31,7 +31,7 @@ from kfuzz.devices.cuda_text import split_commas
 from kfuzz.devices.headers import sources
 
 HOST_KEYS = ("entry", "args", "call", "home")
-KEYS = ("entry", "args", "call", "grid", "block", "shared", "cluster", "when")
+KEYS = ("entry", "args", "call", "grid", "block", "shared", "cluster", "cooperative", "when")
 EXAMPLE = '[[launch]], then entry = "name", grid = "rows", block = 256, args = ["y", "x", "rows", "cols"]'
 Functions = Mapping[str, Parameters]
 Choices = Mapping[str, tuple[int, ...]]
@@ -53,6 +53,8 @@ class Launch:
     when: Expression | None = None
     cluster: tuple[Expression, ...] = ()
     """How many blocks along each axis make a cluster; empty where there are none."""
+    cooperative: bool = False
+    """Whether all blocks run at once."""
     made: Arguments | None = None
     on_host: bool = False
     returns: tuple[str, ...] = ()
@@ -167,6 +169,7 @@ def read_launch(
         shared=read_number(front, (*key, "shared"), names) if has_shared else expression.number("0", ()),
         args=written.texts if is_plain else uses(written.texts, (*arrays, *names)),
         cluster=read_cluster(front, key, written.function, names),
+        cooperative=read_cooperative(front, key),
         when=None if when is None else checked(front, (*key, "when"), when, names, expression.condition),
         made=None if is_plain else arguments_of(written, parameters, arrays, names),
         widths=widths_of(written, parameters),
@@ -186,6 +189,14 @@ def read_cluster(front: FrontMatter, key: KeyPath, function: str, names: tuple[s
         found = f"its function has __cluster_dims__({said[1]}); say what these numbers are: cluster = ..."
         raise front.error(key, found)
     return tuple(expression.number(side, ()) for side in sides)
+
+
+def read_cooperative(front: FrontMatter, key: KeyPath) -> bool:
+    """Whether all blocks of the grid run at once."""
+    said = table(front, key).get("cooperative", False)
+    if not isinstance(said, bool):
+        raise front.error((*key, "cooperative"), "true or false is wanted: whether all blocks run at once")
+    return said
 
 
 def read_dimensions(front: FrontMatter, key: KeyPath, names: tuple[str, ...]) -> tuple[Expression, ...]:

@@ -51,6 +51,7 @@ def step_of(
         block=block,
         shared=shared,
         cluster=cluster_of(front, key, launch, grid, sizes),
+        cooperative=launch.cooperative,
         args=tuple(one for arg in launch.args for one in handed(arg, launch, arrays, sizes, shapes)),
     )
 

@@ -129,6 +129,7 @@ class Step:
     """One launch: `args` are buffer names or integers, in the order of the function's parameters or of `declared`.
 
     `cluster`: how many blocks along each axis start together and reach each other's shared memory; () without clusters.
+    `cooperative`: all blocks of the grid run at once, and may wait for one another by `grid.sync()`.
     """
 
     entry: Entry
@@ -137,6 +138,7 @@ class Step:
     shared: int
     args: tuple[str | int, ...]
     cluster: tuple[int, int, int] | tuple[()] = ()
+    cooperative: bool = False
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,10 @@ class Entrant:
         for step, arguments in zip(job.steps, self._arguments[which], strict=True):
             there = self._cubin.entries[step.entry]
             function = self._module.function(there.symbol, step.shared)
-            graphs.launch(function, step.grid, step.block, step.shared, arguments, self._session.stream, step.cluster)
+            stream = self._session.stream
+            graphs.launch(
+                function, step.grid, step.block, step.shared, arguments, stream, step.cluster, step.cooperative
+            )
 
     def _packed(self, step: Step, arrays: Mapping[str, graphs.DeviceBytes]) -> bytes:
         """The arguments of a launch; where C++ makes them, it does so on the card."""

@@ -48,6 +48,8 @@ def sections(kernel: Kernel) -> Iterator[Section]:
         ]
         if launch.cluster:
             lines.insert(2, ("cluster", f"{', '.join(size.text for size in launch.cluster)} blocks"))
+        if launch.cooperative:
+            lines.insert(2, ("cooperative", "all blocks run at once"))
         if launch.when:
             lines.insert(0, ("when", launch.when.text))
         yield f"launch {number}" if len(kernel.launches) > 1 else "launch", lines

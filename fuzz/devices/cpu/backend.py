@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from kfuzz.devices import DTYPES, Buffer, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
 from kfuzz.devices.cpu import compiler, toolchain
 from kfuzz.devices.cpu.abi import (
+    CROWDED,
     FINDING_CAPACITY,
     FINISHED,
     FORWARD,
@@ -58,7 +59,7 @@ MEMORY_LIMIT = 40 << 30
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
 ELEMENTS: dict[int, str] = {3: "i32", 4: "i64", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
 """The element types of arrays, in torch's numbers."""
-NO_ANSWER = (TIMED_OUT, TOO_LARGE, REFUSED)
+NO_ANSWER = (TIMED_OUT, TOO_LARGE, REFUSED, CROWDED)
 """With which a run behind earlier calls tells nothing of the job: it runs by itself then."""
 KEPT_LIBRARIES = 256
 """Twice as many as a campaign over the kernels here has: each is wanted again a few blocks of trials later."""
@@ -169,6 +170,7 @@ class LaidOut:
             raw = RawStep(entry=entry.raw, args=self._args[-1], arg_count=len(values), shared=step.shared)
             raw.grid[:], raw.block[:], raw.on_host = step.grid, step.block, is_host(step.entry)
             raw.cluster[: len(step.cluster)] = step.cluster
+            raw.cooperative = step.cooperative
             yield raw
 
     def run(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:

@@ -11,7 +11,7 @@ from functools import partial
 
 from kfuzz.devices import Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.comparing import differing, may_be_unwritten, unwritten
-from kfuzz.devices.cpu.abi import FINISHED, FORWARD, REFUSED, REVERSE, SHUFFLED, STOPPED, TIMED_OUT, TOO_LARGE
+from kfuzz.devices.cpu.abi import CROWDED, FINISHED, FORWARD, REFUSED, REVERSE, SHUFFLED, STOPPED, TIMED_OUT, TOO_LARGE
 from kfuzz.devices.cpu.findings import Doubt, Sight
 from kfuzz.devices.cpu.missing_order import Again, with_missing_order
 from kfuzz.devices.cpu.options import Flavour
@@ -156,6 +156,8 @@ def examined(
     if passes[-1].status == TOO_LARGE:
         can_be_fast = probe.check and not job.warp_synchronous
         return _unchecked(job, probe, run_once, waiters) if can_be_fast else _too_large(job)
+    if passes[-1].status == CROWDED:
+        return CROWD
     if passes[-1].status == REFUSED:
         return _refused(passes)
     if passes[-1].status == TIMED_OUT:
@@ -195,6 +197,18 @@ def _unchecked(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> 
     """What a job shows whose arrays are too large for each access to be checked."""
     outcome = examined(job, replace(probe, check=False), run_once, waiters)
     return replace(outcome, notes=(*outcome.notes, "accesses were not checked: the arrays are too large for that"))
+
+
+CROWD = Outcome(
+    findings=(
+        Finding(
+            "out-of-memory",
+            "too large for the cpu device: blocks wait for one another, and it holds 24576 threads at once",
+            severity="warning",
+        ),
+    )
+)
+"""Of blocks that an H200 holds, and that are too many here."""
 
 
 def _too_large(job: Job) -> Outcome:

@@ -105,6 +105,7 @@ SEEN: dict[str, Seen] = {
     "remote_too_late": Seen("race"),
     "cluster_never_meets": Seen("divergent-barrier"),
     "cluster_barrier_misused": Seen("divergent-barrier"),
+    "grid_not_cooperative": Seen("hang"),
     "race_in_step": Seen("race", "warning"),
 }
 """What the runtime may see, in the order of abi.h's Kind, where 0 is nothing."""
@@ -406,7 +407,7 @@ def _message(seen: str, raw: RawFinding, scene: RunScene, array: str | None, ind
         return f"{who} {_does(raw.writes, raw.traits)} {where}, which {_other(raw, other, scene)}{_RACES[seen]}"
     there = "in a barrier of the block" if raw.bytes else "in another warp collective"
     signal = f"signal {raw.detail}" if seen != "signal" else Signals(raw.detail).name
-    holder = "an H200 holds no more of them at once" if raw.bytes else "the cpu device holds no more: not judged"
+    holder = "an H200 holds no more of them at once"
     return {
         "out_of_bounds": f"{me} {_DOES[bool(raw.writes)]} {raw.bytes} bytes at {where}, {_outside(seen, raw, scene)}",
         "guard_overwritten": f"something was written at {where}, {_outside(seen, raw, scene)}",
@@ -439,6 +440,8 @@ def _message(seen: str, raw: RawFinding, scene: RunScene, array: str | None, ind
         "needs cluster.sync() before",
         "remote_too_late": f"{me} {_DOES[bool(raw.writes)]} {where}, which may have ended: "
         "needs cluster.sync() behind, that both blocks come to",
+        "grid_not_cooperative": f"{me} waits in grid.sync(), and the launch is not cooperative: "
+        "nothing says that all blocks run at once",
         "cluster_never_meets": f"{me} waits in the cluster's barrier for {raw.detail} others, which cannot come: "
         f"{other} of block {_shown(_coordinates(raw.other_block, launch.grid))} waits elsewhere",
         "cluster_barrier_misused": f"{me} waits in the cluster's barrier, and has not arrived"

@@ -15,6 +15,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,7 @@ class _LoadedCubin:
     packs: dict[Entry, cuda.Function]
     """What makes the arguments of an entry, where C++ does."""
     by_driver: graphs.LoadedFunctions | None
-    """The same once more, for launches in clusters: PyCUDA has none, and does not say what its functions are called."""
+    """The same once more, for launches that PyCUDA does not have: it does not say what its functions are called."""
 
 
 class GpuCard:
@@ -402,9 +403,9 @@ class GpuCard:
         """The job's module, loaded; afresh each time where global variables could remember a launch."""
         cubin = self._cubin(job)
         program = self._programs.get(cubin.digest)
-        with_clusters = any(step.cluster for step in job.steps)
-        if program is None or cubin.has_variables or (with_clusters and program.by_driver is None):
-            program = self._programs[cubin.digest] = _loaded(cubin, self._shared_limit, with_clusters)
+        by_driver = goes_by_driver(job)
+        if program is None or cubin.has_variables or (by_driver and program.by_driver is None):
+            program = self._programs[cubin.digest] = _loaded(cubin, self._shared_limit, by_driver)
         return program
 
     def _cubin(self, job: Job) -> nvcc.Cubin:
@@ -440,6 +441,13 @@ class GpuCard:
                     f"{launch_words(job, number)}: {step.shared} bytes of dynamic and {static} of static "
                     f"shared memory; this {self.card.name} gives a block {self._shared_limit}"
                 )
+            if step.cooperative and program.by_driver:
+                most = program.by_driver.most_blocks(there.symbol, prod(step.block), step.shared)
+                if prod(step.grid) > most:
+                    raise ClaimError(
+                        f"{launch_words(job, number)}: a cooperative launch of {prod(step.grid)} blocks; "
+                        f"this {self.card.name} runs {most} of them at once"
+                    )
 
 
 def _key(job: Job) -> tuple[object, ...]:
@@ -467,7 +475,12 @@ def _laid(
         yield earlier, {name: int(address) for name, address in held.items()}
 
 
-def _loaded(cubin: nvcc.Cubin, shared_limit: int, with_clusters: bool) -> _LoadedCubin:
+def goes_by_driver(job: Job) -> bool:
+    """Whether a launch is one that PyCUDA does not have."""
+    return any(step.cluster or step.cooperative for step in job.steps)
+
+
+def _loaded(cubin: nvcc.Cubin, shared_limit: int, by_driver: bool) -> _LoadedCubin:
     """A module and its functions, each opted in to all the shared memory that the card gives a block."""
     module = cuda.module_from_buffer(cubin.image)
     functions, packs, names = {}, {}, cuda.function_attribute
@@ -483,13 +496,13 @@ def _loaded(cubin: nvcc.Cubin, shared_limit: int, with_clusters: bool) -> _Loade
         function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_limit - static)
         function.set_attribute(names.PREFERRED_SHARED_MEMORY_CARVEOUT, 100)
         functions[entry] = function
-    by_driver = graphs.LoadedFunctions(cubin.image) if with_clusters else None
-    return _LoadedCubin(cubin, module, functions, packs, by_driver)
+    once_more = graphs.LoadedFunctions(cubin.image) if by_driver else None
+    return _LoadedCubin(cubin, module, functions, packs, once_more)
 
 
 def _launch(program: _LoadedCubin, job: Job, step: Step, arguments: Sequence[int | bytes], stream: cuda.Stream) -> None:
-    """One launch. Of a job with clusters all go one way: the two copies of a module have variables of their own."""
-    if not any(one.cluster for one in job.steps):
+    """One launch. All of a job go one way: the two copies of a module have variables of their own."""
+    if not goes_by_driver(job):
         function = program.functions[step.entry]
         function.prepared_async_call(step.grid, step.block, stream, *arguments, shared_size=step.shared)
         return
@@ -499,7 +512,7 @@ def _launch(program: _LoadedCubin, job: Job, step: Step, arguments: Sequence[int
     packed = b"".join(one for one in arguments if isinstance(one, bytes)) or graphs.packed(values, there.parameters)
     function = program.by_driver.function(there.symbol, step.shared)
     handle = ctypes.c_void_p(stream.handle)
-    graphs.launch(function, step.grid, step.block, step.shared, packed, handle, step.cluster)
+    graphs.launch(function, step.grid, step.block, step.shared, packed, handle, step.cluster, step.cooperative)
 
 
 def _letters(entry: nvcc.CubinEntry) -> str:
@@ -571,8 +584,7 @@ def launched_plainly(job: Job, probe: Probe, context: cuda.Context) -> None:
         if (content := initial(buffer)) is not None:
             cuda.memcpy_htod(address, content)
     cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
-    with_clusters = any(step.cluster for step in job.steps)
-    program = _loaded(cubin, cuda.Device(0).get_attribute(SHARED_LIMIT), with_clusters)
+    program = _loaded(cubin, cuda.Device(0).get_attribute(SHARED_LIMIT), goes_by_driver(job))
     packed, stream = cuda.mem_alloc(MOST_PACKED), cuda.Stream()
     for step in job.steps:
         arguments = _arguments(program, step, addresses, packed, stream)

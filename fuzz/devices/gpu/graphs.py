@@ -1,7 +1,8 @@
 """Launches that are recorded once and replayed together, by the driver's own library: what times are taken of.
 
-PyCUDA has no graphs and no clusters, and a rival may use the card in this very process: so it is ctypes, and the card's
-primary context, which all libraries share. Knows memory, modules, streams and graphs; never what is launched, or why.
+PyCUDA has no graphs, clusters or cooperative launches, and a rival may use the card in this very process: so it is
+ctypes, and the card's primary context, which all libraries share. Knows memory, modules, streams and graphs; never what
+is launched, or why.
 """
 
 import ctypes
@@ -15,18 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.devices import DeviceError
-from kfuzz.devices.gpu.driver import attribute, call, card
+from kfuzz.devices.gpu.driver import attribute, call, card, library
 
 L2_CACHE_SIZE, MEMORY_CLOCK, MEMORY_BUS = 38, 36, 37
 CLOCK, MULTIPROCESSORS = 13, 16
 MAX_DYNAMIC_SHARED, NON_PORTABLE_CLUSTER = 8, 14
-PLAIN_SHARED = 48 << 10
 THREAD_LOCAL, NON_BLOCKING = 1, 1
 END = 0
-CLUSTER_DIMENSION = 4
+COOPERATIVE, CLUSTER_DIMENSION = 2, 4
 """Of cuLaunchKernelEx's attributes."""
 PARAMS, PARAMS_SIZE = 1, 2
 """Of cuLaunchKernel's `extra`: what follows is all arguments together, or how many bytes they are."""
+MOST_PARAMETERS = 1024
 TRANSFERS_A_CLOCK = 2
 PAGE = 2 << 20
 SPACES = cycle((1, 5, 2, 7, 3))
@@ -85,8 +86,11 @@ class Session:
         graph, ready = c_void_p(), c_void_p()
         try:
             record()
-        finally:
-            call("cuStreamEndCapture", self.stream, byref(graph))
+        except BaseException:
+            with suppress(DeviceError):  # that says no more than that something was wrong before
+                call("cuStreamEndCapture", self.stream, byref(graph))
+            raise
+        call("cuStreamEndCapture", self.stream, byref(graph))
         call("cuGraphInstantiateWithFlags", byref(ready), graph, c_uint64(0))
         call("cuGraphDestroy", graph)
         return Replayed(ready, self.stream)
@@ -156,6 +160,7 @@ class LoadedFunctions:
         self._module = c_void_p()
         call("cuModuleLoadData", byref(self._module), image)
         self._functions: dict[str, c_void_p] = {}
+        self._shared: dict[str, int] = {}
 
     def function(self, symbol: str, shared: int) -> c_void_p:
         """A kernel that may be launched with so much dynamic shared memory, in clusters of any size."""
@@ -165,9 +170,18 @@ class LoadedFunctions:
             if card().capability >= (9, 0):
                 call("cuFuncSetAttribute", function, c_int(NON_PORTABLE_CLUSTER), c_int(1))
             self._functions[symbol] = function
-        if shared > PLAIN_SHARED:
+        if shared > self._shared.get(symbol, 0):  # of 48 KB that need no asking its static arrays have a part
             call("cuFuncSetAttribute", self._functions[symbol], c_int(MAX_DYNAMIC_SHARED), c_int(shared))
+            self._shared[symbol] = shared
         return self._functions[symbol]
+
+    def most_blocks(self, symbol: str, threads: int, shared: int) -> int:
+        """How many blocks of a kernel the card runs at once."""
+        each = c_int()
+        function = self.function(symbol, shared)
+        query = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        call(query, byref(each), function, c_int(threads), c_size_t(shared))
+        return each.value * attribute(MULTIPROCESSORS, c_int(0))
 
     def __del__(self) -> None:
         """Unload it."""
@@ -209,17 +223,32 @@ def launch(
     arguments: bytes,
     stream: c_void_p,
     cluster: GridSize | tuple[()] = (),
+    cooperative: bool = False,
 ) -> None:
     """One launch; the arguments as they lie in a parameter block."""
     given = ctypes.create_string_buffer(arguments, max(len(arguments), 1))
     size = c_size_t(len(arguments))
     extra = (c_void_p * 5)(PARAMS, ctypes.addressof(given), PARAMS_SIZE, ctypes.addressof(size), END)
-    if not cluster:
+    said = [_Attribute(CLUSTER_DIMENSION, 0, (*cluster,))] if cluster else []
+    said += [_Attribute(COOPERATIVE, 0, (1,))] if cooperative else []
+    if not said:
         call("cuLaunchKernel", function, *map(c_uint, (*grid, *block, shared)), stream, c_void_p(), extra)
         return
-    sides = _Attribute(CLUSTER_DIMENSION, 0, (*cluster,))
-    config = _Config((*grid,), (*block,), shared, stream, ctypes.pointer(sides), 1)
-    call("cuLaunchKernelEx", byref(config), function, c_void_p(), extra)
+    config = _Config((*grid,), (*block,), shared, stream, (_Attribute * len(said))(*said), len(said))
+    if cooperative:  # which a graph does not take with all arguments together
+        places = (c_void_p * MOST_PARAMETERS)(*(ctypes.addressof(given) + one for one in _offsets(function)))
+        call("cuLaunchKernelEx", byref(config), function, places, c_void_p())
+    else:
+        call("cuLaunchKernelEx", byref(config), function, c_void_p(), extra)
+
+
+def _offsets(function: c_void_p) -> Iterator[int]:
+    """Where each parameter of a kernel lies in its parameter block."""
+    offset, size = c_size_t(), c_size_t()
+    for number in range(MOST_PARAMETERS):
+        if library().cuFuncGetParamInfo(function, c_size_t(number), byref(offset), byref(size)):
+            return
+        yield offset.value
 
 
 def packed(values: Sequence[int], sizes: Sequence[int]) -> bytes:

@@ -139,6 +139,7 @@ struct Taken {
   void (*invoke)(void **);
   void *context;
   ClusterSides cluster;
+  bool cooperative;
   const Keeping *keeping;
   void **arguments;  // of a kernel known by its address
   const void *kernel;
@@ -152,6 +153,7 @@ void do_launch(const Taken &taken) {
   step.context = taken.context;
   for (int i = 0; i < 3; i++) step.grid[i] = launched.grid[i], step.block[i] = launched.block[i], step.cluster[i] = taken.cluster.of[i];
   step.shared = static_cast<uint32_t>(launched.shared);
+  step.cooperative = taken.cooperative;
   Within runtime;
   memory_map.arguments_start = reinterpret_cast<uintptr_t>(taken.context);
   memory_map.arguments_end = memory_map.arguments_start + taken.keeping->bytes;
@@ -198,7 +200,7 @@ cudaError_t launched(const Callee &callee, const LaunchAsked &asked) {
   if (why == Refused::no && !fits_clusters(grid, asked.cluster, callee.kernel)) why = Refused::cluster;
   if (asked.cooperative && why == Refused::no && !is_resident(grid, block, asked.shared, callee.kernel)) why = Refused::not_resident;
   Taken taken = {{static_cast<uint32_t>(asked.line), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, asked.shared, why, 0, {}},
-                 asked.stream, callee.invoke, callee.context, asked.cluster, callee.keeping, nullptr, callee.kernel};
+                 asked.stream, callee.invoke, callee.context, asked.cluster, asked.cooperative, callee.keeping, nullptr, callee.kernel};
   note_calls(asked.frame, taken.wanted.calls);
   if (why != Refused::no) {
     written_down(taken.wanted);

@@ -86,6 +86,7 @@ struct Step {
   uint32_t cluster[3];  // 0: the launch has no clusters
   uint32_t shared;
   uint32_t on_host;  // a host function, which is called once, and launches
+  uint32_t cooperative;  // all blocks of the grid run at once
   void *context;     // of a launch by the host: all that `invoke` is given, instead of `args`
 };
 
@@ -154,6 +155,7 @@ enum class Kind : uint32_t {
   remote_too_late,   // which may have ended
   cluster_never_meets,
   cluster_barrier_misused,  // arrives twice; or, where `detail` is 1, waits without having arrived
+  grid_not_cooperative,  // waits for the grid, whose launch does not say that all its blocks run at once
   race_in_step,  // of lanes that go in step, by which alone it is none
 };
 
@@ -199,7 +201,8 @@ struct Finding {
   uint64_t owner;     // 0, or 1 + the other block of the cluster whose shared memory it is
 };
 
-enum class Status : uint32_t { finished, stopped, timed_out, too_large, refused };
+// crowded: more threads wait for one another at once than there are stacks for.
+enum class Status : uint32_t { finished, stopped, timed_out, too_large, refused, crowded };
 
 struct Run {
   const Module *module;

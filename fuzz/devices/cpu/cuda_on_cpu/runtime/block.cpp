@@ -3,6 +3,7 @@
 
 #include "checker.h"
 #include "cluster.h"
+#include "grid.h"
 #include "late_writes.h"
 #include "report.h"
 #include "stacks.h"
@@ -214,6 +215,10 @@ CUDA_ON_CPU_API int cuda_on_cpu_barrier_or(int predicate, int line) { return bar
 
 CUDA_ON_CPU_API void cuda_on_cpu_grid_barrier(int line) {
   end_of_read();
+  if (!running_step()->cooperative) {
+    report(Kind::grid_not_cooperative, 0, static_cast<uint32_t>(line));
+    stop_run(Status::stopped);
+  }
   threads.state[block.current] = State::at_grid_barrier;
   threads.line[block.current] = line;
   block.at_grid_barrier++;

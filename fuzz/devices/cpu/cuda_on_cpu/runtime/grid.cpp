@@ -273,6 +273,7 @@ bool can_start() {
 // All who are left have come to grid.sync().
 void pass_grid_barrier() {
   if (run->check) checker_passed_grid_barrier();
+  note_block_start();  // a grid that meets again and again is at work, and does not hang
   while (at_barrier.count) {
     uint32_t number = at_barrier.pop();
     resume(number);
@@ -286,7 +287,8 @@ void look_whether_anything_comes_on() {
   if (progress != progress_seen || !last_only_polls) in_vain = 0;
   progress_seen = progress;
   if (++in_vain > uint64_t{rounds_in_vain} * (waiting.count + 1) && next_position < starts_in_all) {
-    report_waits_for_more_blocks(waiting.count + at_barrier.count + parked, limited_by_card);
+    if (!limited_by_card) stop_run(Status::crowded);
+    report_waits_for_more_blocks(waiting.count + at_barrier.count + parked);
     stop_run(Status::stopped);
   }
 }
@@ -362,7 +364,9 @@ void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *in
       pass_grid_barrier();
       continue;
     } else {
-      report_grid_never_meets(next_position < starts_in_all, at_barrier.count, limited_by_card);
+      bool some_cannot_start = next_position < starts_in_all;
+      if (some_cannot_start && !limited_by_card) stop_run(Status::crowded);
+      report_grid_never_meets(at_barrier.count, some_cannot_start);
       stop_run(Status::stopped);
     }
     run_block();

@@ -84,18 +84,14 @@ void report_mask_without_caller(uint32_t mask, int line) {
   if (Finding *f = report(Kind::mask_without_caller, 0, static_cast<uint32_t>(line))) f->detail = mask;
 }
 
-void report_waits_for_more_blocks(uint32_t resident, bool card_holds_no_more) {
-  if (Finding *f = report(Kind::waits_for_more_blocks, 0, 0)) {
-    f->detail = resident;
-    f->bytes = card_holds_no_more;
-  }
+void report_waits_for_more_blocks(uint32_t resident) {
+  if (Finding *f = report(Kind::waits_for_more_blocks, 0, 0)) f->detail = resident;
 }
 
-void report_grid_never_meets(uint32_t waiting, bool some_cannot_start, bool card_holds_no_more) {
+void report_grid_never_meets(uint32_t waiting, bool some_cannot_start) {
   if (Finding *f = report(Kind::grid_never_meets, 0, static_cast<uint32_t>(threads.line[block.current]))) {
     f->detail = waiting;
     f->writes = some_cannot_start;
-    f->bytes = card_holds_no_more;
   }
 }
 

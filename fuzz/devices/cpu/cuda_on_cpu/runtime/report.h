@@ -23,8 +23,8 @@ void report_barrier_after_exit(int line, int exited, int first_exited);
 void report_divergent_barrier(int line, int other_line);
 void report_inactive_lane(int thread, int source_lane, uint32_t mask);
 void report_mask_without_caller(uint32_t mask, int line);
-void report_waits_for_more_blocks(uint32_t resident, bool card_holds_no_more);
-void report_grid_never_meets(uint32_t waiting, bool some_cannot_start, bool card_holds_no_more);
+void report_waits_for_more_blocks(uint32_t resident);
+void report_grid_never_meets(uint32_t waiting, bool some_cannot_start);
 void report_cluster_never_meets(uint32_t missing, uint64_t other_block, int other_thread, int other_line);
 void report_lanes_never_meet(int waiting, int missing, uint32_t mask, bool missing_is_at_barrier);
 
