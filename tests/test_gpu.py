@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from planted_jobs import planted as of_planted
+from planted_programs import job as of_program
+from planted_programs import program
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel, discover, load
@@ -64,6 +66,18 @@ def test_a_launch_in_clusters_is_one_on_the_card_too(gpu: GpuDevice) -> None:
     got = outcome.runs[0].outputs["y"].reshape(3, 2, 8)
     for block, x in np.ndindex(3, 2):
         assert got[block, x].tolist() == [1, 3, 0, block, block, block, 100 * block, 1]
+
+
+def test_a_cooperative_launch_is_one_on_the_card_too(gpu: GpuDevice) -> None:
+    for seed in range(8):
+        assert not gpu.run(of_program(program("grid_rounds"), False, 64, seed), Probe(runs=2, seed=seed)).findings
+
+
+def test_a_cooperative_launch_of_more_blocks_than_the_card_runs_is_no_finding(gpu: GpuDevice) -> None:
+    job = of_program(program("grid_rounds"), False, 64, 0)
+    step = replace(job.steps[0], grid=(100_000, 1, 1))
+    with pytest.raises(ClaimError, match=r"a cooperative launch of 100000 blocks; this .* runs [0-9]+ of them at once"):
+        gpu.run(replace(job, steps=(step,)), Probe(runs=1, seed=0))
 
 
 def test_a_good_kernel_has_no_findings_under_any_seed(gpu: GpuDevice) -> None:
