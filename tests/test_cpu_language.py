@@ -467,6 +467,40 @@ def test_a_copy_is_made_when_it_is_waited_for_and_no_sooner(device: CpuDevice) -
     assert run(device, text, {"y": "f32[5]", "x": x}, block=1).tolist() == [1, 0, 5, 5, 3]
 
 
+def test_what_the_cache_shall_keep_changes_no_value(device: CpuDevice) -> None:
+    text = """
+    #include <cuda/annotated_ptr>
+    #include <cuda/pipeline>
+    __global__ void k(float *y, const float *x) {
+        __shared__ float tile[2];
+        using property = cuda::access_property;
+        cuda::apply_access_property(x, 16, property::persisting{});
+        cuda::annotated_ptr<const float, property::streaming> first(x);
+        cuda::annotated_ptr<const float, property> other(x + 2, property(property::persisting{}, 0.5f));
+        y[0] = *cuda::associate_access_property(x, property::persisting{});
+        y[1] = first[1];
+        auto pipe = cuda::make_pipeline();
+        cuda::memcpy_async(tile, other, sizeof tile, pipe);
+        pipe.producer_commit();
+        pipe.consumer_wait();
+        y[2] = other && other - other == 0 ? tile[0] : 0.0f;
+        y[3] = *(other.operator->() + 1);
+    }"""
+    x = np.float32([1, 2, 3, 4])
+    assert run(device, text, {"y": "f32[4]", "x": x}, block=1).tolist() == [1, 2, 3, 4]
+
+
+def test_what_the_cache_shall_keep_lies_in_an_array(device: CpuDevice) -> None:
+    text = """
+    #include <cuda/annotated_ptr>
+    __global__ void k(float *y, const float *x) {
+        y[0] = *cuda::associate_access_property(x + 4, cuda::access_property::persisting{});
+    }"""
+    one = job_of(text, ("k",), "k", {"y": "f32[1]", "x": np.ones(4, np.float32)}, block=1)
+    outcome = device.run(one, Probe(check=True))
+    assert (outcome.findings[0].kind, outcome.findings[0].line) == ("out-of-bounds", 4)
+
+
 UNSUPPORTED = {
     'asm volatile("mbarrier.inval.b64 [%0];");': "inline PTX",
     "cudaTextureObject_t t = 0;": "textures",
