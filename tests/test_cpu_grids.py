@@ -11,8 +11,35 @@ from planted_programs import job, program
 from kfuzz.claims.kernel import load
 from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Step
 from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.scoring.trials import ScoreOptions, control_of
 
 THREADS_HELD = 24_576
+
+CROWD = """// Sums of rows by more threads than the cpu device holds at once, which all wait for one another.
+//
+// /// kernel
+// op     = "row_sum"
+// axes   = { rows = "1..3", cols = "1..8" }
+// arrays = { x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }
+//
+// [[launch]]
+// entry       = "sums"
+// grid        = 100
+// cooperative = true
+// block       = 512
+// args        = ["y", "x", "rows", "cols"]
+// ///
+#include <cooperative_groups.h>
+
+__global__ void sums(float *y, const float *x, int rows, int cols) {
+    cooperative_groups::this_grid().sync();
+    if (blockIdx.x < rows && threadIdx.x == 0) {
+        float sum = 0.0f;
+        for (int col = 0; col < cols; ++col) sum += x[blockIdx.x * cols + col];
+        y[blockIdx.x] = sum;
+    }
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +138,12 @@ def test_cooperative_is_true_or_false(tmp_path: Path) -> None:
     path.write_text(KERNEL.format(said='\n// cooperative = "rows"'))
     with pytest.raises(ClaimError, match=r"cooperative.*true or false is wanted"):
         load(path)
+
+
+def test_a_crowd_is_no_accusation_in_a_score(device: CpuDevice, tmp_path: Path) -> None:
+    path = tmp_path / "crowd.cu"
+    path.write_text(CROWD)
+    control = control_of(load(path), device, ScoreOptions(seed=3, max_cases=2))
+    assert control.trials > 0
+    assert control.defects == ()
+    assert any("out-of-memory" in bucket for bucket in control.buckets)

@@ -120,11 +120,17 @@ def control_of(kernel: Kernel, device: Device, options: ScoreOptions) -> Control
     listening = Listening(device)
     answers: list[str] = []
     defects: dict[str, str] = {}
+    too_large: set[str] = set()
     for trial in _trials(kernel, kernel, listening, options):
         answers.append(listening.answer)
-        defects |= {defect.bucket: f"{defect.severity}: {defect.bucket}: {defect.message}" for defect in trial.defects}
+        for defect in trial.defects:
+            if defect.kind == "out-of-memory":  # says nothing of the kernel
+                too_large.add(defect.bucket)
+            else:
+                defects[defect.bucket] = f"{defect.severity}: {defect.bucket}: {defect.message}"
     seconds = time.perf_counter() - began
-    return Control(kernel.name, len(answers), tuple(defects.values()), seconds, tuple(answers), frozenset(defects))
+    known = frozenset(defects) | too_large
+    return Control(kernel.name, len(answers), tuple(defects.values()), seconds, tuple(answers), known)
 
 
 def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptions, control: Control) -> Score:
