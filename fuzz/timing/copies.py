@@ -14,9 +14,10 @@ from kfuzz.timing.protocol import Contestant, LaunchGraph
 TEXT = Path(__file__).with_name("copies.cu")
 CopyShape = tuple[int, int, str]
 SHAPES: tuple[CopyShape, ...] = (
-    (256, 4, "true"), (512, 1, "true"), (256, 1, "false"), (512, 2, "false"), (1024, 1, "false"),
+    (256, 4, "STREAMED"), (512, 1, "STREAMED"), (256, 1, "PLAIN"), (512, 2, "PLAIN"), (1024, 1, "PLAIN"),
+    (256, 1, "KEPT"),
 )  # fmt: skip
-"""Threads, vectors of 16 bytes a thread, and whether caches are told that nothing is wanted again."""
+"""Threads, vectors of 16 bytes a thread, and what caches are told: that all goes first, nothing, that x stays."""
 STREAMED, PLAIN = SHAPES[1], SHAPES[2]
 VECTOR = 16
 
@@ -89,11 +90,14 @@ def copies(session: graphs.Session, nbytes: int, sets: int) -> list[Contestant]:
 
         return session.graph(record)
 
-    made = [
-        Contestant(f"copy {shape[0]}x{shape[1]}{' streamed' * (shape[2] == 'true')}", partial(over, shape))
-        for shape in SHAPES
-    ]
+    made = [Contestant(name_of(shape), partial(over, shape)) for shape in SHAPES]
     return [*made, Contestant("copy by the driver", partial(over, None))]
+
+
+def name_of(shape: CopyShape) -> str:
+    """What a reader is told of a shape."""
+    threads, vectors, caching = shape
+    return f"copy {threads}x{vectors}" + (f" {caching.lower()}" if caching != "PLAIN" else "")
 
 
 def entry_of(shape: CopyShape) -> str:
