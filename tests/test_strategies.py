@@ -525,5 +525,18 @@ def test_no_trial_is_larger_than_it_must_be(tmp_path: Path) -> None:
     assert max(sizes) > 1 << 16  # 2^16 elements in rows of 1024 are no more than usual
 
 
+@pytest.mark.parametrize(
+    "name", ["block_in_registers", "row_in_shared", "row_in_cluster", "row_on_card", "two_launches_reversed"]
+)
+def test_more_rows_than_16_bits_count_are_tried_where_some_launch_allows_it(name: str) -> None:
+    """Of row_in_cluster so many are too much for clusters of 16; row_on_card has 132 blocks for long rows alone."""
+    kernel = load(KERNELS_FOLDER / "softmax" / f"{name}.cu")
+    found = large_size(kernel, "rows", seeded(1))
+    assert found is not None
+    ground, axes = found
+    assert axes["rows"] > MANY
+    assert not kernel.where.broken({**axes, **ground.tune})
+
+
 def attempt_sizes(kernel: Kernel, index: int) -> dict[str, int]:
     return kernel.axes_of(attempt_of(kernel, 3, index).case.arrays)

@@ -24,8 +24,9 @@ MOST_ELEMENTS, MOST_THREADS = 1 << 21, 1 << 20
 """Of a trial in which a grid goes round again: a second or two where threads are simulated."""
 MOST_ROW_ELEMENTS = 1 << 20
 """Of rows that are so long: the oracle takes 5 us for each element of the ops that are dearest."""
-LARGEST = 1 << 22
-"""Array elements, or threads, of any trial that need not have so many: what takes a few seconds and some 100 MB."""
+LARGEST = (MANY + 64) * 64
+"""Array elements, or threads, of any trial that need not have so many: what takes a few seconds and some 100 MB.
+Blocks of 64 threads for more rows than 16 bits count are within it."""
 MOST_STEPS = 1 << 31
 """Threads times the additions that the claim counts: a second or two. A thread that sums up a whole row for itself does
 in an hour what a block does together in a moment; how large it may be follows from the claim alone, and not from a
@@ -77,12 +78,17 @@ def _wanted(kernel: Kernel, what: Large, choose: Choose) -> tuple[Ground, dict[s
 
 
 def most_blocks(kernel: Kernel) -> dict[str, int]:
-    """The launch that gives many rows the most blocks, and of these the one of the fewest threads."""
+    """The launch that gives many rows the most blocks, and of these the one of the fewest threads.
+
+    One that the claim allows there, and of which a trial may have so many, where there are such.
+    """
     row = row_axis(kernel) or next(iter(kernel.axes))
-    axes = {name: min(axis.hi, MANY) if name == row else axis.lo for name, axis in kernel.axes.items()}
+    axes = {name: min(axis.hi, MANY + 64) if name == row else axis.lo for name, axis in kernel.axes.items()}
     axes[row] = kernel.axes[row].near(axes[row])
-    every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
-    return min(every[:MOST_TUNES], key=lambda tune: (-_most_of_any(kernel, axes, tune), threads(kernel, axes, tune)))
+    every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())][:MOST_TUNES]
+    every = [tune for tune in every if not kernel.where.broken({**axes, **tune})] or every
+    every = [tune for tune in every if threads(kernel, axes, tune) <= LARGEST] or every
+    return min(every, key=lambda tune: (-_most_of_any(kernel, axes, tune), threads(kernel, axes, tune)))
 
 
 def _most_of_any(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
