@@ -4,6 +4,8 @@
 // Head and tail together are the row's edge, one element a worker.
 #pragma once
 
+#include "kept.cuh"
+
 template <class E>
 struct Vector {
     // 16 bytes of E, as floats
@@ -12,7 +14,7 @@ struct Vector {
 };
 
 // What is streamed is the first to leave the caches: a gain of 3 points where x and y together fit into them, and a loss of
-// up to 6 where they do not. Of large data memory does best when the second-level cache gathers what is written.
+// up to 6 where they do not. There a row is kept, and what is written is not.
 template <bool IS_STREAMED = false>
 __device__ __forceinline__ void widen(Vector<float> &v, const float *from) {
     const float4 *place = reinterpret_cast<const float4 *>(from);
@@ -56,11 +58,22 @@ struct Row {
         return col < cols ? col : -1;
     }
 
+    // The element in this column of the edge, or `padding` where there is none. What shares 32 bytes of memory with vectors is
+    // streamed where they are: two ways of one such piece cost 3 points of 1024 x 1023 columns.
+    template <bool IS_STREAMED = false>
+    __device__ __forceinline__ float element(int col, float padding) const {
+        if (col < 0) {
+            return padding;
+        }
+        return static_cast<float>(IS_STREAMED ? __ldcs(x + col) : *kept(x + col));
+    }
+
     // Vector `first + further`. Where `further` is a constant, its address costs no arithmetic.
     template <bool IS_STREAMED = false>
     __device__ __forceinline__ Vector<E> load(int first, int further = 0) const {
         Vector<E> v;
-        widen<IS_STREAMED>(v, x + head + width * first + width * further);
+        const E *from = x + head + width * first + width * further;
+        widen<IS_STREAMED>(v, IS_STREAMED ? from : kept(from));
         return v;
     }
 };
@@ -84,6 +97,16 @@ __device__ __forceinline__ void store_singly(E *to, const Vector<E> &v) {
     }
 }
 
+// An element of the edge; a column of -1 is none.
+template <bool IS_STREAMED = false, class E>
+__device__ __forceinline__ void store_edge(E *y, int col, float value) {
+    if (col >= 0 && IS_STREAMED) {
+        __stcs(y + col, static_cast<E>(value));
+    } else if (col >= 0) {
+        y[col] = static_cast<E>(value);
+    }
+}
+
 template <class E>
 __device__ __forceinline__ Vector<E> scaled(Vector<E> v, float scale) {
 #pragma unroll
@@ -100,10 +123,16 @@ __device__ __forceinline__ float exponential(float x) {
 }
 
 // How many threads a multiprocessor shall run at once, by the floats that one holds: of 65536 registers each gets 40 for up
-// to 16 floats, 64 for 40, and 128 for more. Of 8 floats 32 are enough for blocks of 512, of which it then runs a fourth.
-// More than 16 blocks at once, of 64 threads, gain nothing.
+// to 12 floats, 48 for 16, 64 for 40, and 128 for more; blocks of 128 get 96 for 64, which lets a fifth of them run. Of 8
+// floats 32 are enough for blocks of 512, of which it then runs a fourth. More than 16 blocks at once, of 64 threads, gain
+// nothing.
 constexpr int resident_threads(int threads, int floats) {
-    return floats <= 8 && threads >= 512 ? 2048 : floats <= 16 ? 1536 : floats <= 40 ? 1024 : 512;
+    return floats <= 8 && threads >= 512     ? 2048
+           : floats <= 12                    ? 1536
+           : floats <= 16                    ? 1280
+           : floats <= 40                    ? 1024
+           : floats <= 64 && threads <= 128 ? 640
+                                             : 512;
 }
 
 constexpr int resident_blocks(int threads, int floats) {

@@ -3,7 +3,7 @@
 // Two passes, of which the second goes over registers: the mean first, then the squares of what is left without it, so that no
 // digits are lost however large the mean is.
 // As in softmax/block_in_registers, threads and vectors a thread are template parameters, and __launch_bounds__ says how many
-// blocks a multiprocessor runs at once, with room for two more vectors in a thread.
+// blocks a multiprocessor runs at once, with room for another vector in a thread.
 //
 // /// kernel
 // op     = "layer_norm"
@@ -29,7 +29,7 @@
 #include "../row.cuh"
 
 template <int THREADS, int VECTORS>
-__global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, 4 * VECTORS + 8))
+__global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, 4 * VECTORS + 4))
 layer_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, const float *__restrict__ w,
                               const float *__restrict__ b, int cols) {
     // y and x are (rows, cols), w and b are (cols); a block a row
@@ -48,8 +48,19 @@ layer_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x
             mine[k] = row.load(tid, k * THREADS);
         }
     }
+    constexpr int AHEAD = 1;
+    const bool is_aligned = is_placed_alike(y, row.x) && is_placed_alike(w, row.x) && is_placed_alike(b, row.x);
+    const int first = row.head + 4 * tid;
+    Vector<float> weights[VECTORS], biases[VECTORS];
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k) {
+        if (is_aligned && tid + k * THREADS < row.vectors) {
+            widen(weights[k], kept(w + first + 4 * k * THREADS));
+            widen(biases[k], kept(b + first + 4 * k * THREADS));
+        }
+    }
     const int col = row.edge(tid);
-    float edge = col >= 0 ? row.x[col] : 0.0f;
+    float edge = row.element(col, 0.0f);
     float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
@@ -74,23 +85,27 @@ layer_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x
     const float of_thread = ((squares[0] + squares[1]) + (squares[2] + squares[3])) + edge * edge;
     const float scale = rsqrtf(block_sum<THREADS>(of_thread, squares_of_warp) / cols + 1e-5f);
 
-    const bool is_aligned = is_placed_alike(y, row.x) && is_placed_alike(w, row.x) && is_placed_alike(b, row.x);
+    if (is_aligned) {
 #pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        const int place = row.head + 4 * (tid + k * THREADS);
-        if (tid + k * THREADS < row.vectors && is_aligned) {
-            Vector<float> weights, biases;
-            widen(weights, w + place);
-            widen(biases, b + place);
+        for (int k = 0; k < VECTORS; ++k) {
+            if (tid + k * THREADS < row.vectors) {
+                if (k >= AHEAD) {
+                    widen(weights[k], kept(w + first + 4 * k * THREADS));
+                    widen(biases[k], kept(b + first + 4 * k * THREADS));
+                }
 #pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                mine[k].of[j] = mine[k].of[j] * scale * weights.of[j] + biases.of[j];
+                for (int j = 0; j < 4; ++j) {
+                    mine[k].of[j] = mine[k].of[j] * scale * weights[k].of[j] + biases[k].of[j];
+                }
+                narrow(y + first + 4 * k * THREADS, mine[k]);
             }
-            narrow(y + place, mine[k]);
-        } else if (tid + k * THREADS < row.vectors) {
+        }
+    } else {
 #pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                y[place + j] = mine[k].of[j] * scale * w[place + j] + b[place + j];
+        for (int k = 0; k < 4 * VECTORS; ++k) {
+            if (tid + k / 4 * THREADS < row.vectors) {
+                const int place = first + 4 * (k / 4) * THREADS + k % 4;
+                y[place] = mine[k / 4].of[k % 4] * scale * w[place] + b[place];
             }
         }
     }

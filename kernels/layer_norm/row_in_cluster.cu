@@ -6,7 +6,7 @@
 // /// kernel
 // op     = "layer_norm"
 // axes   = { rows = "1..134217727", cols = "1..917504" }
-// tune   = { cluster = [2, 4, 8, 16], threads = [128, 256, 512] }
+// tune   = { cluster = [2, 4, 8, 16], threads = [32, 128, 256, 512] }
 // where  = ["cols <= 57344 * cluster"]
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y" }
 // align  = 4
@@ -83,8 +83,8 @@ layer_norm_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, co
         Vector<float> made = {{d.x, d.y, d.z, d.w}};
         if (is_aligned) {
             Vector<float> weights, biases;
-            widen(weights, w + place);
-            widen(biases, b + place);
+            widen(weights, kept(w + place));
+            widen(biases, kept(b + place));
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
                 made.of[j] = made.of[j] * scale * weights.of[j] + biases.of[j];

@@ -8,7 +8,7 @@
 // /// kernel
 // op     = "layer_norm"
 // axes   = { rows = "1..2147483647", cols = "1..57344" }
-// tune   = { threads = [128, 256, 512, 1024] }
+// tune   = { threads = [32, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y" }
 // align  = 4
 //
@@ -83,8 +83,8 @@ layer_norm_row_in_shared(float *__restrict__ y, const float *__restrict__ x, con
             const int place = row.head + 4 * i;
             const float4 v = held[i];
             Vector<float> weights, biases;
-            widen(weights, w + place);
-            widen(biases, b + place);
+            widen(weights, kept(w + place));
+            widen(biases, kept(b + place));
             narrow<true>(y + place, {{(v.x - mean) * scale * weights.of[0] + biases.of[0],
                                       (v.y - mean) * scale * weights.of[1] + biases.of[1],
                                       (v.z - mean) * scale * weights.of[2] + biases.of[2],

@@ -42,7 +42,7 @@ block_max_vec4(float *__restrict__ y, const float *__restrict__ x, int cols) {
         }
     }
     const int col = row.edge(threadIdx.x);
-    const float edge = col >= 0 ? row.x[col] : -INFINITY;
+    const float edge = row.element<true>(col, -INFINITY);
     const float of_row = block_max<THREADS>(fmaxf(fmaxf(fmaxf(parts[0], parts[1]), fmaxf(parts[2], parts[3])), edge), of_warp);
     if (threadIdx.x == 0) {
         y[blockIdx.x] = of_row;

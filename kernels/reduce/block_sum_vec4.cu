@@ -49,7 +49,7 @@ block_sum_vec4(float *__restrict__ y, const float *__restrict__ x, int cols) {
         }
     }
     const int col = row.edge(threadIdx.x);
-    const float edge = col >= 0 ? row.x[col] : 0.0f;
+    const float edge = row.element<true>(col, 0.0f);
     const float of_row = block_sum<THREADS>(((parts[0] + parts[1]) + (parts[2] + parts[3])) + edge, of_warp);
     if (threadIdx.x == 0) {
         y[blockIdx.x] = of_row;

@@ -1,14 +1,15 @@
 // RMS norm of each row by a block that holds it in registers: read once, written once, one barrier.
 //
-// The weights are read by every block, and lie in the second-level cache. Where a thread holds two vectors alone it has room
-// for theirs, too, and asks for all at once: 1 % at 4,096 columns. Of more vectors that costs registers, and time.
+// The weights are read by every block, and lie in the caches. Two vectors of them are asked for with the row, half a percent to
+// 1 % at 4,096, 16,384 and 32,768 columns; more cost registers, and time. Their place in the first-level cache is what shared
+// memory leaves, which is all of it here.
 // As in softmax/block_in_registers, threads and vectors a thread are template parameters, and __launch_bounds__ says how many
-// blocks a multiprocessor runs at once, with room for two more vectors in a thread.
+// blocks a multiprocessor runs at once, with room for another vector in a thread.
 //
 // /// kernel
 // op     = "rms_norm"
-// axes   = { rows = "1..2147483647", cols = "1..16384" }
-// tune   = { threads = [64, 128, 256, 512], vectors = [2, 4, 8] }
+// axes   = { rows = "1..2147483647", cols = "1..32768" }
+// tune   = { threads = [64, 128, 256, 512, 1024], vectors = [2, 4, 8] }
 // where  = ["cols <= 4 * threads * vectors"]
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", y = "f32[rows, cols] <- y" }
 // align  = 4
@@ -28,7 +29,7 @@
 #include "../row.cuh"
 
 template <int THREADS, int VECTORS>
-__global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, 4 * VECTORS + 8))
+__global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, 4 * VECTORS + 4))
 rms_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, const float *__restrict__ w, int cols) {
     // y and x are (rows, cols), w is (cols); a block a row
     __shared__ float sum_of_warp[32];
@@ -45,17 +46,18 @@ rms_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, 
             mine[k] = row.load(tid, k * THREADS);
         }
     }
-    constexpr bool is_ahead = VECTORS == 2;
+    constexpr int AHEAD = 2;
     const bool is_aligned = is_placed_alike(y, row.x) && is_placed_alike(w, row.x);
+    const int first = row.head + 4 * tid;
     Vector<float> weights[VECTORS];
 #pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        if (is_ahead && is_aligned && tid + k * THREADS < row.vectors) {
-            widen(weights[k], w + row.head + 4 * (tid + k * THREADS));
+    for (int k = 0; k < AHEAD; ++k) {
+        if (is_aligned && tid + k * THREADS < row.vectors) {
+            widen(weights[k], kept(w + first + 4 * k * THREADS));
         }
     }
     const int col = row.edge(tid);
-    const float edge = col >= 0 ? row.x[col] : 0.0f;
+    const float edge = row.element(col, 0.0f);
     float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
@@ -67,22 +69,26 @@ rms_norm_block_in_registers(float *__restrict__ y, const float *__restrict__ x, 
     const float sum = block_sum<THREADS>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge * edge, sum_of_warp);
     const float scale = rsqrtf(sum / cols + 1e-6f);
 
+    if (is_aligned) {
 #pragma unroll
-    for (int k = 0; k < VECTORS; ++k) {
-        const int place = row.head + 4 * (tid + k * THREADS);
-        if (tid + k * THREADS < row.vectors && is_aligned) {
-            if (!is_ahead) {
-                widen(weights[k], w + place);
+        for (int k = 0; k < VECTORS; ++k) {
+            if (tid + k * THREADS < row.vectors) {
+                if (k >= AHEAD) {
+                    widen(weights[k], kept(w + first + 4 * k * THREADS));
+                }
+#pragma unroll
+                for (int j = 0; j < 4; ++j) {
+                    mine[k].of[j] = mine[k].of[j] * scale * weights[k].of[j];
+                }
+                narrow(y + first + 4 * k * THREADS, mine[k]);
             }
+        }
+    } else {
 #pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                mine[k].of[j] = mine[k].of[j] * scale * weights[k].of[j];
-            }
-            narrow(y + place, mine[k]);
-        } else if (tid + k * THREADS < row.vectors) {
-#pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                y[place + j] = mine[k].of[j] * scale * w[place + j];
+        for (int k = 0; k < 4 * VECTORS; ++k) {
+            if (tid + k / 4 * THREADS < row.vectors) {
+                const int place = first + 4 * (k / 4) * THREADS + k % 4;
+                y[place] = mine[k / 4].of[k % 4] * scale * w[place];
             }
         }
     }

@@ -6,7 +6,7 @@
 // /// kernel
 // op     = "rms_norm"
 // axes   = { rows = "1..134217727", cols = "1..917504" }
-// tune   = { cluster = [2, 4, 8, 16], threads = [128, 256, 512] }
+// tune   = { cluster = [2, 4, 8, 16], threads = [32, 128, 256, 512] }
 // where  = ["cols <= 57344 * cluster"]
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", y = "f32[rows, cols] <- y" }
 // align  = 4
@@ -65,7 +65,7 @@ rms_norm_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, cons
         const int place = mine.place(i);
         if (is_aligned) {
             Vector<float> weights;
-            widen(weights, w + place);
+            widen(weights, kept(w + place));
             const Vector<float> made = {{v.x * scale * weights.of[0], v.y * scale * weights.of[1],
                                          v.z * scale * weights.of[2], v.w * scale * weights.of[3]}};
             narrow(y + place, made);

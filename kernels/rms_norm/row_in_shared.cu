@@ -7,7 +7,7 @@
 // /// kernel
 // op     = "rms_norm"
 // axes   = { rows = "1..2147483647", cols = "1..57344" }
-// tune   = { threads = [128, 256, 512, 1024] }
+// tune   = { threads = [32, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", w = "f32[cols] -> w", y = "f32[rows, cols] <- y" }
 // align  = 4
 //
@@ -66,7 +66,7 @@ rms_norm_row_in_shared(float *__restrict__ y, const float *__restrict__ x, const
             const int place = row.head + 4 * i;
             const float4 v = held[i];
             Vector<float> weights;
-            widen(weights, w + place);
+            widen(weights, kept(w + place));
             narrow(y + place, {{v.x * scale * weights.of[0], v.y * scale * weights.of[1],
                                 v.z * scale * weights.of[2], v.w * scale * weights.of[3]}});
         }

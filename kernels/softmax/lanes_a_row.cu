@@ -41,17 +41,13 @@ __global__ void __launch_bounds__(THREADS) softmax_lanes_a_row(E *__restrict__ y
     const unsigned int index = blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES;  // may pass rows - 1
     const int lane = threadIdx.x % LANES;  // ranges [0, LANES)
     const bool is_row = index < static_cast<unsigned int>(rows);  // others have no column, and take part in the shuffles all the same
-    if (!is_placed_alike(y, x)) {
-        return softmax_one_at_a_time<LANES>(y, x, is_row ? index : 0, is_row ? cols : 0);
-    }
     const Row<E> row(x, is_row ? index : 0, is_row ? cols : 0);
-    y += static_cast<size_t>(is_row ? index : 0) * cols;
 
     Vector<E> mine[VECTORS];
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         if (lane + k * LANES < row.vectors) {
-            mine[k] = row.template load<true>(lane, k * LANES);
+            mine[k] = row.load(lane, k * LANES);
         } else {
 #pragma unroll
             for (int j = 0; j < width; ++j) {
@@ -60,7 +56,11 @@ __global__ void __launch_bounds__(THREADS) softmax_lanes_a_row(E *__restrict__ y
         }
     }
     const int col = row.edge(lane);
-    float edge = col >= 0 ? static_cast<float>(row.x[col]) : -INFINITY;
+    float edge = row.element(col, -INFINITY);
+    // asked while all that is loaded is on its way
+    if (!is_placed_alike(y, x)) {
+        return softmax_one_at_a_time<LANES>(y, x, is_row ? index : 0, is_row ? cols : 0);
+    }
     float tops[4] = {edge, -INFINITY, -INFINITY, -INFINITY};
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
@@ -83,6 +83,7 @@ __global__ void __launch_bounds__(THREADS) softmax_lanes_a_row(E *__restrict__ y
     edge = exponential<E>(edge - max);
     const float scale = 1.0f / lanes_sum<LANES>(((sums[0] + sums[1]) + (sums[2] + sums[3])) + edge);
 
+    y += static_cast<size_t>(is_row ? index : 0) * cols;
     E *const to = y + row.head + width * lane;
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
@@ -90,7 +91,5 @@ __global__ void __launch_bounds__(THREADS) softmax_lanes_a_row(E *__restrict__ y
             narrow<true>(to + width * k * LANES, scaled(mine[k], scale));
         }
     }
-    if (col >= 0) {
-        y[col] = static_cast<E>(edge * scale);
-    }
+    store_edge<true>(y, col, edge * scale);
 }

@@ -10,7 +10,7 @@
 // /// kernel
 // op     = "softmax"
 // axes   = { rows = "1..134217727", cols = "1..917504" }
-// tune   = { cluster = [2, 4, 8, 16], threads = [128, 256, 512] }
+// tune   = { cluster = [2, 4, 8, 16], threads = [32, 128, 256, 512] }
 // where  = ["cols <= 57344 * cluster"]
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4

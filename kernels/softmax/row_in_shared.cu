@@ -8,7 +8,7 @@
 // /// kernel
 // op     = "softmax"
 // axes   = { rows = "1..2147483647", cols = "1..57344" }
-// tune   = { threads = [128, 256, 512, 1024] }
+// tune   = { threads = [32, 128, 256, 512, 1024] }
 // arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }
 // align  = 4
 //
@@ -99,7 +99,5 @@ __global__ void __launch_bounds__(THREADS) softmax_row_in_shared(E *__restrict__
         }
         narrow(to + width * i, scaled(v, scale));
     }
-    if (col >= 0) {
-        y[col] = static_cast<E>(edge * scale);
-    }
+    store_edge(y, col, edge * scale);
 }

@@ -7,7 +7,7 @@
 // /// kernel
 // op     = "softmax"
 // axes   = { rows = "1..1073741824", cols = "1..1073741824" }
-// tune   = { threads = [128, 256, 512] }
+// tune   = { threads = [32, 128, 256, 512] }
 // align  = 4
 //
 // [let]
@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(THREADS) softmax_parts(float *__restrict__ max
     const int end = min(begin + share, row.vectors);
     const int col = part == 0 ? row.edge(threadIdx.x) : -1;
 
-    float max = col >= 0 ? static_cast<float>(row.x[col]) : -INFINITY;
-    float sum = col >= 0 ? expf(max - finite_or_zero(max)) : 0.0f;
+    float max = row.element(col, -INFINITY);
+    float sum = expf(max - finite_or_zero(max));  // 0 where there is none
     for (int i = begin + threadIdx.x; i < end; i += 4 * THREADS) {
         Vector<E> four[4];
         load_four<THREADS, false>(four, row, i, end);
@@ -155,7 +155,5 @@ softmax_write(E *__restrict__ y, const E *__restrict__ x, const float *__restric
         }
     }
     const int col = part == 0 ? row.edge(threadIdx.x) : -1;
-    if (col >= 0) {
-        y[col] = static_cast<E>(expf(static_cast<float>(row.x[col]) - max) * scale);
-    }
+    store_edge<true>(y, col, expf(row.template element<true>(col, -INFINITY) - max) * scale);
 }

@@ -18,6 +18,8 @@
 // args  = ["y", "x", "rows", "cols"]
 // ///
 
+#include "../kept.cuh"
+
 constexpr int TILE = 64;
 constexpr int THREADS = 512;
 constexpr int FOURS = TILE * TILE / 4 / THREADS;  // vectors of a thread
@@ -41,7 +43,8 @@ transpose_tiled_vec4(float *__restrict__ y, const float *__restrict__ x, int row
         for (int k = 0; k < FOURS; ++k) {
             const int i = tid + k * THREADS, r = i / (TILE / 4), c = i % (TILE / 4) * 4;
             const size_t row = min(first_row + r, rows - 1);
-            fours[k] = *reinterpret_cast<const float4 *>(x + row * cols + min(first_col + c, cols - 4));
+            const float *from = x + row * cols + min(first_col + c, cols - 4);
+            fours[k] = *kept(reinterpret_cast<const float4 *>(from));
         }
 #pragma unroll
         for (int k = 0; k < FOURS; ++k) {

@@ -1,0 +1,13 @@
+// Loads that ask the second-level cache to keep what they read.
+//
+// Where what is read and written does not fit into that cache, memory does best when only what is written leaves it on its own:
+// a softmax in registers gains 3 % by this, a copy 1.5 %. What comes behind does not pay for it: copies of 16 to 512 MB that
+// read what a copy had written took as long as behind a plain one, or less, but for those of 16 MB that kept it once more.
+#pragma once
+
+#include <cuda/annotated_ptr>
+
+template <class T>
+__device__ __forceinline__ const T *kept(const T *from) {
+    return cuda::associate_access_property(from, cuda::access_property::persisting{});
+}
