@@ -538,5 +538,12 @@ def test_more_rows_than_16_bits_count_are_tried_where_some_launch_allows_it(name
     assert not kernel.where.broken({**axes, **ground.tune})
 
 
+def test_a_launch_for_huge_rows_alone_makes_no_huge_case() -> None:
+    """The shortest rows of 132 blocks have 5,242,881 columns: 122 of those, 639,631,482 elements, ended a campaign."""
+    kernel = load(KERNELS_FOLDER / "softmax" / "row_on_card.cu")
+    sizes = [elements(kernel, attempt_sizes(kernel, index)) for index in range(200) if index not in LARGE]
+    assert max(sizes) < 1 << 20
+
+
 def attempt_sizes(kernel: Kernel, index: int) -> dict[str, int]:
     return kernel.axes_of(attempt_of(kernel, 3, index).case.arrays)

@@ -29,6 +29,8 @@ ANOTHER_LAUNCH_ONCE_IN = 2
 HOME_ONCE_IN = 8
 LARGE_LAUNCH_ONCE_IN = 8
 TURNS = (2, 3, 4)
+FEW_ELEMENTS, FAR_LARGER = 1 << 16, 4
+"""Of what `where` allows beside a size that it does not allow: a launch for rows of millions has no short rows near."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +60,18 @@ def size_of(kernel: Kernel, choose: Choose, budget: int, work: int) -> tuple[Gro
 def allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[Ground, dict[str, int]]:
     """The nearest sizes that the claim's `where` allows: with this launch, or now and then with another one.
 
-    Where none are found near, those that are known.
+    Where none are found near, or those are far larger than what was asked for, those that are known.
     """
     kernel, where = ground.kernel, ground.kernel.where
     if not where.broken({**axes, **ground.tune}):
         return ground, axes
     sizes, launch = tuple(reversed(kernel.axes)), tuple(kernel.tune)
-    order = (*launch, *sizes) if seldom(choose, ANOTHER_LAUNCH_ONCE_IN) else (*sizes, *launch)
-    found = where.near({**axes, **ground.tune}, order) or where.example
+    orders = [(*launch, *sizes), (*sizes, *launch)]
+    if not seldom(choose, ANOTHER_LAUNCH_ONCE_IN):
+        orders.reverse()
+    most = max(FEW_ELEMENTS, FAR_LARGER * elements(kernel, axes))
+    near = (where.near({**axes, **ground.tune}, order) for order in orders)
+    found = next((one for one in near if one and elements(kernel, one) <= most), where.example)
     return ground_of(kernel, {name: found[name] for name in launch}), {name: found[name] for name in axes}
 
 

@@ -9,8 +9,8 @@
 // /// kernel
 // op     = "softmax"
 // axes   = { rows = "1..1073741824", cols = "1..8650752" }
-// tune   = { threads = [32, 128, 512], blocks = [2, 132], registers = [4, 20], held = [4, 12] }
-// where  = ["cols <= 4 * (registers + held) * threads * blocks", "cols > 5242880 or threads * blocks <= 256"]
+// tune   = { threads = [32, 128, 512], blocks = [1, 2, 132], registers = [4, 20], held = [4, 12] }
+// where  = ["cols <= 4 * (registers + held) * threads * blocks", "cols > 5242880 or registers * threads * blocks <= 512"]
 // align  = 4
 //
 // [let]
