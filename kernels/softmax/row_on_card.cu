@@ -46,7 +46,7 @@
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 
-#include "../row.cuh"
+#include "four_vectors.cuh"
 
 struct ShareOfThread {
     // What a thread holds of a row: of the vectors of its block those of t, t + THREADS, and so on; of the edge an element
@@ -84,26 +84,6 @@ __device__ __forceinline__ Vector<float> loaded(const ShareOfThread &mine, int k
         widen(v, kept(mine.first + 4 * k * THREADS));
     }
     return v;
-}
-
-// The exponentials of four vectors are added to a sum that is relative to the maximum of all that came before.
-__device__ __forceinline__ void take(const Vector<float> (&four)[4], float &max, float &sum) {
-    float top = max;
-#pragma unroll
-    for (int k = 0; k < 16; ++k) {
-        top = fmaxf(top, four[k / 4].of[k % 4]);
-    }
-    if (top > max) {  // one rescaling for all of them; max may be -inf, and then the sum is 0
-        sum *= expf(max - top);
-        max = top;
-    }
-    const float below = finite_or_zero(max);
-    float columns[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-#pragma unroll
-    for (int k = 0; k < 16; ++k) {
-        columns[k % 4] += expf(four[k / 4].of[k % 4] - below);
-    }
-    sum += (columns[0] + columns[1]) + (columns[2] + columns[3]);
 }
 
 __device__ __forceinline__ void write(float *to, const Vector<float> &v, float max, float scale, bool is_aligned) {

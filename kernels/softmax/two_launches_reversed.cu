@@ -45,7 +45,7 @@
 // args  = ["y", "x", "maxima", "sums", "parts", "share", "cols"]
 // ///
 
-#include "../row.cuh"
+#include "four_vectors.cuh"
 
 // Four vectors of a thread's share, `THREADS` apart; what lies behind `end` is -inf.
 template <int THREADS, bool IS_STREAMED, class E>
@@ -68,7 +68,6 @@ template <class E, int THREADS>
 __global__ void __launch_bounds__(THREADS) softmax_parts(float *__restrict__ maxima, float *__restrict__ sums,
                                                          const E *__restrict__ x, int parts, int share, int cols) {
     // maxima and sums are (rows, parts), x is (rows, cols); a block a part
-    constexpr int width = Row<E>::width;
     __shared__ float max_of_warp[32];
     __shared__ float sum_of_warp[32];
     const int part = blockIdx.x % parts;
@@ -82,22 +81,7 @@ __global__ void __launch_bounds__(THREADS) softmax_parts(float *__restrict__ max
     for (int i = begin + threadIdx.x; i < end; i += 4 * THREADS) {
         Vector<E> four[4];
         load_four<THREADS, false>(four, row, i, end);
-        float top = max;
-#pragma unroll
-        for (int k = 0; k < 4 * width; ++k) {
-            top = fmaxf(top, four[k / width].of[k % width]);
-        }
-        if (top > max) {  // one rescaling for all of them; max may be -inf, and then the sum is 0
-            sum *= expf(max - top);
-            max = top;
-        }
-        const float below = finite_or_zero(max);
-        float columns[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-#pragma unroll
-        for (int k = 0; k < 4 * width; ++k) {
-            columns[k % 4] += exponential<E>(four[k / width].of[k % width] - below);
-        }
-        sum += (columns[0] + columns[1]) + (columns[2] + columns[3]);
+        take(four, max, sum);
     }
     const float of_part = block_max<THREADS>(max, max_of_warp);
     sum = block_sum<THREADS>(sum * expf(max - finite_or_zero(of_part)), sum_of_warp);
