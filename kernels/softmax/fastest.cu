@@ -183,7 +183,7 @@
 //
 // [[launch]]
 // when        = "by_card == 1"
-// entry       = "softmax_row_on_card<512, 20, 12>"
+// entry       = "softmax_row_on_card<512, 20>"
 // grid        = "132"
 // cooperative = true
 // block       = "512"

@@ -9,8 +9,8 @@
 // /// kernel
 // op     = "softmax"
 // axes   = { rows = "1..1073741824", cols = "1..8650752" }
-// tune   = { threads = [32, 128, 512], blocks = [1, 2, 132], registers = [4, 20], held = [4, 12] }
-// where  = ["cols <= 4 * (registers + held) * threads * blocks", "cols > 5242880 or registers * threads * blocks <= 512"]
+// tune   = { threads = [32, 64, 512], blocks = [1, 2, 132], registers = [4, 20] }
+// where  = ["cols <= 4 * (registers + 12) * threads * blocks", "cols > 5242880 or registers * threads * blocks <= 256"]
 // align  = 4
 //
 // [let]
@@ -35,11 +35,11 @@
 // pos_inf = "row"
 //
 // [[launch]]
-// entry       = "softmax_row_on_card<{threads}, {registers}, {held}>"
+// entry       = "softmax_row_on_card<{threads}, {registers}>"
 // grid        = "blocks"
 // cooperative = true
 // block       = "threads"
-// shared      = "2 * held * 16 * threads"
+// shared      = "2 * 12 * 16 * threads"
 // args        = ["y", "x", "maxima", "sums", "rows", "share", "cols"]
 // ///
 
@@ -47,6 +47,9 @@
 #include <cuda_pipeline.h>
 
 #include "four_vectors.cuh"
+
+// Vectors that a thread holds of a row in shared memory; in registers it holds as many as the launch says, a multiple of 4.
+constexpr int IN_SHARED = 12;
 
 struct ShareOfThread {
     // What a thread holds of a row: of the vectors of its block those of t, t + THREADS, and so on; of the edge an element
@@ -66,7 +69,7 @@ struct ShareOfThread {
 };
 
 // Asks for what goes to shared memory. A thread reads back only what it has copied itself: no barrier is needed.
-template <int THREADS, int IN_REGISTERS, int IN_SHARED>
+template <int THREADS, int IN_REGISTERS>
 __device__ __forceinline__ void ask_for(float4 *held, const ShareOfThread &mine) {
 #pragma unroll
     for (int k = 0; k < IN_SHARED; ++k) {
@@ -97,12 +100,11 @@ __device__ __forceinline__ void write(float *to, const Vector<float> &v, float m
     }
 }
 
-template <int THREADS, int IN_REGISTERS, int IN_SHARED>
+template <int THREADS, int IN_REGISTERS>
 __global__ void __launch_bounds__(THREADS, 1)
 softmax_row_on_card(float *__restrict__ y, const float *__restrict__ x, float *maxima, float *sums, int rows, int share,
                     int cols) {
-    // y and x are (rows, cols), maxima and sums are (rows, blocks); all blocks a row, one row after the other. A thread holds
-    // so many vectors of a row IN_REGISTERS and IN_SHARED, multiples of 4.
+    // y and x are (rows, cols), maxima and sums are (rows, blocks); all blocks a row, one row after the other.
     extern __shared__ float4 held[];  // (2, IN_SHARED, THREADS)
     __shared__ float max_of_warp[32];
     __shared__ float sum_of_warp[32];
@@ -113,7 +115,7 @@ softmax_row_on_card(float *__restrict__ y, const float *__restrict__ x, float *m
     const bool is_aligned = is_placed_alike(y, x);
 
     ShareOfThread mine(x, 0, rows, share, cols);
-    ask_for<THREADS, IN_REGISTERS, IN_SHARED>(held + tid, mine);
+    ask_for<THREADS, IN_REGISTERS>(held + tid, mine);
     Vector<float> in_registers[IN_REGISTERS];
 #pragma unroll
     for (int k = 0; k < IN_REGISTERS; ++k) {
@@ -138,7 +140,7 @@ softmax_row_on_card(float *__restrict__ y, const float *__restrict__ x, float *m
             take(four, max, sum);
         }
         const ShareOfThread next(x, index + 1, rows, share, cols);
-        ask_for<THREADS, IN_REGISTERS, IN_SHARED>(held + (index + 1) % 2 * IN_SHARED * THREADS + tid, next);
+        ask_for<THREADS, IN_REGISTERS>(held + (index + 1) % 2 * IN_SHARED * THREADS + tid, next);
 #pragma unroll
         for (int k = 0; k < IN_REGISTERS; k += 4) {
             const Vector<float> four[4] = {in_registers[k], in_registers[k + 1], in_registers[k + 2], in_registers[k + 3]};
