@@ -83,6 +83,7 @@ ENUMS: dict[str, dict[str, int]] = {
         "timed_out": abi.TIMED_OUT,
         "too_large": abi.TOO_LARGE,
         "refused": abi.REFUSED,
+        "crowded": abi.CROWDED,
     },
 }
 

@@ -29,8 +29,10 @@ ANOTHER_LAUNCH_ONCE_IN = 2
 HOME_ONCE_IN = 8
 LARGE_LAUNCH_ONCE_IN = 8
 TURNS = (2, 3, 4)
-FEW_ELEMENTS, FAR_LARGER = 1 << 16, 4
-"""Of what `where` allows beside a size that it does not allow: a launch for rows of millions has no short rows near."""
+NEARBY, FAR_LARGER = 1 << 22, 4
+"""Elements of what `where` allows beside a size that it does not allow, and how many times those that were asked for:
+a launch for rows of millions has no short rows near.
+"""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def allowed(ground: Ground, axes: dict[str, int], choose: Choose) -> tuple[Groun
     orders = [(*launch, *sizes), (*sizes, *launch)]
     if not seldom(choose, ANOTHER_LAUNCH_ONCE_IN):
         orders.reverse()
-    most = max(FEW_ELEMENTS, FAR_LARGER * elements(kernel, axes))
+    most = max(NEARBY, FAR_LARGER * elements(kernel, axes))
     near = (where.near({**axes, **ground.tune}, order) for order in orders)
     found = next((one for one in near if one and elements(kernel, one) <= most), where.example)
     return ground_of(kernel, {name: found[name] for name in launch}), {name: found[name] for name in axes}

@@ -296,7 +296,7 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
     finding = Finding(
         kind="use-after-free" if is_freed and kind == "out-of-bounds" else kind,
         message=_message(seen, raw, scene, array, index),
-        severity="warning" if seen == "waits_for_more_blocks" and not raw.bytes else severity,
+        severity=severity,
         line=line,
         other_line=other,
         file=file,
