@@ -78,6 +78,7 @@ def test_those_that_wait_for_a_block_that_has_ended_are_counted(device: CpuDevic
     assert found.message == "2 blocks wait in grid.sync() for others that have ended without it"
 
 
+@pytest.mark.slow
 def test_no_card_of_today_holds_more_blocks_than_an_h200(device: CpuDevice) -> None:
     whole = 196_608  # of shared memory: one block a multiprocessor
     assert errors(device, rounds(132, shared=whole)) == []
@@ -92,6 +93,7 @@ def test_more_threads_than_this_device_holds_at_once_are_not_judged(device: CpuD
     assert str(THREADS_HELD) in outcome.findings[0].message
 
 
+@pytest.mark.slow
 def test_a_grid_that_meets_again_and_again_does_not_hang(device: CpuDevice) -> None:
     source = """#include <cooperative_groups.h>
 __global__ void k(float *y) {
