@@ -1,7 +1,7 @@
 // Loads that ask the second-level cache to keep what they read.
 //
-// Where what is read and written does not fit into that cache, memory does best when only what is written leaves it on its own:
-// a softmax in registers gains 3 % by this, a copy 1.5 %. What comes behind does not pay for it: copies of 16 to 512 MB that
+// Where what is read and written does not fit into that cache, memory does best when it lets go what is written first: a
+// softmax in registers gains 3 % by this, a copy 1.5 %. What comes behind does not pay for it: copies of 16 to 512 MB that
 // read what a copy had written took as long as behind a plain one, or less, but for those of 16 MB that kept it once more.
 #pragma once
 

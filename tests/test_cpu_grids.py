@@ -11,7 +11,8 @@ from planted_programs import job, program
 from kfuzz.claims.kernel import load
 from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Step
 from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.scoring.trials import ScoreOptions, control_of
+from kfuzz.mutating.mutate import mutants
+from kfuzz.scoring.trials import ScoreOptions, control_of, score_of
 
 THREADS_HELD = 24_576
 
@@ -145,7 +146,9 @@ def test_cooperative_is_true_or_false(tmp_path: Path) -> None:
 def test_a_crowd_is_no_accusation_in_a_score(device: CpuDevice, tmp_path: Path) -> None:
     path = tmp_path / "crowd.cu"
     path.write_text(CROWD)
-    control = control_of(load(path), device, ScoreOptions(seed=3, max_cases=2))
-    assert control.trials > 0
-    assert control.defects == ()
-    assert any("out-of-memory" in bucket for bucket in control.buckets)
+    kernel, options = load(path), ScoreOptions(seed=3, max_cases=2)
+    bound = kernel.bind({"x": np.ones((1, 1), np.float32)}, {})
+    assert [each.kind for each in ran(device, bound.job).findings] == ["out-of-memory"]
+    control = control_of(kernel, device, options)
+    assert (control.trials, control.defects) == (2, ())
+    assert score_of(mutants(kernel)[0], kernel, device, options, control).status == "survived"

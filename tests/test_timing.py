@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
+from benchmarks import speed
 from kfuzz.claims.kernel import load
 from kfuzz.commands.group import main
 from kfuzz.devices import ClaimError
@@ -98,6 +99,18 @@ def test_the_cache_is_cleared_by_a_plain_copy_through_it_and_a_streamed_one_of_t
     copies.ClearingClock(cast(graphs.Session, card)).clear_cache()
     through = (1 << 30, 2 << 30, Card.cache)
     assert card.asked == ["forgotten", ("PLAIN", *through), ("STREAMED", *through), "done"]
+
+
+def test_the_page_of_speeds_has_the_fraction_of_the_copies_that_keep_nothing() -> None:
+    names = [copies.name_of(shape) for shape in copies.SHAPES]
+    assert names == [
+        "copy 256x4 streamed", "copy 512x1 streamed", "copy 256x1", "copy 512x2", "copy 1024x1", "copy 256x1 kept",
+    ]  # fmt: skip
+    some = tuple(
+        recorded(name, micros, micros) for name, micros in zip(names, (140, 130, 120, 125, 128, 110), strict=True)
+    )
+    one = Heat({"rows": 65536, "cols": 1024}, MEGABYTES, (recorded("mine", 100, 100),), (), some, {})
+    assert speed.row(one, [], H200.peak).split(" | ")[:4] == ["| 65536x1024", "4.88", "**1.100**", "1.200"]
 
 
 def entrant(name: str, seconds: float) -> protocol.Contestant:

@@ -23,6 +23,7 @@ from kfuzz.oracle.judge import enclosed
 from kfuzz.oracle.op import check_inputs, check_outputs
 from kfuzz.oracle.systems.formats import DTYPES as FORMATS_OF
 from kfuzz.oracle.systems.formats import values
+from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import Trial, run_trial
 
 Fate = Literal["killed", "warned", "survived", "stillborn"]
@@ -120,17 +121,16 @@ def control_of(kernel: Kernel, device: Device, options: ScoreOptions) -> Control
     listening = Listening(device)
     answers: list[str] = []
     defects: dict[str, str] = {}
-    too_large: set[str] = set()
     for trial in _trials(kernel, kernel, listening, options):
         answers.append(listening.answer)
-        for defect in trial.defects:
-            if defect.kind == "out-of-memory":  # says nothing of the kernel
-                too_large.add(defect.bucket)
-            else:
-                defects[defect.bucket] = f"{defect.severity}: {defect.bucket}: {defect.message}"
+        defects |= {one.bucket: f"{one.severity}: {one.bucket}: {one.message}" for one in _of_the_kernel(trial)}
     seconds = time.perf_counter() - began
-    known = frozenset(defects) | too_large
-    return Control(kernel.name, len(answers), tuple(defects.values()), seconds, tuple(answers), known)
+    return Control(kernel.name, len(answers), tuple(defects.values()), seconds, tuple(answers), frozenset(defects))
+
+
+def _of_the_kernel(trial: Trial) -> Iterator[Defect]:
+    """The defects that say something of it: that a case is too large for the device does not."""
+    return (defect for defect in trial.defects if defect.kind != "out-of-memory")
 
 
 def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptions, control: Control) -> Score:
@@ -150,7 +150,7 @@ def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptio
             tried += 1
             for error in trial.errors[:1]:
                 return told("killed", tried, error.kind, error.bucket, error.message)
-            for defect in trial.defects:
+            for defect in _of_the_kernel(trial):
                 if warned is None and defect.bucket not in control.buckets:
                     warned = (tried, defect.kind, defect.bucket, defect.message)
             if identical and listening.answer != control.answers[tried - 1]:
