@@ -83,8 +83,8 @@ layer_norm_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, co
         Vector<float> made = {{d.x, d.y, d.z, d.w}};
         if (is_aligned) {
             Vector<float> weights, biases;
-            widen(weights, kept(w + place));
-            widen(biases, kept(b + place));
+            widen(weights, w + place);
+            widen(biases, b + place);
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
                 made.of[j] = made.of[j] * scale * weights.of[j] + biases.of[j];

@@ -65,7 +65,7 @@ rms_norm_row_in_cluster(float *__restrict__ y, const float *__restrict__ x, cons
         const int place = mine.place(i);
         if (is_aligned) {
             Vector<float> weights;
-            widen(weights, kept(w + place));
+            widen(weights, w + place);
             const Vector<float> made = {{v.x * scale * weights.of[0], v.y * scale * weights.of[1],
                                          v.z * scale * weights.of[2], v.w * scale * weights.of[3]}};
             narrow(y + place, made);
