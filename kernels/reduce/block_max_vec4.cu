@@ -33,7 +33,7 @@ block_max_vec4(float *__restrict__ y, const float *__restrict__ x, int cols) {
         for (int k = 0; k < 4; ++k) {
             four[k] = {{-INFINITY, -INFINITY, -INFINITY, -INFINITY}};
             if (i + k * THREADS < row.vectors) {
-                four[k] = row.load<true>(i, k * THREADS);
+                four[k] = row.load<STREAMED>(i, k * THREADS);
             }
         }
 #pragma unroll
@@ -42,7 +42,7 @@ block_max_vec4(float *__restrict__ y, const float *__restrict__ x, int cols) {
         }
     }
     const int col = row.edge(threadIdx.x);
-    const float edge = row.element<true>(col, -INFINITY);
+    const float edge = row.element<STREAMED>(col, -INFINITY);
     const float of_row = block_max<THREADS>(fmaxf(fmaxf(fmaxf(parts[0], parts[1]), fmaxf(parts[2], parts[3])), edge), of_warp);
     if (threadIdx.x == 0) {
         y[blockIdx.x] = of_row;

@@ -40,7 +40,7 @@ block_sum_vec4(float *__restrict__ y, const float *__restrict__ x, int cols) {
         for (int k = 0; k < 4; ++k) {
             four[k] = {{0.0f, 0.0f, 0.0f, 0.0f}};
             if (i + k * THREADS < row.vectors) {
-                four[k] = row.load<true>(i, k * THREADS);
+                four[k] = row.load<STREAMED>(i, k * THREADS);
             }
         }
 #pragma unroll
@@ -49,7 +49,7 @@ block_sum_vec4(float *__restrict__ y, const float *__restrict__ x, int cols) {
         }
     }
     const int col = row.edge(threadIdx.x);
-    const float edge = row.element<true>(col, 0.0f);
+    const float edge = row.element<STREAMED>(col, 0.0f);
     const float of_row = block_sum<THREADS>(((parts[0] + parts[1]) + (parts[2] + parts[3])) + edge, of_warp);
     if (threadIdx.x == 0) {
         y[blockIdx.x] = of_row;

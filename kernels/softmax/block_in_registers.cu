@@ -33,7 +33,7 @@
 
 #include "one_at_a_time.cuh"
 
-template <class E, int THREADS, int VECTORS, bool IS_STREAMED = false>
+template <class E, int THREADS, int VECTORS, Loads LOADS = KEPT>
 __global__ void __launch_bounds__(THREADS, resident_blocks(THREADS, VECTORS * Vector<E>::width))
 softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols) {
     // y and x are (rows, cols); a block a row
@@ -48,7 +48,7 @@ softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols)
     for (int k = 0; k < VECTORS; ++k) {
         const int i = tid + k * THREADS;
         if (i < row.vectors) {
-            mine[k] = row.template load<IS_STREAMED>(tid, k * THREADS);
+            mine[k] = row.template load<LOADS>(tid, k * THREADS);
         } else {
 #pragma unroll
             for (int j = 0; j < width; ++j) {
@@ -57,7 +57,7 @@ softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols)
         }
     }
     const int col = row.edge(tid);
-    float edge = row.template element<IS_STREAMED>(col, -INFINITY);
+    float edge = row.template element<LOADS>(col, -INFINITY);
     // asked while all that is loaded is on its way: before it, this took 1 % of short rows
     if (!is_placed_alike(y, x)) {
         return softmax_one_at_a_time<THREADS>(y, x, blockIdx.x, cols);
@@ -90,8 +90,8 @@ softmax_block_in_registers(E *__restrict__ y, const E *__restrict__ x, int cols)
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         if (tid + k * THREADS < row.vectors) {
-            narrow<IS_STREAMED>(to + width * k * THREADS, scaled(mine[k], scale));
+            narrow<LOADS == STREAMED>(to + width * k * THREADS, scaled(mine[k], scale));
         }
     }
-    store_edge<IS_STREAMED>(y, col, edge * scale);
+    store_edge<LOADS == STREAMED>(y, col, edge * scale);
 }

@@ -13,6 +13,7 @@
 //
 // [let]
 // is_large  = "min(1, rows * cols / 4194305)"  # x and y together do not fit into the second-level cache
+// is_huge   = "min(1, rows * cols / 12582913)"  # nor does x alone
 // is_wide   = "min(1, cols / 57345)"
 // by_cluster = "is_wide * (1 - min(1, cols / 393217)) * (1 - min(1, rows / 134217728))"
 // by_card   = "min(1, cols / 5242881) * (1 - min(1, cols / 8650753))"
@@ -64,7 +65,7 @@
 //
 // [[launch]]
 // when  = "cols > 256 and cols <= 512 and is_large == 0"
-// entry = "softmax_block_in_registers<float, 64, 2, true>"
+// entry = "softmax_block_in_registers<float, 64, 2, STREAMED>"
 // grid  = "rows"
 // block = "64"
 // args  = ["y", "x", "cols"]
@@ -78,7 +79,7 @@
 //
 // [[launch]]
 // when  = "cols > 512 and cols <= 1024 and is_large == 0"
-// entry = "softmax_block_in_registers<float, 128, 2, true>"
+// entry = "softmax_block_in_registers<float, 128, 2, STREAMED>"
 // grid  = "rows"
 // block = "128"
 // args  = ["y", "x", "cols"]
@@ -92,7 +93,7 @@
 //
 // [[launch]]
 // when  = "cols > 1024 and cols <= 2048 and is_large == 0"
-// entry = "softmax_block_in_registers<float, 128, 4, true>"
+// entry = "softmax_block_in_registers<float, 128, 4, STREAMED>"
 // grid  = "rows"
 // block = "128"
 // args  = ["y", "x", "cols"]
@@ -106,7 +107,7 @@
 //
 // [[launch]]
 // when  = "cols > 2048 and cols <= 4096 and is_large == 0"
-// entry = "softmax_block_in_registers<float, 128, 8, true>"
+// entry = "softmax_block_in_registers<float, 128, 8, STREAMED>"
 // grid  = "rows"
 // block = "128"
 // args  = ["y", "x", "cols"]
@@ -126,7 +127,14 @@
 // args  = ["y", "x", "cols"]
 //
 // [[launch]]
-// when  = "cols > 8192 and cols <= 10240"
+// when  = "cols > 8192 and cols <= 10240 and is_huge == 0"
+// entry = "softmax_block_in_registers<float, 256, 10, PLAIN>"
+// grid  = "rows"
+// block = "256"
+// args  = ["y", "x", "cols"]
+//
+// [[launch]]
+// when  = "cols > 8192 and cols <= 10240 and is_huge == 1"
 // entry = "softmax_block_in_registers<float, 256, 10>"
 // grid  = "rows"
 // block = "256"

@@ -54,7 +54,7 @@
 //
 // [[launch]]
 // when  = "cols > 256 and cols <= 1024 and is_large == 0"
-// entry = "softmax_block_in_registers<__half, 64, 2, true>"
+// entry = "softmax_block_in_registers<__half, 64, 2, STREAMED>"
 // grid  = "rows"
 // block = "64"
 // args  = ["y", "x", "cols"]
@@ -68,7 +68,7 @@
 //
 // [[launch]]
 // when  = "cols > 1024 and cols <= 2048 and is_large == 0"
-// entry = "softmax_block_in_registers<__half, 128, 2, true>"
+// entry = "softmax_block_in_registers<__half, 128, 2, STREAMED>"
 // grid  = "rows"
 // block = "128"
 // args  = ["y", "x", "cols"]
@@ -82,7 +82,7 @@
 //
 // [[launch]]
 // when  = "cols > 2048 and cols <= 4096 and is_large == 0"
-// entry = "softmax_block_in_registers<__half, 128, 4, true>"
+// entry = "softmax_block_in_registers<__half, 128, 4, STREAMED>"
 // grid  = "rows"
 // block = "128"
 // args  = ["y", "x", "cols"]
@@ -96,7 +96,7 @@
 //
 // [[launch]]
 // when  = "cols > 4096 and cols <= 8192 and is_large == 0"
-// entry = "softmax_block_in_registers<__half, 256, 4, true>"
+// entry = "softmax_block_in_registers<__half, 256, 4, STREAMED>"
 // grid  = "rows"
 // block = "256"
 // args  = ["y", "x", "cols"]

@@ -48,13 +48,13 @@
 #include "four_vectors.cuh"
 
 // Four vectors of a thread's share, `THREADS` apart; what lies behind `end` is -inf.
-template <int THREADS, bool IS_STREAMED, class E>
+template <int THREADS, Loads LOADS, class E>
 __device__ __forceinline__ void load_four(Vector<E> (&four)[4], const Row<E> &row, int first, int end) {
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
         const int i = first + k * THREADS;
         if (i < end) {
-            four[k] = row.template load<IS_STREAMED>(first, k * THREADS);
+            four[k] = row.template load<LOADS>(first, k * THREADS);
         } else {
 #pragma unroll
             for (int j = 0; j < Row<E>::width; ++j) {
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(THREADS) softmax_parts(float *__restrict__ max
     float sum = expf(max - finite_or_zero(max));  // 0 where there is none
     for (int i = begin + threadIdx.x; i < end; i += 4 * THREADS) {
         Vector<E> four[4];
-        load_four<THREADS, false>(four, row, i, end);
+        load_four<THREADS, KEPT>(four, row, i, end);
         take(four, max, sum);
     }
     const float of_part = block_max<THREADS>(max, max_of_warp);
@@ -122,7 +122,7 @@ softmax_write(E *__restrict__ y, const E *__restrict__ x, const float *__restric
     const bool is_aligned = is_placed_alike(y, row.x);
     for (int i = begin + threadIdx.x; i < end; i += 4 * THREADS) {
         Vector<E> four[4];
-        load_four<THREADS, true>(four, row, i, end);
+        load_four<THREADS, STREAMED>(four, row, i, end);
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
 #pragma unroll
@@ -139,5 +139,5 @@ softmax_write(E *__restrict__ y, const E *__restrict__ x, const float *__restric
         }
     }
     const int col = part == 0 ? row.edge(threadIdx.x) : -1;
-    store_edge<true>(y, col, expf(row.template element<true>(col, -INFINITY) - max) * scale);
+    store_edge<true>(y, col, expf(row.template element<STREAMED>(col, -INFINITY) - max) * scale);
 }
