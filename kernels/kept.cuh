@@ -1,11 +1,12 @@
 // Loads that ask the second-level cache to keep what they read.
 //
 // Where what is read and written does not fit into that cache, memory does best when it lets go what is written first: a
-// softmax in registers gains 3 % by this, a copy 1.5 %. What comes behind does not pay for it: copies of 16 to 512 MB that
-// read what a copy had written took as long as behind a plain one, or less, but for those of 16 MB that kept it once more.
+// softmax in registers gains 3 % by this, a copy 1.5 %. The kernel that comes next does not pay for it: a copy of what a copy
+// has written, 16 to 512 MB, takes as long as behind a plain one, or less. The one exception was 6 % slower, at 16 MB, where
+// both ask for it.
 //
-// Weights that every block reads gain nothing by it, nor lose, but twice: layer_norm/block_in_registers takes 257 us for
-// 8192x16384 with it and 299 us without; both norms in row_in_shared lose by it.
+// For weights, which every block reads, it makes no difference in most kernels. layer_norm/block_in_registers needs it, 257 us
+// in the place of 299 at 8192x16384; the norms in row_in_shared lose by it.
 #pragma once
 
 #include <cuda/annotated_ptr>

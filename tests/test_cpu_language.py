@@ -469,6 +469,7 @@ def test_a_copy_is_made_when_it_is_waited_for_and_no_sooner(device: CpuDevice) -
 
 def test_what_the_cache_shall_keep_changes_no_value(device: CpuDevice) -> None:
     text = """
+    #include <cooperative_groups.h>
     #include <cuda/annotated_ptr>
     #include <cuda/pipeline>
     __global__ void k(float *y, const float *x) {
@@ -485,9 +486,20 @@ def test_what_the_cache_shall_keep_changes_no_value(device: CpuDevice) -> None:
         pipe.consumer_wait();
         y[2] = other && other - other == 0 ? tile[0] : 0.0f;
         y[3] = *(other.operator->() + 1);
+        const auto alone = cooperative_groups::this_thread();
+        cuda::annotated_ptr<float, property::shared> third(tile), fourth(tile + 1);
+        cuda::memcpy_async(third, first, sizeof(float), pipe);
+        cuda::memcpy_async(alone, fourth, other, sizeof(float), pipe);
+        pipe.producer_commit();
+        pipe.consumer_wait();
+        y[4] = 10 * tile[0] + tile[1];
+        cuda::memcpy_async(alone, tile, other, sizeof tile, pipe);
+        pipe.producer_commit();
+        pipe.consumer_wait();
+        y[5] = 10 * tile[0] + tile[1];
     }"""
     x = np.float32([1, 2, 3, 4])
-    assert run(device, text, {"y": "f32[4]", "x": x}, block=1).tolist() == [1, 2, 3, 4]
+    assert run(device, text, {"y": "f32[6]", "x": x}, block=1).tolist() == [1, 2, 3, 4, 13, 34]
 
 
 def test_what_the_cache_shall_keep_lies_in_an_array(device: CpuDevice) -> None:

@@ -6,17 +6,17 @@
 
 #include <cuda/annotated_ptr>
 
-enum Caching { PLAIN, STREAMED, KEPT };
+enum Loads { KEPT, PLAIN, STREAMED };
 
-template <Caching CACHING>
+template <Loads LOADS>
 __device__ __forceinline__ float4 load(const float4 *from) {
-    if (CACHING == STREAMED) {
+    if (LOADS == STREAMED) {
         return __ldcs(from);
     }
-    return CACHING == KEPT ? *cuda::associate_access_property(from, cuda::access_property::persisting{}) : *from;
+    return LOADS == KEPT ? *cuda::associate_access_property(from, cuda::access_property::persisting{}) : *from;
 }
 
-template <int THREADS, int VECTORS, Caching CACHING>
+template <int THREADS, int VECTORS, Loads LOADS>
 __global__ void __launch_bounds__(THREADS) copy(float4 *y, const float4 *x, size_t n) {
     // y and x are (n)
     const size_t first = static_cast<size_t>(blockIdx.x) * THREADS * VECTORS + threadIdx.x;
@@ -24,12 +24,12 @@ __global__ void __launch_bounds__(THREADS) copy(float4 *y, const float4 *x, size
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         if (first + k * THREADS < n) {
-            some[k] = load<CACHING>(x + first + k * THREADS);
+            some[k] = load<LOADS>(x + first + k * THREADS);
         }
     }
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
-        if (first + k * THREADS < n && CACHING == STREAMED) {
+        if (first + k * THREADS < n && LOADS == STREAMED) {
             __stcs(y + first + k * THREADS, some[k]);
         } else if (first + k * THREADS < n) {
             y[first + k * THREADS] = some[k];

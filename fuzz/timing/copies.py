@@ -96,8 +96,8 @@ def copies(session: graphs.Session, nbytes: int, sets: int) -> list[Contestant]:
 
 def name_of(shape: CopyShape) -> str:
     """What a reader is told of a shape."""
-    threads, vectors, caching = shape
-    return f"copy {threads}x{vectors}" + (f" {caching.lower()}" if caching != "PLAIN" else "")
+    threads, vectors, loads = shape
+    return f"copy {threads}x{vectors}" + (f" {loads.lower()}" if loads != "PLAIN" else "")
 
 
 def entry_of(shape: CopyShape) -> str:

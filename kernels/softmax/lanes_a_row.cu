@@ -34,7 +34,7 @@
 
 #include "one_at_a_time.cuh"
 
-template <class E, int LANES, int VECTORS, int THREADS = 64, Loads LOADS = KEPT>
+template <class E, int LANES, int VECTORS, int THREADS = 64>
 __global__ void __launch_bounds__(THREADS) softmax_lanes_a_row(E *__restrict__ y, const E *__restrict__ x, int rows, int cols) {
     // y and x are (rows, cols); LANES a row, 2 * width - 2 or more
     constexpr int width = Vector<E>::width;
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(THREADS) softmax_lanes_a_row(E *__restrict__ y
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         if (lane + k * LANES < row.vectors) {
-            mine[k] = row.template load<LOADS>(lane, k * LANES);
+            mine[k] = row.load(lane, k * LANES);
         } else {
 #pragma unroll
             for (int j = 0; j < width; ++j) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(THREADS) softmax_lanes_a_row(E *__restrict__ y
         }
     }
     const int col = row.edge(lane);
-    float edge = row.template element<LOADS>(col, -INFINITY);
+    float edge = row.element(col, -INFINITY);
     // asked while all that is loaded is on its way
     if (!is_placed_alike(y, x)) {
         return softmax_one_at_a_time<LANES>(y, x, is_row ? index : 0, is_row ? cols : 0);
