@@ -20,7 +20,7 @@ check: .venv/ready                ## lint, types, and that no two things have on
 	rm -rf .venv/types && mkdir -p .venv/types/kfuzz
 	ln -s $(CURDIR)/fuzz/* $(CURDIR)/oracle .venv/types/kfuzz/
 	MYPYPATH=.venv/types $(BIN)/mypy
-	$(BIN)/python -m pytest -q -p no:cacheprovider tests/test_names.py
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/repository/test_names.py
 
 soak: .venv/ready                 ## the long proofs
 	$(BIN)/python -m kfuzz.oracle --full

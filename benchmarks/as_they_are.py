@@ -14,13 +14,13 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from kfuzz.devices.cpu.experiments import Manner
-from kfuzz.devices.cpu.options import Flavour
-from kfuzz.devices.cpu.programs.build import compiled, linked, loadable
-from kfuzz.devices.cpu.programs.check import Server
-from kfuzz.devices.cpu.programs.command_line import parse
-from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
+from kfuzz.cpu.experiments import Manner
+from kfuzz.cpu.options import Flavour
 from kfuzz.devices.layout import POISONS
+from kfuzz.programs.build import compiled, linked, loadable
+from kfuzz.programs.check import Server
+from kfuzz.programs.command_line import parse
+from kfuzz.programs.messages import ProgramEnd, ProgramRun
 
 TESTS = Path(__file__).parents[1] / "tests"
 PROGRAMS = {

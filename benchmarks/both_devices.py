@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from benchmarks.their_files import BUDGET, extensions, kernel_of, trials
 from kfuzz.campaign.schedule import attempt_of
 from kfuzz.devices import ClaimError, DeviceError
-from kfuzz.devices.gpu import driver, hosting
 from kfuzz.find.device import open_device
+from kfuzz.gpu import driver, hosting
 
 MOST, RIGHT, CONTEXTS, MOST_FILES = 30, 20, 10, 200
 """Trials of a wrong one and of a right one, processes that share the card, and more than there are files."""

@@ -18,10 +18,10 @@ from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
 
+from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import load
 from kfuzz.devices import ClaimError, DeviceError
-from kfuzz.devices.python.device import PythonDevice
 from kfuzz.trials.trial import run_trial
 
 ELEMENTS = 1 << 12

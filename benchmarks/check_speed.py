@@ -16,12 +16,12 @@ from statistics import median
 import numpy as np
 
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
+from kfuzz.cpu import toolchain
+from kfuzz.cpu.abi import FINISHED, FORWARD, Runtime
+from kfuzz.cpu.backend import LaidOut, LoadedFlavour
+from kfuzz.cpu.experiments import Manner
+from kfuzz.cpu.options import Flavour
 from kfuzz.devices import Job
-from kfuzz.devices.cpu import toolchain
-from kfuzz.devices.cpu.abi import FINISHED, FORWARD, Runtime
-from kfuzz.devices.cpu.backend import LaidOut, LoadedFlavour
-from kfuzz.devices.cpu.experiments import Manner
-from kfuzz.devices.cpu.options import Flavour
 from kfuzz.devices.layout import POISONS
 from kfuzz.search.plan import shapes
 

@@ -17,7 +17,7 @@ from functools import cache
 
 from kfuzz.campaign.schedule import attempt_of, is_check, probe_of, quotas
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.trials.trial import run_trial
 
 AT_ONCE = 32

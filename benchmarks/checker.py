@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 
 from benchmarks.labelled import TOLD_AS, planted_programs
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
-from kfuzz.devices.cpu.device import CpuDevice
 
 Program = planted_programs.Program
 VERDICTS = ("found", "warned", "missed", "silent", "accused", "not run")

@@ -24,8 +24,8 @@ from kfuzz.cases import corpus
 from kfuzz.cases.case import Origin, Record
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device
-from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.minimizing.minimize import Failure, minimize, pointed, record_of
 from kfuzz.minimizing.subject import subject_of
 from kfuzz.mutating.mutate import as_kernel, mutants

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from kfuzz.claims.kernel import KERNELS, Kernel, load
+from kfuzz.cpu import compiler
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Job, Probe, Step
-from kfuzz.devices.cpu import compiler
-from kfuzz.devices.cpu.device import CpuDevice
 
 STEPS = """
 __global__ void barriers(float *y, int rounds) {

@@ -21,8 +21,8 @@ from benchmarks.rival_trials import questions, tally
 from benchmarks.rivals import RIVALS, are_asked
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device
-from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.find.device import open_device
 from kfuzz.trials.trial import run_trial
 

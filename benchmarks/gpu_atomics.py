@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Device, Job, Probe, Step
-from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.gpu.device import GpuDevice
+from kfuzz.gpu.device import GpuDevice
 
 SOURCE = Path(__file__).with_suffix(".cu")
 LEAST_NORMAL = {"float": -126, "double": -1022, "__half": -14, "__half2": -14} | {

@@ -15,9 +15,9 @@ from dataclasses import replace
 from kfuzz.campaign.schedule import attempt_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Job, Probe
-from kfuzz.devices.gpu.device import GpuDevice
-from kfuzz.devices.gpu.experiments import Laid, planned_runs
 from kfuzz.devices.layout import paint_image
+from kfuzz.devices.repeats import Laid, planned_runs
+from kfuzz.gpu.device import GpuDevice
 from kfuzz.oracle import judge
 from kfuzz.search.choose import seed_of
 from kfuzz.search.plan import Attempt
@@ -66,7 +66,7 @@ def run_trials(device: GpuDevice, attempts: list[Attempt]) -> list[Job]:
 
 def inside_the_worker(jobs: list[Job]) -> dict[str, float]:
     """Microseconds of each part of one run: painting memory, what the card does, looking at what came back."""
-    card = importlib.import_module("kfuzz.devices.gpu.card").backend()
+    card = importlib.import_module("kfuzz.gpu.card").backend()
     parts: dict[str, float] = defaultdict(float)
     for job in jobs:  # compile, load, grow
         card.run(job, Probe(), _unheard)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Device, Job, Probe, Step
-from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.gpu.device import GpuDevice
+from kfuzz.gpu.device import GpuDevice
 from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, TF32, Format, Reals
 
 SOURCE = Path(__file__).with_suffix(".cu")

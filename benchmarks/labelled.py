@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.programs import has_main, kernels
 from kfuzz.devices import Job
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 import planted_programs
 
 RACE, BOUNDS, BARRIER, UNSET, ANY = "race", "out-of-bounds", "barrier or hang", "uninitialised", "any error"
@@ -104,7 +104,7 @@ def gpuverify(folder: Path, words: tuple[str, ...], include: tuple[Path, ...]) -
 def plain(folder: Path, words: tuple[str, ...], include: tuple[Path, ...]) -> Iterator[Labelled]:
     """Whole programs, labelled by their names (`_raceBug`, `race_`, `norace_`) or first lines (`//pass`, `//xfail`).
 
-    And kernels alone with `// finds: race` on top, as in tests/planted/programs: without their bug and with it.
+    And kernels alone with `// finds: race` on top, as in tests/data/planted/programs: without their bug and with it.
     """
     for path in _files(folder):
         text = path.read_text(encoding="utf-8", errors="replace")

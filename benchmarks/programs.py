@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
+from kfuzz.cpu.compiler import Library
 from kfuzz.devices import Buffer, Call, Element, Job, Step, cache
-from kfuzz.devices.cpu.compiler import Library
-from kfuzz.devices.cpu.programs.build import compiled, linked, loadable
-from kfuzz.devices.cpu.programs.command_line import parse
-from kfuzz.devices.headers import sources
+from kfuzz.programs.build import compiled, linked, loadable
+from kfuzz.programs.command_line import parse
+from kfuzz.sources.headers import sources
 
 CONTRACT = """
 #define __requires(...) do { if (!(__VA_ARGS__)) __trap(__LINE__); } while (0)

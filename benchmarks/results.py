@@ -22,8 +22,8 @@ from pathlib import Path
 from benchmarks.rival_trials import Tally, run_rivals
 from benchmarks.rivals import RIVALS, are_asked
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.devices.cpu import toolchain
-from kfuzz.devices.cpu.device import CpuDevice
+from kfuzz.cpu import toolchain
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import mutants, operators
 from kfuzz.scoring.figures import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
 from kfuzz.scoring.run import HowFar, ScoreReport, run_score

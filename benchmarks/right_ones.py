@@ -17,10 +17,10 @@ from contextlib import closing
 from pathlib import Path
 
 from benchmarks.their_files import extensions, trials
-from kfuzz.devices.cpu.programs.build import compiled, linked, loadable
-from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
-from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.find.device import open_device
+from kfuzz.programs.build import compiled, linked, loadable
+from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.command_line import parse
 
 PROGRAMS = Path(__file__).parents[1] / "tests" / "programs"
 AT_ONCE = 250

@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.rivals import RIVALS, Floats, Inputs, Rival, reference
 from kfuzz.claims.kernel import Kernel
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device, Probe
-from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.devices.layout import POISONS
 from kfuzz.mutating.mutate import Mutant, as_kernel
 

@@ -19,10 +19,10 @@ from typing import Any
 
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.bench import versions
-from kfuzz.devices.gpu import driver
-from kfuzz.devices.gpu.device import GpuDevice
-from kfuzz.devices.gpu.graphs import Session, session
 from kfuzz.find.targets import find_one
+from kfuzz.gpu import driver
+from kfuzz.gpu.device import GpuDevice
+from kfuzz.gpu.graphs import Session, session
 from kfuzz.search.plan import shapes
 from kfuzz.timing.bench import Timed, not_kept, race
 from kfuzz.timing.figures import Heat, standing

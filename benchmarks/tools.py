@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.checker import Asked, every, mixed
 from benchmarks.labelled import TOLD_AS, planted_programs
 from kfuzz.devices import ClaimError, Job, Probe, processes
-from kfuzz.devices.gpu import driver, nvcc, sanitizer
+from kfuzz.gpu import driver, nvcc, sanitizer
 
 SEED = 0
 BOTH = ("right", "bug")
@@ -92,7 +92,7 @@ def replay(file: Path, first: int) -> None:
     """Launch one job after the other, as long as none of them fails; then the process ends."""
     import pycuda.driver as cuda  # noqa: PLC0415  where there is a GPU alone
 
-    from kfuzz.devices.gpu.card import launched_plainly  # noqa: PLC0415  as above
+    from kfuzz.gpu.card import launched_plainly  # noqa: PLC0415  as above
 
     jobs: list[Job] = pickle.loads(file.read_bytes())  # noqa: S301  written by watched_by just now
     cuda.init()

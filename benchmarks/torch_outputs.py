@@ -1,9 +1,9 @@
-"""What torch answers on a GPU to the rows of tests/torch_rows.py.
+"""What torch answers on a GPU to the rows of tests/helpers/torch_rows.py.
 
-    python benchmarks/torch_outputs.py tests/torch_outputs.json
+    python benchmarks/torch_outputs.py tests/data/torch_outputs.json
 
-Answers are kept as hexadecimal bits, one text for each op, format and way to compute it; tests/test_torch.py judges
-them.
+Answers are kept as hexadecimal bits, one text for each op, format and way to compute it; and
+tests/oracle/test_torch_outputs.py judges them.
 """
 
 import json
@@ -17,7 +17,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812  its own documentation calls it so
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpers"))
 from torch_rows import FORMAT_NAMES, inputs
 
 TYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}

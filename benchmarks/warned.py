@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device, Finding, Job, Outcome, Probe
-from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import Mutant, mutants
 from kfuzz.scoring.trials import ScoreOptions, control_of, score_of
 

@@ -21,9 +21,9 @@ from kfuzz.cases.case import CaseError, Record
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.options import duration
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedError
-from kfuzz.devices.gpu import driver
 from kfuzz.find.device import device_named, lanes_of_caller, names_of, open_device
 from kfuzz.find.project import Kernels, kernels_below, kernels_for, read_all
+from kfuzz.gpu import driver
 from kfuzz.trials.replay import replay
 from kfuzz.trials.trial import unfit
 from kfuzz.views.failure import replay_texts

@@ -11,7 +11,7 @@ from installed import machine as set_up
 from quick import Quick
 from seldom import is_seldom
 
-from kfuzz.devices.gpu.device import why_not
+from kfuzz.gpu.device import why_not
 from kfuzz.pytest_items import CaseItem
 
 LARGE = 1 << 14

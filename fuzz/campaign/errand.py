@@ -15,7 +15,7 @@ from kfuzz import oracle
 from kfuzz.campaign.children import MakeDevice, Work
 from kfuzz.claims.kernel import HOME, Kernel
 from kfuzz.devices import DeviceError
-from kfuzz.devices.headers import sources
+from kfuzz.sources.headers import sources
 
 OURS = ("*.py", "*.cpp", "*.h", "*.cuh")
 

@@ -15,8 +15,8 @@ from kfuzz.claims import front_matter
 from kfuzz.claims.front_matter import CLOSES, OPENS, shown_path
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.signature import entries_of, host_functions_of
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Entry, Probe
-from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.oracle.op import op_names
 from kfuzz.search.plan import Attempt
 from kfuzz.trials.trial import run_trial, unfit

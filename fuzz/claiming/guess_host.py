@@ -13,7 +13,7 @@ from itertools import product
 from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, name_of, named
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
-from kfuzz.devices.cuda_text import blanked
+from kfuzz.sources.cuda_text import blanked
 
 ROWS = 4096
 """Fewer than a kernel by itself is given: memory that the function asks for grows with them."""

@@ -12,7 +12,7 @@ from itertools import product
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of
 from kfuzz.devices import ClaimError
-from kfuzz.devices.cuda_text import blanked, split_commas
+from kfuzz.sources.cuda_text import blanked, split_commas
 
 ROWS = 65535
 LIMITS = ((1 << 20, ""), (4096, ""), (1024, "{cols} <= threads"), (1024, ""), (256, ""), (32, ""))

@@ -21,8 +21,8 @@ from kfuzz.claims.python_text import read_text
 from kfuzz.claims.references import OP
 from kfuzz.claims.roles import roles_of
 from kfuzz.devices import ClaimError
-from kfuzz.devices.cuda_in_python import built_in, cuda_of, functions_in, has_cuda
 from kfuzz.installation import install_line
+from kfuzz.sources.cuda_in_python import built_in, cuda_of, functions_in, has_cuda
 
 SAID_IN_A_FILE = ("op", "entry", "home", "arguments", "accuracy", "values")
 """Keys of a claim for many files, each of which has its own function and arrays."""

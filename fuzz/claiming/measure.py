@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kfuzz.claiming.grounds import grounds, inputs_of
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter, RunCounts
+from kfuzz.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter, RunCounts
 
 SEEDS = (1, 2)
 """Two places for each array: one as badly aligned as is claimed, one that is well aligned."""

@@ -17,8 +17,8 @@ from kfuzz.claiming.stages import stages_of
 from kfuzz.claims.expression import LONGEST
 from kfuzz.claims.formula_claims import formula_of
 from kfuzz.claims.kernel import Kernel
+from kfuzz.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter
 from kfuzz.devices import ClaimError
-from kfuzz.devices.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter
 from kfuzz.search.edges import numbers
 
 LARGEST = 1 << 20

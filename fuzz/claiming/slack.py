@@ -14,8 +14,8 @@ from kfuzz.claiming.measure import sampled
 from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import Kernel
+from kfuzz.cpu.counting import Counter
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
-from kfuzz.devices.cpu.counting import Counter
 from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Floats, check_inputs

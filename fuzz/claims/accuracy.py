@@ -17,7 +17,6 @@ from kfuzz.claims.python_text import read_text
 from kfuzz.claims.reading import check_keys, read_word
 from kfuzz.claims.sizes import read_op
 from kfuzz.claims.text import Said, numbers_of, said_in
-from kfuzz.devices.flags import settings_of
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.find import find
 from kfuzz.oracle.rounding import (
@@ -37,6 +36,7 @@ from kfuzz.oracle.rounding import (
 )
 from kfuzz.oracle.verdict import Special, SpecialRow, Ties
 from kfuzz.printable import one_line
+from kfuzz.sources.flags import settings_of
 
 ACCURACY_KEYS = (
     "adds", "rescales", "exp", "divide", "accumulate", "atomics", "additions", "denominator", "shift", "shift_slack",

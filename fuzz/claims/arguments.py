@@ -18,8 +18,8 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import required
 from kfuzz.claims.signature import Parameter, Parameters
 from kfuzz.devices import DTYPES
-from kfuzz.devices.cuda_text import split_commas
 from kfuzz.devices.limits import C_INT_BYTES
+from kfuzz.sources.cuda_text import split_commas
 
 ClaimedArrays = Mapping[str, Array]
 LITERAL = re.compile(

@@ -16,7 +16,7 @@ from kfuzz.claims.reading import checked, required, table
 from kfuzz.claims.roles import Roles
 from kfuzz.claims.sizes import Axis
 from kfuzz.devices import DTYPES, Element
-from kfuzz.devices.cuda_text import split_commas
+from kfuzz.sources.cuda_text import split_commas
 
 ALIGNMENT = 256
 """What cudaMalloc guarantees, in bytes."""

@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from kfuzz.devices import ClaimError
-from kfuzz.devices.cuda_in_python import END, cuda_of
 from kfuzz.printable import one_line
+from kfuzz.sources.cuda_in_python import END, cuda_of
 
 OPENS = "// /// kernel"
 CLOSES = "// ///"

@@ -27,8 +27,8 @@ from kfuzz.claims.reading import Sizes, check_keys, checked, read_number, requir
 from kfuzz.claims.signature import Parameters, entries_of, host_functions_of
 from kfuzz.claims.where import Where
 from kfuzz.devices import Call, Entry, PythonCall
-from kfuzz.devices.cuda_text import split_commas
-from kfuzz.devices.headers import sources
+from kfuzz.sources.cuda_text import split_commas
+from kfuzz.sources.headers import sources
 
 HOST_KEYS = ("entry", "args", "call", "home")
 KEYS = ("entry", "args", "call", "grid", "block", "shared", "cluster", "cooperative", "when")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kfuzz.devices import ArrayLibrary
-from kfuzz.devices.cuda_in_python import has_cuda
+from kfuzz.sources.cuda_in_python import has_cuda
 
 LIBRARIES: dict[str, ArrayLibrary] = {
     "torch": "torch",

@@ -32,7 +32,7 @@ USUAL = ("reference", "ref_kernel", "Model")
 BESIDE = ("reference.py", "ref.py")
 """Files beside a submission that hold its reference, where its own does not."""
 FOLDER = "references"
-TRACER = "kfuzz.devices.python.libraries.torch_tracing"
+TRACER = "kfuzz.callables.libraries.torch_tracing"
 SECONDS = 300.0
 INPUT = re.compile(r"\s*\w+\s*\[([^\]]*)\]\s*->\s*(\w+)")
 AXIS = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
@@ -116,8 +116,8 @@ def range_of(axis: object) -> tuple[int, int, int] | None:
 
 def tracer_text() -> str:
     """What the formula's text depends on beside the reference's own: the tracer and its table."""
-    python = Path(cache.__file__).parent / "python"
-    files = *sorted((python / "aten").glob("*.py")), python / "libraries" / "torch_tracing.py"
+    callables = Path(__file__).parents[1] / "callables"
+    files = *sorted((callables / "aten").glob("*.py")), callables / "libraries" / "torch_tracing.py"
     return "".join(path.read_text(encoding="utf-8") for path in files)
 
 

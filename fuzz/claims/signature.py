@@ -6,7 +6,7 @@ Knows how C++ writes a parameter list; never what a kernel does.
 import re
 from dataclasses import dataclass
 
-from kfuzz.devices.cuda_text import blanked, closing, kernels, split_commas
+from kfuzz.sources.cuda_text import blanked, closing, kernels, split_commas
 
 BYTES = {
     "char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1,

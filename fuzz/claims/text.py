@@ -11,10 +11,10 @@ from itertools import accumulate, chain
 
 import numpy as np
 
-from kfuzz.devices.cuda_text import blanked, split_commas
-from kfuzz.devices.python_strings import device_code_in
 from kfuzz.oracle.rounding import FAST_EXPF, U
 from kfuzz.printable import one_line
+from kfuzz.sources.cuda_text import blanked, split_commas
+from kfuzz.sources.python_strings import device_code_in
 
 LOG2_E = r"(?:\w*log2_?e\w*|1\.44269\w*)"
 LN_2 = r"(?:\w*ln_?2\w*|0?\.693147\w*)"

@@ -7,11 +7,11 @@ import click
 
 from kfuzz.commands.options import console, kernels_named, shape, tell_faults
 from kfuzz.devices import DeviceError
-from kfuzz.devices.gpu import driver, nvcc
-from kfuzz.devices.gpu.device import why_not
 from kfuzz.exit_codes import COULD_NOT, FOUND
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
+from kfuzz.gpu import driver, nvcc
+from kfuzz.gpu.device import why_not
 from kfuzz.timing.bench import Timed, timed
 from kfuzz.timing.rivals import NAMES, check_there
 from kfuzz.timing.sizes import sizes_of

@@ -1,4 +1,4 @@
-"""`kfuzz check`: a whole CUDA program under the checker. How it is run, stands in devices/cpu/programs."""
+"""`kfuzz check`: a whole CUDA program under the checker. How it is run, stands in programs."""
 
 import secrets
 import shlex
@@ -18,12 +18,12 @@ from kfuzz.claims.front_matter import shown_path
 from kfuzz.commands.inputs import GENERATED, FileReader, files_of, generated, with_input
 from kfuzz.commands.nvcc import LINES_OF_NVCC
 from kfuzz.commands.options import Screen, console, duration
+from kfuzz.cpu.compiler import Library
 from kfuzz.devices import cache
-from kfuzz.devices.cpu.compiler import Library
-from kfuzz.devices.cpu.programs.build import compiled, is_program, linked, loadable
-from kfuzz.devices.cpu.programs.check import CheckedProgram, Server
-from kfuzz.devices.cpu.programs.command_line import parse
 from kfuzz.exit_codes import READER_GONE
+from kfuzz.programs.build import compiled, is_program, linked, loadable
+from kfuzz.programs.check import CheckedProgram, Server
+from kfuzz.programs.command_line import parse
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.judging import seen_defect
 from kfuzz.views import report as reports

@@ -21,11 +21,11 @@ import numpy as np
 
 from kfuzz import oracle
 from kfuzz.claims.kernel import KERNELS, load
-from kfuzz.devices import Device, DeviceError, Probe, exp_model
-from kfuzz.devices.cpu import toolchain
-from kfuzz.devices.gpu import driver, nvcc, sanitizer
+from kfuzz.cpu import toolchain
+from kfuzz.devices import Device, DeviceError, Probe
 from kfuzz.exit_codes import COULD_NOT
 from kfuzz.find.device import NAMES, open_device
+from kfuzz.gpu import driver, exp_model, nvcc, sanitizer
 from kfuzz.installation import install_line
 
 PYPROJECT = Path(__file__).resolve().parent.parent.parent / "pyproject.toml"

@@ -4,9 +4,9 @@ from difflib import get_close_matches
 
 import click
 
+from kfuzz import kinds
 from kfuzz.devices.kinds import KINDS
 from kfuzz.find.errors import TargetError
-from kfuzz.views import kinds
 
 
 @click.command()

@@ -17,8 +17,8 @@ from kfuzz.claiming.text import claim_of
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import Kernel
 from kfuzz.commands.options import console
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError
-from kfuzz.devices.cpu.device import CpuDevice
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import kernels_below

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kfuzz.cpu.abi import RawBuffer
+from kfuzz.cpu.compiler import Library
+from kfuzz.cpu.experiments import Manner
 from kfuzz.devices import cache
-from kfuzz.devices.cpu.abi import RawBuffer
-from kfuzz.devices.cpu.compiler import Library
-from kfuzz.devices.cpu.experiments import Manner
-from kfuzz.devices.cpu.programs.check import Server, structs
-from kfuzz.devices.cpu.programs.messages import ProgramEnd, ProgramRun
 from kfuzz.devices.layout import POISONS
 from kfuzz.find.errors import TargetError
+from kfuzz.programs.check import Server, structs
+from kfuzz.programs.messages import ProgramEnd, ProgramRun
 from kfuzz.search.graphs import COUNT, GRAPHS, LISTS, PROBE
 from kfuzz.search.input_files import OF_GRAPHS, OF_LISTS
 

@@ -1,4 +1,4 @@
-"""`kfuzz nvcc`: by nvcc's command line, programs for the cpu device. How, stands in devices/cpu/programs."""
+"""`kfuzz nvcc`: by nvcc's command line, programs for the cpu device. How, stands in programs."""
 
 import os
 from collections.abc import Iterator
@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from kfuzz.devices import ClaimError
-from kfuzz.devices.cpu.programs.as_nvcc import DRIVER, one_word, told_to_cmake
-from kfuzz.devices.cpu.programs.build import compiled, empty_object, linked
-from kfuzz.devices.cpu.programs.command_line import Command, parse
+from kfuzz.programs.as_nvcc import DRIVER, one_word, told_to_cmake
+from kfuzz.programs.build import compiled, empty_object, linked
+from kfuzz.programs.command_line import Command, parse
 
 LINES_OF_NVCC = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
 """`-arch` holds the letter of `-h`."""

@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import partial
 from types import TracebackType
 
+from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.campaign import Lane
+from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Ahead, Device, DeviceError, Job, Outcome, Probe, is_python
-from kfuzz.devices.cpu.device import CpuDevice
-from kfuzz.devices.gpu.device import GpuDevice, why_not
-from kfuzz.devices.gpu.real_torch import NAME, RealTorch, check_torch
-from kfuzz.devices.python.device import PythonDevice
+from kfuzz.gpu.device import GpuDevice, why_not
+from kfuzz.gpu.real_torch import NAME, RealTorch, check_torch
 
 NAMES = ("auto", "cpu", "gpu")
 MOST_ON_A_CARD = 18

@@ -15,13 +15,13 @@ from functools import cache
 from types import ModuleType
 
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices.cpu.reach import unreached
-from kfuzz.devices.cuda_text import blanked
+from kfuzz.cpu.reach import unreached
 from kfuzz.mutating import operators as operators_folder
 from kfuzz.mutating import python_operators as python_folder
 from kfuzz.mutating.change import Change
 from kfuzz.mutating.python_syntax import PythonSource, parse_python
 from kfuzz.mutating.syntax import Source, parse
+from kfuzz.sources.cuda_text import blanked
 
 Operator = Callable[[Source], Iterator[Change]]
 PythonOperator = Callable[[PythonSource], Iterator[Change]]

@@ -13,11 +13,11 @@ from kfuzz.cases.case import Values
 from kfuzz.cases.recipe import Band, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import Kernel, Shape, shapes_of, steps_of
 from kfuzz.devices import ClaimError, is_host
-from kfuzz.devices.cuda_text import blanked
-from kfuzz.devices.headers import sources
 from kfuzz.devices.vast import INT_COUNTS, KINDS, LEAST, unfilled
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.large import additions, most_blocks
+from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.headers import sources
 
 MARGIN = INT_COUNTS // 32
 """So many elements lie beyond 2^31: some of the last blocks have no others."""

@@ -11,8 +11,8 @@ from typing import Literal
 
 from kfuzz.claims.front_matter import MOST_BYTES, has_claim, head_of
 from kfuzz.claims.signature import entries_of
-from kfuzz.devices.cuda_text import includes
 from kfuzz.find.project import sources
+from kfuzz.sources.cuda_text import includes
 
 Sort = Literal["claimed", "kernel", "extension", "no kernel", "triton", "inline"]
 SAID: dict[Sort, str] = {

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device
-from kfuzz.devices.gpu import graphs
-from kfuzz.devices.gpu.driver import OutOfMemory
+from kfuzz.gpu import graphs
+from kfuzz.gpu.driver import OutOfMemory
 from kfuzz.oracle import judge
 from kfuzz.search.plan import shapes
 from kfuzz.timing.calls import launched

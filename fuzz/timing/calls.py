@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from kfuzz.callables.calling import arguments, results, unlike_claim
+from kfuzz.callables.card import CardView
+from kfuzz.callables.lending import lender_of
+from kfuzz.callables.loading import Modules, words_of
 from kfuzz.devices import DTYPES, ClaimError, DeviceError, PythonCall, is_host, is_python
-from kfuzz.devices.gpu import graphs, hosting
 from kfuzz.devices.layout import POISONS
-from kfuzz.devices.python.calling import arguments, results, unlike_claim
-from kfuzz.devices.python.card import CardView
-from kfuzz.devices.python.lending import lender_of
-from kfuzz.devices.python.loading import Modules, words_of
+from kfuzz.gpu import graphs, hosting
 from kfuzz.timing import rivals
 from kfuzz.timing.entrant import Entrant, Launched, Rotation
 from kfuzz.timing.protocol import Contestant, LaunchGraph

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.devices.gpu import graphs, nvcc
+from kfuzz.gpu import graphs, nvcc
 from kfuzz.timing.protocol import Contestant, LaunchGraph
 
 TEXT = Path(__file__).with_name("copies.cu")

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import DTYPES, Buffer, ClaimError, Job, Step
-from kfuzz.devices.gpu import graphs, nvcc
 from kfuzz.devices.layout import POISONS, nbytes
 from kfuzz.devices.vast import unfilled
+from kfuzz.gpu import graphs, nvcc
 from kfuzz.oracle.find import find
 from kfuzz.search.plan import shapes
 from kfuzz.timing.figures import Traffic

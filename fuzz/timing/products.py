@@ -10,7 +10,7 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from kfuzz.devices.gpu import graphs
+from kfuzz.gpu import graphs
 from kfuzz.timing.figures import ProductCost
 from kfuzz.timing.protocol import Contestant
 from kfuzz.timing.rivals import Lending, recorded, tensor

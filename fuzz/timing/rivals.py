@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from kfuzz.devices import DeviceError
-from kfuzz.devices.gpu import graphs
+from kfuzz.gpu import graphs
 from kfuzz.timing.protocol import Contestant
 
 NAMES = ("torch", "compile", "triton")

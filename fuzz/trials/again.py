@@ -10,7 +10,7 @@ import numpy as np
 from kfuzz.cases.case import Case, Values, case_of
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
 from kfuzz.devices import Job, Probe, is_host, is_python
-from kfuzz.devices.remembering import remembers
+from kfuzz.sources.remembering import remembers
 
 MOST_ELEMENTS = 1 << 16
 """Of a case that is called again: a call with more takes long, and remembers nothing else."""

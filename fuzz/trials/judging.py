@@ -14,11 +14,11 @@ from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.references import is_reference
 from kfuzz.devices import Finding, Outcome, Run
-from kfuzz.devices.headers import sources
 from kfuzz.devices.kinds import Kind
 from kfuzz.oracle import Verdict
 from kfuzz.oracle.verdict import Worst
 from kfuzz.printable import one_line
+from kfuzz.sources.headers import sources
 from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene
 
 PLACED = ("wrong elements", "zero elements", "permuted", "copied input")

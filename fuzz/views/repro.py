@@ -22,11 +22,11 @@ from kfuzz.claims.front_matter import PYTHON
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.references import is_reference, reference_of
 from kfuzz.devices import ClaimError, DeviceError
-from kfuzz.devices.headers import renamed, sources
 from kfuzz.devices.vast import is_vast
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.find.device import NAMES, open_device
 from kfuzz.installation import install_line
+from kfuzz.sources.headers import renamed, sources
 from kfuzz.trials.replay import replay
 from kfuzz.views.failure import replay_texts
 

@@ -10,8 +10,8 @@ from importlib import metadata
 from pathlib import PurePath
 from urllib.parse import quote
 
+from kfuzz import kinds
 from kfuzz.devices.kinds import KINDS, Kind
-from kfuzz.views import kinds
 from kfuzz.views.by_bug import by_bug
 from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry
 

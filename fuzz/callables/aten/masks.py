@@ -1,0 +1,57 @@
+"""Operations that make a mask, of places or of other masks, and those that choose by one."""
+
+from collections.abc import Sequence
+
+from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing, of, whole_number
+
+
+def triangle(sign: str) -> Writing:
+    """The mask of what lies on one side of a diagonal; of a mask of ones it is all of it."""
+
+    def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+        del options
+        x = args[0]
+        rows, cols = to.dims.get(shape[-2]), to.dims.get(shape[-1])
+        if not isinstance(x, Term) or rows is None or cols is None:
+            raise UnknownError
+        diagonal = whole_number(args[1]) if len(args) > 1 else 0
+        inside = f'(N.index("{cols}") - N.index("{rows}", axis=-2) {sign} {diagonal})'
+        if x.is_mask:
+            return Term(to.set(name, f"{x.text} & {inside}"), shape, is_mask=True)
+        return Term(to.set(name, f"N.where({inside}, {x.text}, 0.0)"), shape)
+
+    return rule
+
+
+def places(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """0, 1, ... along a dimension."""
+    del args, options
+    if shape[0] not in to.dims:
+        raise UnknownError
+    return Term(to.set(name, f'N.index("{to.dims[shape[0]]}")'), shape, is_mask=True)
+
+
+def compared(template: str) -> Writing:
+    """A mask of masks, or of integers."""
+
+    def rule(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+        del options
+        if not all(one.is_mask for one in args if isinstance(one, Term)):
+            raise UnknownError
+        return Term(to.set(name, template.format(*map(of, args))), shape, is_mask=True)
+
+    return rule
+
+
+def chosen(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """One or the other, by a mask."""
+    del options
+    mask, one, other = args
+    if not isinstance(mask, Term) or not mask.is_mask:
+        raise UnknownError
+    return Term(to.set(name, f"N.where({mask.text}, {of(one)}, {of(other)})"), shape)
+
+
+def filled(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """A number where a mask holds."""
+    return chosen(to, name, (args[1], args[2], args[0]), options, shape)

@@ -1,0 +1,54 @@
+"""Products of matrices, and attention, which is two of them around a softmax."""
+
+from collections.abc import Sequence
+
+from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, of, tensor
+
+
+def matmul(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """A B; of a softmax and values, their average. Batches that were merged for it are taken apart again."""
+    del options
+    a, b = tensor(args[0]), tensor(args[1])
+    if a.whole is not None and b.whole is not None and a.whole.shape[:-2] == b.whole.shape[:-2]:
+        shapes = (*a.whole.shape[:-1], b.whole.shape[-1])
+        whole = matmul(to, f"{name}_whole", (a.whole, b.whole), {}, shapes)
+        merged = to.set(name, f"{whole.text}.reshaped({', '.join(shape)})")
+        return Term(merged, shape, whole=whole)
+    if a.weights:
+        return Term(to.kept(name, f'N.average({a.weights}, {b.text}, ("{name}_pv", "{name}_row"))'), shape)
+    return Term(to.kept(name, f'N.matmul({a.text}, {b.text}, "{name}")'), shape)
+
+
+def added_matmul(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """bias + A B, whose sums may also start at the bias."""
+    if options.get("alpha", 1) != 1 or options.get("beta", 1) != 1:
+        raise UnknownError
+    bias, a, b = (tensor(one) for one in args[:3])
+    return Term(to.kept(name, f'N.matmul({a.text}, {b.text}, "{name}", ({bias.text},))'), shape)
+
+
+def times_vector(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """A x."""
+    del options
+    a, x = tensor(args[0]), tensor(args[1])
+    return Term(to.kept(name, f'N.matmul({a.text}, {x.text}.reshaped(-1, 1), "{name}")[..., 0]'), shape)
+
+
+def attention(to: Writer, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts) -> Term:
+    """softmax(scale q k^T) v, head by head, where torch has it in one operation."""
+    q, k, v = (tensor(one) for one in args[:3])
+    flags = [one for one in args[3:] if isinstance(one, bool)] or [bool(options.get("is_causal", False))]
+    mask, scale = options.get("attn_mask"), options.get("scale")
+    factor = f"(1.0 / N.sqrt(N.number({q.text}.shape[-1])))" if scale is None else of(scale)
+    scores = to.kept(f"{name}_s", f'N.matmul({q.text}, {k.text}.T, "{name}_qk") * {factor}')
+    if isinstance(mask, Term):
+        masked = f"N.where({mask.text}, {scores}, -N.inf)" if mask.is_mask else f"{scores} + {mask.text}"
+        scores = to.set(f"{name}_masked", masked)
+    if flags[0]:
+        rows, keys = (to.dims.get(one.shape[-2]) for one in (q, k))
+        if rows is None or keys is None:
+            raise UnknownError
+        seen = f'N.index("{keys}") <= N.index("{rows}", axis=-2)'
+        scores = to.set(f"{name}_seen", f"N.where({seen}, {scores}, -N.inf)")
+    e = to.kept(f"{name}_e", f"N.exp({scores} - N.shift({scores}))")
+    return Term(to.kept(name, f'N.average({e}, {v.text}, ("{name}_pv", "{name}_row"))'), shape)

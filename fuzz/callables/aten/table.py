@@ -1,0 +1,144 @@
+"""Which operation is written by which rule, by the name that it has in a trace.
+
+One that is not in the table is `N.unknown`: what depends on it is not judged.
+"""
+
+from collections.abc import Sequence
+
+from kfuzz.callables.aten.along_axes import (
+    MEAN,
+    SUM,
+    deviation,
+    layer_norm,
+    length,
+    log_softmax,
+    logsumexp,
+    reduction,
+    rms_norm,
+    running_sum,
+    safe_softmax,
+    softmax,
+    variance,
+)
+from kfuzz.callables.aten.elementwise import (
+    clamp,
+    each,
+    elu,
+    gelu,
+    leaky_relu,
+    mish,
+    power,
+    product,
+    silu,
+    softplus,
+)
+from kfuzz.callables.aten.masks import chosen, compared, filled, places, triangle
+from kfuzz.callables.aten.products import added_matmul, attention, matmul, times_vector
+from kfuzz.callables.aten.shapes import expand, full, join, part, permute, same, select, transpose, unsqueeze, view
+from kfuzz.callables.aten.term import Arg, SizeTexts, Term, UnknownError, Writer, Writing
+
+COPIES = ("clone", "detach", "alias", "contiguous", "lift_fresh_copy", "_to_copy", "dropout", "lift_fresh", "positive")
+VIEWS = ("view", "_unsafe_view", "reshape", "squeeze", "_reshape_alias")
+ATTENTIONS = ("flash_attention_for_cpu", "flash_attention", "efficient_attention", "cudnn_attention")
+
+RULES: dict[str, Writing] = {
+    "add": each("{0} + {1}"),
+    "sub": each("{0} - {1}"),
+    "rsub": each("{1} - {0}"),
+    "mul": product,
+    "div": each("{0} / {1}"),
+    "neg": each("-{0}"),
+    "exp": each("N.exp({0})"),
+    "log": each("N.log({0})"),
+    "sqrt": each("N.sqrt({0})"),
+    "rsqrt": each("N.rsqrt({0})"),
+    "reciprocal": each("1.0 / {0}"),
+    "tanh": each("N.tanh({0})"),
+    "erf": each("N.erf({0})"),
+    "sigmoid": each("N.sigmoid({0})"),
+    "abs": each("abs({0})"),
+    "relu": each("N.maximum({0}, 0.0)"),
+    "maximum": each("N.maximum({0}, {1})"),
+    "minimum": each("N.minimum({0}, {1})"),
+    "log1p": each("N.log(1.0 + {0})"),
+    "expm1": each("N.exp({0}) - 1.0"),
+    "softplus": softplus,
+    "log_sigmoid_forward": each("N.minimum({0}, 0.0) - N.log(1.0 + N.exp(-abs({0})))"),
+    "mish": mish,
+    "elu": elu,
+    "leaky_relu": leaky_relu,
+    "hardtanh": clamp,
+    "hardswish": each("{0} * N.minimum(N.maximum({0} + 3.0, 0.0), 6.0) / 6.0"),
+    "hardsigmoid": each("N.minimum(N.maximum({0} + 3.0, 0.0), 6.0) / 6.0"),
+    "linalg_vector_norm": length,
+    "pow": power,
+    "clamp": clamp,
+    "clamp_min": clamp,
+    "gelu": gelu,
+    "silu": silu,
+    "_softmax": softmax,
+    "_safe_softmax": safe_softmax,
+    "_log_softmax": log_softmax,
+    "logsumexp": logsumexp,
+    "sum": reduction(SUM),
+    "mean": reduction(MEAN),
+    "amax": reduction("N.max({x}, axis={axis})"),
+    "max": reduction("N.max({x}, axis={axis})"),
+    "amin": reduction("-N.max(-{x}, axis={axis})"),
+    "min": reduction("-N.max(-{x}, axis={axis})"),
+    "var": variance,
+    "std": deviation,
+    "native_layer_norm": layer_norm,
+    "_fused_rms_norm": rms_norm,
+    "mm": matmul,
+    "bmm": matmul,
+    "mv": times_vector,
+    "addmm": added_matmul,
+    "baddbmm": added_matmul,
+    "cumsum": running_sum,
+    "permute": permute,
+    "transpose": transpose,
+    "t": transpose,
+    "unsqueeze": unsqueeze,
+    "expand": expand,
+    "slice": part,
+    "select": select,
+    "cat": join,
+    "full": full(None),
+    "ones": full(1.0),
+    "zeros": full(0.0),
+    "full_like": full(None),
+    "ones_like": full(1.0),
+    "zeros_like": full(0.0),
+    "triu": triangle(">="),
+    "tril": triangle("<="),
+    "arange": places,
+    "le": compared("({0} <= {1})"),
+    "lt": compared("({0} < {1})"),
+    "ge": compared("({0} >= {1})"),
+    "gt": compared("({0} > {1})"),
+    "eq": compared("({0} == {1})"),
+    "bitwise_and": compared("({0} & {1})"),
+    "logical_and": compared("({0} & {1})"),
+    "logical_not": compared("~{0}"),
+    "bitwise_not": compared("~{0}"),
+    "where": chosen,
+    "masked_fill": filled,
+    **dict.fromkeys(COPIES, same),
+    **dict.fromkeys(VIEWS, view),
+    **{f"_scaled_dot_product_{kind}": attention for kind in ATTENTIONS},
+}
+"""By the name without `aten.`, its overload, and the underscore of what works in place."""
+
+
+def written(
+    to: Writer, op: str, name: str, args: Sequence[Arg], options: dict[str, Arg], shape: SizeTexts
+) -> Term | None:
+    """One operation as lines of the formula; None, and `N.unknown` in its place, where the table does not have it."""
+    rule = RULES.get(op) or RULES.get(op.removesuffix("_"))
+    try:
+        if rule is None:
+            raise UnknownError
+        return rule(to, name, args, options, shape)
+    except (UnknownError, IndexError, TypeError, ValueError, AttributeError):
+        return None

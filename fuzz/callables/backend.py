@@ -1,0 +1,348 @@
+"""Runs jobs of Python callables, inside a worker process: the only process that imports their files.
+
+It has neither a reference nor a verdict, so there is none for a callable to find. Which runs there are, and what their
+differences mean, is as for a kernel on a gpu (gpu/experiments.py).
+Long, since a call is prepared, made and looked at in one process.
+"""
+
+import importlib
+import os
+import resource
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from math import prod
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.callables.arena import HostArena
+from kfuzz.callables.calling import Caller, NamedArrays, NamedViews, RefusedError
+from kfuzz.callables.card import CardArena
+from kfuzz.callables.extensions import CALLS
+from kfuzz.callables.lending import lender_of
+from kfuzz.callables.loading import Modules
+from kfuzz.callables.memory import Memory, Stretch
+from kfuzz.callables.probes import (
+    DECOYS,
+    PRELUDE,
+    WORDS,
+    DecoyForm,
+    Strided,
+    decoy_of,
+    has_late_input,
+    has_prelude,
+    same_bits,
+)
+from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, PythonCall, Run
+from kfuzz.devices.comparing import bits
+from kfuzz.devices.kinds import Kind, Severity
+from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
+from kfuzz.devices.repeats import Fault, Laid, Left, PlannedRun, examined
+from kfuzz.gpu.driver import OutOfMemory
+from kfuzz.installation import install_line
+from kfuzz.sources.cuda_in_python import builds_cuda
+
+BY_DECOYS: frozenset[Kind] = frozenset({"nondeterministic", "uninitialised"})
+"""What runs that remember another call seem to show."""
+NEAR = 2.0**-7
+"""Relative: a thousand times as far as the inputs are apart."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """The call before one that counts: in which way its input was another, that, and what it left in the outputs."""
+
+    form: DecoyForm
+    inputs: NamedArrays
+    outputs: NamedArrays
+
+
+class PythonBackend:
+    """The modules and the memory of this process."""
+
+    def __init__(self, memory: Memory, guard_all: bool = False) -> None:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if not memory.is_card:
+            os.environ["TRITON_INTERPRET"] = "1"  # before torch imports Triton, which asks for it then
+        warnings.simplefilter("ignore")  # infinities are tried on purpose, and a library warns of each
+        self._memory, self._guard_all = memory, guard_all
+        self._host = HostArena() if memory.is_card else memory
+        self._modules = Modules(memory.is_card)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether a kernel has ended the card's context."""
+        return self._memory.is_spent
+
+    def close(self) -> None:
+        """Nothing outlives the process."""
+
+    def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        """Call as often as the probe says; what comes before the first call is not of the job's time."""
+        call = job.steps[0].entry
+        assert isinstance(call, PythonCall), "other jobs go to other devices"
+        memory = self._host if call.library == "numpy" else self._memory
+        lender = lender_of(call.library, memory.is_card, self._guard_all)
+        if call.is_triton and not memory.is_card:
+            checked_triton()  # before the file makes its kernels
+        extensions = torch_without_card() if not memory.is_card and builds_cuda(job.source) else None
+        with extensions.on_a_card(job.path) if extensions else nullcontext():
+            function = self._modules.function(job, call.function)
+        if extensions:
+            function = extensions.as_on_a_card(function, job.path)
+        # What it returns is put where it would lie if it were handed over: the same is looked at then.
+        job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
+        caller = Caller(job, call, function, lender, memory)
+        bench, CALLS.has_seen = Bench(caller, memory, probe, begin), False
+        try:
+            outcome = examined(job, probe, bench)
+        except RefusedError as error:
+            return Outcome(refusal=str(error))
+        except (MemoryError, OutOfMemory):
+            message = "too large for this machine as it is now"
+            return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
+        except Fault as fault:
+            return Outcome(findings=(fault.finding, *caller.findings), ended=self.is_spent)
+        runs = bench.with_echoes(outcome.runs)
+        findings = (*caller.findings, *outcome.findings)
+        if CALLS.has_seen or any(run.stale for run in runs):
+            findings = tuple(one for one in findings if one.kind not in BY_DECOYS)
+        return replace(outcome, runs=runs, findings=findings)
+
+
+class Bench:
+    """Where a job is called: memory is laid out as for a launch, with other calls before the one that counts."""
+
+    def __init__(self, caller: Caller, memory: Memory, probe: Probe, begin: Callable[[str], None]) -> None:
+        self.caller, self._memory, self._begin = caller, memory, begin
+        self._probe, self._seed = probe, probe.seed
+        self._planned = 0 if probe.is_second else len(plans(caller.job, max(probe.runs, 2), probe.seed))
+        self._sent = np.empty(0, np.uint8)
+        self._echoes: list[str] = []
+        self._near: NamedArrays = {}
+
+    def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
+        """Memory for the first image: calls are made one by one."""
+        size = runs[0].size
+        if len(self._sent) < size:
+            self._sent = np.empty(size, np.uint8)
+        return [self._sent[:size]]
+
+    def launch(self, laid: Sequence[Laid]) -> list[Left]:
+        """Copy an image to where nothing lies beside it, call, and give back what memory holds then."""
+        return [Left(self._called(one.run.job, one.run.plan, one.run.where, one.image)) for one in laid]
+
+    def _called(self, job: Job, plan: Arrangement, where: Sequence[Place], image: Bytes) -> Bytes:
+        self._begin("running")
+        memory = self._memory.room(len(image), plan.at_end)
+        named = {job.buffers[place.buffer].name: place for place in where}
+        views = {name: memory.view(array_of(job, place, image), place.start) for name, place in named.items()}
+        number = len(self._echoes)
+        before = self._before(job, image, memory, views, number) if number < self._planned else None
+        memory.write(image)
+        returned = self._answers(job, views, plan)
+        outputs = outputs_of(job, views, returned)
+        back = memory.read()
+        if before is not None and number == 0 and isinstance(self._memory, CardArena) and has_late_input(self._seed):
+            late = [(views[name], image[one.start : one.stop]) for name, one in named.items() if name in before.inputs]
+            self._call_too_early(self._memory.belated(late), views, before, outputs)
+        self._echoes.append(echo_of(outputs, before))
+        if before is not None and before.form == "near":
+            self._near = before.outputs
+        for place in where:
+            buffer = job.buffers[place.buffer]
+            if buffer.name in returned:
+                held = back[place.start : place.stop].view(DTYPES[buffer.element])
+                held[: prod(buffer.answer)] = returned[buffer.name].reshape(-1)
+        return back
+
+    def _answers(self, job: Job, views: NamedViews, plan: Arrangement) -> NamedArrays:
+        """One call that counts: what it allocates is watched, its inputs may be strided."""
+        call = self.caller.call
+        strided: dict[str, Strided] = {}
+        if call.any_strides and self._seed % 3:
+            strided = {
+                buffer.name: Strided(views[buffer.name].read(), plan.word, self._seed, self._memory)
+                for buffer in job.buffers
+                if buffer.content is not None and not buffer.is_output
+            }
+        handed = {name: view for name, view in views.items() if name not in call.returns}
+        handed |= {name: one.view for name, one in strided.items()}
+        with (
+            self.caller.lender.watched(plan.word) as allocations,
+            self._programs(self.caller, handed, plan.word),
+            self._extensions(self.caller, plan.word),
+        ):
+            answers = self.caller.answers(handed, self._sizes(job))
+        self.caller.findings += [one for one in allocations.findings() if one.array not in self._known()]
+        for name, one in strided.items():
+            views[name].write(one.read())
+            if (found := one.found(name)) is not None and name not in self._known():
+                self.caller.findings.append(found)
+        return answers
+
+    @contextmanager
+    def _programs(self, caller: Caller, handed: NamedViews, word: int) -> Iterator[None]:
+        """Have the programs of Triton kernels looked at, where an interpreter runs them: none leaves its arrays."""
+        if not self._is_interpreted:
+            yield
+            return
+        triton = checked_triton()
+        names = {array.address: name for name, array in handed.items()}
+        programs = triton.Programs(names, word, str(caller.job.path.resolve()))
+        with triton.WATCH.looking(programs):
+            yield
+        seen = {(one.kind, one.line, one.array) for one in caller.findings}
+        caller.findings += [one for one in programs.findings if (one.kind, one.line, one.array) not in seen]
+
+    @contextmanager
+    def _extensions(self, caller: Caller, word: int) -> Iterator[None]:
+        """Have the accesses of CUDA looked at that the callable has built, and the cpu device runs."""
+        with CALLS.looking(self._probe, word, len(self._echoes)) as findings:
+            try:
+                yield
+            finally:
+                seen = {(one.kind, one.line, one.array) for one in caller.findings}
+                caller.findings += [one for one in findings if (one.kind, one.line, one.array) not in seen]
+
+    def _before(self, job: Job, image: Bytes, memory: Stretch, views: NamedViews, number: int) -> Before | None:
+        """Another input at the same addresses first, and of some trials many times; None where there is no other."""
+        form = DECOYS[number % len(DECOYS)]
+        decoys = {one.name: decoy_of(one, form) for one in job.buffers if one.content is not None}
+        memory.write(image)
+        if all(same_bits(views[name].read(), decoy) for name, decoy in decoys.items()):
+            return None
+        for name, decoy in decoys.items():
+            views[name].write(decoy)
+        handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
+        elements = sum(prod(buffer.shape) for buffer in job.buffers)
+        again = PRELUDE if number == 0 and not self._is_interpreted and has_prelude(self._seed, elements) else 0
+        quiet = replace(self.caller, findings=[], earlier=[])
+        returned: NamedArrays = {}
+        try:
+            for _ in range(1 + again):
+                with self._programs(quiet, handed, 0), self._extensions(quiet, 0):
+                    returned = quiet.answers(handed, self._sizes(job))
+        except (Fault, RefusedError):
+            if self._memory.is_spent:
+                raise  # nothing more runs in this process; the input that counts is run in the next
+            return None  # nobody claims this input; the one that counts comes next
+        self.caller.look_at_earlier(self.caller.earlier)
+        return Before(form, decoys, outputs_of(job, views, returned))
+
+    def _call_too_early(
+        self, fill: Callable[[int], None], views: NamedViews, before: Before, outputs: NamedArrays
+    ) -> None:
+        """A call in a stream of its own, whose input comes a millisecond later; till then the other one lies there.
+
+        Who computes in that stream has the right answer, whatever the time. The other input's, or one that changes
+        when it should be there, is that of a stream that waits for nobody.
+        """
+        for name, decoy in before.inputs.items():
+            views[name].write(decoy)
+        handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
+        quiet = replace(self.caller, findings=[], earlier=[])
+        try:
+            at_once, at_last = quiet.in_a_stream(handed, self._sizes(quiet.job), fill)
+        except (Fault, RefusedError):
+            if self._memory.is_spent:
+                raise
+            return  # it has taken the same before
+        for name, held in at_last.items():
+            changes = name in at_once and not same_bits(at_once[name], held)
+            is_others = same_bits(held.reshape(-1), before.outputs[name].reshape(-1))
+            if changes or (is_others and not same_bits(held.reshape(-1), outputs[name].reshape(-1))):
+                how = "it is not there when the stream's turn has come" if changes else "it is that to what lay there"
+                message = f"{name} is not computed in the current stream: where the input of that is late, {how}"
+                severity: Severity = "error" if self.caller.call.in_stream else "warning"
+                self.caller.findings.append(Finding("ignores-stream", message, severity, array=name, step=0))
+                return
+
+    @property
+    def _is_interpreted(self) -> bool:
+        return self.caller.call.is_triton and not self._memory.is_card
+
+    def with_echoes(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+        """The runs, of which those that only repeat the call before say so.
+
+        A sum of elements in reverse is rightly the same. So a repetition counts where another input before has led to
+        another answer, where all inputs have the same one, or where nearly the same input has one that is not near. It
+        only gives a wrong answer its name: nothing is wrong for it.
+        """
+        first = runs[0].outputs if runs else {}
+        differ = any(not same_bits(run.outputs[name], first[name]) for run in runs[1:] for name in first)
+        echoes = self._echoes[: len(runs)]
+        is_fixed = len(echoes) > 1 and all(echoes) and not all(map(is_uniform, first.values()))
+        if not (differ or is_fixed or is_far(first, self._near)):
+            return runs
+        return tuple(replace(run, stale=echo) for run, echo in zip(runs, echoes, strict=False))
+
+    def _known(self) -> set[str | None]:
+        return {one.array for one in self.caller.findings if one.kind == "out-of-bounds"}
+
+    def _sizes(self, job: Job) -> dict[str, int]:
+        step = job.steps[0]
+        names = self.caller.call.declared
+        return {name: value for name, value in zip(names, step.args, strict=True) if isinstance(value, int)}
+
+
+def torch_without_card() -> ModuleType:
+    """What load_inline is where there is no GPU."""
+    return importlib.import_module("kfuzz.callables.libraries.torch_without_card")
+
+
+def checked_triton() -> ModuleType:
+    """Triton's interpreter, looked at; a ClaimError where Triton is not installed."""
+    try:
+        return importlib.import_module("kfuzz.callables.libraries.triton_programs")
+    except ModuleNotFoundError as error:
+        raise ClaimError(f"{error.name} is not installed: {install_line('triton')}") from None
+
+
+def array_of(job: Job, place: Place, image: Bytes) -> NDArray[np.generic]:
+    """An array of an image."""
+    buffer = job.buffers[place.buffer]
+    return image[place.start : place.stop].view(DTYPES[buffer.element]).reshape(buffer.shape)
+
+
+def outputs_of(job: Job, views: NamedViews, returned: NamedArrays) -> NamedArrays:
+    """What a call left in the outputs that it was handed, and what it returned."""
+    return {
+        one.name: returned[one.name] if one.name in returned else views[one.name].read()
+        for one in job.buffers
+        if one.is_output
+    }
+
+
+def echo_of(outputs: NamedArrays, before: Before | None) -> str:
+    """In words, that an answer is the one of the call before; which by itself is no more than odd."""
+    if before is None:
+        return ""
+    is_same = all(same_bits(one.reshape(-1), before.outputs[name].reshape(-1)) for name, one in outputs.items())
+    return f"the answer to an input {WORDS[before.form]}, which was asked for just before" if is_same else ""
+
+
+def is_far(outputs: NamedArrays, near: NamedArrays) -> bool:
+    """Whether an answer is another than that to nearly the same input, by more than the inputs differ."""
+    for name, other in near.items():
+        if not np.issubdtype(other.dtype, np.floating):
+            continue
+        one, two = outputs[name].reshape(-1).astype(np.float64), other.reshape(-1).astype(np.float64)
+        with np.errstate(all="ignore"):
+            if (np.abs(one - two) > NEAR * np.maximum(np.abs(one), np.abs(two))).any():
+                return True
+    return False
+
+
+def is_uniform(array: NDArray[np.generic]) -> bool:
+    """Whether all elements are one value, which says nothing of where it comes from."""
+    every = bits(array)
+    return not every.size or bool((every == every[0]).all())
+
+
+def backend() -> PythonBackend:
+    """What `python -m kfuzz.devices.worker kfuzz.callables.backend` serves."""
+    return PythonBackend(HostArena())

@@ -1,0 +1,196 @@
+"""Memory of a card, for callables: an arena with a hard edge in the context that all libraries of a process share.
+
+Knows the driver's copies and streams; it knows no library of arrays. No other package is needed for it.
+"""
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.callables.lending import BESIDE_BYTES, misses
+from kfuzz.callables.memory import LentArray
+from kfuzz.devices import DeviceError, Finding
+from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, Bytes
+from kfuzz.devices.repeats import Fault
+from kfuzz.gpu import driver
+
+Late = Sequence[tuple[LentArray, Bytes]]
+"""Arrays, and what will be in them."""
+PAUSE_BYTES, PAUSE_TIMES = 64 * driver.MEBIBYTE, 64
+"""What a stream is kept busy with: written so often, it takes a card of 4 TB/s a millisecond."""
+
+
+@dataclass(frozen=True)
+class CardView:
+    """An array on the card."""
+
+    address: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    strides: tuple[int, ...] | None
+    host: None = None
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.address if 0 not in self.shape else 0, False),
+            "strides": self.strides,
+            "version": 3,
+        }
+
+    def write(self, content: NDArray[Any]) -> None:
+        """Give it other elements."""
+        assert self.strides is None, "what has strides is filled with all that lies between"
+        sent(self.address, np.ascontiguousarray(content, self.dtype))
+
+    def read(self) -> NDArray[Any]:
+        """A copy of its elements."""
+        assert self.strides is None, "what has strides is read with all that lies between"
+        return fetched(self.address, np.empty(self.shape, self.dtype))
+
+
+@dataclass(frozen=True)
+class CardStretch:
+    """Some of the card's memory."""
+
+    address: int
+    nbytes: int
+
+    def write(self, image: Bytes) -> None:
+        """Fill it."""
+        sent(self.address, image)
+
+    def read(self) -> Bytes:
+        """A copy of it."""
+        return fetched(self.address, np.empty(self.nbytes, np.uint8))
+
+    def view(self, array: NDArray[Any], start: int) -> CardView:
+        """The array that begins at a byte of it."""
+        strides = None if array.flags.c_contiguous else array.strides
+        return CardView(self.address + start, array.shape, array.dtype, strides)
+
+
+class CardArena:
+    """One stretch of the card's memory with nothing mapped on either side, and one beside it."""
+
+    is_card = True
+
+    def __init__(self) -> None:
+        driver.card()
+        context = ctypes.c_void_p()
+        driver.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+        driver.call("cuCtxSetCurrent", context)
+        self._arena, self._others = driver.Arena(), driver.Arena()
+        self._busy = self._beside = 0
+        self.is_spent = False
+
+    def room(self, nbytes: int, at_end: bool) -> CardStretch:
+        """So many bytes, a multiple of 256, at one of the two edges."""
+        self._arena.hold(nbytes)
+        self._beside = 0
+        return CardStretch(self._arena.base + (self._arena.capacity - nbytes if at_end else 0), nbytes)
+
+    def beside(self, content: Bytes) -> CardStretch:
+        """Memory of its own with this content, until the next room is asked for."""
+        start, self._beside = self._beside, self._beside + -(-len(content) // ALIGNED) * ALIGNED
+        self._others.hold(self._beside)
+        made = CardStretch(self._others.base + start, len(content))
+        made.write(content)
+        return made
+
+    def holds(self, address: int) -> bool:
+        """Whether an address lies in it."""
+        return self._arena.base <= address < self._arena.base + self._arena.capacity
+
+    def settle(self) -> None:
+        """Wait for every stream; Fault where a kernel has ended the context."""
+        code = driver.library().cuCtxSynchronize()
+        if code == driver.SUCCESS:
+            return
+        self.is_spent = True
+        said = driver.words_of(code)
+        kind = driver.kind_of(said)
+        if kind is None:
+            raise DeviceError(f"the card failed: {said} (CUDA error {code})")
+        raise Fault(Finding(kind, f"a kernel that the callable launches: {said}", step=0))
+
+    def belated(self, late: Late) -> Callable[[int], None]:
+        """What fills arrays in a stream, a millisecond after all that the stream was given before."""
+        if not self._busy:
+            memory = ctypes.c_uint64()
+            driver.call("cuMemAlloc_v2", ctypes.byref(memory), ctypes.c_size_t(PAUSE_BYTES))
+            self._busy = memory.value
+        starts = np.cumsum([0, *(len(content) for _, content in late)])
+        source = self.beside(np.concatenate([content for _, content in late]))
+
+        def fill(stream: int) -> None:
+            queue = ctypes.c_void_p(stream)
+            busy, words = ctypes.c_uint64(self._busy), ctypes.c_size_t(PAUSE_BYTES // 4)
+            for _ in range(PAUSE_TIMES):
+                driver.call("cuMemsetD32Async", busy, 0, words, queue)
+            for (view, content), start in zip(late, starts, strict=False):
+                if len(content):
+                    to, of = ctypes.c_uint64(view.address), ctypes.c_uint64(source.address + int(start))
+                    driver.call("cuMemcpyDtoDAsync_v2", to, of, ctypes.c_size_t(len(content)), queue)
+
+        return fill
+
+
+def sent(address: int, content: NDArray[Any]) -> None:
+    """Copy to the card."""
+    if content.nbytes:
+        held = ctypes.c_void_p(content.ctypes.data)
+        driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(address), held, ctypes.c_size_t(content.nbytes))
+
+
+def fetched(address: int, array: NDArray[Any]) -> NDArray[Any]:
+    """Copy from the card into an array."""
+    if array.nbytes:
+        held = ctypes.c_void_p(array.ctypes.data)
+        driver.call("cuMemcpyDtoH_v2", held, ctypes.c_uint64(address), ctypes.c_size_t(array.nbytes))
+    return array
+
+
+@dataclass(frozen=True)
+class CardBlock:
+    """Memory on the card that a callable has asked for, with poison around it. `held` keeps it."""
+
+    address: int
+    nbytes: int
+    words: str
+    held: object
+
+
+def room_of(nbytes: int) -> int:
+    """How many bytes to ask for, so that so many have poison on either side."""
+    return BESIDE_BYTES + -(-nbytes // 4) * 4 + BESIDE_BYTES
+
+
+def poisoned(whole: int, nbytes: int, word: int, words: str, held: object) -> CardBlock:
+    """Paint memory that begins at `whole`: what the callable is given, and what lies around."""
+    inside = -(-nbytes // 4)
+    ends = BESIDE_BYTES // 4
+    for start, count, value in (
+        (whole, ends, word + BESIDE),
+        (whole + BESIDE_BYTES, inside, word + OUTPUT),
+        (whole + BESIDE_BYTES + 4 * inside, ends, word + BESIDE),
+    ):
+        driver.call("cuMemsetD32_v2", ctypes.c_uint64(start), value & 0xFFFFFFFF, ctypes.c_size_t(count))
+    return CardBlock(whole + BESIDE_BYTES, nbytes, words, held)
+
+
+def overwritten(blocks: Sequence[CardBlock], word: int) -> Iterator[Finding]:
+    """A write beside what was allocated: the poison around it has changed."""
+    good = np.full(BESIDE_BYTES // 4, (word + BESIDE) & 0xFFFFFFFF, np.uint32).view(np.uint8)
+    for block in blocks:
+        end = block.address + -(-block.nbytes // 4) * 4
+        before = fetched(block.address - BESIDE_BYTES, np.empty(BESIDE_BYTES, np.uint8)) != good
+        behind = fetched(end, np.empty(BESIDE_BYTES, np.uint8)) != good
+        at = [*(np.flatnonzero(before) - BESIDE_BYTES), *(np.flatnonzero(behind) + (end - block.address))]
+        yield from misses(block.words, [int(one) for one in at], block.nbytes)

@@ -1,0 +1,39 @@
+"""Python callables as the search sees them: jobs go to a worker process, and an accusation has to be repeatable.
+
+Knows processes and outcomes; no file of a callable is imported here.
+"""
+
+from dataclasses import replace
+
+from kfuzz.devices import Job, Outcome, Probe
+from kfuzz.devices.worker import Worker
+from kfuzz.gpu.device import FATAL, confirmed
+
+GRACE = 60.0
+"""Seconds past a time-out: what a library compiles for a new shape is of no job's time."""
+
+
+class PythonDevice:
+    """Calls Python callables in one worker process, with arrays in the host's memory or, by name, on the first gpu.
+
+    `guard_all`: there all that torch allocates lies between guards.
+    """
+
+    def __init__(self, name: str = "cpu", guard_all: bool = False) -> None:
+        self.name = name
+        module = ("on_guarded_card" if guard_all else "on_card") if name == "gpu" else "backend"
+        self._worker = Worker(f"kfuzz.callables.{module}", grace=GRACE)
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job; one that ends its process is run again in a new one before it is accused."""
+        if probe.watch or job.blocks:
+            return Outcome()  # a library does not say who has stored what, and has no blocks to leave out
+        outcome = self._worker.run(job, probe)
+        fatal = {found.kind for found in outcome.findings} & FATAL
+        if self._worker.pid is None and not fatal <= {*probe.fatal}:
+            return confirmed(outcome, self._worker.run(job, replace(probe, is_second=True)))
+        return outcome
+
+    def close(self) -> None:
+        """End the worker."""
+        self._worker.close()

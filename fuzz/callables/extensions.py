@@ -1,0 +1,290 @@
+"""CUDA that a callable has built, on the cpu device: each call of one of its functions is a job of that device.
+
+What the device sees of the job's accesses is told of the callable, and what the function leaves is what the callable
+goes on with. Knows texts, arrays and jobs; it knows no library.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.callables.handing import C_TYPES, Argument, handed_over, put_back
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job, Outcome, Probe, Run, Step, UnsupportedError
+from kfuzz.devices.comparing import poisoned
+from kfuzz.devices.kinds import Kind
+from kfuzz.devices.layout import OUTPUT
+from kfuzz.devices.repeats import Fault
+from kfuzz.sources.cuda_in_python import TORCH
+from kfuzz.sources.cuda_text import blanked, closing, split_commas
+from kfuzz.sources.python_strings import DEVICE_CODE, Fragment, laid_out, strings_in
+
+BOUND = re.compile(r"\bm\s*\.\s*(?:def|impl)\s*\(\s*\"(?P<name>\w+)\"\s*,\s*&?\s*(?P<function>[\w:]+|\[)")
+DEFAULT = re.compile(r"\"(?P<name>\w+)\"\s*(?:_a|\))\s*=\s*(?P<value>[^,()]+(?:\([^()]*\))?)")
+BODY = re.compile(r"\s*(?:noexcept\s*)?\{")
+STATIC = re.compile(r"\bstatic\s+(?!(?:inline|constexpr|const|__\w+__)\b)[\w:<>,\s*&]+?\b\w+\s*[=;{\[]")
+VARIABLE = re.compile(
+    r"(?!(?:using|typedef|template|extern|friend|struct|class|enum|union|static_assert|constexpr|const|static)\b)"
+    r"(?!.*\bconst(?:expr)?\b)[\w:]+(?:[\s*&<>,:]+[\w:]+)+\s*(?:\[[^\]]*\]\s*)*(?:=.*)?"
+)
+"""A statement that declares a variable, outside of all functions."""
+SEVERAL = re.compile(r"\b(?P<kind>vector|tuple|pair|array|TensorList)\b")
+NOT_OF_A_CALL: frozenset[Kind] = frozenset({"unwritten", "input-changed", "out-of-memory"})
+"""What a function may leave, and the Python around it put right."""
+RUNS = 2
+
+
+class RefusedByExtensionError(RuntimeError):
+    """A function threw, as one does that does not take its arguments; the callable may have another way."""
+
+
+@dataclass(frozen=True)
+class GivenBack:
+    """What a function returned: its arrays, of torch's types, and whether they come as one, a list or a tuple."""
+
+    arrays: tuple[tuple[str, NDArray[np.generic]], ...]
+    how: str
+
+
+@dataclass(frozen=True)
+class ExtensionFunction:
+    """A function of the text: what it returns, and its parameters."""
+
+    returns: str
+    parameters: tuple[str, ...]
+
+    @property
+    def how(self) -> str:
+        """As what Python gets it."""
+        kind = SEVERAL.search(self.returns)
+        if kind is None:
+            return "nothing" if re.search(r"\bvoid\b", self.returns) else "one"
+        return "tuple" if kind["kind"] in ("tuple", "pair") else "list"
+
+
+class Extension:
+    """A text of CUDA C++, and the functions that Python may call."""
+
+    def __init__(self, path: Path, source: str, flags: tuple[str, ...], functions: Mapping[str, str]) -> None:
+        self.path, self.source, self.flags = path, source, flags
+        self._code = blanked(source)
+        bound = {one["name"]: one["function"].rpartition("::")[2] for one in BOUND.finditer(source)}
+        self.functions = {**bound, **functions}
+        self._asked: set[str] = set()
+        self._keeps_state = keeps_state(self._code)
+        self._shapes: dict[tuple[object, ...], tuple[tuple[str, tuple[int, ...]], ...] | None] = {}
+
+    def definition(self, name: str) -> ExtensionFunction:
+        """The function of this name in C++; an UnsupportedError where the text has none with a body."""
+        for found in re.finditer(rf"\b{re.escape(name)}\s*\(", self._code):
+            end = closing(self._code, found.end() - 1)
+            if BODY.match(self._code, end + 1):
+                head = self._code[max(self._code.rfind(mark, 0, found.start()) for mark in ";{}#") + 1 : found.start()]
+                return ExtensionFunction(head, split_commas(self._code[found.end() : end]))
+        raise UnsupportedError(f"{self.path}: {name} is no function of the CUDA text, which the cpu device runs alone")
+
+    def called(
+        self, name: str, args: Sequence[Argument], named: Mapping[str, Argument], calls: "DeviceCalls"
+    ) -> GivenBack:
+        """One call of a function: the arrays that it returns; those that it was handed are as it leaves them."""
+        function = self.functions.get(name, name)
+        if function == "[":
+            raise UnsupportedError(f"{self.path}: {name} is bound to a lambda; the cpu device calls functions by name")
+        definition = self.definition(function)
+        self._asked.add(function)
+        if len(self._asked) > 1 and self._keeps_state:
+            why = "its variables outlive a call, and here each of its functions is called by itself"
+            raise UnsupportedError(f"{self.path}: {' and '.join(sorted(self._asked))}: {why}; use --device gpu")
+        handed = handed_over(definition.parameters, args, named, self._defaults(name))
+        call = Call(function, tuple(handed.texts), tuple(handed.declared), True, tuple(handed.tensors))
+        step = Step(call, (1, 1, 1), (1, 1, 1), 0, tuple(handed.args))
+        buffers = tuple(handed.buffers.values())
+        job = Job(self.path.stem, self.path, self.source, self.flags, 64, buffers, (step,), (call,))
+        returned = self._returned(job, calls) if definition.how != "nothing" else ()
+        given = [result(number, one, shape, self.path) for number, (one, shape) in enumerate(returned)]
+        left = calls.run(replace(job, buffers=(*buffers, *given)))
+        for one, array in handed.places:
+            put_back(one, left[array])
+        names = {element: dtype for dtype, (element, _) in reversed(C_TYPES.items())}
+        arrays = tuple((names[one.element], left[one.name]) for one in given)
+        return GivenBack(arrays, definition.how)
+
+    def _defaults(self, name: str) -> dict[str, str]:
+        """What py::arg gives a value, where a function is bound to a name."""
+        for one in BOUND.finditer(self.source):
+            if one["name"] == name:
+                end = self.source.find(";", one.end())
+                return {
+                    found["name"]: found["value"].strip() for found in DEFAULT.finditer(self.source[one.end() : end])
+                }
+        return {}
+
+    def _returned(self, job: Job, calls: "DeviceCalls") -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Elements and shapes of what it returns, which follow from what it is handed; nothing where it does not."""
+        step = job.steps[0]
+        key = (
+            step.entry,
+            tuple(one for one in step.args if not isinstance(one, str)),
+            tuple(b.shape for b in job.buffers),
+        )
+        if key not in self._shapes:
+            self._shapes[key] = calls.device.run(job, replace(calls.probe, check=False, returned=True)).returned
+        return self._shapes[key] or ()
+
+
+def result(number: int, found: str, shape: tuple[int, ...], path: Path) -> Buffer:
+    """A returned array; an UnsupportedError where its elements are none that arrays of a job have."""
+    element = next((one for one, _ in C_TYPES.values() if one == found), None)
+    if element is None:
+        raise UnsupportedError(f"{path}: a tensor of {found} is returned, which the cpu device does not hand to Python")
+    return Buffer(f"result {number}" if number else "result", element, shape, is_output=True, is_returned=True)
+
+
+def keeps_state(code: str) -> bool:
+    """Whether blanked code has variables that outlive a call, and are no constants."""
+    code = re.sub(r"\bnamespace\b[^;{]*\{", "", re.sub(r"^\s*#.*(?:\\\n.*)*", "", code, flags=re.MULTILINE))
+    depth, outside = 0, []
+    for letter in code:
+        depth += letter == "{"
+        outside.append(letter if depth == 0 else " ")
+        depth = max(0, depth - (letter == "}"))
+        outside.append(";" if letter == "}" and depth == 0 else "")
+    statements = (" ".join(one.split()) for one in "".join(outside).split(";"))
+    return bool(STATIC.search(code)) or any(VARIABLE.fullmatch(one) for one in statements)
+
+
+class DeviceCalls:
+    """The cpu device for the functions of extensions, and what is seen of their calls while somebody looks."""
+
+    def __init__(self) -> None:
+        self.probe = Probe(runs=1)
+        self.file = Path()
+        """The callable's; a finding in another names that."""
+        self.findings: list[Finding] = []
+        self.trouble: ClaimError | None = None
+        self.has_seen = False
+        """Whether anything was told of any of these calls since somebody set this back."""
+        self._word = self._turn = 0
+        self._device: CpuDevice | None = None
+
+    @property
+    def device(self) -> CpuDevice:
+        """Started with the first call."""
+        self._device = self._device or CpuDevice()
+        return self._device
+
+    @contextmanager
+    def looking(self, probe: Probe, word: int, turn: int) -> Iterator[list[Finding]]:
+        """Tell what is seen of the calls made meanwhile; a word of 0 is that of a call of which nothing is asked.
+
+        Each call is run in several orders of threads; the callable goes on with the answer of one, in turns.
+        """
+        self.findings, self.trouble, self._word, self._turn = [], None, word, turn
+        self.probe = replace(probe, runs=RUNS) if word else replace(probe, check=False, runs=1)
+        try:
+            yield self.findings
+        finally:
+            self.has_seen = self.has_seen or bool(word and self.findings)
+            self.findings = []
+
+    def run(self, job: Job) -> dict[str, NDArray[np.generic]]:
+        """What a job leaves in its arrays; Fault where it does not come to its end, and where it throws, a refusal."""
+        outcome = self.device.run(job, self.probe)
+        if job.path != self.file:
+            outcome = replace(outcome, findings=tuple(told_of(one, str(job.path)) for one in outcome.findings))
+        if any(one.kind == "wrong-shape" for one in outcome.findings):
+            raise UnsupportedError(
+                f"{job.path}: {job.steps[0].entry}: what it returns has another size from call to call"
+            )
+        self.findings += [one for one in outcome.findings if one.kind not in NOT_OF_A_CALL]
+        if outcome.refusal:
+            raise RefusedByExtensionError(outcome.refusal)
+        if not outcome.runs:
+            raise self._end(outcome)
+        chosen = outcome.runs[self._turn % len(outcome.runs)].outputs
+        return {name: self._in_our_poison(array, name, outcome.runs) for name, array in chosen.items()}
+
+    def _end(self, outcome: Outcome) -> Exception:
+        """Why a job has no answer."""
+        errors = [one for one in outcome.findings if one.severity == "error"]
+        if errors:
+            return Fault(errors[0])
+        if outcome.findings:
+            return MemoryError()
+        return RefusedByExtensionError("; ".join(outcome.notes) or "not run to its end")
+
+    def _in_our_poison(self, array: NDArray[np.generic], name: str, runs: Sequence[Run]) -> NDArray[np.generic]:
+        """An array in which what no run has written holds the poison of all others that a callable gets."""
+        if len(runs) < 2 or not array.nbytes:
+            return array
+        words = [int(one.label.rpartition(" ")[2], 16) for one in runs]
+        never = np.logical_and.reduce(
+            [poisoned(run.outputs[name], word) for run, word in zip(runs, words, strict=True)]
+        )
+        if len(set(words)) < 2 or not never.any():
+            return array
+        array = array.copy()
+        whole = np.full(array.nbytes // 4 + 1, self._word + OUTPUT, "<u4").view(np.uint8)[: array.nbytes]
+        array.reshape(-1)[never] = whole.view(array.dtype)[never]
+        return array
+
+
+def told_of(found: Finding, file: str) -> Finding:
+    """A finding whose lines are of another file."""
+    return replace(found, file=found.file or file, other_file=found.other_file or file)
+
+
+CALLS = DeviceCalls()
+"""Of this process, which makes one call at a time."""
+
+
+def built(
+    path: Path,
+    file: str,
+    texts: Sequence[str],
+    options: Sequence[str],
+    functions: Mapping[str, str],
+    is_inline: bool,
+    folders: Sequence[str] = (),
+) -> Extension:
+    """An extension of texts that a Python file has, each line of which stays where the file has it, if it does."""
+    known = strings_in(file)
+    is_elsewhere = not all(is_of(text, file) for text in texts if DEVICE_CODE.search(text))
+    if is_elsewhere:
+        path = path.with_name(f"{path.name} (the text that it builds)")
+    placed = {fragments(text, file, known): None for text in texts if text.strip()}
+    defined = [found for one in options if (found := re.match(r"-D\s*(\w+)(?:=(.*))?", one))]
+    begin = (TORCH if is_inline else "") + "".join(f"#define {one[1]} {one[2] or 1}\n" for one in defined)
+    flags = tuple(f"-I{folder}" for folder in folders)
+    flags += ("-use_fast_math",) if any(one.lstrip("-") == "use_fast_math" for one in options) else ()
+    if is_elsewhere or not is_inline:
+        source = f"{begin}#line 1\n{laid_out(placed, 1)}"
+    else:
+        source = begin + laid_out(placed, begin.count("\n") + 1)
+    return Extension(path, source, flags, functions)
+
+
+def is_of(text: str, file: str) -> bool:
+    """Whether most of a text's lines stand in a file."""
+    theirs = {line.strip() for line in file.split("\n")}
+    mine = [line.strip() for line in text.split("\n") if line.strip()]
+    return text in strings_in(file) or 2 * sum(line in theirs for line in mine) > len(mine)
+
+
+def fragments(text: str, file: str, known: Mapping[str, tuple[Fragment, ...]]) -> tuple[Fragment, ...]:
+    """The lines of a text with those of the file: of a string that stands in it, else as far as they are alike."""
+    if text in known:
+        return known[text]
+    theirs = [line.strip() for line in file.split("\n")]
+    at, found = 0, []
+    for piece in text.splitlines(keepends=True):
+        wanted = piece.strip()
+        alike = next((i for i in range(at, len(theirs)) if theirs[i] == wanted), None) if wanted else None
+        at = alike + 1 if alike is not None else at + 1
+        found.append((at, piece))
+    return tuple(found)

@@ -1,0 +1,115 @@
+"""What a library of arrays has to offer: its own arrays over our memory, and what its arrays hold.
+
+Knows no library; libraries/ has one file for each, found by its name.
+"""
+
+import importlib
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.callables.memory import LentArray
+from kfuzz.devices import ArrayLibrary, ClaimError, Element, Finding
+from kfuzz.devices.layout import BESIDE, OUTPUT
+
+ITS_OWN = "what it allocates"
+"""The array of such a finding, whatever its size: it is one bug at all sizes."""
+BESIDE_BYTES = 4096
+"""Bytes of poison on either side of what a callable allocates."""
+
+
+@dataclass(frozen=True)
+class ReturnedArray:
+    """What a callable returned: its bits, copied, and as what.
+
+    `is_exact`: it is an array of the library, and nothing derived from one. `address`: where its elements lay.
+    """
+
+    kind: str
+    element: str
+    bits: NDArray[np.generic]
+    is_exact: bool
+    address: int
+
+
+class Allocations(Protocol):
+    """What a callable has allocated while it ran."""
+
+    def findings(self) -> Iterator[Finding]:
+        """What was written beside it."""
+
+
+class Lender(Protocol):
+    """A library of arrays."""
+
+    def lend(self, memory: LentArray, element: Element) -> object:
+        """An array of the library over this memory, or, where the library has none that change, a copy."""
+
+    def answer(self, value: object) -> ReturnedArray | None:
+        """What an array of the library holds; None where it is none."""
+
+    def watched(self, word: int) -> AbstractContextManager[Allocations]:
+        """Have what is allocated meanwhile filled with poison, and surrounded by it, as far as the library allows."""
+
+    def stream(self) -> AbstractContextManager[int] | None:
+        """A stream of its own, the current one meanwhile, by its handle; None where the library has none."""
+
+
+def lender_of(library: ArrayLibrary, is_card: bool, guard_all: bool = False) -> Lender:
+    """The library by its name, in the host's memory or a card's; a ClaimError where it is not installed, and an
+    UnsupportedError where it has no arrays there. `guard_all` is torch's: CuPy's allocations are all watched anyway.
+    """
+    file = "torch_guards" if guard_all and library == "torch" else f"{library}_arrays"
+    try:
+        made: Lender = importlib.import_module(f"kfuzz.callables.libraries.{file}").lender(is_card)
+    except ModuleNotFoundError as error:
+        raise ClaimError(f"{error.name} is not installed: pip install {error.name}") from None
+    return made
+
+
+@dataclass(frozen=True)
+class Allocated:
+    """Memory that a callable has asked for, with poison around it."""
+
+    whole: NDArray[np.uint8]
+    start: int
+    stop: int
+    words: str
+
+    @property
+    def body(self) -> NDArray[np.uint8]:
+        return self.whole[self.start : self.stop]
+
+
+def block_of(nbytes: int, word: int, words: str) -> Allocated:
+    """So many bytes full of the poison of outputs, on a multiple of 64, with the poison of what lies beside around."""
+    whole = np.zeros(BESIDE_BYTES + -(-nbytes // 64) * 64 + BESIDE_BYTES + 64, np.uint8)
+    whole = whole[-whole.ctypes.data % 64 :]
+    whole = whole[: len(whole) // 4 * 4]
+    whole.view(np.uint32)[:] = np.uint32(word + BESIDE)
+    start, stop = BESIDE_BYTES, BESIDE_BYTES + nbytes
+    inside = np.full(-(-nbytes // 4), word + OUTPUT, np.uint32).view(np.uint8)
+    whole[start:stop] = inside[:nbytes]
+    return Allocated(whole, start, stop, words)
+
+
+def overwritten(blocks: list[Allocated], word: int) -> Iterator[Finding]:
+    """A write beside what was allocated: the poison around it has changed."""
+    for block in blocks:
+        good = np.full(len(block.whole) // 4, word + BESIDE, np.uint32).view(np.uint8)
+        wrong = block.whole != good
+        wrong[block.start : block.stop] = False
+        at = np.flatnonzero(wrong)
+        yield from misses(block.words, [int(one) - block.start for one in at], block.stop - block.start)
+
+
+def misses(words: str, at: Sequence[int], nbytes: int) -> Iterator[Finding]:
+    """What it means that bytes beside an allocation have changed: `at` counts from its first byte."""
+    if at:
+        side = f"{-at[0]} bytes before" if at[0] < 0 else f"{at[0] - nbytes} bytes behind"
+        message = f"write {side} {words} that the callable allocates, {len(at)} bytes in all"
+        yield Finding("out-of-bounds", message, array=ITS_OWN, index=at[0], count=len(at))

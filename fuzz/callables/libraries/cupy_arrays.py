@@ -1,0 +1,78 @@
+"""CuPy: arrays over our memory; what CuPy allocates meanwhile has poison in it and around. Alone imports cupy."""
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import cupy
+import numpy as np
+
+from kfuzz.callables import card
+from kfuzz.callables.lending import BESIDE_BYTES, ReturnedArray
+from kfuzz.callables.memory import LentArray
+from kfuzz.devices import DTYPES, ClaimError, Element, Finding, UnsupportedError
+
+NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
+MOST_BYTES = 64 << 20
+
+
+class PoisonedMemory:
+    """What CuPy has allocated while a callable ran: its own temporaries, too."""
+
+    def __init__(self, word: int) -> None:
+        self.word = word
+        self.blocks: list[card.CardBlock] = []
+
+    def allocated(self, nbytes: int) -> Any:  # noqa: ANN401  a pointer of CuPy's
+        """Memory for CuPy."""
+        pool = cupy.get_default_memory_pool()
+        if not 0 < nbytes <= MOST_BYTES:
+            return pool.malloc(nbytes)
+        held = pool.malloc(card.room_of(nbytes))
+        self.blocks.append(card.poisoned(held.ptr, nbytes, self.word, f"an array of {nbytes} bytes", held))
+        return held + BESIDE_BYTES
+
+    def findings(self) -> Iterator[Finding]:
+        """What was written beside it."""
+        yield from card.overwritten(self.blocks, self.word)
+
+
+class CupyArrays:
+    """Arrays on the first card."""
+
+    def lend(self, memory: LentArray, element: Element) -> object:
+        """An array over the memory."""
+        if element == "bf16":
+            raise ClaimError("CuPy has no bf16; claim another element type")
+        return cupy.asarray(memory)
+
+    def answer(self, value: object) -> ReturnedArray | None:
+        """An array's elements, in the order of the current stream."""
+        if not isinstance(value, cupy.ndarray):
+            return None
+        held = np.ascontiguousarray(cupy.asnumpy(value)).reshape(value.shape)
+        element = NAMES.get(held.dtype, held.dtype.name)
+        return ReturnedArray(type(value).__name__, element, held, type(value) is cupy.ndarray, value.data.ptr)
+
+    @contextmanager
+    def watched(self, word: int) -> Iterator[PoisonedMemory]:
+        """Poison in all that is allocated."""
+        made = PoisonedMemory(word)
+        with cupy.cuda.using_allocator(made.allocated):
+            yield made
+
+    @contextmanager
+    def stream(self) -> Iterator[int]:
+        """A stream that waits for no other."""
+        made = cupy.cuda.Stream(non_blocking=True)
+        with made:
+            yield made.ptr
+
+
+@functools.cache
+def lender(is_card: bool) -> CupyArrays:
+    """CuPy, which has arrays on a card alone."""
+    if not is_card:
+        raise UnsupportedError("CuPy needs a GPU: --device gpu, on a machine that has one")
+    return CupyArrays()

@@ -1,0 +1,67 @@
+"""JAX: its arrays never change, so it is handed copies. The only file that imports jax."""
+
+import functools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kfuzz.callables.lending import ReturnedArray
+from kfuzz.callables.memory import LentArray
+from kfuzz.devices import DTYPES, Element, Finding, UnsupportedError
+
+
+class NoAllocations:
+    """What XLA allocates nobody else sees."""
+
+    def findings(self) -> Iterator[Finding]:
+        """Nothing."""
+        yield from ()
+
+
+class JaxArrays:
+    """Arrays in 64 bits where the claim says so."""
+
+    def __init__(self, platform: str) -> None:
+        jax.config.update("jax_platforms", platform)
+
+    def lend(self, memory: LentArray, element: Element) -> object:
+        """A copy."""
+        if element == "f64":
+            jax.config.update("jax_enable_x64", True)
+        held = memory.read()
+        return jnp.array(held.view(jnp.bfloat16) if element == "bf16" else held, copy=True)
+
+    def answer(self, value: object) -> ReturnedArray | None:
+        """An array's elements, once they are there."""
+        if not isinstance(value, jax.Array):
+            return None
+        array = np.array(value, copy=True, order="C")
+        names = {np.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
+        element = "bf16" if array.dtype == jnp.bfloat16 else names.get(array.dtype, array.dtype.name)
+        bits = array.view(DTYPES["bf16"]) if element == "bf16" else array
+        return ReturnedArray(type(value).__name__, element, bits, True, 0)
+
+    @contextmanager
+    def watched(self, word: int) -> Iterator[NoAllocations]:
+        """Nothing is poisoned."""
+        yield NoAllocations()
+
+    def stream(self) -> None:
+        """What it orders by streams nobody else sees."""
+
+
+@functools.cache
+def lender(is_card: bool) -> JaxArrays:
+    """JAX on the first card, or on the CPU."""
+    if is_card:
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # others want the card's memory, too
+    made = JaxArrays("cuda" if is_card else "cpu")
+    try:
+        jax.devices()
+    except RuntimeError as error:
+        raise UnsupportedError(f"this JAX has no GPU; --device cpu is there: {' '.join(str(error).split())}") from None
+    return made

@@ -1,0 +1,112 @@
+"""numpy: arrays over our memory; np.empty and np.empty_like give poison while a callable runs."""
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ParamSpec
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.callables.lending import Allocated, ReturnedArray, block_of, overwritten
+from kfuzz.callables.memory import LentArray
+from kfuzz.devices import DTYPES, ClaimError, Element, Finding
+
+NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
+Args = ParamSpec("Args")
+MOST_BYTES = 64 << 20
+
+
+class Poisoned:
+    """What np.empty has given while a callable ran."""
+
+    def __init__(self, word: int) -> None:
+        self.word = word
+        self.blocks: list[Allocated] = []
+
+    def findings(self) -> Iterator[Finding]:
+        """What was written beside it."""
+        yield from overwritten(self.blocks, self.word)
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: str) -> NDArray[Any] | None:
+        """An array full of poison; None for what cannot be: objects, and what is very large."""
+        nbytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+        if dtype.hasobject or not 0 < nbytes <= MOST_BYTES:
+            return None
+        block = block_of(nbytes, self.word, f"an array of shape {list(shape)}")
+        self.blocks.append(block)
+        return block.body.view(dtype).reshape(shape, order="F" if order == "F" else "C")
+
+
+class NumpyArrays:
+    """numpy's own arrays. There is no bfloat16 among them; ml_dtypes has one."""
+
+    def __init__(self) -> None:
+        self._active: Poisoned | None = None
+        # Before a callable's file can import them by name.
+        for name in ("empty", "empty_like"):
+            setattr(np, name, self._instead_of(getattr(np, name)))
+
+    def lend(self, memory: LentArray, element: Element) -> object:
+        """The memory itself."""
+        assert memory.host is not None
+        return memory.host.view(bfloat16()) if element == "bf16" else memory.host
+
+    def answer(self, value: object) -> ReturnedArray | None:
+        """An array's elements; a number of numpy's is an array of one."""
+        if not isinstance(value, np.ndarray | np.generic):
+            return None
+        array = np.asarray(value)
+        name = NAMES.get(array.dtype) or {"bfloat16": "bf16"}.get(array.dtype.name, array.dtype.name)
+        address = array.ctypes.data if isinstance(value, np.ndarray) else 0
+        held = np.array(array, copy=True, order="C")
+        bits = held.view(np.uint16) if name == "bf16" else held
+        is_exact = type(value) is np.ndarray or isinstance(value, np.generic)
+        return ReturnedArray(type(value).__name__, name, bits, is_exact, address)
+
+    @contextmanager
+    def watched(self, word: int) -> Iterator[Poisoned]:
+        """Poison in what np.empty gives."""
+        self._active = made = Poisoned(word)
+        try:
+            yield made
+        finally:
+            self._active = None
+
+    def stream(self) -> None:
+        """numpy has none."""
+
+    def _instead_of(self, real: Callable[Args, NDArray[Any]]) -> Callable[Args, NDArray[Any]]:
+        """The same function, whose arrays are full of poison while a callable is watched."""
+
+        @functools.wraps(real)
+        def poisoned(*args: Args.args, **kwargs: Args.kwargs) -> NDArray[Any]:
+            return self._instead(real(*args, **kwargs))
+
+        return poisoned
+
+    def _instead(self, real: NDArray[Any]) -> NDArray[Any]:
+        if self._active is None or type(real) is not np.ndarray:
+            return real
+        order = "F" if real.flags.f_contiguous and not real.flags.c_contiguous else "C"
+        if not (real.flags.c_contiguous or real.flags.f_contiguous):
+            return real
+        made = self._active.array(real.shape, real.dtype, order)
+        return real if made is None else made
+
+
+def bfloat16() -> np.dtype[Any]:
+    """The type of ml_dtypes."""
+    try:
+        import ml_dtypes  # noqa: PLC0415  wanted by few, and not installed for all
+    except ModuleNotFoundError:
+        raise ClaimError("numpy has no bf16: pip install ml_dtypes, or claim another element type") from None
+    found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return found
+
+
+@functools.cache
+def lender(is_card: bool) -> NumpyArrays:
+    """numpy, whose arrays lie in the host's memory."""
+    assert not is_card
+    return NumpyArrays()

@@ -1,0 +1,151 @@
+"""PyTorch, on a CPU or a card: tensors over our memory; what a callable allocates through the dispatcher is poison.
+
+ATen's own allocations, those within an operation, are not seen. The only file that imports torch.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from kfuzz.callables import card
+from kfuzz.callables.lending import BESIDE_BYTES, Allocated, Allocations, ReturnedArray, block_of, overwritten
+from kfuzz.callables.memory import LentArray
+from kfuzz.devices import DTYPES, Element, Finding, UnsupportedError
+
+TYPES: dict[Element, torch.dtype] = {
+    "f32": torch.float32,
+    "f64": torch.float64,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "i32": torch.int32,
+    "i64": torch.int64,
+    "u32": torch.int32,
+}
+NAMES = {dtype: name for name, dtype in TYPES.items() if name != "u32"}
+ATEN = torch.ops.aten
+EMPTY = frozenset(
+    (
+        ATEN.empty.memory_format,
+        ATEN.empty_strided.default,
+        ATEN.empty_like.default,
+        ATEN.new_empty.default,
+        ATEN.new_empty_strided.default,
+    )
+)
+MOST_BYTES = 64 << 20
+
+
+class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
+    """What torch.empty and its kin have given while a callable ran: memory of ours, full of poison."""
+
+    def __init__(self, word: int) -> None:
+        super().__init__()
+        self.word = word
+        self.in_host: list[Allocated] = []
+        self.on_card: list[card.CardBlock] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        """Run an operation; of one that gives memory without content, give ours."""
+        out = func(*args, **(kwargs or {}))
+        if func not in EMPTY or out.device.type not in ("cpu", "cuda") or out.layout != torch.strided:
+            return out
+        nbytes = out.untyped_storage().nbytes()
+        if not 0 < nbytes <= MOST_BYTES or out.dtype not in NAMES:
+            return out
+        words = f"a tensor of shape {list(out.shape)}"
+        whole = self._card_memory(nbytes, words) if out.device.type == "cuda" else self._host_memory(nbytes, words)
+        return torch.as_strided(whole.view(out.dtype), out.shape, out.stride())
+
+    def _host_memory(self, nbytes: int, words: str) -> Any:  # noqa: ANN401  a tensor of bytes
+        self.in_host.append(block_of(nbytes, self.word, words))
+        return torch.from_numpy(self.in_host[-1].body)
+
+    def _card_memory(self, nbytes: int, words: str) -> Any:  # noqa: ANN401  a tensor of bytes
+        held = torch.empty(card.room_of(nbytes), dtype=torch.uint8, device="cuda")
+        self.on_card.append(card.poisoned(held.data_ptr(), nbytes, self.word, words, held))
+        return held[BESIDE_BYTES : BESIDE_BYTES + nbytes]
+
+    def findings(self) -> Iterator[Finding]:
+        """What was written beside it."""
+        yield from overwritten(self.in_host, self.word)
+        yield from card.overwritten(self.on_card, self.word)
+
+
+class TorchTensors:
+    """Tensors, on the CPU or the first card."""
+
+    def __init__(self, device: str, watch: Callable[[int], AbstractContextManager[Allocations]]) -> None:
+        self._device, self._watch = device, watch
+        torch.set_num_threads(1)  # as many processes are at work as there are processors
+
+    def lend(self, memory: LentArray, element: Element) -> object:
+        """A tensor over the memory."""
+        if isinstance(memory, card.CardView):
+            tensor = torch.as_tensor(Signed(memory), device="cuda")
+        else:
+            signed = {"bf16": np.int16, "u32": np.int32}.get(element)
+            assert memory.host is not None
+            tensor = torch.from_numpy(memory.host.view(signed) if signed else memory.host)
+        return tensor.view(TYPES[element])
+
+    def answer(self, value: object) -> ReturnedArray | None:
+        """A tensor's elements, wherever it lies."""
+        if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
+            return None
+        element = NAMES.get(value.dtype, str(value.dtype).removeprefix("torch."))
+        element = element if value.device.type == self._device else f"{element} on {value.device}"
+        plain = value.detach().to("cpu", copy=True).contiguous()
+        bits = plain.view(torch.int16) if plain.dtype == torch.bfloat16 else plain
+        held = bits.numpy().view(DTYPES["bf16"]) if element == "bf16" else bits.numpy()
+        is_exact = type(value) in (torch.Tensor, torch.nn.Parameter)
+        return ReturnedArray(type(value).__name__, element, held, is_exact, value.data_ptr())
+
+    def watched(self, word: int) -> AbstractContextManager[Allocations]:
+        """Poison in what is allocated."""
+        return self._watch(word)
+
+    def stream(self) -> AbstractContextManager[int] | None:
+        """A stream that waits for no other."""
+        return in_stream() if self._device == "cuda" else None
+
+
+@contextmanager
+def poisoned(word: int) -> Iterator[PoisonedTensors]:
+    """Poison in what torch.empty gives."""
+    with PoisonedTensors(word) as made:
+        yield made
+
+
+class Signed:
+    """An array on the card as torch reads it: it has no unsigned integers but bytes."""
+
+    def __init__(self, memory: card.CardView) -> None:
+        said = memory.__cuda_array_interface__
+        self.__cuda_array_interface__ = {**said, "typestr": str(said["typestr"]).replace("u", "i")}
+
+
+@contextmanager
+def in_stream() -> Iterator[int]:
+    """A stream of its own as the current one."""
+    made = torch.cuda.Stream()
+    with torch.cuda.stream(made):
+        yield made.cuda_stream
+
+
+@functools.cache
+def lender(is_card: bool) -> TorchTensors:
+    """Tensors on the first card, or on the CPU."""
+    if is_card:
+        check_card()
+    return TorchTensors("cuda" if is_card else "cpu", poisoned)
+
+
+def check_card() -> None:
+    """UnsupportedError where torch cannot use a card."""
+    if not torch.cuda.is_available():
+        raise UnsupportedError(f"torch {torch.__version__} sees no GPU; --device cpu is there")

@@ -1,0 +1,176 @@
+"""PyTorch extensions under PyTorch itself, on its GPU: built by torch.utils.cpp_extension, called with its own tensors.
+
+A second opinion beside the shim: what a function answers, with torch's own allocator and dispatcher below it. No access
+is looked at, and nothing lies between guards. Lives in a worker process alone.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.utils import cpp_extension
+
+from kfuzz.devices import DTYPES, Buffer, Call, DeviceError, Finding, Job, Outcome, Probe, Run, UnsupportedError, cache
+from kfuzz.devices.kinds import Kind
+
+TYPES = {
+    "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32,
+    "i64": torch.int64,
+}  # fmt: skip
+NULL = re.compile(r"(?:c10|at|std)::nullopt|torch::nullopt|\{\}")
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+FAULTS: dict[str, Kind] = {"illegal memory access": "illegal-address", "misaligned address": "misaligned"}
+"""The runtime's words for what a kernel did to its context; anything else that ends one is a trap."""
+CONTEXT_IS_LOST = re.compile(r"CUDA error: (?!invalid (?:configuration )?argument|out of memory)")
+
+
+class TorchExtensions:
+    """The extensions that this process has built and loaded."""
+
+    def __init__(self) -> None:
+        self.is_spent = False
+        if not torch.cuda.is_available():
+            raise DeviceError("--torch: the torch that is installed sees no GPU: leave --torch out")
+        self._modules: dict[tuple[str, tuple[str, ...]], Any] = {}
+
+    def close(self) -> None:
+        """Nothing outlives the process."""
+
+    def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        """Call the function twice, the second time behind its earlier calls; what it answers is judged elsewhere."""
+        function = self._function(job)
+        begin("running")
+        runs, findings = list[Run](), list[Finding]()
+        try:
+            for label, earlier in (("torch", ()), ("torch, after other calls", job.earlier)):
+                for one in earlier:
+                    called(function, one)
+                outputs = called(function, job)
+                findings += misfits(job, outputs)
+                if findings:
+                    return Outcome((), tuple(findings))
+                runs.append(
+                    Run(label, {one.name: held(outputs[one.name], one) for one in job.buffers if one.is_output})
+                )
+        except RuntimeError as error:
+            words = str(error).splitlines()[0]
+            if not CONTEXT_IS_LOST.search(words):
+                return Outcome(refusal=f"by torch: {words}")
+            self.is_spent = True
+            kind: Kind = next((kind for said, kind in FAULTS.items() if said in words), "trap")
+            return Outcome(findings=(Finding(kind, f"under torch: {words}"),), ended=True)
+        return Outcome(tuple(runs))
+
+    def _function(self, job: Job) -> Callable[..., object]:
+        call = job.steps[0].entry
+        if not (isinstance(call, Call) and call.tensors):
+            raise UnsupportedError(f"{job.path}: it is no function of tensors, which is all that torch itself calls")
+        key = (job.source, job.flags)
+        if key not in self._modules:
+            self._modules[key] = built(job)
+        function: Callable[..., object] | None = getattr(self._modules[key], call.function, None)
+        if function is None:
+            raise UnsupportedError(f"{job.path}: its module offers torch no {call.function}")
+        return function
+
+
+def built(job: Job) -> Any:  # noqa: ANN401  an extension module
+    """The extension, built as its users build it; kept from one process to the next."""
+    name = f"kfuzz_{cache.key(job.source, *job.flags, torch.__version__)[:24]}"
+    folder = cache.folder() / "torch" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / "extension.cu"
+    if not source.exists() or source.read_text(encoding="utf-8") != job.source:
+        source.write_text(job.source, encoding="utf-8")
+    try:
+        return cpp_extension.load(
+            name=name,
+            sources=[str(source)],
+            extra_cuda_cflags=list(job.flags),
+            extra_include_paths=[str(job.path.parent.resolve())],
+            build_directory=str(folder),
+        )
+    except (RuntimeError, OSError, ImportError) as error:
+        lines = [line for line in str(error).splitlines() if "error" in line] or str(error).splitlines()
+        raise UnsupportedError(f"{job.path}: torch {torch.__version__} does not build it: {lines[0][:300]}") from None
+
+
+def called(function: Callable[..., object], job: Job) -> dict[str, torch.Tensor]:
+    """What a call leaves in the outputs that it is handed, and returns in the others."""
+    call, step = job.steps[0].entry, job.steps[0]
+    assert isinstance(call, Call)
+    tensors = {one.name: tensor_of(one) for one in job.buffers if not one.is_returned}
+    values = {re.split(r"[\s*&]", one)[-1]: value for one, value in zip(call.declared, step.args, strict=True)}
+    handed = {name: tensors[str(values[f"{name}_data"])] for name, _ in call.tensors}
+    sizes = {name: value for name, value in values.items() if isinstance(value, int)}
+    given = [handed[text] if text in handed else value_of(text, sizes) for text in call.arguments]
+    answer = function(*given)
+    torch.cuda.synchronize()
+    wanted = [one.name for one in job.buffers if one.is_returned]
+    every = list(answer) if isinstance(answer, list | tuple) else [answer]
+    outputs = {one.name: tensors[one.name] for one in job.buffers if one.is_output and not one.is_returned}
+    return outputs | {name: one for name, one in zip(wanted, every, strict=False) if isinstance(one, torch.Tensor)}
+
+
+def value_of(text: str, sizes: Mapping[str, int]) -> float | bool | None:
+    """An argument as Python has it: what C++ makes of other words nobody knows here."""
+    plain = text.strip()
+    if plain in sizes:
+        return sizes[plain]
+    if NULL.fullmatch(plain):
+        return None
+    if plain in ("true", "false"):
+        return plain == "true"
+    number = plain.rstrip("fFlL")
+    if NUMBER.fullmatch(number):
+        return int(number) if re.fullmatch(r"[-+]?\d+", number) else float(number)
+    raise UnsupportedError(f"torch cannot be handed `{plain}`")
+
+
+def tensor_of(buffer: Buffer) -> torch.Tensor:
+    """An array on the GPU, with its content, or full of its fill; what nobody fills is as torch.empty gives it."""
+    if buffer.element not in TYPES:
+        raise UnsupportedError(f"torch has no {buffer.element}")
+    if buffer.content is not None:
+        bits = np.array(buffer.content, order="C").reshape(buffer.shape)
+        return as_type(torch.from_numpy(bits.view(np.int16) if buffer.element == "bf16" else bits), buffer).cuda()
+    if buffer.fill is not None:
+        bits = np.full(buffer.shape, buffer.fill, f"<u{DTYPES[buffer.element].itemsize}")
+        return as_type(torch.from_numpy(bits.view(f"<i{bits.itemsize}")), buffer).cuda()
+    return torch.empty(buffer.shape, dtype=TYPES[buffer.element], device="cuda")
+
+
+def as_type(bits: torch.Tensor, buffer: Buffer) -> torch.Tensor:
+    """The same bits as what the array holds."""
+    return bits.view(TYPES[buffer.element])
+
+
+def misfits(job: Job, outputs: Mapping[str, torch.Tensor]) -> list[Finding]:
+    """The first output that is not there, or of another size or type than the claim's."""
+    for buffer in job.buffers:
+        if not buffer.is_output:
+            continue
+        made = outputs.get(buffer.name)
+        wanted = f"{buffer.element}[{', '.join(map(str, buffer.answer))}]"
+        if made is None:
+            return [Finding("wrong-shape", f"{buffer.name} is not returned; wanted is {wanted}", array=buffer.name)]
+        if made.dtype != TYPES[buffer.element] or made.numel() != prod(buffer.answer):
+            message = f"{buffer.name} is returned as {made.dtype}{list(made.shape)}, not {wanted}"
+            return [Finding("wrong-shape", message, array=buffer.name)]
+    return []
+
+
+def held(made: torch.Tensor, buffer: Buffer) -> NDArray[np.generic]:
+    """A tensor as numpy has it; bfloat16 as its bits."""
+    flat = made.detach().contiguous().cpu().reshape(-1)[: prod(buffer.answer)].reshape(buffer.answer)
+    whole: NDArray[np.generic] = flat.view(torch.int16).numpy() if flat.dtype == torch.bfloat16 else flat.numpy()
+    return whole.view(DTYPES[buffer.element])
+
+
+def backend() -> TorchExtensions:
+    """What `python -m kfuzz.devices.worker kfuzz.callables.libraries.torch_extensions` serves."""
+    return TorchExtensions()

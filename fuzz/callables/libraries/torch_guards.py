@@ -1,0 +1,35 @@
+"""torch on a card under --guard-all: all that torch allocates lies in poison, what its operations ask for, too.
+
+Our allocator takes the place of torch's own before the first tensor. Alone knows of both.
+"""
+
+import ctypes
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from kfuzz.callables import guards
+from kfuzz.callables.libraries import torch_arrays
+
+
+@functools.cache
+def lender(is_card: bool) -> torch_arrays.TorchTensors:
+    """Tensors on the first card; torch has asked it for no memory yet."""
+    assert is_card, "on a CPU torch's allocator stays its own"
+    torch_arrays.check_card()
+    path = guards.library()
+    made = torch.cuda.memory.CUDAPluggableAllocator(str(path), "kfuzz_allocate", "kfuzz_free")
+    lends = getattr(made.allocator(), "set_record_stream_fn", None)
+    ours = guards.Guards(path, hears_of_lending=lends is not None)
+    if lends is not None:
+        lends(ctypes.cast(ours.library.kfuzz_lend, ctypes.c_void_p).value)
+    torch.cuda.memory.change_current_allocator(made)
+
+    @contextmanager
+    def watched(word: int) -> Iterator[guards.Guards]:
+        ours.begin(word)
+        yield ours
+
+    return torch_arrays.TorchTensors("cuda", watched)

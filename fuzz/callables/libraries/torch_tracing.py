@@ -1,0 +1,468 @@
+"""Traces a torch reference, and writes what it does as a formula over a number system; a process of its own.
+
+    python -m kfuzz.callables.libraries.torch_tracing FOLDER
+
+FOLDER holds question.json; formula.py, answer.json and arrays.npz are left there. The file of the reference is run
+here, and nowhere where an answer is judged. Sizes stay symbols, so that one trace is of all of them.
+Long, since of what reads references nothing else imports torch.
+"""
+
+import ast
+import copy
+import inspect
+import json
+import operator
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils import cpp_extension
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from kfuzz.callables.aten.elementwise import POWERS
+from kfuzz.callables.aten.table import written
+from kfuzz.callables.aten.term import Arg, Term, Writer
+from kfuzz.callables.libraries.torch_without_card import on_a_card
+from kfuzz.callables.loading import SEED, executed, words_of
+from kfuzz.sources.cuda_in_python import builds_cuda
+
+FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
+ARITHMETIC = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.floordiv: "//"}
+PRIMES = [n for n in range(5, 2000) if all(n % by for by in range(2, n))]
+Dims = dict[str, list[str]]
+Steps = Mapping[str, tuple[int, int]]
+"""Of each dimension the least size, and what all are multiples of."""
+
+
+class CannotError(Exception):
+    """The reference is none that a formula can be written of."""
+
+
+def main(folder: Path) -> int:
+    """Answer the question that lies in a folder."""
+    asked = json.loads((folder / "question.json").read_text(encoding="utf-8"))
+    try:
+        answer, arrays = answered(asked)
+    except CannotError as error:
+        answer, arrays = {"error": str(error)}, {}
+    except Exception as error:  # whatever a stranger's file, or torch's tracer on it, may raise: it is told as it is
+        answer, arrays = {"error": f"the reference cannot be traced: {words_of(error)}"}, {}
+    np.savez(folder / "arrays.npz", **arrays)
+    (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
+    return 0
+
+
+def answered(asked: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The formula's text with what it names, and what the reference itself says of some inputs."""
+    for build in ("load", "load_inline"):  # a reference needs no extension, and a submission's takes a minute to build
+        setattr(cpp_extension, build, lambda *_, **__: None)
+    path, source = Path(asked["path"]), asked["source"]
+    with on_a_card(path) if builds_cuda(source) else nullcontext():  # it may have its inputs there
+        module = executed(path, source, 0)
+    reference, is_module = reference_of(module, asked["reference"])
+    if asked["inputs"]:
+        return traced(reference, is_module, asked, asked["inputs"], {})
+    with on_a_card(path) if builds_cuda(source) else nullcontext():
+        inputs, fixed = inputs_of(module, reference, source)
+    try:
+        return traced(reference, is_module, asked, inputs, fixed)
+    except Exception:  # a weight may have a size that is not said to be one of the inputs'
+        every = {name for dims in inputs.values() for name in dims[1:] if not name.isdigit()}
+        if every <= set(fixed):
+            raise
+        return traced(reference, is_module, asked, inputs, fixed | {name: int(getattr(module, name)) for name in every})
+
+
+def traced(
+    reference: Callable[..., Any], is_module: bool, asked: Mapping[str, Any], inputs: Dims, fixed: dict[str, int]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same with inputs of these dimensions, of which some have one size alone."""
+    fixed = fixed | {name: least for name, (least, most, _) in asked["axes"].items() if least == most}
+    steps = {name: asked["axes"].get(name, (1, 0, 1)) for dims in inputs.values() for name in dims}
+    steps = {name: (least, multiple) for name, (least, _, multiple) in steps.items() if not name.isdigit()}
+    fixed = {name: size for name, size in fixed.items() if name in steps}
+    sizes = with_primes(steps, fixed, {int(name) for dims in inputs.values() for name in dims if name.isdigit()})
+    given = tensors_of(inputs, sizes)
+    write = partial(formula_of, inputs=inputs, sizes=sizes, fixed=set(fixed), title=asked["title"])
+    text, outputs, constants, unknown, is_single = write(reference, given)
+    wide = None if is_single else in_double(reference, given, text, write)
+    arrays = {f"constant {name}": value for name, value in constants.items()}
+    for number, some in enumerate(others(sizes, steps, fixed)):
+        given = tensors_of(inputs, some)
+        arrays |= {f"input {number} {name}": one.numpy() for name, one in given.items()}
+        arrays |= answers_of(f"single {number}", outputs, reference, given, some)
+        if wide is not None:
+            with Narrowings() as narrowings:
+                found = answers_of(f"double {number}", outputs, wide, doubled(given), some)
+            arrays |= found if not narrowings.seen else {}
+    names = {name: [size if size not in fixed else str(fixed[size]) for size in dims] for name, dims in inputs.items()}
+    return {"formula": text, "inputs": names, "unknown": unknown, "is_module": is_module}, arrays
+
+
+def reference_of(module: ModuleType, name: str) -> tuple[Callable[..., Any], bool]:
+    """What is called: the function, or `forward` of one object, which is made as KernelBench makes it."""
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise CannotError(f"{name} is no function once the file is imported")
+    if not isinstance(found, type):
+        return found, False
+    torch.manual_seed(SEED)
+    made = found(*getattr(module, "get_init_inputs", list)())
+    made = made.eval() if isinstance(made, torch.nn.Module) else made
+    for parameter in made.parameters() if isinstance(made, torch.nn.Module) else ():
+        parameter.requires_grad_(False)
+    return (made if callable(made) else made.forward), True
+
+
+def inputs_of(module: ModuleType, reference: Callable[..., Any], source: str) -> tuple[Dims, dict[str, int]]:
+    """The dimensions of each input, by the names that get_inputs makes them of; what else a module uses is fixed."""
+    tree = ast.parse(source)
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if "get_inputs" not in functions:
+        raise CannotError('arrays are missing: write { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }')
+    made = [one for one in module.get_inputs() if isinstance(one, torch.Tensor)]
+    called = getattr(reference, "forward", reference)
+    names = [name for name in inspect.signature(called).parameters if name != "self"]
+    calls = [
+        node
+        for node in ast.walk(functions["get_inputs"])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FACTORIES
+    ]
+    calls.sort(key=lambda node: (node.lineno, node.col_offset))
+    if len(calls) != len(made) or len(made) > len(names):
+        raise CannotError("get_inputs does not make each input by a call of torch.rand or its kin; write arrays")
+    found, inside = Dims(), {node.id for node in ast.walk(functions["get_inputs"]) if isinstance(node, ast.Name)}
+    for name, call, one in zip(names, calls, made, strict=False):
+        if not one.is_floating_point():
+            raise CannotError(f"{name} is a tensor of {one.dtype}; a reference of floats is wanted")
+        said = [getattr(arg, "elts", [arg]) for arg in call.args]
+        flat = [arg for args in said for arg in args]
+        texts = [arg.id if isinstance(arg, ast.Name) else "" for arg in flat][: one.ndim]
+        texts += [""] * (one.ndim - len(texts))
+        found[name] = [
+            text if getattr(module, text, None) == size else str(size)
+            for text, size in zip(texts, one.shape, strict=True)
+        ]
+    elsewhere = {
+        node.id
+        for top in tree.body
+        if top is not functions["get_inputs"] and not isinstance(top, ast.Assign | ast.AnnAssign)
+        for node in ast.walk(top)
+        if isinstance(node, ast.Name)
+    }
+    used = {name for dims in found.values() for name in dims}
+    return found, {name: int(getattr(module, name)) for name in inside & elsewhere & used}
+
+
+def with_primes(steps: Steps, fixed: Mapping[str, int], numbers: set[int]) -> dict[str, int]:
+    """A size for each dimension, unlike all others: one symbol is made for each size that there is."""
+    found, taken = dict(fixed), numbers | set(fixed.values())
+    for name, (least, multiple) in steps.items():
+        sizes = (prime * multiple for prime in PRIMES if prime * multiple >= least)
+        found.setdefault(name, next((size for size in sizes if size not in taken), least))
+        taken.add(found[name])
+    return {name: found[name] for name in steps}
+
+
+def others(sizes: Mapping[str, int], steps: Steps, fixed: Mapping[str, int]) -> list[dict[str, int]]:
+    """Sizes at which the formula is held against the reference: those of the trace, larger ones, and the least."""
+    larger = {name: size + 6 * steps[name][1] for name, size in sizes.items()}
+    least = {name: max(least, multiple) for name, (least, multiple) in steps.items()}
+    return [dict(sizes), {**larger, **fixed}, {**least, **fixed}]
+
+
+def tensors_of(inputs: Dims, sizes: Mapping[str, int]) -> dict[str, torch.Tensor]:
+    """Normal numbers of these shapes."""
+    torch.manual_seed(1)
+    shapes = {name: [int(d) if d.isdigit() else sizes[d] for d in dims] for name, dims in inputs.items()}
+    return {name: torch.randn(shape) for name, shape in shapes.items()}
+
+
+def listed(results: object) -> list[torch.Tensor]:
+    """The tensors that are returned."""
+    every = list(results) if isinstance(results, tuple | list) else [results]
+    if not every or not all(isinstance(one, torch.Tensor) for one in every):
+        raise CannotError("it returns no tensor")
+    return every
+
+
+def answers_of(
+    prefix: str,
+    outputs: Sequence[str],
+    reference: Callable[..., Any],
+    given: Mapping[str, torch.Tensor],
+    sizes: Mapping[str, int],
+) -> dict[str, Any]:
+    """What the reference gives, by name."""
+    try:
+        with torch.no_grad():
+            results = listed(reference(*given.values()))
+    except Exception as error:  # whatever torch may say of such shapes
+        at = " ".join(f"{name}={size}" for name, size in sizes.items())
+        raise CannotError(
+            f"at {at} the reference itself ends with {words_of(error)}; write axes without that"
+        ) from None
+    return {f"{prefix} {name}": held(one.detach()) for name, one in zip(outputs, results, strict=True)}
+
+
+def held(tensor: torch.Tensor) -> NDArray[Any]:
+    """A tensor's elements; those of bfloat16 as bits."""
+    return np.asarray(tensor.view(torch.uint16) if tensor.dtype == torch.bfloat16 else tensor)
+
+
+def is_stored(node: torch.fx.Node, op: str) -> bool:
+    """Whether a tensor is made narrow only to be returned: then a kernel's own array says so, too."""
+    return op == "_to_copy" and all(user.op == "output" for user in node.users)
+
+
+class Narrowings(TorchDispatchMode):  # type: ignore[misc]  # torch is not there where types are checked
+    """Whether anything was worked out in a type narrower than double."""
+
+    seen = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        """Run an operation, and look at what it gives."""
+        out = func(*args, **(kwargs or {}))
+        for one in out if isinstance(out, tuple | list) else [out]:
+            if isinstance(one, torch.Tensor) and one.is_floating_point() and one.dtype != torch.float64:
+                self.seen = True
+        return out
+
+
+def doubled(given: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The same numbers in double."""
+    return {name: one.double() for name, one in given.items()}
+
+
+def in_double(
+    reference: Callable[..., Any], given: Mapping[str, torch.Tensor], text: str, write: Callable[..., Any]
+) -> Callable[..., Any] | None:
+    """The reference with its own numbers in double; None where it is another function there.
+
+    F.rms_norm's eps goes by the type. What holds numbers of its own in single may not run at all.
+    """
+    wide = copy.deepcopy(reference).double() if isinstance(reference, torch.nn.Module) else reference
+    try:
+        return wide if write(wide, doubled(given))[0] == text else None
+    except Exception:  # whatever torch says of two types that do not go together
+        return None
+
+
+def formula_of(
+    reference: Callable[..., Any],
+    given: Mapping[str, torch.Tensor],
+    *,
+    inputs: Dims,
+    sizes: Mapping[str, int],
+    fixed: set[str],
+    title: str,
+) -> tuple[str, list[str], dict[str, Any], list[str], bool]:
+    """A formula's text, its outputs, its tensors, the operations that nobody knows, and if it is of float32 alone."""
+    # Weights of its own are no inputs: they are taken as they are.
+    graph = make_fx(reference, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given.values())
+    read = Traced(graph, inputs, sizes, fixed)
+    for node in graph.graph.nodes:
+        read.node(node)
+    return read.text(title), read.outputs, read.constants, list(dict.fromkeys(read.unknown)), read.to.is_single
+
+
+class Traced:
+    """Goes through a trace, node by node."""
+
+    def __init__(self, graph: torch.fx.GraphModule, inputs: Dims, sizes: Mapping[str, int], fixed: set[str]) -> None:
+        self.graph, self.inputs = graph, inputs
+        self.fixed = {name: sizes[name] for name in fixed}
+        every = {name for dims in inputs.values() for name in dims if not name.isdigit()}
+        self.to = Writer({f"n_{name}": self.told(name) for name in sorted(every)})
+        self.values: dict[Any, Any] = {}
+        self.numbers: dict[Any, str] = {}
+        self.symbols: dict[str, str] = {}
+        self.constants: dict[str, Any] = {}
+        self.unknown: list[str] = []
+        self.results: list[Term] = []
+        self.waiting = list(inputs)
+
+    @property
+    def outputs(self) -> list[str]:
+        """What the outputs are called."""
+        names = ["y"] if len(self.results) == 1 else [f"y{number}" for number in range(len(self.results))]
+        return [name if name not in self.inputs else f"{name}_out" for name in names]
+
+    def node(self, node: torch.fx.Node) -> None:
+        """One step of the trace."""
+        if node.op == "placeholder":
+            self.placeholder(node)
+        elif node.op == "get_attr":
+            self.constant(node)
+        elif node.op == "output":
+            every = node.args[0] if isinstance(node.args[0], tuple | list) else [node.args[0]]
+            self.results = [self.values[one] for one in every]
+        elif isinstance(node.meta.get("val"), torch.SymInt | torch.SymFloat):
+            self.size(node)
+        else:
+            self.operation(node)
+
+    def placeholder(self, node: torch.fx.Node) -> None:
+        name = self.waiting.pop(0)
+        for claimed, size in zip(self.inputs[name], node.meta["val"].shape, strict=True):
+            if isinstance(size, torch.SymInt):
+                text = claimed if claimed.isdigit() else f"n_{claimed}"
+                self.symbols[str(size.node.expr)] = text
+            elif not claimed.isdigit() and claimed not in self.fixed and int(size) != 1:
+                raise CannotError(f"the reference is for {claimed} = {int(size)} alone; write that into axes")
+        self.values[node] = Term(name, self.shape(node.meta["val"].shape))
+
+    def shape(self, sizes: Sequence[Any]) -> tuple[str, ...]:
+        """Sizes over those of the inputs, as text."""
+        return tuple(self.expression(size) for size in sizes)
+
+    def expression(self, size: int | torch.SymInt) -> str:
+        if not isinstance(size, torch.SymInt):
+            return str(int(size))
+        expr = size.node.expr.expand()
+        text = str(expr)
+        for symbol in sorted((str(one) for one in expr.free_symbols), key=len, reverse=True):
+            text = text.replace(symbol, self.symbols.get(symbol, symbol))
+        if not all(letter.isalnum() or letter in "_+-*/() " for letter in text):
+            raise CannotError(f"a size of {text} cannot be written down")
+        return text
+
+    def constant(self, node: torch.fx.Node) -> None:
+        held = self.graph
+        for name in str(node.target).split("."):
+            held = getattr(held, name)
+        self.hold(node, held)
+
+    def hold(self, node: torch.fx.Node, held: torch.Tensor) -> None:
+        """A tensor that the reference has of its own: its numbers go with the formula."""
+        shape = tuple(str(int(size)) for size in held.shape)
+        self.constants[node.name] = held.detach().float().cpu().numpy()
+        text = f'N.input(CONSTANTS["{node.name}"].astype("f8"))'
+        self.values[node] = Term(self.to.set(node.name, text), shape)
+
+    def size(self, node: torch.fx.Node) -> None:
+        """A number that follows from sizes: as an integer for shapes, as a value of the system where it is computed."""
+        value = node.meta["val"]
+        if isinstance(value, torch.SymInt):
+            text = self.expression(value)
+            self.values[node] = text
+            self.numbers[node] = f'N.number(N.size("{self.to.dims[text]}"))' if text in self.to.dims else ""
+            return
+        args = [self.numbers.get(one, repr(one) if isinstance(one, int | float) else "") for one in node.args]
+        sign = ARITHMETIC.get(node.target)
+        if not all(args):
+            made = ""
+        elif sign in ("+", "-", "*", "/"):
+            made = f"({args[0]} {sign} {args[1]})"
+        elif node.target is operator.pow and node.args[1] in POWERS:
+            made = f"({POWERS[node.args[1]].format(args[0])})"
+        else:
+            made = args[0] if getattr(node.target, "__name__", "") == "sym_float" else ""
+        self.numbers[node] = self.values[node] = made
+
+    def operation(self, node: torch.fx.Node) -> None:
+        """One operation of torch; what follows from an unknown one by its place in a tuple is unknown, too."""
+        value = node.meta.get("val")
+        if node.target is operator.getitem:
+            self.values[node] = self.values[node.args[0]] if node.args[1] == 0 else self.anything(node, value)
+            return
+        first = value[0] if isinstance(value, tuple | list) else value
+        if not isinstance(first, torch.Tensor):
+            return  # an assertion about sizes
+        op = str(node.target).removeprefix("aten.").partition(".")[0]
+        options = {key: self.option(one) for key, one in node.kwargs.items()}
+        if first.dtype == torch.bool:
+            options["dtype"] = "bool"
+        is_narrow = first.dtype in (torch.float16, torch.bfloat16) and not is_stored(node, op)
+        args = [self.operand(one, op) for one in node.args]
+        made = None if is_narrow else written(self.to, op, node.name, args, options, self.shape(first.shape))
+        self.values[node] = made or self.anything(node, first, op)
+
+    def anything(self, node: torch.fx.Node, value: torch.Tensor, op: str = "") -> Term:
+        """What nobody knows."""
+        op = op or str(node.args[0].target).removeprefix("aten.").partition(".")[0]
+        if node.users:
+            self.unknown.append(op)
+        sizes = "".join(f", {size}" for size in self.shape(value.shape))
+        text = f'N.unknown("of torch\'s {op}, which kfuzz has no rule for"{sizes})'
+        return Term(self.to.set(node.name, text), self.shape(value.shape))
+
+    def operand(self, one: object, op: str) -> Any:  # noqa: ANN401  an Arg, or a list of them: what a rule takes
+        """An operand as a rule takes it: sizes as text, numbers that follow from sizes as values of the system."""
+        if isinstance(one, list | tuple):
+            return [self.operand(each, op) for each in one]
+        if isinstance(one, torch.fx.Node):
+            if one in self.numbers:
+                is_place = op in ("slice", "select", "narrow", "view", "expand", "reshape", "arange", "full")
+                return self.values[one] if is_place else self.numbers[one] or None
+            return self.values[one]
+        return one
+
+    def option(self, one: object) -> Arg:
+        found = self.operand(one, "")
+        return found if isinstance(found, Term | int | float | str | None) else str(found).removeprefix("torch.")
+
+    def text(self, title: str) -> str:
+        """The file of the formula, without the lines that nothing depends on."""
+        every = [(name, one) for name, one in zip(self.outputs, self.results, strict=True)]
+        wanted = {one.text for _, one in every}
+        lines: list[str] = []
+        for name, text in reversed(self.to.lines):
+            if name in wanted:
+                wanted |= names_in(text)
+                lines.append(f"    {name} = {text}")
+        taken: list[str] = []
+        used = {name for name in wanted if name.startswith("n_")}
+        for role, dims in self.inputs.items():
+            named = [f"n_{d}" if not d.isdigit() else "_" for d in dims]
+            if used & set(named):
+                taken.append(f"    {', '.join(named)}, = {role}.shape")
+                used -= set(named)
+        known = {f"n_{d}": self.told(d) for dims in self.inputs.values() for d in dims if not d.isdigit()}
+        inputs = {role: f"float[{', '.join(self.told(d) for d in dims)}]" for role, dims in self.inputs.items()}
+        shapes = {name: ", ".join(self.shown(size, known) for size in one.shape) or "1" for name, one in every}
+        outputs = {name: f"float[{shape}]" for name, shape in shapes.items()}
+        groups = [[]] if not self.to.forms else [[one] for one in next(iter(self.to.forms.values()))]
+        for group in list(self.to.forms.values())[1:]:
+            groups = [[*before, one] for before in groups for one in group]
+        forms = tuple(", ".join(group) for group in groups if group)
+        head = [f'"""{title}: written by kfuzz from what torch traced."""', ""]
+        head += ["from pathlib import Path", ""] if self.constants else []
+        head += ["import numpy as np", ""] if self.constants or "np" in wanted else []
+        head += [f"INPUTS = {inputs!r}", f"OUTPUTS = {outputs!r}"]
+        head += [f"FORMS = {forms!r}"] if forms else []
+        head += ['SPECIAL = {"all_neg_inf": "zero"}'] if self.to.masked_is_zero else []
+        if self.constants:
+            head.append('CONSTANTS = dict(np.load(Path(__file__).with_suffix(".npz")))')
+        results = ", ".join(f'"{name}": {one.text}' for name, one in every)
+        body = [f"def formula(N, {', '.join(self.inputs)}):", *taken, *reversed(lines), f"    return {{{results}}}"]
+        return "\n".join([*head, "", "", *body, ""])
+
+    def told(self, dimension: str) -> str:
+        """A dimension as the formula declares it: a fixed one by its number."""
+        return str(self.fixed.get(dimension, dimension))
+
+    def shown(self, size: str, known: Mapping[str, str]) -> str:
+        """A size of an output: one of the inputs', or a number."""
+        if size in known:
+            return known[size]
+        if size.isdigit():
+            return size
+        raise CannotError(f"an output has a size of {size.replace('n_', '')}, which no input has")
+
+
+def names_in(text: str) -> set[str]:
+    """Every name in an expression."""
+    return {node.id for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Name)}
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,292 @@
+"""torch without a GPU, for files that build CUDA: load_inline gives functions of the cpu device, "cuda" is the host.
+
+What such a file asks of a card it gets from the CPU; what no CPU can answer is refused by name, and accuses nobody.
+"""
+
+import functools
+import linecache
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils import cpp_extension
+
+from kfuzz.callables.extensions import CALLS, Extension, RefusedByExtensionError, built
+from kfuzz.callables.handing import C_TYPES, Argument, Tensor
+from kfuzz.devices import ClaimError, UnsupportedError
+
+CARD = torch.device("cuda", 0)
+BITS = {torch.bfloat16: torch.int16}
+WANTS_A_CARD = re.compile(r"cuda|nvidia|not implemented for", re.IGNORECASE)
+"""What torch says where it would need a card; nothing a callable does wrong."""
+ENDINGS = (".cu", ".cpp", ".cc", ".cxx")
+
+
+class OnACard(TorchFunctionMode):  # type: ignore[misc]  # torch is not there where types are checked
+    """Tensors of the host as those of a card: who asks hears so, and who asks for a card gets the host."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        """What torch would do with a card."""
+        if func in ANSWERS:
+            return ANSWERS[func](*args)
+        kwargs = {name: on_host(value) for name, value in (kwargs or {}).items()}
+        return func(*map(on_host, args), **kwargs)
+
+
+class Address(int):
+    """Where a tensor lies: no number that a kernel of the cpu device can do anything with."""
+
+
+def data_ptr(tensor: Any) -> int:  # noqa: ANN401  a tensor
+    """Where a tensor's memory begins."""
+    with torch._C.DisableTorchFunction():
+        return int(tensor.data_ptr())
+
+
+ANSWERS: dict[object, Callable[..., object]] = {
+    torch.Tensor.is_cuda.__get__: lambda tensor: True,
+    torch.Tensor.device.__get__: lambda tensor: CARD,
+    torch.Tensor.get_device: lambda tensor: 0,
+    torch.Tensor.cuda: lambda tensor, *_: tensor,
+    torch.Tensor.cpu: lambda tensor, *_: tensor.clone(),
+    torch.Tensor.pin_memory: lambda tensor, *_: tensor,
+    torch.Tensor.record_stream: lambda *_: None,
+    torch.Tensor.data_ptr: lambda tensor: Address(data_ptr(tensor)),
+}
+
+
+def on_host(value: object) -> object:
+    """An argument, with the host for any card."""
+    if isinstance(value, torch.device) and value.type == "cuda":
+        return torch.device("cpu")
+    return "cpu" if isinstance(value, str) and (value == "cuda" or value.startswith("cuda:")) else value
+
+
+class DoneAtOnce:
+    """A stream, or an event: work is done when it is asked for."""
+
+    cuda_stream = 0
+    stream_id = 0
+    device = CARD
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Whatever it is asked to be."""
+
+    def __enter__(self) -> "DoneAtOnce":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is left to be done."""
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, _: object) -> float:
+        return 1.0
+
+    def record_event(self, event: object = None) -> object:
+        return event or DoneAtOnce()
+
+    def _done(self, *_: object, **__: object) -> None: ...
+
+    synchronize = wait_stream = wait_event = record = wait = _done
+
+
+class CardAnswers:
+    """What is asked of a card in Python: one of 132 multiprocessors, as an H200 is."""
+
+    name, major, minor = "cpu device", 9, 0
+    multi_processor_count, total_memory, warp_size = 132, 1 << 30, 32
+    max_threads_per_multi_processor, shared_memory_per_block = 2048, 48 << 10
+    shared_memory_per_block_optin, regs_per_multiprocessor = 227 << 10, 1 << 16
+
+
+def no_card(*_: object, **__: object) -> None:
+    """Whatever else needs a card."""
+    CALLS.trouble = UnsupportedError("torch.cuda is asked for what the cpu device does not have; use --device gpu")
+    raise CALLS.trouble
+
+
+def nothing(*_: object, **__: object) -> None:
+    """There is nothing to be done."""
+
+
+CUDA: dict[str, object] = {
+    "is_available": lambda: True,
+    "device_count": lambda: 1,
+    "current_device": lambda: 0,
+    "get_device_capability": lambda *_: (9, 0),
+    "get_device_name": lambda *_: CardAnswers.name,
+    "get_device_properties": lambda *_: CardAnswers,
+    "current_stream": DoneAtOnce,
+    "default_stream": DoneAtOnce,
+    "Stream": DoneAtOnce,
+    "Event": DoneAtOnce,
+    "stream": nullcontext,
+    "device": nullcontext,
+    "_lazy_init": no_card,
+    **dict.fromkeys(("init", "synchronize", "empty_cache", "set_device", "set_stream", "manual_seed",
+                     "manual_seed_all"), nothing),
+}  # fmt: skip
+
+
+@contextmanager
+def on_a_card(path: Path) -> Iterator[None]:
+    """Torch as if there were a card, whose CUDA the cpu device runs."""
+    loaders = {"load_inline": functools.partial(load_inline, path), "load": functools.partial(load, path)}
+    with others_in(torch.cuda, CUDA), others_in(cpp_extension, loaders), OnACard():
+        yield
+
+
+@contextmanager
+def others_in(module: ModuleType, names: Mapping[str, object]) -> Iterator[None]:
+    """A module with other things under these names."""
+    own = {name: getattr(module, name) for name in names}
+    vars(module).update(names)
+    try:
+        yield
+    finally:
+        vars(module).update(own)
+
+
+def as_on_a_card(function: Callable[..., Any], path: Path) -> Callable[..., Any]:
+    """A callable with torch so; what its extensions could not do is told, also where it caught that."""
+
+    def called(*args: object, **named: object) -> object:
+        CALLS.file = path
+        try:
+            with on_a_card(path):
+                return function(*args, **named)
+        except (RuntimeError, AssertionError, NotImplementedError) as error:  # by which torch says that it has no card
+            told = traceback.extract_tb(error.__traceback__)[-1]
+            is_refusal = isinstance(error, RefusedByExtensionError)
+            if not is_refusal and WANTS_A_CARD.search(str(error)) and told.filename != str(path.resolve()):
+                CALLS.trouble = UnsupportedError(
+                    f"{path}: without a GPU torch says: {' '.join(str(error).split())[:200]}"
+                )
+            raise
+        finally:
+            if CALLS.trouble is not None:
+                raise CALLS.trouble
+
+    return called
+
+
+class BuiltModule(ModuleType):
+    """What load_inline returns: a module of functions."""
+
+    def __init__(self, name: str, extension: Extension, file: str) -> None:
+        super().__init__(name)
+        self.__file__ = file
+        for one in extension.functions:
+            setattr(self, one, functools.partial(call, extension, one))
+
+
+def load_inline(
+    path: Path,
+    name: str,
+    cpp_sources: str | Sequence[str] = (),
+    cuda_sources: str | Sequence[str] | None = None,
+    functions: str | Sequence[str] | Mapping[str, str] | None = None,
+    extra_cflags: Sequence[str] | None = None,
+    extra_cuda_cflags: Sequence[str] | None = None,
+    extra_include_paths: Sequence[str] | None = None,
+    **_: object,
+) -> BuiltModule:
+    """A module of the functions that these texts have, each compiled when it is called."""
+    texts = [*listed(cpp_sources), *listed(cuda_sources)]
+    wanted = {one: one for one in listed(list(functions) if isinstance(functions, Mapping) else functions)}
+    file = asking(path)
+    options = [*(extra_cflags or ()), *(extra_cuda_cflags or ())]
+    text = "".join(linecache.getlines(file))
+    where = path if Path(file).resolve() == path.resolve() else Path(file)
+    folders = listed(extra_include_paths)
+    return BuiltModule(name, built(where, text, texts, options, wanted, is_inline=True, folders=folders), file)
+
+
+def load(path: Path, name: str, sources: str | Sequence[str], *_: object, **named: Any) -> BuiltModule:  # noqa: ANN401
+    """The same of files: the first of CUDA under its own lines, and the others behind it."""
+    options = [*(named.get("extra_cflags") or ()), *(named.get("extra_cuda_cflags") or ())]
+    files = [Path(one) for one in listed(sources) if Path(one).suffix in ENDINGS]
+    files.sort(key=lambda one: one.suffix != ".cu")
+    if not files:
+        raise UnsupportedError(f"{path}: load() of no .cu or .cpp file")
+    texts = [one.read_text(encoding="utf-8") for one in files]
+    whole, folders = "\n".join(texts), listed(named.get("extra_include_paths"))
+    made = built(files[0], whole, [whole], options, {}, is_inline=False, folders=folders)
+    return BuiltModule(name, made, str(files[0]))
+
+
+def listed(given: str | Sequence[str] | None) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
+
+
+def asking(path: Path) -> str:
+    """The file whose code asks, as far as its text is known."""
+    frame = sys._getframe(2)
+    file = frame.f_code.co_filename
+    return file if linecache.getlines(file) else str(path.resolve())
+
+
+def call(extension: Extension, name: str, *args: object, **named: object) -> object:
+    """Call a function of an extension with torch's tensors."""
+    with torch._C.DisableTorchFunction():
+        try:
+            given = [as_argument(one) for one in args]
+            by_name = {key: as_argument(one) for key, one in named.items()}
+            returned = extension.called(name, given, by_name, CALLS)
+        except ClaimError as error:
+            CALLS.trouble = error
+            raise
+        found = [tensor_of(dtype, array) for dtype, array in returned.arrays]
+    if returned.how == "nothing":
+        return None
+    if returned.how == "one":
+        return found[0] if found else None
+    return tuple(found) if returned.how == "tuple" else found
+
+
+def as_argument(value: object) -> Argument:
+    """An argument as the cpu device takes it; UnsupportedError where it is nothing that C++ is handed here."""
+    if isinstance(value, torch.Tensor):
+        return as_tensor(value)
+    if isinstance(value, list | tuple):
+        return [as_argument(one) for one in value]
+    if value is None or (isinstance(value, bool | int | float | str) and not isinstance(value, Address)):
+        return value
+    if isinstance(value, np.integer | np.floating):
+        return value.item()
+    what = "an address" if isinstance(value, Address) else f"a {type(value).__name__}"
+    raise UnsupportedError(f"{what} is handed to a function of CUDA, which the cpu device does not take")
+
+
+def as_tensor(given: Any) -> Tensor:  # noqa: ANN401  a tensor
+    """A tensor's memory itself, from its first element to its last."""
+    dtype = str(given.dtype).removeprefix("torch.")
+    if dtype not in C_TYPES or given.layout != torch.strided:
+        raise UnsupportedError(
+            f"a tensor of {dtype} is handed to a function of CUDA, which the cpu device does not take"
+        )
+    plain = given.detach()
+    is_dense = plain.is_contiguous()
+    if not is_dense:
+        span = 1 + sum((size - 1) * step for size, step in zip(plain.shape, plain.stride(), strict=True))
+        plain = plain.as_strided((span,), (1,))
+    bits = plain.view(BITS[plain.dtype]) if plain.dtype in BITS else plain
+    held = bits.numpy()
+    held = held.view(np.uint16) if plain.dtype in BITS else held
+    return Tensor(dtype, held, tuple(given.shape), tuple(given.stride()), is_dense)
+
+
+def tensor_of(dtype: str, array: Any) -> Any:  # noqa: ANN401  an array, a tensor
+    """A returned array as a tensor of its own."""
+    own = np.array(array)
+    return torch.from_numpy(own.view(np.int16)).view(torch.bfloat16) if dtype == "bfloat16" else torch.from_numpy(own)

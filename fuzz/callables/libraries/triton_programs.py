@@ -1,0 +1,244 @@
+"""Triton's own interpreter with its memory looked at: each load and store, element by element. Needs no GPU.
+
+It uses what Triton keeps private, so only tested versions are taken, and each launch makes sure that it is seen. Of
+two files that import triton the one that others ask.
+"""
+
+import ctypes
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+import triton
+from numpy.typing import NDArray
+from triton.runtime import interpreter
+
+from kfuzz.callables.libraries import triton_bfloat16
+from kfuzz.devices import ClaimError, DeviceError, Finding
+from kfuzz.devices.kinds import Kind
+from kfuzz.devices.layout import OUTPUT, POISONS
+
+TESTED = ("3.6.",)
+NUMPY = "2.4.0"
+"""From which on an array of one element is no index any more, as which the interpreter's loops use it."""
+UNDEFINED = 113
+"""What a masked lane of integers holds where a load says nothing else."""
+Bits = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Memory that a launch is handed a tensor in."""
+
+    start: int
+    nbytes: int
+    name: str
+
+
+@dataclass
+class Programs:
+    """What the programs of one call access; `findings` grow with every launch."""
+
+    names: dict[int, str]
+    """Arrays that were lent, by their addresses."""
+    word: int
+    file: str
+    findings: list[Finding] = field(default_factory=list)
+    storages: list[Storage] = field(default_factory=list)
+    accessed: dict[tuple[int, int], tuple[Bits, Bits]] = field(default_factory=dict)
+    """By storage and size of element: who wrote each element last, and who read it."""
+    is_ordered: bool = False
+    """Atomics may order programs: what they access besides is not judged."""
+    makes_pointers: bool = False
+
+    def begin(self, tensors: list[torch.Tensor]) -> None:
+        """A launch begins: what came before it is ordered before it."""
+        every = {one.untyped_storage().data_ptr(): one for one in tensors}
+        self.storages = sorted(
+            (
+                Storage(
+                    start, one.untyped_storage().nbytes(), self.names.get(start, f"a tensor of shape {list(one.shape)}")
+                )
+                for start, one in every.items()
+            ),
+            key=lambda storage: storage.start,
+        )
+        self.accessed, self.is_ordered, self.makes_pointers = {}, False, False
+
+    def allowed(self, pointers: Bits, mask: Bits, size: int, is_write: bool, new: Bits | None) -> Bits:
+        """The lanes that access what the launch was handed; the others are told, and left out."""
+        mask = np.broadcast_to(mask, pointers.shape)
+        lanes = pointers[mask].astype(np.int64)
+        if not lanes.size:
+            return mask
+        starts = np.array([one.start for one in self.storages], np.int64)
+        ends = np.array([one.start + one.nbytes for one in self.storages], np.int64)
+        which = np.searchsorted(starts, lanes, "right") - 1
+        inside = (which >= 0) & (lanes + size <= ends[np.maximum(which, 0)]) if len(starts) else lanes < 0
+        if self.makes_pointers and not inside.all():
+            return mask  # it may have come from anywhere, and nobody knows what lies there
+        if not inside.all():
+            self._outside(lanes[~inside], which[~inside], size, is_write)
+        values = None if new is None else np.broadcast_to(new, pointers.shape)[mask][inside]
+        for place in np.unique(which[inside]):
+            self._inside(self.storages[place], lanes[inside], which[inside] == place, size, is_write, values)
+        good = mask.copy()
+        good[mask] = inside
+        return good
+
+    def _outside(self, lanes: Bits, which: Bits, size: int, is_write: bool) -> None:
+        near = self.storages[max(int(which[0]), 0)] if self.storages else Storage(0, 0, "anything")
+        index = (int(lanes[0]) - near.start) // size
+        message = f"{verb(is_write)} {near.name}[{index}], which has {near.nbytes // size} elements"
+        self._tell("out-of-bounds", message, near.name, index, len(lanes))
+
+    def _inside(self, storage: Storage, lanes: Bits, chosen: Bits, size: int, is_write: bool, new: Bits | None) -> None:
+        at = (lanes[chosen] - storage.start) // size
+        count = storage.nbytes // size + 1
+        writers, readers = self.accessed.setdefault(
+            (storage.start, size), (np.zeros(count, np.int64), np.zeros(count, np.int64))
+        )
+        me = self._program()
+        if not is_write and size == 4 and self.word == POISONS[0]:
+            self._poison(storage, at)
+        others = (writers[at] > 0) & (writers[at] != me)
+        if is_write:
+            others |= (readers[at] > 0) & (readers[at] != me)
+            held = memory_of(storage, size)[at]
+            if new is not None:
+                others &= held != new[chosen].view(held.dtype)  # the same once more changes nothing
+        if others.any() and not self.is_ordered:
+            first = int(at[others][0])
+            message = f"{verb(is_write)} {storage.name}[{first}], which another program accesses too, in no order"
+            self._tell("race", message, storage.name, first, int(others.sum()))
+        (writers if is_write else readers)[at] = me
+
+    def _poison(self, storage: Storage, at: Bits) -> None:
+        """A read of memory that still holds what kfuzz filled it with: a NaN with a payload, which nobody computes."""
+        unset = memory_of(storage, 4)[at] == np.uint32(self.word + OUTPUT)
+        if unset.any():
+            first = int(at[unset][0])
+            message = f"reads {storage.name}[{first}], which nobody has written"
+            self._tell("uninitialised", message, storage.name, first, int(unset.sum()))
+
+    def _program(self) -> int:
+        builder = interpreter.interpreter_builder
+        (x, y, z), (_, rows, depth) = builder.grid_idx, builder.grid_dim
+        return int((x * rows + y) * depth + z + 1)
+
+    def _tell(self, kind: Kind, message: str, array: str, index: int, count: int) -> None:
+        line = self._line()
+        if any((one.kind, one.line, one.array) == (kind, line, array) for one in self.findings):
+            return
+        x, y, z = (int(one) for one in interpreter.interpreter_builder.grid_idx)
+        told = f"program ({x}, {y}, {z}) {message}"
+        self.findings.append(
+            Finding(kind, told, line=line, array=array, index=index, block=(x, y, z), step=0, count=count)
+        )
+
+    def _line(self) -> int | None:
+        """The line of the kernel that is being run."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != self.file:
+            frame = frame.f_back
+        return frame.f_lineno if frame is not None else None
+
+
+def verb(is_write: bool) -> str:
+    return "writes" if is_write else "reads"
+
+
+def memory_of(storage: Storage, size: int) -> Bits:
+    """A storage as integers of so many bytes."""
+    whole: Bits = np.ctypeslib.as_array((ctypes.c_ubyte * storage.nbytes).from_address(storage.start))
+    return whole[: storage.nbytes // size * size].view(f"u{size}")
+
+
+class Watch:
+    """The interpreter's loads and stores, in the place of its own; `programs` is whoever looks at present."""
+
+    def __init__(self) -> None:
+        if not triton.__version__.startswith(TESTED):
+            wanted = " or ".join(f"{one}x" for one in TESTED)
+            raise ClaimError(f"triton {triton.__version__} is not known here: without a GPU triton {wanted} is wanted")
+        if np.lib.NumpyVersion(np.__version__) >= NUMPY:
+            told = f"triton {triton.__version__} does not run its loops with numpy {np.__version__}"
+            raise ClaimError(f"{told}: pip install 'numpy<{NUMPY}'")
+        self.programs: Programs | None = None
+        triton_bfloat16.install()
+        builder, grid = interpreter.InterpreterBuilder, interpreter.GridExecutor
+        self._real = {name: getattr(builder, name) for name in ("create_masked_load", "create_masked_store")}
+        self._launch = grid.__call__
+
+        def load(*given: Any) -> Any:  # noqa: ANN401  Triton has no types for it
+            return self._load(*given)
+
+        def store(*given: Any) -> Any:  # noqa: ANN401  Triton has no types for it
+            return self._store(*given)
+
+        def launch(*given: Any, **named: Any) -> Any:  # noqa: ANN401  Triton has no types for it
+            return self._launched(*given, **named)
+
+        builder.create_masked_load, builder.create_masked_store, grid.__call__ = load, store, launch
+        for name in ("create_atomic_rmw", "create_atomic_cas"):
+            setattr(builder, name, self._marking(getattr(builder, name), "is_ordered"))
+        builder.create_int_to_ptr = self._marking(builder.create_int_to_ptr, "makes_pointers")
+        self._ours = load
+
+    @contextmanager
+    def looking(self, programs: Programs) -> Iterator[None]:
+        """Have one call's programs looked at."""
+        self.programs = programs
+        try:
+            yield
+        finally:
+            self.programs = None
+
+    def _launched(self, executor: Any, *given: Any, **named: Any) -> Any:  # noqa: ANN401
+        if interpreter.InterpreterBuilder.create_masked_load is not self._ours:
+            raise DeviceError("Triton's interpreter is not looked at: something has replaced its loads and stores")
+        if self.programs is not None:
+            tensors = [one for one in (*given, *named.values()) if isinstance(one, torch.Tensor)]
+            self.programs.begin(tensors)
+        return self._launch(executor, *given, **named)
+
+    def _load(self, builder: Any, pointers: Any, mask: Any, other: Any, *rest: Any) -> Any:  # noqa: ANN401
+        if self.programs is None:
+            return self._real["create_masked_load"](builder, pointers, mask, other, *rest)
+        element = pointers.get_element_ty()
+        dtype, size = interpreter._get_np_dtype(element), element.primitive_bitwidth // 8 or 1
+        good = self.programs.allowed(np.asarray(pointers.data), np.asarray(mask.data), size, False, None)
+        mask = interpreter.TensorHandle(good, mask.dtype)
+        if other is None and not good.all():  # undefined, and 0 only here
+            other = interpreter.TensorHandle(undefined(pointers.data.shape, dtype), element)
+        return self._real["create_masked_load"](builder, pointers, mask, other, *rest)
+
+    def _store(self, builder: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:  # noqa: ANN401
+        if self.programs is None:
+            return self._real["create_masked_store"](builder, pointers, value, mask, *rest)
+        data = triton_bfloat16.narrow(value.data) if triton_bfloat16.is_bfloat16(pointers) else np.asarray(value.data)
+        good = self.programs.allowed(np.asarray(pointers.data), np.asarray(mask.data), data.dtype.itemsize, True, data)
+        return self._real["create_masked_store"](
+            builder, pointers, value, interpreter.TensorHandle(good, mask.dtype), *rest
+        )
+
+    def _marking(self, real: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def marked(*given: Any, **named: Any) -> Any:  # noqa: ANN401
+            if self.programs is not None:
+                setattr(self.programs, name, True)
+            return real(*given, **named)
+
+        return marked
+
+
+def undefined(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Bits:
+    """What masked lanes hold: a NaN, or a number that stands for nothing."""
+    return np.full(shape, np.nan if np.issubdtype(dtype, np.floating) else UNDEFINED, dtype)
+
+
+WATCH = Watch()

@@ -1,0 +1,109 @@
+"""What is done around a call to see what one call alone does not show: other inputs before it, other strides.
+
+Knows arrays of bits; it knows no library, and no right answer.
+"""
+
+import random
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.callables.memory import LentArray, Memory
+from kfuzz.devices import Buffer, Finding
+from kfuzz.devices.layout import BESIDE
+
+DecoyForm = Literal["turned", "near", "half"]
+DECOYS: tuple[DecoyForm, ...] = ("turned", "near", "half")
+WORDS: dict[DecoyForm, str] = {
+    "turned": "whose inner elements stand in reverse",
+    "near": "of which one element differs in its last bit, and all by 1e-5",
+    "half": "whose inner elements are half as large",
+}
+PRELUDE_EVERY, PRELUDE, PRELUDE_ELEMENTS = 8, 128, 4096
+"""One trial in so many begins with so many calls, where its arrays are no larger."""
+LATE_EVERY = 4
+"""One trial in so many on a card is called in a stream of its own, too, with an input that comes late."""
+GAP = 3
+"""Elements from one to the next in a strided array."""
+
+
+def decoy_of(buffer: Buffer, form: DecoyForm) -> NDArray[np.generic]:
+    """Another input of the same shape: what a callable remembers of it is no answer for the real one.
+
+    What is a cache's key by address, shape, first and last element or sum is the same for one of these.
+    """
+    assert buffer.content is not None
+    given = np.ascontiguousarray(buffer.content).reshape(-1).copy()
+    if buffer.element in ("i32", "i64", "u32"):
+        given[1:-1] = given[1:-1][::-1].copy()
+        return given.reshape(buffer.shape)
+    if form == "turned":
+        given[1:-1] = given[1:-1][::-1].copy()
+        return given.reshape(buffer.shape)
+    floats = given.view("<u2").astype("<u4") << 16 if buffer.element == "bf16" else given
+    values = floats.view("<f4") if buffer.element == "bf16" else floats
+    with np.errstate(all="ignore"):
+        if form == "half":
+            values[1:-1] = values[1:-1] / 2
+        elif len(values):
+            values[:] = values * (1 + 1e-5)
+            values[len(values) // 2] = np.nextafter(values[len(values) // 2], 0, dtype=values.dtype)
+    if buffer.element == "bf16":
+        return (values.view("<u4") >> 16).astype("<u2").reshape(buffer.shape)
+    return values.reshape(buffer.shape)
+
+
+def has_prelude(seed: int, elements: int) -> bool:
+    """Whether a trial begins with many calls: what is right for a while, and then is not, shows by that."""
+    return seed % PRELUDE_EVERY == PRELUDE_EVERY - 1 and elements <= PRELUDE_ELEMENTS
+
+
+def has_late_input(seed: int) -> bool:
+    """Whether a trial is also called before its input is there: what waits for no stream shows by that."""
+    return seed % LATE_EVERY == 0
+
+
+class Strided:
+    """An input whose elements do not lie one behind the other, over memory full of poison."""
+
+    def __init__(self, content: NDArray[np.generic], word: int, seed: int, memory: Memory) -> None:
+        self.form = random.Random(f"strides {seed}").choice(("gaps", "turned"))  # noqa: S311  for coverage
+        shape, size = content.shape, content.dtype.itemsize
+        count = content.size * (GAP if self.form == "gaps" else 1) * size
+        self._bytes = np.full(-(-max(count, 4) // 4), word + BESIDE, "<u4").view(np.uint8)
+        whole = self._bytes[:count].view(content.dtype)
+        if self.form == "gaps":
+            array = whole.reshape(*shape, GAP)[..., 1] if content.size else whole.reshape(shape)
+        else:
+            array = whole.reshape(shape[::-1]).transpose()
+        array[...] = content
+        self._before = self._bytes.copy()
+        self._stretch = memory.beside(self._bytes)
+        self._array = array
+        self.view: LentArray = self._stretch.view(
+            array, array.ctypes.data - self._bytes.ctypes.data if array.size else 0
+        )
+
+    def read(self) -> NDArray[np.generic]:
+        """Its elements as they are now."""
+        self._bytes[:] = self._stretch.read()
+        return self._array
+
+    def found(self, name: str) -> Finding | None:
+        """A write between the elements."""
+        if self.form != "gaps" or not self._array.size:
+            return None
+        size = self._array.dtype.itemsize
+        changed = (self._bytes != self._before)[: self._array.size * GAP * size].reshape(-1, GAP, size)
+        changed[:, 1] = False
+        at = np.flatnonzero(changed.any(axis=(1, 2)))
+        if not len(at):
+            return None
+        message = f"write between the elements of {name}, whose stride is {GAP}: beside element {at[0]}"
+        return Finding("out-of-bounds", message, array=name, index=int(at[0]), count=len(at))
+
+
+def same_bits(one: NDArray[np.generic], other: NDArray[np.generic]) -> bool:
+    """Whether two arrays hold the same bytes."""
+    return one.shape == other.shape and one.tobytes() == other.tobytes()

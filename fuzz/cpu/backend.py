@@ -1,0 +1,399 @@
+"""Runs jobs on the cpu, inside a worker process: loads kernel libraries and hands jobs to the C++ runtime.
+
+Knows ctypes and memory. Which runs there are, and what they mean, experiments.py knows.
+Long, since the runtime's calls and the memory that they are given live and end together.
+"""
+
+import ctypes
+import math
+import resource
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.cpu import compiler, toolchain
+from kfuzz.cpu.abi import (
+    CROWDED,
+    FINDING_CAPACITY,
+    FINISHED,
+    FORWARD,
+    HAS_CONTENT,
+    IS_INITIALISED,
+    IS_OUTPUT,
+    MOST_ALLOCATIONS,
+    MOST_GIVEN,
+    MOST_LAUNCHES,
+    OF_EARLIER_CALL,
+    REFUSED,
+    TIMED_OUT,
+    TOO_LARGE,
+    WARPS_IN_STEP,
+    LoadedLibrary,
+    RawArgument,
+    RawBuffer,
+    RawFinding,
+    RawGiven,
+    RawLaunched,
+    RawRun,
+    RawStep,
+    Runtime,
+    are_equal,
+    arguments,
+)
+from kfuzz.cpu.confine import StartedProcessError, confined
+from kfuzz.cpu.experiments import CpuRun, Manner, examined
+from kfuzz.cpu.findings import Lines, Sight, in_file, sights
+from kfuzz.cpu.options import Flavour
+from kfuzz.devices import DTYPES, Buffer, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
+from kfuzz.devices.layout import POISONS, distances, nbytes
+from kfuzz.devices.processes import adopt_orphans
+from kfuzz.devices.vast import INT_COUNTS
+
+MEMORY_LIMIT = 40 << 30
+"""Bytes of addresses for the whole process: more than stacks, arrays and their shadow take when all are in use."""
+
+NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
+ELEMENTS: dict[int, str] = {3: "i32", 4: "i64", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
+"""The element types of arrays, in torch's numbers."""
+NO_ANSWER = (TIMED_OUT, TOO_LARGE, REFUSED, CROWDED)
+"""With which a run behind earlier calls tells nothing of the job: it runs by itself then."""
+KEPT_LIBRARIES = 256
+"""Twice as many as a campaign over the kernels here has: each is wanted again a few blocks of trials later."""
+MOST_SECONDS = 2.0
+"""For a job whose arrays are not filled: what is written meanwhile is memory."""
+SPENT_AFTER = 2000
+"""Libraries loaded, after which the process is replaced: unloading gives back most of what loading took."""
+
+
+class LoadedFlavour:
+    """A kernel file in one flavour, loaded."""
+
+    def __init__(self, job: Job, flavour: Flavour) -> None:
+        self.flavour = flavour
+        library = compiler.library(job, flavour)
+        with confined():  # the file's own constructors run as it is loaded
+            self.loaded = LoadedLibrary(library)
+        self.lines = Lines(self.loaded.library)
+
+
+class LaidOut:
+    """A job laid out for the runtime, to be run in several manners."""
+
+    def __init__(self, job: Job, program: LoadedFlavour, seed: int) -> None:
+        self.job, self.program = job, program
+        self._contents: list[NDArray[np.generic]] = []
+        self._placed = placed = [buffer for buffer in job.buffers if not buffer.is_returned]
+        self._returned = [buffer for buffer in job.buffers if buffer.is_returned]
+        with_host = any(is_host(step.entry) for step in job.steps)
+        self._buffers = (RawBuffer * (MOST_ALLOCATIONS if with_host else max(1, len(placed))))()
+        self._given = (RawGiven * (MOST_GIVEN if with_host else 1))()
+        self._launched = (RawLaunched * (MOST_LAUNCHES if with_host else 1))()
+        for raw, buffer, distance in zip(self._buffers, placed, distances(job, seed), strict=False):
+            self._fill_in(raw, buffer, distance)
+        self._poisoned = [i for i, one in enumerate(placed) if one.content is None and one.fill is None]
+        self._of_earlier: list[RawBuffer] = []
+        self._args: list[ctypes.Array[RawArgument]] = []
+        numbers = {buffer.name: i for i, buffer in enumerate(placed)}
+        earlier = [step for one in job.earlier for step in self._steps_of(one, self._place_earlier(one, numbers))]
+        steps = [*earlier, *self._steps_of(job, numbers)]
+        self._earlier_steps = len(earlier)
+        self._steps = (RawStep * max(1, len(steps)))(*steps)
+        self._findings = (RawFinding * FINDING_CAPACITY)()
+        self._left: dict[str, NDArray[np.generic]] = {}
+        self._is_asked = False
+        library = program.loaded.library
+        self._run = RawRun(
+            watched_buffer=-1,
+            module=ctypes.pointer(program.loaded.module),
+            buffers=self._buffers,
+            shared_arrays=program.loaded.shared,
+            variables=program.loaded.variables,
+            thread_local_anchor_offset=library.anchor_offset,
+            shared_array_count=len(library.shared_arrays),
+            variable_count=len(library.variables),
+            check=program.flavour == "check",
+            flush_denormals=library.flush_denormals,
+            findings=self._findings,
+            finding_capacity=FINDING_CAPACITY,
+            given=self._given,
+            buffer_capacity=len(self._buffers),
+            launched=self._launched,
+            launched_capacity=len(self._launched),
+            only_blocks=(ctypes.c_uint64 * max(1, len(job.blocks)))(*job.blocks),
+            only_block_count=len(job.blocks),
+        )
+
+    def _fill_in(self, raw: RawBuffer, buffer: Buffer, distance: int) -> None:
+        """What the runtime is told of an array."""
+        raw.bytes, raw.distance = nbytes(buffer), distance
+        raw.flags = IS_OUTPUT if buffer.is_output else 0
+        raw.element_bytes = 4
+        if buffer.content is not None:
+            raw.content, raw.flags = self._address_of(buffer.content), raw.flags | HAS_CONTENT
+        elif buffer.fill is not None:
+            raw.fill, raw.element_bytes = buffer.fill, DTYPES[buffer.element].itemsize
+            raw.flags |= IS_INITIALISED
+
+    def _address_of(self, given: NDArray[np.generic]) -> int:
+        """Where an array's content lies, which stays there as long as this."""
+        self._contents.append(np.ascontiguousarray(given))
+        return self._contents[-1].ctypes.data
+
+    def _place_earlier(self, earlier: Job, numbers: Mapping[str, int]) -> dict[str, int]:
+        """Which buffers an earlier call has: the job's own, with other content, where the sizes are the same."""
+        placed = [buffer for buffer in earlier.buffers if not buffer.is_returned]
+        if [one.shape for one in placed] == [one.shape for one in self._placed]:
+            for buffer in placed:
+                if buffer.content is not None:
+                    self._buffers[numbers[buffer.name]].earlier_content = self._address_of(buffer.content)
+            return dict(numbers)
+        found = {}
+        for buffer in placed:
+            raw = RawBuffer()
+            self._fill_in(raw, buffer, 0)
+            raw.flags |= OF_EARLIER_CALL
+            found[buffer.name] = len(self._placed) + len(self._of_earlier)
+            self._of_earlier.append(raw)
+        return found
+
+    def _steps_of(self, job: Job, numbers: Mapping[str, int]) -> Iterator[RawStep]:
+        """The steps of a job, which has its arrays in these buffers."""
+        for step in job.steps:
+            entry = self.program.loaded.entries[str(step.entry)]
+            check_arguments(job, str(step.entry), entry.signature, step.args)
+            values = [(numbers[one], 0) if isinstance(one, str) else (-1, one) for one in step.args]
+            self._args.append(arguments(values))
+            raw = RawStep(entry=entry.raw, args=self._args[-1], arg_count=len(values), shared=step.shared)
+            raw.grid[:], raw.block[:], raw.on_host = step.grid, step.block, is_host(step.entry)
+            raw.cluster[: len(step.cluster)] = step.cluster
+            raw.cooperative = step.cooperative
+            yield raw
+
+    def run(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:
+        """Run it once, for so long at most."""
+        done = self._run_once(runtime, manner, seconds)
+        if manner.after_calls and (done.status in NO_ANSWER or self._run.step < self._run.first_counted):
+            return self._run_once(runtime, replace(manner, after_calls=False), seconds)
+        return done
+
+    def _run_once(self, runtime: Runtime, manner: Manner, seconds: float) -> CpuRun:
+        program, job, raw = self.program, self.job, self._run
+        skipped = 0 if manner.after_calls else self._earlier_steps
+        raw.steps = ctypes.cast(ctypes.byref(self._steps, skipped * ctypes.sizeof(RawStep)), ctypes.POINTER(RawStep))
+        raw.step_count, raw.first_counted = len(self._steps) - skipped, self._earlier_steps - skipped
+        raw.job_buffer_count = len(self._placed)
+        if manner.after_calls:
+            for one in self._of_earlier:  # each time: another run may have had its own arrays there
+                self._buffers[raw.job_buffer_count] = one
+                raw.job_buffer_count += 1
+        for i in self._poisoned:
+            self._buffers[i].fill = manner.poison
+        raw.schedule, raw.poison, raw.seed = manner.schedule, manner.poison, manner.seed
+        raw.preempt_one_in = manner.preempt_one_in if program.flavour == "check" else 0
+        raw.late_writes, raw.missing_lane = manner.late_writes, manner.missing_lane
+        raw.assume = manner.assume | (WARPS_IN_STEP if job.warp_synchronous else 0)
+        raw.timeout_ms = max(1, int(seconds * 1000))
+        began = time.process_time()  # as the runtime counts: what others take of the processor is not this run's
+        with confined():
+            runtime.run(raw)
+        took = time.process_time() - began
+        seen = [one for one in self._findings[: raw.finding_count] if one.step >= raw.first_counted]
+        found = sights(seen, job, program.loaded.library, program.lines, raw) if seen else []
+        if raw.status == FINISHED and not self._is_asked:
+            found += self._misfits()
+        if manner.after_calls:
+            found = [one if one.finding.kind == "stateful" else told_as_later(one) for one in found]
+        fits = (
+            raw.status == FINISHED
+            and not (job.blocks or self._is_asked)
+            and all(one.finding.kind != "wrong-shape" for one in found)
+        )
+        run = Run(manner.label(), self._outputs(), took) if fits else None
+        printed = (raw.printed or b"").decode(errors="replace")
+        refusal = (raw.refusal or b"").decode(errors="replace")
+        return CpuRun(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed, refusal)
+
+    @property
+    def accesses(self) -> int:
+        """How many the last run has made, where each is checked and threads take turns."""
+        return int(self._run.accesses)
+
+    def addresses(self) -> dict[str, int]:
+        """Where the outputs lay in the last run, and still lie."""
+        buffers = zip(self._buffers, self._placed, strict=False)
+        return {buffer.name: int(raw.address) for raw, buffer in buffers if buffer.is_output}
+
+    def overflowed(self, runtime: Runtime, seconds: float) -> Outcome:
+        """What a few blocks access outside of arrays that are too large to be filled: run once, and not for long."""
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+        try:
+            done = self.run(runtime, Manner(FORWARD, 0), min(seconds, MOST_SECONDS))
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, before)
+        lost = [(one.finding, raw) for one, raw in zip(done.sights, self._findings, strict=False)]
+        far = [(found, raw.address) for found, raw in lost if found.kind == "illegal-address"]
+        return Outcome(findings=tuple(self._told(found, address) for found, address in far))
+
+    def _told(self, found: Finding, address: int) -> Finding:
+        """The finding with the array that the address is nearest to, and whether 32 bits were too few for an index."""
+        for raw, buffer in zip(self._buffers, self.job.buffers, strict=False):
+            index, size = (address - int(raw.address)) // DTYPES[buffer.element].itemsize, math.prod(buffer.shape)
+            meant = index + (1 << 32)
+            if size > INT_COUNTS and index < 0 <= meant < size:
+                who, _, _ = found.message.partition(" accesses")
+                words = f"{who} accesses {buffer.name}[{index}], which is {meant} in an int of 32 bits"
+                return replace(found, message=words, array=buffer.name, index=index)
+        return found
+
+    def stored(self, runtime: Runtime, watch: tuple[str, int], seconds: float) -> tuple[str, int] | None:
+        """Where the element that is watched is stored, in a run in the usual order."""
+        name, index = watch
+        number = next((i for i, buffer in enumerate(self._placed) if buffer.name == name), None)
+        if number is None:
+            return None
+        self._run.watched_buffer = number
+        self._run.watched_offset = index * DTYPES[self._placed[number].element].itemsize
+        self.run(runtime, Manner(FORWARD, POISONS[0]), seconds)
+        library = self.program.loaded.library
+        file, line = in_file(library, self.program.lines.of(self._run.watched_pc))
+        return None if line is None else (file, line)
+
+    def _outputs(self) -> dict[str, NDArray[np.generic]]:
+        """The outputs' content. Where a run leaves the same bits as the one before, it is the same array."""
+        outputs = {}
+        left = [(one, raw.address) for one, raw in zip(self._placed, self._buffers, strict=False) if one.is_output]
+        given = self._given[: self._run.given_count]
+        left += [(buffer, raw.data) for buffer, raw in zip(self._returned, given, strict=False)]
+        for buffer, address in left:
+            array = self._left.get(buffer.name)
+            if array is None or not are_equal(array.ctypes.data, address, array.nbytes):
+                array = self._left[buffer.name] = np.empty(buffer.answer, DTYPES[buffer.element])
+                ctypes.memmove(array.ctypes.data, address, array.nbytes)
+            outputs[buffer.name] = array
+        return outputs
+
+    def returned(self, runtime: Runtime, seconds: float) -> Outcome:
+        """What a function of tensors returns, in a run of its own."""
+        self._is_asked = True
+        if self.run(runtime, Manner(FORWARD, POISONS[0]), seconds).status != FINISHED:
+            return Outcome()
+        given = self._given[: self._run.given_count]
+        return Outcome(returned=tuple((element_of(raw), tuple(raw.sizes[: raw.rank])) for raw in given))
+
+    def _misfits(self) -> Iterator[Sight]:
+        """What a host function returned that is no array of the claim's."""
+        given = self._given[: self._run.given_count]
+        if len(given) != len(self._returned):
+            wanted = ", ".join(one.name for one in self._returned) or "nothing"
+            raise ClaimError(f"{self.job.path}: it returns {len(given)} tensors; the claim wants {wanted}")
+        for buffer, raw in zip(self._returned, given, strict=True):
+            sizes = tuple(raw.sizes[: raw.rank])
+            element = element_of(raw)
+            if element != buffer.element or math.prod(sizes) != math.prod(buffer.answer):
+                wanted = f"{buffer.element}[{', '.join(map(str, buffer.answer))}]"
+                message = f"{buffer.name} is returned as {element}[{', '.join(map(str, sizes))}], not {wanted}"
+                yield Sight(Finding("wrong-shape", message, array=buffer.name), None, True)
+
+
+def element_of(raw: RawGiven) -> str:
+    """The elements of a returned array."""
+    return ELEMENTS.get(raw.type, f"type {raw.type} of torch")
+
+
+def told_as_later(sight: Sight) -> Sight:
+    """What was seen in a call behind others, which may be why."""
+    later = f"{sight.finding.message}; in a call after others with other sizes and values"
+    return replace(sight, finding=replace(sight.finding, message=later))
+
+
+def uninitialised_local(library: compiler.Library, place: tuple[int, str]) -> Finding:
+    """What the compiler has seen: a warning, for it cannot see whether the line is reached, or its result matters."""
+    number, name = place
+    file, line = in_file(library, number)
+    return Finding("uninitialised", f"{name} is used before it has a value", "warning", line=line, file=file)
+
+
+def check_arguments(job: Job, entry: str, signature: str, args: tuple[str | int, ...]) -> None:
+    """Raise a ClaimError where a claim's arguments do not fit the parameters of the kernel."""
+    if len(args) != len(signature):
+        raise ClaimError(f"{job.path}: {entry} has {len(signature)} parameters; the claim passes {len(args)}: {args}")
+    for number, (letter, value) in enumerate(zip(signature, args, strict=True), start=1):
+        if letter not in ("P" if isinstance(value, str) else "il"):
+            passed = f"the array {value}" if isinstance(value, str) else f"the integer {value}"
+            takes = {"P": "a pointer", "i": "a 32-bit integer", "l": "a 64-bit integer"}.get(letter, NO_PARAMETER)
+            raise ClaimError(f"{job.path}: parameter {number} of {entry} is {takes}; the claim passes {passed}")
+
+
+def limit_process() -> None:
+    """Hold this process to so many addresses and no core dump; what a kernel starts ends with it."""
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = MEMORY_LIMIT if allowed == resource.RLIM_INFINITY else min(MEMORY_LIMIT, allowed)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, allowed))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    adopt_orphans()
+
+
+class CpuBackend:
+    """The runtime in this process, and the kernel libraries that were used last."""
+
+    def __init__(self) -> None:
+        self.is_spent = False
+        limit_process()
+        self._runtime = Runtime(toolchain.runtime())
+        self._programs: OrderedDict[tuple[object, ...], LoadedFlavour] = OrderedDict()
+        self._loads = 0
+        self._waiters: set[str] = set()
+
+    def close(self) -> None:
+        """Nothing outlives the process."""
+
+    def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        """Run a job as often and as closely as the probe says."""
+        bound: dict[Flavour, LaidOut] = {}
+
+        def run(flavour: Flavour, manner: Manner, seconds: float) -> CpuRun:
+            if flavour not in bound:
+                bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
+            return bound[flavour].run(self._runtime, manner, seconds)
+
+        probe = replace(probe, check=probe.check or job.warp_synchronous)  # where warps can be had in step
+        flavour: Flavour = "check" if (probe.check or probe.watch) and not job.blocks else "fast"
+        try:
+            bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
+            begin("running")
+            if job.blocks:
+                return bound[flavour].overflowed(self._runtime, probe.timeout)
+            if probe.returned:
+                return bound[flavour].returned(self._runtime, probe.timeout)
+            if probe.watch:
+                return Outcome(stored=bound["check"].stored(self._runtime, probe.watch, probe.timeout))
+            outcome = examined(job, probe, run, self._waiters)
+        except StartedProcessError:
+            message = "the kernel starts processes of its own; they were ended"
+            return Outcome(findings=(Finding("trap", message),))
+        library = bound[flavour].program.loaded.library
+        unset = tuple(uninitialised_local(library, one) for one in library.uninitialised)
+        return replace(outcome, findings=(*outcome.findings, *unset)) if unset else outcome
+
+    def _program(self, job: Job, flavour: Flavour) -> LoadedFlavour:
+        key = (flavour, job.path, job.source, job.flags, job.entries)
+        program = self._programs.get(key)
+        if program is None:
+            program = self._programs[key] = LoadedFlavour(job, flavour)
+            self._loads += 1
+            self.is_spent = self._loads >= SPENT_AFTER
+            if len(self._programs) > KEPT_LIBRARIES:
+                self._runtime.forget(self._programs.popitem(last=False)[1].loaded)
+        self._programs.move_to_end(key)
+        return program
+
+
+def backend() -> CpuBackend:
+    """What `python -m kfuzz.devices.worker kfuzz.cpu.backend` serves."""
+    return CpuBackend()

@@ -1,0 +1,201 @@
+"""Compiles kernel files with the host's C++ compiler, once: libraries are kept by content.
+
+Knows flags and files. What is in the libraries, it leaves to whoever loads them.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kfuzz.cpu.options import HOST_LIBRARIES, LIBRARIES, LINK, Flags, Flavour, flags
+from kfuzz.cpu.toolchain import (
+    FRONTS,
+    HOME,
+    INCLUDES,
+    before_front,
+    behind_front,
+    environment,
+    find,
+    identity,
+    layout,
+    objects,
+    option_words,
+    own_digest,
+    precompiled,
+)
+from kfuzz.cpu.unit import KERNEL_NAME, Files, Unit, in_its_files, unit_of, whole_unit
+from kfuzz.devices import ClaimError, Job, cache, is_host
+from kfuzz.devices.limits import STATIC_SHARED_MAX
+from kfuzz.printable import printable
+
+Noted = dict[str, Any]
+"""As JSON: where the static __shared__ arrays lie, and the digests of the files that the kernel file includes."""
+
+UNINITIALISED = re.compile(
+    rf"\b{re.escape(KERNEL_NAME)}:(\d+):\d+: warning: (?:variable )?'(.+?)' is "
+    r"(?:used uninitialized|uninitialized when used here) \[-Wuninitialized\]"
+)
+"""What g++ or clang says of a local variable that is used, whichever way the code goes, before it has a value."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A kernel file as a shared library, and what was noted of it when it was compiled."""
+
+    path: Path
+    files: Files
+    """The kernel file and its author's headers: `unit.place` tells which of them a line is in."""
+    flavour: Flavour
+    anchor_offset: int
+    shared_arrays: tuple[tuple[str, int, int], ...]
+    """Name, offset and bytes of every static __shared__ array in the library's thread-local block."""
+    variables: tuple[tuple[str, int, int, bool], ...]
+    """Name, offset and bytes of every other variable with static storage, and whether it is __constant__."""
+    uninitialised: tuple[tuple[int, str], ...]
+    """Where the compiler saw a local variable used that has no value yet: line and name."""
+    dynamic_shared: tuple[str, ...]
+    flush_denormals: bool
+
+
+def _front(job: Job, unit: Unit) -> int:
+    """Which of FRONTS stands before the kernel file."""
+    return (1 + unit.uses_torch) if any(map(is_host, job.entries)) else 0
+
+
+def library(job: Job, flavour: Flavour) -> Library:
+    """The job's kernel file, compiled for a flavour; a ClaimError with the compiler's own words where it does not."""
+    compiler = find()
+    chosen = flags(job.flags)
+    unit = unit_of(job, flavour)
+    parts = [
+        identity(compiler),
+        own_digest(),
+        *option_words(compiler, flavour, chosen, bool(_front(job, unit))),
+        *LINK,
+        unit.text,
+        *unit.texts[1:],
+    ]
+    if not unit.is_closed:
+        parts.append(str(job.path.parent.resolve()))
+    name = f"cpu/{cache.key(*parts)[:32]}"
+    noted = _noted(name)
+    if noted is None:
+        if flavour == "count" and (refused := cache.fetch(f"{name}.refused")):
+            raise ClaimError(refused.decode())
+        noted = _build(compiler, job, flavour, chosen, unit, name)
+    return Library(
+        path=cache.folder() / f"{name}.so",
+        files=unit.by_number,
+        flavour=flavour,
+        anchor_offset=noted["anchor"],
+        shared_arrays=tuple((one, offset, size) for one, offset, size in noted["shared"]),
+        variables=tuple((one, offset, size, one in unit.constants) for one, offset, size in noted["variables"]),
+        uninitialised=tuple((line, one) for line, one in noted["uninitialised"]),
+        dynamic_shared=unit.dynamic_shared,
+        flush_denormals=chosen.flush_denormals,
+    )
+
+
+def _noted(name: str) -> Noted | None:
+    """What was noted when the library of this name was built; None unless both are whole and includes the same."""
+    raw = cache.fetch(f"{name}.json")
+    if raw is None or cache.fetch(f"{name}.so") is None:
+        return None
+    noted: Noted = json.loads(raw)
+    return noted if all(digest_of(Path(one)) == digest for one, digest in noted["included"]) else None
+
+
+def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit, name: str) -> Noted:
+    """Compile and link; keep the library, and then the notes that make it count."""
+    before, with_host = _front(job, unit), bool(_front(job, unit))
+    copies = objects(compiler, flavour, before)
+    header = precompiled(compiler, flavour, chosen, before)
+    words = option_words(compiler, flavour, before_front(chosen), with_host)
+    with cache.scratch() as folder:
+        made, depends = folder / "made.so", folder / "made.d"
+        empty = empty_files(folder, unit.missing)
+
+        def compiled(front: str, what: Unit) -> subprocess.CompletedProcess[str]:
+            command = [
+                *(compiler, *words, "-include", front, *behind_front(chosen, folder), *INCLUDES),
+                *("-iquote", str(folder), "-iquote", str(job.path.parent), "-idirafter", str(empty)),
+                *("-MMD", "-MF", str(depends), *LINK),
+                *("-x", "c++", str(what.write(folder)), "-x", "none", *copies, "-o", str(made)),
+                *(HOST_LIBRARIES if with_host else LIBRARIES),
+            ]
+            return subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
+
+        done = compiled(str(header), unit)
+        if done.returncode:
+            without_precompiled = done = compiled(FRONTS[before], unit)
+            if not done.returncode:
+                shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
+            elif (whole := whole_unit(job, flavour)) not in (None, unit):  # a macro may need what nothing else does
+                done = compiled(str(header), whole)
+            if done.returncode:
+                complaint = _complaint(without_precompiled.stderr, job, unit)
+                if flavour == "count":  # of many files it is known, each time, that they cannot be counted
+                    cache.save(f"{name}.refused", complaint.encode())
+                raise ClaimError(complaint)
+        included = [one for one in dependencies(depends) if HOME not in one.parents and folder not in one.parents]
+        unset = [(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)]
+        noted: Noted = {
+            **layout(made),
+            "uninitialised": sorted(set(unset)),
+            "included": [(str(one), digest_of(one)) for one in included],
+        }
+        cache.keep(f"{name}.so", made.read_bytes())
+    _check_static_shared(noted, job)
+    cache.keep(f"{name}.json", json.dumps(noted).encode())
+    return noted
+
+
+def empty_files(folder: Path, names: Iterable[str]) -> Path:
+    """A folder of empty files with these names, where the compiler looks last of all."""
+    empty = folder / "empty"
+    empty.mkdir()
+    for name in names:
+        file = (empty / name).resolve()
+        if file.is_relative_to(folder.resolve()):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+    return empty
+
+
+def _complaint(words: str, job: Job, unit: Unit) -> str:
+    """The compiler's own words, under the names of the kernel file and its headers."""
+    for entry in job.entries:
+        plain = (entry if isinstance(entry, str) else entry.function).split("<")[0]
+        if not is_host(entry) and re.fullmatch(r"\w+", plain) and plain not in unit.kernels:
+            there = ", ".join(unit.kernels) or "none"
+            return f"{job.path}: no __global__ function named {plain}; in this file: {there}"
+    lines = [one for one in in_its_files(words, unit).splitlines() if one.strip()]
+    start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
+    return printable("\n".join(lines[start : start + 12]))
+
+
+def dependencies(depends: Path) -> list[Path]:
+    """The files that a compiler says it read, from a make rule."""
+    rule = depends.read_text(encoding="utf-8").replace("\\\n", " ")
+    return [Path(one.replace("\\ ", " ")) for one in re.findall(r"(?:\\ |\S)+", rule.partition(": ")[2])]
+
+
+def _check_static_shared(noted: Noted, job: Job) -> None:
+    for name, _, size in noted["shared"]:
+        if size > STATIC_SHARED_MAX:
+            raise ClaimError(
+                f"{job.path}: __shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}, "
+                "more must be dynamic (extern __shared__)"
+            )
+
+
+def digest_of(path: Path) -> str:
+    try:
+        return cache.key(path.read_bytes())
+    except OSError:
+        return "gone"

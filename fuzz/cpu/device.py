@@ -1,0 +1,96 @@
+"""The cpu device: the same `.cu` file under the host's C++ compiler, on any Linux machine.
+
+Runs in the caller's process and does next to nothing there: checks what can be checked of a job, and hands it to a
+worker process (backend.py).
+"""
+
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+
+from kfuzz.cpu import toolchain
+from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step
+from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
+from kfuzz.devices.worker import Worker
+
+SLACK, GRACE = 6.0, 20.0
+"""The worker keeps time itself, in processor time, and can say which line hangs; wall time runs faster where others
+share the processor, and what a time-out means is found out by another run. Past this the process is killed."""
+
+
+class CpuDevice:
+    """Runs jobs on this machine's processor, in one worker process. Parallel trials are parallel devices."""
+
+    name = "cpu"
+
+    def __init__(self) -> None:
+        toolchain.find()
+        self._worker = Worker("kfuzz.cpu.backend", grace=GRACE, slack=SLACK)
+        self._asked: deque[tuple[Job, Probe, ClaimError | None]] = deque()
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job to its end or to its time-out; raise only ClaimError or DeviceError."""
+        for step in job.steps:
+            check_launch(job, step)
+        return self._sure(job, probe, lambda: self._worker.run(job, probe))
+
+    def ask(self, job: Job, probe: Probe) -> None:
+        """Have a job run, if a GPU would take its launches."""
+        wrong = None
+        try:
+            for step in job.steps:
+                check_launch(job, step)
+            self._worker.ask(job, probe)
+        except ClaimError as error:
+            wrong = error
+        self._asked.append((job, probe, wrong))
+
+    def answer(self) -> Outcome:
+        """What came of the job that was asked for first."""
+        job, probe, wrong = self._asked.popleft()
+        if wrong is not None:
+            raise wrong
+        return self._sure(job, probe, self._worker.answer)
+
+    def forget(self) -> None:
+        """Nobody wants to know any more what was asked for."""
+        self._worker.forget()
+        self._asked.clear()
+
+    def close(self) -> None:
+        """End the worker. A closed device is not used again."""
+        self._worker.close()
+
+    def _sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
+        """An outcome; where the process is lost, an earlier job may have damaged it: only what a process of its own
+        does counts, but where that is known of the kernel.
+        """
+        try:
+            outcome = first()
+        except DeviceError:
+            return self._worker.first(job, probe)
+        kinds = {found.kind for found in outcome.findings}
+        if outcome.ended and not outcome.runs and kinds != {"hang"} and not kinds <= {*probe.fatal}:
+            return self._worker.first(job, probe)
+        return outcome
+
+    def __enter__(self) -> "CpuDevice":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def check_launch(job: Job, step: Step) -> None:
+    """Raise a ClaimError where no GPU would take the launch."""
+    where = f"{job.path}: {step.entry}"
+    if not all(1 <= size <= limit for size, limit in zip(step.grid, GRID_MAX, strict=True)):
+        raise ClaimError(f"{where}: grid {step.grid}: each from 1, at most {GRID_MAX}")
+    threads = step.block[0] * step.block[1] * step.block[2]
+    fits = all(1 <= size <= limit for size, limit in zip(step.block, BLOCK_MAX, strict=True))
+    if not fits or threads > THREADS_MAX:
+        raise ClaimError(f"{where}: block {step.block}: {threads} threads; at most {THREADS_MAX}, {BLOCK_MAX} a side")
+    if not 0 <= step.shared <= SHARED_MAX:
+        raise ClaimError(f"{where}: {step.shared} bytes of dynamic shared memory; at most {SHARED_MAX}")

@@ -1,0 +1,123 @@
+"""The PTX that the cpu device has: single loads, stores, atomics and fences with order and scope; asynchronous copies;
+and what ptx_table.py lists.
+
+Knows the statements as CUDA C++ writes them; what they do, include/cuda_on_cpu/ptx.h knows. Any other is not there.
+"""
+
+import re
+from collections.abc import Iterator
+
+from kfuzz.cpu.ptx_forms import DONE, form
+from kfuzz.cpu.ptx_table import expression
+
+_STATEMENT = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile\b|__volatile__\b)?\s*\(")
+_TEXT = re.compile(r'\s*((?:"(?:\\.|[^"\\])*"\s*)+)(.*)', re.DOTALL)
+_SPACE = re.compile(r"\.(?:global|shared(?:::cta)?)\b")
+_ORDER = r"(?:\.(?P<order>acquire|release|acq_rel|relaxed|volatile))"
+_SCOPE = r"(?:\.(?P<scope>cta|gpu|sys|cluster))?"
+_ACCESS = re.compile(rf"(?P<what>ld|st){_ORDER}{_SCOPE}\.[busf](?:8|16|32|64) (?P<operands>[^;]*);?")
+_UPDATE = re.compile(
+    rf"(?P<what>atom|red){_ORDER}?{_SCOPE}\.(?P<does>\w+)\.(?P<type>[busf](?:32|64)) (?P<operands>[^;]*);?"
+)
+_FORMS = {"ld": "%0,[%1]", "st": "[%0],%1", "atom": "%0,[%1],%2", "red": "[%0],%1"}
+_UPDATES = {"add": "add", "exch": "exchange", "min": "min", "max": "max", "inc": "increment", "dec": "decrement",
+            "and": "and", "or": "or", "xor": "xor", "cas": "compare_and_swap"}  # fmt: skip
+_TYPES = {"u": ("unsigned int", "unsigned long long"), "s": ("int", "long long"), "f": ("float", "double")}
+_FENCE = re.compile(r"(?:fence\.(?:acq_rel|sc)|membar)\.(?P<scope>cta|gpu|gl|sys|cluster);?")
+_COPY = re.compile(
+    r"cp\.async\.c[ag]\.shared(?:::cta)?\.global(?:\.L2::\d+B)? "
+    r"\[%0\], \[%1\], (?P<bytes>%2|4|8|16)(?:, (?P<given>%[23]))?;?"
+)
+_WAIT = re.compile(r"cp\.async\.wait_(?:all|group (?P<but>%0|\d+));?")
+_OPERAND = re.compile(r'\s*"[^"]*"\s*\(')
+
+
+def statements(source: str, code: str) -> Iterator[tuple[int, int, str]]:
+    """Where inline PTX of these kinds stands in a source, and the call that stands for it; `code` is blanked."""
+    for found in _STATEMENT.finditer(code):
+        end = _closing(code, found.end() - 1)
+        if end and (call := _call(source[found.end() : end - 1])):
+            lines = "\n" * source.count("\n", found.start(), end)
+            yield found.start(), end, call + lines
+
+
+def _call(inside: str) -> str | None:
+    """The call for the inside of an asm statement; None where the cpu device does not have it."""
+    text = _TEXT.match(inside)
+    if not text:
+        return None
+    pieces = re.findall(r'"((?:\\.|[^"\\])*)"', text[1])
+    instruction = " ".join("".join(pieces).replace("\\n", " ").replace("\\t", " ").split())
+    if fence := _FENCE.fullmatch(instruction):
+        return f"cuda_on_cpu_fence({int(fence['scope'] == 'cta')})"
+    operands = list(_operands(text[2]))
+    if instruction.rstrip(";") == "cp.async.commit_group":
+        return "cuda_on_cpu_async_commit()"
+    if wait := _WAIT.fullmatch(instruction):
+        return f"cuda_on_cpu_async_wait({_named(wait['but'] or '0', operands)})"
+    if copy := _COPY.fullmatch(instruction):
+        words = [f"%{i}" for i in range(2)] + [copy["bytes"], *([copy["given"]] if copy["given"] else [])]
+        return f"::cuda_on_cpu::ptx_cp_async({', '.join(_named(one, operands) for one in words)})"
+    plain = _SPACE.sub("", instruction)
+    if access := _ACCESS.fullmatch(plain):
+        return _plain_access(access, operands)
+    if update := _UPDATE.fullmatch(plain):
+        return _atomic_update(update, operands)
+    meant = form(instruction, operands)
+    one = expression(meant.instruction, list(meant.operands))
+    return f"::cuda_on_cpu::ptx_until([&](bool &{DONE}) {{ {one}; }})" if one and meant.is_loop else one
+
+
+def _plain_access(found: re.Match[str], operands: list[str]) -> str | None:
+    if re.sub(r"\s", "", found["operands"]) != _FORMS[found["what"]] or len(operands) < 2:
+        return None
+    order = "relaxed" if found["order"] == "volatile" else found["order"]
+    if order not in ("relaxed", "acquire" if found["what"] == "ld" else "release"):
+        return None
+    of_block = str(found["scope"] == "cta").lower()
+    return f"::cuda_on_cpu::ptx_{found['what']}_{order}<{of_block}>({operands[0]}, {operands[1]})"
+
+
+def _atomic_update(found: re.Match[str], operands: list[str]) -> str | None:
+    """One of the functions of include/cuda_on_cpu/atomic.h."""
+    swaps, gives = found["does"] == "cas", found["what"] == "atom"
+    form = _FORMS[found["what"]] + (",%3" if swaps else "")
+    if (
+        found["does"] not in _UPDATES
+        or re.sub(r"\s", "", found["operands"]) != form
+        or len(operands) <= form.count("%") - 1
+    ):
+        return None
+    given = operands[1:] if gives else operands
+    name = _TYPES.get(found["type"][0], _TYPES["u"])[found["type"].endswith("64")]
+    order = f"::cuda_on_cpu::ptx_order_{found['order'] or 'default'}"
+    values = ", ".join(f"static_cast<{name}>({one})" for one in given[1:])
+    what = f"::cuda_on_cpu::ptx_update({order}, {str(found['scope'] == 'cta').lower()}, {str(swaps).lower()})"
+    call = f"::cuda_on_cpu::atomic_{_UPDATES[found['does']]}(({name} *)({given[0]}), {values}, {what})"
+    return f"{operands[0]} = {call}" if gives else call
+
+
+def _named(word: str, operands: list[str]) -> str:
+    """What a number or `%2` stands for."""
+    return operands[int(word[1:])] if word.startswith("%") and int(word[1:]) < len(operands) else word
+
+
+def _operands(text: str) -> Iterator[str]:
+    """The expressions of an asm statement's outputs and inputs."""
+    rest = text.lstrip(":, \t\n")
+    while found := _OPERAND.match(rest):
+        end = _closing(rest, found.end() - 1)
+        if not end:
+            return
+        yield rest[found.end() : end - 1].strip()
+        rest = rest[end:].lstrip(":, \t\n")
+
+
+def _closing(text: str, start: int) -> int:
+    """Behind the bracket that closes the one at `start`; 0 where none does."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return at + 1
+    return 0

@@ -1,0 +1,235 @@
+"""The host's C++ compiler, and what of our own is compiled with it: the runtime, and what every library has a copy of.
+
+Knows compilers, flags and files, which are kept by content; never a kernel file.
+"""
+
+import contextlib
+import functools
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from kfuzz.cpu.options import (
+    COMMON,
+    LANGUAGE,
+    RUNTIME,
+    Flags,
+    Flavour,
+    options,
+)
+from kfuzz.devices import DeviceError, cache
+
+HOME = Path(__file__).parents[1] / "cuda_on_cpu"
+OF_LIBRARIES = (HOME / "runtime" / "module.cpp", HOME / "host" / "library.cpp")
+OF_PROGRAMS = HOME / "host" / "program.cpp"
+FRONTS = ("cuda_on_cpu.h", "cuda_on_cpu_host.h", "cuda_on_cpu_torch.h")
+"""In front of every kernel file; the second where host functions are compiled, too, the third where these use torch."""
+INCLUDES = ("-I", str(HOME / "include"), "-I", str(HOME / "host" / "include"))
+MACRO = re.compile(r"-([DU])(?!CUDA_|NDEBUG|_)([^=]+)(=?)(.*)", re.DOTALL)
+"""The author's own: no header of ours asks for it, and none is to see it (-DB=16 is a name that they use)."""
+INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
+GUARD = "guard variable"
+"""How the symbol begins that says whether the constructors of a __shared__ array of a class have run."""
+
+
+def find() -> str:
+    """The host's C++ compiler; a DeviceError that says how to get one where there is none.
+
+    g++ before clang: clang checks no alignment where a struct is copied whole (float4), and loses lines of atomics.
+    """
+    chosen = os.environ.get("CXX")
+    for name in [chosen] if chosen else ["g++", "c++", "clang++"]:
+        if path := shutil.which(name):
+            return path
+    missing = f"CXX={chosen} is no program" if chosen else "no g++ on PATH"
+    raise DeviceError(f"{missing}: {INSTALL}")
+
+
+@functools.cache
+def identity(compiler: str) -> str:
+    """What the compiler says of itself and of the machine it compiles for."""
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    target = subprocess.run([compiler, "-dumpmachine"], capture_output=True, text=True, check=False)
+    if version.returncode or target.returncode:
+        raise DeviceError(f"{compiler} does not run: {version.stderr.strip() or target.stderr.strip()}; {INSTALL}")
+    return version.stdout.splitlines()[0] + " for " + target.stdout.strip()
+
+
+@functools.cache
+def own_digest() -> str:
+    """Changes whenever a file of the runtime or a header does."""
+    files = sorted(one for one in HOME.rglob("*") if one.suffix in (".h", ".cpp") or "include" in one.parts)
+    return cache.key(
+        *(part for one in files if one.is_file() for part in (str(one.relative_to(HOME)), one.read_bytes()))
+    )
+
+
+def runtime() -> Path:
+    """The runtime as a shared library that kernel libraries resolve against."""
+    compiler = find()
+    name = f"cpu/runtime-{cache.key(identity(compiler), own_digest())[:32]}.so"
+    found = sorted(one for room in ("runtime", "host") for one in (HOME / room).glob("*.cpp"))
+    sources = [str(one) for one in found if one not in (*OF_LIBRARIES, OF_PROGRAMS)]
+    return _kept(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
+
+
+def objects(compiler: str, flavour: Flavour, front: int) -> list[str]:
+    """What every kernel library has a copy of."""
+    made = [_object(compiler, flavour, one) for one in OF_LIBRARIES[: 2 if front else 1]]
+    if front == len(FRONTS) - 1:
+        made += [_torch_object(compiler, one) for one in sorted((HOME / "host" / "torch").glob("*.cpp"))]
+    return list(map(str, made))
+
+
+def program_objects(compiler: str, flavour: Flavour) -> list[str]:
+    """What every program has a copy of."""
+    return [str(_object(compiler, flavour, one)) for one in (*OF_LIBRARIES, OF_PROGRAMS)]
+
+
+def _torch_object(compiler: str, source: Path) -> Path:
+    """A part of torch's shim, in which no access is looked at."""
+    name = f"cpu/torch-{source.stem}-{cache.key(identity(compiler), own_digest())[:32]}.o"
+    words = ("-fexceptions", "-frtti", "-fno-omit-frame-pointer", "-c", str(source))
+    return _kept(name, lambda made: _compile_own(compiler, made, *words))
+
+
+def _object(compiler: str, flavour: Flavour, source: Path) -> Path:
+    name = f"cpu/{source.stem}-{flavour}-{cache.key(identity(compiler), own_digest())[:32]}.o"
+    checks = ["-DCUDA_ON_CPU_CHECK"] if flavour == "check" else []
+    return _kept(name, lambda made: _compile_own(compiler, made, *checks, "-c", str(source)))
+
+
+def shared(source: Path) -> Path:
+    """A file of ours that stands by itself as a shared library, which needs nothing of the runtime."""
+    compiler = find()
+    words = [compiler, "-std=c++17", "-O2", "-Wall", "-fPIC", "-shared", str(source), "-ldl"]
+
+    def build(made: Path) -> None:
+        ran = subprocess.run([*words, "-o", str(made)], capture_output=True, text=True, check=False)
+        if ran.returncode:
+            raise DeviceError(f"{identity(compiler)} cannot compile {source.name}: {ran.stderr.strip()}")
+
+    return _kept(f"cpu/{source.stem}-{cache.key(identity(compiler), source.read_bytes())[:32]}.so", build)
+
+
+def _red_zone(compiler: str) -> list[str]:
+    return ["-mno-red-zone"] if "x86_64" in identity(compiler) else []
+
+
+def option_words(compiler: str, flavour: Flavour, chosen: Flags, with_host: bool) -> list[str]:
+    """The flags of a file."""
+    words = [*options("clang" in identity(compiler), flavour, chosen, with_host), *_thread_local(compiler)]
+    is_gcc_on_x86 = "x86_64" in identity(compiler) and "clang" not in identity(compiler)
+    keeps_vectors = flavour == "check" and is_gcc_on_x86 and not with_host
+    return [*words, *_KEPT_VECTORS] if keeps_vectors else words
+
+
+_KEPT_VECTORS = ("-fipa-ra", "-DCUDA_ON_CPU_HOOKS_KEEP_VECTORS")
+"""Tell the compiler that access hooks change no vector register (include/cuda_on_cpu/settled_reads.h)."""
+
+
+def _thread_local(compiler: str) -> list[str]:
+    """Have __tls_get_addr asked where __shared__ arrays lie (runtime/module.cpp)."""
+    if "clang" in identity(compiler):  # which has no word for it; on x86-64 it does so anyway
+        return []
+    return [f"-mtls-dialect={'gnu' if 'x86_64' in identity(compiler) else 'trad'}"]
+
+
+def _compile_own(compiler: str, made: Path, *arguments: str) -> None:
+    own = [compiler, *LANGUAGE, *COMMON, *RUNTIME, *_thread_local(compiler), *arguments, "-o", str(made)]
+    done = subprocess.run(own, capture_output=True, text=True, check=False, env=environment(made.parent))
+    if done.returncode:
+        raise DeviceError(f"{identity(compiler)} cannot compile the runtime of the cpu device: {done.stderr.strip()}")
+
+
+def _kept(name: str, build: Callable[[Path], None]) -> Path:
+    """The path of a cached file with just these bytes, built anew when it is missing or damaged."""
+    path = cache.folder() / name
+    if cache.fetch(name) is None:
+        with cache.scratch() as folder:
+            made = folder / "made"
+            build(made)
+            cache.keep(name, made.read_bytes())
+    return path
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """For a compiler that speaks English, and leaves its scratch files in this folder when it is killed."""
+    return {**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)}
+
+
+def precompiled(compiler: str, flavour: Flavour, chosen: Flags, front: int) -> Path:
+    """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits.
+
+    Folders and macros of the author's are none of its concern: one form does for all of these.
+    """
+    passed = tuple(one for one in before_front(chosen).passed if not one.startswith("-I"))
+    chosen = replace(chosen, passed=passed)
+    chosen_options = option_words(compiler, flavour, chosen, bool(front))
+    folder = f"cpu/front-{cache.key(identity(compiler), own_digest(), FRONTS[front], *chosen_options)[:32]}"
+    header = cache.folder() / folder / "front.h"
+    if not (header.parent / "front.h.gch").exists():
+        with cache.scratch() as scratch:
+            header.parent.mkdir(parents=True, exist_ok=True)
+            text, made = scratch / "front.h", scratch / "front.h.gch"
+            text.write_text(f'#include "{FRONTS[front]}"\n', encoding="utf-8")
+            text.replace(header)
+            command = [compiler, *chosen_options, *INCLUDES, "-x", "c++-header"]
+            command += [str(header), "-o", str(made)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(scratch))
+            if done.returncode == 0:  # else a flag of the claim is at fault, and compiling the kernel will say so
+                made.replace(header.parent / "front.h.gch")
+    for one in (header, header.parent / "front.h.gch"):
+        with contextlib.suppress(OSError):
+            os.utime(one)  # as cache.fetch does
+    return header
+
+
+def before_front(chosen: Flags) -> Flags:
+    """Without what belongs behind the header in front: the author's macros, and files that he has included."""
+    words = zip((None, *chosen.passed), chosen.passed, strict=False)
+    kept = (one for last, one in words if "-include" not in (last, one) and not MACRO.fullmatch(one))
+    return replace(chosen, passed=tuple(kept))
+
+
+def behind_front(chosen: Flags, folder: Path) -> list[str]:
+    """The words for what `before_front` leaves out, in its order: macros, and then files."""
+    macros = [found.groups() for one in chosen.passed if (found := MACRO.fullmatch(one))]
+    lines = [
+        f"#define {n} {v if has_value else '1'}" if word == "D" else f"#undef {n}" for word, n, has_value, v in macros
+    ]
+    files = [word for last, one in pairwise(chosen.passed) if last == "-include" for word in (last, one)]
+    if not lines:
+        return files
+    (folder / "macros.h").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return ["-include", str(folder / "macros.h"), *files]
+
+
+def layout(path: Path) -> dict[str, Any]:
+    """Where the static __shared__ arrays lie, the thread-local symbols of the library, and all other variables."""
+    command = ["readelf", "--symbols", "--wide", "--demangle", str(path)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(path.parent))
+    if listing.returncode:
+        raise DeviceError(f"readelf does not run: {listing.stderr.strip()}; install binutils")
+    found: dict[str, tuple[int, int]] = {}
+    variables = []
+    for line in listing.stdout.splitlines():
+        words = line.split(maxsplit=7)
+        if len(words) < 8 or words[6] == "UND":
+            continue
+        if words[3] == "TLS":
+            found[words[7]] = (int(words[1], 16), int(words[2], 0))
+        elif words[3] == "OBJECT" and words[2] != "0":
+            variables.append((words[7].rpartition("::")[2], int(words[1], 16), int(words[2], 0)))
+    anchor, _ = found.pop("cuda_on_cpu_anchor")
+    shared = [
+        (GUARD if name.startswith(GUARD) else name.rpartition("::")[2], offset, size)
+        for name, (offset, size) in found.items()
+    ]
+    return {"anchor": anchor, "shared": shared, "variables": sorted(set(variables))}

@@ -1,0 +1,200 @@
+"""The few words of CUDA C++ that a host compiler cannot be given by headers, and what the cpu device cannot run.
+
+Knows source text alone. Every edit keeps the lines where they are, so that messages name lines of the `.cu` file.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+from kfuzz.cpu import refused_by_nvcc
+from kfuzz.cpu.host_functions import for_both, unchecked
+from kfuzz.cpu.launches import TextEdit, launches
+from kfuzz.cpu.ptx import statements
+from kfuzz.cpu.reach import blanked_out, unreached
+from kfuzz.devices import UnsupportedError
+from kfuzz.sources.cuda_text import blanked, kernels
+from kfuzz.sources.headers import SourceFile, renamed
+
+_ALIGNMENT = r"(?:(?:__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
+_DYNAMIC_SHARED = re.compile(
+    rf"\bextern\s+(?:{_ALIGNMENT}|volatile\s+)*(?P<before>[^;\[\]{{}}()]*?)"
+    rf"\b__shared__\s+(?P<type>[^;\[\]{{}}]*?)\b(?P<name>\w+)\s*\[\s*\]"
+    rf"(?P<inner>(?:\s*\[[^\[\];]+\])*)\s*{_ALIGNMENT}*;",
+)
+_STATIC_SHARED = re.compile(r"\bstatic(?=(?:\s+\w+)*?\s+__shared__\b)|(?<=\b__shared__)\s+static\b")
+_SHARED_ALIGNAS = re.compile(
+    r"(?P<shared>(?:\bvolatile\s+)?\b__shared__\s+(?:volatile\s+)?)(?P<alignas>alignas\s*\((?:[^()]|\([^()]*\))*\))"
+)
+"""nvcc takes alignas behind __shared__; in standard C++ it stands before it."""
+_VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
+_AS_ADDRESS = (
+    rf"(?:(?:\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\bcudaLaunchKernelExC\s*\([^;,]*,|\bfunc\s*=)\s*(?P<cast>\(\s*{_VOID}\))|"
+    rf"(?P<named>\(\s*{_VOID}\)|\breinterpret_cast\s*<\s*{_VOID}>)(?=[\s(&]*(?:::\s*)?(?:\w+\s*::\s*)*(?:%s)\b))"
+)
+"""Where a kernel's address is taken, and its type would be forgotten."""
+_NO_INLINE = re.compile(r"\b__noinline__\b(?!\s*\))")
+_COPY = re.compile(r"\b__builtin_(?P<name>memcpy|memmove|memset)\b")
+"""g++ makes moves of these whatever its options (options.py) say, and no access hook is told of them."""
+_SHARES_WITH_HOST = re.compile(r"\bcuda(?:MallocManaged|MallocHost|HostAlloc)\s*\(")
+"""Then the host's own accesses are looked at, for it may be too early."""
+_OTHER_THREADS = re.compile(r"\bstd\s*::\s*(?:j?thread|async)\b|\bpthread_create\b|#\s*pragma\s+omp\b|\btbb\s*::")
+_CONSTANT = re.compile(r"\b__constant__\b[^;={}()]*?\b(?P<name>\w+)\s*[\[;={]")
+
+_CUB = (
+    r"(?:Block|Warp)(?:Reduce|Scan)|Block(?:Load|Store|RadixSort|Exchange)|BLOCK_(?:REDUCE|SCAN|LOAD|STORE)_\w+|"
+    r"Device(?:Reduce|Scan|RadixSort|Select|Histogram)|DoubleBuffer|KeyValuePair|NullType|Sum|Max|Min|ArgMax|ArgMin"
+)
+"""What of cub is there: include/cub."""
+_OF_HOST = (
+    (r"<<<", "launches in the source (<<<...>>>): the claim's [[launch]] says how kernels are launched"),
+    (r"\bthrust\s*::", "thrust"),
+)
+"""What host code alone has."""
+_UNSUPPORTED = (
+    (r"\basm\b|\b__asm__\b|\b__asm\b", "inline PTX (asm)"),
+    (r"\btexture\s*<|\bcudaTextureObject_t\b|\btex[123]D\w*\s*[<(]", "textures"),
+    (r"\bsurface\s*<|\bcudaSurfaceObject_t\b|\bsurf[123]D\w*\s*[<(]", "surfaces"),
+    (r"\bcudaLaunch(?!HostFunc|Kernel\b|KernelExC?\b|CooperativeKernel\b)\w*\s*\(", "launches through the runtime API"),
+    (
+        r"\bcudaGraph(?:AddMem(?:Alloc|Free)Node|AddNode|Conditional\w*|ExternalSemaphores\w*)\s*\(",
+        "this part of CUDA graphs",
+    ),
+    (rf"\bcub\s*::\s*(?!(?:{_CUB})\b)\w+", "this part of cub"),
+    (
+        r"(?<!\bat::)(?<!\bc10::)(?<!\btorch::)(?<!\bthrust::)\bcuda\s*::\s*(?!(?:std\s*::\s*)?(?:atomic|atomic_ref|atomic_flag|atomic_thread_fence|thread_scope\w*|memory_order\w*|move|barrier|latch|(?:counting|binary)_semaphore|(?:make_)?pipeline\w*|memcpy_async|aligned_size_t|annotated_ptr|access_property|(?:associate|apply)_access_property|ptx)\b)",
+        "this part of libcu++ (cuda::)",
+    ),
+    (r"\b(?:cutlass|cute)\s*::", "CUTLASS"),
+    (r"\bcurand(?:State|_)\w*|\bcurand[A-Z]\w*\s*\(", "cuRAND"),
+    (r"\b(?:cublas|cufft|cusparse|cusolver|cudnn|nccl)[A-Z]\w*\s*\(", "this library of CUDA's"),
+)
+_TOOLKIT = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*<((?:cub|thrust|cuda|cutlass|cute|nv)/[^>\n]*|cuda_(?:pipeline|awbarrier)\w*\.h|"
+    r"cu(?:blas|rand|fft|solver|sparse|dnn)\w*\.h|nccl\.h|cuda_profiler_api\.h|nvtx3?/[^>\n]*|nvToolsExt\.h)>",
+    re.MULTILINE,
+)
+"""Headers of the CUDA toolkit that a host compiler cannot find: only who uses what is in them needs them."""
+ON_A_GPU = "; run this kernel with --device gpu"
+"""What is to be done of a kernel; whole programs are looked at on the cpu device alone."""
+_HEADERS = tuple(Path(__file__).parents[1] / "cuda_on_cpu" / one for one in ("include", "host/include"))
+
+
+@dataclass(frozen=True)
+class Translated:
+    """Sources that a host compiler takes, and the names of their `extern __shared__` arrays, constants and kernels."""
+
+    texts: tuple[str, ...]
+    dynamic_shared: tuple[str, ...]
+    constants: tuple[str, ...]
+    kernels: tuple[str, ...]
+
+
+def translated(
+    files: Sequence[SourceFile],
+    names: Sequence[str] = (),
+    entries: Iterable[str] | None = None,
+    with_host: bool = False,
+) -> Translated:
+    """A kernel file and its headers with CUDA's own words replaced; `names` are what the headers are called from then.
+
+    With `entries`, what none of them reaches is left out. With the host's functions, launches are translated, too.
+    An UnsupportedError where there is what the cpu device lacks, a ClaimError where there is what nvcc refuses.
+    """
+    whole = [renamed(one, names) for one in files]
+    texts, codes = whole, list(map(blanked, whole))
+    if entries is not None:
+        idle = unreached("\n".join(codes), entries)
+        texts = _parted(blanked_out("\n".join(whole), (one for one in idle if not one.is_macro)), whole)
+        codes = _parted(blanked_out("\n".join(codes), idle), whole)
+    ptx = [list(statements(text, code)) for text, code in zip(texts, codes, strict=True)]
+    codes = [_without(code, found) for code, found in zip(codes, ptx, strict=True)]
+    for one, code in zip(files, codes, strict=True):
+        check_supported(code, one.path, with_host)
+    every, words = "\n".join(codes), for_both(codes)
+    constants = _names(_CONSTANT, every)
+    refused_by_nvcc.check(codes, [one.path for one in files], constants)
+    edits = [[*found, *_edits(code)] for code, found in zip(codes, ptx, strict=True)]
+    if with_host:
+        shares = bool(_SHARES_WITH_HOST.search(every)) and not _OTHER_THREADS.search(every)
+        for file, code, text, some in zip(files, codes, texts, edits, strict=True):
+            some.extend(launches(code, text, file.path, every))
+            some.extend(_addresses(code, _kernels(every)))
+            some.extend(unchecked(code, words, shares))
+    done = tuple(map(_edited, texts, edits))
+    return Translated(done, _names(_DYNAMIC_SHARED, every), constants, _kernels(blanked("\n".join(whole))))
+
+
+def _parted(joined: str, lengths_of: Sequence[str]) -> list[str]:
+    """What was joined by single letters, in its parts again."""
+    ends = list(accumulate(len(one) + 1 for one in lengths_of))
+    return [joined[end - len(one) - 1 : end - 1] for one, end in zip(lengths_of, ends, strict=True)]
+
+
+def _without(code: str, parts: Iterable[TextEdit]) -> str:
+    for start, end, _ in parts:
+        code = code[:start] + re.sub(r"[^\n]", " ", code[start:end]) + code[end:]
+    return code
+
+
+def _names(pattern: re.Pattern[str], code: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(found["name"] for found in pattern.finditer(code)))
+
+
+def _kernels(code: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name, _ in kernels(code)))
+
+
+def _edits(code: str) -> list[TextEdit]:
+    """What stands for CUDA's own words: from where to where, and the text."""
+    edits = [(*one.span(), " " * len(one[0])) for one in _TOOLKIT.finditer(code) if not _is_there(one[1])]
+    for found in _DYNAMIC_SHARED.finditer(code):
+        lines = "\n" * found[0].count("\n")
+        edits.append((*found.span(), f"{_declared(found)};{lines}"))
+    taken = [(start, end) for start, end, _ in edits]
+    static = [(*found.span(), " " * len(found[0])) for found in _STATIC_SHARED.finditer(code)]
+    static += [(*one.span(), f"{one['alignas']} {one['shared']}") for one in _SHARED_ALIGNAS.finditer(code)]
+    edits += [one for one in static if not any(start <= one[0] < end for start, end in taken)]
+    edits += [(*found.span(), found["name"]) for found in _COPY.finditer(code)]
+    return edits + [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
+
+
+def _addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
+    """What notes the type of a kernel, in place of the cast that takes it away."""
+    for found in re.finditer(_AS_ADDRESS % ("|".join(kernels) or r"(?!)"), code):
+        yield *found.span("cast" if found["cast"] else "named"), "::cuda_on_cpu::as_address->*"
+
+
+def _is_there(header: str) -> bool:
+    return any((room / header).exists() for room in _HEADERS)
+
+
+def check_supported(code: str, path: Path, with_host: bool = False) -> None:
+    """Raise an UnsupportedError that names the first feature of blanked code that the cpu device does not have."""
+    for at, feature in sorted(_features(code, _UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST))):
+        line = code.count("\n", 0, at) + 1
+        raise UnsupportedError(f"{path}:{line}: the cpu device does not have {feature}{ON_A_GPU}")
+
+
+def _features(code: str, unsupported: Iterable[tuple[str, str]]) -> Iterator[tuple[int, str]]:
+    for pattern, feature in unsupported:
+        if found := re.search(pattern, code):
+            yield found.start(), feature
+
+
+def _declared(found: re.Match[str]) -> str:
+    """A reference to where the runtime keeps the running block's dynamic array: it changes with the block."""
+    kind = " ".join(re.sub(_ALIGNMENT, " ", f"{found['before']} {found['type']}").split())
+    volatile = "volatile " if re.search(r"\bvolatile\b", found[0]) and "volatile" not in kind else ""
+    inner = " ".join(found["inner"].split())
+    pointer = f"{volatile}{kind} (*const &{{}}){inner}" if inner else f"{volatile}{kind} *const &{{}}"
+    place = f"reinterpret_cast<{pointer.format('')}>(::cuda_on_cpu_dynamic_shared)"
+    return f"{pointer.format(found['name'])} = {place}"
+
+
+def _edited(source: str, edits: list[TextEdit]) -> str:
+    for start, end, text in sorted(edits, reverse=True):
+        source = source[:start] + text + source[end:]
+    return source

@@ -1,0 +1,596 @@
+"""Launches jobs on an NVIDIA GPU: the only file that imports pycuda, imported in worker processes alone.
+
+Knows contexts, modules, launches and the driver's errors. What runs mean, experiments.py knows.
+Long, since no other file may import pycuda: it starts a context.
+"""
+
+import contextlib
+import ctypes
+import functools
+import itertools
+import os
+import pickle
+import sys
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import pycuda.driver as cuda
+
+from kfuzz.devices import (
+    ClaimError,
+    DeviceError,
+    Entry,
+    Finding,
+    Job,
+    Outcome,
+    Probe,
+    Step,
+    TogetherError,
+    UnsupportedError,
+    is_host,
+)
+from kfuzz.devices.layout import OUTPUT, SHARED, Bytes, initial, nbytes, offsets
+from kfuzz.devices.repeats import Fault, GpuRun, Laid, Left, PlannedRun, examined, planned_runs, runs_made
+from kfuzz.gpu import driver, graphs, hosting, nvcc, vast
+from kfuzz.gpu.progress import Launches, launch_words
+from kfuzz.gpu.sanitizer import ENDED as REPLAY_ENDED
+
+KEPT_MODULES = 256
+POINTER = 8
+MOST_PACKED = 32768
+"""Bytes of a launch's arguments: more than any card takes."""
+VOLTA = (7, 0)
+TOGETHER = 4 * driver.MEBIBYTE
+"""Bytes of images that cross together: of larger ones copying is what takes time, and no waiting is saved."""
+SHORTEST_NAP, LONGEST_NAP = 2e-5, 5e-4
+HEARD_EVERY = 1.0
+"""Seconds; less than the grace that the caller's process gives (device.GRACE)."""
+
+SHARED_LIMIT = cuda.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+BETWEEN = Path(__file__).with_name("between_launches.cu")
+OWN_FUNCTIONS = ("poison_shared", "move")
+MOVE_THREADS, VECTOR = 256, 16
+FOR_BOTH = cuda.host_alloc_flags.DEVICEMAP
+"""Of host memory: the card uses it, too, at the same addresses."""
+VAST = Path(__file__).with_name("vast.cu")
+
+
+@dataclass(frozen=True)
+class _LoadedCubin:
+    """A loaded cubin: the module keeps its functions alive."""
+
+    cubin: nvcc.Cubin
+    module: cuda.Module
+    functions: dict[Entry, cuda.Function]
+    packs: dict[Entry, cuda.Function]
+    """What makes the arguments of an entry, where C++ does."""
+    by_driver: graphs.LoadedFunctions | None
+    """The same once more, for launches that PyCUDA does not have: it does not say what its functions are called."""
+
+
+class GpuCard:
+    """One context on the first card, with one arena in it; `is_spent` once a kernel has ended the context."""
+
+    def __init__(self) -> None:
+        self.card = driver.card()
+        cuda.init()
+        self._context = cuda.Device(0).make_context()
+        self._shared_limit: int = cuda.Device(0).get_attribute(SHARED_LIMIT)
+        self._multiprocessors: int = cuda.Device(0).get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT)
+        self._stream = cuda.Stream()
+        self._arena = driver.Arena()
+        self._sent = self._back = np.empty(0, np.uint8)
+        self._cubins: OrderedDict[tuple[object, ...], nvcc.Cubin] = OrderedDict()
+        self._programs: dict[str, _LoadedCubin] = {}
+        self._hosts: OrderedDict[tuple[object, ...], hosting.HostLibrary] = OrderedDict()
+        self._reached = cuda.pagelocked_empty(1, np.uint32, mem_flags=FOR_BOTH)
+        self._reached_at = int(self._reached.ctypes.data)
+        self._timeout, self._heard = 0.0, float("-inf")
+        self._lent: list[cuda.DeviceAllocation] = []  # kept where a call ends the context: PyCUDA cannot free it then
+        self._begin: Callable[[str], None] = _unheard
+        self._made: deque[tuple[Job, list[GpuRun]]] = deque()
+        self.is_spent = False
+        own = nvcc.compiled(BETWEEN, BETWEEN.read_text(encoding="utf-8"), (), OWN_FUNCTIONS, self.card.architecture)
+        self._poison, self._mover = map(_loaded(own, self._shared_limit, False).functions.__getitem__, OWN_FUNCTIONS)
+        self._packed = cuda.mem_alloc(MOST_PACKED)
+
+    def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
+        """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
+        self._timeout = min(probe.timeout, vast.MOST_SECONDS) if job.blocks else probe.timeout
+        self._begin, self._heard = begin, float("-inf")
+        is_made = bool(self._made) and self._made[0][0] is job
+        made = self._made.popleft()[1] if is_made else ()
+        if job.warp_synchronous and self.card.capability >= VOLTA:
+            told = f"warp_synchronous is claimed, and warps of this {self.card.name} do not go in step"
+            raise UnsupportedError(f"{job.path}: {told}; on the cpu device they do: --device cpu")
+        try:
+            if not all(is_host(step.entry) for step in job.steps):
+                self._check_launches(job)
+            if job.blocks:
+                return vast.examined(job, probe, self)
+            return examined(job, probe, self, made)
+        except hosting.HostRefusedError as refused:
+            return Outcome(refusal=str(refused))
+        except Fault as fault:
+            self.is_spent = True
+            if job.blocks and fault.finding.kind == "hang":  # with so much to do it may only be slow
+                return Outcome(notes=(vast.TOO_SLOW,), ended=True)
+            found = vast.overflowing(job, fault.finding) if job.blocks else fault.finding
+            return Outcome(findings=(found,), ended=True)
+        except (driver.OutOfMemory, cuda.MemoryError) as error:
+            message = f"too large for this {self.card.name} as it is now: {error}"
+            if job.blocks:
+                return Outcome(notes=(vast.DOES_NOT_FIT,))
+            return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
+        except cuda.Error as error:
+            self.is_spent = True
+            raise DeviceError(f"{self.card.name}: {error}") from error
+
+    @property
+    def place(self) -> str:
+        """Where in this machine the card is."""
+        return str(cuda.Device(0).pci_bus_id())
+
+    def room(self, nbytes: int) -> int:
+        """How many bytes of the card are taken for so many."""
+        return driver.in_pages(nbytes)
+
+    def free(self) -> tuple[int, int]:
+        """How many bytes of the card nobody has taken, and how many it has."""
+        free, total = cuda.mem_get_info()
+        return int(free), int(total)
+
+    def hold(self, nbytes: int) -> driver.OwnMemory:
+        """Memory for one array, by itself."""
+        return driver.OwnMemory(nbytes)
+
+    def paint(self, address: int, words: int, word: int) -> None:
+        """Write a word over and over: more often than PyCUDA counts."""
+        driver.paint(address, words, word, self._stream.handle)
+
+    def send(self, address: int, content: Bytes) -> None:
+        """Write what the host has, behind all that was asked for before."""
+        self._stream.synchronize()
+        if len(content):
+            cuda.memcpy_htod(address, content)
+
+    def fetch(self, address: int, nbytes: int) -> Bytes:
+        """What memory holds once all that was asked for is done."""
+        self._stream.synchronize()
+        content = np.empty(nbytes, np.uint8)
+        if nbytes:
+            cuda.memcpy_dtoh(content, address)
+        return content
+
+    def call(self, function: str, blocks: int, threads: int, *arguments: int) -> None:
+        """Launch a function of vast.cu."""
+        self._begun_run()
+        loaded = self._vast.functions[function]
+        loaded.prepared_async_call((blocks, 1, 1), (threads, 1, 1), self._stream, *arguments)
+
+    def launch_at(self, job: Job, addresses: Mapping[str, int], word: int) -> None:
+        """Launch a job's steps on arrays that lie there already, and wait for them."""
+        program = self._program(job)
+        self._reached[0] = 0
+        launches = Launches()
+        launches.begin_run()
+        for number, step in enumerate(job.steps):
+            given = _arguments(program, step, addresses, self._packed, self._stream)
+            self._poison_shared(word + SHARED, launches.add(job, number))
+            try:
+                _launch(program, job, step, given, self._stream)
+            except (cuda.LogicError, cuda.LaunchError, DeviceError) as error:
+                raise ClaimError(f"{launch_words(job, number)}: {_words(error)}") from error
+        self._await(launches)
+
+    @functools.cached_property
+    def _vast(self) -> _LoadedCubin:
+        functions = ("write_turns", "changed_turns", "mark_unlike", "settle")
+        cubin = nvcc.compiled(VAST, VAST.read_text(encoding="utf-8"), (), functions, self.card.architecture)
+        return _loaded(cubin, self._shared_limit, False)
+
+    def close(self) -> None:
+        """Leave the context: with one still pushed, PyCUDA ends the process with an abort."""
+        with contextlib.suppress(cuda.Error):
+            self._context.pop()
+
+    def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
+        """Host memory for the images of these runs, or the first of them, once the card has room for the largest."""
+        ends = list(itertools.accumulate(run.size for run in runs))
+        count = max(1, sum(end <= TOGETHER for end in ends)) if self._is_launched_at_once(runs[0].job) else 1
+        self._arena.hold(max(run.size for run in runs[:count]))
+        total = ends[count - 1]
+        if len(self._sent) < total:
+            room = max(total, min(2 * len(self._sent), driver.GIBIBYTE), driver.MEBIBYTE)
+            self._sent = cuda.pagelocked_empty(room, np.uint8, mem_flags=FOR_BOTH)
+            self._back = cuda.pagelocked_empty(room, np.uint8, mem_flags=FOR_BOTH)
+        return [self._sent[end - run.size : end] for run, end in zip(runs[:count], ends, strict=False)]
+
+    def launch(self, laid: Sequence[Laid]) -> list[Left]:
+        """Make runs: send an image, launch steps one by one, and fetch what memory holds then. All is waited for once:
+        processes take turns on the card, and each wait is a turn.
+        """
+        if any(is_host(step.entry) for step in laid[0].run.job.steps):
+            return [self._called(one) for one in laid]
+        ends = itertools.accumulate(one.run.size for one in laid)
+        done = [Left(self._back[end - one.run.size : end]) for one, end in zip(laid, ends, strict=True)]
+        arguments = [self._arguments(one) for one in laid]
+        launches = Launches()
+        self._reached[0] = 0
+        try:
+            for one, left, given in zip(laid, done, arguments, strict=True):
+                self._submit(launches, one, left, given)
+        except cuda.Error as error:
+            raise self._fault(launches, error) from error
+        self._await(launches)
+        return done
+
+    def look_ahead(self, coming: Sequence[tuple[Job, Probe]], begin: Callable[[str], None]) -> None:
+        """Make the runs of jobs to come, as far as they may be made together; raises only TogetherError."""
+        if self._made or len(coming) < 2:
+            return
+        together: list[tuple[Job, list[PlannedRun]]] = []
+        room = TOGETHER
+        for job, probe in itertools.takewhile(lambda one: self._is_tame(*one), coming):
+            runs = planned_runs(job, probe)
+            room -= sum(run.size for run in runs)
+            if room < 0:
+                break
+            together.append((job, runs))
+        if len(together) < 2:
+            return
+        self._timeout = max(probe.timeout for _, probe in coming)
+        self._begin, self._heard = begin, float("-inf")
+        try:
+            made = iter(list(runs_made([run for _, runs in together for run in runs], self)))
+        except (Fault, ClaimError, DeviceError, driver.OutOfMemory, cuda.Error) as error:
+            raise TogetherError from error
+        self._made.extend((job, [next(made) for _ in runs]) for job, runs in together)
+
+    def _is_tame(self, job: Job, probe: Probe) -> bool:
+        """Whether a job may be run beside others: its kernel has run here, and it is not known to end contexts."""
+        cubin = self._cubins.get(_key(job))
+        program = self._programs.get(cubin.digest) if cubin else None
+        if program is None or program.cubin.has_variables or program.packs:
+            return False
+        return not (job.blocks or job.earlier or job.warp_synchronous or probe.fatal)
+
+    def _arguments(self, one: Laid) -> list[list[int | bytes]]:
+        """The arguments of each launch of a run."""
+        job, addresses = one.run.job, self._addresses(one)
+        program = self._program(job)
+        return [_arguments(program, step, addresses, self._packed, self._stream) for step in job.steps[: one.run.steps]]
+
+    def _base(self, one: Laid) -> int:
+        return self._arena.base + (self._arena.capacity - one.run.size if one.run.plan.at_end else 0)
+
+    def _addresses(self, one: Laid) -> dict[str, int]:
+        return {one.run.job.buffers[place.buffer].name: self._base(one) + place.start for place in one.run.where}
+
+    def _submit(self, launches: Launches, one: Laid, left: Left, arguments: Sequence[Sequence[int | bytes]]) -> None:
+        """Give the card all that a run is, behind the launches of those before it."""
+        job, word = one.run.job, one.run.plan.shared + SHARED
+        program = self._program(job)
+        if is_small := one.run.size <= TOGETHER:
+            self._move(self._base(one), int(one.image.ctypes.data), one.run.size)
+        else:
+            cuda.memcpy_htod_async(self._base(one), one.image, self._stream)
+        launches.begin_run()
+        for number, given in enumerate(arguments):
+            self._poison_shared(word, launches.add(job, number))
+            try:
+                _launch(program, job, job.steps[number], given, self._stream)
+            except (cuda.LogicError, cuda.LaunchError, DeviceError) as error:
+                if driver.kind_of(str(error)):  # what was launched before has ended the context
+                    raise self._fault(launches, error) from error
+                self._await(launches)  # nothing of it goes on under the next job
+                raise ClaimError(f"{launch_words(job, number)}: {_words(error)}") from error
+        if is_small:
+            self._move(int(left.memory.ctypes.data), self._base(one), one.run.size)
+        else:
+            cuda.memcpy_dtoh_async(left.memory, self._base(one), self._stream)
+
+    def _move(self, to: int, out_of: int, nbytes: int) -> None:
+        """Copy an image by a kernel. Processes take turns on the card's engines for copies, too, one by one: what is
+        copied by them waits three times for a turn, and what a kernel copies is done within the turn of the launches.
+        """
+        vectors = nbytes // VECTOR
+        blocks = min(-(-vectors // MOVE_THREADS), 2 * self._multiprocessors)
+        self._mover.prepared_async_call((blocks, 1, 1), (MOVE_THREADS, 1, 1), self._stream, to, out_of, vectors)
+
+    def _called(self, one: Laid) -> Left:
+        """Send an image, call host functions, behind earlier calls where the plan says so, and fetch; a hang of theirs
+        is for the caller's process to end.
+        """
+        job, plan, addresses = one.run.job, one.run.plan, self._addresses(one)
+        host = self._host(job)
+        send = functools.partial(self._send, one)
+        self._begun_run()
+        send()
+        word = plan.word if plan.host is None else plan.host
+        earlier = _laid(job, addresses, plan.word, self._lent) if plan.after_calls else None
+        try:
+            try:
+                returned = host.run(addresses, word + OUTPUT, one.run.steps, earlier, send)
+            except hosting.HostRefusedError:
+                if earlier is None:
+                    raise
+                send()
+                returned = host.run(addresses, word + OUTPUT, one.run.steps)
+        except hosting.HostFault as fault:
+            kind = driver.kind_of(str(fault))
+            if kind is None:
+                raise DeviceError(f"the card failed in a host function of {host.job.path}: {fault}") from fault
+            raise Fault(Finding(kind, f"a kernel that {host.job.entries[0]} launches: {fault}")) from fault
+        self._lent.clear()
+        left = Left(self._back[: one.run.size], returned)
+        cuda.memcpy_dtoh_async(left.memory, self._base(one), self._stream)
+        self._stream.synchronize()
+        return left
+
+    def _send(self, one: Laid) -> None:
+        """Memory as it is before a call, also behind earlier calls: shared memory, too, has poison."""
+        self._poison_shared(one.run.plan.shared + SHARED, 0)
+        cuda.memcpy_htod_async(self._base(one), one.image, self._stream)
+        self._stream.synchronize()
+
+    def _is_launched_at_once(self, job: Job) -> bool:
+        """Whether runs may follow one another without a word from this process between them."""
+        return not any(is_host(step.entry) for step in job.steps) and not self._cubin(job).has_variables
+
+    def _host(self, job: Job) -> hosting.HostLibrary:
+        """The library of a job's host functions, loaded, for this job."""
+        key = _key(job)
+        known = self._hosts.get(key)
+        if known is None:
+            known = self._hosts[key] = hosting.HostLibrary(job, hosting.compiled(job, self.card.architecture))
+            if len(self._hosts) > KEPT_MODULES:
+                self._hosts.popitem(last=False)[1].close()
+        self._hosts.move_to_end(key)
+        known.job = job
+        return known
+
+    def _begun_run(self) -> float:
+        """The time now. The caller's process hears of it once in a while: each message wakes it up."""
+        now = time.monotonic()
+        if now > self._heard + HEARD_EVERY:
+            self._heard = now
+            self._begin("running")
+        return now
+
+    def _poison_shared(self, word: int, launch: int) -> None:
+        """Fill all shared memory, and note which launch is next, for whoever asks how far the card has come.
+
+        Twice as many blocks as there are multiprocessors, each fills one, so hardly any is left out.
+        """
+        grid, limit = (2 * self._multiprocessors, 1, 1), self._shared_limit
+        given = (_as_int(word), limit // 4, self._reached_at, launch)
+        self._poison.prepared_async_call(grid, (1024, 1, 1), self._stream, *given, shared_size=limit)
+
+    def _await(self, launches: Launches) -> None:
+        """Wait until the card has done all that it was given; each run has a time-out of its own."""
+        now = began = self._begun_run()
+        until, run = began + self._timeout, 0
+        try:
+            while not self._stream.is_done():
+                now = time.monotonic()
+                reached = launches.reached(int(self._reached[0]))
+                if reached.run > run:
+                    run = reached.run
+                    until = self._begun_run() + self._timeout
+                elif now > until:
+                    words = reached.words
+                    raise Fault(Finding("hang", f"{words} has not ended after {self._timeout:g} s", step=reached.step))
+                # The driver wakes nobody up at a time-out; naps grow with what has been waited for.
+                time.sleep(min(max(SHORTEST_NAP, (now - began) / 8), LONGEST_NAP))
+        except cuda.Error as error:
+            raise self._fault(launches, error) from error
+
+    def _fault(self, launches: Launches, error: Exception) -> Exception:
+        """What has ended the context: the launch that was reached last, or something else than a kernel."""
+        kind, reached = driver.kind_of(str(error)), launches.reached(int(self._reached[0]))
+        words = reached.words
+        if kind is None:
+            return DeviceError(f"the card failed during {words}: {_words(error)}")
+        return Fault(Finding(kind, f"{words}: {_words(error)}", step=reached.step))
+
+    def _program(self, job: Job) -> _LoadedCubin:
+        """The job's module, loaded; afresh each time where global variables could remember a launch."""
+        cubin = self._cubin(job)
+        program = self._programs.get(cubin.digest)
+        by_driver = goes_by_driver(job)
+        if program is None or cubin.has_variables or (by_driver and program.by_driver is None):
+            program = self._programs[cubin.digest] = _loaded(cubin, self._shared_limit, by_driver)
+        return program
+
+    def _cubin(self, job: Job) -> nvcc.Cubin:
+        """The job's machine code."""
+        key = _key(job)
+        cubin = self._cubins.get(key)
+        if cubin is None:
+            cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, self.card.architecture)
+            self._cubins[key] = cubin
+            if len(self._cubins) > KEPT_MODULES:
+                self._programs.pop(self._cubins.popitem(last=False)[1].digest, None)
+        self._cubins.move_to_end(key)
+        return cubin
+
+    def _check_launches(self, job: Job) -> None:
+        """What the driver would take without a word, or refuse in too few."""
+        program = self._program(job)
+        for number, step in enumerate(job.steps):
+            there = program.cubin.entries[step.entry]
+            sizes = there.pack.parameters[1:] if there.pack else there.parameters
+            if len(sizes) != len(step.args) or any(
+                size != POINTER if isinstance(one, str) else size not in (4, 8)
+                for one, size in zip(step.args, sizes, strict=True)
+            ):
+                raise ClaimError(
+                    f"{launch_words(job, number)}: {step.entry} takes parameters of "
+                    f"{', '.join(map(str, sizes)) or 'no'} bytes, and args are {list(step.args)}: "
+                    "8 for an array, 4 or 8 for a number"
+                )
+            static = program.functions[step.entry].get_attribute(cuda.function_attribute.SHARED_SIZE_BYTES)
+            if step.shared + static > self._shared_limit:
+                raise ClaimError(
+                    f"{launch_words(job, number)}: {step.shared} bytes of dynamic and {static} of static "
+                    f"shared memory; this {self.card.name} gives a block {self._shared_limit}"
+                )
+            if step.cooperative and program.by_driver:
+                most = program.by_driver.most_blocks(there.symbol, prod(step.block), step.shared)
+                if prod(step.grid) > most:
+                    raise ClaimError(
+                        f"{launch_words(job, number)}: a cooperative launch of {prod(step.grid)} blocks; "
+                        f"this {self.card.name} runs {most} of them at once"
+                    )
+
+
+def _key(job: Job) -> tuple[object, ...]:
+    """What a job is compiled of."""
+    return job.path, job.source, job.flags, job.entries
+
+
+def _laid(
+    job: Job, addresses: Mapping[str, int], word: int, lent: list[cuda.DeviceAllocation]
+) -> Iterator[tuple[Job, Mapping[str, int]]]:
+    """Each earlier call of a job, with its arrays where they lie: in the job's own where they have its sizes."""
+    shapes = [one.shape for one in job.buffers if not one.is_returned]
+    for earlier in job.earlier:
+        placed = [one for one in earlier.buffers if not one.is_returned]
+        held: dict[str, cuda.DeviceAllocation | int] = {one.name: addresses[one.name] for one in placed}
+        if [one.shape for one in placed] != shapes:
+            own = {one.name: cuda.mem_alloc(max(nbytes(one), 1)) for one in placed}
+            lent += own.values()
+            held = dict(own)
+        for one in placed:
+            content = initial(one)
+            bits = np.resize(np.uint32(word).reshape(1).view(np.uint8), nbytes(one)) if content is None else content
+            if len(bits):
+                cuda.memcpy_htod(held[one.name], bits)
+        yield earlier, {name: int(address) for name, address in held.items()}
+
+
+def goes_by_driver(job: Job) -> bool:
+    """Whether a launch is one that PyCUDA does not have."""
+    return any(step.cluster or step.cooperative for step in job.steps)
+
+
+def _loaded(cubin: nvcc.Cubin, shared_limit: int, by_driver: bool) -> _LoadedCubin:
+    """A module and its functions, each opted in to all the shared memory that the card gives a block."""
+    module = cuda.module_from_buffer(cubin.image)
+    functions, packs, names = {}, {}, cuda.function_attribute
+    for entry, there in cubin.entries.items():
+        function = module.get_function(there.symbol)
+        if there.pack:
+            packs[entry] = module.get_function(there.pack.symbol)
+            packs[entry].prepare(_letters(there.pack))
+            function.prepare([f"{there.packed}s"])
+        else:
+            function.prepare(_letters(there))
+        static = function.get_attribute(names.SHARED_SIZE_BYTES)
+        function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_limit - static)
+        function.set_attribute(names.PREFERRED_SHARED_MEMORY_CARVEOUT, 100)
+        functions[entry] = function
+    once_more = graphs.LoadedFunctions(cubin.image) if by_driver else None
+    return _LoadedCubin(cubin, module, functions, packs, once_more)
+
+
+def _launch(program: _LoadedCubin, job: Job, step: Step, arguments: Sequence[int | bytes], stream: cuda.Stream) -> None:
+    """One launch. All of a job go one way: the two copies of a module have variables of their own."""
+    if not goes_by_driver(job):
+        function = program.functions[step.entry]
+        function.prepared_async_call(step.grid, step.block, stream, *arguments, shared_size=step.shared)
+        return
+    assert program.by_driver
+    there = program.cubin.entries[step.entry]
+    values = [one for one in arguments if not isinstance(one, bytes)]
+    packed = b"".join(one for one in arguments if isinstance(one, bytes)) or graphs.packed(values, there.parameters)
+    function = program.by_driver.function(there.symbol, step.shared)
+    handle = ctypes.c_void_p(stream.handle)
+    graphs.launch(function, step.grid, step.block, step.shared, packed, handle, step.cluster, step.cooperative)
+
+
+def _letters(entry: nvcc.CubinEntry) -> str:
+    """The parameters of a function in the letters of Python's struct."""
+    return "".join("q" if size == POINTER else "i" for size in entry.parameters)
+
+
+def _arguments(
+    program: _LoadedCubin,
+    step: Step,
+    addresses: Mapping[str, int],
+    packed: cuda.DeviceAllocation,
+    stream: cuda.Stream,
+) -> list[int | bytes]:
+    """What a function is launched with; where C++ makes the arguments, all of them as one string of bytes."""
+    given: list[int | bytes] = [addresses[one] if isinstance(one, str) else one for one in step.args]
+    pack = program.packs.get(step.entry)
+    if pack is None:
+        return given
+    made = np.empty(program.cubin.entries[step.entry].packed, np.uint8)
+    pack.prepared_async_call((1, 1, 1), (1, 1, 1), stream, int(packed), *given)
+    stream.synchronize()
+    cuda.memcpy_dtoh(made, packed)
+    return [made.tobytes()]
+
+
+def _words(error: Exception) -> str:
+    """The driver's words, without the function of its own in which it came upon them."""
+    return str(error).rpartition(" failed: ")[2]
+
+
+def _as_int(word: int) -> int:
+    """The C int with these 32 bits."""
+    return word - (1 << 32) if word >> 31 else word
+
+
+def _unheard(part: str) -> None:
+    """Tell nobody."""
+
+
+def backend() -> GpuCard:
+    """What worker.py runs jobs with."""
+    try:
+        return GpuCard()
+    except cuda.Error as error:
+        raise DeviceError(f"the card does not start: {error}") from error
+
+
+def replay(job: Job, probe: Probe) -> None:
+    """Launch a job once, for compute-sanitizer to watch, and end the process."""
+    cuda.init()
+    context = cuda.Device(0).make_context()
+    try:
+        launched_plainly(job, probe, context)
+    except cuda.Error as error:
+        print(f"a launch failed: {error}")
+    print(REPLAY_ENDED, flush=True)
+    os._exit(0)  # whatever state the context is in, leaving it is not what is watched
+
+
+def launched_plainly(job: Job, probe: Probe, context: cuda.Context) -> None:
+    """Launch a job once in memory of exactly its arrays' sizes, poisoned nowhere; raise a cuda.Error where it fails."""
+    kept, addresses = [], {}
+    for buffer, distance in zip(job.buffers, offsets(job, probe.seed), strict=True):
+        memory = cuda.mem_alloc(max(nbytes(buffer), 1) + distance)
+        address = addresses[buffer.name] = int(memory) + distance
+        kept.append(memory)
+        print(f"array {buffer.name} at {address:#x}")
+        if (content := initial(buffer)) is not None:
+            cuda.memcpy_htod(address, content)
+    cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
+    program = _loaded(cubin, cuda.Device(0).get_attribute(SHARED_LIMIT), goes_by_driver(job))
+    packed, stream = cuda.mem_alloc(MOST_PACKED), cuda.Stream()
+    for step in job.steps:
+        arguments = _arguments(program, step, addresses, packed, stream)
+        _launch(program, job, step, arguments, stream)
+        context.synchronize()
+
+
+if __name__ == "__main__":
+    replay(*pickle.loads(Path(sys.argv[1]).read_bytes()))  # noqa: S301  written by sanitizer.watched just now

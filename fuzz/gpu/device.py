@@ -1,0 +1,134 @@
+"""The gpu as the search sees it: jobs go to a worker process, and an accusation has to be repeatable.
+
+Knows processes and outcomes; it must not import pycuda.
+"""
+
+import functools
+import importlib.util
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+
+from kfuzz.devices import DeviceError, Job, Outcome, Probe, is_host
+from kfuzz.devices.kinds import Kind
+from kfuzz.devices.worker import Worker
+from kfuzz.gpu import driver, nvcc, sanitizer
+
+GRACE = 20.0
+"""Seconds that the worker has, past a time-out, to say itself which launch hangs."""
+
+FATAL: frozenset[Kind] = frozenset({"hang", "illegal-address", "misaligned", "trap"})
+"""Kinds that end a context: what was seen then may be an earlier job's doing."""
+
+
+def why_not() -> str | None:
+    """Why this machine cannot run jobs on a GPU, in one line that says what to do; None when it can."""
+    try:
+        check_machine()
+    except DeviceError as error:
+        return str(error)
+    return None
+
+
+def check_machine() -> None:
+    """A DeviceError that names the first thing missing: pycuda, driver, card, nvcc, or a match between them."""
+    if importlib.util.find_spec("pycuda") is None:
+        raise DeviceError("pycuda is not installed: pip install pycuda, or use --device cpu")
+    card, compiler = driver.card(), nvcc.find()
+    check_release(card, compiler, nvcc.release(compiler))
+    nvcc.check_architecture(card.architecture)
+
+
+def check_release(card: driver.Card, compiler: str, release: tuple[int, int]) -> None:
+    """A DeviceError where the driver is of an older major version of CUDA than nvcc, whose code it then refuses."""
+    if card.driver_cuda[0] < release[0]:
+        has, needs = (".".join(map(str, version)) for version in (card.driver_cuda, release))
+        raise DeviceError(
+            f"the driver runs CUDA {has} and {compiler} is {needs}: update the driver, or put an older nvcc on PATH"
+        )
+
+
+class GpuDevice:
+    """Runs jobs on the first NVIDIA GPU, in a worker process of its own.
+
+    `sanitize`: wherever a probe asks for per-access checking, put compute-sanitizer under a replay. It takes seconds,
+    so it is a person who asks for it; a search does so in one case of many, where it is installed (Probe.sanitize).
+    """
+
+    name = "gpu"
+
+    def __init__(self, sanitize: bool = False) -> None:
+        check_machine()
+        if sanitize:
+            sanitizer.find()
+        self._sanitize = sanitize
+        self._worker = Worker("kfuzz.gpu.card", grace=GRACE)
+        self._asked: deque[tuple[Job, Probe, Outcome | None]] = deque()
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job; raise only ClaimError or DeviceError."""
+        known = beforehand(probe)
+        return known or self._sure(job, probe, lambda: self._worker.run(job, probe))
+
+    def ask(self, job: Job, probe: Probe) -> None:
+        """Have a job run."""
+        known = beforehand(probe)
+        if known is None:
+            self._worker.ask(job, probe)
+        self._asked.append((job, probe, known))
+
+    def answer(self) -> Outcome:
+        """What came of the job that was asked for first."""
+        job, probe, known = self._asked.popleft()
+        return known or self._sure(job, probe, self._worker.answer)
+
+    def forget(self) -> None:
+        """Nobody wants to know any more what was asked for."""
+        self._worker.forget()
+        self._asked.clear()
+
+    def close(self) -> None:
+        """End the worker."""
+        self._worker.close()
+
+    def _sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
+        """An outcome; one that ends its context is seen again in a new process before the kernel is accused, but
+        where that is known of the kernel.
+        """
+        outcome = first()
+        fatal = {found.kind for found in outcome.findings} & FATAL
+        if not fatal <= {*probe.fatal}:
+            outcome = confirmed(outcome, self._worker.first(job, probe))
+        if not self._is_watched(job, probe) or any(found.kind == "hang" for found in outcome.findings):
+            return outcome  # what never ends would not end under the sanitizer either
+        return sanitizer.watched(job, probe, outcome)
+
+    def _is_watched(self, job: Job, probe: Probe) -> bool:
+        is_wanted = (probe.check and self._sanitize) or (probe.sanitize and is_there())
+        return is_wanted and not job.blocks and not any(map(is_host, job.entries))
+
+
+def beforehand(probe: Probe) -> Outcome | None:
+    """What is known of a job before it runs: a card does not say who has stored what."""
+    return Outcome() if probe.watch else None
+
+
+@functools.cache
+def is_there() -> bool:
+    """Whether compute-sanitizer is installed."""
+    try:
+        sanitizer.find()
+    except DeviceError:
+        return False
+    return True
+
+
+def confirmed(first: Outcome, again: Outcome) -> Outcome:
+    """The second outcome; what only the first one showed is a warning."""
+    kinds = {found.kind for found in again.findings}
+    once = tuple(
+        replace(found, severity="warning", message=f"{found.message}; not again in a new process")
+        for found in first.findings
+        if found.kind not in kinds
+    )
+    return replace(again, findings=again.findings + once)

@@ -1,0 +1,265 @@
+"""Host functions on a GPU: the file compiled by nvcc into a library, with the shim of torch over NVIDIA's own runtime.
+
+Knows nvcc, ctypes and what the library offers (host_side/); it runs in a worker process, in whose context memory lies.
+"""
+
+import contextlib
+import ctypes
+import os
+import re
+import subprocess
+from _ctypes import dlclose
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.devices import DTYPES, Call, ClaimError, Element, Entry, Finding, Job, cache, is_host
+from kfuzz.devices.repeats import Returned
+from kfuzz.gpu import nvcc
+from kfuzz.sources.remembering import remembers
+
+HERE = Path(__file__).with_name("host_side")
+SHIM = Path(__file__).parents[1] / "cuda_on_cpu" / "host"
+TORCH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|pybind11)/", re.MULTILINE)
+ELEMENTS: dict[int, Element] = {3: "i32", 4: "i64", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
+"""In torch's numbers."""
+COMMON = (
+    *("-O2", "-w", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Xcompiler", "-fPIC"),
+    *("-Xcompiler", "-fno-gnu-unique"),  # a library with such symbols is never unloaded, and keeps its static state
+)
+MOST_SEEN, MOST_RANK = 16, 8
+EarlierCall = tuple[Job, Mapping[str, int]]
+"""A call before the one that counts, and where its arrays lie."""
+
+
+class HostRefusedError(Exception):
+    """A host function did not take its arguments, in these words."""
+
+
+class HostFault(Exception):  # noqa: N818  it is what a kernel did, not an error of this program
+    """What went wrong in a kernel that a host function launched, in the runtime's words; the context is lost."""
+
+
+class RawSeen(ctypes.Structure):
+    """What the guards tell, as memory.cu has it."""
+
+    _fields_ = (
+        ("is_freed", ctypes.c_int32),
+        ("line", ctypes.c_int32),
+        ("place", ctypes.c_int64),
+        ("bytes", ctypes.c_int64),
+        ("count", ctypes.c_int64),
+    )
+
+
+def compiled(job: Job, architecture: str) -> Path:
+    """The library of a file and its entries, from the cache where this compiler has seen this very text before."""
+    nvcc.check_architecture(architecture)
+    parts = [
+        nvcc.version(nvcc.find()),
+        architecture,
+        *COMMON,
+        *job.flags,
+        *map(repr, job.entries),
+        job.path.name,
+        job.source,
+    ]
+    texts = [
+        one.read_text(encoding="utf-8")
+        for one in sorted((*HERE.iterdir(), *SHIM.rglob("*.h"), *SHIM.rglob("*.cpp")))
+        if one.is_file()
+    ]
+    name = "host/" + cache.key(*parts, *texts, *nvcc.included(job.path, job.source, job.flags))
+    path = cache.folder() / name
+    if cache.fetch(name) is None:
+        with cache.scratch() as folder:
+            cache.keep(name, _linked(job, architecture, folder, cache.key(*texts)))
+    return path
+
+
+def _linked(job: Job, architecture: str, folder: Path, shim: str) -> bytes:
+    text, library = folder / "kernel.cu", folder / "kernel.so"
+    exports = "".join(f"{exported(number, one)}\n" for number, one in enumerate(job.entries) if is_host(one))
+    with_torch = bool(TORCH.search(job.source))
+    front = "#include <kfuzz_torch/all.h>\n" if with_torch else ""
+    text.write_text(f'{front}#line 1 "{job.path.name}"\n{job.source}\n#line 1 "entries"\n{exports}', encoding="utf-8")
+    with ThreadPoolExecutor() as pool:
+        objects = list(pool.map(lambda one: _object(one, architecture, folder, shim), sources(with_torch)))
+    includes = [f"-I{job.path.parent}", f"-I{SHIM / 'include'}", "-include", str(HERE / "front.h"), *job.flags]
+    command = ["-shared", "-Xlinker", "-Bsymbolic", *includes, "-o", str(library), str(text), *map(str, objects)]
+    words = _nvcc(command, architecture, folder)
+    if not library.exists():
+        raise ClaimError(nvcc.compiler_words(job.path, job.entries, words))
+    return library.read_bytes()
+
+
+def sources(with_torch: bool) -> list[Path]:
+    """What is linked to every library, and to those that use torch."""
+    shim = [*sorted((SHIM / "torch").glob("*.cpp")), HERE / "reach.cu"]
+    return [HERE / "memory.cu", HERE / "endings.cpp", *(one for one in shim if with_torch and one.name != "reach.cpp")]
+
+
+def _object(source: Path, architecture: str, folder: Path, shim: str) -> Path:
+    """A part of the shim, compiled once."""
+    name = f"host/{cache.key(shim, architecture, *COMMON, nvcc.version(nvcc.find()), source.name)}.o"
+    made = folder / f"{source.name}.o"
+    content = cache.fetch(name)
+    if content is None:
+        language = ["-x", "cu"] if source.name != "endings.cpp" else []
+        includes = [f"-I{SHIM / 'torch'}", f"-I{SHIM / 'include'}", f"-I{SHIM / 'include' / 'kfuzz_torch'}"]
+        words = _nvcc(["-c", *language, *includes, "-o", str(made), str(source)], architecture, folder)
+        if not made.exists():
+            raise ClaimError(f"{source.name} of kfuzz does not compile: {words.strip()[:300]}")
+        cache.save(name, content := made.read_bytes())
+    made.write_bytes(content)
+    return made
+
+
+def _nvcc(words: list[str], architecture: str, folder: Path) -> str:
+    command = [nvcc.find(), f"-arch={architecture}", *COMMON, *words]
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    return done.stdout + done.stderr
+
+
+def exported(number: int, entry: Entry) -> str:
+    """The function by which a host function is called: `kfuzz_call_0` takes the addresses of its arguments' values."""
+    assert isinstance(entry, Call)
+    taken = ""
+    for place, declared in enumerate(entry.declared):
+        name = re.split(r"[\s*&]", declared)[-1]
+        kind = declared.removesuffix(name)
+        taken += f"{declared} = ::kfuzz_host::argument<{kind.strip()}>(kfuzz_given[{place}]); (void){name}; "
+    for name, rank in entry.tensors:
+        parts = ", ".join([f"{name}_data", *(f"{name}_size_{axis}" for axis in range(rank))])
+        taken += f"::at::Tensor {name} = ::kfuzz_torch::tensor({parts}); "
+    body = f"::kfuzz_torch::give_what([&] {{ return {entry}; }});" if entry.tensors else f"{entry};"
+    head = f'extern "C" int kfuzz_call_{number}(void **kfuzz_given)'
+    return f"{head} {{ return ::kfuzz_host::called([&] {{ {taken}{body} }}); }}"
+
+
+class HostLibrary:
+    """A library of host functions, loaded."""
+
+    def __init__(self, job: Job, path: Path) -> None:
+        self.job, self.path = job, path
+        self.is_fresh_each_run = remembers(job.source)
+        self._load()
+
+    def _load(self) -> None:
+        self.library = ctypes.CDLL(str(self.path))
+        for name in ("kfuzz_refusal", "kfuzz_synchronized", "kfuzz_pending"):
+            getattr(self.library, name).restype = ctypes.c_char_p
+
+    def close(self) -> None:
+        """Unload it, with all that its variables hold."""
+        dlclose(self.library._handle)
+
+    def run(
+        self,
+        addresses: Mapping[str, int],
+        word: int,
+        steps: int,
+        earlier: Iterable[EarlierCall] | None = None,
+        send: Callable[[], None] | None = None,
+    ) -> Returned:
+        """Call its functions, fetch what they return, and look at the guards of what they asked for.
+
+        Behind earlier calls, if there are any, `send` fills the arrays as at first.
+        """
+        library = self.library
+        with quiet():
+            library.kfuzz_begin(ctypes.c_uint32(word))
+            if earlier is not None and send is not None:
+                for job, places in earlier:
+                    any(self.called(job, number, places) for number in range(len(job.steps)))
+                    if library.kfuzz_synchronized():  # the card takes no arrays of another call then
+                        break
+                if not library.kfuzz_synchronized():
+                    library.kfuzz_again()
+                    send()
+            refused = any(self.called(self.job, number, addresses) for number in range(steps))
+            fault = library.kfuzz_synchronized()
+        if fault:
+            raise HostFault(fault.decode())
+        refusal = library.kfuzz_refusal().decode(errors="replace") if refused else ""
+        pending = library.kfuzz_pending()
+        arrays, findings = ({}, ()) if refused else self._returned()
+        if line := library.kfuzz_changed_earlier():
+            message = "what an earlier call has returned is changed by the next: they lie in the same memory"
+            findings = (*findings, Finding("stateful", message, line=line))
+        seen = (RawSeen * MOST_SEEN)()
+        for raw in seen[: library.kfuzz_end(seen, MOST_SEEN)]:
+            findings = (*findings, told(raw))
+        if pending and not refused:
+            message = f"a launch is refused: {pending.decode()}; nobody asks for the error"
+            findings = (*findings, Finding("launch-refused", message))
+        if self.is_fresh_each_run:
+            self.close()
+            self._load()
+        if refused:
+            raise HostRefusedError(refusal)
+        return Returned(arrays, findings)
+
+    def called(self, job: Job, number: int, addresses: Mapping[str, int]) -> bool:
+        """Whether one of its functions, called over these arrays, has refused its arguments."""
+        step = job.steps[number]
+        values = [ctypes.c_int64(addresses[one] if isinstance(one, str) else one) for one in step.args]
+        given = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(one) for one in values))
+        return bool(getattr(self.library, f"kfuzz_call_{self.job.entries.index(step.entry)}")(given))
+
+    def _returned(self) -> tuple[dict[str, NDArray[np.generic]], tuple[Finding, ...]]:
+        """The arrays that were returned; those of another type or size than the claim's are a finding."""
+        wanted = [buffer for buffer in self.job.buffers if buffer.is_returned]
+        given = list(self._given())
+        if len(given) != len(wanted):
+            names = ", ".join(one.name for one in wanted) or "nothing"
+            raise ClaimError(f"{self.job.path}: it returns {len(given)} tensors; the claim wants {names}")
+        arrays: dict[str, NDArray[np.generic]] = {}
+        for place, (buffer, (kind, sizes)) in enumerate(zip(wanted, given, strict=True)):
+            element = ELEMENTS.get(kind, f"type {kind} of torch")
+            if element != buffer.element or int(np.prod(sizes)) != int(np.prod(buffer.answer)):
+                shape, claimed = (f"[{', '.join(map(str, one))}]" for one in (sizes, buffer.answer))
+                message = f"{buffer.name} is returned as {element}{shape}, not {buffer.element}{claimed}"
+                return {}, (Finding("wrong-shape", message, array=buffer.name),)
+            made = np.empty(buffer.answer, DTYPES[buffer.element])
+            self.library.kfuzz_fetch(place, made.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(made.nbytes))
+            arrays[buffer.name] = made
+        return arrays, ()
+
+    def _given(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        kind, sizes = ctypes.c_int(), (ctypes.c_int64 * MOST_RANK)()
+        place = 0
+        while (rank := self.library.kfuzz_given(place, ctypes.byref(kind), sizes)) >= 0:
+            yield kind.value, tuple(sizes[:rank])
+            place += 1
+
+
+def told(raw: RawSeen) -> Finding:
+    """A finding of what was written beside an array, or into one that was freed."""
+    array = f"the {raw.bytes} bytes that line {raw.line} allocates"
+    if raw.is_freed:
+        return Finding("use-after-free", f"byte {raw.place} of {array} is written after they are freed", line=raw.line)
+    where = f"byte {raw.place}" if raw.place >= 0 else f"{-raw.place} bytes before it"
+    message = f"write beside {array}: {where}, {raw.count} bytes in all"
+    return Finding("out-of-bounds", message, line=raw.line)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """What a host function prints is its own affair."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    ours = os.dup(1)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(ours, 1)
+        os.dup2(kept, 2)
+        for one in (ours, kept, nowhere):
+            os.close(one)

@@ -1,0 +1,283 @@
+"""Compiles a kernel file to machine code for one NVIDIA architecture, and finds its entries in it.
+
+Knows nvcc and the ELF file that it writes; it needs no GPU, no driver and no pycuda.
+"""
+
+import functools
+import os
+import re
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kfuzz.devices import Call, ClaimError, DeviceError, Entry, cache
+from kfuzz.gpu import deduced
+
+TOOLKIT = Path("/usr/local/cuda")
+PACK_ARGUMENTS = Path(__file__).with_name("pack_arguments.cu")
+
+SHT_SYMTAB = 2
+STO_CUDA_ENTRY = 0x10
+"""The bit of a symbol's `st_other` that marks a `__global__` function."""
+KPARAM_INFO = 0x17
+"""The attribute of `.nv.info.<kernel>` that gives one parameter's ordinal, offset and size."""
+WITH_PAYLOAD = 4
+
+INCLUDED = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+POINTER = re.compile(r"^[^\n]*\.global [^\n]*\bkfuzz_entry_(\d+) = ([\w$.]+);\n", re.MULTILINE)
+"""The number of an entry and its symbol, in PTX."""
+ENTRY_LINE = re.compile(r"^launch entry\((\d+)\):\s*error: (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class CubinEntry:
+    """A `__global__` function of a cubin: its mangled name, and the bytes that each parameter takes.
+
+    `packed` is how many bytes all parameters take together. `pack` is the function that makes them, where C++ does.
+    """
+
+    symbol: str
+    parameters: tuple[int, ...]
+    packed: int = 0
+    pack: "CubinEntry | None" = None
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """Machine code for one architecture. `entries` maps a claim's words (`block_sum<256>`) to a function.
+
+    `has_variables`: there are `__device__` variables, which keep their values from one launch to the next.
+    """
+
+    image: bytes
+    entries: dict[Entry, CubinEntry]
+    has_variables: bool
+    digest: str
+
+
+def find(default: Path = TOOLKIT) -> str:
+    """The path of nvcc: on PATH, under CUDA_HOME or CUDA_PATH, or where the toolkit installs itself."""
+    homes = [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    for place in (None, *(str(home / "bin") for home in (*homes, default))):
+        if path := shutil.which("nvcc", path=place):
+            return path
+    raise DeviceError(f"no nvcc on PATH or under {default}: install the CUDA toolkit, or set CUDA_HOME to it")
+
+
+@functools.cache
+def version(nvcc: str) -> str:
+    """What this nvcc says of itself, to the build."""
+    return _output([nvcc, "--version"])
+
+
+def release(nvcc: str) -> tuple[int, int]:
+    """The toolkit's release, as (13, 0)."""
+    found = re.search(r"release (\d+)\.(\d+)", version(nvcc))
+    if not found:
+        raise DeviceError(f"{nvcc} --version does not name a release: {version(nvcc)!r}")
+    return int(found[1]), int(found[2])
+
+
+@functools.cache
+def architectures(nvcc: str) -> tuple[str, ...]:
+    """The architectures that this nvcc writes machine code for, oldest first: sm_75, sm_80, ..."""
+    names = [name for name in _output([nvcc, "--list-gpu-code"]).split() if name.startswith("sm_")]
+    return tuple(sorted(names, key=lambda name: int(name.removeprefix("sm_"))))
+
+
+def check_architecture(architecture: str) -> None:
+    """A DeviceError where nvcc writes no code for this card."""
+    compiler = find()
+    if architecture not in architectures(compiler):
+        raise DeviceError(
+            f"{compiler} writes no code for this card's {architecture}, only for {', '.join(architectures(compiler))}: "
+            "install a CUDA toolkit that supports the card"
+        )
+
+
+def _output(command: list[str]) -> str:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise DeviceError(f"{' '.join(command)} failed: {error}") from error
+
+
+def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str) -> Cubin:
+    """The machine code of a source, from the cache where this compiler has seen this very text before."""
+    check_architecture(architecture)
+    name = "cubin/" + cache.key(
+        "symbols and code",  # what is kept; older caches hold the code alone
+        version(find()),
+        architecture,
+        "\n".join(flags),
+        *map(repr, entries),
+        path.name,
+        source,
+        *included(path, source, flags),
+    )
+    if (kept := cache.fetch(name)) is None:
+        kept = _compile(path, source, flags, entries, architecture)
+        cache.save(name, kept)
+    symbols, _, image = kept.partition(b"\0")
+    return _read(image, symbols.decode().split("\n"), path, entries, name)
+
+
+def included(path: Path, source: str, flags: tuple[str, ...]) -> Iterator[str]:
+    """Names and texts of the files that a kernel includes, and that they do: beside them, or in a folder of the flags.
+
+    What lies in none of these is the compiler's own, or the system's.
+    """
+    folders = (path.parent, *(Path(flag.removeprefix("-I")) for flag in flags if flag.startswith("-I")))
+    seen: set[Path] = set()
+    waiting = [(path, source)]
+    while waiting:
+        including, text = waiting.pop()
+        for name in INCLUDED.findall(text):
+            places = (folder / name for folder in (including.parent, *folders))
+            file = next((place for place in places if place.is_file()), None)
+            if file is not None and file not in seen:
+                seen.add(file)
+                text_of_file = file.read_text(encoding="utf-8", errors="replace")
+                yield str(file)
+                yield text_of_file
+                waiting.append((file, text_of_file))
+
+
+def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str) -> bytes:
+    """The symbols of the entries, a 0, and the cubin.
+
+    A pointer to `block_sum<256>` behind the source makes the compiler instantiate it, and PTX says which symbol that
+    is, so nobody has to mangle a name. The cubin is made without the pointers: an assembler that sees the address of a
+    kernel taken makes other code of it, by a tenth longer than that of the user's own build. `#line` keeps messages and
+    line tables to the lines of the kernel file.
+    """
+    has_calls = any(isinstance(entry, Call) for entry in entries)
+    packing = PACK_ARGUMENTS.read_text(encoding="utf-8") + deduced.HELPERS if has_calls else ""
+    pointers = packing + "".join(
+        f'#line {number + 1} "launch entry"\n{_named(source, number, entry)}\n' for number, entry in enumerate(entries)
+    )
+    with cache.scratch() as folder:
+        text, ptx, cubin = folder / "kernel.cu", folder / "kernel.ptx", folder / "kernel.cubin"
+        text.write_text(f'#line 1 "{path.name}"\n{source}\n{pointers}', encoding="utf-8")
+        command = [find(), f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
+        command += ["--expt-relaxed-constexpr"] if has_calls else []  # what makes an argument may be the host's
+        environment = {**os.environ, "TMPDIR": str(folder)}  # what nvcc leaves when killed is swept with the folder
+
+        def make(made: Path, out_of: Path) -> None:
+            words = [*command, f"-{made.suffix[1:]}", "-o", str(made), str(out_of)]
+            done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+            if done.returncode or not made.exists():
+                raise ClaimError(compiler_words(path, entries, done.stdout + done.stderr))
+
+        make(ptx, text)
+        written = ptx.read_text(encoding="utf-8")
+        symbols = {int(number): symbol for number, symbol in POINTER.findall(written)}
+        ptx.write_text(POINTER.sub("", written), encoding="utf-8")
+        make(cubin, ptx)
+        found = "\n".join(symbols.get(number, "") for number in range(len(entries)))
+        return found.encode() + b"\0" + cubin.read_bytes()
+
+
+def compiler_words(path: Path, entries: tuple[Entry, ...], words: str) -> str:
+    """The compiler's first error with its line in the kernel file, or the launch that names no kernel."""
+    named = re.escape(path.name)
+    shown = re.search(rf"^{named}(?:\((\d+)\)|:(\d+):\d+):.*?error[^:]*: (.*)$", words, re.MULTILINE)
+    if shown:
+        return f"{path}:{shown[1] or shown[2]}: nvcc: {shown[3]}"
+    if missing := ENTRY_LINE.search(words):
+        return f"{path}: entry = {str(entries[int(missing[1]) - 1])!r}: nvcc: {missing[2]}"
+    lines = [line for line in words.splitlines() if "error" in line or "fatal" in line] or words.splitlines()
+    return f"{path}: nvcc: {lines[0].strip() if lines else 'failed and said nothing'}"
+
+
+def _named(source: str, number: int, entry: Entry) -> str:
+    """A pointer to the entry, by which it is found; and where C++ makes its arguments, a function that does."""
+    if isinstance(entry, str):
+        return f"__device__ void *{_pointer(number)} = (void *)({entry});"
+    before, kernel = "", entry.function
+    if isinstance(entry, Call) and deduced.is_deduced(source, entry):
+        text, kind = deduced.declared(source, number, entry)
+        found = f"KfuzzResult<decltype(kfuzz_kind_{number})>::type"
+        before = f"{text} __device__ auto kfuzz_kind_{number}({', '.join(entry.declared)}) -> {kind}; "
+        kernel = f"{found}::value"
+    parameters = ", ".join(("char *kfuzz_to", *entry.declared))
+    arguments = ", ".join((kernel, "kfuzz_to", *entry.arguments))
+    return (
+        f"{before}__device__ void *{_pointer(number)} = (void *)({kernel}); "
+        f'extern "C" __global__ void {_pack(number)}({parameters}) {{ kfuzz_pack({arguments}); }}'
+    )
+
+
+def _pointer(number: int) -> str:
+    return f"kfuzz_entry_{number}"
+
+
+def _pack(number: int) -> str:
+    return f"kfuzz_pack_{number}"
+
+
+@dataclass(frozen=True)
+class ElfSection:
+    """A section of a cubin."""
+
+    name: str
+    kind: int
+    link: int
+    size: int
+    data: bytes
+
+
+def _read(image: bytes, symbols: Sequence[str], path: Path, entries: tuple[Entry, ...], digest: str) -> Cubin:
+    """A cubin's kernels, by their symbols, and the parameters of each."""
+    sections = list(sections_of(image))
+    table = next(section for section in sections if section.kind == SHT_SYMTAB)
+    kernels = set(_kernels(table, sections))
+    found = {}
+    for number, entry in enumerate(entries):
+        if symbols[number] not in kernels:
+            raise ClaimError(f"{path}: entry = {str(entry)!r} is no kernel: it is not declared __global__")
+        there = _entry(symbols[number], sections)
+        found[entry] = there if isinstance(entry, str) else replace(there, pack=_entry(_pack(number), sections))
+    has_variables = any(section.size for section in sections if section.name.startswith(".nv.global"))
+    return Cubin(image, found, has_variables, digest)
+
+
+def sections_of(image: bytes) -> Iterator[ElfSection]:
+    """All that a cubin consists of."""
+    (table,) = struct.unpack_from("<Q", image, 0x28)
+    count, names = struct.unpack_from("<HH", image, 0x3C)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", image, table + 64 * number) for number in range(count)]
+    start = headers[names][4]
+    for name, kind, _, _, offset, size, link, _, _, _ in headers:
+        yield ElfSection(_text(image, start + name), kind, link, size, image[offset : offset + size])
+
+
+def _kernels(table: ElfSection, sections: list[ElfSection]) -> Iterator[str]:
+    """The symbols of `__global__` functions."""
+    names = sections[table.link].data
+    for name, _, other, _, _, _ in struct.iter_unpack("<IBBHQQ", table.data):
+        if other & STO_CUDA_ENTRY:
+            yield _text(names, name)
+
+
+def _entry(symbol: str, sections: list[ElfSection]) -> CubinEntry:
+    """A kernel of a cubin, with the size in bytes of each parameter, in order."""
+    data = next((section.data for section in sections if section.name == f".nv.info.{symbol}"), b"")
+    sizes, packed, position = {}, 0, 0
+    while position < len(data):
+        layout, attribute, value = struct.unpack_from("<BBH", data, position)
+        position += 4
+        if layout == WITH_PAYLOAD:
+            if attribute == KPARAM_INFO:
+                _, ordinal, offset, word = struct.unpack_from("<IHHI", data, position)
+                sizes[ordinal] = word >> 18
+                packed = max(packed, offset + sizes[ordinal])
+            position += value
+    return CubinEntry(symbol, tuple(sizes[ordinal] for ordinal in sorted(sizes)), packed)
+
+
+def _text(data: bytes, start: int) -> str:
+    return data[start : data.index(b"\0", start)].decode()

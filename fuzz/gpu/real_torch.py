@@ -1,0 +1,49 @@
+"""Real torch as a device: extensions are built by it and called with its tensors, on the GPU that it sees.
+
+Runs in the caller's process, which imports no torch: a worker process does (python/libraries/torch_extensions.py).
+"""
+
+import importlib.util
+
+from kfuzz.devices import DeviceError, Job, Outcome, Probe
+from kfuzz.devices.worker import Worker
+from kfuzz.gpu import driver, nvcc
+from kfuzz.gpu.device import FATAL, confirmed
+
+NAME = "torch"
+GRACE = 20.0
+"""Seconds past a time-out."""
+
+
+def check_torch() -> None:
+    """A DeviceError that names the first thing missing: torch, a card, nvcc."""
+    if importlib.util.find_spec("torch") is None:
+        raise DeviceError("--torch: torch is not installed: pip install torch, or leave --torch out")
+    try:
+        driver.card()
+        nvcc.find()
+    except DeviceError as error:
+        raise DeviceError(f"--torch runs extensions on a GPU, by torch itself: {error}") from None
+
+
+class RealTorch:
+    """Calls PyTorch extensions under PyTorch, in one worker process."""
+
+    name = NAME
+
+    def __init__(self) -> None:
+        check_torch()
+        self._worker = Worker("kfuzz.callables.libraries.torch_extensions", grace=GRACE)
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run a job; one that ends its context is run again in a new process before it is accused."""
+        if probe.watch or job.blocks:
+            return Outcome()
+        outcome = self._worker.run(job, probe)
+        if {found.kind for found in outcome.findings} & FATAL:
+            return confirmed(outcome, self._worker.first(job, probe))
+        return outcome
+
+    def close(self) -> None:
+        """End the worker."""
+        self._worker.close()

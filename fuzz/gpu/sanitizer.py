@@ -1,0 +1,205 @@
+"""Replays a job under NVIDIA's compute-sanitizer and reads its report as findings.
+
+Knows the tool's words. It must not import pycuda: the replay is a process of its own.
+"""
+
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kfuzz.devices import DTYPES, Buffer, DeviceError, Finding, Job, Outcome, Probe
+from kfuzz.devices.kinds import Kind, Severity
+from kfuzz.devices.layout import nbytes
+from kfuzz.gpu import nvcc
+from kfuzz.sources.headers import sources
+
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+OPTIONS = ("--show-backtrace", "no", "--print-limit", "10000")
+SLOWDOWN = 20
+"""How many times the time-out of a plain run a watched one may take."""
+
+ENDED = "the replay ended"
+"""The last line that a replay prints, whatever its launches did."""
+
+NEAR = 1 << 20
+"""A wild address further than this from every array is put down to none of them."""
+
+LINE = re.compile(r"^========= ?(.*)$", re.MULTILINE)
+ARRAY = re.compile(r"^array (\S+) at (0x[0-9a-f]+)$", re.MULTILINE)
+PLACE = re.compile(r"\bin (\S+):(\d+)")
+THREAD = re.compile(r"by thread \((\d+),(\d+),(\d+)\) in block \((\d+),(\d+),(\d+)\)")
+ADDRESS = re.compile(r"(?:Address|Access at|Access to) (0x[0-9a-f]+)")
+ACCESS = re.compile(r"^Invalid __(\w+)__ (read|write|atomic) of size (\d+)")
+UNWRITTEN = re.compile(r"^Uninitialized __(\w+)__ memory (read) of size (\d+)")
+BARRIER = re.compile(r"^Barrier error detected\. (.*)$")
+TRAP = "Trace/breakpoint trap"
+RACE = re.compile(r"^(?:Error|Warning): Race reported between (\w+) access .* and (\w+) access")
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """One complaint of the tool: its first line, and the indented ones under it."""
+
+    head: str
+    details: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join((self.head, *self.details))
+
+
+def find() -> str:
+    """The path of compute-sanitizer, which comes with the toolkit."""
+    for place in (None, str(Path(nvcc.find()).resolve().parent), "/usr/local/cuda/bin"):
+        if path := shutil.which("compute-sanitizer", path=place):
+            return path
+    raise DeviceError("no compute-sanitizer on PATH or beside nvcc: install it with the CUDA toolkit")
+
+
+def watched(job: Job, probe: Probe, outcome: Outcome) -> Outcome:
+    """An outcome with what the four tools say of a replay of its job folded in."""
+    tool_path = find()
+    with tempfile.TemporaryDirectory(prefix="kfuzz-sanitizer-") as folder:
+        file = Path(folder) / "job"
+        file.write_bytes(pickle.dumps((job, probe)))
+        limit = 60 + SLOWDOWN * probe.timeout
+        with ThreadPoolExecutor(len(TOOLS)) as pool:
+            reports = list(pool.map(lambda tool: _report(tool_path, tool, file, limit), TOOLS))
+    findings = outcome.findings
+    for report, _ in reports:
+        findings = folded(findings, tuple(read(report, job)))
+    return replace(outcome, findings=findings, notes=outcome.notes + tuple(note for _, note in reports if note))
+
+
+def _report(tool_path: str, tool: str, file: Path, limit: float) -> tuple[str, str]:
+    """What one tool says of a replay, with the arrays' addresses in front; or why it says nothing."""
+    log = file.with_name(f"{tool}.log")
+    command = [tool_path, "--tool", tool, "--log-file", str(log), *OPTIONS]
+    if tool == "memcheck":
+        command += ["--report-api-errors", "no"]
+    command += [sys.executable, "-m", "kfuzz.gpu.card", str(file)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return "", f"{tool} had not ended after {limit:g} s"
+    said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    if ENDED not in done.stdout.splitlines():
+        last = (done.stderr or done.stdout or said).strip().splitlines()[-1:] or ["it said nothing"]
+        return "", f"{tool} could not watch this job: {last[0]}"
+    return f"{done.stdout}\n{said}", ""
+
+
+def folded(findings: tuple[Finding, ...], more: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Findings with more of them: one that was known without its line gets it, the others are added.
+
+    A hazard is an error where the runs, too, left different bits; a compiler's speculative load can cause one
+    that means nothing, so alone it stays a warning.
+    """
+    result = list(findings)
+    varies = any(found.kind == "nondeterministic" for found in findings)
+    for found in more:
+        if found.kind == "race" and varies:
+            result.append(replace(found, severity="error"))
+            continue
+        known = next(
+            (one for one in result if (one.kind, one.array) == (found.kind, found.array) and one.line is None), None
+        )
+        if known is None:
+            result.append(found)
+        else:
+            message = f"{known.message}; {found.message}"
+            where = replace(known, line=found.line, thread=found.thread, block=found.block, message=message)
+            result[result.index(known)] = where
+    return tuple(result)
+
+
+def read(report: str, job: Job) -> Iterator[Finding]:
+    """The findings of a report that begins with what the replay printed, each place once with its count."""
+    bases = {name: int(address, 16) for name, address in ARRAY.findall(report)}
+    seen: dict[tuple[object, ...], Finding] = {}
+    for record in records(report):
+        if (found := _finding(record, job, bases)) is not None:
+            key = (found.kind, found.line, found.other_line, found.array)
+            before = seen.get(key)
+            seen[key] = replace(before, count=before.count + 1) if before else found
+    yield from seen.values()
+
+
+def records(report: str) -> Iterator[Complaint]:
+    """The complaints of a report: a line that is not indented begins one."""
+    head, details = "", list[str]()
+    for line in LINE.findall(report):
+        if line.startswith(" "):
+            details.append(line.strip())
+        else:
+            if head:
+                yield Complaint(head, tuple(details))
+            head, details = line.strip(), []
+    if head:
+        yield Complaint(head, tuple(details))
+
+
+def _finding(record: Complaint, job: Job, bases: Mapping[str, int]) -> Finding | None:
+    """What a complaint means; None for the tool's banner, its summary and what is not about the kernel."""
+    text = record.text
+    if access := ACCESS.match(record.head):
+        kind: Kind = "misaligned" if "is misaligned" in text else "out-of-bounds"
+        return _at_array(_found(kind, record.head, text, job), access, text, job, bases)
+    if access := UNWRITTEN.match(record.head):
+        return _at_array(_found("uninitialised", record.head, text, job), access, text, job, bases)
+    if barrier := BARRIER.match(record.head):
+        return _found("divergent-barrier", f"barrier: {barrier[1]}", text, job)
+    if record.head == TRAP:
+        return _found("trap", record.head, text, job)
+    if race := RACE.match(text):
+        words = f"{race[1].lower()} and {race[2].lower()} of shared memory without a barrier between them"
+        return _found("race", words, text, job, "warning")
+    return None
+
+
+def _found(kind: Kind, message: str, text: str, job: Job, severity: Severity = "error") -> Finding:
+    """A finding with the lines of the kernel file and the thread that a complaint names."""
+    files = {
+        job.path.name: "",
+        **{one.path.name: str(one.path) for one in sources(job.path, job.source, job.flags)[1:]},
+    }
+    places = [(files[Path(file).name], int(line)) for file, line in PLACE.findall(text) if Path(file).name in files]
+    (file, line), (other_file, other_line) = [*places, ("", None), ("", None)][:2]
+    who = THREAD.search(text)
+    numbers = tuple(int(number) for number in who.groups()) if who else (0,) * 6
+    return Finding(
+        kind,
+        message,
+        severity,
+        line=line,
+        other_line=other_line,
+        file=file,
+        other_file=other_file,
+        thread=(numbers[0], numbers[1], numbers[2]) if who else None,
+        block=(numbers[3], numbers[4], numbers[5]) if who else None,
+    )
+
+
+def _at_array(found: Finding, access: re.Match[str], text: str, job: Job, bases: Mapping[str, int]) -> Finding:
+    """The finding with the array whose bytes are nearest to the address, and the index that it would be."""
+    space, verb, size = access.groups()
+    words = f"{found.kind} {verb} of {size} bytes of {space} memory"
+    where = ADDRESS.search(text)
+    near: tuple[int, Buffer, int] | None = None
+    for buffer in job.buffers if where and space == "global" else ():
+        byte = int(where[1], 16) - bases[buffer.name] if where else 0
+        distance = max(-byte, byte + int(size) - nbytes(buffer), 0)
+        if distance < (near[0] if near else NEAR):
+            near = distance, buffer, byte
+    if near is None:
+        return replace(found, message=words)
+    _, buffer, byte = near
+    index = byte // DTYPES[buffer.element].itemsize
+    return replace(found, message=f"{words}, at {buffer.name}[{index}]", array=buffer.name, index=index)

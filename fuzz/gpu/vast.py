@@ -1,0 +1,345 @@
+"""What a gpu trial does beyond 2^31 elements: real arrays, filled and looked at on the card itself.
+
+Each array is mapped by itself, with nothing on either side as far as an int index reaches, so that one which overflows
+faults. Of the answers a row of each kind is brought to the host, and every row that equals none of these bit for bit,
+up to as many as the job says. Knows memory and rows; what launches is passed in, so it knows no CUDA.
+Long, since what is filled, run and looked at are the same arrays.
+"""
+
+import contextlib
+import fcntl
+import itertools
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.devices import DTYPES, Buffer, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, POISONS, SCRATCH, Bytes, nbytes, offsets
+from kfuzz.devices.repeats import Fault
+from kfuzz.devices.vast import INT_COUNTS, KINDS, UNTRIED
+
+LEFT = 4
+"""One part in so many of the card is left to whoever else works on it: a trial that finds no room would be told."""
+DOES_NOT_FIT = f"{UNTRIED}: the arrays do not fit on the card as it is now"
+TAKEN = f"{UNTRIED}: another such trial had the card"
+TOO_SLOW = f"{UNTRIED}: it had not ended after ten seconds, and may only be slow"
+NOWHERE = (1 << 64) - 1
+MOST_SECONDS = 10.0
+"""What takes longer is not tried: a kernel may rightly be slow with so many elements."""
+ONE = {"f32": 0x3F800000, "f64": 0x3FF0000000000000, "f16": 0x3C00, "bf16": 0x3F80}
+"""The bits of 1."""
+MANY_BLOCKS, MANY_THREADS, FEW_THREADS = 1 << 13, 512, 32
+
+
+class Held(Protocol):
+    """Memory of the card for one array: from `base` on, `size` bytes."""
+
+    @property
+    def base(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class VastCard(Protocol):
+    """All that is needed of a card."""
+
+    @property
+    def place(self) -> str:
+        """Where in this machine the card is: no other has the same."""
+
+    def room(self, nbytes: int) -> int:
+        """How many bytes are taken for so many."""
+
+    def free(self) -> tuple[int, int]:
+        """How many bytes nobody has taken, and how many the card has."""
+
+    def hold(self, nbytes: int) -> Held: ...
+
+    def paint(self, address: int, words: int, word: int) -> None: ...
+
+    def send(self, address: int, content: Bytes) -> None: ...
+
+    def fetch(self, address: int, nbytes: int) -> Bytes: ...
+
+    def call(self, function: str, blocks: int, threads: int, *arguments: int) -> None:
+        """Launch a function of vast.cu."""
+
+    def launch_at(self, job: Job, addresses: Mapping[str, int], word: int) -> None:
+        """Launch the job's steps, with that poison in shared memory, and wait for them; or raise Fault."""
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """An array in its memory."""
+
+    buffer: Buffer
+    held: Held
+    start: int
+
+    @property
+    def stop(self) -> int:
+        return self.start + nbytes(self.buffer)
+
+    @property
+    def size(self) -> int:
+        return DTYPES[self.buffer.element].itemsize
+
+    @property
+    def walk(self) -> tuple[int, int, int, int]:
+        """Length of a row, rows, elements that lie together of a row, and bytes of one: what vast.cu is told."""
+        shape, axis = self.buffer.shape, self.buffer.rows or 0
+        return prod(shape) // max(1, shape[axis]), shape[axis], prod(shape[axis + 1 :]), self.size
+
+
+def examined(job: Job, probe: Probe, card: VastCard) -> Outcome:
+    """Run a whole grid on real arrays, twice with other poison; what of it nobody can judge is in the notes."""
+    with _alone(card) as is_alone:
+        if not is_alone:
+            return Outcome(notes=(TAKEN,))
+        free, total = card.free()
+        if sum(card.room(_needed(buffer)) for buffer in job.buffers) > free - total // LEFT:
+            return Outcome(notes=(DOES_NOT_FIT,))
+        rounds: list[list[int]] = []
+        with contextlib.ExitStack() as stack:
+            held = [_open(stack, card, _needed(buffer)) for buffer in job.buffers]
+            try:
+                passes = [_run(job, probe, card, held, word, rounds) for word in POISONS[:2]]
+            except Fault:
+                stack.pop_all()  # the context has ended, and its memory goes with the process
+                raise
+    runs = tuple(run for run, _, _ in passes if run.rows)
+    findings = list({(found.kind, found.array): found for _, seen, _ in passes for found in seen}.values())
+    findings += _unwritten(job, runs)
+    return Outcome(runs, tuple(findings), tuple(dict.fromkeys(note for _, _, notes in passes for note in notes)))
+
+
+def overflowing(job: Job, found: Finding) -> Finding:
+    """What a fault may come of where arrays are so large."""
+    huge = [buffer.name for buffer in job.buffers if prod(buffer.shape) > INT_COUNTS]
+    return replace(found, message=f"{found.message}; {', '.join(huge)}: more elements than an int of 32 bits counts")
+
+
+@contextlib.contextmanager
+def _alone(card: VastCard) -> Iterator[bool]:
+    """Whether nobody else of this user fills the card like this: there is room for one.
+
+    The others do not wait: of many kernels the first such trials come at once, and all workers would stand in a line.
+    """
+    with (Path(tempfile.gettempdir()) / f"kfuzz-vast-{os.getuid()}-{card.place}").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def _open(stack: contextlib.ExitStack, card: VastCard, nbytes: int) -> Held:
+    held = card.hold(nbytes)
+    stack.callback(held.close)
+    return held
+
+
+def _needed(buffer: Buffer) -> int:
+    return nbytes(buffer) + 2 * ALIGNED
+
+
+def _run(
+    job: Job, probe: Probe, card: VastCard, held: Sequence[Held], word: int, rounds: list[list[int]]
+) -> tuple[Run, list[Finding], list[str]]:
+    """A run, what it must not have done, and what nobody judges of it; `rounds` are rows that are to be brought."""
+    at_end = word == POISONS[0]
+    arrays = [
+        _Placed(buffer, one, _start(one, nbytes(buffer), distance, at_end))
+        for buffer, one, distance in zip(job.buffers, held, offsets(job, probe.seed), strict=True)
+    ]
+    for one in arrays:
+        _fill(card, one, word)
+    began = time.perf_counter()
+    card.launch_at(job, {one.buffer.name: one.start for one in arrays}, word)
+    seconds = time.perf_counter() - began
+    findings = [found for one in arrays for found in (*_beside(card, one, word), *_changed(card, one))]
+    outputs = [one for one in arrays if one.buffer.is_output]
+    rows, left = _rows_found(card, outputs, job.most_rows, rounds) if job.most_rows else ((), 0)
+    label = f"poison {word:08x}, arrays at the {'end' if at_end else 'start'} of memory"
+    run = Run(label, {one.buffer.name: _picked(card, one, rows) for one in outputs} if rows else {}, seconds, rows)
+    if not rows:
+        return run, findings, ["answers of so large a row, or that need a whole huge array, are not judged"]
+    return run, findings, [f"{left} rows are like none of those judged"] if left else []
+
+
+def _start(held: Held, size: int, distance: int, at_end: bool) -> int:
+    """Where an array begins: so far from a multiple of 256, at one end of its memory."""
+    last = held.base + held.size - size
+    return last - (last - distance) % ALIGNED if at_end else held.base + distance % ALIGNED
+
+
+def _fill(card: VastCard, one: _Placed, word: int) -> None:
+    """The guards of an array, and what it holds before the launch."""
+    card.paint(one.held.base, one.held.size // 4, word + BESIDE)
+    if one.buffer.in_turns:
+        card.call("write_turns", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, ONE[one.buffer.element])
+    elif one.buffer.content is not None:
+        card.send(one.start, _bytes(one.buffer.content))
+    elif one.buffer.fill is not None:
+        _paint(card, one, 0)
+    else:
+        _paint(card, one, word + (OUTPUT if one.buffer.is_output else SCRATCH))
+
+
+def _bytes(array: NDArray[np.generic]) -> Bytes:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _paint(card: VastCard, one: _Placed, word: int) -> None:
+    """A word over and over in an array, the last one as far as it goes."""
+    words = nbytes(one.buffer) // 4
+    card.paint(one.start, words, word)
+    if rest := nbytes(one.buffer) % 4:
+        card.send(one.start + 4 * words, np.frombuffer(word.to_bytes(4, "little"), np.uint8)[:rest])
+
+
+def _beside(card: VastCard, one: _Placed, word: int) -> Iterator[Finding]:
+    """A write beside an array, nearest to it: as far as there is memory of the same page."""
+    end = one.held.base + one.held.size
+    for first, last in ((one.held.base, one.start), (one.stop, end)):
+        begin = first - first % 4
+        painted = np.resize(np.uint32(word + BESIDE).reshape(1).view(np.uint8), last - begin)[first - begin :]
+        changed = np.flatnonzero(card.fetch(first, last - first) != painted)
+        if len(changed):
+            byte = int(changed[0] if first == one.stop else changed[-1]) + first - one.start
+            index = byte // one.size
+            message = f"write beside {one.buffer.name}: element {index} of {prod(one.buffer.shape)}"
+            yield Finding("out-of-bounds", message, array=one.buffer.name, index=index)
+
+
+def _changed(card: VastCard, one: _Placed) -> Iterator[Finding]:
+    """An input that no longer holds what it was given."""
+    buffer = one.buffer
+    if buffer.is_output:
+        return
+    index = None
+    if buffer.in_turns:
+        with _numbers(card, [NOWHERE]) as found:
+            card.call("changed_turns", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, ONE[buffer.element], found.base)
+            (at,) = _fetched(card, found.base, 1)
+        index = at if at != NOWHERE else None
+    elif buffer.content is not None:
+        changed = np.flatnonzero(card.fetch(one.start, nbytes(buffer)) != _bytes(buffer.content))
+        index = int(changed[0]) // one.size if len(changed) else None
+    if index is not None:
+        message = f"{buffer.name} is an input, and element {index} was changed"
+        yield Finding("input-changed", message, array=buffer.name, index=index)
+
+
+def _rows_found(
+    card: VastCard, outputs: Sequence[_Placed], most: int, rounds: list[list[int]]
+) -> tuple[tuple[int, ...], int]:
+    """Rows that are to be judged, and how many are like none of these in all outputs, bit for bit.
+
+    In each round every row that is not settled is compared with one of its kind; of those that are unlike, the first
+    of each kind is one of the next round. What an earlier run has asked for comes first.
+    """
+    count = outputs[0].walk[1]
+    if not rounds:
+        rounds.append(_first_of([kind if kind < count else -1 for kind in range(KINDS)], most))
+    found: list[int] = []
+    number, left = 0, count
+    with _zeros(card, count) as settled, _zeros(card, count) as unlike:
+        while left and number < len(rounds):
+            found += [row for row in rounds[number] if row >= 0]
+            left, first = _compared(card, outputs, rounds[number], settled.base, unlike.base)
+            number += 1
+            if left and number == len(rounds) and len(found) < most:
+                rounds.append(_first_of(first, most - len(found)))
+    return tuple(sorted(found)), left
+
+
+def _first_of(rows: Sequence[int], most: int) -> list[int]:
+    """So many of these rows, and -1 for the others."""
+    given = itertools.accumulate(row >= 0 for row in rows)
+    return [row if number <= most else -1 for row, number in zip(rows, given, strict=True)]
+
+
+def _compared(
+    card: VastCard, outputs: Sequence[_Placed], like: Sequence[int], settled: int, unlike: int
+) -> tuple[int, list[int]]:
+    """How many rows are still unlike, and the first of each kind; -1 where there is none."""
+    rows = outputs[0].walk[1]
+    with _numbers(card, [row % (1 << 64) for row in like]) as wanted, _numbers(card, [NOWHERE] * KINDS + [0]) as answer:
+        for one in outputs:
+            threads = FEW_THREADS if one.walk[0] <= FEW_THREADS else MANY_THREADS
+            blocks = min(rows, 16 * MANY_BLOCKS)
+            card.call("mark_unlike", blocks, threads, one.start, *one.walk, wanted.base, settled, unlike)
+        ends = (answer.base, answer.base + 8 * KINDS)
+        card.call("settle", MANY_BLOCKS, MANY_THREADS, rows, wanted.base, settled, unlike, *ends)
+        *first, left = _fetched(card, answer.base, KINDS + 1)
+    return left, [row if row != NOWHERE else -1 for row in first]
+
+
+def _picked(card: VastCard, one: _Placed, rows: Sequence[int]) -> NDArray[np.generic]:
+    """Rows of an output."""
+    length, count, inner, size = one.walk
+    axis = one.buffer.rows or 0
+    pieces = [
+        card.fetch(one.start + place * size, inner * size)
+        for row in rows
+        for place in range(row * inner, length * count, count * inner)
+    ]
+    shape = one.buffer.shape
+    made = np.concatenate(pieces).view(DTYPES[one.buffer.element]).reshape(len(rows), *shape[:axis], *shape[axis + 1 :])
+    return np.ascontiguousarray(np.moveaxis(made, 0, axis))
+
+
+def _unwritten(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
+    """Elements of the rows of both runs that hold each run's own poison."""
+    common = sorted(set.intersection(*(set(run.rows) for run in runs))) if len(runs) == 2 else []
+    for buffer in job.buffers if common else ():
+        if not buffer.is_output or buffer.content is not None or buffer.fill is not None or buffer.rows:
+            continue
+        length, size = prod(buffer.shape[1:]), DTYPES[buffer.element].itemsize
+        missing = []
+        for row in common:
+            never = np.ones(length, np.bool_)
+            for run, word in zip(runs, POISONS, strict=False):
+                phase = row * length * size % 4
+                painted = np.resize(np.uint32(word + OUTPUT).reshape(1).view(np.uint8), phase + length * size)[phase:]
+                got = _bytes(run.outputs[buffer.name][run.rows.index(row)]).reshape(length, size)
+                never &= (got == painted.reshape(length, size)).all(axis=1)
+            missing += [row * length + int(place) for place in np.flatnonzero(never)]
+        if missing:
+            what = f"{len(missing)} elements of {buffer.name}, in {len(common)} rows that were looked at"
+            told = f"{what}, are never written: from {missing[0]} on"
+            yield Finding("unwritten", told, array=buffer.name, index=missing[0], count=len(missing))
+
+
+@contextlib.contextmanager
+def _zeros(card: VastCard, count: int) -> Iterator[Held]:
+    held = card.hold(count)
+    try:
+        card.paint(held.base, held.size // 4, 0)
+        yield held
+    finally:
+        held.close()
+
+
+@contextlib.contextmanager
+def _numbers(card: VastCard, numbers: Sequence[int]) -> Iterator[Held]:
+    """Numbers of 64 bits on the card."""
+    with _zeros(card, 8 * len(numbers)) as held:
+        card.send(held.base, np.array(numbers, np.uint64).view(np.uint8))
+        yield held
+
+
+def _fetched(card: VastCard, address: int, count: int) -> list[int]:
+    found: list[int] = card.fetch(address, 8 * count).view(np.uint64).tolist()
+    return found

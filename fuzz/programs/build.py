@@ -1,0 +1,275 @@
+"""Builds programs for the cpu device: objects from sources, kept by content, and a program file from objects.
+
+An object is one of g++'s own, which ar and ld take; what is known of it besides lies in a section of its own. Knows
+files and flags; what a run of a program shows, it does not know.
+"""
+
+import fcntl
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kfuzz.cpu.compiler import UNINITIALISED, Library, dependencies, digest_of, empty_files
+from kfuzz.cpu.options import HOST_LIBRARIES, LINK, Flags, Flavour
+from kfuzz.cpu.toolchain import (
+    FRONTS,
+    HOME,
+    INCLUDES,
+    before_front,
+    behind_front,
+    environment,
+    find,
+    identity,
+    layout,
+    option_words,
+    own_digest,
+    precompiled,
+    program_objects,
+    runtime,
+)
+from kfuzz.cpu.translate import ON_A_GPU, Translated, translated
+from kfuzz.cpu.unit import KERNEL_NAME, LINES_A_FILE, Files, Unit, header_name, in_its_files
+from kfuzz.devices import ClaimError, UnsupportedError, cache
+from kfuzz.devices.limits import STATIC_SHARED_MAX
+from kfuzz.printable import printable
+from kfuzz.programs.command_line import Command, NvccSource
+from kfuzz.sources.headers import SourceFile, sources
+
+FRONT = 1
+"""Of FRONTS the one with the host's side."""
+NOTES = ".kfuzz_notes"
+MOST_FILES = (1 << 31) // LINES_A_FILE - 1
+MAIN = re.compile(r"\bmain\s*\(")
+BEGIN = f"""#!/bin/sh
+# A program for the cpu device of kfuzz, made by kfuzz nvcc: run it, or have it looked at by `kfuzz check`.
+exec {shlex.quote(sys.executable)} -m kfuzz.programs.child "$0" "$@"
+"""
+LIBRARY_AT = 4096
+"""Where the shared library begins in a program file, behind the lines for the shell."""
+CUDA = "#define __NVCC__ 1\n#define __CUDACC_VER_BUILD__ 0\n"
+"""In front of a file that nvcc compiles itself."""
+NOT_CUDA = "#undef __CUDACC__\n#undef __CUDA_ARCH__\n"
+"""In front of a file that nvcc hands to the host's compiler."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """An object, and the files that it was made from."""
+
+    object: Path
+    files: tuple[Path, ...]
+
+
+def compiled(source: NvccSource, flags: Sequence[str], flavour: Flavour = "check") -> Built:
+    """The object of a source; a ClaimError with the compiler's own words where it does not compile."""
+    text = _text(source.path)
+    if source.language == "c":
+        return _kept_c(source.path, text, flags)
+    unit = _unit(source, text, flags)
+    compiler, chosen = find(), Flags(tuple(flags), flush_denormals=False)
+    words = option_words(compiler, flavour, chosen, with_host=True)
+    parts = [identity(compiler), own_digest(), *words, unit.text, *unit.texts[1:], str(source.path.resolve())]
+    name = f"cpu/object-{cache.key(*parts)[:32]}"
+    raw = cache.fetch(f"{name}.json")
+    if raw is None or cache.fetch(f"{name}.o") is None or not _is_same(json.loads(raw)):
+        raw = _compile(compiler, source.path, unit, chosen, flavour, name)
+    files = [*(one.path for one in unit.files), *(Path(one) for one, _ in json.loads(raw))]
+    return Built(cache.folder() / f"{name}.o", tuple(dict.fromkeys(files)))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise ClaimError(f"{path}: {error.strerror}") from None
+
+
+def _is_same(included: list[tuple[str, str]]) -> bool:
+    return all(digest_of(Path(one)) == digest for one, digest in included)
+
+
+def _unit(source: NvccSource, text: str, flags: Sequence[str]) -> Unit:
+    """All of a file; where there is something that the cpu device lacks, what main reaches of it."""
+    files = sources(source.path, text, flags)
+    names = [KERNEL_NAME, *map(header_name, range(1, len(files)))]
+    try:
+        done = _translated(files, names, None)
+    except UnsupportedError:
+        if not MAIN.search(text):
+            raise
+        done = _translated(files, names, ("main",))
+    front = CUDA if source.language == "cu" else NOT_CUDA
+    numbers = tuple(_numbers([str(one.path.resolve()) for one in files]))
+    return Unit(files, done.texts, "", done.dynamic_shared, done.constants, done.kernels, front, numbers)
+
+
+def _translated(files: Sequence[SourceFile], names: Sequence[str], entries: tuple[str, ...] | None) -> Translated:
+    try:
+        return translated(files, names, entries, with_host=True)
+    except UnsupportedError as error:
+        raise UnsupportedError(str(error).removesuffix(ON_A_GPU)) from None
+
+
+def _numbers(paths: Sequence[str]) -> list[int]:
+    """A number for each file, by which its lines go in every object that it is part of; the same in all builds."""
+    known = cache.folder() / "cpu" / "files"
+    known.parent.mkdir(parents=True, exist_ok=True)
+    with known.open("a+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        every = file.read().splitlines()
+        places = {path: place for place, path in enumerate(every)}
+        for path in paths:
+            if path not in places:
+                places[path] = len(places)
+                file.write(f"{path}\n")
+    return [places[path] % MOST_FILES + 1 for path in paths]
+
+
+def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flavour, name: str) -> bytes:
+    header = precompiled(compiler, flavour, chosen, FRONT)
+    with cache.scratch() as folder:
+        made, depends = folder / "made.o", folder / "made.d"
+        empty = empty_files(folder, unit.missing)
+        for front in (str(header), FRONTS[FRONT]):  # the second where the precompiled one is damaged
+            command = [
+                *(compiler, *option_words(compiler, flavour, before_front(chosen), with_host=True), "-pipe"),
+                *("-include", front, *behind_front(chosen, folder), *INCLUDES),
+                *("-iquote", str(folder), "-iquote", str(path.parent), "-idirafter", str(empty)),
+                *("-MMD", "-MF", str(depends), "-c", "-x", "c++", str(unit.write(folder)), "-o", str(made)),
+            ]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
+            if not done.returncode:
+                break
+        if done.returncode:
+            raise ClaimError(_complaint(done.stderr, unit))
+        unset = sorted({(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)})
+        _note(made, unit, unset, folder)
+        included = [one for one in dependencies(depends) if HOME not in one.parents and folder not in one.parents]
+        noted = json.dumps([(str(one), digest_of(one)) for one in included if one.parent != header.parent]).encode()
+        cache.keep(f"{name}.o", made.read_bytes())
+        cache.keep(f"{name}.json", noted)
+    return noted
+
+
+def _note(made: Path, unit: Unit, unset: list[tuple[int, str]], folder: Path) -> None:
+    """Put into the object what is known of it: its texts by number, and names that no symbol tells."""
+    files = [(number, str(one.path), one.text) for number, one in zip(unit.numbers, unit.files, strict=True)]
+    noted = {"files": files, "dynamic": unit.dynamic_shared, "constants": unit.constants, "uninitialised": unset}
+    text = folder / "notes"
+    text.write_text(json.dumps(noted) + "\n", encoding="utf-8")
+    command = ["objcopy", "--add-section", f"{NOTES}={text}", "--set-section-flags", f"{NOTES}=readonly", str(made)]
+    _run(command, folder)
+
+
+def _complaint(words: str, unit: Unit) -> str:
+    lines = [one for one in in_its_files(words, unit).splitlines() if one.strip()]
+    start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
+    return printable("\n".join(lines[start : start + 12]))
+
+
+def _kept_c(path: Path, text: str, flags: Sequence[str]) -> Built:
+    """A C file, as nvcc has it: the host's compiler alone sees it."""
+    compiler = find()
+    words = [*(one for one in flags if not one.startswith("-std=")), "-fPIC", "-O1", "-g1", "-iquote", str(path.parent)]
+    with cache.scratch() as folder:
+        made, depends = folder / "made.o", folder / "made.d"
+        command = [compiler, *words, "-MMD", "-MF", str(depends), "-c", "-x", "c", str(path), "-o", str(made)]
+        _run(command, folder)
+        name = f"cpu/object-{cache.key(made.read_bytes())[:32]}.o"
+        cache.keep(name, made.read_bytes())
+        return Built(cache.folder() / name, tuple(dependencies(depends)))
+
+
+def empty_object() -> bytes:
+    """An object with nothing in it."""
+    with cache.scratch() as folder:
+        _run([find(), "-c", "-x", "c", "/dev/null", "-o", str(folder / "empty.o")], folder)
+        return (folder / "empty.o").read_bytes()
+
+
+def linked(objects: Sequence[Path], command: Command, output: Path, flavour: Flavour = "check") -> None:
+    """Make a program file of objects and libraries; a ClaimError in the linker's words where it cannot be."""
+    compiler = find()
+    with cache.scratch() as folder:
+        made = folder / "program.so"
+        ours = [*program_objects(compiler, flavour), *HOST_LIBRARIES]
+        words = [compiler, *LINK, *map(str, objects), *command.linked, *ours]
+        _run([*words, str(runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)  # tells what is missing
+        _run([*words, "-o", str(made)], folder)
+        _check(made)
+        begin = BEGIN.encode()
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.unlink(missing_ok=True)
+        output.write_bytes(begin + b"\n" * (LIBRARY_AT - len(begin)) + made.read_bytes())
+        output.chmod(0o755)
+
+
+def _check(made: Path) -> None:
+    for name, _, size in layout(made)["shared"]:
+        if size > STATIC_SHARED_MAX:
+            raise ClaimError(f"__shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}")
+
+
+def _run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(folder))
+    if done.returncode:
+        lines = [one for one in done.stderr.replace(f"{folder}/", "").splitlines() if one.strip()]
+        if any("undefined reference to `main'" in one for one in lines):
+            raise ClaimError("no file of these has a main(); kfuzz check runs a whole program, and kfuzz fuzz a kernel")
+        told = [one for one in lines if "undefined reference" in one or "error" in one] or lines
+        raise ClaimError(printable("\n".join(told[:12])))
+
+
+def is_program(path: Path) -> bool:
+    """Whether `kfuzz nvcc` has made this file."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(BEGIN.encode()) + 64).startswith(b"#!/bin/sh\n# A program for the cpu device of kfuzz")
+    except OSError:
+        return False
+
+
+def loadable(program: Path, flavour: Flavour = "check") -> Library:
+    """The library of a program file, and all that is noted of it."""
+    raw = program.read_bytes()[LIBRARY_AT:]
+    name = f"cpu/program-{cache.key(raw)[:32]}.so"
+    if cache.fetch(name) is None:
+        cache.keep(name, raw)
+    path = cache.folder() / name
+    noted = _noted(path)
+    found = layout(path)
+    constants = {name for one in noted for name in one["constants"]}
+    files: dict[int, SourceFile] = {}
+    for one in noted:
+        for number, file, text in one["files"]:
+            if files.setdefault(number, SourceFile(Path(file), text)).path != Path(file):
+                raise ClaimError(f"{program}: {file} and {files[number].path} were numbered alike: compile all anew")
+    first = noted[0]["files"][0][0] if noted else 0
+    every: Files = {0: files.get(first, SourceFile(program, "")), **files}
+    return Library(
+        path=path,
+        files=every,
+        flavour=flavour,
+        anchor_offset=found["anchor"],
+        shared_arrays=tuple((one, offset, size) for one, offset, size in found["shared"]),
+        variables=tuple((one, offset, size, one in constants) for one, offset, size in found["variables"]),
+        uninitialised=tuple((line, name) for one in noted for line, name in one["uninitialised"]),
+        dynamic_shared=tuple(dict.fromkeys(name for one in noted for name in one["dynamic"])),
+        flush_denormals=False,
+    )
+
+
+def _noted(library: Path) -> list[dict[str, Any]]:
+    """What was noted of each object in it."""
+    with cache.scratch() as folder:
+        notes = folder / "notes"
+        notes.touch()
+        _run(["objcopy", "--dump-section", f"{NOTES}={notes}", str(library), str(folder / "copy.so")], folder)
+        return [json.loads(line) for line in notes.read_bytes().decode().replace("\0", "").splitlines() if line]

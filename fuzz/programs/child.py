@@ -1,0 +1,132 @@
+"""Runs of programs, each in a process of its own: `python -m kfuzz.programs.child PROGRAM ARGUMENT...`.
+
+So a program file runs by itself. Without any word it reads one request a line and answers each with how the process
+ended that it was run in. Knows the runtime's structs; what they mean is found out by whoever has asked.
+"""
+
+import ctypes
+import json
+import os
+import pickle
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from kfuzz.cpu import toolchain
+from kfuzz.cpu.abi import (
+    FINDING_CAPACITY,
+    FINISHED,
+    MOST_ALLOCATIONS,
+    MOST_GIVEN,
+    LoadedLibrary,
+    RawBuffer,
+    RawFinding,
+    RawGiven,
+    RawLaunched,
+    RawRun,
+    RawStep,
+    Runtime,
+    arguments,
+)
+from kfuzz.cpu.backend import limit_process
+from kfuzz.cpu.experiments import Manner
+from kfuzz.devices.layout import POISONS
+from kfuzz.programs.build import loadable
+from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, Request
+
+MOST_LAUNCHES = 1 << 14
+"""That differ from those right before them."""
+
+
+def run(asked: ProgramRun, words: list[str]) -> ProgramEnd:
+    """Run main once, with these as its arguments."""
+    library, manner = asked.library, asked.manner
+    limit_process()
+    runtime = Runtime(toolchain.runtime())
+    loaded = LoadedLibrary(library)
+    given = (ctypes.c_char_p * (len(words) + 1))(*(os.fsencode(one) for one in words), None)
+    buffers, launched = (RawBuffer * MOST_ALLOCATIONS)(), (RawLaunched * MOST_LAUNCHES)()
+    findings = (RawFinding * FINDING_CAPACITY)()
+    step = RawStep(entry=loaded.entries["main"].raw, arg_count=2, on_host=1)
+    step.args = arguments([(-1, len(words)), (-1, ctypes.addressof(given))])
+    raw = RawRun(
+        watched_buffer=-1,
+        module=ctypes.pointer(loaded.module),
+        buffers=buffers,
+        steps=(RawStep * 1)(step),
+        shared_arrays=loaded.shared,
+        variables=loaded.variables,
+        thread_local_anchor_offset=library.anchor_offset,
+        step_count=1,
+        shared_array_count=len(library.shared_arrays),
+        variable_count=len(library.variables),
+        schedule=manner.schedule,
+        poison=manner.poison,
+        seed=manner.seed,
+        check=library.flavour == "check",
+        preempt_one_in=manner.preempt_one_in,
+        late_writes=manner.late_writes,
+        assume=manner.assume,
+        missing_lane=manner.missing_lane,
+        timeout_ms=max(1, int(asked.seconds * 1000)) if asked.seconds else 0,
+        findings=findings,
+        finding_capacity=FINDING_CAPACITY,
+        given=(RawGiven * MOST_GIVEN)(),
+        buffer_capacity=len(buffers),
+        launched=launched,
+        launched_capacity=len(launched),
+        is_program=True,
+    )
+    began = time.process_time()
+    runtime.run(raw)
+    loaded.function("cuda_on_cpu_program_flush", ())()
+    return ProgramEnd(
+        bytes(memoryview(findings)[: raw.finding_count]),
+        bytes(memoryview(buffers)[: raw.buffer_count]),
+        bytes(memoryview(launched)[: raw.launched_count]),
+        raw.status,
+        raw.exit_code,
+        time.process_time() - began,
+        raw.block_ms / 1000,
+        raw.thread_steps,
+        raw.launched_count,
+    )
+
+
+def alone(words: list[str]) -> None:
+    """Run a program in the usual order, as its user has started it."""
+    ended = run(ProgramRun(loadable(Path(words[0])), Manner(0, POISONS[0]), 0.0), words)
+    if ended.findings:
+        sys.stderr.write(f"kfuzz: something is wrong with this run; kfuzz check {words[0]} says what\n")
+        sys.stderr.flush()
+    os._exit(ended.exit_code & 255 if ended.status == FINISHED else 1)  # its destructors have nothing to add
+
+
+def serve() -> None:
+    """Run what is asked for, line by line, until nobody asks any more: this process is loaded once for all runs."""
+    for line in sys.stdin:
+        request = Request(**json.loads(line))
+        child = os.fork()
+        if child == 0:
+            answer(request)
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
+
+
+def answer(request: Request) -> None:
+    """In a process of its own: run, write down what came of it, and end."""
+    for number, place in ((0, os.devnull), (1, request.output), (2, request.errors)):
+        os.dup2(os.open(place, os.O_RDWR | os.O_CREAT, 0o600), number)
+    try:
+        asked: ProgramRun = pickle.loads(Path(request.ask).read_bytes())  # noqa: S301  its writer runs as we do
+        Path(request.answer).write_bytes(pickle.dumps(run(asked, request.words)))
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(OWN_FAULT)
+
+
+if __name__ == "__main__":
+    alone(sys.argv[1:]) if sys.argv[1:] else serve()

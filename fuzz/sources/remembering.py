@@ -1,0 +1,22 @@
+"""Which files have variables that outlive a call of a host function: by their text.
+
+Knows C++ as text alone; a variable that it overlooks is one that a search looks for less often.
+"""
+
+import re
+
+from kfuzz.sources.cuda_text import blanked
+
+KEPT = re.compile(
+    r"\b(?:static|thread_local)\b[^;{}()=]*[;={\[]|"
+    r"\b__(?:device|managed|constant)__\b[^;{}()]*[;=\[]|"
+    r"^(?!using|typedef|extern|template|const|return|namespace|struct|class|enum)"
+    r"\w[\w:<>, *&]*[\s*&>]\w+\s*(?:=[^;]*|\[[^;]*\]\s*)?;",
+    re.MULTILINE,
+)
+"""A static variable, one of the device, or one that begins a line, as those of the whole file do."""
+
+
+def remembers(source: str) -> bool:
+    """Whether the file has a variable that keeps its value from one call to the next."""
+    return bool(KEPT.search(blanked(source)))

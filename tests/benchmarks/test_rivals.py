@@ -1,0 +1,99 @@
+"""The rivals: each accepts what is right and rejects what is plainly wrong, and has the hole it is known for."""
+
+import numpy as np
+import pytest
+
+from benchmarks.rival_trials import batch, questions, tally
+from benchmarks.rivals import RIVALS, Floats, Rival, are_asked, reference
+from kfuzz.cases.case import case_of
+from kfuzz.claims.kernel import KERNELS, discover, load
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.mutating.mutate import mutants
+from kfuzz.trials.trial import unfit
+
+pytestmark = pytest.mark.slow
+
+CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None and are_asked(kernel))
+BY_NAME = {rival.name: rival for rival in RIVALS}
+TAME = tuple(rival for rival in RIVALS if rival.name != "gpuemu, adversarial values")
+SMALL = tuple(rival for rival in TAME if rival.name not in ("KernelBench", "llm.c", "flashinfer-bench"))
+
+
+def answers(rival: Rival, name: str) -> list[tuple[str, Floats, np.ndarray]]:
+    """(op, the exact answer in float32, the reference's answer) for every question and output."""
+    kernel = load(KERNELS / f"{name}.cu")
+    found = []
+    for question in questions(rival, kernel):
+        exact = reference(kernel, question.inputs, np.float64)
+        found += [(kernel.op, exact[role].astype(np.float32), want) for role, want in question.want.items()]
+    return found
+
+
+@pytest.mark.parametrize("rival", TAME, ids=lambda rival: rival.name)
+@pytest.mark.parametrize("name", ["softmax/online_block", "reduce/warp_max_down", "sgemm/naive", "transpose/naive"])
+def test_a_rival_accepts_the_exact_answer(rival: Rival, name: str) -> None:
+    assert all(rival.accepts(op, got, want) for op, got, want in answers(rival, name))
+
+
+@pytest.mark.parametrize("rival", TAME, ids=lambda rival: rival.name)
+def test_a_rival_rejects_an_answer_that_is_twice_as_large(rival: Rival) -> None:
+    assert not all(rival.accepts(op, 2 * got, want) for op, got, want in answers(rival, "reduce/block_max"))
+
+
+@pytest.mark.parametrize("rival", RIVALS, ids=lambda rival: rival.name)
+@pytest.mark.parametrize("kernel", CORRECT, ids=lambda kernel: kernel.name)
+def test_a_rival_asks_for_sizes_that_are_claimed(rival: Rival, kernel) -> None:  # noqa: ANN001  a kernel
+    if rival in SMALL:
+        for question in questions(rival, kernel):
+            assert unfit(kernel, case_of(kernel.op, question.inputs)) == ""
+
+
+def test_zeros_pass_where_a_row_is_long_and_the_tolerance_absolute() -> None:
+    rival = BY_NAME["KernelBench"]
+    assert not all(rival.accepts(op, 0 * got, want) for op, got, want in answers(rival, "reduce/block_max"))
+    assert all(rival.accepts(op, 0 * got, want) for op, got, want in answers(rival, "softmax/online_block"))
+
+
+def test_nan_passes_where_failing_means_greater() -> None:
+    rival = BY_NAME["llm.c"]
+    assert all(rival.accepts(op, got * np.nan, want) for op, got, want in answers(rival, "softmax/online_block"))
+
+
+def test_a_finite_answer_passes_where_the_reference_is_infinite() -> None:
+    accepts = BY_NAME["flashinfer-bench"].accepts
+    assert accepts("row_sum", np.float32([1.0]), np.array([np.inf]))
+    assert not accepts("row_sum", np.float32([1.0]), np.array([2.0]))
+
+
+def test_a_correct_nan_is_an_alarm_where_any_nan_fails() -> None:
+    accepts = BY_NAME["gpuemu, adversarial values"].accepts
+    assert not accepts("softmax", np.float32([np.nan]), np.array([np.nan]))
+    assert accepts("softmax", np.float32([0.5]), np.array([0.5]))
+
+
+@pytest.mark.slow
+def test_a_rival_accepts_a_correct_kernel_and_rejects_a_broken_one_on_the_device() -> None:
+    rival = BY_NAME["gpuemu, boundary shapes"]
+    with CpuDevice() as device:
+        for name, is_rejected in (("reduce/warp_max_down", False), ("broken/max_starts_at_flt_min", True)):
+            kernel = load(KERNELS / f"{name}.cu")
+            assert tally(rival, questions(rival, kernel), kernel, "", device).rejected == is_rejected
+
+
+def test_what_nobody_wrote_passes_where_the_output_is_not_cleared() -> None:
+    kernel = load(KERNELS / "broken" / "vec4_tail_not_stored.cu")
+    asked = questions(BY_NAME["llm.c"], kernel)
+    with CpuDevice() as device:
+        assert tally(BY_NAME["llm.c"], asked, kernel, "", device).trials == 1  # the first launch: 1e38 is seen
+
+
+def test_a_rejection_that_the_correct_kernel_shares_finds_nothing() -> None:
+    kernel = load(KERNELS / "reduce" / "warp_max_down.cu")
+    by_name = {mutant.operator: mutant for mutant in mutants(kernel)}
+    harmless, wrong = by_name["starts at double"], by_name["max as min"]
+    found = {(one.rival, one.key): one for one in batch(kernel, (harmless, wrong))}
+    adversarial, edges = "gpuemu, adversarial values", "gpuemu, boundary shapes"
+    assert (found[adversarial, harmless.key].rejected, found[adversarial, harmless.key].apart) == (True, False)
+    assert (found[adversarial, wrong.key].rejected, found[adversarial, wrong.key].apart) == (True, True)
+    assert (found[edges, harmless.key].rejected, found[edges, harmless.key].apart) == (False, False)
+    assert (found[edges, wrong.key].rejected, found[edges, wrong.key].apart) == (True, True)

@@ -1,0 +1,215 @@
+"""Single PTX instructions give what the PTX manual says; a tensor core's registers hold what its tables say."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from planted_jobs import Value, job_of
+
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.cpu.ptx import statements
+from kfuzz.cpu.ptx_forms import form
+from kfuzz.cpu.ptx_table import EXPRESSIONS, expression
+from kfuzz.devices import ClaimError, Outcome, Probe
+
+MMA = """
+#include <cuda_fp16.h>
+__device__ unsigned at(const void *p) { return *static_cast<const unsigned *>(p); }
+__device__ unsigned tf32(float x) {
+  unsigned made;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(made) : "f"(x));
+  return made;
+}
+// y (16 x 8) = a (16 x 16) b (16 x 8), a read by ldmatrix, b by its transposed form.
+__global__ void halves(float *y, const float *a, const float *b) {
+  __shared__ __align__(16) __half sa[16][24], sb[16][8];
+  int lane = threadIdx.x;
+  for (int i = lane; i < 256; i += 32) sa[i / 16][i % 16] = __float2half(a[i]);
+  for (int i = lane; i < 128; i += 32) sb[i / 8][i % 8] = __float2half(b[i]);
+  __syncwarp();
+  unsigned r[4], s[2];
+  float d[4] = {0, 0, 0, 0};
+  unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(&sa[lane % 16][lane / 16 * 8]));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(from));
+  from = static_cast<unsigned>(__cvta_generic_to_shared(&sb[lane % 16][0]));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];" : "=r"(s[0]), "=r"(s[1]) : "r"(from));
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+               "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\\n"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"(s[0]), "r"(s[1]));
+  for (int i = 0; i < 4; i++) y[(lane / 4 + i / 2 * 8) * 8 + lane % 4 * 2 + i % 2] = d[i];
+}
+// The same by tf32, eight of k at a time, from registers that are filled by hand.
+__global__ void thirds(float *y, const float *a, const float *b) {
+  int g = threadIdx.x / 4, t = threadIdx.x % 4;
+  float d[4] = {0, 0, 0, 0};
+  for (int k = 0; k < 16; k += 8)
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(tf32(a[g * 16 + k + t])), "r"(tf32(a[(g + 8) * 16 + k + t])), "r"(tf32(a[g * 16 + k + t + 4])),
+          "r"(tf32(a[(g + 8) * 16 + k + t + 4])), "r"(tf32(b[(k + t) * 8 + g])), "r"(tf32(b[(k + t + 4) * 8 + g])));
+  for (int i = 0; i < 4; i++) y[(g + i / 2 * 8) * 8 + t * 2 + i % 2] = d[i];
+}
+__device__ unsigned pair(float low, float high) {
+  unsigned made;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(made) : "f"(high), "f"(low));
+  return made;
+}
+__global__ void bfloats(float *y, const float *a, const float *b) {
+  int g = threadIdx.x / 4, t = threadIdx.x % 4 * 2;
+  float d[4];
+  auto of_a = [&](int row, int col) { return pair(a[row * 16 + col], a[row * 16 + col + 1]); };
+  auto of_b = [&](int row) { return pair(b[row * 8 + g], b[(row + 1) * 8 + g]); };
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(of_a(g, t)), "r"(of_a(g + 8, t)), "r"(of_a(g, t + 8)), "r"(of_a(g + 8, t + 8)), "r"(of_b(t)),
+        "r"(of_b(t + 8)), "f"(0.0f), "f"(0.0f), "f"(0.0f), "f"(0.0f));
+  for (int i = 0; i < 4; i++) y[(g + i / 2 * 8) * 8 + t + i % 2] = d[i];
+}
+__global__ void bytes(float *y, const float *a, const float *b) {
+  int g = threadIdx.x / 4, t = threadIdx.x % 4 * 4, d[4] = {0, 0, 0, 0};
+  auto four = [](const float *p, int apart) {
+    unsigned made = 0;
+    for (int i = 0; i < 4; i++) made |= (static_cast<unsigned>(static_cast<int>(p[i * apart])) & 255) << 8 * i;
+    return made;
+  };
+  asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+      : "r"(four(a + g * 16 + t, 1)), "r"(four(a + (g + 8) * 16 + t, 1)), "r"(four(b + t * 8 + g, 8)));
+  for (int i = 0; i < 4; i++) y[(g + i / 2 * 8) * 8 + threadIdx.x % 4 * 2 + i % 2] = static_cast<float>(d[i]);
+}
+"""
+SINGLE = """
+__global__ void single(float *y, const float *x) {
+  int i = threadIdx.x;
+  float a, b, c, d;
+  unsigned u, lane;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(a) : "f"(x[i]));
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(b), "=f"(c), "=f"(d), "=f"(y[i]) : "l"(x + i / 4 * 4));
+  asm("lop3.b32 %0, %1, %2, %3, 0xe8;" : "=r"(u) : "r"(lane), "r"(12), "r"(10));  // the majority
+  asm volatile("{ fma.rn.f32 %0, %1, %2, %3; }" : "=f"(a) : "f"(a), "f"(b), "f"(c));
+  float other;
+  asm volatile("shfl.sync.bfly.b32 %0, %1, 1, 0x1f, 0xffffffff;" : "=f"(other) : "f"(a));
+  __shared__ float shared[32];
+  unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared + i));
+  asm volatile("st.shared.f32 [%0], %1;" :: "r"(to), "f"(other));
+  asm volatile("bar.sync 0;");
+  asm volatile("ld.shared.f32 %0, [%1+4];" : "=f"(other) : "r"(i < 31 ? to : to - 4));
+  asm volatile("st.global.f32 [%0], %1;" :: "l"(y + i), "f"(other + static_cast<float>(u) + d - d));
+}
+"""
+HALVES_OF_A_BLOCK = """
+// Two warps fill, two take, by two barriers that have numbers: four buffers one after the other through one.
+__global__ void handed_over(float *y, const float *x) {
+  __shared__ float buffer[64];
+  int i = threadIdx.x % 64;
+  if (threadIdx.x < 64) {
+    for (int round = 0; round < 4; round++) {
+      if (round) asm volatile("bar.sync 2, 128;" ::: "memory");
+      buffer[i] = x[round * 64 + i];
+      asm volatile("bar.arrive %0, 128;" :: "n"(1) : "memory");
+    }
+  } else {
+    for (int round = 0; round < 4; round++) {
+      asm volatile("bar.sync 1, 128;" ::: "memory");
+      y[round * 64 + i] = 2 * buffer[63 - i];
+      EMPTIED
+    }
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[CpuDevice]:
+    with CpuDevice() as one:
+        yield one
+
+
+def run(device: CpuDevice, text: str, entry: str, arguments: dict[str, Value], block: int) -> Outcome:
+    every = ("halves", "thirds", "bfloats", "bytes") if text is MMA else (entry,)
+    return device.run(job_of(text, every, entry, arguments, block=block), Probe(check=True, runs=1, timeout=20.0))
+
+
+def numbers(*shape: int) -> NDArray[np.float32]:
+    return np.random.default_rng(1).integers(-8, 9, shape).astype(np.float32)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ["halves", "thirds", "bfloats", "bytes"])
+def test_mma_and_ldmatrix_multiply_matrices(device: CpuDevice, entry: str) -> None:
+    a, b = numbers(16, 16), numbers(16, 8)
+    outcome = run(device, MMA, entry, {"y": "f32[128]", "a": a.reshape(-1), "b": b.reshape(-1)}, block=32)
+    assert outcome.findings == ()
+    assert (outcome.runs[0].outputs["y"].reshape(16, 8) == a @ b).all()
+
+
+@pytest.mark.slow
+def test_single_instructions_do_what_they_say(device: CpuDevice) -> None:
+    x = np.arange(32, dtype=np.float32) % 8  # of which every power of 2, product and sum is exact
+    outcome = run(device, SINGLE, "single", {"y": "f32[32]", "x": x}, block=32)
+    assert outcome.findings == ()
+    lanes = np.arange(32)
+    fused = np.exp2(x) * x[lanes // 4 * 4] + x[lanes // 4 * 4 + 1]
+    majority = (lanes & 12) | (lanes & 10) | (12 & 10)
+    stored = fused[lanes ^ 1][np.where(lanes < 31, lanes + 1, lanes)]
+    np.testing.assert_array_equal(outcome.runs[0].outputs["y"], stored + majority)
+
+
+@pytest.mark.slow
+def test_barriers_with_numbers_order_those_who_come_to_them(device: CpuDevice) -> None:
+    x = np.arange(256, dtype=np.float32)
+    arguments: dict[str, Value] = {"y": "f32[256]", "x": x}
+    right = HALVES_OF_A_BLOCK.replace("EMPTIED", 'if (round < 3) asm volatile("bar.arrive 2, 128;" ::: "memory");')
+    outcome = run(device, right, "handed_over", arguments, block=128)
+    assert outcome.findings == ()
+    assert (outcome.runs[0].outputs["y"].reshape(4, 64) == 2 * x.reshape(4, 64)[:, ::-1]).all()
+    wrong = right.replace("round < 4", "round < 1").replace("bar.sync 1, 128;", "bar.arrive 1, 128;")
+    found = run(device, wrong, "handed_over", arguments, block=128).findings
+    assert "race" in {one.kind for one in found if one.severity == "error"}
+
+
+def test_what_the_table_does_not_list_is_one_line(device: CpuDevice) -> None:
+    text = '__global__ void k(float *y) {\n  asm volatile("wgmma.fence.sync.aligned;");\n}\n'
+    with pytest.raises(ClaimError, match=r"planted\.cu:2: the cpu device does not have inline PTX"):
+        run(device, text, "k", {"y": "f32[1]"}, block=1)
+
+
+LOOP = (
+    "{ .reg .pred P1; WAIT_%=: mbarrier.try_wait.parity.shared::cta.b64 P1, [%0], %1; @P1 bra OUT; bra WAIT_%=; OUT: }",
+    "{.reg .pred p; L: mbarrier.try_wait.parity.shared.b64 p, [%0], %1; @!p bra L;}",
+)
+
+
+@pytest.mark.parametrize("text", LOOP)
+def test_a_loop_around_one_instruction_waits_for_its_predicate(text: str) -> None:
+    found = form(text, ["bar", "parity"])
+    assert found.is_loop
+    assert found.instruction.endswith("b64 %2, [%0], %1;")
+    source = f'asm("{text}" :: "r"(bar), "r"(parity));'
+    (made,) = (call for _, _, call in statements(source, source))
+    assert "ptx_until" in made
+    assert "ptx_mbarrier_test_parity(bar, parity)" in made
+
+
+def test_a_predicate_that_is_made_an_int_and_a_result_that_nobody_wants() -> None:
+    one = form("{ .reg .pred p; elect.sync _|p, %1; selp.b32 %0, 1, 0, p; }", ["a", "b"])
+    assert (one.instruction, one.is_loop) == ("elect.sync %0, %1;", False)
+    dropped = form("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }", ["bar"])
+    assert dropped.instruction == "mbarrier.arrive.shared.b64 _, [%0];"
+    of_another = "{ .reg .pred p; setp.eq.u32 p, %1, 0; @p bra L; mov.u32 %0, 1; L: }"
+    assert form(of_another, ["a", "b"]).instruction == of_another
+    assert expression(of_another, ["a", "b"]) is None
+
+
+def test_operands_that_are_not_there_are_not_guessed() -> None:
+    assert expression("ex2.approx.f32 %0, %1;", ["a", "b"]) == "a = exp2f(b)"
+    assert expression("ex2.approx.f32 %0, %2;", ["a", "b"]) is None
+    assert expression("ex2.approx.f32 %0;", ["a", "b"]) is None
+    assert expression("mov.u32 %0, %%nobody;", ["a"]) is None
+    assert expression("ex2.approx.f16 %0, %1;", ["a", "b"]) is None
+    assert len({pattern for pattern, _ in EXPRESSIONS}) == len(EXPRESSIONS)

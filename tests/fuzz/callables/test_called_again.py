@@ -1,0 +1,96 @@
+"""Host functions that are called several times in a run: what outlives a call must not show in a later one's answer.
+
+Pairs of a right file and the same with a bug stand in extensions/pairs, under the class "what outlives a call".
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from paths import DATA
+
+from kfuzz.cases.case import case_of
+from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.sizes import Axis
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import Probe
+from kfuzz.sources.remembering import remembers
+from kfuzz.trials.again import others
+from kfuzz.trials.trial import Trial, prepared, run_trial
+
+EXTENSIONS = DATA / "extensions"
+CLEARED = EXTENSIONS / "pairs" / "workspace_that_is_cleared.cu"
+X = np.arange(24, dtype=np.float32).reshape(4, 6)
+
+
+def kernel(path: Path = CLEARED) -> Kernel:
+    return kernel_with(path, Unclaimed("row_sum"))
+
+
+def test_earlier_calls_are_of_half_the_sizes_of_twice_and_of_the_same() -> None:
+    found = list(others(kernel(), case_of("row_sum", {"x": X}), {}))
+    assert [one.arrays["x"].shape for one in found] == [(2, 3), (8, 12), (4, 6)]
+    assert (found[0].arrays["x"] == X[:2, :3]).all()
+    assert (found[1].arrays["x"] == np.tile(X, (2, 2))).all()
+    assert (found[2].arrays["x"].ravel() == X.ravel()[::-1]).all()
+
+
+def test_earlier_calls_have_only_sizes_that_are_claimed() -> None:
+    claimed = replace(kernel(), axes={"rows": Axis(1, 4), "cols": Axis(6, 6)})
+    assert [one.arrays["x"].shape for one in others(claimed, case_of("row_sum", {"x": X}), {})] == [(2, 6), (4, 6)]
+
+
+def test_where_nothing_outlives_a_call_only_some_trials_call_again() -> None:
+    plain, kept = kernel(EXTENSIONS / "bare" / "row_sum_atomics.cu"), kernel()
+    case = case_of("row_sum", {"x": X})
+    probes = [Probe(seed=seed) for seed in range(3)]
+    counts = [[len(prepared(one, case, {}, probe).job.earlier) for probe in probes] for one in (plain, kept)]
+    assert counts == [[3, 0, 0], [3, 3, 3]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void f() { static float *room; }",
+        "void f() { static std::map<int, at::Tensor> known = {}; }",
+        "__device__ int count;",
+        "thread_local int n = 1;",
+        "torch::Tensor cache;",
+        "float *room = nullptr;",
+        "static torch::Tensor w = torch::empty({4});",
+    ],
+)
+def test_what_outlives_a_call_is_seen_in_the_text(text: str) -> None:
+    assert remembers(f"#include <map>\n{text}\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "static void f(int n) { int m = n; }",
+        "static __device__ float f(float x) { return x; }",
+        "using namespace std;",
+        "// static int n;",
+        "void f() {\n  int n = 3;\n}",
+        'static_assert(sizeof(int) == 4, "as everywhere");',
+    ],
+)
+def test_what_ends_with_a_call_is_told_from_it(text: str) -> None:
+    assert not remembers(f"#include <map>\n{text}\n")
+
+
+@pytest.mark.slow
+def test_a_workspace_that_is_not_cleared_is_found_and_one_that_is_cleared_is_not_accused(tmp_path: Path) -> None:
+    wrong = tmp_path / "not_cleared.cu"
+    wrong.write_text(f"#define BUG\n{CLEARED.read_text()}")
+    with CpuDevice() as cpu:
+        right, found = (called(kernel(path), cpu) for path in (CLEARED, wrong))
+    assert right.defects == ()
+    assert [(one.kind, one.severity) for one in found.defects] == [("stateful", "error")]
+    assert "after other calls" in found.defects[0].message
+
+
+def called(kernel: Kernel, cpu: CpuDevice) -> Trial:
+    return run_trial(kernel, case_of("row_sum", {"x": X + 1}), {}, cpu, Probe())

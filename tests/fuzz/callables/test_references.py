@@ -1,0 +1,256 @@
+"""A torch reference as an op: its formula is as tight as the one that is written by hand, and accuses nobody."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kfuzz.callables.aten import table, term
+from kfuzz.callables.device import PythonDevice
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.cases import case_file
+from kfuzz.cases.case import Origin, Record, case_of
+from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.references import FOLDER, named, shown_op
+from kfuzz.devices import ClaimError, cache
+from kfuzz.oracle.find import find
+from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.verdict import Special
+from kfuzz.trials.trial import Trial, run_trial
+from kfuzz.views.repro import script
+
+ROWS = 'x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y"'
+FIXED = 'x = "f32[rows, 128] -> x", w = "f32[128] -> w", y = "f32[rows, 128] <- y"'
+WEIGHTED = 'x = "f32[rows, cols] -> x", w = "f32[cols] -> w", b = "f32[cols] -> b", y = "f32[rows, cols] <- y"'
+HEADS = (
+    'q = "f32[heads, rows, d] -> q", k = "f32[heads, keys, d] -> k", v = "f32[heads, keys, dv] -> v", '
+    'o = "f32[heads, rows, dv] <- y"'
+)
+REFERENCES = {
+    "softmax": (ROWS, "x", "torch.softmax(x, -1)"),
+    "layer_norm": (WEIGHTED, "x, w, b", "F.layer_norm(x, (x.shape[-1],), w, b, 1e-5)"),
+    "attention": (HEADS, "q, k, v", "torch.softmax(q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5, -1) @ v"),
+}
+SIZES = {"rows": 5, "cols": 70, "heads": 2, "keys": 30, "d": 16, "dv": 8}
+
+
+def written(folder: Path, arrays: str, parameters: str, reference: str, forward: str = "") -> Path:
+    path = folder / "theirs.py"
+    claim = f'# /// kernel\n# op = "reference"\n# arrays = {{ {arrays} }}\n# ///\n'
+    functions = [f"def {name}({parameters}):\n    return {text}\n"
+                 for name, text in (("reference", reference), ("forward", forward or reference))]  # fmt: skip
+    path.write_text("\n\n".join([f"{claim}import torch\nimport torch.nn.functional as F\n", *functions]))
+    return path
+
+
+def formula_of(op: str) -> FormulaOp:
+    found = find(op)
+    assert isinstance(found, FormulaOp)
+    return found
+
+
+def trials(kernel: Kernel, count: int) -> Iterator[Trial]:
+    device = PythonDevice()
+    try:
+        for index in range(count):
+            attempt = attempt_of(kernel, 3, index, 1 << 12)
+            yield run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 3, index, 2, 10.0))
+    finally:
+        device.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", REFERENCES)
+def test_a_references_bound_is_as_tight_as_the_formulas(op: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    made, own = formula_of(load(written(tmp_path, *REFERENCES[op])).op), formula_of(op)
+    rng = np.random.default_rng(0)
+    inputs = {role: rng.standard_normal([SIZES[d] for d in dims]).astype("f4") for role, dims in own.INPUTS.items()}
+    (one,), (other,) = (each.enclose(inputs, Accuracy(), Special()).values() for each in (made, own))
+    # The scale is worked out by two roundings more (R3), beside the thirty of the sums.
+    assert np.median((one.hi - one.lo) / (other.hi - other.lo)) < 32 / 30
+
+
+@pytest.mark.slow
+def test_what_differs_from_a_reference_is_suspect_and_no_error(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    arrays, parameters, reference = REFERENCES["softmax"]
+    wrong = load(written(tmp_path, arrays, parameters, reference, "torch.softmax(x * 1.001, -1)"))
+    found = list(trials(wrong, 12))
+    assert {defect.kind for trial in found for defect in trial.defects} == {"suspect"}
+    assert not any(trial.errors for trial in found)
+
+
+@pytest.mark.slow
+def test_a_kernel_that_computes_as_its_reference_does_is_kept(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    fused = "(x - x.amax(-1, keepdim=True)).exp() / (x - x.amax(-1, keepdim=True)).exp().sum(-1, keepdim=True)"
+    arrays, parameters, reference = REFERENCES["softmax"]
+    found = list(trials(load(written(tmp_path, arrays, parameters, reference, fused)), 12))
+    assert [defect.bucket for trial in found for defect in trial.defects] == []
+    assert sum(trial.elements for trial in found) > 50
+
+
+@pytest.mark.slow
+def test_what_no_rule_speaks_of_is_not_judged_and_named(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    kernel = load(written(tmp_path, ROWS, "x", "torch.sort(x, -1).values + x"))
+    found = list(trials(kernel, 4))
+    assert any("torch's sort" in reason for trial in found for reason in trial.reasons)
+    assert sum(trial.elements for trial in found) == 0
+    assert not any(trial.defects for trial in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("reference", "precision"),
+    [
+        ("x * 2 if x.shape[0] > 4 else x * 3", "float32"),
+        ("x * (1 if x.shape[0] < 11 else 1 + 1e-12)", "float64"),
+    ],
+)
+def test_a_reference_that_depends_on_more_than_its_inputs_is_refused(
+    reference: str, precision: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(ClaimError, match=f"in {precision} is .* depend on more than its inputs"):
+        load(written(tmp_path, ROWS, "x", reference))
+
+
+@pytest.mark.slow
+def test_a_reference_that_is_another_function_in_double_is_held_to_what_it_is_in_single(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    assert load(written(tmp_path, ROWS, "x", "F.rms_norm(x, x.shape[-1:])")).op.endswith("theirs.py")
+
+
+@pytest.mark.slow
+def test_a_case_of_a_reference_replays_from_another_folder_when_the_cache_is_gone(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    kernel = load(written(here, FIXED, "x, w", "x * w", "x * w * 1.001"))
+    case = case_of(kernel.op, {"x": np.ones((2, 128), np.float32), "w": np.ones(128, np.float32)})
+    seen = Origin("theirs", "theirs: suspect, numeric, wrong elements", "suspect", "", "cpu", {}, severity="warning")
+    case_file.write(here / "case.json", Record(case, seen))
+    (here / "repro.py").write_text(script(kernel, Record(case, seen), "repro.py"))
+    here.rename(there)
+    usual = {**os.environ, "KFUZZ_CACHE": str(tmp_path / "new")}
+    kfuzz = [sys.executable, "-m", "kfuzz"]
+    for words, said in (
+        ([*kfuzz, "show", "case.json"], "reference rows=2 "),
+        ([*kfuzz, "replay", "case.json", "--device", "cpu"], "warned"),
+        ([*kfuzz, "minimize", "case.json", "--device", "cpu"], "rows=2 -> rows=1 ("),
+        ([sys.executable, "repro.py"], "WARNING  theirs: suspect"),
+    ):
+        ran = subprocess.run(words, cwd=there, env=usual, capture_output=True, text=True, check=False, timeout=120)
+        assert said in ran.stdout, ran.stdout + ran.stderr
+
+
+MODELS = """import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, few):
+        super().__init__()
+        self.linear = torch.nn.Linear(32, few)
+        self.drop = torch.nn.Dropout(0.5)
+
+    def forward(self, x):
+        return {reference}
+
+
+class ModelNew(Model):
+    def forward(self, x):
+        return {own}
+
+
+batch = 4
+wide = 32
+
+
+def get_inputs():
+    return [torch.rand(batch, {wide})]
+
+
+def get_init_inputs():
+    return [8]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("wide", "by", "kinds"), [("32", "", set()), ("wide", " * 1.001", {"suspect"})])
+def test_a_model_with_weights_is_what_a_submission_is_judged_by(
+    wide: str, by: str, kinds: set[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    own = f"torch.clamp_min(self.drop(x @ self.linear.weight.t() + self.linear.bias), 0){by}"
+    (tmp_path / "model.py").write_text(
+        MODELS.format(reference="torch.relu(self.drop(self.linear(x)))", own=own, wide=wide)
+    )
+    kernel = kernel_with(tmp_path / "model.py", Unclaimed(op="reference"))
+    found = list(trials(kernel, 6))
+    assert {defect.kind for trial in found for defect in trial.defects} == kinds
+    assert sum(trial.elements for trial in found) > 50
+
+
+@pytest.mark.slow
+def test_what_a_submission_builds_is_not_built_for_its_reference(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = MODELS.format(reference="torch.relu(self.linear(x))", own="EXTENSION.relu(x)", wide=32)
+    head = "from torch.utils.cpp_extension import load_inline\n\nEXTENSION = load_inline('e', '', 'no C++', ['relu'])\n"
+    (tmp_path / "inline.py").write_text(head + text)
+    assert kernel_with(tmp_path / "inline.py", Unclaimed(op="reference")).roles.outputs == {"y": ("batch", "8")}
+
+
+def test_a_claim_without_a_reference_says_how_one_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "none.py"
+    path.write_text(
+        f'# /// kernel\n# op = "reference"\n# arrays = {{ {ROWS} }}\n# ///\ndef forward(x):\n    return x\n'
+    )
+    with pytest.raises(ClaimError, match="no reference; one is called reference or ref_kernel or Model"):
+        load(path)
+
+
+def test_a_case_of_a_reference_is_told_by_neither_the_file_of_its_formula_nor_the_sizes_that_it_fixes() -> None:
+    op = str(cache.folder() / FOLDER / "0a33" / "theirs.py")
+    shape = {"x": np.zeros((2, 128), np.float32)}
+    assert str(case_of(named(op), shape, {"x": ("rows", "128")})).startswith("reference rows=2;")
+    assert [shown_op("softmax"), shown_op("mine/softmax.py")] == ["softmax", "mine/softmax.py"]
+
+
+def test_leading_dimensions_that_are_merged_for_a_product_are_taken_apart_again() -> None:
+    to = term.Writer({"n_b": "b"})
+    q = term.Term("q", ("n_b", "n_h", "n_s", "n_d"))
+    k = term.Term("k", ("n_b", "n_h", "n_d", "n_t"))
+    one = table.written(to, "view", "one", (q,), {}, ("n_b*n_h", "n_s", "n_d"))
+    other = table.written(to, "view", "other", (k,), {}, ("n_b*n_h", "n_d", "n_t"))
+    product = table.written(to, "bmm", "product", (one, other), {}, ("n_b*n_h", "n_s", "n_t"))
+    apart = table.written(to, "view", "apart", (product,), {}, ("n_b", "n_h", "n_s", "n_t"))
+    assert apart is not None
+    assert dict(to.lines)[apart.text] == 'N.keep(N.matmul(q, k, "product_whole"), "product_whole")'
+
+
+def test_a_softmax_and_a_product_are_an_average() -> None:
+    to = term.Writer({})
+    weights = table.written(to, "_softmax", "p", (term.Term("x", ("3", "4")), -1, False), {}, ("3", "4"))
+    product = table.written(to, "mm", "o", (weights, term.Term("v", ("4", "2"))), {}, ("3", "2"))
+    assert product is not None
+    assert "N.average(p_e, v," in dict(to.lines)["o"]
+
+
+def test_a_number_that_is_made_narrow_only_to_be_returned_is_stored_so(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    arrays = 'x = "bf16[rows, cols] -> x", y = "bf16[rows, cols] <- y"'
+    kernel = load(written(tmp_path, arrays, "x", "(x.float() * 3).to(torch.bfloat16)"))
+    assert "unknown" not in Path(kernel.op).read_text()
+
+
+def test_an_operation_that_is_not_in_the_table_is_nothing() -> None:
+    assert table.written(term.Writer({}), "sort", "s", (term.Term("x", ("3",)), -1), {}, ("3",)) is None
+    assert table.written(term.Writer({}), "pow", "p", (term.Term("x", ("3",)), 2.5), {}, ("3",)) is None

@@ -1,0 +1,47 @@
+"""Processes that run the blocks of a campaign: told in order, and nobody idle meanwhile."""
+
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import wait
+from pathlib import Path
+
+import pytest
+
+from kfuzz.campaign.blocks import BlockEnd, End, Orders
+from kfuzz.campaign.children import Child, end_all
+from kfuzz.campaign.crew import Crew, _Queue
+from kfuzz.campaign.schedule import Block
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import Device
+
+BLOCKS = [Block(0, first, first + 1) for first in range(40)]
+
+
+def noted(_: Device, block: Block) -> Iterator[list[End]]:
+    """A block that leaves a file; the first does not end before thirty others have."""
+    while block.first == 0 and len(list(Path.cwd().iterdir())) < 30:
+        time.sleep(0.01)  # files of another process, which tells nobody of them
+    Path(str(block.first)).touch()
+    yield [BlockEnd(block)]
+
+
+@pytest.mark.slow
+def test_a_block_that_takes_long_keeps_nobody_idle_and_is_told_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    orders = Orders((), seed=0)
+    queue = _Queue(Crew(orders, CpuDevice, iter(BLOCKS), 2, "cpu"))
+    queue.hands = [Child(CpuDevice, noted) for _ in range(2)]
+    queue.idle = list(queue.hands)
+    told: list[End] = []
+    try:
+        while len(told) < len(BLOCKS):
+            queue.give()
+            for pipe in (ready := wait(list(queue.busy), 20)):
+                queue.receive(pipe)
+            assert ready, "one waits for the other, who has nothing to do"
+            told += queue.in_turn()
+    finally:
+        end_all(queue.hands)
+    assert told == [BlockEnd(block) for block in BLOCKS]

@@ -1,0 +1,141 @@
+"""Several devices in one campaign: what each finds is what it finds alone, and a finding says who has seen it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kfuzz.campaign.blocks import Orders, TrialEnd, run_block
+from kfuzz.campaign.campaign import Lane, run_campaign, run_lanes
+from kfuzz.campaign.events import Event, Tried
+from kfuzz.campaign.explain import HIDDEN, search
+from kfuzz.campaign.joining import joined
+from kfuzz.campaign.options import Options
+from kfuzz.campaign.result import Result
+from kfuzz.campaign.schedule import Block
+from kfuzz.claims.kernel import discover, load
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import Job, Outcome, Probe
+from kfuzz.find.device import lanes_for
+from kfuzz.views.failure import found_text
+
+EVERY = {kernel.name: kernel for kernel in discover()}
+RIGHT, LEADING = EVERY["softmax/online_warp"], EVERY["broken/leading_neg_inf"]
+pytestmark = pytest.mark.slow
+
+
+class Unchecked(CpuDevice):
+    """The cpu where nobody looks at accesses: it sees answers alone, as hardware does."""
+
+    name = "unchecked"
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        return replace(super().run(job, replace(probe, check=False)), findings=())
+
+    def ask(self, job: Job, probe: Probe) -> None:
+        super().ask(job, replace(probe, check=False))
+
+    def answer(self) -> Outcome:
+        return replace(super().answer(), findings=())
+
+
+LANES = (Lane("unchecked", Unchecked), Lane("cpu", CpuDevice))
+
+
+def told(result: Result) -> str:
+    """All that must not depend on who else is at work; as text, for NaN is not equal to itself."""
+    every = [
+        (one.kernel.name, replace(one.progress, seconds={}, discoveries={}), list(one.progress.discoveries.items()))
+        for one in result.kernels
+    ]
+    return repr(every)
+
+
+def test_each_device_finds_what_it_finds_alone_whatever_the_jobs(tmp_path: Path) -> None:
+    kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=24)
+    both = run_lanes(kernels, [replace(LANES[0], jobs=2), LANES[1]], replace(options, out=tmp_path))
+    assert [told(one) for one in both] == [told(run_campaign(kernels, lane.make_device, options)) for lane in LANES]
+    assert both[0].trials == both[1].trials == 24
+    assert json.loads((tmp_path / "unchecked/state.json").read_text())["seed"] == 3
+
+
+@pytest.mark.soak
+def test_one_process_runs_two_devices_by_turns_and_finds_the_same() -> None:
+    kernels, options = (LEADING, RIGHT), Options(seed=3, max_cases=12)
+    turns: list[int] = []
+    here = run_lanes(kernels, [replace(lane, jobs=0) for lane in LANES], options, lambda event: _note(event, turns))
+    assert list(map(told, here)) == list(map(told, run_lanes(kernels, LANES, options)))
+    assert turns[:6] == [0, 0, 1, 1, 0, 0]
+
+
+def _note(event: Event, turns: list[int]) -> None:
+    if isinstance(event, Tried):
+        turns.append(event.index)
+
+
+@pytest.mark.soak
+def test_a_campaign_on_two_devices_goes_on_where_both_were_interrupted(tmp_path: Path) -> None:
+    kernels, options = (LEADING,), Options(seed=3, max_cases=20)
+    totals: list[int] = []
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Tried):
+            totals.append(event.total)
+            if event.total == 17:
+                raise KeyboardInterrupt
+
+    parts = replace(options, out=tmp_path)
+    first = joined(run_lanes(kernels, LANES, parts, stop), ["unchecked", "cpu"])
+    assert (first.stop_reason, first.trials, totals) == ("interrupted", 17, list(range(1, 18)))
+    assert list(map(told, run_lanes(kernels, LANES, parts))) == list(map(told, run_lanes(kernels, LANES, options)))
+
+
+@pytest.mark.soak
+def test_a_finding_says_who_has_seen_it_and_what_one_try_on_the_other_said(tmp_path: Path) -> None:
+    right = EVERY["reduce/warp_sum_down"].path.read_text(encoding="utf-8")
+    path = tmp_path / "reads_beyond.cu"
+    line = "const float sum = "
+    path.write_text(right.replace(line, f"const volatile float beyond = x[size_t(rows) * cols];\n    {line}"))
+    found = search([load(path)], LANES, Options(seed=1, max_cases=40)).news[0].headline
+    assert (found.devices, found.confirmed) == (("cpu",), HIDDEN)
+    _, words = found_text(found.first_trial, found.count, found.devices, found.confirmed)
+    assert words.endswith(", on the cpu; confirmed on the GPU: no, the hardware happens to hide it")
+    both = search([LEADING], LANES, Options(seed=1, max_cases=40)).news[0].headline
+    assert (set(both.devices), both.confirmed) == ({"unchecked", "cpu"}, "yes")
+
+
+def test_the_processes_are_shared_between_the_devices_there_are() -> None:
+    assert [(lane.name, lane.jobs) for lane in lanes_for("cpu", 3)] == [("cpu", 3)]
+    assert sum(lane.jobs for lane in lanes_for("auto", 4)) == 4
+
+
+def test_a_lane_beside_a_gpu_leaves_it_what_is_large() -> None:
+    with CpuDevice() as device:
+        orders = Orders((RIGHT,), 3, leaves_large=True)
+        ends = list(run_block(orders, device, Block(0, 59, 62), {}))
+    assert [end.index for end in ends if isinstance(end, TrialEnd)] == [59, 61]
+
+
+@pytest.mark.gpu
+def test_auto_is_the_gpu_and_the_cpu_side_by_side() -> None:
+    lanes = lanes_for("auto", 8)
+    assert [(lane.name, lane.jobs) for lane in lanes] == [("gpu", 4), ("cpu", 4)]
+    result = search([EVERY["broken/missing_barrier"], RIGHT], lanes, Options(seed=7, max_cases=60))
+    broken, right = result.kernels
+    assert not right.discoveries
+    assert right.progress.trials == 60
+    assert broken.news[0].headline.devices[0] == "cpu"
+    assert broken.news[0].headline.confirmed in ("yes", HIDDEN)
+
+
+@pytest.mark.gpu
+@pytest.mark.soak
+def test_auto_finds_every_exhibit_and_accuses_no_right_kernel() -> None:
+    every = [kernel for kernel in EVERY.values() if not kernel.front.is_python]
+    options = Options(seed=11, max_cases=300 * len(every))  # the first that is vast is number 265
+    result = search(every, lanes_for("auto", None), options, is_part=True)
+    assert result.trials >= 400 * len(every)
+    accused = [one.kernel.name for one in result.kernels if one.kernel.broken is None and one.news]
+    missed = [one.kernel.name for one in result.kernels if one.kernel.broken and not one.discoveries]
+    assert (accused, missed) == ([], [])

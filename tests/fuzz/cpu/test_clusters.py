@@ -1,0 +1,111 @@
+"""Thread block clusters on the cpu device: what is told of wrong ones, beside the pairs of test_cpu_programs.py."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted_jobs import Value, marked, planted
+
+from kfuzz.claims.kernel import load
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import ClaimError, Finding, Job, Probe
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[CpuDevice]:
+    with CpuDevice() as one:
+        yield one
+
+
+def clustered(entry: str, arguments: dict[str, Value], block: int = 64) -> Job:
+    """Two blocks that make a cluster."""
+    job = planted("clusters", entry, arguments, block=block, grid=2)
+    return replace(job, steps=(replace(job.steps[0], cluster=(2, 1, 1)),))
+
+
+def errors(device: CpuDevice, entry: str, y: str = "f32[128]") -> list[Finding]:
+    outcome = device.run(clustered(entry, {"y": y}), Probe(check=True, runs=3, seed=0, timeout=20.0))
+    return [one for one in outcome.findings if one.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind", "mark", "words"),
+    [
+        ("behind_the_array", "out-of-bounds", "behind", "mine[64] of block "),
+        ("no_such_block", "illegal-address", "nowhere", "which is in no array"),
+        ("nobody_writes", "uninitialised", "unwritten", ", which nobody has written"),
+        ("arrives_twice", "divergent-barrier", "twice", "arrives twice at the cluster's barrier"),
+        ("waits_at_once", "divergent-barrier", "at once", "and has not arrived"),
+    ],
+)
+def test_what_is_wrong_with_a_cluster_is_told_with_its_line(
+    device: CpuDevice, entry: str, kind: str, mark: str, words: str
+) -> None:
+    found = errors(device, entry)
+    assert {(one.kind, one.line) for one in found} == {(kind, marked("clusters", mark)[0])}
+    assert any(words in one.message for one in found), found
+
+
+def test_a_message_by_atomics_reaches_another_block_of_the_cluster(device: CpuDevice) -> None:
+    assert errors(device, "flag_of_the_other", "f32[2]") == []
+
+
+def test_a_block_knows_its_place_in_a_cluster_of_two_axes(device: CpuDevice) -> None:
+    job = planted("clusters", "where_it_is", {"y": "i32[48]"}, block=1)
+    job = replace(job, steps=(replace(job.steps[0], grid=(2, 3, 1), cluster=(1, 3, 1)),))
+    outcome = device.run(job, Probe(check=True, runs=1, seed=0, timeout=20.0))
+    got = outcome.runs[0].outputs["y"].reshape(3, 2, 8)
+    for block, x in np.ndindex(3, 2):
+        assert got[block, x].tolist() == [1, 3, 0, block, block, block, 100 * block, 1]
+
+
+KERNEL = """// A cluster.
+//
+// /// kernel
+// op     = "row_sum"
+// axes   = {{ rows = "1..100", cols = "1..100" }}
+// arrays = {{ x = "f32[rows, cols] -> x", y = "f32[rows] <- y" }}
+//
+// [[launch]]
+// entry = "k"
+// grid  = "rows * 4"{said}
+// block = 32
+// args  = ["y", "x", "cols"]
+// ///
+__global__ void {dims} k(float *y, const float *x, int cols) {{}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "dims", "cluster"),
+    [
+        ("", "", ()),
+        ("", "__cluster_dims__(4, 1, 1)", (4, 1, 1)),
+        ("\n// cluster = 2", "", (2, 1, 1)),
+        ("\n// cluster = 2", "__cluster_dims__(SIDE)", (2, 1, 1)),
+    ],
+)
+def test_a_launch_is_in_the_clusters_that_the_claim_or_the_kernel_says(
+    tmp_path: Path, said: str, dims: str, cluster: tuple[int, ...]
+) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(KERNEL.format(said=said, dims=dims))
+    bound = load(path).bind({"x": np.ones((2, 3), np.float32)}, {})
+    assert bound.job.steps[0].cluster == cluster
+
+
+@pytest.mark.parametrize(
+    ("said", "dims", "words"),
+    [
+        ("\n// cluster = 3", "", "a multiple of the cluster's 3"),
+        ('\n// cluster = "8, 4"', "", "a cluster has at most 16"),
+        ("", "__cluster_dims__(SIDE, 1, 1)", "say what these numbers are"),
+    ],
+)
+def test_a_cluster_that_cannot_be_is_a_mistake_of_the_claim(tmp_path: Path, said: str, dims: str, words: str) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(KERNEL.format(said=said, dims=dims))
+    with pytest.raises(ClaimError, match=words):
+        load(path)

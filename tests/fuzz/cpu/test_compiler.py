@@ -1,0 +1,163 @@
+"""Kernel files are compiled once, by content; what is damaged, raced for or changed is compiled anew."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from doubling import DOUBLES, doubling, is_right
+from paths import ROOT, TESTS
+from planted_jobs import floats
+
+from kfuzz.cpu import compiler
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.cpu.translate import translated
+from kfuzz.devices import ClaimError, DeviceError, Probe
+from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.headers import SourceFile
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own, which knows the runtime already."""
+    with CpuDevice() as device:
+        device.run(doubling(), Probe())
+        known = compiler.cache.folder()
+    (tmp_path / "cpu").mkdir()
+    for one in (known / "cpu").iterdir():
+        if one.name.startswith(("runtime-", "module-", "front-")):
+            (tmp_path / "cpu" / one.name).symlink_to(one)
+    monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def libraries(folder: Path) -> dict[Path, int]:
+    """Kernel libraries in a cache, with their inodes: a file that is written anew is another one."""
+    return {one: one.stat().st_ino for one in (folder / "cpu").glob("*.so") if not one.name.startswith("runtime-")}
+
+
+def test_a_kernel_is_compiled_once(folder: Path) -> None:
+    assert is_right(doubling())
+    before = libraries(folder)
+    assert len(before) == 1
+    assert is_right(doubling())
+    assert libraries(folder) == before
+
+
+def test_another_source_or_flag_is_another_library(folder: Path) -> None:
+    assert is_right(doubling())
+    assert is_right(doubling(DOUBLES + "\n"))
+    assert is_right(doubling(flags=("-DX",)))
+    assert is_right(doubling(flags=("-lineinfo", "--maxrregcount=32")))  # concern nvcc alone
+    assert len(libraries(folder)) == 3
+
+
+def test_macros_of_the_author_meet_his_text_alone(folder: Path) -> None:
+    names = ("-DA", "-DB=2", "-DC=", "-DT(x)=(B*x)", "-DN=4", "-Di=1", "-Dvalue=x", "-DM=1", "-UM")
+    body = "#if !defined(M) && A == 1\nC y[threadIdx.x] = T(x[threadIdx.x]);\n#endif\n"
+    text = f"__global__ void k(float *y, const float *x) {{\n{body}}}\n"
+    before = set((folder / "cpu").glob("front-*"))
+    assert is_right(doubling(text, flags=names))
+    assert set((folder / "cpu").glob("front-*")) == before  # one precompiled header does for all
+
+
+@pytest.mark.parametrize("damage", [b"", b"no library at all", None])
+def test_a_damaged_library_is_built_anew(folder: Path, damage: bytes | None) -> None:
+    assert is_right(doubling())
+    (path,) = libraries(folder)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    assert is_right(doubling())
+    assert libraries(folder).keys() == {path}
+    assert len(path.read_bytes()) == len(whole)
+
+
+def test_notes_that_were_damaged_are_made_anew(folder: Path) -> None:
+    assert is_right(doubling())
+    (notes,) = (folder / "cpu").glob("*.json")
+    notes.write_bytes(b"{")
+    assert is_right(doubling())
+
+
+@pytest.mark.parametrize("damage", [b"", b"no header at all"])
+def test_a_damaged_precompiled_header_does_no_harm(folder: Path, damage: bytes) -> None:
+    for one in (folder / "cpu").glob("front-*"):
+        one.unlink()  # the links into the shared cache: here a header of our own is to be damaged
+    assert is_right(doubling())
+    for one in (folder / "cpu").glob("front-*/front.h*"):
+        one.write_bytes(damage)
+    assert is_right(doubling(DOUBLES + " "))
+
+
+BOTH = """
+import sys
+sys.path[:0] = {paths!r}
+from doubling import doubling, is_right
+raise SystemExit(not is_right(doubling()))
+"""
+
+
+def test_two_processes_may_compile_the_same_kernel_at_once(folder: Path) -> None:
+    paths = [str(TESTS / "helpers"), str(ROOT)]
+    command = [sys.executable, "-c", BOTH.format(paths=paths)]
+    processes = [subprocess.Popen(command, env={**os.environ, "KFUZZ_CACHE": str(folder)}) for _ in range(3)]
+    assert [one.wait() for one in processes] == [0, 0, 0]
+    assert len(libraries(folder)) == 1
+
+
+def test_an_included_file_that_changes_is_compiled_anew(folder: Path, tmp_path: Path) -> None:
+    header = tmp_path / "factor.cuh"
+    text = '#include "factor.cuh"\n' + DOUBLES.replace("2.0f", "FACTOR")
+    job = doubling(text, flags=(f"-I{tmp_path}",))
+    header.write_text("#define FACTOR 3.0f\n")
+    assert not is_right(job)
+    header.write_text("#define FACTOR 2.0f\n")
+    assert is_right(job)
+
+
+def test_the_compiler_speaks_in_its_own_words_with_the_line_of_the_file(folder: Path) -> None:
+    with CpuDevice() as device, pytest.raises(ClaimError) as error:
+        device.run(doubling("\n\n__global__ void k(float *y, const float *x) { y[0] = x; }"), Probe())
+    assert str(error.value).startswith("planted.cu:3:")
+    assert str(folder) not in str(error.value)
+
+
+def test_without_a_compiler_the_message_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(DeviceError, match=r"no g\+\+ on PATH: .*apt-get install g\+\+"):
+        CpuDevice()
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(DeviceError, match="CXX=no-such-compiler is no program"):
+        CpuDevice()
+
+
+@pytest.mark.parametrize("libraries_loaded", [24, pytest.param(400, marks=pytest.mark.soak)])
+def test_many_libraries_in_one_process(folder: Path, libraries_loaded: int) -> None:
+    """More than the 14 with thread-local arrays that the C library has room for at first; in soak, more than stay."""
+    with CpuDevice() as device:
+        for number in range(libraries_loaded):
+            text = f"""
+            __global__ void k(float *y, const float *x) {{
+                __shared__ float s[{32 + number}];
+                s[threadIdx.x] = {number}.0f * x[threadIdx.x];
+                __syncthreads();
+                y[threadIdx.x] = s[3 - threadIdx.x];
+            }}"""
+            outcome = device.run(doubling(text), Probe())
+            np.testing.assert_array_equal(outcome.runs[0].outputs["y"], floats(4)[::-1] * number)
+            worker = device._worker.pid if number == 0 else worker  # noqa: F821  bound in the first round
+        assert device._worker.pid == worker
+
+
+def test_translation_keeps_every_line_where_it_is() -> None:
+    text = 'a // extern __shared__ float x[];\nextern\n__shared__\n  float s[];\n/* two\nlines */ "str\\"ing" b\n'
+    done = translated([SourceFile(Path("k.cu"), text)])
+    assert done.texts[0].count("\n") == text.count("\n")
+    assert done.dynamic_shared == ("s",)
+    assert len(blanked(text)) == len(text)
+    assert "x[]" not in blanked(text)

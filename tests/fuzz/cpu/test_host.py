@@ -1,0 +1,142 @@
+"""Host functions on the cpu device: what they launch and allocate, what they must not touch, how they refuse."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted_jobs import marked, source
+
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import Buffer, Call, Job, Outcome, Probe, Step
+
+N = 40
+X = np.arange(1, N + 1, dtype=np.float32)
+
+RIGHT = (
+    "copies",
+    "copies_by_macro",
+    "copies_by_pointer",
+    "copies_in_a_lambda",
+    "by_way_of_the_host",
+    "by_managed_memory",
+    "by_constant_and_shared",
+    "by_streams",
+    "by_occupancy",
+    "starts_afresh",
+)
+REFUSALS = {
+    "exits": "it calls exit(3)",
+    "throws": f"takes n <= {N - 1}",
+    "asserts": "assertion failed: n < 0",
+    "checks": "it calls exit(1)",
+}
+WRONG = {
+    "reads_device_memory": ("illegal-address", "the host reads x[0], which is device memory"),
+    "writes_device_memory": ("illegal-address", "the host writes y[0], which is device memory"),
+    "copies_device_memory": ("illegal-address", "which is device memory"),
+    "launches_too_many": ("launch-refused", "a block of more than 1024 threads, or 64 along z (grid 1x1x1, block 2048"),
+    "launches_nothing": ("launch-refused", "an empty grid (grid 0x1x1, block 256x1x1); nobody asks for the error"),
+    "cooperates_too_widely": ("launch-refused", "a cooperative grid of more blocks than are resident at once"),
+    "asks_for_too_much": ("launch-refused", "more dynamic shared memory than the kernel is allowed"),
+    "allows_another": ("launch-refused", "61440 bytes of shared memory"),
+    "copies_too_much": ("out-of-bounds", f"the host writes {8 * N} bytes from y[0] on, of which {4 * N} are left"),
+    "sets_too_much": ("out-of-bounds", "the host writes 20 bytes from small[0] on, of which 16 are left"),
+    "faults": ("trap", "the host function ends by SIGSEGV"),
+}
+CHECKED = {
+    "uses_freed_memory": ("use-after-free", "gone[0], outside the 160 bytes that line"),
+    "writes_beyond_what_it_has": ("out-of-bounds", "small[4], outside the 16 bytes that line"),
+    "gives_a_host_pointer": ("illegal-address", "which is in no array"),
+}
+"""What a checked run names; of the last one, a plain run sees nothing at all."""
+
+
+@pytest.fixture(scope="module")
+def cpu() -> Iterator[CpuDevice]:
+    with CpuDevice() as device:
+        yield device
+
+
+def job(name: str, n: int = N) -> Job:
+    call = Call(name, ("y", "x", "n"), ("float *y", "float *x", "int n"), on_host=True)
+    buffers = (Buffer("y", "f32", (n,), is_output=True), Buffer("x", "f32", (n,), X[:n].copy()))
+    step = Step(call, (1, 1, 1), (1, 1, 1), 0, ("y", "x", n))
+    every = tuple(
+        Call(one, call.arguments, call.declared, on_host=True) for one in (*RIGHT, *REFUSALS, *WRONG, *CHECKED, *OTHERS)
+    )
+    return Job("host", Path("host.cu"), source("host"), (), 256, buffers, (step,), every)
+
+
+OTHERS = ("tries_and_falls_back", "adds_to_nothing", "never_ends")
+
+
+def run(cpu: CpuDevice, name: str, check: bool = False, n: int = N, timeout: float = 10.0) -> Outcome:
+    return cpu.run(job(name, n), Probe(check=check, timeout=timeout))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_host_function_is_run_and_not_accused(cpu: CpuDevice, name: str, check: bool) -> None:
+    outcome = run(cpu, name, check)
+    assert (outcome.findings, outcome.refusal) == ((), "")
+    assert len(outcome.runs) == 3
+    assert all((one.outputs["y"] == X).all() for one in outcome.runs)
+
+
+@pytest.mark.slow
+def test_a_launch_that_is_tried_and_replaced_is_a_warning(cpu: CpuDevice) -> None:
+    outcome = run(cpu, "tries_and_falls_back")
+    assert [(one.kind, one.severity, one.line) for one in outcome.findings] == [
+        ("launch-refused", "warning", *marked("host", "tried"))
+    ]
+    assert (outcome.runs[0].outputs["y"] == X).all()
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_refusal_is_told_and_is_no_finding(cpu: CpuDevice, name: str) -> None:
+    outcome = run(cpu, name)
+    assert REFUSALS[name] in outcome.refusal
+    assert (outcome.findings, outcome.runs) == ((), ())
+
+
+def test_a_refusal_is_of_these_arguments_alone(cpu: CpuDevice) -> None:
+    assert run(cpu, "copies_by_pointer", n=2).refusal == "too short for this"
+    assert run(cpu, "copies_by_pointer", n=4).refusal == ""
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("name", WRONG)
+def test_what_the_host_does_wrong_is_found_where_it_stands(cpu: CpuDevice, name: str, check: bool) -> None:
+    kind, words = WRONG[name]
+    found = [one for one in run(cpu, name, check).findings if one.kind == kind]
+    assert len(found) == 1
+    assert words in found[0].message
+    assert [found[0].line] == marked("host", name)
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_what_a_kernel_does_wrong_with_the_hosts_arrays_is_found_by_a_checked_run(cpu: CpuDevice, name: str) -> None:
+    kind, words = CHECKED[name]
+    found = [one for one in run(cpu, name, check=True).findings if one.kind == kind]
+    assert len(found) == 1
+    assert words in found[0].message
+
+
+def test_a_plain_run_sees_a_write_to_freed_memory_by_what_it_leaves(cpu: CpuDevice) -> None:
+    assert {one.kind for one in run(cpu, "uses_freed_memory").findings} == {"use-after-free"}
+
+
+def test_memory_that_the_host_allocates_is_poisoned(cpu: CpuDevice) -> None:
+    assert "uninitialised" in {one.kind for one in run(cpu, "adds_to_nothing").findings}
+    assert "uninitialised" in {one.kind for one in run(cpu, "adds_to_nothing", check=True).findings}
+
+
+@pytest.mark.slow
+def test_a_host_function_that_never_ends_is_a_hang(cpu: CpuDevice) -> None:
+    assert [one.kind for one in run(cpu, "never_ends", timeout=0.5).findings] == ["hang"]
+
+
+def test_what_a_host_function_prints_is_noted(cpu: CpuDevice) -> None:
+    assert run(cpu, "starts_afresh").notes == ("the kernel printed: seen 1\n",)

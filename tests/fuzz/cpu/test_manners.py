@@ -1,0 +1,56 @@
+"""Which runs a trial on the cpu has: orders of threads, and what uninitialised memory holds."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from planted_jobs import entries, planted
+
+from kfuzz.cpu.abi import FINISHED, FORWARD, REVERSE, SHUFFLED
+from kfuzz.cpu.experiments import FINE, CpuRun, Manner, examined, manners
+from kfuzz.cpu.options import Flavour
+from kfuzz.devices import Probe, Run
+from kfuzz.devices.layout import POISONS
+
+
+@pytest.mark.parametrize("runs", [3, 4, 5])
+def test_three_runs_and_more_have_every_order_and_every_poison(runs: int) -> None:
+    chosen = manners(Probe(runs=runs, seed=5))
+    assert [one.schedule for one in chosen] == [FORWARD, REVERSE, *[SHUFFLED] * (runs - 2)]
+    assert [one.poison for one in chosen[:3]] == list(POISONS)
+    assert len({one.seed for one in chosen[1:]}) == runs - 1
+
+
+def test_two_runs_have_a_shuffled_order_and_one_of_the_others_in_turn() -> None:
+    chosen = [manners(Probe(runs=2, seed=seed)) for seed in range(60)]
+    assert Counter(first.schedule for first, _ in chosen) == {FORWARD: 30, REVERSE: 30}
+    assert {second.schedule for _, second in chosen} == {SHUFFLED}
+    assert all(first.poison != second.poison for first, second in chosen)
+    assert set(Counter(first.poison for first, _ in chosen).values()) == {20}
+    assert {(first.schedule, first.poison) for first, _ in chosen} == {
+        (order, word) for order in (FORWARD, REVERSE) for word in POISONS
+    }
+
+
+def test_threads_take_turns_at_accesses_where_these_are_checked_and_the_order_is_shuffled() -> None:
+    for runs in (2, 3):
+        for check in (False, True):
+            chosen = manners(Probe(check=check, runs=runs))
+            assert [one.preempt_one_in for one in chosen] == [0] * (runs - 1) + [FINE if check else 0]
+
+
+@pytest.mark.parametrize(("left", "runs", "kinds"), [("", 1, []), ("once", 2, []), ("always", 2, ["unwritten"])])
+def test_of_one_run_another_follows_where_an_element_may_not_be_written(left: str, runs: int, kinds: list[str]) -> None:
+    """An answer may be what the poison is, by chance: only a second run with another tells."""
+    done: list[Manner] = []
+
+    def run_once(_: Flavour, manner: Manner, __: float) -> CpuRun:
+        done.append(manner)
+        chance = done[0].poison if left == "once" else manner.poison if left else 7
+        y = np.array([chance, 7], np.uint32).view(np.float32)
+        return CpuRun(manner, Run(manner.label(), {"y": y}), (), FINISHED, 0.0, 0.0, "")
+
+    job = planted("races", entries("races")[0], {"y": "f32[2]"})
+    outcome = examined(job, Probe(runs=1), run_once, set())
+    assert (len(outcome.runs), [one.kind for one in outcome.findings]) == (runs, kinds)
+    assert len({manner.poison for manner in done}) == runs

@@ -1,0 +1,52 @@
+"""Pairs of programs, with a bug and without, under the checker: the one is an error, the other is left alone."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+from planted_programs import NAMES, Program, job, program
+
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import Finding, Probe
+
+OF_A_CLASS = 4
+"""Pairs of each class that every run of the tests looks at, of the least size; the others, and more sizes, are long."""
+
+
+def chosen() -> Iterator[object]:
+    """Every pair at every size and seed, those marked soak that are not looked at each time."""
+    seen = Counter[str]()
+    for name in NAMES:
+        seen[program(name).group] += 1
+        for threads, seed in product((64, 256, 1024), range(3)):
+            is_quick = seen[program(name).group] <= OF_A_CLASS and (threads, seed) == (64, 0)
+            yield pytest.param(name, threads, seed, marks=() if is_quick else pytest.mark.soak)
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[CpuDevice]:
+    with CpuDevice() as one:
+        yield one
+
+
+def findings(device: CpuDevice, one: Program, has_bug: bool, threads: int, seed: int) -> list[Finding]:
+    """What is told of a program, but that atomics come in any order."""
+    timeout = 1.0 if has_bug and one.finds == "hang" else 20.0
+    outcome = device.run(job(one, has_bug, threads, seed), Probe(check=True, runs=3, seed=seed, timeout=timeout))
+    return [found for found in outcome.findings if found.kind != "nondeterministic"]
+
+
+def test_there_are_enough_programs() -> None:
+    assert 2 * len(NAMES) >= 80
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "threads", "seed"), list(chosen()))
+def test_a_program_with_a_bug_has_an_error_and_one_without_has_nothing(
+    device: CpuDevice, name: str, threads: int, seed: int
+) -> None:
+    one = program(name)
+    assert findings(device, one, False, threads, seed) == []
+    found = findings(device, one, True, threads, seed)
+    assert one.finds in {each.kind for each in found if each.severity == "error"}, found

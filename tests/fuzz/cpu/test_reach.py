@@ -1,0 +1,95 @@
+"""What of a file its entries reach: the rest is not compiled, and may use whatever the cpu device lacks."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted_jobs import floats, job_of
+
+from kfuzz.claims.kernel import discover
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.cpu.reach import unreached
+from kfuzz.cpu.translate import translated
+from kfuzz.devices import ClaimError, Probe
+from kfuzz.programs.build import compiled
+from kfuzz.programs.command_line import NvccSource
+from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.headers import SourceFile
+
+pytestmark = pytest.mark.slow
+
+DOUBLES = "__global__ void k(float *y, const float *x) { y[threadIdx.x] = 2.0f * x[threadIdx.x]; }\n"
+
+BESIDE = {
+    "a kernel with inline PTX": '__global__ void other(float *y) { asm volatile("bar.sync 0;"); }',
+    "one that is declared first": '__global__ void other(float *y);\n__global__ void other(float *y) { asm(""); }',
+    "a template that is instantiated": "template <int N> __global__ void other(float *y) { wmma::fill(y, N); }\n"
+    "template __global__ void other<3>(float *);",
+    "a host function that launches": "void run(float *y) { k<<<1, 32>>>(y, y); }\nint main() { run(0); }",
+    "a host function with the runtime's calls": "void run() { CHECK(cudaDeviceSynchronize()); undeclared_there(); }",
+    "a macro with PTX": '#define PTX(x) asm volatile(x)\n__device__ void other() { PTX("trap;"); }',
+    "headers of the toolkit": "#include <thrust/sort.h>\n#include <mma.h>\nusing namespace nvcuda;\n"
+    "void sort(float *y) { thrust::sort(y, y); }",
+    "extern C": 'extern "C" { __global__ void other(float *y) { tex1D<float>(y); } }',
+    "a namespace": "namespace a { namespace { __device__ float f(float x) { return __no_such_intrinsic(x); } } }",
+    "launch bounds and attributes": '__global__ void __launch_bounds__(4 * (8)) __attribute__((hot)) o() { asm(""); }',
+    "a constructor with braces": 'struct S { float a; S(float x); };\nS::S(float x) : a{x} { asm(""); }',
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_no_entry_reaches_does_no_harm(name: str) -> None:
+    for text in (BESIDE[name] + "\n" + DOUBLES, DOUBLES + BESIDE[name] + "\n"):
+        with CpuDevice() as device:
+            outcome = device.run(job_of(text, ("k",), "k", {"y": "f32[4]", "x": floats(4)}, block=4), Probe())
+        assert outcome.runs[0].outputs["y"].tolist() == [2, 4, 6, 8]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '__device__ float twice(float x) { asm(""); return 2.0f * x; }\n' + DOUBLES.replace("2.0f *", "twice"),
+        '#define TWICE(x) two(x)\n__device__ float two(float x) { asm(""); return 2.0f * x; }\n'
+        + DOUBLES.replace("2.0f * x[threadIdx.x]", "TWICE(x[threadIdx.x])"),
+        'struct S { __device__ static float of(float x) { asm(""); return x; } };\n'
+        + DOUBLES.replace("x[threadIdx.x]", "S::of(x[threadIdx.x])"),
+    ],
+)
+def test_what_an_entry_reaches_is_refused_with_its_line(text: str) -> None:
+    with (
+        pytest.raises(ClaimError, match=r"^planted\.cu:\d: the cpu device does not have inline PTX"),
+        CpuDevice() as device,
+    ):
+        device.run(job_of(text, ("k",), "k", {"y": "f32[4]", "x": floats(4)}, block=4), Probe())
+
+
+def test_of_a_whole_program_the_line_is_told_and_no_gpu_advised(tmp_path: Path) -> None:
+    path = tmp_path / "graph.cu"
+    path.write_text("int main() {\n  cudaGraphNode_t node;\n  return cudaGraphAddMemAllocNode(&node, 0, 0, 0, 0);\n}\n")
+    with pytest.raises(ClaimError) as error:
+        compiled(NvccSource(path, "cu"), ())
+    assert str(error.value) == f"{path}:3: the cpu device does not have this part of CUDA graphs"
+
+
+def test_a_header_may_need_what_nothing_else_in_the_file_does(tmp_path: Path) -> None:
+    (tmp_path / "twice.cuh").write_text("__device__ inline float by_header(float x) { return twice(x); }\n")
+    text = '__device__ float twice(float x) { return 2.0f * x; }\n#include "twice.cuh"\n' + DOUBLES.replace(
+        "2.0f * x[threadIdx.x]", "by_header(x[threadIdx.x])"
+    )
+    job = job_of(text, ("k",), "k", {"y": "f32[4]", "x": floats(4)}, block=4, flags=(f"-I{tmp_path}",))
+    with CpuDevice() as device:
+        assert device.run(job, Probe()).runs[0].outputs["y"].tolist() == [2, 4, 6, 8]
+
+
+def test_lines_stay_where_they_are_and_brackets_that_do_not_match_keep_everything() -> None:
+    text = "\n".join(BESIDE.values()) + "\n" + DOUBLES
+    assert translated([SourceFile(Path("k.cu"), text)], entries=("k",)).texts[0].count("\n") == text.count("\n")
+    halves = "#if X\nvoid f(int a) {\n#else\nvoid f(float a) {\n#endif\n}\n" + DOUBLES
+    assert unreached(blanked(halves), ("k",)) == []
+
+
+def test_of_our_own_kernels_each_function_is_reached() -> None:
+    found = {kernel.name: unreached(blanked(kernel.source), kernel.entries) for kernel in discover()}
+    assert {name: [one.name for one in idle] for name, idle in found.items() if idle} == {}
+    assert np.any([unreached(blanked(kernel.source), ("nobody",)) for kernel in discover()[:1]])

@@ -1,0 +1,122 @@
+"""The cache stays small, and what a killed process has left in it goes."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from planted_jobs import floats, job_of
+
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import DeviceError, Probe, cache
+
+KILOBYTE = b"x" * (1024 - cache.DIGEST)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def make_old(path: Path, seconds: float) -> None:
+    """As if it had been used last so long ago."""
+    then = time.time() - seconds
+    os.utime(path, (then, then))
+
+
+def test_what_was_used_longest_ago_is_removed_first(folder: Path) -> None:
+    for number in range(10):
+        cache.save(f"cpu/{number}.so", KILOBYTE)
+        make_old(folder / f"cpu/{number}.so", 1000 - number)
+    assert cache.fetch("cpu/0.so") == KILOBYTE  # which is a use
+    cache.tidy(4 * 1024)
+    assert sorted(one.name for one in (folder / "cpu").iterdir()) == ["0.so", "7.so", "8.so", "9.so"]
+    assert cache.fetch("cpu/1.so") is None
+
+
+def test_nothing_is_removed_while_there_is_room(folder: Path) -> None:
+    for number in range(10):
+        cache.save(f"cubin/{number}", KILOBYTE)
+    cache.tidy(10 * 1024)
+    assert len(list((folder / "cubin").iterdir())) == 10
+
+
+def test_only_compiled_files_are_removed(folder: Path) -> None:
+    cache.save("last-run/softmax", KILOBYTE)
+    (folder / "somebody's").write_bytes(KILOBYTE)
+    cache.tidy(0)
+    assert (folder / "last-run" / "softmax").exists()
+    assert (folder / "somebody's").exists()
+
+
+def test_scratch_goes_with_its_process_or_when_it_is_old(folder: Path) -> None:
+    with cache.scratch() as made:
+        (made / "half.o").write_bytes(KILOBYTE)
+        cache.tidy()
+        assert made.is_dir()  # somebody is building in it
+        make_old(made, cache.ABANDONED + 1)
+        cache.tidy()
+        assert not made.exists()
+    with cache.scratch() as made:
+        assert made.parent == folder / cache.SCRATCH
+    assert list((folder / cache.SCRATCH).iterdir()) == []
+
+
+COMPILER = """#!/bin/sh
+case "$*" in *--version*|*-dumpmachine*) exec g++ "$@" ;; esac
+echo half > "$TMPDIR/ccHALF.o"
+kill -ALRM {caller}
+exec tail -f /dev/null
+"""
+
+
+def test_a_killed_compiler_leaves_nothing_outside_the_cache(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    compiler, temporary = tmp_path / "compiler", tmp_path / "tmp"
+    compiler.write_text(COMPILER.format(caller=os.getpid()))
+    compiler.chmod(0o755)
+    temporary.mkdir()
+    monkeypatch.setenv("CXX", str(compiler))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with CpuDevice() as device, pytest.raises(KeyboardInterrupt):
+            device.run(job_of("", ("k",), "k", {"y": "f32[4]", "x": floats(4)}), Probe())
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+    assert list(temporary.iterdir()) == []
+    (left,) = folder.glob(f"{cache.SCRATCH}/*")
+    assert [one.name for one in left.glob("cc*")] == ["ccHALF.o"]
+    make_old(left, cache.ABANDONED + 1)
+    cache.tidy()
+    assert list(folder.glob(f"{cache.SCRATCH}/*")) == []
+
+
+def test_a_cache_that_cannot_be_written_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is compiled for the cpu is loaded from there; for everything else it saves time alone."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KFUZZ_CACHE", str(tmp_path / "file" / "cache"))
+    with CpuDevice() as device, pytest.raises(DeviceError) as told:
+        device.run(job_of("", ("k",), "k", {"y": "f32[4]", "x": floats(4)}), Probe())
+    message = str(told.value)
+    assert message.startswith(f"{tmp_path / 'file' / 'cache'}: cannot be written: Not a directory;")
+    assert "set KFUZZ_CACHE" in message
+    assert "\n" not in message
+    cache.save("cubin/k", KILOBYTE)
+    assert cache.fetch("cubin/k") is None
+
+
+def test_what_can_only_be_read_is_fetched_all_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.save("cpu/one", b"content")
+
+    def refused(path: Path) -> None:
+        raise PermissionError(path)
+
+    monkeypatch.setattr(os, "utime", refused)
+    assert cache.fetch("cpu/one") == b"content"

@@ -1,0 +1,109 @@
+"""Reading compute-sanitizer's reports: what version 2025.3.1 said of tests/data/planted/gpu_faults.cu on an H200."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from paths import DATA
+
+from benchmarks.tools import Watching, job_of, verdict_of
+from kfuzz.devices import Buffer, Finding, Job, Outcome
+from kfuzz.gpu.sanitizer import folded, read, records
+
+HERE = DATA
+PATH = HERE / "planted" / "gpu_faults.cu"
+N = 37
+
+
+def job(path: Path = PATH) -> Job:
+    x = np.zeros(N, np.float32)
+    return Job("k", path, "", (), 256, (Buffer("y", "f32", (N,), is_output=True), Buffer("x", "f32", (N,), x)), (), ())
+
+
+def findings(entry: str, tool: str, path: Path = PATH) -> list[Finding]:
+    report = (HERE / "sanitizer_reports" / f"{entry}.{tool}.txt").read_text(encoding="utf-8")
+    return list(read(report, job(path)))
+
+
+def line_of(text: str) -> int:
+    return next(n for n, line in enumerate(PATH.read_text(encoding="utf-8").splitlines(), 1) if text in line)
+
+
+@pytest.mark.parametrize(
+    ("entry", "tool", "kind", "array", "index", "thread", "count", "text"),
+    [
+        ("writes_after", "memcheck", "out-of-bounds", "y", N, 37, 3, "if (threadIdx.x < n + 3) y"),
+        ("reads_a_vector_too_many", "memcheck", "out-of-bounds", "x", 36, 9, 1, "*(const float4 *)(x + i)"),
+        ("reads_misaligned", "memcheck", "misaligned", "x", 0, 0, 37, "*(const volatile float *)"),
+        ("adds_to_its_output", "initcheck", "uninitialised", "y", 0, 0, 37, "y[threadIdx.x] += x"),
+        ("reads_far_away", "memcheck", "out-of-bounds", None, None, 0, 37, "x[threadIdx.x + (1ll << 31)]"),
+        ("traps", "memcheck", "trap", None, None, 0, 64, "__trap()"),
+    ],
+)
+def test_a_complaint_is_read_with_its_line_array_and_first_thread(
+    entry: str, tool: str, kind: str, array: str | None, index: int | None, thread: int, count: int, text: str
+) -> None:
+    (found,) = findings(entry, tool)
+    assert (found.kind, found.severity, found.array, found.index) == (kind, "error", array, index)
+    assert (found.line, found.thread, found.block, found.count) == (line_of(text), (thread, 0, 0), (0, 0, 0), count)
+
+
+def test_a_hazard_has_the_lines_of_both_accesses_and_is_a_warning() -> None:
+    (found,) = findings("races", "racecheck")
+    write = line_of("shared[threadIdx.x] = x[min((int)threadIdx.x, n - 1)]")
+    assert (found.kind, found.severity, found.line, found.other_line) == ("race", "warning", write, write + 1)
+    assert found.message == "write and read of shared memory without a barrier between them"
+
+
+def test_a_clean_report_has_no_findings() -> None:
+    assert findings("copies", "memcheck") == []
+    assert [record.head for record in records("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n")]
+
+
+def test_lines_of_other_files_are_not_taken_for_lines_of_the_kernel() -> None:
+    (found,) = findings("writes_after", "memcheck", HERE / "other.cu")
+    assert found.line is None
+
+
+def test_what_was_known_without_its_line_gets_it_and_what_is_new_is_added() -> None:
+    known = Finding("out-of-bounds", "write beside y: element 37", array="y", index=37, step=0)
+    seen = findings("writes_after", "memcheck") + findings("traps", "memcheck")
+    first, second = folded((known,), tuple(seen))
+    assert (first.line, first.step, first.thread) == (seen[0].line, 0, (37, 0, 0))
+    assert first.message.startswith(
+        "write beside y: element 37; out-of-bounds write of 4 bytes of global memory, at y[37]"
+    )
+    assert second == seen[1]
+
+
+def test_a_hazard_is_an_error_only_where_the_runs_differ_too() -> None:
+    (hazard,) = findings("races", "racecheck")
+    varies = Finding("nondeterministic", "the same input gave different bits", severity="warning")
+    assert folded((), (hazard,)) == (hazard,)
+    assert [found.severity for found in folded((varies,), (hazard,))] == ["warning", "error"]
+    assert Outcome(findings=folded((), (hazard,))).findings[0].severity == "warning"
+
+
+def test_what_a_tool_says_is_put_down_to_the_program_whose_kernel_it_names(tmp_path: Path) -> None:
+    one = Watching("racecheck", [], tmp_path, 0.0)
+    one.read(
+        "========= COMPUTE-SANITIZER\n"
+        "========= Error: Race reported between Write access at pair_tree_sum_bug+0x80 in tree_sum.cu:12\n"
+        "=========     and Read access at pair_tree_sum_bug+0x90 in tree_sum.cu:13 [4 hazards]\n"
+        "========= Uninitialized __global__ memory read of size 4 bytes\n"
+        "=========     at pair_row_sum_right(float *)+0x50 in a.cu:3\n"
+        "========= RACECHECK SUMMARY: 1 hazard displayed\n"
+    )
+    assert one.told == {"pair_tree_sum_bug": {("race", True)}, "pair_row_sum_right": {("uninitialised", True)}}
+    assert verdict_of("race", {("race", True)}) == "found"
+    assert verdict_of("race", {("race", False), ("out-of-bounds", True)}) == "warned"
+    assert verdict_of("race", {("out-of-bounds", True)}) == "missed"
+
+
+@pytest.mark.slow
+def test_a_process_that_does_not_end_is_ended_and_the_others_go_on_behind_its_job(tmp_path: Path) -> None:
+    jobs = [job_of("tree_sum", has_bug, 64) for has_bug in (False, True)]
+    one = Watching("racecheck", jobs, tmp_path, time.monotonic() + 1.0)
+    assert one.last_of(["sh", "-c", "echo job 0; echo job 1; sleep 100"], 0) == 1
+    assert list(one.seconds) == ["pair_tree_sum_right"]  # the other was not at its end

@@ -1,0 +1,280 @@
+"""The pytest plugin, run as a user runs it: in a folder of its own, in a process of its own."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from paths import ROOT
+
+from kfuzz.cases import case_file
+from kfuzz.cases.case import Origin, Record, case_of
+from kfuzz.claims.kernel import KERNELS
+from kfuzz.pytest_items import card_for
+from kfuzz.pytest_plugin import WINDOW, is_case
+
+pytestmark = pytest.mark.slow
+
+LEADING = (KERNELS / "broken" / "leading_neg_inf.cu").read_text()
+
+
+def as_users(source: str) -> str:
+    """The text of a broken kernel without its confession: a user's own kernel, with a bug."""
+    lines = source.splitlines(keepends=True)
+    start = lines.index("// [broken]\n")
+    end = next(place for place in range(start, len(lines)) if lines[place].strip() == "//")
+    return "".join(lines[:start] + lines[end + 1 :])
+
+
+MINE = as_users(LEADING)
+FIXED = MINE.replace(
+    "const float value = x[col];", "const float value = x[col];\n        if (value == -INFINITY) continue;"
+)
+
+
+def project(folder: Path, source: str = MINE) -> Path:
+    """A folder with a kernel, and a case that breaks it."""
+    (folder / "mine.cu").write_text(source)
+    case = case_of("softmax", {"x": np.array([[-np.inf, 0.0]], np.float32)})
+    origin = Origin("mine", "mine: special, -inf - -inf", "special", "y is NaN", "cpu", {"threads": 32})
+    place = folder / "tests" / "corpus" / "softmax"
+    place.mkdir(parents=True)
+    case_file.write(place / "mine-special.json", Record(case, origin))
+    return place / "mine-special.json"
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """pytest with our plugin, whether kfuzz is installed or not."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "NO_COLOR": "1"}
+    plugins = ("-p", "fuzz.pytest_plugin", "-p", "xdist", "-p", "no:cacheprovider")
+    if "--lf" in arguments or "--cache-clear" in arguments:
+        plugins = plugins[:-2]
+    command = [sys.executable, "-m", "pytest", *plugins, "--kfuzz-device", "cpu", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def ids(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in done.stdout.splitlines() if "::" in line and " " not in line]
+
+
+def test_a_kept_case_fails_until_the_kernel_is_right(tmp_path: Path) -> None:
+    project(tmp_path)
+    broken = run(tmp_path)
+    assert broken.returncode == 1
+    assert "BROKEN  mine: special, -inf - -inf" in broken.stdout
+    assert "kfuzz replay tests/corpus/softmax/mine-special.json" in broken.stdout
+    assert "Traceback" not in broken.stdout
+    (tmp_path / "mine.cu").write_text(FIXED)
+    fixed = run(tmp_path)
+    assert (fixed.returncode, "2 passed" in fixed.stdout) == (0, True), fixed.stdout
+
+
+def test_the_id_says_which_case_and_which_kernel(tmp_path: Path) -> None:
+    project(tmp_path)
+    (tmp_path / "other.cu").write_text(FIXED)
+    done = run(tmp_path, "--collect-only", "-q")
+    case = "tests/corpus/softmax/mine-special.json"
+    assert ids(done) == ["mine.cu::claim", "other.cu::claim", f"{case}::mine", f"{case}::other"]
+    alone = run(tmp_path, f"{case}::other")
+    assert (alone.returncode, "1 passed" in alone.stdout) == (0, True)
+
+
+def test_fuzzing_is_one_item_for_each_kernel_and_finds_the_bug(tmp_path: Path) -> None:
+    (tmp_path / "mine.cu").write_text(MINE)
+    (tmp_path / "right.cu").write_text(FIXED)
+    (tmp_path / "plain.cu").write_text("__global__ void nobodys() {}\n")
+    listed = run(tmp_path, "--kfuzz", "--collect-only", "-q")
+    assert ids(listed) == ["mine.cu::claim", "mine.cu::fuzz", "right.cu::claim", "right.cu::fuzz"]
+    done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "40", "--kfuzz-seed", "1", "--junitxml", "junit.xml")
+    assert done.returncode == 1
+    assert "1 failed, 3 passed" in done.stdout
+    assert "BROKEN  mine: special, -inf - -inf" in done.stdout
+    assert list((tmp_path / "tests" / "corpus" / "softmax").glob("mine-special-*.json"))
+    tree = ET.parse(tmp_path / "junit.xml")  # noqa: S314  our own file
+    assert {case.get("classname") for case in tree.iter("testcase")} == {"mine.cu", "right.cu"}
+
+
+def test_the_seed_is_drawn_once_and_told(tmp_path: Path) -> None:
+    (tmp_path / "one.cu").write_text(FIXED)
+    (tmp_path / "other.cu").write_text(FIXED)
+    done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "2", "-n", "2", "--junitxml", "junit.xml")
+    told = re.search(r"--kfuzz-seed (\d+)", done.stdout)
+    assert told is not None
+    tree = ET.parse(tmp_path / "junit.xml")  # noqa: S314  our own file
+    assert {one.get("value") for one in tree.iter("property") if one.get("name") == "kfuzz_seed"} == {told[1]}
+
+
+@pytest.mark.soak
+def test_two_kernels_of_one_name_are_named_by_their_folders(tmp_path: Path) -> None:
+    """The cases of one would take the place of the other's."""
+    for place in (tmp_path / "one", tmp_path / "other"):
+        place.mkdir()
+        (place / "mine.cu").write_text(MINE)
+    done = run(tmp_path, "--kfuzz", "--kfuzz-time", "8s", "--kfuzz-seed", "1")
+    assert "BROKEN  one/mine: special, -inf - -inf" in done.stdout
+    assert "BROKEN  other/mine: special, -inf - -inf" in done.stdout
+    folder = tmp_path / "tests" / "corpus" / "softmax"
+    assert {path.name.partition("-special")[0] for path in folder.glob("*-special-inf-inf-*")} == {
+        "one-mine",
+        "other-mine",
+    }
+
+
+def test_without_being_asked_it_only_reads_and_compiles(tmp_path: Path) -> None:
+    (tmp_path / "mine.cu").write_text(MINE)
+    done = run(tmp_path, "-v")
+    assert (done.returncode, "mine.cu::claim PASSED" in done.stdout, "1 passed" in done.stdout) == (0, True, True)
+
+
+SOURCES = {
+    "claim": MINE.replace('op     = "softmax"', 'op     = "softmix"'),
+    "compile": MINE.replace("x[col]", "z[col]", 1),
+}
+WORDS = {"claim": "softmix", "compile": "'z' was not declared"}
+
+
+@pytest.mark.parametrize("what", SOURCES)
+def test_an_unusable_file_is_told_once_and_the_rest_goes_on(tmp_path: Path, what: str) -> None:
+    """One unknown op made every case an error, 17 times the same."""
+    case = project(tmp_path)
+    shutil.copy(case, case.with_name("again.json"))
+    (tmp_path / "bad.cu").write_text(SOURCES[what])
+    done = run(tmp_path, "--tb=short", "-rN")  # a summary holds one line of it here, and all where CI is set
+    assert done.returncode == 1
+    assert "2 failed" not in done.stdout
+    assert "3 failed, 1 passed" in done.stdout  # two cases on mine, the claim of bad; the claim of mine is well
+    assert done.stdout.count(WORDS[what]) == 1
+    part = run(tmp_path, "tests")
+    assert "3 failed" in part.stdout if what == "claim" else "4 failed" in part.stdout
+    assert WORDS[what] in part.stdout
+
+
+def test_a_kernel_that_this_device_cannot_run_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    project(tmp_path, FIXED.replace("const float value", 'asm("");\n        const float value'))
+    for more in ((), ("--kfuzz", "--kfuzz-time", "3s")):
+        done = run(tmp_path, "-rs", *more)
+        assert done.returncode == 0
+        assert f"{2 + bool(more)} skipped" in done.stdout
+        assert "the cpu device does not have inline PTX" in done.stdout
+
+
+def test_a_kernel_of_which_nothing_was_judged_is_no_passing_test(tmp_path: Path) -> None:
+    huge = FIXED.replace("arrays = {", 'arrays = { huge = "f32[1000000000]",')
+    huge = huge.replace('"rows", "cols"]', '"rows", "cols", "huge"]').replace("int cols) {", "int cols, float *huge) {")
+    (tmp_path / "mine.cu").write_text(huge)
+    done = run(tmp_path, "--kfuzz", "--kfuzz-time", "3s")
+    assert done.returncode == 1
+    assert "too large for the cpu device" in done.stdout
+
+
+def test_workers_share_the_items(tmp_path: Path) -> None:
+    project(tmp_path)
+    shutil.copy(tmp_path / "mine.cu", tmp_path / "other.cu")
+    done = run(tmp_path, "-n", "2", "-v")
+    assert done.returncode == 1
+    assert "2 failed, 2 passed" in done.stdout
+
+
+def test_the_last_failures_are_run_again_alone(tmp_path: Path) -> None:
+    project(tmp_path)
+    (tmp_path / "right.cu").write_text(FIXED)
+    assert "1 failed, 3 passed" in run(tmp_path, "--cache-clear").stdout
+    again = run(tmp_path, "--lf")
+    assert "1 failed" in again.stdout
+    assert "passed" not in again.stdout.splitlines()[-1]
+
+
+@pytest.mark.soak
+def test_the_setting_names_the_kernels(tmp_path: Path) -> None:
+    project(tmp_path)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "own.cu").write_text(FIXED)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels =\n    src/*.cu\n")
+    assert [one.rpartition("::")[2] for one in ids(run(tmp_path, "--collect-only", "-q"))] == ["own", "claim"]
+    (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = nowhere/*.cu\n")
+    assert "kfuzz_kernels: 'nowhere/*.cu' fits no file" in run(tmp_path).stdout
+    for folder in ("**/src", ".", "./", "/", "..", str(tmp_path)):
+        (tmp_path / "pytest.ini").write_text(f"[pytest]\nkfuzz_kernels = {folder}\n")
+        assert f"kfuzz_kernels: '{folder}' fits no file" in run(tmp_path).stdout
+
+
+def test_a_case_nobody_claims_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    case = case_of("transpose", {"x": np.zeros((2, 2), np.float32)})
+    (tmp_path / "mine.cu").write_text(MINE)
+    case_file.write(tmp_path / "case.json", Record(case))
+    done = run(tmp_path, "-rs")
+    assert done.returncode == 0
+    assert "no kernel here is for transpose" in done.stdout
+
+
+def test_other_json_is_none_of_ours(tmp_path: Path) -> None:
+    for name, text in {"a": "{}", "b": "not json", "c": "", "d": '{"schema": "other/1"}'}.items():
+        (tmp_path / f"{name}.json").write_text(text)
+    (tmp_path / "e.json").write_bytes(b"\xff\xfe\x00")
+    assert run(tmp_path).returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"bits": [', '"bits": [[', "not JSON (truncated?)"),
+        ("kfuzz-case/1", "kfuzz-case/9", "this version reads 'kfuzz-case/1'"),
+        ("ff800000", "f80000", "the 8 hex digits of a float32 are expected"),
+    ],
+)
+def test_a_damaged_case_is_one_clear_error(tmp_path: Path, old: str, new: str, words: str) -> None:
+    path = project(tmp_path)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    done = run(tmp_path)
+    assert done.returncode == pytest.ExitCode.INTERRUPTED
+    assert words in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_kernel_that_does_not_compile_fails_with_the_compilers_words(tmp_path: Path) -> None:
+    (tmp_path / "mine.cu").write_text(MINE.replace("float max = -INFINITY", "float max = INFINITI"))
+    done = run(tmp_path, "--kfuzz", "--kfuzz-cases", "3")
+    assert done.returncode == 1
+    assert "INFINITI" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_wrong_time_or_setting_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "mine.cu").write_text(MINE)
+    done = run(tmp_path, "--kfuzz", "--kfuzz-time", "soon")
+    assert (done.returncode, "is no duration" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = nowhere/*.cu\n")
+    done = run(tmp_path)
+    assert (done.returncode, "fits no file" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
+
+
+def test_the_schema_is_seen_wherever_the_keys_were_sorted_to(tmp_path: Path) -> None:
+    path = project(tmp_path)
+    assert is_case(path)
+    document = json.loads(path.read_text())
+    document["arrays"]["x"]["show"] = "y" * 2 * WINDOW
+    path.write_text(json.dumps(document, sort_keys=True))
+    assert is_case(path)
+    assert not is_case(tmp_path / "missing.json")
+
+
+def test_the_plugin_costs_nothing_until_it_is_needed() -> None:
+    script = "import sys, kfuzz.pytest_plugin; print(*sorted({n.split('.')[0] for n in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "kfuzz" in done.stdout
+    assert not {"numpy", "hypothesis", "click", "rich", "flint", "mpmath"} & set(done.stdout.split())
+
+
+def test_each_worker_has_a_card_of_the_callers() -> None:
+    assert [card_for(f"gw{number}", "2,5") for number in range(3)] == ["2", "5", "2"]
+    assert card_for("gw1", "GPU-aa,GPU-bb") == "GPU-bb"

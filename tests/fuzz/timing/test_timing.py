@@ -1,0 +1,304 @@
+"""How times are taken and what is made of them, on recorded numbers and a clock that is handed in."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import cycle
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.typing import NDArray
+from paths import KERNELS
+
+from benchmarks import speed
+from kfuzz.claims.kernel import load
+from kfuzz.commands.group import main
+from kfuzz.devices import ClaimError
+from kfuzz.gpu import graphs
+from kfuzz.gpu.device import why_not
+from kfuzz.timing import copies, protocol
+from kfuzz.timing.bench import Timed
+from kfuzz.timing.entrant import bound_at, rows_judged
+from kfuzz.timing.figures import (
+    CardFigures,
+    Heat,
+    ProductCost,
+    Recorded,
+    Traffic,
+    beyond_physics,
+    chance_of_no_change,
+    change,
+    standing,
+)
+from kfuzz.timing.sizes import sizes_of, tunes_at
+from kfuzz.views import timing
+
+H200 = CardFigures("H200", 50 << 20, 4.8e12)
+MEGABYTES = Traffic(256 << 20, 256 << 20)
+
+
+def recorded(name: str, *microseconds: float) -> Recorded:
+    return Recorded(name, tuple(one * 1e-6 for one in microseconds))
+
+
+def heat(*kernels: Recorded, rivals: tuple[Recorded, ...] = ()) -> Heat:
+    copies = (recorded("slow copy", 140, 141, 142), recorded("copy", 125, 126, 127))
+    return Heat({"rows": 65536, "cols": 1024}, MEGABYTES, kernels, rivals, copies, {})
+
+
+@dataclass(frozen=True)
+class Launches:
+    """A graph that knows how long it takes."""
+
+    seconds: float
+
+    def replay(self) -> None: ...
+
+
+class RecordedClock:
+    """Gives graphs the time that they have, and notes the turns."""
+
+    def __init__(self) -> None:
+        self.turns: list[float] = []
+
+    def seconds(self, graph: Launches) -> float:
+        return graph.seconds
+
+    def clear_cache(self) -> None:
+        self.turns.append(0.0)
+
+
+class Card:
+    """Notes what a session and the copies on it are asked for."""
+
+    cache = 60 << 20
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+
+    def forget_persisting(self) -> None:
+        self.asked.append("forgotten")
+
+    def enqueue(self, shape: copies.CopyShape, to: int, source: int, vectors: int) -> None:
+        self.asked.append((shape[2], to, source, 16 * vectors))
+
+    def wait(self) -> None:
+        self.asked.append("done")
+
+
+def test_the_cache_is_cleared_by_a_plain_copy_through_it_and_a_streamed_one_of_the_same_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    card, places = Card(), iter((1 << 30, 2 << 30))
+    monkeypatch.setattr(copies, "CopyKernels", lambda session: session)
+    monkeypatch.setattr(graphs, "DeviceBytes", lambda nbytes: SimpleNamespace(nbytes=nbytes, address=next(places)))
+    copies.ClearingClock(cast(graphs.Session, card)).clear_cache()
+    through = (1 << 30, 2 << 30, Card.cache)
+    assert card.asked == ["forgotten", ("PLAIN", *through), ("STREAMED", *through), "done"]
+
+
+def test_the_page_of_speeds_has_the_fraction_of_the_copies_that_keep_nothing() -> None:
+    names = [copies.name_of(shape) for shape in copies.SHAPES]
+    assert names == [
+        "copy 256x4 streamed", "copy 512x1 streamed", "copy 256x1", "copy 512x2", "copy 1024x1", "copy 256x1 kept",
+    ]  # fmt: skip
+    some = tuple(
+        recorded(name, micros, micros) for name, micros in zip(names, (140, 130, 120, 125, 128, 110), strict=True)
+    )
+    one = Heat({"rows": 65536, "cols": 1024}, MEGABYTES, (recorded("mine", 100, 100),), (), some, {})
+    assert speed.row(one, [], H200.peak).split(" | ")[:4] == ["| 65536x1024", "4.88", "**1.100**", "1.200"]
+
+
+def entrant(name: str, seconds: float) -> protocol.Contestant:
+    return protocol.Contestant(name, lambda launches: Launches(launches * seconds))
+
+
+def test_a_median_is_not_moved_by_one_slow_replay() -> None:
+    one = recorded("k", 100, 101, 99, 100, 900)
+    assert one.median == pytest.approx(100e-6)
+    assert recorded("k", 100, 100, 100, 100).spread == 0
+
+
+def test_a_fraction_is_of_the_best_copy_of_the_same_run() -> None:
+    kernel = recorded("k", 140, 140, 140)
+    assert heat(kernel).copy.name == "copy"
+    assert heat(kernel).fraction(kernel) == pytest.approx(126 / 140)
+
+
+def test_under_one_percent_nobody_is_ahead() -> None:
+    torch = recorded("torch", 100, 100, 100)
+    assert standing(recorded("k", 99.5, 99.5, 99.5), [torch]) == "tie with torch"
+    assert standing(recorded("k", 80, 80, 80), [torch]) == "ahead of torch by 25%"
+    assert standing(recorded("k", 125, 125, 125), [torch]) == "behind torch by 25%"
+    assert standing(recorded("k", 80, 80, 80), []) == ""
+
+
+def test_who_is_ahead_is_told_beside_the_fastest_rival() -> None:
+    rivals = [recorded("torch", 200, 200, 200), recorded("Triton", 110, 110, 110)]
+    assert standing(recorded("k", 100, 100, 100), rivals) == "ahead of Triton by 10%"
+
+
+def test_what_the_memory_cannot_move_is_a_finding_and_no_record() -> None:
+    rotation = 2 * MEGABYTES.total
+    assert beyond_physics(recorded("k", 30, 30, 30), MEGABYTES, H200, rotation).startswith("faster than physics")
+    assert beyond_physics(recorded("k", 126, 126, 126), MEGABYTES, H200, rotation) == ""
+
+
+def test_what_lies_in_the_cache_is_no_finding() -> None:
+    # two sets of a quarter of the cache each need not pass the pins at all
+    small = Traffic(6 << 20, 6 << 20)
+    assert beyond_physics(recorded("k", 1, 1, 1), small, H200, 2 * small.total) == ""
+
+
+def test_a_change_is_told_with_its_chance() -> None:
+    before, now = [0.95 + 0.001 * (i % 3) for i in range(30)], [0.90 + 0.001 * (i % 3) for i in range(30)]
+    chance = chance_of_no_change(before, now)
+    assert chance < 0.001
+    assert chance_of_no_change(before, before) > 0.5
+    assert change(0.95, 0.90, chance).startswith("slower: 0.900 of copy, was 0.950")
+    assert change(0.95, 0.96, chance).startswith("faster")
+    assert change(0.95, 0.945, chance) == "as before"
+
+
+@pytest.mark.parametrize(("nbytes", "sets"), [(1 << 20, 400), (100 << 20, 4), (4 << 30, 2)])
+def test_buffers_of_eight_caches_are_gone_through(nbytes: int, sets: int) -> None:
+    assert protocol.rotation_of(nbytes, H200.cache) == sets
+
+
+@pytest.mark.parametrize("seconds", [2e-6, 5e-5, 3e-3])
+def test_a_graph_lasts_long_enough_and_goes_through_whole_rotations(seconds: float) -> None:
+    launches = protocol.launches_of(seconds, 50)
+    assert launches % 50 == 0
+    assert launches * seconds >= protocol.LEAST_GRAPH
+
+
+def test_all_are_timed_in_turns_and_as_often() -> None:
+    clock = RecordedClock()
+    found = protocol.raced([entrant("a", 5e-6), entrant("b", 7e-6)], clock, 10)
+    assert [one.name for one in found] == ["a", "b"]
+    assert [one.median for one in found] == [pytest.approx(5e-6), pytest.approx(7e-6)]
+    assert {len(one.seconds) for one in found} == {protocol.ROUNDS * protocol.REPLAYS}
+    assert len(clock.turns) == 2 * protocol.ROUNDS
+
+
+def test_what_the_card_does_for_a_while_is_done_to_all() -> None:
+    """A clock that falls by half in some rounds: of contestants one after the other one would seem slower."""
+
+    class Throttled(RecordedClock):
+        def __init__(self, paces: Iterator[float]) -> None:
+            super().__init__()
+            self.paces, self.pace = paces, 1.0
+
+        def seconds(self, graph: Launches) -> float:
+            return graph.seconds * self.pace
+
+        def clear_cache(self) -> None:
+            self.pace = next(self.paces)
+
+    paces = cycle([1.0, 1.0, 2.0, 2.0, 1.0, 1.0])  # two contestants a round
+    found = protocol.raced([entrant("a", 5e-6), entrant("b", 5e-6)], Throttled(paces), 10)
+    assert found[0].median == found[1].median
+
+
+def test_of_several_launches_the_fastest_is_taken() -> None:
+    every = [entrant("slow", 9e-6), entrant("fast", 4e-6), entrant("middle", 5e-6)]
+    assert protocol.fastest(every, RecordedClock(), 4).name == "fast"
+
+
+def test_launches_that_an_estimate_cannot_tell_apart_are_timed_in_turns() -> None:
+    class SlowAtFirst(RecordedClock):
+        """The first graph finds a card that sleeps: layer_norm lost 2 % to a slower launch that way."""
+
+        def seconds(self, graph: Launches) -> float:
+            self.turns.append(0.0)
+            return graph.seconds * (1.05 if len(self.turns) <= 3 else 1.0)
+
+    every = [entrant("fast", 4.9e-6), entrant("next", 5e-6), entrant("slow", 9e-6)]
+    assert protocol.fastest(every, SlowAtFirst(), 4).name == "fast"
+
+
+def test_sizes_are_those_that_the_claim_holds() -> None:
+    short = load(KERNELS / "softmax" / "lanes_a_row.cu")
+    assert sizes_of(short, [(4096, 128)]) == [{"rows": 4096, "cols": 128}]
+    assert sizes_of(short, []) == []
+    with pytest.raises(ClaimError, match="does not claim rows=4 cols=1024"):
+        sizes_of(short, [(4, 1024)])
+    with pytest.raises(ClaimError, match="has 2 axes, rows, cols"):
+        sizes_of(short, [(4,)])
+    assert len(sizes_of(load(KERNELS / "softmax" / "fastest.cu"), [])) == 5
+
+
+def test_only_launches_that_fit_the_size_are_tried() -> None:
+    block = load(KERNELS / "softmax" / "block_in_registers.cu")
+    some = tunes_at(block, {"rows": 8, "cols": 32768})
+    assert [(one["threads"], one["vectors"]) for one in some] == [(512, 16), (1024, 8)]
+
+
+def test_of_rows_that_take_the_oracle_seconds_one_is_judged() -> None:
+    kernel = load(KERNELS / "softmax" / "fastest.cu")
+
+    def judged(rows: int, cols: int) -> NDArray[np.int64] | None:
+        return rows_judged(kernel, bound_at(kernel, {"rows": rows, "cols": cols}, {}).job, 7)
+
+    many, one = judged(4096, 1 << 18), judged(8, 1 << 23)
+    assert many is not None
+    assert one is not None
+    assert (many[0], many[-1], len(many)) == (0, 4095, 4)
+    assert len(one) == 1
+    with pytest.raises(ClaimError, match="no answer of so many elements is judged"):
+        judged(1, 1 << 28)
+
+
+def test_the_table_tells_rate_fraction_and_who_is_ahead() -> None:
+    one = Timed("softmax/fastest", "softmax", (heat(recorded("softmax/fastest", 130, 130, 130),
+                                                    rivals=(recorded("torch", 260, 260, 260),)),))  # fmt: skip
+    table = timing.table(one)
+    assert "4.13" in table[1]
+    assert "0.969" in table[1]
+    assert table[1].endswith("ahead of torch by 100%")
+    assert [line.split()[-1] for line in timing.bars(one)] == ["0.97", "0.48"]
+
+
+def test_a_kernel_that_is_refused_has_no_figure_in_the_table() -> None:
+    wrong = Heat({"rows": 2, "cols": 2}, MEGABYTES, (), (), (), {"k": "its answer is broken"})
+    assert timing.table(Timed("k", "softmax", (wrong,)))[1].endswith("no figure: its answer is broken")
+
+
+def test_what_is_written_can_be_compared_with() -> None:
+    before = Timed("k", "softmax", (heat(recorded("k", *[130] * 10)),))
+    now = Timed("k", "softmax", (heat(recorded("k", *[160] * 10)),))
+    document = timing.as_document([before], "H200", {"cuda": "13.0"})
+    assert json.loads(document)["kernels"][0]["sizes"][0]["kernels"][0]["fraction"] == pytest.approx(126 / 130)
+    assert timing.compared([before], timing.read_earlier(document)) == ["k 65536x1024: as before"]
+    assert timing.compared([now], timing.read_earlier(document))[0].startswith("k 65536x1024: slower: 0.788")
+
+
+def test_the_drawing_has_a_line_for_each_contestant() -> None:
+    one = Timed("k", "softmax", (heat(recorded("k", 130, 130), rivals=(recorded("torch <1>", 260, 260),)),))
+    svg = timing.as_svg(one)
+    assert svg.count("<polyline") == 2
+    assert "torch &lt;1&gt;" in svg
+
+
+@pytest.mark.skipif(why_not() is None, reason="this machine has a GPU")
+def test_without_a_gpu_it_says_so_in_one_line() -> None:
+    done = CliRunner().invoke(main, ["bench", "softmax/fastest"])
+    assert done.exit_code == 2
+    assert done.output.startswith("kfuzz bench takes times on a GPU, and here is none: ")
+    assert done.output.count("\n") == 1
+
+
+def test_a_product_is_held_against_cublas_else_against_the_peak_where_that_takes_longer_than_a_copy() -> None:
+    own = recorded("mine", 250, 250, 251)
+    plain = heat(own)
+    by_cublas = replace(plain, products=(recorded("cuBLAS", 200, 200, 201),), cost=ProductCost(1 << 40, 1e-4))
+    of_peak = replace(plain, cost=ProductCost(1 << 40, 1.5e-4))
+    of_copy = replace(plain, cost=ProductCost(1 << 20, 1e-6))
+    told = [(one.measure.name, round(one.fraction(own), 2)) for one in (by_cublas, of_peak, of_copy)]
+    assert told == [("cuBLAS", 0.8), ("peak", 0.6), ("copy", 0.5)]
+    assert [line.split()[:5] for line in timing.table(Timed("k", "sgemm", (of_copy, by_cublas)))[::3]] == [
+        ["size", "us", "TB/s", "of", "copy"], ["size", "us", "TFLOP/s", "of", "cuBLAS"],
+    ]  # fmt: skip

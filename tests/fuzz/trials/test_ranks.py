@@ -1,0 +1,90 @@
+"""Ranks of findings: what is wrong at the shape that a function was written for, and what at others alone."""
+
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from paths import DATA
+
+from kfuzz.campaign.campaign import Lane
+from kfuzz.campaign.explain import search
+from kfuzz.campaign.options import Options
+from kfuzz.campaign.ranking import divides
+from kfuzz.campaign.result import Result
+from kfuzz.claiming.guess_host import FunctionWords
+from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.views.failure import evidence
+
+RANKED = sorted((DATA / "extensions" / "ranked").glob("*.cu"))
+IN_THE_SUITE = ("by_fours",)
+EVERY = [pytest.param(one, id=one.stem, marks=() if one.stem in IN_THE_SUITE else pytest.mark.soak) for one in RANKED]
+
+
+def said_in(path: Path, what: str) -> str:
+    """The words behind `// what: ` at the top of a file."""
+    found = re.search(rf"^// {what}: (.*)$", path.read_text(), re.MULTILINE)
+    assert found
+    return found[1]
+
+
+@cache
+def searched(path: Path, home: tuple[int, ...] = (8, 128), other_shapes: bool = True) -> Result:
+    kernel = kernel_with(path, Unclaimed(said_in(path, "op"), FunctionWords(home=home)))
+    options = Options(seed=1, max_cases=14, other_shapes=other_shapes)
+    return search((kernel,), [Lane("cpu", CpuDevice)], options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", EVERY)
+def test_a_finding_is_told_by_what_it_means_at_home(path: Path) -> None:
+    (result,) = searched(path).kernels
+    defect = result.news[0].headline.defect
+    told = dict(evidence(defect))["rank"]
+    assert told.startswith(said_in(path, "rank"))
+    assert told.split()[0].rstrip(":") == defect.title
+
+
+@pytest.mark.soak
+def test_without_a_home_there_are_no_ranks() -> None:
+    (result,) = searched(RANKED[0], home=()).kernels
+    assert [one.defect.standing for one in result.discoveries if one.defect.standing] == []
+    assert result.news
+
+
+@pytest.mark.slow
+def test_what_is_narrow_is_a_warning_unless_other_shapes_count() -> None:
+    (result,) = searched(RANKED[0], other_shapes=False).kernels
+    assert {one.defect.severity for one in result.discoveries} == {"warning"}
+    assert result.bugs[0].headline.defect.title == "NARROW"
+    assert not result.news
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("words", "code"), [((), 1), (("--home", "8x128"), 0), (("--home", "8x128", "--shapes", "any"), 1)]
+)
+def test_the_exit_code_counts_other_shapes_where_they_were_asked_for(
+    words: tuple[str, ...], code: int, tmp_path: Path
+) -> None:
+    fixed = ("--op", "row_sum", "--device", "cpu", "--jobs", "1", "--seed", "1", "--max-cases", "14")
+    command = [sys.executable, "-m", "kfuzz", "fuzz", str(RANKED[0]), *fixed, *words]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == code
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ({4, 8, 16}, {1, 2, 3, 6}, "cols % 4 == 0"),
+        ({1, 2, 3, 32}, {33, 48}, "cols <= 32"),
+        ({33, 48}, {1, 2, 32}, "cols >= 33"),
+        ({1, 4, 7}, {2, 5}, ""),
+        ({4}, {1, 2, 3}, ""),
+        ({1, 2, 3}, set(), ""),
+    ],
+)
+def test_where_it_is_right_is_told_by_what_tells_the_sizes_apart(right: set[int], wrong: set[int], told: str) -> None:
+    assert divides("cols", right, wrong) == told

@@ -1,0 +1,79 @@
+"""Jobs for the planted kernels: small inputs, and lines by the marks that stand in the sources."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from paths import DATA
+
+from kfuzz.devices import DTYPES, Buffer, Job, Step
+
+PLANTED = DATA / "planted"
+
+Value = NDArray[np.generic] | int | str
+"""An argument: an input's content, a C int, or the element type and length of an output, as in "f32[64]"."""
+
+
+@cache
+def source(file: str) -> str:
+    """The text of a planted file."""
+    return (PLANTED / f"{file}.cu").read_text(encoding="utf-8")
+
+
+def marked(file: str, mark: str) -> list[int]:
+    """The lines that carry a mark."""
+    return [number for number, line in enumerate(source(file).splitlines(), 1) if f"// {mark}" in line + "\n"]
+
+
+def entries(file: str) -> tuple[str, ...]:
+    """Every kernel of a planted file; templates with 256 threads."""
+    found = re.findall(r"^(template.*\n)?__global__ void (\w+)", source(file), re.MULTILINE)
+    return tuple(f"{name}<256>" if template else name for template, name in found)
+
+
+def planted(
+    file: str,
+    entry: str,
+    arguments: Mapping[str, Value],
+    block: int = 64,
+    grid: int = 1,
+    shared: int = 0,
+    align: int = 256,
+    flags: tuple[str, ...] = (),
+) -> Job:
+    """A job that launches one planted kernel once."""
+    return job_of(source(file), entries(file), entry, arguments, block, grid, shared, align, flags)
+
+
+def job_of(
+    text: str,
+    every: tuple[str, ...],
+    entry: str,
+    arguments: Mapping[str, Value],
+    block: int = 64,
+    grid: int = 1,
+    shared: int = 0,
+    align: int = 256,
+    flags: tuple[str, ...] = (),
+) -> Job:
+    """A job that launches one kernel of a source once."""
+    buffers = [_buffer(name, value) for name, value in arguments.items() if not isinstance(value, int)]
+    passed = tuple(value if isinstance(value, int) else name for name, value in arguments.items())
+    step = Step(entry, (grid, 1, 1), (block, 1, 1), shared, passed)
+    return Job("planted", Path("planted.cu"), text, flags, align, tuple(buffers), (step,), every)
+
+
+def _buffer(name: str, value: NDArray[np.generic] | str) -> Buffer:
+    if isinstance(value, str):
+        element, length, fill = re.fullmatch(r"(\w+)\[(\d+)\](?: = (\d+))?", value).groups()  # type: ignore[union-attr]  # tests write it right
+        return Buffer(name, element, (int(length),), fill=None if fill is None else int(fill), is_output=name == "y")  # type: ignore[arg-type]  # as above
+    element = next(element for element, dtype in DTYPES.items() if dtype == value.dtype)
+    return Buffer(name, element, value.shape, content=value, is_output=name == "y")
+
+
+def floats(count: int) -> NDArray[np.float32]:
+    """1, 2, 3, ...: exact in sums, and every element tells where it came from."""
+    return np.arange(1, count + 1, dtype=np.float32)

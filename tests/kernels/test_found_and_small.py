@@ -1,0 +1,94 @@
+"""Every kernel of kernels/broken: its defect is found within so many trials, and made as small as is said here."""
+
+from collections.abc import Iterator
+from math import inf
+
+import pytest
+from seldom import is_seldom
+
+from benchmarks.hunt import hunt
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.minimizing.minimize import minimize
+
+pytestmark = pytest.mark.slow
+
+BROKEN = {kernel.name.partition("/")[2]: kernel for kernel in discover() if kernel.broken}
+TRIALS = 300
+SLOW = {"grid_65535_rows", "index_overflow", "never_meets_its_end"}
+"""Two need 65536 blocks or elements to fail, and of the third each failing run costs a time-out."""
+
+ELEMENTS = 16
+"""Elements of a minimized input where nothing is said of the kernel."""
+LARGER = {
+    "block_local_sum": 128,  # longer than a block of 32
+    "grid_65535_rows": 65551,  # one row more than fit
+    "index_overflow": 2 * 65537,  # the second row begins beyond 16 bits
+    "row_cache_too_small": 1025,  # one more than fit
+    "sgemm_last_tile_only": 3 * 66,  # two tiles along k
+    "sgemm_stale_padding": 3 * 66,  # a tile of 32, and one that is not full
+    "last_warp_no_syncwarp": 64,
+    "int_overflow": 1 << 32,  # zeros, of which there have to be more than 2^31
+    "int_overflow_transpose": 1 << 32,
+    "missing_fence": 33,  # two blocks of 32
+    "attention_no_rescale": 102,  # a key in the second tile of 32: k and v of two columns, q
+    "cross_entropy_narrow_label": 2 * 513,  # more classes than a byte counts
+    "gemv_scaled_twice": 67,  # a row of A and x of 33, y0
+    "prefix_sum_no_last_barrier": 65,  # three warps' worth
+    "top_k_one_a_lane": 33,  # two elements of one lane
+    "prefix_sum_flag_before_sum": 33,  # two tiles of 32
+}
+ONE_ROW = {"leading_neg_inf", "missing_barrier", "max_starts_at_zero", "exp_clamped", "tail_dropped", "reads_next_row"}
+
+
+@pytest.fixture(scope="module")
+def cpu() -> Iterator[CpuDevice]:
+    with CpuDevice() as device:
+        yield device
+
+
+def check(kernel: Kernel, seed: int, cpu: CpuDevice) -> None:
+    """Hunt, minimize, and compare with what is said above."""
+    assert kernel.broken is not None
+    quarry = hunt(kernel, kernel.broken.kind, seed, cpu, TRIALS, kernel.broken.severity)
+    assert quarry is not None, f"not found in {TRIALS} trials from seed {seed}"
+    small = minimize(quarry.failure, cpu, max_time=inf)
+    name = kernel.name.partition("/")[2]
+    case, tune = small.failure.subject.case, small.failure.subject.tune
+    assert small.failure.defect.bucket == quarry.failure.defect.bucket
+    assert case.elements <= LARGER.get(name, ELEMENTS), str(case)
+    assert small.failing > 0
+    if name in ONE_ROW:
+        assert case.axes["rows"] == 1, str(case)
+    if name == "leading_neg_inf":
+        assert case.axes["cols"] <= 2 * tune["threads"] + 1
+        assert len(str(case).partition("; x: ")[2].split(", ")) <= 3
+    if name == "tail_dropped":
+        assert case.axes["cols"] <= 7
+
+
+EACH_TIME = {"causal_attention_off_by_one", "gemm_half_accumulator", "layer_norm_eps_outside"}
+"""Of the exhibits that are tried less often, those that each run of the tests looks at all the same."""
+FROM_ONE_SEED = [
+    pytest.param(name, marks=pytest.mark.soak if is_seldom(kernel) and name not in EACH_TIME else ())
+    for name, kernel in sorted(BROKEN.items())
+    if name not in SLOW
+]
+
+
+@pytest.mark.parametrize("name", FROM_ONE_SEED)
+def test_from_one_seed(name: str, cpu: CpuDevice) -> None:
+    check(BROKEN[name], 0, cpu)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("name", sorted(BROKEN))
+def test_from_ten_seeds(name: str, seed: int, cpu: CpuDevice) -> None:
+    check(BROKEN[name], seed, cpu)
+
+
+def test_a_right_kernel_has_no_quarry(cpu: CpuDevice) -> None:
+    right = next(kernel for kernel in discover() if kernel.name == "softmax/online_thread")
+    for kind in ("numeric", "special", "race", "out-of-bounds"):
+        assert hunt(right, kind, 0, cpu, 20) is None

@@ -1,0 +1,58 @@
+"""Right kernels as people write them, none of ours: they are kept; a step from each, which makes it wrong, is found."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from paths import DATA
+
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.trials.trial import run_trial
+
+RIGHT = DATA / "right"
+TRIALS = 16
+WRONG = {
+    "carved_softmax": ("float *wmax = cache + cols;", "float *wmax = cache + cols - 1;"),
+    "cg_softmax": ("if (row >= rows) return;", "if (row > rows) return;"),
+    "float4_tail_sum": ("i = head + n4 * 4 + threadIdx.x", "i = n4 * 4 + threadIdx.x"),
+    "lse_merge": ("(cols + 3) / 4", "cols / 4"),
+    "odd_mask_sum": ("((mask >> (lane + off)) & 1)", "true"),
+    "pair_softmax": ("(hi.m == -INFINITY ? 0.f : hi.d)", "hi.d + lo.d * expf(lo.m - hi.m)"),
+}
+
+
+@pytest.fixture(scope="module")
+def cpu() -> Iterator[CpuDevice]:
+    with CpuDevice() as device:
+        yield device
+
+
+def first_error(kernel: Kernel, device: CpuDevice, trials: int) -> int | None:
+    """The first of so many trials that finds an error."""
+    for index in range(trials):
+        attempt = attempt_of(kernel, 3, index, budget=1 << 12)
+        if run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 3, index, 2, 5.0)).errors:
+            return index
+    return None
+
+
+def test_every_file_is_told_right_from_wrong() -> None:
+    assert sorted(WRONG) == sorted(path.stem for path in RIGHT.glob("*.cu"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trials", [TRIALS, pytest.param(10 * TRIALS, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("name", sorted(WRONG))
+def test_a_right_kernel_is_not_accused(name: str, trials: int, cpu: CpuDevice) -> None:
+    assert first_error(load(RIGHT / f"{name}.cu"), cpu, trials) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(WRONG))
+def test_a_step_from_it_is_a_wrong_one(name: str, cpu: CpuDevice, tmp_path: Path) -> None:
+    text, path = (RIGHT / f"{name}.cu").read_text(encoding="utf-8"), tmp_path / f"{name}.cu"
+    assert WRONG[name][0] in text
+    path.write_text(text.replace(*WRONG[name]))
+    assert first_error(load(path), cpu, 3 * TRIALS) is not None

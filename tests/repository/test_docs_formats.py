@@ -1,0 +1,116 @@
+"""docs/formats.md against files of today: every field that is written stands there, and every one there is written."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from paths import ROOT
+
+from kfuzz.cases import case_file
+from kfuzz.cases.case import Origin, Record, case_of
+from kfuzz.cases.recipe import Band, Base, Edit, Recipe
+from kfuzz.commands.group import main
+from kfuzz.devices.vast import LEAST, unfilled
+
+PAGE = (ROOT / "docs" / "formats.md").read_text()
+ORIGIN = Origin("mine", "mine: special", "special", "y[0] is nan", "cpu", {"threads": 32})
+CASE, REPORT, STATE = "A case", "A report", "A campaign's state"
+
+
+def documented(heading: str) -> list[str]:
+    """The fields in the table below a heading."""
+    section = re.split(r"^## ", PAGE, flags=re.MULTILINE)
+    text = next(one for one in section if one.startswith(f"{heading}:"))
+    firsts = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    return [field for cell in firsts for field in re.findall(r"`([^`]+)`", cell)]
+
+
+def fields_of(value: object, prefix: str = "") -> Iterator[str]:
+    """Every field of a document, by its path; a list or an object that is empty has none below it."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from fields_of(inner, f"{prefix}.{name}" if prefix else name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from fields_of(inner, f"{prefix}[]")
+    if prefix and not (isinstance(value, dict | list) and value):
+        yield prefix
+
+
+def parts(path: str) -> list[str]:
+    return re.findall(r"[^.\[\]]+|\[\]", path)
+
+
+def agree(field: str, path: str) -> bool:
+    """Whether a documented field and a path of a document are one, as far as the shorter of them goes."""
+    return all(one in ("*", other) for one, other in zip(parts(field), parts(path), strict=False))
+
+
+def disagreements(fields: list[str], documents: list[object]) -> tuple[list[str], list[str]]:
+    """What is written and not documented, and what is documented and never written.
+
+    An object that may be null and a list that may be empty are documented by what is in them.
+    """
+    found = sorted({path for document in documents for path in fields_of(document)})
+    length = {one: len(parts(one)) for one in fields}
+    missing = [
+        path for path in found if not any(agree(one, path) and len(parts(path)) <= length[one] for one in fields)
+    ]
+    idle = [one for one in fields if not any(agree(one, path) and len(parts(path)) >= length[one] for path in found)]
+    return missing, idle
+
+
+def cases() -> list[object]:
+    """A case of each of the four forms, and one of an op that is not kfuzz's."""
+    edits = (Edit(0, -1, 0x3F800000, "add", 2),)
+    bounded = Recipe(70, 100, (Band(Base("normal", 0, 0x3F800000, 7), edits),), (0xC2A00000, 0x42A00000))
+    arrays = (np.float32([[1, 2]]), bounded, np.zeros((70, 100), np.float32), unfilled((LEAST, 1)))
+    records = [Record(case_of("softmax", {"x": array}), replace(ORIGIN, severity="warning")) for array in arrays]
+    records.append(Record(case_of("mine.py", {"x": arrays[0]}, {"x": ("rows", "cols")})))
+    return [json.loads(case_file.encode(record)[0]) for record in records]
+
+
+@pytest.fixture(scope="session")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, object]:
+    """Report and state of a campaign: errors, races, a claim silent of NaN, one against its text, and a bad file."""
+    folder = tmp_path_factory.mktemp("campaign")
+    (folder / "bad.cu").write_text("// /// kernel\n// ///\n")
+    targets = ["tail_dropped", "missing_barrier", "warp_max_xor", "fast_exp_undeclared", str(folder / "bad.cu")]
+    options = ["--device", "cpu", "--jobs", "1", "--max-cases", "300", "--seed", "1"]
+    places = ["--corpus", str(folder / "corpus"), "--out", str(folder / "out"), "--json", str(folder / "report.json")]
+    assert CliRunner().invoke(main, ["fuzz", *targets, *options, *places]).exit_code == 1
+    return json.loads((folder / "report.json").read_text()), json.loads((folder / "out" / "state.json").read_text())
+
+
+def test_the_page_has_every_field_of_a_case_and_no_other() -> None:
+    assert disagreements(documented(CASE), cases()) == ([], [])
+
+
+@pytest.mark.slow
+def test_the_page_has_every_field_of_a_report_and_no_other(campaign: tuple[object, object]) -> None:
+    report, _ = campaign
+    assert disagreements(documented(REPORT), [report]) == ([], [])
+
+
+@pytest.mark.slow
+def test_the_page_has_every_field_of_a_campaigns_state_and_no_other(campaign: tuple[object, object]) -> None:
+    _, state = campaign
+    assert disagreements(documented(STATE), [state]) == ([], [])
+
+
+def test_a_field_that_is_on_one_side_alone_is_told() -> None:
+    document = {"schema": "x", "kernels": {"a/b": {"trials": 1, "colour": "red"}}, "list": [{"n": 1}]}
+    fields = ["schema", "kernels.*.trials", "kernels.*.age", "list[].n"]
+    assert disagreements(fields, [document]) == (["kernels.a/b.colour"], ["kernels.*.age"])
+
+
+@pytest.mark.slow
+def test_the_page_names_the_versions_that_are_written(campaign: tuple[object, object]) -> None:
+    report, state = campaign
+    for document in (cases()[0], report, state):
+        assert isinstance(document, dict)
+        assert f"`{document['schema']}`" in PAGE

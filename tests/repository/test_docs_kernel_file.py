@@ -1,0 +1,119 @@
+"""docs/kernel-file.md: its examples are claims, its wrong ones are refused in its words, and it leaves out no key."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pages import Block, blocks
+from paths import ROOT
+
+from kfuzz.claims import accuracy, arrays, launches, sizes
+from kfuzz.claims.expression import FUNCTIONS
+from kfuzz.claims.kernel import Kernel, load
+from kfuzz.devices import ClaimError, Element, Severity
+from kfuzz.oracle.rounding import Accumulate, Denominator, Divide, Shift
+from kfuzz.oracle.verdict import SpecialRow
+
+PAGE = ROOT / "docs" / "kernel-file.md"
+FIRST, *OTHERS = blocks(PAGE.read_text(), "toml")
+WRONG = blocks(PAGE.read_text(), "toml wrong", "text")
+C_TYPES = {"f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16", "i32": "int", "u32": "unsigned"}
+
+Values = dict[str, Any]
+
+
+def whole(block: Block) -> Values:
+    """The claim of a block: the first of the page, with the block's own keys in their place."""
+    own = tomllib.loads(block.text)
+    return {
+        name: value for name, value in tomllib.loads(FIRST.text).items() if name != "launch" or "host" not in own
+    } | own
+
+
+def as_toml(value: object) -> str:
+    """A value of TOML on one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {as_toml(inner)}" for name, inner in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(as_toml, value)) + "]"
+    return json.dumps(value)
+
+
+def functions(values: Values) -> Iterator[str]:
+    """A __global__ function for each launch, with the parameters that its args want."""
+    for launch in values.get("launch") or [values["host"]]:
+        function, _, written = launch.get("call", launch.get("entry")).partition("(")
+        name, _, parameter = function.partition("<")
+        given = written.rstrip(")").split(",") if written else map(str, launch["args"])
+        takes = ", ".join(parameter_for(one, values) for one in given)
+        kind = "" if "host" in values else "__global__ "
+        yield f"{'template <int> ' if parameter else ''}{kind}void {name}({takes}) {{}}"
+
+
+def parameter_for(argument: str, values: Values) -> str:
+    """A parameter that takes the argument."""
+    if argument in values["arrays"]:
+        return f"{C_TYPES[values['arrays'][argument].partition('[')[0]]} *"
+    if "nullopt" in argument:
+        return "std::optional<torch::Tensor>"
+    return "const int *" if argument == "nullptr" else "float" if "." in argument else "int"
+
+
+def loaded(values: Values, folder: Path) -> Kernel:
+    """The claim as a kernel file, read."""
+    claim = "".join(f"// {name} = {as_toml(value)}\n" for name, value in values.items())
+    place = folder / "broken" if "broken" in values else folder
+    place.mkdir(exist_ok=True)
+    path = place / "mine.cu"
+    path.write_text(f"// A kernel.\n//\n// /// kernel\n{claim}// ///\n" + "\n".join(functions(values)) + "\n")
+    return load(path)
+
+
+@pytest.mark.parametrize("block", [FIRST, *OTHERS], ids=lambda block: f"line {block.line}")
+def test_an_example_of_the_page_is_a_claim(block: Block, tmp_path: Path) -> None:
+    assert loaded(whole(block), tmp_path).name.endswith("mine")
+
+
+@pytest.mark.parametrize(("block", "told"), list(zip(WRONG[::2], WRONG[1::2], strict=True)), ids=lambda one: one.line)
+def test_a_mistake_of_the_page_is_told_in_its_words(block: Block, told: Block, tmp_path: Path) -> None:
+    with pytest.raises(ClaimError, match=re.escape(told.text.strip())):
+        loaded(whole(block), tmp_path)
+
+
+def keys_of(value: object) -> Iterator[str]:
+    """Every key of nested tables and lists."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from keys_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys_of(inner)
+
+
+def test_every_key_that_a_claim_may_have_stands_in_an_example() -> None:
+    shown = {name for block in (FIRST, *OTHERS) for name in keys_of(tomllib.loads(block.text))}
+    known = {*sizes.KEYS, *launches.KEYS, *accuracy.ACCURACY_KEYS, *accuracy.VALUES_KEYS, "kind", "severity", "why"}
+    assert known <= shown
+
+
+def test_every_word_that_a_claim_may_use_stands_on_the_page() -> None:
+    text = PAGE.read_text()
+    words = [*get_args(Element), *FUNCTIONS]
+    for choices in (Divide, Accumulate, Denominator, Shift, SpecialRow, Severity):
+        words += [word for word in get_args(choices) if word != "any"]  # what is left out
+    assert [word for word in words if not re.search(rf'[`"]{re.escape(word)}\b', text)] == []
+    assert not re.search(r'[`"]no such word\b', text)
+
+
+def test_an_example_with_an_unknown_key_would_be_told(tmp_path: Path) -> None:
+    with pytest.raises(ClaimError, match="unknown key"):
+        loaded(whole(FIRST) | {"colour": "red"}, tmp_path)
+
+
+def test_the_default_alignment_is_the_one_that_the_page_names() -> None:
+    assert f"Left out, it is {arrays.ALIGNMENT}, as cudaMalloc has it" in PAGE.read_text()

@@ -1,0 +1,111 @@
+"""docs/numerics.md: every lemma names code and tests that exist, and no comment cites a lemma that does not."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+
+PAGE = ROOT / "docs" / "numerics.md"
+CITATION = re.compile(r"docs/([\w-]+\.md)#([\w-]+)")
+EVIDENCE = re.compile(r"^- (Code|Test): `([\w/.]+)`: (.+)$", re.MULTILINE)
+SOURCES = ("oracle", "fuzz", "kernels", "tests", "benchmarks")
+
+
+def anchors(text: str) -> set[str]:
+    """What a heading is called in a link to it."""
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def lemmas(text: str) -> dict[str, str]:
+    """Each section under the heading Lemmas, by its title."""
+    part = re.split(r"^## ", text, flags=re.MULTILINE)
+    (chapter,) = (body for body in part if body.startswith("Lemmas\n"))
+    sections = re.split(r"^### ", chapter, flags=re.MULTILINE)[1:]
+    return {section.partition("\n")[0]: section for section in sections}
+
+
+def defined(path: Path) -> set[str]:
+    """Functions, classes and constants of a module, and what is in its classes."""
+    return set(names_in(ast.parse(path.read_text(encoding="utf-8")).body, ""))
+
+
+def names_in(body: list[ast.stmt], before: str) -> Iterator[str]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield before + node.name
+        if isinstance(node, ast.ClassDef):
+            yield from names_in(node.body, f"{node.name}.")
+        if isinstance(node, ast.Assign):
+            yield from (before + target.id for target in node.targets if isinstance(target, ast.Name))
+
+
+def mistakes_in(text: str) -> list[str]:
+    """Every lemma without code or test, and every name of either that does not exist."""
+    found = []
+    for title, section in lemmas(text).items():
+        evidence = EVIDENCE.findall(section)
+        found += [f"{title}: no {kind}" for kind in ("Code", "Test") if kind not in {line[0] for line in evidence}]
+        for _, file, names in evidence:
+            known = defined(ROOT / file) if (ROOT / file).is_file() else set()
+            found += [f"{title}: {file}: {name}" for name in re.findall(r"`([^`]+)`", names) if name not in known]
+    return found
+
+
+@pytest.mark.slow
+def test_every_lemma_names_its_code_and_a_test_that_fails_without_it() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert len(lemmas(text)) > 20
+    assert mistakes_in(text) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("was", "becomes", "told"),
+    [
+        ("`Bands.divided`, ", "`Bands.divded`, ", "Division: oracle/systems/band.py: Bands.divded"),
+        (
+            "`test_one_factor_has",
+            "`test_one_factor_had",
+            "One factor: tests/oracle/test_numerics.py: test_one_factor_had_",
+        ),
+        ("`oracle/maximum.py`", "`oracle/maxima.py`", "Maximum: oracle/maxima.py: enclose_maximum"),
+        ("- Test: `tests/oracle/test_numerics.py`: `test_one_sum_must", "`test_one_sum_must", "Row factor: no Test"),
+    ],
+)
+def test_a_lemma_whose_evidence_is_not_there_is_told(was: str, becomes: str, told: str) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert text.count(was) == 1
+    (mistake,) = mistakes_in(text.replace(was, becomes))
+    assert mistake.startswith(told)
+
+
+def test_every_lemma_and_assumption_that_a_comment_cites_is_on_its_page() -> None:
+    here = Path(__file__)
+    files = [path for folder in SOURCES for path in sorted((ROOT / folder).rglob("*")) if path != here]
+    texts = {path: path.read_text(encoding="utf-8") for path in files if path.suffix in (".py", ".cu", ".h", ".cpp")}
+    cited = {path: CITATION.findall(text) for path, text in texts.items()}
+    assert sum(map(len, cited.values())) > 15
+    assert [(path, name) for path, names in cited.items() for name in names if not is_there(*name)] == []
+
+
+def is_there(page: str, anchor: str) -> bool:
+    path = ROOT / "docs" / page
+    return path.is_file() and anchor in anchors(path.read_text(encoding="utf-8"))
+
+
+def test_a_citation_that_leads_nowhere_is_told() -> None:
+    (good,) = CITATION.findall("# see docs/numerics.md#row-factor.")
+    assert is_there(*good)
+    assert not is_there("numerics.md", "a99")
+    assert not is_there("nowhere.md", "a1")
+
+
+def test_no_assumption_is_cited_by_its_number_alone() -> None:
+    bare = re.compile(r"\(A\d(, A\d)*\)|# A\d\b")
+    assert bare.search("exactly 1 (A3).")
+    for path in sorted((ROOT / "oracle").rglob("*.py")):
+        assert not bare.search(path.read_text(encoding="utf-8")), path

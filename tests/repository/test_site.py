@@ -1,0 +1,74 @@
+"""The documentation as a site: strict links, a page a finding, and nothing that is fetched; completion."""
+
+import importlib
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from paths import ROOT
+
+import kfuzz
+from kfuzz.devices.kinds import KINDS
+
+IS_THERE = importlib.util.find_spec("mkdocstrings") is not None and importlib.util.find_spec("material") is not None
+needs_mkdocs = pytest.mark.skipif(not IS_THERE, reason="MkDocs is not installed: pip install --group docs")
+
+
+@pytest.fixture(scope="module")
+def site() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_of_docs", ROOT / "docs" / "site.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def built(script: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(script), str(folder)], capture_output=True, text=True, check=False)
+
+
+@needs_mkdocs
+@pytest.mark.slow
+def test_the_site_is_built_strictly_and_fetches_nothing(tmp_path: Path) -> None:
+    done = built(ROOT / "docs" / "site.py", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert {path.stem for path in (tmp_path / "findings").glob("*.html")} == set(KINDS)
+    told = {name.rpartition(".")[2] for name in re.findall(r'id="(kfuzz[^"]*)"', (tmp_path / "api.html").read_text())}
+    assert set(kfuzz.__all__) - told == set()
+    assert {path.stem for path in (ROOT / "docs").glob("*.md")} <= {path.stem for path in tmp_path.glob("*.html")}
+    for path in tmp_path.rglob("*.html"):
+        assert not re.search(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="https?:', path.read_text()), path
+
+
+def test_a_link_leads_to_a_page_of_the_site_or_becomes_a_name(site: ModuleType, tmp_path: Path) -> None:
+    text = "[a](limits.md#x) [b](../README.md) [c](../benchmarks/RESULTS.md) [d](https://example.org) [e](#here)"
+    site.write(tmp_path / "page.md", text, ROOT / "docs")
+    assert (tmp_path / "page.md").read_text() == (
+        "[a](limits.md#x) [b](index.md) c (`benchmarks/RESULTS.md`) [d](https://example.org) [e](#here)"
+    )
+
+
+def test_a_link_that_leads_nowhere_ends_the_build(site: ModuleType, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"the link to nowhere\.md leads nowhere"):
+        site.write(tmp_path / "page.md", "[a](nowhere.md)", ROOT / "docs")
+
+
+def test_a_page_that_would_fetch_something_ends_the_build(site: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text('<img alt="" src="https://example.org/a.png">')
+    with pytest.raises(SystemExit, match=r"page\.html: it would fetch something"):
+        site.made_offline(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("words", "wanted"), [("kfuzz fu", "plain,fuzz"), ("kfuzz fuzz --wat", "plain,--watch")])
+def test_the_shell_completes_commands_and_options(words: str, wanted: str) -> None:
+    asked = {"_KFUZZ_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    program = Path(sys.executable).with_name("kfuzz")
+    done = subprocess.run([program], env={**os.environ, **asked}, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [wanted]
