@@ -278,7 +278,7 @@ def test_the_page_on_the_architecture_has_every_room() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
     rooms = [path.parent.relative_to(ROOT / "fuzz").as_posix() for path in (ROOT / "fuzz").glob("*/__init__.py")]
     assert len(rooms) > 10
-    assert unnamed([*rooms, "cpu", "gpu", "callables"], text) == []
+    assert unnamed(rooms, text) == []
     assert unnamed(["cellar"], text) == ["cellar"]
 
 
