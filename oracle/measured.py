@@ -1,6 +1,6 @@
 """What functions were seen to err by, on every float, on the cards whose sweeps lie in oracle/function_models.
 
-`python benchmarks/gpu_functions.py` writes such a file. Knows the files; never which claim asks.
+`python benchmarks/tightness/gpu_functions.py` writes such a file. Knows the files; never which claim asks.
 """
 
 import json

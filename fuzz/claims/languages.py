@@ -33,7 +33,7 @@ ARITHMETIC: dict[Language, Arithmetic] = {
 """numpy states 2.52 ulp for its float32 exp. torch calls SLEEF's functions of 1.0 ulp, and CUDA's expf. XLA and CuPy
 run with denormals flushed what they compile. Numba calls CUDA's functions. Triton makes of exp an ex2.approx of a
 product, of a division a div.full, and lets each thread divide by a sum of its own. Each but numpy and Numba is held
-against its compiler by benchmarks/languages.py."""
+against its compiler by benchmarks/tightness/languages.py."""
 
 
 def language_of(text: PythonText) -> Language:

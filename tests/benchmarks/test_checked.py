@@ -1,6 +1,6 @@
 """The benchmark of checked trials counts what it runs, and accuses who is wrong."""
 
-from benchmarks.checked import part_of
+from benchmarks.detection.checked import part_of
 from kfuzz.claims.kernel import KERNELS, load
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.cover import Dead, cover, kills, measure, thin, thinned
+from benchmarks.detection.cover import Dead, cover, kills, measure, thin, thinned
 from kfuzz.cases.case import CaseError, Record, case_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.cpu.device import CpuDevice

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.rival_trials import batch, questions, tally
-from benchmarks.rivals import RIVALS, Floats, Rival, are_asked, reference
+from benchmarks.detection.rival_trials import batch, questions, tally
+from benchmarks.detection.rivals import RIVALS, Floats, Rival, are_asked, reference
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import KERNELS, discover, load
 from kfuzz.cpu.device import CpuDevice

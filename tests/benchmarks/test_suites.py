@@ -1,4 +1,4 @@
-"""Folders of labelled programs through benchmarks/suites.py: what is found, missed, accused, and cannot be run."""
+"""benchmarks/detection/suites.py on folders of labelled programs: found, missed, accused, cannot run."""
 
 import struct
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from paths import DATA
 
-from benchmarks.labelled import Labelled, gpuverify, hirace, plain
-from benchmarks.suites import Told, main, table
+from benchmarks.detection.labelled import Labelled, gpuverify, hirace, plain
+from benchmarks.detection.suites import Told, main, table
 
 MAIN = """
 #include <cuda.h>

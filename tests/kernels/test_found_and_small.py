@@ -6,7 +6,7 @@ from math import inf
 import pytest
 from seldom import is_seldom
 
-from benchmarks.hunt import hunt
+from benchmarks.detection.hunt import hunt
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.minimizing.minimize import minimize

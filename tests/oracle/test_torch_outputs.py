@@ -1,6 +1,6 @@
 """What torch answered on an H200 to rows at the edges of each format, judged by claims that say hardly anything.
 
-Kernels that nobody here wrote: an answer that is right must be kept. benchmarks/torch_outputs.py made them.
+Kernels that nobody here wrote: an answer that is right must be kept. benchmarks/tightness/torch_outputs.py made them.
 """
 
 import json

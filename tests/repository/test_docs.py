@@ -107,11 +107,10 @@ def check_target(arguments: list[str]) -> None:
 
 
 def check_benchmark(program: str, arguments: list[str]) -> None:
-    """The file is there and speaks of the options."""
-    name = program.removeprefix("-m benchmarks.") if program.startswith("-m") else Path(arguments[0]).stem
-    path = ROOT / "benchmarks" / f"{name}.py"
+    """The file exists and mentions the options."""
+    path = ROOT / (f"{program.removeprefix('-m ').replace('.', '/')}.py" if program.startswith("-m") else arguments[0])
     if not path.is_file():
-        raise WrongError(f"benchmarks/{name}.py: no such file")
+        raise WrongError(f"{path.relative_to(ROOT)}: no such file")
     check_options(arguments, path.read_text())
 
 
@@ -155,8 +154,8 @@ def test_the_examples_of_a_help_work(command: str | None) -> None:
         "python -m pytest --kfuz",
         "make sok",
         "python -m kfuzz.oracle --ful",
-        "python -m benchmarks.reslts --out x",
-        "python -m benchmarks.results --ouput x",
+        "python -m benchmarks.detection.reslts --out x",
+        "python -m benchmarks.detection.results --ouput x",
         "pip install kfuzz",
         "python -m pip install 'kfuzz[gpu]'",
         "kfuzz list; rm -rf .",

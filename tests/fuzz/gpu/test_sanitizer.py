@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from paths import DATA
 
-from benchmarks.tools import Watching, job_of, verdict_of
+from benchmarks.detection.tools import Watching, job_of, verdict_of
 from kfuzz.devices import Buffer, Finding, Job, Outcome
 from kfuzz.gpu.sanitizer import folded, read, records
 

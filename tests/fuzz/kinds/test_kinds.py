@@ -37,7 +37,7 @@ def emitted(text: str) -> Iterator[str]:
 
 def everywhere() -> dict[str, set[str]]:
     """The kinds that each file of the tool names."""
-    paths = [*ROOT.glob("fuzz/**/*.py"), *ROOT.glob("benchmarks/*.py")]
+    paths = [*ROOT.glob("fuzz/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
     return {str(path.relative_to(ROOT)): set(emitted(path.read_text(encoding="utf-8"))) for path in paths}
 
 

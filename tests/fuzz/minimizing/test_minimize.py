@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.hunt import hunt
+from benchmarks.detection.hunt import hunt
 from kfuzz.cases.case import Case, Origin, Record, case_of
 from kfuzz.cases.case_file import encode
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, value_of

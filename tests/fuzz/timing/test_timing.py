@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 from paths import KERNELS
 
-from benchmarks import speed
+from benchmarks.speed import kernels as speed
 from kfuzz.claims.kernel import load
 from kfuzz.commands.group import main
 from kfuzz.devices import ClaimError

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from paths import DATA
 
-from benchmarks.gpu_atomics import LEAST_NORMAL, PAIRS, exact, seen
+from benchmarks.tightness.gpu_atomics import LEAST_NORMAL, PAIRS, exact, seen
 from kfuzz.cases.case import Case
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import load, read

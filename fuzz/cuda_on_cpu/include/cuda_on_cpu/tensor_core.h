@@ -3,7 +3,7 @@
 // the largest; the total is cut to a float, or rounded to a half. So 1 + 1.5 2^-24 is 1. The largest is so by the
 // exponents of its factors, of which a denormal one has its format's least, as has a denormal sum; what is 0 does not
 // count, and nothing counts as less than 2^-133. Integers wrap round, or are kept in range where asked.
-// benchmarks/gpu_tensor_cores.py shows all of it.
+// benchmarks/tightness/gpu_tensor_cores.py shows all of it.
 #pragma once
 #include "../../runtime/warp_operations.h"
 #include "narrow.h"

@@ -1,0 +1,128 @@
+"""Files as they are, in figures: `python -m benchmarks.cost.as_they_are > benchmarks/cost/AS_THEY_ARE.md`.
+
+What a checked run of a whole program costs beside the same without checks, how long a large file compiles, and how soon
+an extension has its first trial. All by processor time, but for what is said to be of the wall.
+"""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+from kfuzz.cpu.experiments import Manner
+from kfuzz.cpu.options import Flavour
+from kfuzz.devices.layout import POISONS
+from kfuzz.programs.build import compiled, linked, loadable
+from kfuzz.programs.check import Server
+from kfuzz.programs.command_line import parse
+from kfuzz.programs.messages import ProgramEnd, ProgramRun
+
+TESTS = Path(__file__).parents[2] / "tests" / "data"
+PROGRAMS = {
+    "saxpy_managed": ("1000000",),
+    "scan_in_three_launches": ("200000",),
+    "matmul_against_the_host": (),
+    "life_with_pinned_memory": (),
+    "sort_by_rounds": (),
+    "last_block_adds_up": (),
+}
+"""With their arguments, where they take any."""
+TIMES = 3
+LINES = 5000
+HELPER = """\
+static int helper_{n}(std::vector<float> &values, const std::map<std::string, int> &sizes) {{
+  int count = 0;
+  for (const auto &[name, size] : sizes)
+    if (name.size() > {n} % 7) count += size;
+  for (float &value : values) value = value * {n}.5f + static_cast<float>(count);
+  float *device = nullptr;
+  if (cudaMalloc(&device, values.size() * sizeof(float)) != cudaSuccess) return -1;
+  cudaMemcpy(device, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice);
+  {what}
+  return cudaFree(device) == cudaSuccess ? count : -1;
+}}
+"""
+LAUNCH, CLEAR = "scaled<<<1, 64>>>(device, static_cast<int>(values.size()), 2.0f);", "cudaMemset(device, 0, 4);"
+TOP = """\
+#include <map>
+#include <string>
+#include <vector>
+__global__ void scaled(float *data, int n, float by) { if (threadIdx.x < n) data[threadIdx.x] *= by; }
+"""
+LOCALS = "  std::vector<float> values(32);\n  std::map<std::string, int> sizes;\n  int sum = 0;\n"
+
+
+def main() -> None:
+    """Measure, and print the page."""
+    print("# Files as they are, in figures\n")
+    print("`python -m benchmarks.cost.as_they_are` writes this page. Processor seconds, the least of three.\n")
+    with tempfile.TemporaryDirectory() as folder:
+        programs(Path(folder))
+        large_file(Path(folder))
+        first_trial(Path(folder))
+
+
+def programs(folder: Path) -> None:
+    """A table of programs: a run of main with each access checked, beside one without checks."""
+    print("| program | unchecked, s | checked, s | ratio | thread-steps a second, checked |\n|---|---:|---:|---:|---:|")
+    for name, arguments in PROGRAMS.items():
+        fast, slow = (least(folder, name, arguments, flavour) for flavour in ("fast", "check"))
+        rate = slow.thread_steps / slow.seconds / 1e6
+        print(f"| {name} {' '.join(arguments)} | {fast.seconds:.4f} | {slow.seconds:.4f} ", end="")
+        print(f"| {slow.seconds / fast.seconds:.1f} | {rate:.1f} M |", flush=True)
+
+
+def least(folder: Path, name: str, arguments: tuple[str, ...], flavour: Flavour) -> ProgramEnd:
+    """The fastest of a few runs."""
+    command, program = parse([str(TESTS / "programs" / f"{name}.cu")]), folder / f"{name}-{flavour}"
+    linked([compiled(one, command.flags, flavour).object for one in command.sources], command, program, flavour)
+    asked = ProgramRun(loadable(program, flavour), Manner(0, POISONS[0]), 60.0)
+    with closing(Server()) as server:
+        ends = [server.ended(asked, (str(program), *arguments))[0] for _ in range(TIMES)]
+    return min((one for one in ends if isinstance(one, ProgramEnd)), key=lambda one: one.seconds)
+
+
+def large_file(folder: Path) -> None:
+    """How long a program compiles whose host code has thousands of lines."""
+    helpers = [HELPER.format(n=n, what=LAUNCH if n % 10 == 0 else CLEAR) for n in range(LINES // HELPER.count("\n"))]
+    calls = "".join(f"  sum += helper_{n}(values, sizes);\n" for n in range(len(helpers)))
+    text = f"{TOP}{''.join(helpers)}int main() {{\n{LOCALS}{calls}  return sum != 0;\n}}\n"
+    path = folder / "large.cu"
+    path.write_text(text)
+    command = [sys.executable, "-m", "kfuzz", "nvcc", "-c", str(path), "-o", str(folder / "large.o")]
+    took = processor_seconds(command, folder)
+    lines, launches = text.count("\n"), text.count("<<<")
+    print(f"\nA file of {lines} lines, nearly all of them host code, with {launches} launches in it, ", end="")
+    print(f"compiles for a checked run in {took:.1f} s.")
+
+
+def first_trial(folder: Path) -> None:
+    """How soon an extension has had its first trial, once its library is in the cache."""
+    path = folder / "softmax_rows.cu"
+    text = (TESTS / "extensions" / "softmax_rows.cu").read_text()
+    path.write_text(re.sub(r"// /// kernel.*?// ///\n", "", text, flags=re.DOTALL))
+    command = [sys.executable, "-m", "kfuzz", "fuzz", str(path), "--op", "softmax", "--device", "cpu", "--seed", "1"]
+    command += ["--jobs", "1", "--max-cases", "1", "--corpus", str(folder / "corpus")]
+    processor_seconds(command, folder)
+    began = time.perf_counter()
+    took = processor_seconds(command, folder)
+    wall = time.perf_counter() - began
+    print("\n`kfuzz fuzz softmax_rows.cu --op softmax` on a warm cache has had its first trial, and ended, ", end="")
+    print(f"after {took:.1f} s of processor time, {wall:.1f} s of the wall, on {os.cpu_count()} cores.")
+
+
+def processor_seconds(command: list[str], folder: Path) -> float:
+    """What a command and all that it starts take of the processor."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=folder, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""Trials a second of a campaign on a cluster of this machine, by the number of its processes or cards.
+
+    python -m benchmarks.cost.cluster_speed processes --workers 1,2,4
+    python -m benchmarks.cost.cluster_speed cards --workers 1,2,4 --each 16
+
+They are counted in the middle of a campaign, from when each kernel has had 320 until it has had its --trials: while all
+are at work, after the large cases, before those of compute-sanitizer. A card has several processes, which share it:
+each plans and judges for itself, and a process does that at its own core's speed. So a card has its share of the cores,
+too: one of two runs on half of them. Cores that share memory and clock are slower when all are busy, whoever keeps them
+so; therefore `cards` says in the end how many cases the same cores plan by themselves, with no card, no cluster and no
+caller.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import cycle
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from distributed import Client
+
+from benchmarks.cost.fleet import RIGHT, SEED
+from kfuzz.campaign.blocks import TrialEnd
+from kfuzz.campaign.campaign import run_lanes
+from kfuzz.campaign.children import Work
+from kfuzz.campaign.cluster import GPU, Cluster, connect, do, spread
+from kfuzz.campaign.errand import Errand
+from kfuzz.campaign.options import Options
+from kfuzz.campaign.schedule import attempt_of
+from kfuzz.devices import Device
+from kfuzz.find.device import lane_of
+from kfuzz.one_thread import NAMES
+
+FIRST, WARM = 2, 320
+"""Trials of each kernel that every process runs first, and before the count begins: a process has a device and kernels
+by then, and all large cases are done but one."""
+MORE = 62
+"""And after it ends, so that nobody is idle while it lasts."""
+START_SECONDS, PLAN_SECONDS = 15.0, 10.0
+"""By then all processes have started; so long they plan."""
+ONE_THREAD = dict.fromkeys(NAMES, "1")
+
+
+def processes(counts: list[int], trials: int) -> None:
+    """Trials a second of the same kernels, by the number of processes."""
+    by_number(counts, "processes", trials, lambda count: operated([Workers(count)]), "cpu")
+
+
+def cards(counts: list[int], each: int, trials: int, device: str) -> None:
+    """Trials a second on the gpu, by the number of cards; so many processes and as many cores for each."""
+    cores = sorted(os.sched_getaffinity(0), key=lambda core: (siblings(core), core))
+    of_a_card = len(cores) // max(counts)
+    shares = [tuple(cores[card * of_a_card :][:of_a_card]) for card in range(max(counts))]
+
+    def some(count: int) -> AbstractContextManager[str]:
+        os.sched_setaffinity(0, cores[: count * of_a_card])  # of the scheduler, too
+        return operated([Workers(each, ("--resources", "GPU=1"), str(card), shares[card]) for card in range(count)])
+
+    by_number(counts, "cards", trials, some, device)
+    alone = {count: planned(cores[: count * of_a_card]) for count in counts}
+    for count in counts:
+        gain = alone[count] / alone[counts[0]]
+        print(f"{count * of_a_card} cores by themselves: {alone[count]:.0f} cases/s, {gain:.2f} x", flush=True)
+
+
+def planned(cores: Sequence[int]) -> float:
+    """Cases a second that these cores plan, each by itself."""
+    began = time.monotonic() + START_SECONDS
+    with get_context("spawn").Pool(len(cores)) as pool:
+        return sum(pool.map(partial(_planned, began), cores, chunksize=1)) / PLAN_SECONDS
+
+
+def _planned(began: float, core: int) -> int:
+    """What one core does of it, of trials that are neither small nor large."""
+    os.sched_setaffinity(0, {core})
+    done = 0
+    turns = ((index, kernel) for index in cycle(range(WARM, 3 * WARM)) for kernel in RIGHT)
+    while time.monotonic() < began + PLAN_SECONDS:
+        index, kernel = next(turns)
+        attempt_of(kernel, int(SEED), index)
+        done += time.monotonic() > began
+    return done
+
+
+def siblings(core: int) -> int:
+    """The first of those that are one core in truth, whose halves no two cards are to have."""
+    told = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list").read_text()
+    return int(re.split("[,-]", told)[0])
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Some processes of a cluster: how many, the words for a resource that they declare, the card that they see, and
+    the cores that they have, where not all.
+    """
+
+    count: int
+    resource: tuple[str, ...] = ()
+    card: str = ""
+    cores: tuple[int, ...] = ()
+
+
+@contextmanager
+def operated(every: Sequence[Workers]) -> Iterator[str]:
+    """A scheduler and its workers, started as somebody does who operates a cluster; the scheduler's address."""
+    with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
+        file = Path(temporary) / "scheduler.json"
+
+        def start(env: dict[str, str], cores: tuple[int, ...], *words: str) -> None:
+            held = ["taskset", "-c", ",".join(map(str, cores))] if cores else []
+            command = [*held, sys.executable, "-m", "dask", *words, "--scheduler-file", str(file), "--no-dashboard"]
+            quiet = {**os.environ, "DASK_LOGGING__DISTRIBUTED": "critical", **env}
+            process = subprocess.Popen(command, env=quiet, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+
+        start({}, (), "scheduler", "--port", "0", "--host", "127.0.0.1")
+        for some in every:
+            env = {"CUDA_VISIBLE_DEVICES": some.card, **ONE_THREAD}
+            start(env, some.cores, "worker", "--nworkers", str(some.count), "--nthreads", "1", *some.resource)
+        with Client(scheduler_file=str(file), set_as_default=False) as client:  # it waits for the file
+            client.wait_for_workers(sum(some.count for some in every))
+            address = client.scheduler.address
+        yield address
+
+
+def by_number(
+    counts: list[int], of: str, trials: int, some: Callable[[int], AbstractContextManager[str]], device: str
+) -> None:
+    """Print the rate for each number of something; the largest goes first, and compiles."""
+    rates: dict[int, float] = {}
+    for count in (counts[-1], *counts):
+        with some(count) as address:
+            rates[count] = rate(address, device, trials)
+        print(f"{count} {of}: {rates[count]:.0f} trials/s", flush=True)
+    for count in counts:
+        print(f"{count} {of}: {rates[count]:.0f} trials/s, {rates[count] / rates[counts[0]]:.2f} x", flush=True)
+
+
+def rate(address: str, device: str, trials: int) -> float:
+    """Trials a second of a campaign, from when there were some of each kernel until so many, as they are done."""
+    with connect(address) as cluster, tempfile.TemporaryDirectory() as temporary:
+        for each, how in ((FIRST, everywhere), (trials + MORE, partial(noting, Path(temporary)))):
+            options = Options(seed=int(SEED), max_cases=each * len(RIGHT))
+            run_lanes(RIGHT, [lane_of(device, 1)], options, lambda _: None, partial(how, cluster))
+        lines = [line.split() for path in Path(temporary).iterdir() for line in path.read_text().splitlines()]
+    done, moments = 0, list[tuple[float, int]]()
+    for moment, count in sorted((float(moment), int(count)) for moment, count in lines):
+        done += count
+        if WARM * len(RIGHT) <= done <= trials * len(RIGHT):
+            moments.append((moment, done))
+    (began, first), (ended, last) = moments[0], moments[-1]
+    return (last - first) / (ended - began)
+
+
+def noting(
+    folder: Path, cluster: Cluster, streams: Sequence[Iterator[Errand | None]], until: float | None
+) -> Generator[tuple[int, Sequence[Any]], None, None]:
+    """Have errands done as ever; each worker notes when it has done how many trials, for they are told in order."""
+    return spread(cluster, [(one and replace(one, work=partial(noted, one.work, folder)) for one in stream)
+                            for stream in streams], until)  # fmt: skip
+
+
+def noted(work: Work[Any, Any], folder: Path, device: Device, task: object) -> list[Any]:
+    """What a worker does."""
+    ends = list(work(device, task))
+    with (folder / str(os.getpid())).open("a") as file:
+        file.write(f"{time.monotonic()} {sum(isinstance(end, TrialEnd) for end in ends)}\n")
+    return ends
+
+
+def everywhere(
+    cluster: Cluster, streams: Sequence[Iterator[Errand | None]], _: float | None
+) -> Generator[tuple[int, Sequence[Any]], None, None]:
+    """Have each errand done by every worker: then each has opened its device, and has loaded the kernels."""
+    client = cluster.client
+    workers = list(client.nthreads())
+    for number, stream in enumerate(streams):
+        for errand in filter(None, stream):
+            given = {"pure": False, "resources": {GPU: 1} if errand.device == "gpu" else None}
+            for found in client.gather([client.submit(do, errand, workers=[one], **given) for one in workers])[:1]:
+                yield number, found
+
+
+def main() -> None:
+    """Read the arguments."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("processes", "cards"))
+    parser.add_argument("--workers", default="1,2,4", help="How many of them, one after the other.")
+    parser.add_argument("--trials", type=int, default=900, help="Of each kernel, until which they are counted.")
+    parser.add_argument("--each", type=int, default=16, help="Processes for each card.")
+    parser.add_argument("--device", default="gpu", help="Of cards; cpu tries the same without one.")
+    asked = parser.parse_args()
+    counts = list(map(int, asked.workers.split(",")))
+    if asked.what == "processes":
+        processes(counts, asked.trials)
+    else:
+        cards(counts, asked.each, asked.trials, asked.device)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Which bugs of the planted programs the checker finds.
+
+    python -m benchmarks.detection.checker [--threads 64,256] [--seeds 3]
+
+Every program is run without its bug and with it. Found: an error of the kind that its file names; by a warning: only
+that; accused: a program without a bug of which anything is told but that its atomics come in any order. tools.py runs
+the same programs under compute-sanitizer.
+"""
+
+import argparse
+import hashlib
+import itertools
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+from benchmarks.detection.labelled import TOLD_AS, planted_programs
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import ClaimError, Device, DeviceError, Probe
+
+Program = planted_programs.Program
+VERDICTS = ("found", "warned", "missed", "silent", "accused", "not run")
+Counts = dict[str, Counter[str]]
+
+
+def main() -> None:
+    """Run all of them; print each program that went wrong, then a table of classes and one of sizes of blocks."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--threads", default="64,128,256,512,1024")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1, help="so many side by side")
+    chosen = parser.parse_args()
+    sizes = [int(one) for one in chosen.threads.split(",")]
+    asked = [Asked(*one) for one in itertools.product(sizes, mixed(planted_programs.NAMES), range(chosen.seeds))]
+    by_class, by_size = (defaultdict[str, Counter[str]](Counter) for _ in range(2))
+    for one, verdict, seconds in every(asked, chosen.jobs):
+        for counts in (by_class[planted_programs.program(one.name).group], by_size[f"{one.threads} threads"]):
+            counts[verdict] += 1
+            counts["milliseconds"] += round(1000 * seconds)
+    print("\n".join([*table("class", by_class), "", *table("block", by_size)]))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A pair of programs, and how it is run."""
+
+    threads: int
+    name: str
+    seed: int
+
+
+def mixed(names: tuple[str, ...]) -> list[str]:
+    """The names in an order in which the first so many are of every class."""
+    return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
+
+
+def every(asked: list[Asked], jobs: int) -> Iterator[tuple[Asked, str, float]]:
+    """Each program without its bug and with it, what comes of it, and how long that takes."""
+    devices, free = [CpuDevice() for _ in range(jobs)], SimpleQueue[CpuDevice]()
+    for one in devices:
+        free.put(one)
+
+    def pair(one: Asked) -> list[tuple[Asked, str, float]]:
+        device = free.get()
+        try:
+            return [timed(device, one, has_bug) for has_bug in (False, True)]
+        finally:
+            free.put(device)
+
+    try:
+        with ThreadPoolExecutor(jobs) as pool:
+            for told in pool.map(pair, asked):
+                yield from told
+    finally:
+        for one in devices:
+            one.close()
+
+
+def timed(device: Device, asked: Asked, has_bug: bool) -> tuple[Asked, str, float]:
+    """What comes of one of a pair; told at once where it is not as it should be."""
+    began = time.perf_counter()
+    verdict = judged(device, planted_programs.program(asked.name), has_bug, asked.threads, asked.seed)
+    if verdict not in ("found", "silent"):
+        print(f"{verdict}: {asked.name}, {asked.threads} threads, seed {asked.seed}", flush=True)
+    return asked, verdict, time.perf_counter() - began
+
+
+def judged(device: Device, one: Program, has_bug: bool, threads: int, seed: int) -> str:
+    """found, warned, missed; accused or silent; or that it could not be run."""
+    timeout = 1.0 if has_bug and one.finds == "hang" else 20.0
+    try:
+        outcome = device.run(
+            planted_programs.job(one, has_bug, threads, seed), Probe(check=True, runs=3, seed=seed, timeout=timeout)
+        )
+    except (ClaimError, DeviceError) as error:
+        print(f"{one.path.stem}: {str(error).splitlines()[0]}")
+        return "not run"
+    told = [found for found in outcome.findings if found.kind != "nondeterministic"]
+    if not has_bug:
+        return "accused" if told else "silent"
+    kinds = next(kinds for kinds in TOLD_AS.values() if one.finds in kinds)
+    if any(found.kind in kinds and found.severity == "error" for found in told):
+        return "found"
+    return "warned" if any(found.kind in kinds for found in told) else "missed"
+
+
+def table(title: str, rows: Counts) -> Iterator[str]:
+    """Rows in the words of Markdown, with their sum."""
+    yield f"| {title} | with a bug | by an error | by a warning | missed | without one | accused | not run | seconds |"
+    yield "|---" * 9 + "|"
+    total = Counter[str]()
+    for name, counts in rows.items():
+        total.update(counts)
+        yield row(name, counts)
+    yield row("**all**", total)
+
+
+def row(name: str, counts: Counter[str]) -> str:
+    found, warned, missed, silent, accused, lost = (counts[one] for one in VERDICTS)
+    numbers = (found + warned + missed, found, warned, missed, silent + accused, accused, lost)
+    return f"| {name} | {' | '.join(map(str, numbers))} | {counts['milliseconds'] / 1000:.0f} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Who sees which broken kernel: each device, and the rules in use elsewhere; tables in Markdown, from one run of each.
+
+python -m benchmarks.detection.exhibits cpu > benchmarks/detection/data/cpu.json              on any machine
+python -m benchmarks.detection.exhibits gpu > benchmarks/detection/data/gpu.json              on one with a card
+python -m benchmarks.detection.exhibits sanitize > benchmarks/detection/data/sanitize.json    likewise
+python -m benchmarks.detection.exhibits rivals > benchmarks/detection/data/rivals.json        on any machine
+python -m benchmarks.detection.exhibits table > benchmarks/detection/DETECTION.md
+"""
+
+import json
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+from benchmarks.detection.rival_trials import questions, tally
+from benchmarks.detection.rivals import RIVALS, are_asked
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import Device
+from kfuzz.find.device import open_device
+from kfuzz.trials.trial import run_trial
+
+FOLDER = Path(__file__).with_name("data")
+DEVICES = ("cpu", "gpu", "sanitize")
+MOST_TRIALS = {"cpu": 600, "gpu": 600, "sanitize": 2}
+AT_ONCE = {"gpu": 14, "sanitize": 8}
+"""Processes; elsewhere as many as there are cores."""
+FURTHER = 20
+"""Trials after the first error in which the named kind may still turn up."""
+SIZED = 8
+"""The sanitizer's few trials begin with this one: the first ones of a campaign are too small to need a second warp."""
+SEED, TIMEOUT = 0, 2.0
+WARNING = " (warning)"
+
+HEAD = """# Who sees which broken kernel
+
+Every kernel of `kernels/broken/` has one defect, and its front matter names the finding that must be reported for it.
+Written by `python -m benchmarks.detection.exhibits`, whose first lines say how.
+
+## Our devices
+
+A cell lists what the first trials of a campaign showed (seed 0), each with the number of the trial that was first to
+show it; the named finding in bold. Some defects leave no trace in a GPU's results: a barrier or a fence that the
+hardware happens not to need, a read beside a shared array whose value is not used. Those the cpu device sees.
+"""
+OTHERS = """
+## The rules in use elsewhere
+
+The same kernels, on the cpu device, by the inputs and tolerances of [RESULTS.md](RESULTS.md): the launch at which each
+rule first rejects an answer, - where it accepts all of them, nothing where it is not asked, for its tolerances are for
+float32. A launch that crashes or never ends counts as rejected. *gpuemu, adversarial values* is left out: it rejects
+every kernel, right ones too.
+"""
+LEFT_OUT = "gpuemu, adversarial values"
+
+Seen = dict[str, int]
+
+
+def seen_by(manner: str, kernel: Kernel) -> Seen:
+    """Each kind of error that the first trials showed, with the number of the trial that was first."""
+    with closing(open_device("gpu" if manner == "sanitize" else manner, sanitize=manner == "sanitize")) as device:
+        return search(manner, kernel, device)
+
+
+def rejected_by(kernel: Kernel) -> Seen:
+    """Each rival that rejects the kernel, with the number of the launch; 0 for those that accept it."""
+    found = {}
+    with CpuDevice() as device:
+        for rival in RIVALS if are_asked(kernel) else ():
+            one = tally(rival, questions(rival, kernel), kernel, "", device)
+            found[rival.name] = one.trials if one.rejected else 0
+    return found
+
+
+def search(manner: str, kernel: Kernel, device: Device) -> Seen:
+    """Try until the named kind is seen, or a while after another error, or often enough."""
+    found: Seen = {}
+    named = kernel.broken.kind if kernel.broken else ""
+    for index in range(MOST_TRIALS[manner]):
+        first_error = min((when for kind, when in found.items() if not kind.endswith(WARNING)), default=None)
+        if named in found or (first_error is not None and index > first_error + FURTHER):
+            break
+        attempt = attempt_of(kernel, SEED, index + SIZED if manner == "sanitize" else index)
+        probe = probe_of(kernel, SEED, index, 3, TIMEOUT)
+        if manner == "sanitize":
+            probe = replace(probe, check=True)
+        for defect in run_trial(kernel, attempt.case, attempt.tune, device, probe).defects:
+            kind = defect.kind if defect.severity == "error" else defect.kind + WARNING
+            found.setdefault(kind, index + 1)
+    return found
+
+
+def measured(manner: str) -> dict[str, Seen]:
+    """What every broken kernel shows on one device, or to the rivals; Ctrl-C ends it, and what is done is kept."""
+    one = rejected_by if manner == "rivals" else partial(seen_by, manner)
+    found: dict[str, Seen] = {}
+    with ProcessPoolExecutor(AT_ONCE.get(manner, os.cpu_count()), mp_context=get_context("spawn")) as pool:
+        asked = {pool.submit(one, kernel): kernel.name for kernel in discover() if kernel.broken}
+        try:
+            for done in as_completed(asked):
+                found[asked[done]] = done.result()
+                print(f"{len(found)} of {len(asked)}: {asked[done]}: {done.result()}", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+    return found
+
+
+def as_table(columns: dict[str, dict[str, Seen]]) -> str:
+    """One row a kernel; the named kind first, in bold, then what else was seen."""
+    lines = [f"| kernel | named | {' | '.join(columns)} |", f"|{'---|' * (len(columns) + 2)}"]
+    for kernel in discover():
+        if not kernel.broken:
+            continue
+        named = kernel.broken.kind
+        cells = [cell(seen.get(kernel.name), named) for seen in columns.values()]
+        lines.append(f"| `{kernel.name}` | {named} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def cell(seen: Seen | None, named: str) -> str:
+    if seen is None:
+        return "not run"
+    ordered = sorted(seen, key=lambda kind: (kind != named, seen[kind]))
+    return ", ".join(f"**{kind}** {seen[kind]}" if kind == named else f"{kind} {seen[kind]}" for kind in ordered) or "-"
+
+
+def rival_table(seen: dict[str, Seen]) -> str:
+    """One row a kernel, and one for all of them."""
+    names = [rival.name for rival in RIVALS if rival.name != LEFT_OUT]
+    broken = [kernel.name for kernel in discover() if kernel.broken]
+    asked = [name for name in broken if seen.get(name)]
+    lines = [f"| kernel | {' | '.join(names)} |", f"|{'---|' * (len(names) + 1)}"]
+    for name in broken:
+        cells = [str(seen[name][rival] or "-") if name in asked else "" for rival in names]
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    counts = [sum(seen[name][rival] > 0 for name in asked) for rival in names]
+    lines.append(f"| seen, of {len(asked)} | {' | '.join(map(str, counts))} |")
+    return "\n".join(lines)
+
+
+def document() -> str:
+    """The page that holds the tables, from what each device and the rivals have shown."""
+    files = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.glob("*.json")}
+    ours = {name: files[name] for name in DEVICES if name in files}
+    return f"{HEAD}\n{as_table(ours)}\n{OTHERS}\n{rival_table(files['rivals'])}\n"
+
+
+def main(what: str) -> None:
+    if what == "table":
+        print(document(), end="")
+    else:
+        print(json.dumps(measured(what), indent=1, sort_keys=True))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,41 @@
+"""The extensions of the tests, as a list: right ones, wrong ones, and how each is tried.
+
+Knows where they lie and what stands at their top; never what they compute.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from kfuzz.campaign.schedule import attempt_of, probe_of
+from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Device
+from kfuzz.trials.trial import Trial, run_trial
+
+HERE = Path(__file__).parents[2] / "tests" / "data" / "extensions"
+BUDGET = 1 << 12
+SECONDS = 10.0
+
+
+def extensions() -> tuple[list[Path], list[Path]]:
+    """Right ones and wrong ones."""
+    every = sorted(one for folder in (".", "bare", "ranked", "pairs") for one in (HERE / folder).glob("*.cu"))
+    wrong = [one for one in every if one.name.startswith("wrong_") or one.parent.name == "ranked"]
+    return [one for one in every if one not in wrong], wrong
+
+
+@cache
+def kernel_of(path: Path) -> Kernel:
+    """The kernel of an extension: by its claim, or by the op that its top names."""
+    said = re.search(r"^// op: (\w+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return kernel_with(path, Unclaimed(said[1] if said else ""))
+
+
+def trials(path: Path, device: Device, first: int, last: int) -> Iterator[Trial]:
+    """These trials of a campaign of it, by number."""
+    kernel = kernel_of(path)
+    for index in range(first, last):
+        attempt = attempt_of(kernel, 1, index, BUDGET)
+        yield run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, 1, index, 3, SECONDS))

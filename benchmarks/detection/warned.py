@@ -1,0 +1,115 @@
+"""What only a warning tells of: `python -m benchmarks.detection.warned [--cases 20] [--only reduce/] [OPERATOR ...]`.
+
+Every mutant of the kernels (by these operators alone) is searched until an error, as in a score. Of those that show
+none, each warning that their kernel does not show is put down by its reason; a mutant with several counts where the
+gravest is. Equal writes leave no order in which anybody reads anything else; what has another reason is printed, to be
+looked at.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+from kfuzz.claims.kernel import Kernel, discover
+from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import Device, Finding, Job, Outcome, Probe
+from kfuzz.mutating.mutate import Mutant, mutants
+from kfuzz.scoring.trials import ScoreOptions, control_of, score_of
+
+EQUAL, BARRIER, DROPPED, ORDER, OTHER = (
+    "races of writes that all leave the same value",
+    "barriers that all threads reach, at different places",
+    "memory without a value is read, and what was read is dropped",
+    "an answer within the claim that depends on the order of threads",
+    "any other",
+)
+"""The reasons, the least grave first."""
+
+
+class Noting:
+    """A device that notes the warnings of all outcomes."""
+
+    def __init__(self, device: Device) -> None:
+        self.name, self._device = device.name, device
+        self.warnings: set[tuple[str, str]] = set()
+
+    def run(self, job: Job, probe: Probe) -> Outcome:
+        """Run the job, and note the reasons of its warnings."""
+        outcome = self._device.run(job, probe)
+        self.warnings |= {(reason_of(one), one.message) for one in outcome.findings if one.severity == "warning"}
+        return outcome
+
+    def close(self) -> None:
+        """End the device that it stands before."""
+        self._device.close()
+
+
+def reason_of(warning: Finding) -> str:
+    """Which of the reasons a warning's words give."""
+    if warning.kind == "race" and "every write left the same value" in warning.message:
+        return EQUAL
+    if warning.kind == "divergent-barrier":
+        return BARRIER
+    if warning.kind == "uninitialised" and "that was tried changes the result" in warning.message:
+        return DROPPED
+    return ORDER if warning.kind == "nondeterministic" else OTHER
+
+
+def main() -> None:
+    """Search them all, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("operators", nargs="*", metavar="OPERATOR")
+    parser.add_argument("--cases", type=int, default=300)
+    parser.add_argument("--only", default="", help="kernels whose names begin so")
+    parser.add_argument("--seed", type=int, default=6)
+    chosen = parser.parse_args()
+    options = ScoreOptions(chosen.seed, chosen.cases)
+    kernels = [
+        one for one in discover() if one.broken is None and not one.front.is_python and one.name.startswith(chosen.only)
+    ]
+    tally, searched = Counter[str](), Counter[str]()
+    try:
+        for kernel in kernels:
+            own = [one for one in mutants(kernel) if not chosen.operators or one.operator in chosen.operators]
+            for mutant, status, reason in searched_ones(kernel, own, options):
+                searched[status] += 1
+                if reason:
+                    tally[reason] += 1
+                    where = f"{mutant.kernel}:{mutant.line}: {mutant.operator}: {mutant.before} -> {mutant.after}"
+                    print(f"{where}: {reason}", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        pass  # what there is
+    print("\n".join(table(tally, searched)))
+
+
+def searched_ones(kernel: Kernel, own: list[Mutant], options: ScoreOptions) -> Iterator[tuple[Mutant, str, str | None]]:
+    """Each mutant, what became of it, and the gravest reason of its warnings where it shows no error."""
+    if not own:
+        return
+    device = Noting(CpuDevice())
+    try:
+        control = control_of(kernel, device, options)
+        of_kernel = {reason for reason, _ in device.warnings}
+        for mutant in own:
+            device.warnings.clear()
+            score = score_of(mutant, kernel, device, options, control)
+            told = {reason for reason, _ in device.warnings} - of_kernel
+            by_reason = max(told, key=(EQUAL, BARRIER, DROPPED, ORDER, OTHER).index, default=None)
+            yield mutant, score.status, by_reason if score.status == "warned" else None
+    finally:
+        device.close()
+
+
+def table(tally: Counter[str], searched: Counter[str]) -> Iterator[str]:
+    """A row a reason."""
+    yield f"{searched.total()} mutants: {', '.join(f'{count} {status}' for status, count in searched.most_common())}."
+    yield ""
+    yield "| told by warnings alone, for | mutants |"
+    yield "|---|---:|"
+    for reason, count in tally.most_common():
+        yield f"| {reason} | {count} |"
+
+
+if __name__ == "__main__":
+    main()
