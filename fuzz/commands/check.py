@@ -15,6 +15,7 @@ from rich.status import Status
 
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.commands.documents import Outputs, format_options
 from kfuzz.commands.inputs import GENERATED, FileReader, files_of, generated, with_input
 from kfuzz.commands.nvcc import LINES_OF_NVCC
 from kfuzz.commands.options import Screen, console, duration
@@ -26,13 +27,10 @@ from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.judging import seen_defect
-from kfuzz.views import report as reports
 from kfuzz.views.program import ProgramReport, blocks, document, last_lines, verdict
-from kfuzz.views.sarif import as_sarif
 
 LINE_EVERY = 10.0
 """Seconds between two lines of progress where there is no terminal."""
-FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -64,8 +62,7 @@ class WithArguments(click.Command):
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Which orders are tried; any, and shown, if left out.")
 @click.option("--warp-synchronous", is_flag=True,
               help="It is of the time before Volta: the lanes of a warp go in step, without __syncwarp().")  # fmt: skip
-@click.option("--json", "json_file", type=FILE, help="Write the report here; - is standard output.")
-@click.option("--sarif", "sarif_file", type=FILE, help="Write the findings here as SARIF 2.1.0, for code hosts.")
+@format_options("check")
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -75,8 +72,7 @@ def check(
     timeout: float,
     seed: int | None,
     warp_synchronous: bool,
-    json_file: Path | None,
-    sarif_file: Path | None,
+    outputs: Outputs,
 ) -> None:
     """Build a CUDA program for the cpu device and run its main, with every access of its kernels looked at.
 
@@ -96,10 +92,7 @@ def check(
     Exit code: 0 nothing is broken, 1 something is, 2 it could not be run to its end, or ends with an error of its
     own, 130 interrupted.
     """
-    piped = [path for path in (json_file, sarif_file) if path == reports.STDOUT]
-    if len(piped) > 1:
-        raise click.UsageError("standard output (-) takes one document")
-    screen = console(to_stderr=bool(piped))
+    screen = console(to_stderr=outputs.uses_stdout)
     seed = secrets.randbelow(1 << 16) if seed is None else seed
     library, path = built(words)
     given: tuple[str, ...] = ctx.obj
@@ -114,9 +107,7 @@ def check(
             screen.print(text, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
         screen.print(verdict(found), markup=False, highlight=False, soft_wrap=True)
     finally:
-        for file, render in ((json_file, reports.as_text), (sarif_file, as_sarif)):
-            if file:
-                reports.write(file, render(document(found)))
+        outputs.write([document(found)])
     ctx.exit(READER_GONE if screen.is_abandoned else found.exit_code)
 
 

@@ -1,11 +1,9 @@
-"""What `kfuzz fuzz` says at its end: to a person, and to a CI service.
+"""What `kfuzz fuzz` prints at its end.
 
-Knows reports, claims' slack and streams; never how anything was found.
+Knows reports, the slack of claims, and streams; it does not know how anything was found.
 """
 
-import os
 from contextlib import closing
-from pathlib import Path
 
 import click
 from rich.console import Console
@@ -16,15 +14,13 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.exit_codes import NOTHING_NEW
 from kfuzz.printable import printable
 from kfuzz.views import report, summary
-from kfuzz.views.ci import as_annotations, as_code_quality, as_summary
-from kfuzz.views.document import Document
 
 MOST_ADVICE = 4
 TRY_NEXT = "broken/leading_neg_inf"
 
 
 def show(found: report.Report, screen: Console, is_first_look: bool) -> None:
-    """The failures, a line for each kernel, and what it comes to."""
+    """Print the failures, a table with a line for each kernel, and the verdict."""
     for text in summary.failures(found):
         screen.print("", text, sep="\n", markup=False, highlight=False, soft_wrap=True)
     screen.print()
@@ -41,7 +37,7 @@ def show(found: report.Report, screen: Console, is_first_look: bool) -> None:
 
 
 def advise(kernels: tuple[Kernel, ...], lane: Lane, screen: Console) -> None:
-    """How much tighter the silent claims among a person's own kernels could be."""
+    """Print how much tighter the claims of your own kernels could be that leave out `adds`."""
     silent = [kernel for kernel in kernels if kernel.rounding.adds is None][:MOST_ADVICE]
     if not silent:
         return
@@ -49,16 +45,3 @@ def advise(kernels: tuple[Kernel, ...], lane: Lane, screen: Console) -> None:
         for kernel in silent:
             if slack := slack_of(kernel, opened):
                 screen.print(told(kernel, slack), markup=False, highlight=False, soft_wrap=True)
-
-
-def tell(service: str, found: Document, to_stderr: bool) -> None:
-    """Tell a CI service what was found, where and how it looks for it."""
-    if service == "auto" and os.environ.get("GITHUB_ACTIONS") == "true":
-        service = "github"
-    if service == "github":
-        click.echo(as_annotations(found), nl=False, err=to_stderr)
-        if place := os.environ.get("GITHUB_STEP_SUMMARY"):
-            with Path(place).open("a", encoding="utf-8") as file:
-                file.write(as_summary(found))
-    if service == "gitlab":
-        report.write(Path("gl-code-quality-report.json"), as_code_quality(found))

@@ -25,7 +25,8 @@ from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
 from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.kernel import kernel_files
-from kfuzz.commands.closing_words import advise, show, tell
+from kfuzz.commands.closing_words import advise, show
+from kfuzz.commands.documents import FILE, Outputs, format_options, service_option, write_for_service
 from kfuzz.commands.options import (
     Screen,
     console,
@@ -47,20 +48,14 @@ from kfuzz.find.targets import find
 from kfuzz.find.watch import changes
 from kfuzz.views import report
 from kfuzz.views.failure import discovery_text
-from kfuzz.views.junit import as_junit
+from kfuzz.views.formats.json_text import as_json
 from kfuzz.views.live import Board, KernelLine, view_of
-from kfuzz.views.page import as_page
-from kfuzz.views.sarif import as_sarif
 
 DEFAULT_SECONDS = 60.0
 WATCHED_CASES = 40
 """Of each kernel that has changed: what is wrong is mostly seen in the first few."""
 DEFAULT_CORPUS = Path("tests/corpus")
-SERVICES = ("auto", "none", "github", "gitlab")
-FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
-Documents = tuple[tuple[Path | None, Callable[[report.Report], str]], ...]
-"""Where the report is written, and as what."""
 
 
 @click.command(short_help="Search for inputs that break kernels.")
@@ -87,12 +82,8 @@ Documents = tuple[tuple[Path | None, Callable[[report.Report], str]], ...]
               help="Where failing cases are kept, one file for each way to fail.")  # fmt: skip
 @click.option("--out", type=FOLDER, help="Keep the state of the search here; given again, it goes on.")
 @click.option("--baseline", type=FILE, help="A former --json report: what stands in it is not new, and no failure.")
-@click.option("--json", "json_file", type=FILE, help="Write the report here; - is standard output.")
-@click.option("--junit", "junit_file", type=FILE, help="Write the report as JUnit XML here; - is standard output.")
-@click.option("--html", "html_file", type=FILE, help="Write the report here as a page for a browser.")
-@click.option("--sarif", "sarif_file", type=FILE, help="Write the findings here as SARIF 2.1.0, for code hosts.")
-@click.option("--format", "service", type=click.Choice(SERVICES), default="auto",
-              help="Also tell a CI service, in its own words; auto is github where GITHUB_ACTIONS is set.")  # fmt: skip
+@format_options("fuzz")
+@service_option
 @click.option("--since", metavar="COMMIT", help="Only kernels that differ from this commit, or what they include.")
 @click.option("--watch", is_flag=True, help="Run again what changes, a few cases of each kernel, until Ctrl-C.")
 @unclaimed_options
@@ -114,10 +105,7 @@ def fuzz(
     folder: Path,
     out: Path | None,
     baseline: Path | None,
-    json_file: Path | None,
-    junit_file: Path | None,
-    html_file: Path | None,
-    sarif_file: Path | None,
+    outputs: Outputs,
     service: str,
     since: str | None,
     watch: bool,
@@ -158,9 +146,6 @@ def fuzz(
     if not kernels.usable and not watch:
         click.echo(f"no kernel differs from {since}: nothing to do")
         ctx.exit(COULD_NOT if kernels.faults else NOTHING_NEW)
-    piped = [path for path in (json_file, junit_file, html_file, sarif_file) if path == report.STDOUT]
-    if len(piped) > 1:
-        raise click.UsageError("standard output (-) takes one document")
     place = ctx.with_resource(workplace_for(device, jobs, cluster, sanitize, with_torch, guard_all))
     if sanitize and place.devices == "cpu":
         click.echo("--sanitize does nothing on the cpu, which looks at each access of some trials without it", err=True)
@@ -176,16 +161,8 @@ def fuzz(
         shard=part,
     )
     corpus.check_writable(folder)
-    screen = console(to_stderr=bool(piped))
+    screen = console(to_stderr=outputs.uses_stdout)
     is_part = ctx.get_parameter_source("part") is not ParameterSource.DEFAULT
-    documents: Documents = (
-        (json_file, report.as_json),
-        (out and out / "report.json", report.as_json),
-        (junit_file, as_junit),
-        (html_file, lambda one: as_page([report.document(one)])),
-        (sarif_file, lambda one: as_sarif(report.document(one))),
-    )
-
     is_collection = unclaimed is not None and any(map(os.path.isdir, targets))
 
     def searched(kernels: Kernels, options: Options) -> report.Report:
@@ -194,11 +171,12 @@ def fuzz(
             show(found, screen, is_first_look=not targets and not watch)
             if targets and cluster is None and not (watch or is_collection) and found.exit_code == NOTHING_NEW:
                 advise(kernels.usable, place.lanes[-1], screen)
-        finally:  # also where nobody reads what is shown
-            for path, render in documents:
-                if path:
-                    report.write(path, render(found))
-            tell(service, report.document(found), to_stderr=bool(piped))
+        finally:  # even if the reader of the terminal's text has gone
+            documents = [report.document(found)]
+            outputs.write(documents)
+            if out:
+                report.write(out / "report.json", as_json(documents))
+            write_for_service(service, documents, to_stderr=outputs.uses_stdout)
         return found
 
     code = watched(targets, options, searched, screen) if watch else searched(kernels, options).exit_code

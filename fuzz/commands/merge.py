@@ -9,14 +9,16 @@ import click
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.front_matter import shown_path
+from kfuzz.commands.documents import Outputs, format_options
 from kfuzz.commands.fuzz import FOLDER
 from kfuzz.exit_codes import COULD_NOT
 from kfuzz.printable import printable
 from kfuzz.views import report_file
+from kfuzz.views.by_bug import errors_of, verdict
 from kfuzz.views.document import Document, FindingEntry
+from kfuzz.views.formats.json_text import as_json
 from kfuzz.views.merged import merged, missing
-from kfuzz.views.page import errors_of, verdict
-from kfuzz.views.report import as_text, write
+from kfuzz.views.report import write
 
 
 @click.command(short_help="Make one report of those of a campaign's parts.")
@@ -24,8 +26,9 @@ from kfuzz.views.report import as_text, write
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=Path("merged.json"),
               show_default=True, help="Where the report is written.")  # fmt: skip
 @click.option("--corpus", "folder", type=FOLDER, help="Keep the cases of the findings here, too.")
+@format_options("merge")
 @click.pass_context
-def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path | None) -> None:
+def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path | None, outputs: Outputs) -> None:
     """Make one report of those that kfuzz fuzz --shard --json has written: what one machine would have found.
 
     Also of reports on different kernels. A case is looked for where its report says, and beside the report.
@@ -45,10 +48,11 @@ def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path
     if absent := missing(parts):
         found["exit_code"] = found["exit_code"] or COULD_NOT
         click.echo(f"missing: part{'s' * (len(absent) > 1)} {', '.join(absent)}", err=True)
-    write(output, as_text(found))
+    write(output, as_json([found]))
+    outputs.write([found])
     for line in told(found):
-        click.echo(printable(line))
-    click.echo(f"{output}")
+        click.echo(printable(line), err=outputs.uses_stdout)
+    click.echo(f"{output}", err=outputs.uses_stdout)
     ctx.exit(found["exit_code"])
 
 

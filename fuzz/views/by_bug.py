@@ -1,19 +1,42 @@
-"""The findings of a report by bug: what tells most of it first, and what else is seen of it.
+"""The findings of a report by bug, and what they come to: what the renderings of a report share.
 
-Knows the report; never how one is shown.
+Knows the report; it does not know how one is shown.
 """
+
+import hashlib
+from collections.abc import Sequence
 
 from kfuzz.views.document import FindingEntry, KernelEntry
 
 
 def by_bug(kernel: KernelEntry) -> list[list[FindingEntry]]:
-    """What was found of each bug; where what tells most of it is in another report, the first that is here leads."""
-    found: dict[str, list[FindingEntry]] = {}
+    """The findings of each bug, first the one that tells most of it, or the first here if that is in another report."""
+    bugs: dict[str, list[FindingEntry]] = {}
     for one in kernel["findings"]:
-        found.setdefault(one["bug"], []).append(one)
-    return [sorted(every, key=lambda one: one["bucket"] != bug) for bug, every in found.items()]
+        bugs.setdefault(one["bug"], []).append(one)
+    return [sorted(every, key=lambda one: one["bucket"] != bug) for bug, every in bugs.items()]
 
 
-def seen_in(bug: list[FindingEntry]) -> str:
-    """In how many ways; nothing where it is one."""
+def ways_text(bug: list[FindingEntry]) -> str:
+    """In how many ways the bug shows; empty for one."""
     return f"seen in {len(bug)} ways" if len(bug) > 1 else ""
+
+
+def errors_of(kernel: KernelEntry) -> list[FindingEntry]:
+    """The findings that make the kernel broken: errors that are not in the baseline."""
+    return [one for one in kernel["findings"] if one["severity"] == "error" and not one["known"]]
+
+
+def verdict(kernels: Sequence[KernelEntry]) -> str:
+    """What a report comes to, in a few words."""
+    broken = [kernel for kernel in kernels if errors_of(kernel)]
+    if broken:
+        return f"{len(broken)} of {len(kernels)} kernel{'s' * (len(kernels) > 1)} broken"
+    if not any(kernel["rows"] for kernel in kernels):
+        return "nothing was tested"
+    return "nothing new is broken" if any(kernel["findings"] for kernel in kernels) else "nothing is broken"
+
+
+def fingerprint(finding: FindingEntry) -> str:
+    """The same for the same bug, even after edits above have moved its line."""
+    return hashlib.sha256(finding["bucket"].encode()).hexdigest()[:32]

@@ -52,14 +52,15 @@ class SmallAnswer(TypedDict):
 
 
 class FindingEntry(TypedDict):
-    """One bucket: what is wrong, how it was seen, and where the case that shows it lies.
+    """One bucket: what is wrong, how it was seen, and which file holds the case that shows it.
 
-    `file` and `line` are where it was seen, `other_file` and `other_line` what it goes with. `evidence` are the
-    statements of the terminal, each with its label; `commands` those to go on with. `devices` have seen it;
-    `confirmed`: what the gpu said of it, `yes`, `no` and why, or `not run`. `causes`: what it comes of, which is what a
-    baseline compares; `bug`: the bucket of what tells most of the bug that this is seen of.
+    `title` is the word in front of it, such as BROKEN. `file` and `line` are where it was seen, `other_file` and
+    `other_line` the other place of a pair. `evidence` holds the statements of the terminal and `commands` what you can
+    run next, each with its label. `devices` have seen it. `confirmed` is the GPU's answer: `yes`, `no` and why, or
+    `not run`. A baseline compares `causes`. `bug` is the bucket that tells most of the bug that this is a sign of.
     """
 
+    title: str
     bucket: str
     causes: list[str]
     bug: str
@@ -140,7 +141,7 @@ class KernelEntry(TypedDict):
 
 
 class Document(TypedDict):
-    """The report. `unusable`: what is wrong with files that were to be fuzzed, and hold no kernel."""
+    """The report. `unusable`: what is wrong with files that hold no kernel; `unusable_files`: which files, in order."""
 
     schema: Literal["kfuzz-report/1"]
     command: list[str]
@@ -155,3 +156,4 @@ class Document(TypedDict):
     rows: int
     kernels: list[KernelEntry]
     unusable: list[str]
+    unusable_files: list[str]

@@ -6,7 +6,7 @@ Knows defects and the ways in which they come about: campaigns, replays, smaller
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kfuzz.campaign.state import Discovery
@@ -17,6 +17,7 @@ from kfuzz.claims.kernel import KERNELS
 from kfuzz.oracle.verdict import Extent, Worst
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.replay import Replay
+from kfuzz.views.document import FindingEntry
 
 LABEL = 10
 WIDTH = 118
@@ -37,8 +38,20 @@ def failure_text(
 
     Its first line is the bucket, which begins with the kernel's name.
     """
-    lines = [f"{defect.title}  {defect.bucket}" + ("  (known)" if is_known else "")]
-    for label, said in (*evidence(defect), seen, *(commands(defect, case, is_minimized) if case else ())):
+    rest = commands(defect, case, is_minimized) if case else ()
+    return block(defect.title, defect.bucket, is_known, (*evidence(defect), seen, *rest))
+
+
+def entry_text(finding: FindingEntry) -> str:
+    """The block for a finding of a report."""
+    pairs = [(label, text) for label, text in (*finding["evidence"], *finding["commands"])]
+    return block(finding["title"], finding["bucket"], finding["known"], pairs)
+
+
+def block(title: str, bucket: str, is_known: bool, statements: Iterable[Statement]) -> str:
+    """The bucket, then a line for each statement, wrapped unless it is to be copied."""
+    lines = [f"{title}  {bucket}" + ("  (known)" if is_known else "")]
+    for label, said in statements:
         wrapped = [said] if label in COMMANDS else textwrap.wrap(said, WIDTH - LABEL - 2, break_long_words=False)
         lines += [f"  {label if row == 0 else '':<{LABEL}}{part}" for row, part in enumerate(wrapped)]
     return "\n".join(lines)

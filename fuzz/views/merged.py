@@ -4,7 +4,7 @@ Knows reports; never how anything was found, nor where files lie.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import groupby
 from typing import TypeVar
 
@@ -26,7 +26,9 @@ def merged(parts: Sequence[Document], command: Sequence[str]) -> Document:
     check_seeds(parts)
     kernels = [_kernel(same) for same in _by_name(kernel for part in parts for kernel in part["kernels"])]
     is_interrupted = any(part["exit_code"] == INTERRUPTED for part in parts)
-    unusable = list(dict.fromkeys(fault for part in parts for fault in part["unusable"]))
+    unusable = {
+        fault: file for part in parts for fault, file in zip(part["unusable"], part["unusable_files"], strict=True)
+    }
     return {
         "schema": "kfuzz-report/1",
         "command": list(command),
@@ -36,11 +38,12 @@ def merged(parts: Sequence[Document], command: Sequence[str]) -> Document:
         "started": min(part["started"] for part in parts),
         "seconds": max(part["seconds"] for part in parts),
         "stop_reason": _stop_reason([part["stop_reason"] for part in parts]),
-        "exit_code": INTERRUPTED if is_interrupted else _exit_code(kernels, unusable),
+        "exit_code": INTERRUPTED if is_interrupted else _exit_code(kernels, unusable.keys()),
         "trials": sum(part["trials"] for part in parts),
         "rows": sum(part["rows"] for part in parts),
         "kernels": kernels,
-        "unusable": unusable,
+        "unusable": list(unusable),
+        "unusable_files": list(unusable.values()),
     }
 
 
@@ -175,7 +178,7 @@ def _stop_reason(reasons: Sequence[str]) -> str:
     return next((why for why in ("interrupted", "max-time", "max-cases") if why in reasons), reasons[0])
 
 
-def _exit_code(kernels: Sequence[KernelEntry], unusable: Sequence[str]) -> int:
+def _exit_code(kernels: Sequence[KernelEntry], unusable: Collection[str]) -> int:
     if any(_is_error(one) and not one["known"] for kernel in kernels for one in kernel["findings"]):
         return FOUND
     could_not = any(kernel["error"] or kernel["unjudged"] for kernel in kernels)

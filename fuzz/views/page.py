@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
-from kfuzz.views.by_bug import by_bug
+from kfuzz.views.by_bug import by_bug, errors_of, verdict
 from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry, SmallAnswer
 
 ASSETS = Path(__file__).with_name("page_assets")
@@ -44,21 +44,6 @@ def _content(runs: Sequence[Document]) -> Json:
         "sources": {kernel["name"]: _lines(kernel) for kernel in kernels if kernel["findings"]},
         "foot": " | ".join(" ".join(run["command"]) for run in runs),
     }
-
-
-def verdict(kernels: Sequence[KernelEntry]) -> str:
-    """What it comes to, in a few words."""
-    broken = [kernel for kernel in kernels if errors_of(kernel)]
-    if broken:
-        return f"{len(broken)} of {len(kernels)} kernel{'s' * (len(kernels) > 1)} broken"
-    if not any(kernel["rows"] for kernel in kernels):
-        return "nothing was tested"
-    return "nothing new is broken" if any(kernel["findings"] for kernel in kernels) else "nothing is broken"
-
-
-def errors_of(kernel: KernelEntry) -> list[FindingEntry]:
-    """What makes the kernel broken, and is no news of a baseline."""
-    return [one for one in kernel["findings"] if one["severity"] == "error" and not one["known"]]
 
 
 def _facts(run: Document) -> str:

@@ -134,4 +134,5 @@ def document(report: ProgramReport) -> Document:
         "rows": report.finished,
         "kernels": [entry],
         "unusable": [],
+        "unusable_files": [],
     }

@@ -3,7 +3,6 @@
 Knows campaigns; how they are shown to a person is in failure, summary and junit, which read the same objects.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -68,16 +67,6 @@ class Report:
         return COULD_NOT if is_lacking or is_idle else NOTHING_NEW
 
 
-def as_json(report: Report) -> str:
-    """The document as text; NaN and infinities, for which JSON has no number, are "nan", "inf" and "-inf"."""
-    return as_text(document(report))
-
-
-def as_text(found: Document) -> str:
-    """A document as it stands in a file."""
-    return json.dumps(found, indent=1, allow_nan=False) + "\n"
-
-
 def document(report: Report) -> Document:
     """The document."""
     result = report.result
@@ -95,6 +84,7 @@ def document(report: Report) -> Document:
         "rows": result.rows,
         "kernels": [_kernel(each) for each in result.kernels],
         "unusable": [str(fault) for fault in report.faults.values()],
+        "unusable_files": [shown_path(path) for path in report.faults],
     }
 
 
@@ -144,6 +134,7 @@ def _tried(octaves: Mapping[str, int]) -> list[SizesTogether]:
 def finding_entry(one: Discovery, bug: str) -> FindingEntry:
     defect = one.defect
     return {
+        "title": defect.title,
         "bucket": defect.bucket,
         "causes": list(one.causes),
         "bug": bug,
@@ -222,15 +213,28 @@ STDOUT = Path("-")
 
 
 def write(path: Path, text: str) -> None:
-    """Write a rendering of the report, whole or not at all; where a link leads, and into a pipe as it is."""
+    """Write a text, all of it or nothing; through a link to where it points, and directly into a pipe."""
     try:
         if path == STDOUT:
             click.echo(text, nl=False)
             return
-        if path.exists() and not path.is_file():  # /dev/stdout, say, which nothing may take the place of
+        if path.exists() and not path.is_file():  # such as /dev/stdout, which must not be replaced
             path.write_text(text, encoding="utf-8")
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic.write(path.resolve(), text.encode())
     except OSError as error:
-        raise CaseError(f"{path}: cannot be written: {error.strerror}") from None
+        raise _unwritable(path, error) from None
+
+
+def append(path: Path, text: str) -> None:
+    """Add to the end of a file."""
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> CaseError:
+    return CaseError(f"{path}: cannot be written: {error.strerror}")

@@ -5,6 +5,7 @@ from kfuzz.views.document import Document, FindingEntry, KernelEntry
 
 def finding(**changes: object) -> FindingEntry:
     found: FindingEntry = {
+        "title": "BROKEN",
         "bucket": "mine: race, `return shared[0];`", "bug": "mine: race, `return shared[0];`",
         "causes": ["mine: `return shared[0];`"], "kind": "race", "diagnosis": "", "severity": "error",
         "known": False, "first_trial": 3, "smallest_trial": 3, "count": 14, "case": None, "minimized": False,
@@ -36,6 +37,6 @@ def report(*kernels: KernelEntry, **changes: object) -> Document:
     found: Document = {
         "schema": "kfuzz-report/1", "command": ["kfuzz", "fuzz"], "seed": 7, "shard": "", "device": "cpu",
         "started": "2026-01-02T03:04:05+00:00", "seconds": 1.5, "stop_reason": "max-cases", "exit_code": 1,
-        "trials": 60, "rows": 600, "kernels": list(kernels), "unusable": [],
+        "trials": 60, "rows": 600, "kernels": list(kernels), "unusable": [], "unusable_files": [],
     }  # fmt: skip
     return found | changes  # type: ignore[return-value]

@@ -21,8 +21,9 @@ from kfuzz.devices.kinds import Kind
 from kfuzz.oracle.verdict import Worst
 from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene
 from kfuzz.trials.replay import replay
-from kfuzz.views.junit import as_junit
-from kfuzz.views.report import Report, as_json
+from kfuzz.views.formats.json_text import as_json
+from kfuzz.views.formats.junit_xml import as_junit
+from kfuzz.views.report import Report, document
 from kfuzz.views.summary import failures
 
 SCENE = Scene("k", "k.cu", "row_sum rows=1", 4, {"rows": 1}, {}, False)
@@ -100,7 +101,7 @@ def test_one_bug_has_one_headline_that_tells_most_of_it(name: str, says: str) ->
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["last_warp_no_syncwarp", "tail_dropped", "leading_neg_inf", "neg_flt_max_padding"])
 def test_a_baseline_holds_under_three_other_seeds(name: str, tmp_path: Path) -> None:
-    (tmp_path / "base.json").write_text(as_json(told(campaign(name, 1))))
+    (tmp_path / "base.json").write_text(as_json([document(told(campaign(name, 1)))]))
     known = corpus.read_baseline(tmp_path / "base.json")
     for seed in (2, 3, 4):
         again = told(campaign(name, seed, known))
@@ -110,7 +111,7 @@ def test_a_baseline_holds_under_three_other_seeds(name: str, tmp_path: Path) -> 
 
 @pytest.mark.soak
 def test_a_baseline_of_one_bug_does_not_know_another(tmp_path: Path) -> None:
-    (tmp_path / "base.json").write_text(as_json(told(campaign("leading_neg_inf", 1))))
+    (tmp_path / "base.json").write_text(as_json([document(told(campaign("leading_neg_inf", 1)))]))
     known = {one.replace("leading_neg_inf", "tail_dropped") for one in corpus.read_baseline(tmp_path / "base.json")}
     again = told(campaign("tail_dropped", 1, frozenset(known)))  # wrong for infinities is not wrong for numbers
     assert again.exit_code == 1
@@ -127,7 +128,9 @@ def test_what_is_told_first_is_small_and_finite_at_once(tmp_path: Path) -> None:
     assert record.origin.bucket == one.defect.bucket
     assert one.defect.is_finite
     entry = next(
-        each for each in json.loads(as_json(told(result)))["kernels"][0]["findings"] if each["bucket"] == each["bug"]
+        each
+        for each in json.loads(as_json([document(told(result))]))["kernels"][0]["findings"]
+        if each["bucket"] == each["bug"]
     )
     assert (entry["elements"], entry["case"]) == (one.defect.scene.elements, str(one.path))
 
@@ -146,7 +149,7 @@ def test_a_warning_has_a_block_a_place_a_case_and_a_command_like_an_error(tmp_pa
     assert f"  where     {bug.headline.defect.where}" in text
     for command in ("replay", "minimize"):
         assert f"kfuzz {command} {path}" in text
-    assert text.splitlines()[0] in as_junit(report)
+    assert text.splitlines()[0] in as_junit([document(report)])
     record = case_file.read(path)
     assert record.origin is not None
     assert record.origin.severity == "warning"

@@ -202,7 +202,7 @@ def test_a_document_on_standard_output_stands_there_alone(folder: Path) -> None:
     assert "BROKEN  mine: special" in done.stderr
     assert ET.fromstring(kfuzz(*asked, "--junit", "-").stdout.encode()).tag == "testsuites"  # noqa: S314  our own
     twice = kfuzz(*asked, "--json", "-", "--junit", "-")
-    assert (twice.exit_code, "standard output (-) takes one document" in twice.stderr) == (2, True)
+    assert (twice.exit_code, "only one report can go to standard output (-)" in twice.stderr) == (2, True)
     assert not (folder / "-").exists()
 
 

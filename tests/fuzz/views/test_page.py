@@ -11,10 +11,12 @@ from documents import finding, kernel, report
 
 from kfuzz.commands.group import main
 from kfuzz.devices.kinds import KINDS
-from kfuzz.views.ci import as_annotations, as_code_quality, as_summary
 from kfuzz.views.document import Document
+from kfuzz.views.formats.github_annotations import as_annotations
+from kfuzz.views.formats.github_summary import as_summary
+from kfuzz.views.formats.gitlab_code_quality import as_code_quality
+from kfuzz.views.formats.sarif import as_sarif
 from kfuzz.views.page import as_page, voids
-from kfuzz.views.sarif import as_sarif
 
 HOSTILE = "</script><b>\x1b[31m]]>\x00|`a`\n::error::%0A\"'<!--"
 
@@ -116,8 +118,8 @@ def test_what_voids_a_pass_is_told_and_a_whole_run_has_nothing_of_it() -> None:
 
 
 def test_sarif_has_a_rule_a_place_and_a_fingerprint_that_survives_edits() -> None:
-    run = json.loads(as_sarif(report(kernel(findings=[finding()]))))["runs"][0]
-    moved = json.loads(as_sarif(report(kernel(findings=[finding(line=30, where="mine.cu:30")]))))["runs"][0]
+    run = json.loads(as_sarif([report(kernel(findings=[finding()]))]))["runs"][0]
+    moved = json.loads(as_sarif([report(kernel(findings=[finding(line=30, where="mine.cu:30")]))]))["runs"][0]
     result = run["results"][0]
     assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "race"
     assert run["tool"]["driver"]["rules"][0]["shortDescription"]["text"] == KINDS["race"].words
@@ -138,11 +140,11 @@ SARIF_SCHEMA = os.environ.get("KFUZZ_SARIF_SCHEMA", "")
 def test_sarif_is_valid(document: Document) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads(Path(SARIF_SCHEMA).read_text())
-    assert list(jsonschema.Draft4Validator(schema).iter_errors(json.loads(as_sarif(document)))) == []
+    assert list(jsonschema.Draft4Validator(schema).iter_errors(json.loads(as_sarif([document])))) == []
 
 
 def test_an_annotation_is_one_line_whatever_a_kernel_is_called() -> None:
-    lines = as_annotations(hostile()).splitlines()
+    lines = as_annotations([hostile()]).splitlines()
     assert len(lines) == 2
     assert all(line.startswith("::error file=") for line in lines)
     assert "::error::" not in lines[0].partition("::")[2].partition("::")[0]
@@ -151,23 +153,23 @@ def test_an_annotation_is_one_line_whatever_a_kernel_is_called() -> None:
 def test_a_bug_that_is_seen_in_several_ways_is_told_once_everywhere() -> None:
     one, other = finding(), finding(bucket="mine: numeric, wrong sum", bug=finding()["bucket"], kind="numeric", line=8)
     told = report(kernel(findings=[one, other]))
-    (line,) = as_annotations(told).splitlines()
+    (line,) = as_annotations([told]).splitlines()
     assert ("line=3" in line, line.endswith("seen in 2 ways")) == (True, True)
-    assert [row for row in as_summary(told).splitlines() if "seen in 2 ways" in row and "mine.cu:3" in row] != []
-    assert [issue["location"]["lines"]["begin"] for issue in json.loads(as_code_quality(told))] == [3]
-    (result,) = json.loads(as_sarif(told))["runs"][0]["results"]
+    assert [row for row in as_summary([told]).splitlines() if "seen in 2 ways" in row and "mine.cu:3" in row] != []
+    assert [issue["location"]["lines"]["begin"] for issue in json.loads(as_code_quality([told]))] == [3]
+    (result,) = json.loads(as_sarif([told]))["runs"][0]["results"]
     assert "also: mine: numeric, wrong sum" in result["message"]["text"]
 
 
 def test_a_summary_is_one_row_a_finding() -> None:
-    rows = [line for line in as_summary(hostile()).splitlines() if line.startswith("| ")]
+    rows = [line for line in as_summary([hostile()]).splitlines() if line.startswith("| ")]
     assert len(rows) == 2
     assert "<b>" not in rows[1]
-    assert "| mine | race |" in as_summary(report(kernel(findings=[finding()])))
+    assert "| mine | race |" in as_summary([report(kernel(findings=[finding()]))])
 
 
 def test_code_quality_names_file_line_and_fingerprint() -> None:
-    (issue,) = json.loads(as_code_quality(report(kernel(findings=[finding()]))))
+    (issue,) = json.loads(as_code_quality([report(kernel(findings=[finding()]))]))
     assert issue["location"] == {"path": "mine.cu", "lines": {"begin": 3}}
     assert issue["severity"] == "critical"
     assert len(issue["fingerprint"]) > 16

@@ -30,7 +30,8 @@ from kfuzz.trials.replay import Replay
 from kfuzz.views import report, summary
 from kfuzz.views.document import Document, FindingEntry, KernelEntry
 from kfuzz.views.failure import discovery_text, extent_text, failure_text, option_for, replay_texts
-from kfuzz.views.junit import as_junit
+from kfuzz.views.formats.json_text import as_json
+from kfuzz.views.formats.junit_xml import as_junit
 from kfuzz.views.live import Board, KernelLine, LineView, TableView, board_table, view_of
 from kfuzz.views.report import Report
 from kfuzz.views.report_file import misfit
@@ -70,7 +71,7 @@ def an_error(one: Report) -> Discovery:
 
 
 def test_the_document_has_the_fields_that_its_types_promise(found: Report) -> None:
-    told = json.loads(report.as_json(found))
+    told = json.loads(as_json([report.document(found)]))
     assert misfit(told, Document, "") == ""
     assert told.keys() == Document.__annotations__.keys()
     for kernel in told["kernels"]:
@@ -85,13 +86,13 @@ def test_the_document_is_json_without_nan(found: Report) -> None:
     def no_constant(name: str) -> None:
         raise AssertionError(name)
 
-    told = json.loads(report.as_json(found), parse_constant=no_constant)
+    told = json.loads(as_json([report.document(found)]), parse_constant=no_constant)
     assert told["kernels"][0]["findings"][0]["worst"]["got"] == "nan"
 
 
 @pytest.mark.slow
 def test_a_report_is_a_baseline(found: Report, tmp_path: Path) -> None:
-    report.write(tmp_path / "old.json", report.as_json(found))
+    report.write(tmp_path / "old.json", as_json([report.document(found)]))
     known = corpus.read_baseline(tmp_path / "old.json")
     every = [one for kernel in found.kernels for one in kernel.discoveries]
     assert known == {said for one in every for said in (one.defect.bucket, *one.causes)}
@@ -146,11 +147,11 @@ def test_every_text_of_a_failure_names_a_kernel_that_is_elsewhere(found: Report)
     assert discovery_text(one).count(option) == 2
     progress = replace(found.kernels[0].progress, discoveries={one.defect.bucket: one})
     there = Report(Result(3, "max-cases", (replace(found.kernels[0], progress=progress),), 1.0), (), "cpu", NOON)
-    assert as_junit(there).count(option) == 2
+    assert as_junit([report.document(there)]).count(option) == 2
     assert "".join(failures(there)).count(option) == 2
     again = Replay(LEADING.name, "broken", 3, 3, (one.defect,), {})
     assert "".join(replay_texts(again, Record(CASE), Path("case.json"))).count(option) == 2
-    assert option not in as_junit(found)
+    assert option not in as_junit([report.document(found)])
 
 
 def test_a_kernel_that_commands_find_is_not_named() -> None:
@@ -213,15 +214,15 @@ def test_a_warning_is_no_failure(result: Result) -> None:
     found = Report(told, (), "cpu", NOON)
     assert found.exit_code == 0
     assert "warning" in counts(found.kernels[0])
-    assert "<failure" not in as_junit(found)
-    assert "WARNING  broken/leading_neg_inf" in as_junit(found)
+    assert "<failure" not in as_junit([report.document(found)])
+    assert "WARNING  broken/leading_neg_inf" in as_junit([report.document(found)])
 
 
 def test_junit_is_xml_with_a_test_for_each_kernel(found: Report) -> None:
     hostile = with_progress(
         found, trials=0, rows=0, error="mine.cu:3: \x1b[31mexpected <';'> & \"more\"\x00\n  second line"
     )
-    root = ET.fromstring(as_junit(hostile).encode())  # noqa: S314  our own text
+    root = ET.fromstring(as_junit([report.document(hostile)]).encode())  # noqa: S314  our own text
     suite = root.find("testsuite")
     assert suite is not None
     assert {name: suite.get(name) for name in ("tests", "failures", "errors")} == {
@@ -394,12 +395,12 @@ def test_junit_is_valid_whatever_a_kernel_is_called(found: Report) -> None:
     for progress in ({}, {"error": HOSTILE}, {"trials": 0, "rows": 0, "elements": 0, "retired": HOSTILE}):
         one = with_progress(found, **progress)
         kernels = tuple(replace(each, kernel=replace(each.kernel, name=HOSTILE)) for each in one.kernels)
-        text = as_junit(replace(one, result=replace(one.result, kernels=kernels)))
+        text = as_junit([report.document(replace(one, result=replace(one.result, kernels=kernels)))])
         assert [error.reason for error in schema.iter_errors(ET.fromstring(text.encode()))] == []  # noqa: S314  our own
 
 
 def test_junit_says_of_a_test_case_what_schemas_know(found: Report) -> None:
-    root = ET.fromstring(as_junit(found).encode())  # noqa: S314  our own
+    root = ET.fromstring(as_junit([report.document(found)]).encode())  # noqa: S314  our own
     assert {name for test in root.iter("testcase") for name in test.attrib} == {"classname", "name", "time"}
 
 
@@ -411,7 +412,7 @@ def test_it_says_what_is_still_to_come(time: float | None, cases: int | None, wo
 
 
 def test_the_report_says_how_far_up_each_axis_was_tried(found: Report) -> None:
-    for each, told in zip(found.kernels, json.loads(report.as_json(found))["kernels"], strict=True):
+    for each, told in zip(found.kernels, json.loads(as_json([report.document(found)]))["kernels"], strict=True):
         assert told["sizes"].keys() == each.kernel.axes.keys()
         for name, axis in each.kernel.axes.items():
             largest = told["sizes"][name]["largest_tried"]

@@ -1,42 +1,47 @@
 """The report as SARIF 2.1.0, which code hosts show beside the lines of a change.
 
-A rule is a kind of finding, its help the page of that kind. A result's fingerprint is its bucket, which holds the text
-of a line and not its number: it survives edits above. Knows the report and the format; never how anything was found.
+A rule is a kind of finding, and its help is the page of that kind. A result's fingerprint is its bucket, which holds
+the text of a line and not its number, so that it survives edits above the line.
 """
 
-import hashlib
 import json
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import PurePath
 from urllib.parse import quote
 
 from kfuzz import kinds
 from kfuzz.devices.kinds import KINDS, Kind
-from kfuzz.views.by_bug import by_bug
+from kfuzz.views.by_bug import by_bug, fingerprint
 from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry
+from kfuzz.views.format import FileFormat
 
 VERSION = "2.1.0"
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "kfuzzBucket/v1"
 
 
-def as_sarif(report: Document) -> str:
-    """The document as text: one run, a rule for each kind that was found, a result for each bug."""
-    told = [(kernel, bug) for kernel in report["kernels"] for bug in by_bug(kernel)]
-    names = sorted({bug[0]["kind"] for _, bug in told})
+def as_sarif(documents: Sequence[Document]) -> str:
+    """The log as text: one run for each document, with a rule for each kind in it and a result for each bug."""
+    runs = list(map(_run, documents))
+    return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": runs}, indent=1, allow_nan=False) + "\n"
+
+
+def _run(report: Document) -> Json:
+    bugs = [(kernel, bug) for kernel in report["kernels"] for bug in by_bug(kernel)]
+    names = sorted({bug[0]["kind"] for _, bug in bugs})
     driver: Json = {
         "name": "kfuzz",
         "semanticVersion": metadata.version("kfuzz"),
         "rules": [_rule(name) for name in names],
     }
-    run: Json = {
+    return {
         "tool": {"driver": driver},
         "invocations": [_invocation(report)],
         "originalUriBaseIds": {"ROOT": {"description": {"text": "The folder in which kfuzz was run."}}},
-        "results": [_result(kernel, bug, names.index(bug[0]["kind"])) for kernel, bug in told],
+        "results": [_result(kernel, bug, names.index(bug[0]["kind"])) for kernel, bug in bugs],
         "columnKind": "unicodeCodePoints",
     }
-    return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=1, allow_nan=False) + "\n"
 
 
 def _rule(kind: Kind) -> Json:
@@ -51,7 +56,7 @@ def _rule(kind: Kind) -> Json:
 
 
 def _invocation(report: Document) -> Json:
-    """Whether the run could do its job; what kept kernels from being run is a notification."""
+    """Whether the run did its job; each kernel that could not be run is a notification."""
     idle = ((kernel["name"], kernel["error"] or kernel["unjudged"]) for kernel in report["kernels"])
     troubles = [*(f"{name}: {why}" for name, why in idle if why), *report["unusable"]]
     return {
@@ -59,33 +64,28 @@ def _invocation(report: Document) -> Json:
         "exitCode": report["exit_code"],
         "commandLine": " ".join(report["command"]),
         "startTimeUtc": report["started"].replace("+00:00", "Z"),
-        "toolExecutionNotifications": [{"level": "error", "message": {"text": said}} for said in troubles],
+        "toolExecutionNotifications": [{"level": "error", "message": {"text": text}} for text in troubles],
     }
 
 
 def _result(kernel: KernelEntry, bug: list[FindingEntry], rule: int) -> Json:
     finding = bug[0]
     file = finding["file"] or kernel["path"]
-    told = "\n".join(f"{label}: {said}" for label, said in (*finding["evidence"], *finding["commands"]))
-    told += "".join(f"\nalso: {other['bucket']}" for other in bug[1:])
+    lines = [f"{label}: {text}" for label, text in (*finding["evidence"], *finding["commands"])]
+    lines += [f"also: {other['bucket']}" for other in bug[1:]]
     result: Json = {
         "ruleId": finding["kind"],
         "ruleIndex": rule,
         "level": "warning" if finding["severity"] == "warning" else "error",
-        "message": {"text": f"{finding['message']}\n{told}"},
+        "message": {"text": "\n".join([finding["message"], *lines])},
         "locations": [_location(file, finding["line"] or 1)],
         "partialFingerprints": {FINGERPRINT: fingerprint(finding)},
         "baselineState": "unchanged" if finding["known"] else "new",
     }
     if finding["other_line"]:
-        related = {"id": 1, "message": {"text": "the line that it goes with"}}
+        related = {"id": 1, "message": {"text": "the other line of this finding"}}
         result["relatedLocations"] = [{**_location(finding["other_file"], finding["other_line"]), **related}]
     return result
-
-
-def fingerprint(finding: FindingEntry) -> str:
-    """The same for the same bug, also where edits above have moved its line."""
-    return hashlib.sha256(finding["bucket"].encode()).hexdigest()[:32]
 
 
 def _location(file: str, line: int) -> Json:
@@ -93,3 +93,11 @@ def _location(file: str, line: int) -> Json:
     is_relative = not PurePath(file).is_absolute()
     artifact: Json = {"uri": uri, "uriBaseId": "ROOT"} if is_relative else {"uri": f"file://{uri}"}
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}
+
+
+FORMAT = FileFormat(
+    option="sarif",
+    help="Write the findings to FILE as SARIF 2.1.0, which code hosts show beside the lines of a change.",
+    commands=("fuzz", "check", "merge", "report"),
+    render=as_sarif,
+)

@@ -1,0 +1,85 @@
+"""The options by which commands write reports: one for each file format, and --format for CI services.
+
+Knows click, and places to write to; which formats there are, and how they look, stands in kfuzz.views.
+"""
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from kfuzz.views.document import Document
+from kfuzz.views.format import Appended, CommandName, FileFormat, Printed, Written, file_formats, service_formats
+from kfuzz.views.report import STDOUT, append, write
+
+FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+AUTO, NONE = "auto", "none"
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files that a person asks for, each with its format."""
+
+    files: tuple[tuple[Path, FileFormat], ...]
+
+    @property
+    def uses_stdout(self) -> bool:
+        """Whether a report goes to standard output, so that all other text has to go elsewhere."""
+        return any(path == STDOUT for path, _ in self.files)
+
+    def write(self, documents: Sequence[Document]) -> None:
+        """Write each file."""
+        for path, one in self.files:
+            write(path, one.render(documents))
+
+
+def format_options(command: CommandName) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Options for the formats that this command offers; the command gets them as `outputs`."""
+    formats = file_formats(command)
+
+    def decorate(run: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(run)
+        def with_outputs(*args: object, **options: object) -> None:
+            paths = [(options.pop(_parameter(one)), one) for one in formats]
+            outputs = Outputs(tuple((path, one) for path, one in paths if isinstance(path, Path)))
+            if sum(path == STDOUT for path, _ in outputs.files) > 1:
+                raise click.UsageError("only one report can go to standard output (-)")
+            run(*args, outputs=outputs, **options)
+
+        decorated: Callable[..., None] = with_outputs
+        for one in reversed(formats):
+            add = click.option(f"--{one.option}", _parameter(one), type=FILE, help=f"{one.help} - is standard output.")
+            decorated = add(decorated)
+        return decorated
+
+    return decorate
+
+
+def _parameter(one: FileFormat) -> str:
+    return f"{one.option}_file"
+
+
+service_option = click.option(
+    "--format", "service", type=click.Choice((AUTO, NONE, *dict.fromkeys(one.service for one in service_formats()))),
+    default=AUTO, show_default=True,
+    help="Also report to a CI service in its own format. auto: to GitHub if GITHUB_ACTIONS is true.",
+)  # fmt: skip
+
+
+def write_for_service(service: str, documents: Sequence[Document], to_stderr: bool) -> None:
+    """Write what a CI service reads, to where it reads it."""
+    for one in service_formats():
+        is_detected = service == AUTO and bool(one.sign) and os.environ.get(one.sign) == "true"
+        if not is_detected and one.service != service:
+            continue
+        match one.place:
+            case Printed():
+                click.echo(one.render(documents), nl=False, err=to_stderr)
+            case Appended(variable):
+                if path := os.environ.get(variable):
+                    append(Path(path), one.render(documents))
+            case Written(path):
+                write(path, one.render(documents))
