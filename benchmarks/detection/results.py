@@ -22,8 +22,8 @@ from pathlib import Path
 from benchmarks.detection.rival_trials import Tally, run_rivals
 from benchmarks.detection.rivals import RIVALS, are_asked
 from kfuzz.claims.kernel import Kernel, discover
-from kfuzz.cpu import toolchain
 from kfuzz.cpu.device import CpuDevice
+from kfuzz.devices import host_compiler
 from kfuzz.mutating.mutate import mutants, operators
 from kfuzz.scoring.figures import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
 from kfuzz.scoring.run import HowFar, ScoreReport, run_score
@@ -68,7 +68,7 @@ def write(report: ScoreReport, tallies: list[Tally], without: Sequence[str]) -> 
 
 def provenance() -> dict[str, str]:
     """What these figures are true of."""
-    compiler = subprocess.run([toolchain.find(), "--version"], capture_output=True, text=True, check=True).stdout
+    compiler = subprocess.run([host_compiler.find(), "--version"], capture_output=True, text=True, check=True).stdout
     words = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     model = next((line.partition(": ")[2] for line in words if line.startswith("model name")), platform.machine())
     packages = ("numpy", "python-flint", "tree-sitter", "tree-sitter-cuda")

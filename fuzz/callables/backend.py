@@ -1,7 +1,7 @@
 """Runs jobs of Python callables, inside a worker process: the only process that imports their files.
 
 It has neither a reference nor a verdict, so there is none for a callable to find. Which runs there are, and what their
-differences mean, is as for a kernel on a gpu (gpu/experiments.py).
+differences mean, is as for a kernel on a gpu (devices/repeats.py).
 Long, since a call is prepared, made and looked at in one process.
 """
 
@@ -36,12 +36,11 @@ from kfuzz.callables.probes import (
     has_prelude,
     same_bits,
 )
-from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, Probe, PythonCall, Run
+from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, OutOfMemory, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.repeats import Fault, Laid, Left, PlannedRun, examined
-from kfuzz.gpu.driver import OutOfMemory
 from kfuzz.installation import install_line
 from kfuzz.sources.cuda_in_python import builds_cuda
 

@@ -6,8 +6,8 @@ Knows processes and outcomes; no file of a callable is imported here.
 from dataclasses import replace
 
 from kfuzz.devices import Job, Outcome, Probe
+from kfuzz.devices.confirming import confirmed, is_doubtful
 from kfuzz.devices.worker import Worker
-from kfuzz.gpu.device import FATAL, confirmed
 
 GRACE = 60.0
 """Seconds past a time-out: what a library compiles for a new shape is of no job's time."""
@@ -29,8 +29,7 @@ class PythonDevice:
         if probe.watch or job.blocks:
             return Outcome()  # a library does not say who has stored what, and has no blocks to leave out
         outcome = self._worker.run(job, probe)
-        fatal = {found.kind for found in outcome.findings} & FATAL
-        if self._worker.pid is None and not fatal <= {*probe.fatal}:
+        if self._worker.pid is None and is_doubtful(outcome, probe.fatal):
             return confirmed(outcome, self._worker.run(job, replace(probe, is_second=True)))
         return outcome
 

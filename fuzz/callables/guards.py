@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kfuzz.callables.lending import ITS_OWN, misses
-from kfuzz.cpu import toolchain
-from kfuzz.devices import DeviceError, Finding
+from kfuzz.devices import DeviceError, Finding, host_compiler
 
 SOURCE = Path(__file__).with_name("guards.cpp")
 DRIVER = "libcuda.so.1"
@@ -19,7 +18,7 @@ MOST = 16
 
 def library() -> Path:
     """The allocator, compiled."""
-    return toolchain.shared(SOURCE)
+    return host_compiler.build_library(SOURCE)
 
 
 class RawWrite(ctypes.Structure):

@@ -21,8 +21,7 @@ import numpy as np
 
 from kfuzz import oracle
 from kfuzz.claims.kernel import KERNELS, load
-from kfuzz.cpu import toolchain
-from kfuzz.devices import Device, DeviceError, Probe
+from kfuzz.devices import Device, DeviceError, Probe, host_compiler
 from kfuzz.exit_codes import COULD_NOT
 from kfuzz.find.device import NAMES, open_device
 from kfuzz.gpu import driver, exp_model, nvcc, sanitizer
@@ -89,7 +88,7 @@ def required() -> tuple[str, ...]:
 
 def tools() -> Iterator[Check]:
     """Compilers, driver and sanitizer."""
-    yield asked("c++", toolchain.find)
+    yield asked("c++", host_compiler.find)
     yield asked("nvcc", toolkit)
     yield asked("driver", card)
     yield asked("compute-sanitizer", sanitizer.find)
@@ -149,7 +148,7 @@ def python() -> Check:
 
 def provenance(device: str) -> dict[str, str]:
     """What a measurement on this device is true of."""
-    built_by = toolchain.find()
+    built_by = host_compiler.find()
     if device == "gpu":
         built_by = next(line for line in nvcc.version(nvcc.find()).splitlines() if "release" in line)
     where = card() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"

@@ -19,9 +19,6 @@ from kfuzz.cpu.toolchain import (
     INCLUDES,
     before_front,
     behind_front,
-    environment,
-    find,
-    identity,
     layout,
     objects,
     option_words,
@@ -30,6 +27,7 @@ from kfuzz.cpu.toolchain import (
 )
 from kfuzz.cpu.unit import KERNEL_NAME, Files, Unit, in_its_files, unit_of, whole_unit
 from kfuzz.devices import ClaimError, Job, cache, is_host
+from kfuzz.devices.host_compiler import environment, find, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.printable import printable
 

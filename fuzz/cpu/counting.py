@@ -16,7 +16,7 @@ from kfuzz.cpu import toolchain
 from kfuzz.cpu.abi import FORWARD, Runtime
 from kfuzz.cpu.backend import LaidOut, LoadedFlavour, limit_process
 from kfuzz.cpu.experiments import Manner
-from kfuzz.devices import Buffer, Job, Outcome, Probe, Run
+from kfuzz.devices import Buffer, Job, Outcome, Probe, Run, host_compiler
 from kfuzz.devices.layout import POISONS
 from kfuzz.devices.worker import Worker
 
@@ -57,7 +57,7 @@ class Counter:
     """Runs jobs in the count flavour, in a worker process of its own."""
 
     def __init__(self) -> None:
-        toolchain.find()
+        host_compiler.find()
         self._worker = Worker(MODULE, grace=GRACE, slack=SLACK)
 
     def count(self, job: Job, seed: int = 0, timeout: float = 10.0) -> RunCounts | None:

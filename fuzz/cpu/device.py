@@ -8,8 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from types import TracebackType
 
-from kfuzz.cpu import toolchain
-from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step
+from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step, host_compiler
 from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
 from kfuzz.devices.worker import Worker
 
@@ -24,7 +23,7 @@ class CpuDevice:
     name = "cpu"
 
     def __init__(self) -> None:
-        toolchain.find()
+        host_compiler.find()
         self._worker = Worker("kfuzz.cpu.backend", grace=GRACE, slack=SLACK)
         self._asked: deque[tuple[Job, Probe, ClaimError | None]] = deque()
 

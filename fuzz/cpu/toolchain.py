@@ -7,9 +7,7 @@ import contextlib
 import functools
 import os
 import re
-import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +22,7 @@ from kfuzz.cpu.options import (
     options,
 )
 from kfuzz.devices import DeviceError, cache
+from kfuzz.devices.host_compiler import build_once, environment, find, identity
 
 HOME = Path(__file__).parents[1] / "cuda_on_cpu"
 OF_LIBRARIES = (HOME / "runtime" / "module.cpp", HOME / "host" / "library.cpp")
@@ -33,32 +32,8 @@ FRONTS = ("cuda_on_cpu.h", "cuda_on_cpu_host.h", "cuda_on_cpu_torch.h")
 INCLUDES = ("-I", str(HOME / "include"), "-I", str(HOME / "host" / "include"))
 MACRO = re.compile(r"-([DU])(?!CUDA_|NDEBUG|_)([^=]+)(=?)(.*)", re.DOTALL)
 """The author's own: no header of ours asks for it, and none is to see it (-DB=16 is a name that they use)."""
-INSTALL = "install a C++ compiler: apt-get install g++ (or dnf install gcc-c++), or set CXX to one"
 GUARD = "guard variable"
 """How the symbol begins that says whether the constructors of a __shared__ array of a class have run."""
-
-
-def find() -> str:
-    """The host's C++ compiler; a DeviceError that says how to get one where there is none.
-
-    g++ before clang: clang checks no alignment where a struct is copied whole (float4), and loses lines of atomics.
-    """
-    chosen = os.environ.get("CXX")
-    for name in [chosen] if chosen else ["g++", "c++", "clang++"]:
-        if path := shutil.which(name):
-            return path
-    missing = f"CXX={chosen} is no program" if chosen else "no g++ on PATH"
-    raise DeviceError(f"{missing}: {INSTALL}")
-
-
-@functools.cache
-def identity(compiler: str) -> str:
-    """What the compiler says of itself and of the machine it compiles for."""
-    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
-    target = subprocess.run([compiler, "-dumpmachine"], capture_output=True, text=True, check=False)
-    if version.returncode or target.returncode:
-        raise DeviceError(f"{compiler} does not run: {version.stderr.strip() or target.stderr.strip()}; {INSTALL}")
-    return version.stdout.splitlines()[0] + " for " + target.stdout.strip()
 
 
 @functools.cache
@@ -76,7 +51,7 @@ def runtime() -> Path:
     name = f"cpu/runtime-{cache.key(identity(compiler), own_digest())[:32]}.so"
     found = sorted(one for room in ("runtime", "host") for one in (HOME / room).glob("*.cpp"))
     sources = [str(one) for one in found if one not in (*OF_LIBRARIES, OF_PROGRAMS)]
-    return _kept(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
+    return build_once(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
 
 
 def objects(compiler: str, flavour: Flavour, front: int) -> list[str]:
@@ -96,26 +71,13 @@ def _torch_object(compiler: str, source: Path) -> Path:
     """A part of torch's shim, in which no access is looked at."""
     name = f"cpu/torch-{source.stem}-{cache.key(identity(compiler), own_digest())[:32]}.o"
     words = ("-fexceptions", "-frtti", "-fno-omit-frame-pointer", "-c", str(source))
-    return _kept(name, lambda made: _compile_own(compiler, made, *words))
+    return build_once(name, lambda made: _compile_own(compiler, made, *words))
 
 
 def _object(compiler: str, flavour: Flavour, source: Path) -> Path:
     name = f"cpu/{source.stem}-{flavour}-{cache.key(identity(compiler), own_digest())[:32]}.o"
     checks = ["-DCUDA_ON_CPU_CHECK"] if flavour == "check" else []
-    return _kept(name, lambda made: _compile_own(compiler, made, *checks, "-c", str(source)))
-
-
-def shared(source: Path) -> Path:
-    """A file of ours that stands by itself as a shared library, which needs nothing of the runtime."""
-    compiler = find()
-    words = [compiler, "-std=c++17", "-O2", "-Wall", "-fPIC", "-shared", str(source), "-ldl"]
-
-    def build(made: Path) -> None:
-        ran = subprocess.run([*words, "-o", str(made)], capture_output=True, text=True, check=False)
-        if ran.returncode:
-            raise DeviceError(f"{identity(compiler)} cannot compile {source.name}: {ran.stderr.strip()}")
-
-    return _kept(f"cpu/{source.stem}-{cache.key(identity(compiler), source.read_bytes())[:32]}.so", build)
+    return build_once(name, lambda made: _compile_own(compiler, made, *checks, "-c", str(source)))
 
 
 def _red_zone(compiler: str) -> list[str]:
@@ -146,22 +108,6 @@ def _compile_own(compiler: str, made: Path, *arguments: str) -> None:
     done = subprocess.run(own, capture_output=True, text=True, check=False, env=environment(made.parent))
     if done.returncode:
         raise DeviceError(f"{identity(compiler)} cannot compile the runtime of the cpu device: {done.stderr.strip()}")
-
-
-def _kept(name: str, build: Callable[[Path], None]) -> Path:
-    """The path of a cached file with just these bytes, built anew when it is missing or damaged."""
-    path = cache.folder() / name
-    if cache.fetch(name) is None:
-        with cache.scratch() as folder:
-            made = folder / "made"
-            build(made)
-            cache.keep(name, made.read_bytes())
-    return path
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """For a compiler that speaks English, and leaves its scratch files in this folder when it is killed."""
-    return {**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)}
 
 
 def precompiled(compiler: str, flavour: Flavour, chosen: Flags, front: int) -> Path:

@@ -11,11 +11,11 @@ from functools import partial
 from types import TracebackType
 
 from kfuzz.callables.device import PythonDevice
+from kfuzz.callables.real_torch import NAME, RealTorch, check_torch
 from kfuzz.campaign.campaign import Lane
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Ahead, Device, DeviceError, Job, Outcome, Probe, is_python
 from kfuzz.gpu.device import GpuDevice, why_not
-from kfuzz.gpu.real_torch import NAME, RealTorch, check_torch
 
 NAMES = ("auto", "cpu", "gpu")
 MOST_ON_A_CARD = 18

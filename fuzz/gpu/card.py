@@ -28,6 +28,7 @@ from kfuzz.devices import (
     Finding,
     Job,
     Outcome,
+    OutOfMemory,
     Probe,
     Step,
     TogetherError,
@@ -122,7 +123,7 @@ class GpuCard:
                 return Outcome(notes=(vast.TOO_SLOW,), ended=True)
             found = vast.overflowing(job, fault.finding) if job.blocks else fault.finding
             return Outcome(findings=(found,), ended=True)
-        except (driver.OutOfMemory, cuda.MemoryError) as error:
+        except (OutOfMemory, cuda.MemoryError) as error:
             message = f"too large for this {self.card.name} as it is now: {error}"
             if job.blocks:
                 return Outcome(notes=(vast.DOES_NOT_FIT,))
@@ -248,7 +249,7 @@ class GpuCard:
         self._begin, self._heard = begin, float("-inf")
         try:
             made = iter(list(runs_made([run for _, runs in together for run in runs], self)))
-        except (Fault, ClaimError, DeviceError, driver.OutOfMemory, cuda.Error) as error:
+        except (Fault, ClaimError, DeviceError, OutOfMemory, cuda.Error) as error:
             raise TogetherError from error
         self._made.extend((job, [next(made) for _ in runs]) for job, runs in together)
 

@@ -7,18 +7,14 @@ import functools
 import importlib.util
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 
 from kfuzz.devices import DeviceError, Job, Outcome, Probe, is_host
-from kfuzz.devices.kinds import Kind
+from kfuzz.devices.confirming import confirmed, is_doubtful
 from kfuzz.devices.worker import Worker
 from kfuzz.gpu import driver, nvcc, sanitizer
 
 GRACE = 20.0
 """Seconds that the worker has, past a time-out, to say itself which launch hangs."""
-
-FATAL: frozenset[Kind] = frozenset({"hang", "illegal-address", "misaligned", "trap"})
-"""Kinds that end a context: what was seen then may be an earlier job's doing."""
 
 
 def why_not() -> str | None:
@@ -96,8 +92,7 @@ class GpuDevice:
         where that is known of the kernel.
         """
         outcome = first()
-        fatal = {found.kind for found in outcome.findings} & FATAL
-        if not fatal <= {*probe.fatal}:
+        if is_doubtful(outcome, probe.fatal):
             outcome = confirmed(outcome, self._worker.first(job, probe))
         if not self._is_watched(job, probe) or any(found.kind == "hang" for found in outcome.findings):
             return outcome  # what never ends would not end under the sanitizer either
@@ -121,14 +116,3 @@ def is_there() -> bool:
     except DeviceError:
         return False
     return True
-
-
-def confirmed(first: Outcome, again: Outcome) -> Outcome:
-    """The second outcome; what only the first one showed is a warning."""
-    kinds = {found.kind for found in again.findings}
-    once = tuple(
-        replace(found, severity="warning", message=f"{found.message}; not again in a new process")
-        for found in first.findings
-        if found.kind not in kinds
-    )
-    return replace(again, findings=again.findings + once)

@@ -8,7 +8,7 @@ import ctypes
 import functools
 from dataclasses import dataclass
 
-from kfuzz.devices import DeviceError
+from kfuzz.devices import DeviceError, OutOfMemory
 from kfuzz.devices.kinds import Kind
 
 SUCCESS, OUT_OF_MEMORY, NO_DEVICE = 0, 2, 100
@@ -33,10 +33,6 @@ ENDED: dict[str, Kind] = {
     "hardware stack error": "trap",
 }
 """The driver's words for what a kernel did to its context, and the kind of finding that it is."""
-
-
-class OutOfMemory(Exception):  # noqa: N818  it is the card's answer, not a fault of this program
-    """The card, or the host's pinned memory, cannot hold this job."""
 
 
 class _Location(ctypes.Structure):

@@ -23,9 +23,6 @@ from kfuzz.cpu.toolchain import (
     INCLUDES,
     before_front,
     behind_front,
-    environment,
-    find,
-    identity,
     layout,
     option_words,
     own_digest,
@@ -36,6 +33,7 @@ from kfuzz.cpu.toolchain import (
 from kfuzz.cpu.translate import ON_A_GPU, Translated, translated
 from kfuzz.cpu.unit import KERNEL_NAME, LINES_A_FILE, Files, Unit, header_name, in_its_files
 from kfuzz.devices import ClaimError, UnsupportedError, cache
+from kfuzz.devices.host_compiler import environment, find, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.printable import printable
 from kfuzz.programs.command_line import Command, NvccSource

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import ClaimError, Device
+from kfuzz.devices import ClaimError, Device, OutOfMemory
 from kfuzz.gpu import graphs
-from kfuzz.gpu.driver import OutOfMemory
 from kfuzz.oracle import judge
 from kfuzz.search.plan import shapes
 from kfuzz.timing.calls import launched

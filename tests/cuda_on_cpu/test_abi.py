@@ -11,6 +11,7 @@ import pytest
 
 from kfuzz.cpu import abi, toolchain
 from kfuzz.cpu.findings import NAMES
+from kfuzz.devices import host_compiler
 
 RUNTIME = toolchain.HOME / "runtime"
 STRUCTS: dict[str, type[ctypes.Structure]] = {
@@ -114,8 +115,8 @@ def in_cpp(folder: Path, header: str) -> list[str]:
     text = f'#include <cstdio>\n#include "abi.h"\nusing namespace cuda_on_cpu;\nint main() {{\n  {body}\n}}\n'
     (folder / "layout.cpp").write_text(text)
     program = folder / "layout"
-    build = [toolchain.find(), "-std=c++17", "-Wno-invalid-offsetof", str(folder / "layout.cpp"), "-o", str(program)]
-    subprocess.run(build, check=True, capture_output=True)
+    words = ["-std=c++17", "-Wno-invalid-offsetof", str(folder / "layout.cpp"), "-o", str(program)]
+    subprocess.run([host_compiler.find(), *words], check=True, capture_output=True)
     return subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
 
 
@@ -163,4 +164,4 @@ def test_a_side_that_is_changed_alone_is_seen(tmp_path: Path, before: str, after
 def test_a_member_that_is_added_on_one_side_alone_is_seen() -> None:
     more = HEADER.replace("  const char *printed;\n", "  const char *printed;\n  uint32_t padding_has_room;\n")
     assert members(more)["Run"] != [member[0] for member in abi.RawRun._fields_]
-    assert shutil.which(toolchain.find())
+    assert shutil.which(host_compiler.find())

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from planted_jobs import floats, job_of
 
-from kfuzz.cpu import compiler, toolchain
+from kfuzz.cpu import compiler
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Job, Probe
+from kfuzz.devices import Job, Probe, host_compiler
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,7 @@ def one_sum() -> Job:
 
 @pytest.fixture(scope="module")
 def is_gcc_on_x86() -> bool:
-    identity = toolchain.identity(toolchain.find())
+    identity = host_compiler.identity(host_compiler.find())
     return "x86_64" in identity and "clang" not in identity
 
 

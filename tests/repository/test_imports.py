@@ -17,6 +17,15 @@ ONLY = {
 }
 """Who wants these, which not everybody has, asks the one file, or the one folder, that imports them."""
 NOT_FOR_THE_ORACLE = ("pycuda", "hypothesis", "pytest", "click", "rich")
+BUILT_ON: dict[str, set[str]] = {
+    "devices": set(),
+    "cpu": set(),
+    "gpu": set(),
+    "programs": {"cpu"},
+    "callables": {"cpu", "gpu"},
+}
+"""The rooms that run kernels, and those of them that each is built on. Everything that two of them share lies in
+devices: `callables` runs a file's CUDA on the cpu device, and takes its memory of a GPU from `gpu`."""
 PACKAGES = {"fuzz": "kfuzz", "oracle": "kfuzz.oracle"}
 
 
@@ -71,6 +80,17 @@ def wrong_arrows(root: Path) -> list[str]:
     return found
 
 
+def arrows_between_devices(root: Path) -> list[str]:
+    """Every import of one device from another that it is not built on, as `who -> whom`."""
+    found = []
+    for name, path in modules(root).items():
+        room = name.split(".")[1] if name.startswith("kfuzz.") else ""
+        allowed = BUILT_ON.get(room, set(BUILT_ON)) | {room, "devices"}
+        wanted = {imported.split(".")[1] for imported in imports(path) if imported.startswith("kfuzz.")}
+        found += [f"{name} -> kfuzz.{one}" for one in sorted((wanted & set(BUILT_ON)) - allowed)]
+    return found
+
+
 def circle(graph: dict[str, set[str]]) -> list[str]:
     """One circle, or nothing."""
     try:
@@ -112,6 +132,20 @@ def room_graph(root: Path) -> dict[str, set[str]]:
 def test_no_import_points_the_wrong_way() -> None:
     assert len(modules(ROOT)) > 20
     assert wrong_arrows(ROOT) == []
+
+
+def test_a_device_imports_only_the_devices_that_it_is_built_on() -> None:
+    assert arrows_between_devices(ROOT) == []
+
+
+def test_the_check_sees_a_device_that_imports_another(tmp_path: Path) -> None:
+    for file, text in {
+        "gpu/a": "from kfuzz.cpu import toolchain",
+        "devices/b": "def late():\n    import kfuzz.gpu.driver",
+        "programs/c": "from kfuzz.cpu.abi import x\nfrom kfuzz.devices import Job",
+    }.items():
+        written(tmp_path / f"fuzz/{file}.py", text)
+    assert arrows_between_devices(tmp_path) == ["kfuzz.devices.b -> kfuzz.gpu", "kfuzz.gpu.a -> kfuzz.cpu"]
 
 
 def test_no_imports_go_in_a_circle() -> None:

@@ -15,8 +15,7 @@ from kfuzz.callables.lending import BESIDE_BYTES, ITS_OWN
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import load
 from kfuzz.commands.group import main
-from kfuzz.cpu import toolchain
-from kfuzz.devices import DeviceError
+from kfuzz.devices import DeviceError, host_compiler
 from kfuzz.trials.trial import Trial, run_trial
 
 EXHIBITS = DATA / "guarded"
@@ -30,7 +29,7 @@ class Card:
     """The allocator, and a card of the host's memory below it."""
 
     def __init__(self) -> None:
-        driver = toolchain.shared(FAKE)
+        driver = host_compiler.build_library(FAKE)
         self.driver = ctypes.CDLL(str(driver))
         self.guards = Guards(library(), hears_of_lending=True, driver=str(driver))
         self.guards.begin(WORD)

@@ -3,8 +3,9 @@
 import pytest
 
 from kfuzz.devices import DeviceError, Finding, Outcome, Run
+from kfuzz.devices.confirming import confirmed
 from kfuzz.find.device import open_device
-from kfuzz.gpu.device import check_release, confirmed, why_not
+from kfuzz.gpu.device import check_release, why_not
 from kfuzz.gpu.driver import Card
 
 TRAP = Finding("trap", "launch 0 (k): unspecified launch failure", step=0)

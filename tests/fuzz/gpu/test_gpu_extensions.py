@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from paths import DATA
 
+from kfuzz.callables.real_torch import RealTorch
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import load
 from kfuzz.devices import Device, Probe
 from kfuzz.gpu.device import GpuDevice
-from kfuzz.gpu.real_torch import RealTorch
 from kfuzz.search.plan import plan
 from kfuzz.trials.trial import Trial, run_trial
 

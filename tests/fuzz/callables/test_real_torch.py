@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from paths import DATA
 
+from kfuzz.callables.real_torch import check_torch
 from kfuzz.devices import DeviceError
-from kfuzz.gpu.real_torch import check_torch
 
 RIGHT = DATA / "extensions" / "bare" / "row_sum_atomics.cu"
 

@@ -1,14 +1,14 @@
 """Real torch as a device: extensions are built by it and called with its tensors, on the GPU that it sees.
 
-Runs in the caller's process, which imports no torch: a worker process does (python/libraries/torch_extensions.py).
+Runs in the caller's process, which imports no torch: a worker process does (libraries/torch_extensions.py).
 """
 
 import importlib.util
 
 from kfuzz.devices import DeviceError, Job, Outcome, Probe
+from kfuzz.devices.confirming import confirmed, is_doubtful
 from kfuzz.devices.worker import Worker
 from kfuzz.gpu import driver, nvcc
-from kfuzz.gpu.device import FATAL, confirmed
 
 NAME = "torch"
 GRACE = 20.0
@@ -40,7 +40,7 @@ class RealTorch:
         if probe.watch or job.blocks:
             return Outcome()
         outcome = self._worker.run(job, probe)
-        if {found.kind for found in outcome.findings} & FATAL:
+        if is_doubtful(outcome, ()):
             return confirmed(outcome, self._worker.first(job, probe))
         return outcome
 

@@ -1,0 +1,158 @@
+"""A job: a kernel bound to one case, where every size is a number. It is all that a device needs to run it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Element = Literal["f32", "f64", "f16", "bf16", "i32", "i64", "u32"]
+
+DTYPES: dict[str, np.dtype[np.generic]] = {
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(np.uint16),  # numpy has no bfloat16: its bits
+    "i32": np.dtype(np.int32),
+    "i64": np.dtype(np.int64),
+    "u32": np.dtype(np.uint32),
+}
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """One array of a job. Without content or fill it is poisoned before the first launch.
+
+    `fill` is the bits that every element holds at first. An in-place array has content and is an output. Where an
+    output is only the beginning of the array, `part` is its shape. One that `is_returned` comes from a host
+    function: nobody hands it over.
+    """
+
+    name: str
+    element: Element
+    shape: tuple[int, ...]
+    content: NDArray[np.generic] | None = None
+    fill: int | None = None
+    is_output: bool = False
+    part: tuple[int, ...] | None = None
+    is_returned: bool = False
+    rows: int | None = None
+    """Of a job whose arrays are too large to be filled: the axis along which its rows lie, each with an answer of its
+    own; None where all of it enters every answer."""
+    in_turns: bool = False
+    """It is too large to be filled by the host: its rows of 0 and 1 take turns (fuzz/devices/vast.py)."""
+
+    @property
+    def answer(self) -> tuple[int, ...]:
+        """The shape of what a run leaves in an output."""
+        return self.shape if self.part is None else self.part
+
+
+@dataclass(frozen=True)
+class Call:
+    """A `__global__` function whose arguments the compiler makes: `softmax<128>(Load{x}, Store{y}, rows, 1.0f)`.
+
+    `declared` are the names in the arguments, `float *x`, `int rows`, in the order in which a step gives their values.
+    `on_host`: it is a host function, which is called once, and launches. `tensors`: names that stand for tensors of so
+    many dimensions, for each of which a step gives the array and its sizes.
+    """
+
+    function: str
+    arguments: tuple[str, ...]
+    declared: tuple[str, ...]
+    on_host: bool = False
+    tensors: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join(self.arguments)})"
+
+
+ArrayLibrary = Literal["numpy", "torch", "jax", "cupy", "numba"]
+"""Whose arrays a Python callable takes."""
+
+
+@dataclass(frozen=True)
+class PythonCall:
+    """A function of a Python file, called with arrays of a library.
+
+    `arguments` are names, Python literals, names together, `(x, y)`, or any of these behind `keyword=`; `declared` are
+    the names among them, in the order in which a step gives their values. `returns` are the outputs that it gives
+    back, in this order; the others it is handed. `any_strides`: it also takes inputs whose elements do not lie one
+    behind the other.
+    """
+
+    function: str
+    arguments: tuple[str, ...]
+    declared: tuple[str, ...]
+    returns: tuple[str, ...]
+    library: ArrayLibrary
+    any_strides: bool = False
+    in_stream: bool = False
+    """It computes in the current stream."""
+    is_triton: bool = False
+    """It launches Triton kernels, which Triton's interpreter runs where there is no GPU."""
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join(self.arguments)})"
+
+
+Entry = str | Call | PythonCall
+"""What a step launches: a `__global__` function by its C++ name, one with its arguments, or a Python callable."""
+
+
+def names_together(text: str) -> list[str]:
+    """The names in a tuple of them, `(x, y)`; none where it is something else."""
+    names = [name.strip() for name in text.strip("()").split(",") if name.strip()]
+    return names if text.startswith("(") and all(map(str.isidentifier, names)) else []
+
+
+def is_host(entry: Entry) -> bool:
+    """Whether it is a function of the host, which launches what it needs."""
+    return isinstance(entry, PythonCall) or (isinstance(entry, Call) and entry.on_host)
+
+
+def is_python(job: "Job") -> bool:
+    """Whether it is a Python callable that the job calls."""
+    return any(isinstance(step.entry, PythonCall) for step in job.steps)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One launch: `args` are buffer names or integers, in the order of the function's parameters or of `declared`.
+
+    `cluster`: how many blocks along each axis start together and reach each other's shared memory; () without clusters.
+    `cooperative`: all blocks of the grid run at once, and may wait for one another by `grid.sync()`.
+    """
+
+    entry: Entry
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int
+    args: tuple[str | int, ...]
+    cluster: tuple[int, int, int] | tuple[()] = ()
+    cooperative: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """A kernel bound to one case: all that a device needs to run it."""
+
+    kernel: str
+    path: Path
+    source: str
+    flags: tuple[str, ...]
+    align: int
+    buffers: tuple[Buffer, ...]
+    steps: tuple[Step, ...]
+    entries: tuple[Entry, ...]
+    """Every entry that the kernel's launches name, whatever the sizes: what is compiled together."""
+    blocks: tuple[int, ...] = ()
+    """Of a job whose arrays are too large to be filled: the blocks that run where threads are simulated, by number."""
+    most_rows: int = 0
+    """Of such a job: so many rows of its answers may be asked for, where whole grids run and arrays are real."""
+    warp_synchronous: bool = False
+    """It counts on the lanes of a warp to go in step, as they did before Volta."""
+    earlier: tuple["Job", ...] = ()
+    """Calls of the same host function that come before this one in one of its runs: with other sizes, and at last with
+    other values in the same arrays. Nothing is asked of their answers."""

@@ -1,0 +1,62 @@
+"""An outcome: the answers of a job's runs, and what a device saw in them."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.devices.kinds import Kind, Severity
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One defect that a device saw. Lines are lines of the `.cu` file, or of the header that `file` names."""
+
+    kind: Kind
+    message: str
+    severity: Severity = "error"
+    line: int | None = None
+    other_line: int | None = None
+    file: str = ""
+    other_file: str = ""
+    array: str | None = None
+    index: int | None = None
+    thread: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
+    step: int | None = None
+    count: int = 1
+    calls: tuple[str, ...] = ()
+    """How it comes there from where the host begins: a function and its line each, the outermost first."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a job left in its outputs, and what was special about it ("reverse, poison 7fbadbad")."""
+
+    label: str
+    outputs: dict[str, NDArray[np.generic]]
+    seconds: float = 0.0
+    rows: tuple[int, ...] = ()
+    """Where the outputs are too large to be brought here: which of their rows these are."""
+    stale: str = ""
+    """Where the answer is that of an earlier call, with another input: of which, in words. It names a wrong answer."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that was seen of a job. `runs` is empty where it never came to an end.
+
+    `stored`: the header, or nothing for the kernel file, and the line that stored the element that was to be watched;
+    None where the device cannot tell.
+    `refusal`: a host function did not take the arguments, and said so in these words. That is no defect.
+    `ended`: it has ended the process that ran it, which costs far more than a run.
+    """
+
+    runs: tuple[Run, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+    stored: tuple[str, int] | None = None
+    refusal: str = ""
+    ended: bool = False
+    returned: tuple[tuple[str, tuple[int, ...]], ...] | None = None
+    """Where that was asked: element and shape of each array that a function returns; None where it did not."""
