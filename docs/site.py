@@ -14,8 +14,9 @@ from pathlib import Path
 
 import yaml
 
+from kfuzz.kinds import FOLDER, KINDS
+
 ROOT = Path(__file__).resolve().parent.parent
-KINDS = ROOT / "fuzz" / "views" / "kinds"
 BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
     "kfuzz": "fuzz, load",
@@ -42,8 +43,8 @@ def assembled(source: Path) -> None:
     for name in BESIDE:
         if (ROOT / name).exists():
             write(source / name, (ROOT / name).read_text(encoding="utf-8"), ROOT)
-    for path in sorted(KINDS.glob("*.md")):
-        write(source / "findings" / path.name, path.read_text(encoding="utf-8"), path.parent)
+    for kind in KINDS.values():
+        write(source / "findings" / f"{kind.name}.md", kind.page, FOLDER)
     chosen = {name: f"    options:\n      members: [{members}]\n" if members else "" for name, members in API.items()}
     pages = [f"# API\n\n{' '.join(f'[`{name}`](#{name})' for name in API)}\n"]
     pages += [f"::: {name}\n{options}" for name, options in chosen.items()]

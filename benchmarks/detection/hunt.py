@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device
-from kfuzz.devices.kinds import Severity
+from kfuzz.kinds import Severity
 from kfuzz.minimizing.minimize import Failure, pointed
 from kfuzz.minimizing.subject import subject_of
 from kfuzz.trials.trial import run_trial

@@ -38,14 +38,13 @@ from kfuzz.callables.probes import (
 )
 from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, OutOfMemory, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
-from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.repeats import Fault, Laid, Left, PlannedRun, examined
 from kfuzz.installation import install_line
+from kfuzz.kinds import Severity, kinds_with
 from kfuzz.sources.cuda_in_python import builds_cuda
 
-BY_DECOYS: frozenset[Kind] = frozenset({"nondeterministic", "uninitialised"})
-"""What runs that remember another call seem to show."""
+IMITATED_BY_STATE = kinds_with("imitated-by-state")
 NEAR = 2.0**-7
 """Relative: a thousand times as far as the inputs are apart."""
 
@@ -108,7 +107,7 @@ class PythonBackend:
         runs = bench.with_echoes(outcome.runs)
         findings = (*caller.findings, *outcome.findings)
         if CALLS.has_seen or any(run.stale for run in runs):
-            findings = tuple(one for one in findings if one.kind not in BY_DECOYS)
+            findings = tuple(one for one in findings if one.kind not in IMITATED_BY_STATE)
         return replace(outcome, runs=runs, findings=findings)
 
 

@@ -22,8 +22,8 @@ from kfuzz.callables.loading import line_of, words_of
 from kfuzz.callables.memory import LentArray, Memory
 from kfuzz.callables.probes import same_bits
 from kfuzz.devices import Buffer, ClaimError, DeviceError, Finding, Job, PythonCall, names_together
-from kfuzz.devices.kinds import KINDS
 from kfuzz.devices.repeats import Fault
+from kfuzz.kinds import KINDS
 
 REFUSALS = (ValueError, NotImplementedError, AssertionError)
 """What a function raises that does not take its arguments, if it raises it itself."""

@@ -17,9 +17,9 @@ from kfuzz.callables.handing import C_TYPES, Argument, handed_over, put_back
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job, Outcome, Probe, Run, Step, UnsupportedError
 from kfuzz.devices.comparing import poisoned
-from kfuzz.devices.kinds import Kind
 from kfuzz.devices.layout import OUTPUT
 from kfuzz.devices.repeats import Fault
+from kfuzz.kinds import kinds_with
 from kfuzz.sources.cuda_in_python import TORCH
 from kfuzz.sources.cuda_text import blanked, closing, split_commas
 from kfuzz.sources.python_strings import DEVICE_CODE, Fragment, laid_out, strings_in
@@ -34,8 +34,7 @@ VARIABLE = re.compile(
 )
 """A statement that declares a variable, outside of all functions."""
 SEVERAL = re.compile(r"\b(?P<kind>vector|tuple|pair|array|TensorList)\b")
-NOT_OF_A_CALL: frozenset[Kind] = frozenset({"unwritten", "input-changed", "out-of-memory"})
-"""What a function may leave, and the Python around it put right."""
+OF_WHOLE_CALL = kinds_with("of-whole-call")
 RUNS = 2
 
 
@@ -201,7 +200,7 @@ class DeviceCalls:
             raise UnsupportedError(
                 f"{job.path}: {job.steps[0].entry}: what it returns has another size from call to call"
             )
-        self.findings += [one for one in outcome.findings if one.kind not in NOT_OF_A_CALL]
+        self.findings += [one for one in outcome.findings if one.kind not in OF_WHOLE_CALL]
         if outcome.refusal:
             raise RefusedByExtensionError(outcome.refusal)
         if not outcome.runs:

@@ -16,7 +16,7 @@ from kfuzz.campaign.schedule import WHOLE, Block, Shard, attempt_of, is_for_hard
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Ahead, ClaimError, Device, Outcome, Probe, UnsupportedError
-from kfuzz.devices.kinds import Kind
+from kfuzz.kinds import Kind
 from kfuzz.search.plan import BUDGET
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.locating import located

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from kfuzz.campaign.schedule import AGAIN, attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices.kinds import Kind
 from kfuzz.devices.layout import distances, offsets
+from kfuzz.kinds import Kind
 
 Fatal = tuple[tuple[int, Kind], ...]
 """The numbers of trials that have ended their process, each with what it was."""

@@ -26,6 +26,7 @@ from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
+from kfuzz.kinds import kinds_with
 from kfuzz.minimizing.minimize import Failure, minimize, pointed, record_of
 from kfuzz.minimizing.subject import subject_of
 from kfuzz.trials.trial import run_trial
@@ -39,8 +40,7 @@ MOST_SMALL = 10
 """So many bugs of a campaign are told by a small case, the first ones; `kfuzz minimize` does it for others."""
 CPU = "cpu"
 CONFIRMED, HIDDEN, NOT_RUN = "yes", "no, the hardware happens to hide it", "not run"
-ALONE = ("hang", "out-of-memory")
-"""Kinds that come of nothing else, and of which every smaller case costs as much as the first."""
+HAVE_ONE_CAUSE = kinds_with("has-no-other-cause")
 
 
 def search(
@@ -129,7 +129,7 @@ def _causes(one: KernelResult, seed: int, options: Options, devices: _Devices, u
     with_lines = [each for each in one.discoveries if each.is_error and each.defect.is_placed]
     for each in one.discoveries if with_lines else ():
         defect = each.defect
-        if each.is_error and not defect.is_placed and defect.kind not in ALONE and time.monotonic() < until:
+        if each.is_error and not defect.is_placed and defect.kind not in HAVE_ONE_CAUSE and time.monotonic() < until:
             attempt = attempt_of(one.kernel, seed, each.smallest_trial, options.budget)
             if attempt.case.elements <= CHECK_BUDGET:
                 probe = replace(_probe(one.kernel, seed, each, options), check=True)
@@ -147,7 +147,7 @@ def _ranked(one: KernelResult, options: Options, device: Device) -> Iterator[Dis
 
 
 def _is_to_be_small(bug: Bug) -> bool:
-    return bug.is_error and not bug.is_known and bug.headline.defect.kind not in ALONE
+    return bug.is_error and not bug.is_known and bug.headline.defect.kind not in HAVE_ONE_CAUSE
 
 
 def _small(of: KernelResult, bug: Bug, seed: int, options: Options, devices: _Devices, until: float) -> Discovery:
@@ -176,7 +176,7 @@ def _tried(one: KernelResult, seed: int, options: Options, devices: _Devices) ->
             continue
         if devices.first in each.devices:
             yield replace(each, confirmed=CONFIRMED)
-        elif each.defect.kind in ALONE or each.is_known:
+        elif each.defect.kind in HAVE_ONE_CAUSE or each.is_known:
             yield replace(each, confirmed=NOT_RUN)
         else:
             yield replace(each, confirmed=_one_try(one.kernel, each, seed, options, devices.named(devices.first)))

@@ -18,8 +18,10 @@ from kfuzz.campaign.state import RATIO_STEPS, Discovery, Progress, read_state, w
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Case, CaseError, Origin, Record
 from kfuzz.claims.kernel import Kernel
+from kfuzz.kinds import kinds_with
 from kfuzz.trials.defect import Defect
 
+BLAMES_DEVICE = kinds_with("blames-device")
 MOST_BUCKETS = 16
 """A kernel with so many different errors has had its share of attention."""
 SAVE_SECONDS = 1.0
@@ -183,7 +185,7 @@ class Ledger:
             return _Sighting(defect.bucket)
         is_known = defect.is_among(self.options.known)
         path, trouble = None, None
-        if defect.kind != "out-of-memory" and not is_known:
+        if defect.kind not in BLAMES_DEVICE and not is_known:
             try:
                 path = self._keep(trial, defect, seen.case)
             except CaseError as error:  # what cannot be kept is told all the same

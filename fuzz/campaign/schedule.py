@@ -10,7 +10,7 @@ from itertools import count
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe, PythonCall
-from kfuzz.devices.kinds import Kind
+from kfuzz.kinds import Kind
 from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.large import Large
 from kfuzz.search.plan import BUDGET, Attempt, plan

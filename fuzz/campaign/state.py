@@ -20,7 +20,7 @@ from kfuzz.cases.case_reader import Reader, read_bytes
 from kfuzz.cases.recipe import MAX_SEED
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Finding
-from kfuzz.devices.kinds import Kind
+from kfuzz.kinds import Kind
 from kfuzz.oracle.verdict import Extent, Picture, Worst
 from kfuzz.trials.defect import Defect, Scene
 

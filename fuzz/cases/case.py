@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from kfuzz.cases.recipe import MAX_ELEMENTS, Recipe, describe
 from kfuzz.claims.references import BY_REFERENCE, named, shown_op
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
-from kfuzz.devices.kinds import Severity
 from kfuzz.devices.vast import is_vast, unfilled
+from kfuzz.kinds import Severity
 from kfuzz.oracle import op_names
 
 Values = NDArray[np.float32]

@@ -15,8 +15,8 @@ from kfuzz.claims import expression
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import check_keys, read_number, required, table
-from kfuzz.devices.kinds import KINDS, Kind, Severity
 from kfuzz.devices.limits import INT_MAX
+from kfuzz.kinds import KINDS, Kind, Severity
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import OracleError, op_names
 

@@ -1,30 +1,29 @@
-"""`kfuzz explain`: what a kind of finding means, with an example and what to do. The text is in views/kinds."""
+"""`kfuzz explain`: what a kind of finding means, with an example and what to do. The text is in fuzz/kinds."""
 
 from difflib import get_close_matches
 
 import click
 
-from kfuzz import kinds
-from kfuzz.devices.kinds import KINDS
 from kfuzz.find.errors import TargetError
+from kfuzz.kinds import KINDS
 
 
 @click.command()
 @click.argument("kind", required=False)
 def explain(kind: str | None) -> None:
-    """Say what a KIND of finding means, how kfuzz knows, and what to do about it.
+    """Explain a KIND of finding: what it means, how kfuzz knows, and what to do.
 
     \b
-    kfuzz explain           every kind, in a line each
+    kfuzz explain           every kind, in one line each
     kfuzz explain race      one kind, with an example
     """
     if kind is None:
         width = max(map(len, KINDS))
-        for name, meaning in KINDS.items():
-            click.echo(f"{name:<{width}}  {meaning.words}")
+        for one in KINDS.values():
+            click.echo(f"{one.name:<{width}}  {one.sentence}")
         return
-    if kind not in kinds.names():
-        near = get_close_matches(kind, kinds.names(), 1)
-        hint = f", did you mean {near[0]}?" if near else "; see kfuzz explain"
-        raise TargetError(f"{kind}: no kind of finding{hint}")
-    click.echo(kinds.page(kind), nl=False)
+    if kind not in KINDS:
+        near = get_close_matches(kind, KINDS, 1)
+        hint = f"did you mean {near[0]}?" if near else "see kfuzz explain"
+        raise TargetError(f"{kind}: not a kind of finding; {hint}")
+    click.echo(KINDS[kind].page, nl=False)

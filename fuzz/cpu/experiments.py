@@ -15,8 +15,8 @@ from kfuzz.cpu.missing_order import Again, with_missing_order
 from kfuzz.cpu.options import Flavour
 from kfuzz.devices import Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.comparing import differing, may_be_unwritten, unwritten
-from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.devices.layout import POISONS, nbytes
+from kfuzz.kinds import Severity, kinds_with
 from kfuzz.printable import printable
 
 SCHEDULES = {FORWARD: "forward", REVERSE: "reverse", SHUFFLED: "shuffled"}
@@ -26,8 +26,8 @@ FINE, COARSE = 8, 64
 MISSING_LANES = (0, 0x3F800000, 0x7E967699, 0xFE967699)
 """What a lane gives that takes no part in a shuffle: 0, 1, 1e38 and -1e38 as float32."""
 
-LEAVES_TRACES: frozenset[Kind] = frozenset({"out-of-bounds", "use-after-free"})
-READS_OF_NOTHING: frozenset[Kind] = frozenset({"uninitialised", "out-of-bounds", "inactive-lane"})
+LEAVES_TRACES = kinds_with("leaves-traces")
+READS_UNDEFINED = kinds_with("reads-undefined")
 
 
 @dataclass(frozen=True)
@@ -318,7 +318,7 @@ def _settled(trial: Examination, whole: list[CpuRun], seen: list[Sight]) -> list
     if whole and odd and (by_calls := _by_calls(trial, whole)):
         findings.append(by_calls)
     kinds = {one.kind for one in findings if one.severity == "error"}
-    if (by_poison := causes.get("poison")) and not kinds & READS_OF_NOTHING:
+    if (by_poison := causes.get("poison")) and not kinds & READS_UNDEFINED:
         findings.append(by_poison)
     if (by_schedule := causes.get("schedule")) and "race" not in kinds:
         findings.append(by_schedule)

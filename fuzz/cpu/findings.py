@@ -45,7 +45,7 @@ from kfuzz.cpu.abi import (
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.unit import KERNEL_NAME, place, text_at
 from kfuzz.devices import DTYPES, Finding, Job, is_host
-from kfuzz.devices.kinds import Kind, Severity
+from kfuzz.kinds import Kind, Severity
 
 Doubt = Literal["schedule", "poison", "lane"]
 

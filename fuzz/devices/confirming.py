@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from kfuzz.devices.kinds import Kind
 from kfuzz.devices.outcomes import Outcome
+from kfuzz.kinds import Kind, kinds_with
 
-FATAL: frozenset[Kind] = frozenset({"hang", "illegal-address", "misaligned", "trap"})
-"""Kinds that end a context: an earlier job may have caused what was seen then."""
+FATAL = kinds_with("ends-context")
 
 
 def is_doubtful(outcome: Outcome, known: tuple[Kind, ...]) -> bool:

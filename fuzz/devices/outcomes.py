@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices.kinds import Kind, Severity
+from kfuzz.kinds import Kind, Severity
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kfuzz.devices.kinds import Kind
+from kfuzz.kinds import Kind
 
 
 @dataclass(frozen=True)

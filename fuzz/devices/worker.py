@@ -47,7 +47,7 @@ from kfuzz.devices import (
     processes,
     unexpected,
 )
-from kfuzz.devices.kinds import Kind
+from kfuzz.kinds import Kind
 
 LENGTH = struct.Struct("<Q")
 NOWHERE = Path()

@@ -9,7 +9,7 @@ import functools
 from dataclasses import dataclass
 
 from kfuzz.devices import DeviceError, OutOfMemory
-from kfuzz.devices.kinds import Kind
+from kfuzz.kinds import Kind
 
 SUCCESS, OUT_OF_MEMORY, NO_DEVICE = 0, 2, 100
 UNSUITABLE_DRIVER = (35, 803, 804)

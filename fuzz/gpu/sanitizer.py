@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kfuzz.devices import DTYPES, Buffer, DeviceError, Finding, Job, Outcome, Probe
-from kfuzz.devices.kinds import Kind, Severity
 from kfuzz.devices.layout import nbytes
 from kfuzz.gpu import nvcc
+from kfuzz.kinds import Kind, Severity
 from kfuzz.sources.headers import sources
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")

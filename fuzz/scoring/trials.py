@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
+from kfuzz.kinds import kinds_with
 from kfuzz.mutating.mutate import Mutant, as_kernel, mutants
 from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find
@@ -27,6 +28,7 @@ from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import Trial, run_trial
 
 Fate = Literal["killed", "warned", "survived", "stillborn"]
+BLAMES_DEVICE = kinds_with("blames-device")
 RUNS = 3
 TIMEOUT = 2.0
 """Seconds of processor time: several times what any trial of a correct kernel takes, and not so long that a mutant
@@ -130,7 +132,7 @@ def control_of(kernel: Kernel, device: Device, options: ScoreOptions) -> Control
 
 def _of_the_kernel(trial: Trial) -> Iterator[Defect]:
     """The defects that say something of it: that a case is too large for the device does not."""
-    return (defect for defect in trial.defects if defect.kind != "out-of-memory")
+    return (defect for defect in trial.defects if defect.kind not in BLAMES_DEVICE)
 
 
 def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptions, control: Control) -> Score:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.devices import Finding
-from kfuzz.devices.kinds import Kind, Severity
+from kfuzz.kinds import Kind, Severity
 from kfuzz.oracle.verdict import Extent, Picture, Worst
 
 WRONG, WRONG_BEYOND = "wrong answers", "wrong answers where there are infinities or NaN"

@@ -14,7 +14,7 @@ from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.references import is_reference
 from kfuzz.devices import Finding, Outcome, Run
-from kfuzz.devices.kinds import Kind
+from kfuzz.kinds import Kind
 from kfuzz.oracle import Verdict
 from kfuzz.oracle.verdict import Worst
 from kfuzz.printable import one_line

@@ -5,7 +5,7 @@ Knows the fields and their types; how a field comes about is in report, how one 
 
 from typing import Literal, TypedDict
 
-from kfuzz.devices.kinds import Kind, Severity
+from kfuzz.kinds import Kind, Severity
 
 SCHEMA = "kfuzz-report/1"
 Json = dict[str, object]

@@ -14,6 +14,7 @@ from kfuzz.cases import case_file, case_line
 from kfuzz.cases.case import CaseError, Record
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import KERNELS
+from kfuzz.kinds import Kind
 from kfuzz.oracle.verdict import Extent, Worst
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.replay import Replay
@@ -24,7 +25,7 @@ WIDTH = 118
 MOST_LINES = 40
 """Of what a kernel has printed."""
 FOUND = "found"
-UNLIKE = {"race": "race", "stateful": "state"}
+UNLIKE: dict[Kind, str] = {"race": "race", "stateful": "state"}
 """Kinds of wrong answers that another run has right, and the label of which run it was."""
 COMMANDS = ("file", "replay", "minimize", "paste")
 """Lines to be copied are never broken."""

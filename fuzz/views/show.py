@@ -13,7 +13,7 @@ from kfuzz.claims.formula_claims import ClaimedCounts
 from kfuzz.claims.kernel import Kernel
 from kfuzz.claims.references import shown_op
 from kfuzz.claims.sizes import Axis
-from kfuzz.devices.kinds import KINDS
+from kfuzz.kinds import KINDS
 from kfuzz.oracle.rounding import ExpModel
 from kfuzz.views.claims import claim_notes
 from kfuzz.views.listing import shown_size, shown_values
@@ -57,7 +57,7 @@ def sections(kernel: Kernel) -> Iterator[Section]:
     yield "values", values_lines(kernel)
     if kernel.broken:
         kind = kernel.broken.kind
-        yield "broken", [("kind", f"{kind}: {KINDS[kind].words}"), ("why", kernel.broken.why)]
+        yield "broken", [("kind", f"{kind}: {KINDS[kind].sentence}"), ("why", kernel.broken.why)]
 
 
 def home_line(kernel: Kernel) -> list[tuple[str, str]]:

@@ -13,10 +13,10 @@ from pages import anchors, blocks, commands, inline_commands, is_shown, links, p
 from paths import ROOT
 
 from kfuzz.commands.group import main
-from kfuzz.devices.kinds import KINDS
 from kfuzz.find.errors import TargetError
 from kfuzz.find.targets import find
 from kfuzz.find.template import template
+from kfuzz.kinds import KINDS
 
 PAGES = [pytest.param(page, id=page.relative_to(ROOT).as_posix()) for page in pages()]
 WITH_SESSION = [param for param in PAGES if blocks(param.values[0].read_text(), "console")]

@@ -14,7 +14,8 @@ from paths import ROOT
 from kfuzz.claims import accuracy, arrays, launches, sizes
 from kfuzz.claims.expression import FUNCTIONS
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.devices import ClaimError, Element, Severity
+from kfuzz.devices import ClaimError, Element
+from kfuzz.kinds import Severity
 from kfuzz.oracle.rounding import Accumulate, Denominator, Divide, Shift
 from kfuzz.oracle.verdict import SpecialRow
 

@@ -13,7 +13,7 @@ import pytest
 from paths import ROOT
 
 import kfuzz
-from kfuzz.devices.kinds import KINDS
+from kfuzz.kinds import KINDS
 
 IS_THERE = importlib.util.find_spec("mkdocstrings") is not None and importlib.util.find_spec("material") is not None
 needs_mkdocs = pytest.mark.skipif(not IS_THERE, reason="MkDocs is not installed: pip install --group docs")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch.utils import cpp_extension
 
 from kfuzz.devices import DTYPES, Buffer, Call, DeviceError, Finding, Job, Outcome, Probe, Run, UnsupportedError, cache
-from kfuzz.devices.kinds import Kind
+from kfuzz.kinds import Kind
 
 TYPES = {
     "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32,

@@ -20,8 +20,8 @@ from triton.runtime import interpreter
 
 from kfuzz.callables.libraries import triton_bfloat16
 from kfuzz.devices import ClaimError, DeviceError, Finding
-from kfuzz.devices.kinds import Kind
 from kfuzz.devices.layout import OUTPUT, POISONS
+from kfuzz.kinds import Kind
 
 TESTED = ("3.6.",)
 NUMPY = "2.4.0"

@@ -10,8 +10,7 @@ from importlib import metadata
 from pathlib import PurePath
 from urllib.parse import quote
 
-from kfuzz import kinds
-from kfuzz.devices.kinds import KINDS, Kind
+from kfuzz.kinds import KINDS, Kind
 from kfuzz.views.by_bug import by_bug, fingerprint
 from kfuzz.views.document import Document, FindingEntry, Json, KernelEntry
 from kfuzz.views.format import FileFormat
@@ -45,12 +44,12 @@ def _run(report: Document) -> Json:
 
 
 def _rule(kind: Kind) -> Json:
-    page, meaning = kinds.page(kind), KINDS[kind]
+    meaning = KINDS[kind]
     return {
         "id": kind,
         "name": "".join(word.capitalize() for word in kind.split("-")),
-        "shortDescription": {"text": meaning.words},
-        "help": {"text": page, "markdown": page},
+        "shortDescription": {"text": meaning.sentence},
+        "help": {"text": meaning.page, "markdown": meaning.page},
         "defaultConfiguration": {"level": meaning.severity},
     }
 

@@ -17,7 +17,7 @@ from kfuzz.campaign.state import Discovery
 from kfuzz.cases import case_file, corpus
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices.kinds import Kind
+from kfuzz.kinds import Kind
 from kfuzz.oracle.verdict import Worst
 from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene
 from kfuzz.trials.replay import replay

@@ -1,53 +1,130 @@
-"""Kinds of findings stand once: whatever emits one, or asks for one, uses a word of the list."""
+"""The files of fuzz/kinds are the only list of kinds: code names no other kind, and says of each what its file says."""
 
 import ast
 import re
-import typing
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
 
 import pytest
 from paths import ROOT
 
-from kfuzz import kinds as pages
+from kfuzz.cases.recipe import BaseKind
 from kfuzz.cpu.findings import SEEN
-from kfuzz.devices.kinds import KINDS, Kind
-from kfuzz.devices.worker import SIGNALS
+from kfuzz.devices import DTYPES
+from kfuzz.kinds import FOLDER, KINDS, Trait, kinds_with, read_kind
 from kfuzz.oracle import verdict
 from kfuzz.views.listing import read_folder
 
-MAKERS = ("Finding", "Defect", "Seen", "_found")
+OTHER_WORDS = {"", *get_args(BaseKind), *DTYPES} - KINDS.keys()
+"""Other things have kinds, too: the base of a recipe, an answer that is kept, an array."""
+REPORTERS = {"cpu": "cpu", "programs": "cpu", "gpu": "gpu", "callables": "callables", "trials": "oracle"}
+"""The room, and on whose behalf it makes findings. What all devices share, fuzz/devices, is left out."""
+FILES = [*sorted(ROOT.glob("fuzz/**/*.py")), *sorted(ROOT.glob("benchmarks/**/*.py"))]
 
 
-def emitted(text: str) -> Iterator[str]:
-    """The kinds that a piece of Python names: in what makes a finding, and in tables that say they hold kinds."""
-    for node in ast.walk(ast.parse(text)):
-        found: list[ast.expr] = []
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MAKERS:
-            found = [*node.args[:1], *(word.value for word in node.keywords if word.arg == "kind")]
-        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "kind":
-            found = node.comparators if ast.unparse(node.left).split(".")[0] in ("found", "finding", "defect") else []
-        elif isinstance(node, ast.AnnAssign) and node.value and re.search(r"\bKind\b", ast.unparse(node.annotation)):
-            values = node.value.values if isinstance(node.value, ast.Dict) else [node.value]
-            found = [inner for value in values for inner in [value, *getattr(value, "elts", [])[:1]]]
-        for one in found:
-            expression = one.body if isinstance(one, ast.IfExp) else one
-            if isinstance(expression, ast.Constant) and isinstance(expression.value, str):
-                yield expression.value
+@dataclass(frozen=True)
+class Place:
+    """Where a call takes a kind: the position, and the keyword."""
+
+    position: int
+    keyword: str
 
 
-def everywhere() -> dict[str, set[str]]:
-    """The kinds that each file of the tool names."""
-    paths = [*ROOT.glob("fuzz/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
-    return {str(path.relative_to(ROOT)): set(emitted(path.read_text(encoding="utf-8"))) for path in paths}
+def is_kind(annotation: ast.expr | None) -> bool:
+    return annotation is not None and bool(re.search(r"\bKind\b", ast.unparse(annotation)))
+
+
+def places(tree: ast.Module) -> Iterator[tuple[str, Place]]:
+    """The functions and classes of a file that take a kind, by the annotations of their parameters and fields."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            own = [one for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)]
+            taken = [(one.target.id, one.annotation) for one in own if isinstance(one.target, ast.Name)]
+        elif isinstance(node, ast.FunctionDef):
+            taken = [(one.arg, one.annotation) for one in node.args.args if one.arg != "self"]
+        else:
+            continue
+        yield from ((node.name, Place(i, name)) for i, (name, note) in enumerate(taken) if is_kind(note))
+
+
+def strings(node: ast.expr | None) -> Iterator[str]:
+    """The strings that an expression may stand for or hold, where it spells them out."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from (*strings(node.body), *strings(node.orelse))
+    elif isinstance(node, ast.Set | ast.Tuple | ast.List):
+        yield from (one for inner in node.elts for one in strings(inner))
+
+
+def in_declaration(node: ast.AnnAssign) -> Iterator[str]:
+    """The kinds in the value of a variable whose type has a kind in it: a kind, a table of them or by them."""
+    note, value = ast.unparse(node.annotation), node.value
+    if not isinstance(value, ast.Dict):
+        yield from strings(value)
+    elif note.startswith("dict[Kind"):
+        yield from (one for key in value.keys for one in strings(key))
+    else:
+        firsts = (one.elts[0] if isinstance(one, ast.Tuple) else one for one in value.values)
+        yield from (one for first in firsts for one in strings(first))
+
+
+def named(tree: ast.Module, takers: dict[str, set[Place]]) -> Iterator[str]:
+    """The kinds that a file names: in calls, comparisons, unions, declarations and returns."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            for place in takers.get(name, ()):
+                given = [*node.args[place.position : place.position + 1]]
+                given += [word.value for word in node.keywords if word.arg == place.keyword]
+                yield from (one for each in given for one in strings(each))
+        elif isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            is_part_of = isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.left, ast.Constant)
+            ending = r"(^|[._])kinds$" if is_part_of else r"(^|[._])kinds?$"
+            if any(re.search(ending, ast.unparse(side)) for side in sides):
+                yield from (one for side in sides for one in strings(side))
+        elif isinstance(node, ast.BinOp) and re.search(r"\.kind\b", ast.unparse(node)):
+            yield from (*strings(node.left), *strings(node.right))
+        elif isinstance(node, ast.AnnAssign) and is_kind(node.annotation):
+            yield from in_declaration(node)
+        elif isinstance(node, ast.FunctionDef) and is_kind(node.returns):
+            yield from (
+                one for inner in ast.walk(node) if isinstance(inner, ast.Return) for one in strings(inner.value)
+            )
+
+
+def takers_of(trees: list[ast.Module]) -> dict[str, set[Place]]:
+    takers: dict[str, set[Place]] = {}
+    for name, place in (one for tree in trees for one in places(tree)):
+        takers.setdefault(name, set()).add(place)
+    return takers
+
+
+@pytest.fixture(scope="module")
+def in_code() -> dict[Path, set[str]]:
+    """The kinds that each file names."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+    takers = takers_of(list(trees.values()))
+    return {path: set(named(tree, takers)) - OTHER_WORDS for path, tree in trees.items()}
 
 
 @pytest.mark.slow
-def test_every_kind_that_the_code_names_is_in_the_list() -> None:
-    found = everywhere()
-    assert {name: kinds - KINDS.keys() for name, kinds in found.items() if kinds - KINDS.keys()} == {}
-    told_by_the_oracle = set(typing.get_args(verdict.AnswerKind)) - {""}
-    told = set[str]().union(*found.values(), told_by_the_oracle, (one.kind for one in SEEN.values()))
-    assert told == KINDS.keys(), "a kind that nobody tells"
+def test_every_kind_that_code_names_has_a_file(in_code: dict[Path, set[str]]) -> None:
+    assert {str(path): kinds - KINDS.keys() for path, kinds in in_code.items() if kinds - KINDS.keys()} == {}
+    oracle = set(get_args(verdict.AnswerKind)) - {""}
+    assert set[str]().union(*in_code.values(), oracle, (one.kind for one in SEEN.values())) >= KINDS.keys()
+
+
+TYPES = """
+class Finding:
+    kind: Kind
+    message: str
+class Watch:
+    def report(self, text: str, kind: Kind) -> None: ...
+"""
 
 
 @pytest.mark.parametrize(
@@ -55,38 +132,87 @@ def test_every_kind_that_the_code_names_is_in_the_list() -> None:
     [
         'Finding("rase", "two writes")',
         'Finding(kind="rase", message="two writes")',
-        'x = any(found.kind == "rase" for found in findings)',
+        'Finding("rase" if a else "rase", "two writes")',
+        'watch.report("two writes", "rase")',
+        'any(found.kind == "rase" for found in findings)',
+        'any("rase" != one.finding.kind for one in sights)',
+        'defect.kind in ("rase",)',
+        'kinds == {"rase"}',
+        '"rase" not in kinds',
+        'closer = {one.kind for one in sights} | {"rase"}',
         'ENDED: dict[str, Kind] = {"an end": "rase"}',
+        'LABELS: dict[Kind, str] = {"rase": "two writes"}',
         'SIGNALS: dict[int, tuple[Kind, str]] = {1: ("rase", "an end")}',
         'def f():\n    kind: Kind = "rase"',
+        'def f() -> Kind | None:\n    return "rase"',
     ],
 )
-def test_a_kind_that_is_in_no_list_is_seen(text: str) -> None:
-    assert list(emitted(text)) == ["rase"]
+def test_a_kind_without_a_file_is_noticed_wherever_it_is_written(text: str) -> None:
+    assert set(named(ast.parse(text), takers_of([ast.parse(TYPES)]))) == {"rase"}
 
 
-def test_the_list_and_its_type_are_the_same() -> None:
-    assert typing.get_args(Kind) == tuple(KINDS)
-    assert {kind for kind, _ in SIGNALS.values()} <= KINDS.keys()
+@pytest.mark.slow
+def test_a_kind_is_reported_by_the_devices_that_its_file_names(in_code: dict[Path, set[str]]) -> None:
+    made: dict[str, set[str]] = {device: set() for device in REPORTERS.values()}
+    for path, kinds in in_code.items():
+        if device := REPORTERS.get(path.relative_to(ROOT).parts[1]):
+            made[device] |= kinds
+    made["cpu"] |= {one.kind for one in SEEN.values()}
+    made["oracle"] |= set(get_args(verdict.AnswerKind)) - {""}
+    shared = set[str]().union(*(kinds for path, kinds in in_code.items() if path.parent.name == "devices"))
+    for kind in KINDS.values():
+        reporters = {device for device, kinds in made.items() if kind.name in kinds}
+        assert set(kind.devices) <= reporters or kind.name in shared, kind.name
 
 
-def test_each_kind_is_told_in_words_of_its_own() -> None:
-    words = [meaning.words for meaning in KINDS.values()]
-    assert len(set(words)) == len(words)
-    assert all(line and line[0].islower() and not line.endswith(".") for line in words)
+def test_every_kind_has_a_sentence_of_its_own() -> None:
+    sentences = [one.sentence for one in KINDS.values()]
+    assert len(set(sentences)) == len(sentences)
+    assert all(line[0].islower() and not line.endswith(".") for line in sentences)
 
 
-def test_what_the_runtime_sees_is_no_graver_than_its_kind() -> None:
+def test_a_sight_of_the_runtime_is_at_most_as_severe_as_its_kind() -> None:
     assert all(one.severity in ("warning", KINDS[one.kind].severity) for one in SEEN.values())
+
+
+def test_a_kind_that_experiments_settle_says_so() -> None:
+    assert {one.kind for one in SEEN.values() if one.doubt and KINDS[one.kind].settled != "experiment"} == set()
 
 
 def test_every_exhibit_is_of_a_kind_that_blames_a_kernel() -> None:
     kernels, errors = read_folder()
     assert not errors
     shown = {kernel.broken.kind for kernel in kernels if kernel.broken}
-    assert shown < KINDS.keys()
-    assert "out-of-memory" not in shown
+    assert shown < KINDS.keys() - kinds_with("blames-device")
 
 
-def test_every_kind_has_a_page_and_no_page_is_of_another() -> None:
-    assert pages.names() == tuple(sorted(KINDS))
+def test_every_trait_belongs_to_a_kind() -> None:
+    assert [trait for trait in get_args(Trait) if not kinds_with(trait)] == []
+
+
+def test_a_page_begins_with_what_its_front_matter_says() -> None:
+    page = KINDS["inactive-lane"].page
+    assert page.startswith(
+        "# inactive-lane\n\nAn error, reported by the cpu device. Further runs decide how severe it is."
+    )
+    assert "reported by the cpu device, the gpu device and the device for Python callables." in KINDS["race"].page
+    assert all("## What to do" in one.page and "---" not in one.page for one in KINDS.values())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wrong"),
+    [
+        ("severity: error", "severity: fatal", "'fatal' is not one of error, warning"),
+        ("devices: cpu, gpu,", "devices: cpu, tpu,", "'tpu' is not one of cpu, gpu, callables, oracle"),
+        ("settled: experiment", "setled: experiment", "unknown or missing in the front matter: setled, settled"),
+        ("settled: experiment", "settled: experiment\ntraits: odd", "'odd' is not one of ends-context, "),
+        ("# race", "# rase", "expected a front matter between two lines of ---, then '# race'"),
+        ("---\nseverity", "severity", "expected a front matter between two lines of ---, then '# race'"),
+    ],
+)
+def test_a_file_with_a_mistake_is_refused(tmp_path: Path, before: str, after: str, wrong: str) -> None:
+    text = (FOLDER / "race.md").read_text(encoding="utf-8")
+    assert before in text
+    (tmp_path / "race.md").write_text(text.replace(before, after, 1))
+    with pytest.raises(ValueError, match=re.escape(f"race.md: {wrong}")):
+        read_kind(tmp_path / "race.md")

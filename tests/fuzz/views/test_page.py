@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from documents import finding, kernel, report
 
 from kfuzz.commands.group import main
-from kfuzz.devices.kinds import KINDS
+from kfuzz.kinds import KINDS
 from kfuzz.views.document import Document
 from kfuzz.views.formats.github_annotations import as_annotations
 from kfuzz.views.formats.github_summary import as_summary
@@ -122,7 +122,7 @@ def test_sarif_has_a_rule_a_place_and_a_fingerprint_that_survives_edits() -> Non
     moved = json.loads(as_sarif([report(kernel(findings=[finding(line=30, where="mine.cu:30")]))]))["runs"][0]
     result = run["results"][0]
     assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "race"
-    assert run["tool"]["driver"]["rules"][0]["shortDescription"]["text"] == KINDS["race"].words
+    assert run["tool"]["driver"]["rules"][0]["shortDescription"]["text"] == KINDS["race"].sentence
     place = result["locations"][0]["physicalLocation"]
     assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("mine.cu", 3)
     assert result["relatedLocations"][0]["physicalLocation"]["region"]["startLine"] == 5
