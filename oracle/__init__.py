@@ -17,8 +17,9 @@ A verdict on any answer, from any place, as plain float32 arrays:
 0.090030573170380457998022101...
 """
 
+from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.find import op_names
 from kfuzz.oracle.judge import judge
-from kfuzz.oracle.op import OracleError, op_names
 from kfuzz.oracle.rounding import EXP2_SCALED, EXPF, FAST_EXP2_SCALED, FAST_EXPF, Accuracy, ExpModel, Order
 from kfuzz.oracle.verdict import AnswerError, Special, Verdict
 from kfuzz.oracle.want import want

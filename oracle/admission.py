@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.formula import FormulaOp, Given, shaped
+from kfuzz.oracle.enclosure import compare
+from kfuzz.oracle.op import Op
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, check
 from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
+from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, Format, stored, values
 from kfuzz.oracle.systems.value import Quantity
@@ -32,27 +35,27 @@ class Asked:
     found: str
 
 
-def admit(op: FormulaOp) -> Iterator[Asked]:
+def admit(op: Op) -> Iterator[Asked]:
     """Every check in turn."""
     yield _agreement(op)
     yield _numbers(op)
     yield from _invariance(op)
-    for form in (F32, F16, BFLOAT16):
+    for form in (F32, F16, BFLOAT16) if op.answers is None else ():
         yield _simulations(op, form)
     for wrong in ("zeros", "NaN", "the input copied"):
         yield from _broken(op, wrong)
 
 
-def _inputs(op: FormulaOp, n: int, form: Format = F32) -> Inputs:
+def _inputs(op: Op, n: int, form: Format = F32) -> Inputs:
     made = inputs_for(op, n, 1, form is F16)
-    return {k: stored(np.asarray(a, dtype="f8"), form) if op.roles[k].is_float else a for k, a in made.items()}
+    return {k: stored(np.asarray(a, dtype="f8"), form) if op.inputs[k].is_float else a for k, a in made.items()}
 
 
-def _agreement(op: FormulaOp) -> Asked:
+def _agreement(op: Op) -> Asked:
     """Two number systems must agree before a reference counts."""
-    inputs = {k: a.astype(np.float32) if op.roles[k].is_float else a for k, a in _small(op).items()}
+    inputs = {k: a.astype(np.float32) if op.inputs[k].is_float else a for k, a in _small(op).items()}
     with np.errstate(all="ignore"):
-        fast, slow = op.wanted(inputs, {}), op.wanted(inputs, {}, bits=200)
+        fast, slow = op.compute(inputs, {}), op.compute(inputs, {}, bits=200)
     worst = 0.0
     for name, exact in slow.items():
         other = fast[name]
@@ -65,16 +68,16 @@ def _agreement(op: FormulaOp) -> Asked:
     return Asked("mpmath and float64 agree", worst <= AGREE, f"to {worst:.1e} of the largest")
 
 
-def _numbers(op: FormulaOp) -> Asked:
+def _numbers(op: Op) -> Asked:
     """Of ordinary numbers each answer is a number somewhere: a formula that divides by 0 would judge nothing."""
     with np.errstate(all="ignore"):
-        wanted = op.wanted(_small(op), {})
+        wanted = op.compute(_small(op), {})
     finite = {name: int(np.isfinite(answer).sum()) for name, answer in wanted.items()}
     said = ", ".join(f"{finite[name]} of {answer.size} in {name}" for name, answer in wanted.items())
     return Asked("answers are finite numbers", all(finite.values()), said)
 
 
-def _small(op: FormulaOp) -> Inputs:
+def _small(op: Op) -> Inputs:
     return op.random_inputs(op.small_sizes(5), np.random.default_rng(3))
 
 
@@ -86,14 +89,14 @@ class _Shifted(Exact):
         return self.add(super().shift(a, axis), self.number(1.0))
 
 
-def _invariance(op: FormulaOp) -> Iterator[Asked]:
+def _invariance(op: Op) -> Iterator[Asked]:
     """The answer is the same by another shift, for every form that has one (R10)."""
     inputs = _small(op)
     sizes = op.sizes_of(inputs)
-    scalars = Given.of(op.scalars_of(sizes, {}))
+    scalars = op.scalars_of(sizes, {})
     for form in op.every_form:
-        N = _Shifted(sizes, form, index=op.indices(sizes))
-        M = Exact(sizes, form, index=op.indices(sizes))
+        N = _Shifted(sizes, form, index=Places(sizes))
+        M = Exact(sizes, form, index=Places(sizes))
         with np.errstate(all="ignore"):
             other, own = op.run(N, inputs, sizes, scalars), op.run(M, inputs, sizes, scalars)
         if not getattr(N, "shifts", 0):
@@ -102,7 +105,7 @@ def _invariance(op: FormulaOp) -> Iterator[Asked]:
         yield Asked(f"the shift cancels{f' in {form!r}' if form else ''}", off <= AGREE, f"to {off:.1e}")
 
 
-def _simulations(op: FormulaOp, form: Format) -> Asked:
+def _simulations(op: Op, form: Format) -> Asked:
     with np.errstate(all="ignore"):
         found = check(op, form, quick=True)
     said = f"{found.rows} rows, {found.outside + found.clashes} outside"
@@ -110,37 +113,28 @@ def _simulations(op: FormulaOp, form: Format) -> Asked:
     return Asked(f"simulated kernels in {form.name} are inside", not found.outside + found.clashes, said + tight)
 
 
-def _broken(op: FormulaOp, wrong: str) -> Iterator[Asked]:
+def _broken(op: Op, wrong: str) -> Iterator[Asked]:
     """A wrong answer is outside: unless it is right, as zeros are for an input of zeros, or does not fit the output."""
     caught = asked = 0
     for n in (3, 17):
         inputs = _inputs(op, n)
         with np.errstate(all="ignore"):
-            enclosures = op.enclose(inputs, Accuracy(), CLAIMED)
-        sizes = op.sizes_of(inputs)
-        for name, enclosure in enclosures.items():
-            got = _answer(op, wrong, inputs, name, sizes)
+            enclosures = enclose(op, inputs, Accuracy(), CLAIMED)
+        for enclosure in enclosures.values():
+            got = _answer(op, wrong, inputs, enclosure.want.shape)
             if got is None:
                 continue
             asked += 1
-            with np.errstate(invalid="ignore"):
-                inside = np.where(
-                    np.isnan(enclosure.want), np.isnan(got), (got >= enclosure.lo) & (got <= enclosure.hi)
-                )
-            caught += bool((~inside & enclosure.judged).any())
+            caught += bool(compare(got, enclosure).broken.any())
     if asked:
         verb = "is" if wrong == "the input copied" else "are"
         yield Asked(f"{wrong} {verb} broken", caught == asked, f"{caught} of {asked}")
 
 
-def _answer(op: FormulaOp, wrong: str, inputs: Inputs, name: str, sizes: dict[str, int]) -> NDArray[Any] | None:
-    shape = tuple(sizes.get(d, 1) for d in op.outputs[name].dimensions)
+def _answer(op: Op, wrong: str, inputs: Inputs, shape: tuple[int, ...]) -> NDArray[Any] | None:
     if wrong == "zeros":
         return np.zeros(shape)
     if wrong == "NaN":
         return np.full(shape, np.nan)
-    like = [k for k, role in op.roles.items() if role.is_float and inputs[k].shape == shape]
+    like = [k for k, role in op.inputs.items() if role.is_float and inputs[k].shape == shape]
     return values(inputs[like[0]]) if like else None
-
-
-__all__ = ["Asked", "admit", "shaped"]

@@ -12,6 +12,8 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
+"""Numbers as a kernel holds them: float32, or another type where an op is judged in any."""
 Mask = NDArray[np.bool_]
 Index = tuple[int, ...]
 

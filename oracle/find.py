@@ -1,27 +1,36 @@
 """The op of a name, or of a user's own file: nothing is registered, a name is a file in `oracle/ops/`."""
 
+import importlib
+import pkgutil
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from kfuzz.oracle.formula import FormulaOp, from_module
-from kfuzz.oracle.op import Op, OracleError, module_of
+from kfuzz.oracle import ops
+from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.op import Op, read_op
+
+
+@cache
+def op_names() -> tuple[str, ...]:
+    """Every op, by the folder listing."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(ops.__path__)))
 
 
 @cache
 def find(name: str) -> Op:
-    """The op of that name; a name that ends in .py is the path of a formula of one's own, whose file is run."""
+    """The op of that name; a name that ends in .py is the path of a user's own op, whose file is run."""
     if not isinstance(name, str):
         raise OracleError(f"op={name!r}: expected the name of an op, such as 'softmax'")
     if name.endswith(".py"):
         return load(Path(name))
-    module = module_of(name)
-    found: Op = from_module(name, module) if hasattr(module, "formula") else module
-    return found
+    if name not in op_names():
+        raise OracleError(f"op={name!r}: unknown; the oracle has {', '.join(op_names())}")
+    return read_op(name, importlib.import_module(f"{ops.__name__}.{name}"))
 
 
-def load(path: Path) -> FormulaOp:
-    """The op that a file of one's own holds."""
+def load(path: Path) -> Op:
+    """The op that a user's own file holds."""
     if not path.is_file():
         raise OracleError(f"op={str(path)!r}: no such file")
     module = ModuleType(f"kfuzz_op_{path.stem}")
@@ -30,4 +39,4 @@ def load(path: Path) -> FormulaOp:
         exec(compile(path.read_bytes(), str(path), "exec"), vars(module))  # noqa: S102  it is what the user asks for
     except Exception as error:
         raise OracleError(f"op={str(path)!r}: {type(error).__name__}: {error}") from error
-    return from_module(path.stem, module)
+    return read_op(path.stem, module)

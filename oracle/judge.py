@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.oracle.apart import cut_of
+from kfuzz.oracle.arrays import check_inputs, check_outputs, own_sizes
+from kfuzz.oracle.diagnosis.formulas import diagnose
 from kfuzz.oracle.diagnosis.pattern import extent, region
-from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Index, Mask, compare, is_outside
+from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Floats, Index, Mask, compare, is_outside
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
-from kfuzz.oracle.formula import FormulaOp
-from kfuzz.oracle.op import Floats, Op, OracleError, check_inputs, check_outputs, cut_of, own_sizes
+from kfuzz.oracle.op import Op
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, joined, slices
 from kfuzz.oracle.systems.formats import DTYPES, stored, values
@@ -43,7 +47,7 @@ def judge(
     answers = check_outputs(op, module, given, got)
     if not any(array.size for array in answers.values()):
         return Verdict("not judged", 0.0, 0, ("the answer has no elements",))
-    parts: dict[str, list[Part]] = {role: [] for role in module.OUTPUTS}
+    parts: dict[str, list[Part]] = {role: [] for role in module.outputs}
     done = 0
     for rows, asked, answered in slices(given, answers, cut_of(module), accuracy.ftz):
         for role, verdict in _judge_rows(module, asked, answered, accuracy, special, scalars).items():
@@ -59,10 +63,10 @@ def _judge_rows(
     scalars: Mapping[str, float] | None,
 ) -> dict[str, Verdict]:  # fmt: skip
     """By the first of the forms that a claim may mean, and only what that breaks by the union of them all."""
-    forms = module.forms_of(accuracy.form) if isinstance(module, FormulaOp) else ()
+    forms = module.forms_of(accuracy.form)
     for claim in (*([replace(accuracy, form=forms[0])] if len(forms) > 1 else []), accuracy):
         enclosures = enclosed(module, asked, answered, claim, special, scalars)
-        found = {role: _judge_output(module, asked, role, answered[role], enclosures[role]) for role in module.OUTPUTS}
+        found = {role: _judge_output(module, asked, role, answered[role], enclosures[role]) for role in module.outputs}
         if all(verdict.status != "broken" for verdict in found.values()):
             break
     return found
@@ -72,13 +76,9 @@ def enclosed(
     module: Op, given: Mapping[str, Floats], answers: Mapping[str, Floats], accuracy: Accuracy, special: Special,
     scalars: Mapping[str, float] | None,
 ) -> dict[str, Enclosure]:  # fmt: skip
-    """The op's enclosures: a formula's also by its scalars and by the formats that answers are stored in."""
-    if isinstance(module, FormulaOp):
-        formats = {role: DTYPES[array.dtype] for role, array in answers.items()}
-        return module.enclose(given, accuracy, special, scalars, formats)
-    enclose: Any = module.enclose
-    found: dict[str, Enclosure] = enclose(given, accuracy, special, **own_sizes(module, given, answers))
-    return found
+    """The op's enclosures, by the formats that answers are stored in and the dimensions that only they have."""
+    formats = {role: DTYPES[answers[role].dtype] for role, declared in module.outputs.items() if declared.is_float}
+    return enclose(module, given, accuracy, special, scalars, formats, own_sizes(module, answers))
 
 
 def _combined(verdicts: list[Verdict]) -> Verdict:
@@ -110,7 +110,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
         return base
     wrong = wrong.copy()
     wrong[worst] = True
-    found = module.diagnose(inputs, role, got, enclosure, wrong, worst)
+    found = diagnose(module, inputs, role, got, enclosure, wrong, worst)
     want, value = float(enclosure.want[worst]), float(got[worst])
     kind: AnswerKind = "numeric" if enclosure.bits or (np.isfinite(want) and np.isfinite(value)) else "special"
     return replace(

@@ -1,199 +1,198 @@
-"""What a module in `oracle/ops/` provides, and how its inputs are checked.
+"""An op: its arrays, its formula over any number system, and the sets of right answers where these are no intervals.
 
-An op is found by its file name; nothing is registered.
+`read_op` makes it of a Python file: one in `oracle/ops/`, or a user's own. Knows the system that computes exactly;
+never bounds.
 """
 
-import importlib
-import pkgutil
-from collections.abc import Mapping
+import inspect
+import itertools
+import math
+import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kfuzz.oracle import ops
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
-from kfuzz.oracle.number import Number, Vector
+from kfuzz.oracle.diagnosis.label import Diagnose
+from kfuzz.oracle.enclosure import Enclosure, Floats
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.systems.formats import DTYPES
+from kfuzz.oracle.shapes import USAGE, Places, Role, Sizes, evaluate, read_role, shape_output
+from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.formats import Reals, values
+from kfuzz.oracle.systems.value import WORDS, Quantity
 from kfuzz.oracle.verdict import Special
 
-Floats = NDArray[np.float32]
+NamedReals = Mapping[str, Reals]
+Answers = Callable[[Mapping[str, Floats], Accuracy, Special, Sizes], dict[str, Enclosure]]
+"""A file's `answers(inputs, accuracy, special, sizes)`: the set of right answers of every output."""
+NO_SCALARS: frozenset[str] = frozenset()
 
 
-class OracleError(ValueError):
-    """The question itself is wrong: names the value, what was expected, and what to do."""
+@dataclass(frozen=True, eq=False)
+class Op:
+    """What an op's file declares. `formula` gives the exact outputs over any number system.
 
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """What the error looks like: a stable label, and a sentence with this case's numbers."""
-
-    label: str
-    detail: str = ""
-
-
-class Op(Protocol):
-    """A module of `oracle/ops/`: the shapes, the definition, the enclosure and the diagnosis of one op.
-
-    `INPUTS` and `OUTPUTS` map each role to its dimensions; `VECTOR` says that a [rows, cols] input may be one row, [n].
-    A dimension that only answers have is as long as they are, and is handed to `enclose` by its name.
+    `answers`: the sets of right answers, for an op whose bounds do not follow from the formula. `forms`: the ways to
+    compute it that a claim without a form means. `seldom`: other ways, each with the function that a kernel calls if it
+    goes that way; a claim names such a form, or "any" for all of them. `diagnose`: recognises the op's typical errors.
     """
 
-    @property
-    def INPUTS(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: N802  as a module has them
-    @property
-    def OUTPUTS(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: N802
-    @property
-    def VECTOR(self) -> bool: ...  # noqa: N802
+    name: str
+    about: str
+    formula: Callable[..., Any]
+    answers: Answers | None
+    inputs: Mapping[str, Role]
+    outputs: Mapping[str, Role]
+    scalars: Mapping[str, float | str]
+    forms: tuple[str, ...]
+    seldom: Mapping[str, str]
+    where: tuple[str, ...]
+    special: Mapping[str, str]
+    diagnose: Diagnose | None
 
-    def define(self, N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]: ...
+    @property
+    def roles(self) -> tuple[tuple[str, Role], ...]:
+        """Every array, inputs first; an input and an output may have one name."""
+        return (*self.inputs.items(), *self.outputs.items())
 
-    def enclose(self, inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) -> dict[str, Enclosure]: ...
+    @property
+    def takes_vector(self) -> bool:
+        """Whether a [rows, cols] input may be one row, [n]."""
+        first, *_ = self.inputs.values()
+        is_by_row = all(role.dimensions != ("cols", "rows") for role in self.outputs.values())
+        return first.dimensions == ("rows", "cols") and is_by_row
 
-    def diagnose(
+    @property
+    def takes_any_float(self) -> bool:
+        """Whether the arrays may be of any float type."""
+        return not any(role.is_only_float32 for _, role in self.roles)
+
+    @property
+    def every_form(self) -> tuple[str, ...]:
+        return (*self.forms, *self.seldom) or ("",)
+
+    def forms_of(self, claimed: str | None) -> tuple[str, ...]:
+        """The forms that a claim may mean; an op without forms has one, without a name."""
+        if claimed == "any":
+            return self.every_form
+        return (claimed,) if claimed else self.forms or ("",)
+
+    def sizes_of(self, inputs: NamedReals) -> dict[str, int]:
+        """The length of every dimension that inputs have, or that is a number."""
+        fixed = {d: int(d) for role in self.outputs.values() for d in role.dimensions if d.isdigit()}
+        return fixed | {
+            d: n for name, role in self.inputs.items() for d, n in zip(role.dimensions, inputs[name].shape, strict=True)
+        }
+
+    def scalars_of(self, sizes: Sizes, given: Mapping[str, float]) -> dict[str, float]:
+        """Every scalar's value: given, or the op's own default, which may depend on the sizes."""
+        unknown = sorted(set(given) - set(self.scalars))
+        if unknown:
+            raise OracleError(f"{self.name}: scalars has {unknown[0]}: expected {', '.join(self.scalars) or 'none'}")
+        for name, number in given.items():
+            if isinstance(number, bool | str) or not math.isfinite(number):
+                raise OracleError(f"{self.name}: scalars[{name!r}]={number!r}: expected a finite number")
+        numbers = {}
+        for name, default in self.scalars.items():
+            value = given.get(name, default)
+            numbers[name] = float(value if not isinstance(value, str) else evaluate(value, sizes))
+        return numbers
+
+    def derived_scalars(self, given: Mapping[str, float]) -> frozenset[str]:
+        """The scalars that a kernel computes from its sizes, such as 1 / sqrt(d), unless a claim gives their value."""
+        return frozenset(name for name, default in self.scalars.items() if isinstance(default, str)) - set(given)
+
+    def run(
         self,
-        inputs: Mapping[str, Floats],
-        output: str,
-        got: Doubles,
-        enclosure: Enclosure,
-        wrong: Mask,
-        worst: Index,
-    ) -> Diagnosis: ...
+        N: Any,  # noqa: ANN401  any system
+        inputs: NamedReals,
+        sizes: Sizes,
+        scalars: Mapping[str, float],
+        derived: frozenset[str] = NO_SCALARS,
+    ) -> dict[str, Quantity]:
+        """The formula over one system; N rounds the `derived` scalars as a kernel does that computes them."""
+        given = {n: N.input(inputs[n]) if role.is_float else inputs[n] for n, role in self.inputs.items()}
+        numbers = {n: N.derived_number(v) if n in derived else N.number(v) for n, v in scalars.items()}
+        try:
+            made = self.formula(N, **given, **numbers)
+        except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError) as error:
+            raise self._mistake(N, error) from error
+        if not isinstance(made, Mapping):
+            made = {next(iter(self.outputs)): made}
+        for output in self.outputs:
+            if not isinstance(made.get(output), Quantity):
+                missing = f"the formula gives no '{output}' made by N"
+                raise OracleError(f"{self.name}: {missing}; return one value, or {{'{output}': value, ...}}")
+        return dict(made)
+
+    def _mistake(self, N: object, error: Exception) -> OracleError:
+        """What the formula's own file did wrong, and on which line."""
+        if isinstance(error, OracleError):
+            return error
+        file = self.formula.__code__.co_filename
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+        place = f"{Path(file).name}:{lines[-1]}" if lines else self.name
+        if isinstance(error, AttributeError) and error.obj is N:
+            return OracleError(f"{place}: there is no N.{error.name}; a formula may ask N for {', '.join(WORDS)}")
+        return OracleError(f"{place}: the formula cannot be worked out: {type(error).__name__}: {error}")
+
+    def compute(self, inputs: NamedReals, scalars: Mapping[str, float], bits: int = 0) -> dict[str, Reals]:
+        """The exact outputs, in float64 or to so many bits by mpmath."""
+        sizes = self.sizes_of(inputs)
+        N = Exact(sizes, bits=bits, index=Places(sizes))
+        plain = {n: values(inputs[n]) if role.is_float else inputs[n] for n, role in self.inputs.items()}
+        with np.errstate(all="ignore"):
+            made = self.run(N, plain, sizes, self.scalars_of(sizes, scalars))
+        return {name: shape_output(value.x, self.outputs[name], sizes) for name, value in made.items()}
+
+    def admits(self, sizes: Sizes) -> bool:
+        """Whether the sizes keep the op's rules."""
+        return all(bool(evaluate(rule, sizes)) for rule in self.where)
+
+    def small_sizes(self, n: int) -> dict[str, int]:
+        """Sizes of about n that keep the op's rules; a dimension that is a number has that size."""
+        names = list(dict.fromkeys(d for _, role in self.roles for d in role.dimensions))
+        fixed = {name: int(name) for name in names if name.isdigit()}
+        names = [name for name in names if not name.isdigit()]
+        for choice in itertools.product(*([n, 2 * n, 1, max(n // 2, 1)] for _ in names)):
+            sizes = dict(zip(names, choice, strict=True)) | fixed
+            if self.admits(sizes):
+                return sizes
+        raise OracleError(f"{self.name}: no sizes of about {n} satisfy {' and '.join(self.where)}")
+
+    def random_inputs(self, sizes: Sizes, rng: np.random.Generator) -> dict[str, Reals]:
+        """Normal numbers, and integers in their range."""
+        made: dict[str, Reals] = {}
+        for name, role in self.inputs.items():
+            most = sizes[role.below] if role.below else 100
+            shape = role.shape(sizes)
+            made[name] = rng.standard_normal(shape) if role.is_float else rng.integers(0, most, shape)
+        return made
 
 
-def cut_of(op: Op) -> Mapping[str, int]:
-    """The axis of each array along which an op falls apart: what of one place enters no other's answer.
-
-    An array that is not named is needed whole at each place; empty where the op does not fall apart.
-    """
-    by_row = dict.fromkeys((*op.INPUTS, *op.OUTPUTS), 0) if op.VECTOR else {}
-    found: Mapping[str, int] = getattr(op, "CUT", by_row)
-    return found
-
-
-@cache
-def op_names() -> tuple[str, ...]:
-    """Every op, by the folder listing."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(ops.__path__)))
-
-
-def module_of(name: str) -> Any:  # noqa: ANN401  a module of `oracle/ops/`
-    """The file of the op of that name."""
-    if name not in op_names():
-        raise OracleError(f"op={name!r}: unknown; the oracle has {', '.join(op_names())}")
-    return importlib.import_module(f"{ops.__name__}.{name}")
-
-
-def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
-    """The inputs as the op wants them, [rows, cols] where they came as [n], or an error that names the culprit."""
-    check_roles(name, "inputs", inputs, op.INPUTS)
-    sizes: dict[str, int] = {}
-    checked = {}
-    for role, dimensions in op.INPUTS.items():
-        array = as_rows(op, _checked(f"{name}: inputs[{role!r}]", inputs[role], op, role), dimensions)
-        if array.ndim != len(dimensions):
-            wanted = f"[{', '.join(dimensions)}]" + (" or [n]" if op.VECTOR else "")
-            raise OracleError(f"{name}: inputs[{role!r}].shape={inputs[role].shape}: expected {wanted}")
-        for dimension, size in zip(dimensions, array.shape, strict=True):
-            if sizes.setdefault(dimension, size) != size:
-                raise OracleError(
-                    f"{name}: inputs[{role!r}].shape={inputs[role].shape}: {dimension} is {size} here "
-                    f"and {sizes[dimension]} elsewhere; the inputs must agree"
-                )
-        checked[role] = array
-    for role, below in getattr(op, "BELOW", {}).items():
-        check_integers(f"{name}: inputs[{role!r}]", checked[role], sizes.get(below))
-    admits = getattr(op, "admits", None)
-    if admits is not None and not admits(sizes):
-        raise OracleError(f"{name}: sizes {sizes}: expected {' and '.join(getattr(op, 'where', ()))}")
-    return checked
-
-
-def _checked(what: str, array: NDArray[Any], op: Op, role: str) -> Floats:
-    """An array of the type that its role wants: float32, unless the op takes any float."""
-    if role in getattr(op, "INTEGERS", ()):
-        return check_integers(what, array, None)
-    return check_floats(what, array, only_float32=not takes_any_float(op))
-
-
-def takes_any_float(op: object) -> bool:
-    """Whether the op is judged in any format: a formula is, and what only compares."""
-    return hasattr(op, "calls") or getattr(op, "ANY_FLOAT", False)
-
-
-def own_sizes(op: Op, inputs: Mapping[str, NDArray[Any]], answers: Mapping[str, NDArray[Any]]) -> dict[str, int]:
-    """The dimensions that only answers have, such as the k of a top_k: their sizes are the answers' own."""
-    known = {dimension for dimensions in op.INPUTS.values() for dimension in dimensions} | {"1"}
-    sizes: dict[str, int] = {}
-    for role, dimensions in op.OUTPUTS.items():
-        shape = answers[role].shape
-        for dimension, size in zip(dimensions[len(dimensions) - len(shape) :], shape[-len(dimensions) :], strict=False):
-            if dimension not in known and sizes.setdefault(dimension, size) != size:
-                raise OracleError(
-                    f"got[{role!r}].shape={shape}: {dimension} is {size} here and {sizes[dimension]} elsewhere"
-                )
-    return sizes
-
-
-def check_outputs(
-    name: str, op: Op, inputs: Mapping[str, NDArray[Any]], got: Mapping[str, NDArray[Any]]
-) -> dict[str, Floats]:
-    """The answers in the op's own shapes, or an error that names the culprit."""
-    check_roles(name, "got", got, op.OUTPUTS)
-    sizes = {
-        dimension: size
-        for role, dimensions in op.INPUTS.items()
-        for dimension, size in zip(dimensions, inputs[role].shape, strict=True)
-    }
-    arrays = {role: _checked(f"{name}: got[{role!r}]", got[role], op, role) for role in op.OUTPUTS}
-    sizes |= own_sizes(op, inputs, arrays)
-    checked = {}
-    for role, dimensions in op.OUTPUTS.items():
-        wanted = tuple(sizes.get(dimension, 1) for dimension in dimensions)
-        array = arrays[role]
-        shaped = as_rows(op, array, dimensions)
-        if shaped.size == np.prod(wanted) == 1 or (op.VECTOR and array.ndim == 0):
-            shaped = array.reshape(wanted)
-        if shaped.shape != wanted:
-            raise OracleError(f"{name}: got[{role!r}].shape={array.shape}: expected {wanted}, from the inputs")
-        checked[role] = shaped
-    return checked
-
-
-def as_rows(op: Op, array: Floats, dimensions: tuple[str, ...]) -> Floats:
-    """[n] as one row of [rows, cols], where the op speaks of rows."""
-    return array.reshape(1, -1) if op.VECTOR and len(dimensions) == 2 and array.ndim == 1 else array
-
-
-def check_roles(name: str, what: str, given: Mapping[str, object], wanted: Mapping[str, object]) -> None:
-    """An error when roles are missing or unknown."""
-    if not isinstance(given, Mapping):
-        raise OracleError(
-            f"{name}: {what} is a {type(given).__name__}: expected a dict of arrays by {', '.join(wanted)}"
-        )
-    if set(given) != set(wanted):
-        raise OracleError(f"{name}: {what} has {', '.join(given) or 'nothing'}: expected {', '.join(wanted)}")
-
-
-def check_floats(what: str, array: NDArray[Any], only_float32: bool = True) -> Floats:
-    """The array itself, or an error when it is no float32 array, or of no float type that a formula is judged in."""
-    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
-        raise OracleError(f"{what} is a {type(array).__name__}: expected a float32 array; use numpy.asarray(..., 'f4')")
-    if only_float32 and array.dtype != np.float32:
-        raise OracleError(f"{what}.dtype={array.dtype}: expected float32; convert with .astype('f4') if that is meant")
-    if array.dtype not in DTYPES:
-        known = "float32, float64, float16 or uint16 (the bits of bfloat16)"
-        raise OracleError(f"{what}.dtype={array.dtype}: expected {known}")
-    return array
-
-
-def check_integers(what: str, array: NDArray[Any], below: int | None) -> NDArray[Any]:
-    """The array itself, or an error when it holds no integers, or one out of range."""
-    if not isinstance(array, np.ndarray) or not np.issubdtype(array.dtype, np.integer):
-        raise OracleError(f"{what}: expected an array of integers")
-    if below is not None and array.size and not (array.min() >= 0 and array.max() < below):
-        raise OracleError(f"{what} has {int(array.min())}..{int(array.max())}: expected 0..{below - 1}")
-    return array
+def read_op(name: str, module: object) -> Op:
+    """The op that a file holds, or an error that says what is wrong with it."""
+    table = vars(module)
+    formula = table.get("formula")
+    if not callable(formula):
+        raise OracleError(f"{name}: no function 'formula(N, ...)'; 'kfuzz op --template' prints an op to start from")
+    roles = {}
+    for key in ("INPUTS", "OUTPUTS"):
+        given = table.get(key)
+        if not isinstance(given, Mapping) or not given:
+            raise OracleError(f"{name}: {key} is missing; {USAGE}")
+        roles[key] = {role: read_role(name, f"{key}[{role!r}]", text) for role, text in given.items()}
+    scalars = dict(table.get("SCALARS", {}))
+    parameters = list(inspect.signature(formula).parameters)
+    wanted = ["N", *roles["INPUTS"], *scalars]
+    if sorted(parameters) != sorted(wanted):
+        raise OracleError(f"{name}: formula takes {', '.join(parameters)}: expected {', '.join(wanted)}")
+    return Op(
+        name=name, about=inspect.getdoc(module) or "", formula=formula, answers=table.get("answers"),
+        inputs=roles["INPUTS"], outputs=roles["OUTPUTS"], scalars=scalars,
+        forms=tuple(table.get("FORMS", ())), seldom=dict(table.get("SELDOM", {})),
+        where=tuple(table.get("WHERE", ())), special=dict(table.get("SPECIAL", {})), diagnose=table.get("diagnose"),
+    )  # fmt: skip

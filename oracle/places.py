@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 from flint import arb
 
-from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
+from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Floats, Index, Mask
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.number import MIN_NORMAL
-from kfuzz.oracle.op import Floats, OracleError
 from kfuzz.oracle.special import special_rows
 from kfuzz.oracle.systems.formats import values
 from kfuzz.oracle.verdict import Special, Ties

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.oracle.diagnosis.pattern import MOST_ROWS
-from kfuzz.oracle.op import Floats
+from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.systems.formats import DTYPES, F32, F64, values
 from kfuzz.oracle.verdict import Extent, Picture, Status, Verdict, Worst
 

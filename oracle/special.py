@@ -1,13 +1,14 @@
-"""Rows with special values: which are judged, and what is said of those that are not.
+"""Infinities and NaN among the inputs: which elements are judged, and why the others are not."""
 
-Knows the claim's words for special values; nothing of any op's formula.
-"""
-
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from kfuzz.oracle.apart import apart_of
 from kfuzz.oracle.enclosure import Doubles, Mask
+from kfuzz.oracle.op import NamedReals, Op
+from kfuzz.oracle.systems.formats import Reals
 from kfuzz.oracle.verdict import Special
 
 
@@ -37,3 +38,44 @@ def special_rows(x: Doubles, special: Special, pos_inf_claimed: bool = False) ->
             judged &= ~mask
             reasons.append(f"{int(mask.sum())} rows with {name}: the claim does not speak of {name}")
     return Rows(plain, empty, has_nan, has_pos_inf, judged, tuple(reasons))
+
+
+def claimed_elements(
+    op: Op, inputs: NamedReals, special: Special, name: str, shape: tuple[int, ...]
+) -> tuple[Mask, tuple[str, ...], Mask]:
+    """The elements of an output that the claim speaks of, the reasons for leaving out others, and what must be NaN."""
+    judged, must = np.ones(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
+    reasons: tuple[str, ...] = ()
+    for test, word, shown in (
+        (np.isnan, special.nan or op.special.get("nan"), "NaN"),
+        (np.isposinf, special.pos_inf or op.special.get("pos_inf"), "+inf"),
+    ):
+        rows = elements_reached(op, inputs, name, test, shape)
+        if not np.any(rows):
+            continue
+        if word is None:
+            judged &= ~rows
+            dimensions, apart = op.outputs[name].dimensions, apart_of(op)[name]
+            in_a_row = int(np.prod([n for d, n in zip(dimensions, shape, strict=True) if d not in apart]))
+            number = int(rows.sum()) // max(in_a_row, 1)
+            reasons += (f"{number} rows with {shown}: the claim does not speak of {shown}",)
+        elif word == "row":
+            must |= rows
+    return judged, reasons, must
+
+
+def elements_reached(
+    op: Op, inputs: NamedReals, name: str, test: Callable[[Reals], Mask], shape: tuple[int, ...]
+) -> Mask:
+    """The elements of an output that a special value may enter: they share its place along what falls apart."""
+    dimensions, apart = op.outputs[name].dimensions, apart_of(op)[name]
+    reached = np.zeros(shape, dtype=np.bool_)
+    for role, array in inputs.items():
+        if not op.inputs[role].is_float or not np.any(mask := test(array)):
+            continue
+        own = op.inputs[role].dimensions
+        kept = [d for d in own if d in apart]
+        mask = np.asarray(mask.any(axis=tuple(axis for axis, d in enumerate(own) if d not in apart)))
+        order = np.transpose(mask, np.argsort([dimensions.index(d) for d in kept])) if kept else mask
+        reached |= order.reshape([n if d in kept else 1 for d, n in zip(dimensions, shape, strict=True)])
+    return reached

@@ -11,9 +11,9 @@ from flint import arb
 
 from kfuzz.oracle import base_two
 from kfuzz.oracle.enclosure import FLT_MAX, ROUND_64, Bounds, Doubles, Enclosure, Index
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.exp_sum import BallSums, ball_sums, sums
 from kfuzz.oracle.maximum import enclose_maximum
-from kfuzz.oracle.op import OracleError
 from kfuzz.oracle.rounding import FAR, Accuracy, counts
 from kfuzz.oracle.special import special_rows
 from kfuzz.oracle.verdict import Special

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.oracle.arrays import check_inputs
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
-from kfuzz.oracle.formula import FormulaOp
-from kfuzz.oracle.number import Mpmath
-from kfuzz.oracle.op import OracleError, check_inputs
 
 MOST_DIGITS = 100_000
 """Every exp takes seconds at so many."""
@@ -20,11 +19,8 @@ def want(op: str, inputs: Mapping[str, NDArray[Any]], digits: int = 50) -> dict[
     module = find(op)
     if not isinstance(digits, int) or not 1 <= digits <= MOST_DIGITS:
         raise OracleError(f"digits={digits!r}: expected an integer from 1 to {MOST_DIGITS}")
-    N = Mpmath(int(digits * 3.3219280948873626) + 40)
     given = check_inputs(op, module, inputs)
     for role, array in given.items():
         if not array.size:
             raise OracleError(f"{role} has shape {list(array.shape)}: expected at least one element")
-    if isinstance(module, FormulaOp):
-        return module.wanted(given, {}, bits=N.context.prec)
-    return module.define(N, {role: N.embed(array) for role, array in given.items()})
+    return module.compute(given, {}, bits=int(digits * 3.3219280948873626) + 40)

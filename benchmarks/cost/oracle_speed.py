@@ -94,7 +94,7 @@ def of_formula(name: str) -> str:
         start = time.perf_counter()
         want = plain(inputs)
         middle = time.perf_counter()
-        verdict = oracle.judge(op, inputs, dict.fromkeys(find(op).OUTPUTS, want.astype(np.float32)), claim)
+        verdict = oracle.judge(op, inputs, dict.fromkeys(find(op).outputs, want.astype(np.float32)), claim)
         judged, alone = min(judged, time.perf_counter() - middle), min(alone, middle - start)
         assert verdict.status == "kept", verdict
     return f"{name:30} {judged:9.3f} {alone:12.4f} {judged / alone:9.1f}x"

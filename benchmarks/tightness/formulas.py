@@ -19,11 +19,12 @@ from functools import partial
 import numpy as np
 
 from kfuzz.oracle.find import find
-from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.selfcheck import independent, planted_formulas
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, Checked, check, depth, formula_ops
 from kfuzz.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS, PLANTED, PlantedShare
+from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.formats import F32, FORMATS
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated, SumOrder
 
@@ -41,7 +42,6 @@ LITERATURE = "V-ABFT gives 7 to 20 times the error in f32, 48 to 158 times in bf
 def of_op(name: str, form: str, seeds: int) -> Checked:
     """One op in one format."""
     op = find(name)
-    assert isinstance(op, FormulaOp)
     with np.errstate(all="ignore"):
         return check(op, FORMATS[form], quick=False, seeds=seeds)
 
@@ -63,12 +63,11 @@ def running_means(n: int, order: SumOrder) -> tuple[int, str, float, float, floa
     adds = depth(order, n)
     claim = Accuracy(adds=adds, form="welford", divide="ieee")
     op = find("variance")
-    assert isinstance(op, FormulaOp)
     sizes = op.sizes_of({"x": x})
-    N = Simulated(claim, KernelManner(order, "none"), sizes, F32, "welford", op.indices(sizes))
+    N = Simulated(claim, KernelManner(order, "none"), sizes, F32, "welford", Places(sizes))
     with np.errstate(all="ignore"):
         got = op.run(N, {"x": x.astype(np.float64)}, sizes, {})["y"].x[:, 0]
-        bounds = op.enclose({"x": x}, claim, CLAIMED)["y"]
+        bounds = enclose(op, {"x": x}, claim, CLAIMED)["y"]
     error = np.abs(got - bounds.want)
     factor = np.maximum(bounds.hi - bounds.want, bounds.want - bounds.lo) / np.where(error > 0, error, np.nan)
     exact = x.astype(np.float64)

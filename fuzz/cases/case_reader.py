@@ -35,7 +35,7 @@ from kfuzz.claims.references import BY_REFERENCE
 from kfuzz.claims.roles import Dimensions
 from kfuzz.devices.limits import INT_MAX
 from kfuzz.devices.vast import LEAST, unfilled
-from kfuzz.oracle.op import op_names
+from kfuzz.oracle.find import op_names
 from kfuzz.printable import one_line
 
 SCHEMA = "kfuzz-case/1"

@@ -12,8 +12,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.claims.formula_claims import formula_of
+from kfuzz.claims.formula_claims import op_of
 from kfuzz.claims.kernel import Kernel
+from kfuzz.oracle.apart import apart_of
 from kfuzz.search.edges import named
 from kfuzz.search.plan import shapes
 from kfuzz.search.sizes import row_axis
@@ -79,15 +80,13 @@ def summed_axes(kernel: Kernel) -> list[str]:
 
 def apart_axes(kernel: Kernel) -> list[str]:
     """Axes along which nothing of one index enters another's answer, by the op's formula."""
-    op = formula_of(kernel.front)
-    if op is None:
-        return []
+    op = op_of(kernel.front)
     named: dict[str, set[str]] = {}  # the claim's names for each dimension of the op
     for array in kernel.arrays.values():
         for _, dimensions in kernel.roles.dimensions(array.reads, array.writes):
             for dimension, size in zip(dimensions, array.shape, strict=False):
                 named.setdefault(dimension, set()).add(size.text)
-    everywhere = set.intersection(*(set(dimensions) for dimensions in op.apart.values()))
+    everywhere = set.intersection(*(set(dimensions) for dimensions in apart_of(op).values()))
     apart = set().union(*(named.get(dimension, set()) for dimension in everywhere))
     summed = set().union(*(names for dimension, names in named.items() if dimension not in everywhere))
     return [name for name in kernel.axes if name in apart - summed]

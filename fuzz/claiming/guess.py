@@ -17,7 +17,7 @@ from kfuzz.claims.kernel import Kernel, read
 from kfuzz.claims.signature import entries_of, host_functions_of
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Entry, Probe
-from kfuzz.oracle.op import op_names
+from kfuzz.oracle.find import op_names
 from kfuzz.search.plan import Attempt
 from kfuzz.trials.trial import run_trial, unfit
 

@@ -18,10 +18,11 @@ from kfuzz.cases.case import case_of
 from kfuzz.claiming.grounds import grounds, inputs_of
 from kfuzz.claiming.propose import ProposedRounding, Statements, flags_of, quoted, rounding_of
 from kfuzz.claiming.text import Tables, with_tables
-from kfuzz.claims.formula_claims import formula_of
+from kfuzz.claims.formula_claims import op_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe
 from kfuzz.find.device import open_device
+from kfuzz.oracle.names import names_of
 from kfuzz.trials.trial import run_trial
 
 FEW = 40
@@ -69,10 +70,10 @@ def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tu
 def narrowed(kernel: Kernel) -> Iterator[Statements]:
     """What the formula may hold in 16 bits: nothing; where arrays are of such numbers, then each value, then all."""
     yield {}
-    op = formula_of(kernel.front)
+    op = op_of(kernel.front)
     elements = sorted({str(array.element) for array in kernel.arrays.values()} & {"f16", "bf16"})
     for element in elements:
-        names = op.names.kept if op else ()
+        names = names_of(op).kept
         for some in dict.fromkeys([*((name,) for name in names), tuple(names)]):
             if some:
                 yield {"keep": f"{{ {', '.join(f'{name} = {quoted(element)}' for name in some)} }}"}

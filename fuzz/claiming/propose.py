@@ -15,7 +15,7 @@ from kfuzz.claiming.grounds import summed_axes
 from kfuzz.claiming.measure import MeasuredCounts, Sample, chosen, launches_at, measured, split
 from kfuzz.claiming.stages import stages_of
 from kfuzz.claims.expression import LONGEST
-from kfuzz.claims.formula_claims import formula_of
+from kfuzz.claims.formula_claims import op_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter
 from kfuzz.devices import ClaimError
@@ -78,7 +78,9 @@ def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[st
     is_known = is_every_launch_seen(kernel, found.samples) and not are_rows_shared_out(kernel)
     told = additions(kernel, found.samples) if is_known else {}
     if told and any(one.has_exp for one in found.samples) and not is_unshifted:
-        told["rescales"] = quoted(formula(kernel, found.samples, partial(rescaled, formula_of(kernel.front) is None)))
+        told["rescales"] = quoted(
+            formula(kernel, found.samples, partial(rescaled, op_of(kernel.front).answers is not None))
+        )
     told |= {"shift": '"zero"'} if is_unshifted else {}
     told |= {"accumulate": '"f64"'} if is_wide else {}
     return told
@@ -91,8 +93,7 @@ def rescaled(is_of_sums: bool, sample: Sample) -> int:
 
 def additions(kernel: Kernel, samples: Sequence[Sample]) -> dict[str, str]:
     """`adds`: a count for each sum that the op names, one for all where it has one sum; none where it has none."""
-    op = formula_of(kernel.front)
-    lying = stages_of(op, kernel.rounding.models.form) if op else {stage: {"": 0} for stage in STAGES}
+    lying = stages_of(op_of(kernel.front), kernel.rounding.models.form)
     if not any(lying.values()):
         return {}
     alone = alone_of(kernel, samples)

@@ -17,8 +17,10 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.cpu.counting import Counter
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
 from kfuzz.oracle import Accuracy, judge
+from kfuzz.oracle.arrays import check_inputs
+from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.find import find
-from kfuzz.oracle.op import Floats, check_inputs
+from kfuzz.oracle.question import enclose
 from kfuzz.search.sizes import row_axis
 
 SIZES = (1000, 300, 32)
@@ -90,7 +92,7 @@ def width(kernel: Kernel, inputs: Mapping[str, Floats], accuracy: Accuracy) -> f
     found = 0.0
     op = find(kernel.op)
     by_rows = check_inputs(kernel.op, op, inputs)
-    for enclosure in op.enclose(by_rows, accuracy, kernel.special).values():
+    for enclosure in enclose(op, by_rows, accuracy, kernel.special).values():
         at = np.unravel_index(np.nanargmax(np.abs(enclosure.want)), enclosure.want.shape)
         want = abs(float(enclosure.want[at]))
         if want:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.op import Op
+from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.formats import Reals
 from kfuzz.oracle.systems.value import Operand, Quantity
@@ -160,13 +161,13 @@ def summed(s: Stages, name: str, more: int = 0) -> Stages:
     return Stages({**s.sum, name: more}, s.inner, s.divided)
 
 
-def stages_of(op: FormulaOp, form: str | None) -> dict[str, dict[str, int]]:
+def stages_of(op: Op, form: str | None) -> dict[str, dict[str, int]]:
     """For each stage the sums that lie there in an answer, in the claimed form or in any."""
     sizes = op.small_sizes(3)
     inputs, scalars = op.random_inputs(sizes, np.random.default_rng(2)), op.scalars_of(sizes, {})
     found = Stages()
     for one in op.forms_of(form):
         with np.errstate(all="ignore"):
-            made = op.run(Staged(sizes, one, index=op.indices(sizes)), inputs, sizes, scalars)
+            made = op.run(Staged(sizes, one, index=Places(sizes)), inputs, sizes, scalars)
         found = joined(found, *(of(value) for value in made.values()))
     return {"sum": dict(found.sum), "inner": dict(found.inner), "divided": dict(found.divided)}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from kfuzz.claims.expression import Expression
-from kfuzz.claims.formula_claims import FORMULA_KEYS, ClaimedCounts, formula_of, read_counts, read_formula
+from kfuzz.claims.formula_claims import FORMULA_KEYS, ClaimedCounts, op_of, read_counts, read_formula
 from kfuzz.claims.front_matter import FrontMatter, lookup, shown, shown_path
 from kfuzz.claims.languages import ARITHMETIC, Arithmetic, language_of
 from kfuzz.claims.python_text import read_text
@@ -82,8 +82,8 @@ class Domain:
 def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
     """The [accuracy] table; what it leaves out is what the text says plainly, or else the loosest sound model."""
     check_keys(front, ("accuracy",), ACCURACY_KEYS)
-    op = formula_of(front)
-    text = said_in(front.source, front.is_python, set(op.seldom.values()) if op else ())
+    op = op_of(front)
+    text = said_in(front.source, front.is_python, set(op.seldom.values()))
     flags = read_flags(front)
     if not flags and lookup(front.values, ("accuracy", "flags")) is None and "flags" in text:
         flags = ("-use_fast_math",)
@@ -254,7 +254,7 @@ def read_ties(front: FrontMatter) -> Ties:
     word = cast(Ties, read_word(front, key, get_args(Ties), "any"))
     if lookup(front.values, key) is not None:
         op = find(read_op(front))
-        if not set(op.OUTPUTS) & set(getattr(op, "INTEGERS", ())):
+        if all(role.is_float for role in op.outputs.values()):
             raise front.error(key, "this op does not answer with places")
     return word
 

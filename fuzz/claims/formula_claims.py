@@ -11,8 +11,9 @@ from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import read_number, table
 from kfuzz.oracle.find import find
-from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.measured import measured
+from kfuzz.oracle.names import names_of
+from kfuzz.oracle.op import Op
 from kfuzz.oracle.rounding import FunctionModel, Narrow
 
 FORMULA_KEYS = ("form", "keep", "operand", "shared", "functions")
@@ -30,27 +31,21 @@ MODELS: dict[str, dict[str, FunctionModel]] = {
 PTX gives tanh.approx 2^-11, and sqrt.approx 1 ulp."""
 
 
-def formula_of(front: FrontMatter) -> FormulaOp | None:
-    """The op of a claim, where it is a formula."""
+def op_of(front: FrontMatter) -> Op:
+    """The op of a claim."""
     name = str(lookup(front.values, ("op",)))
-    op = find(str((front.path.parent / name).resolve()) if name.endswith(".py") else name)
-    return op if isinstance(op, FormulaOp) else None
+    return find(str((front.path.parent / name).resolve()) if name.endswith(".py") else name)
 
 
 def read_formula(front: FrontMatter, form: str | None) -> dict[str, Any]:
-    """The fields of an Accuracy that only a formula has, `form` unless it is claimed; an error where the op is none."""
-    op = formula_of(front)
-    said = [key for key in FORMULA_KEYS if lookup(front.values, ("accuracy", key)) is not None]
-    if op is None:
-        if said:
-            raise front.error(("accuracy", said[0]), "this op is no formula, and has no such statement")
-        return {}
+    """The fields of an Accuracy that name parts of the op's formula; `form` where the claim names none."""
+    op = op_of(front)
     return {
         "form": _word(front, ("accuracy", "form"), (*op.forms, *op.seldom, "any")) or form,
         "operand": _word(front, ("accuracy", "operand"), get_args(Narrow)),
-        "keep": _table(front, ("accuracy", "keep"), op.names.kept, get_args(Narrow)),
-        "functions": _models(front, op.names.functions),
-        "shared": _names(front, ("accuracy", "shared"), tuple(op.names.sums)),
+        "keep": _table(front, ("accuracy", "keep"), names_of(op).kept, get_args(Narrow)),
+        "functions": _models(front, names_of(op).functions),
+        "shared": _names(front, ("accuracy", "shared"), tuple(names_of(op).sums)),
     }
 
 
@@ -58,8 +53,8 @@ def read_scalars(front: FrontMatter) -> dict[str, float]:
     """`scalars = { eps = 1e-5 }`: constants of the kernel, in the place of the op's own."""
     key = ("scalars",)
     given = table(front, key)
-    op = formula_of(front)
-    _known(front, key, given, tuple(op.scalars) if op else (), "scalar")
+    op = op_of(front)
+    _known(front, key, given, tuple(op.scalars), "scalar")
     found = {}
     for name, value in given.items():
         if type(value) not in (int, float) or not math.isfinite(cast(float, value)):
@@ -70,23 +65,21 @@ def read_scalars(front: FrontMatter) -> dict[str, float]:
 
 def literals_of(front: FrontMatter) -> dict[str, str]:
     """The op's constants as C++ writes them, for a launch to hand over by name; none that follow from sizes."""
-    op = formula_of(front)
-    values = {**op.scalars, **read_scalars(front)} if op else {}
+    op = op_of(front)
+    values = {**op.scalars, **read_scalars(front)}
     return {name: repr(float(value)) for name, value in values.items() if not isinstance(value, str)}
 
 
 def read_counts(front: FrontMatter, name: str, names: tuple[str, ...]) -> ClaimedCounts:
-    """One expression, or of a formula a table of them by the names of its sums; "*" stands for the rest."""
+    """One expression, or a table of them by the names of the op's sums; "*" stands for the rest."""
     key = ("accuracy", name)
     value = lookup(front.values, key)
     if value is None:
         return None
     if not isinstance(value, dict):
         return read_number(front, key, names)
-    op = formula_of(front)
-    if op is None:
-        raise front.error(key, "this op is no formula, and has one sum: a single count is wanted")
-    _known(front, key, value, (*op.names.sums, "*"), "sum")
+    op = op_of(front)
+    _known(front, key, value, (*names_of(op).sums, "*"), "sum")
     return {which: read_number(front, (*key, which), names) for which in value}
 
 

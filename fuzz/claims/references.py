@@ -20,8 +20,8 @@ import numpy as np
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup, shown_path
 from kfuzz.claims.python_text import read_text
 from kfuzz.devices import cache
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.judge import judge
-from kfuzz.oracle.op import OracleError
 
 OP = "reference"
 BY_REFERENCE = f"{OP} "

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from kfuzz.oracle.apart import cut_of
 from kfuzz.oracle.find import find
-from kfuzz.oracle.op import cut_of, takes_any_float
 
 Dimensions = tuple[str, ...]
 
@@ -58,9 +58,11 @@ class Roles:
 def roles_of(op: str) -> Roles:
     """The roles of a known op."""
     module = find(op)
-    whole = getattr(module, "INTEGERS", ())
-    below = getattr(module, "BELOW", {})
-    integers = {role: below.get(role, "") for role in whole}
-    rules = tuple(rule for rule in getattr(module, "where", ()) if not rule.endswith(">= 1"))
-    arrays = (dict(module.INPUTS), dict(module.OUTPUTS))
-    return Roles(op, *arrays, module.VECTOR, takes_any_float(module), integers, rules, cut=dict(cut_of(module)))
+    inputs, outputs = (
+        {name: role.dimensions for name, role in table.items()} for table in (module.inputs, module.outputs)
+    )
+    integers = {name: role.below or "" for name, role in module.roles if not role.is_float}
+    rules = tuple(rule for rule in module.where if not rule.endswith(">= 1"))
+    return Roles(
+        op, inputs, outputs, module.takes_vector, module.takes_any_float, integers, rules, cut=dict(cut_of(module))
+    )

@@ -17,8 +17,8 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import check_keys, read_number, required, table
 from kfuzz.devices.limits import INT_MAX
 from kfuzz.kinds import KINDS, Kind, Severity
-from kfuzz.oracle.find import find
-from kfuzz.oracle.op import OracleError, op_names
+from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.find import find, op_names
 
 KEYS = (
     "op",

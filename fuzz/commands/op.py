@@ -7,8 +7,8 @@ import click
 from kfuzz.devices import ClaimError
 from kfuzz.exit_codes import FOUND
 from kfuzz.oracle.admission import admit
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import load
-from kfuzz.oracle.op import OracleError
 
 TEMPLATE = '''"""scaled_sigmoid: y = scale x / (1 + exp(-x)), element by element: replace this by your own op."""
 

@@ -6,7 +6,7 @@ Knows the kernels folder; never how a kernel is run.
 from kfuzz.claims.expression import GRAMMAR
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.find.errors import TargetError
-from kfuzz.oracle.op import op_names
+from kfuzz.oracle.find import op_names
 
 REFERENCE = f"""
 // ---------------------------------------------------------------------------------------------------------------

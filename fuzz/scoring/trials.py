@@ -18,10 +18,10 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
 from kfuzz.kinds import kinds_with
 from kfuzz.mutating.mutate import Mutant, as_kernel, mutants
+from kfuzz.oracle.arrays import check_inputs, check_outputs
 from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find
 from kfuzz.oracle.judge import enclosed
-from kfuzz.oracle.op import check_inputs, check_outputs
 from kfuzz.oracle.systems.formats import DTYPES as FORMATS_OF
 from kfuzz.oracle.systems.formats import values
 from kfuzz.trials.defect import Defect

@@ -213,10 +213,9 @@ def rows_judged(kernel: Kernel, job: Job, seed: int) -> JudgedRows:
 
     Of rows that alone take seconds, one is drawn. ClaimError where the oracle would take too long for even that.
     """
-    module = find(kernel.op)
     output = next(buffer for buffer in job.buffers if kernel.arrays[buffer.name].writes)
     largest = max(prod(buffer.shape) for buffer in job.buffers if kernel.arrays[buffer.name].reads)
-    is_by_row = bool(getattr(module, "BY_ROW", module.VECTOR)) and len(output.shape) > 0
+    is_by_row = find(kernel.op).takes_vector and len(output.shape) > 0
     input_rank = max(len(buffer.shape) for buffer in job.buffers if kernel.arrays[buffer.name].reads)
     count = output.shape[0] if is_by_row and input_rank > 1 else 1
     row = largest // max(count, 1)

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from kfuzz.oracle.diagnosis.label import Diagnosis
 from kfuzz.oracle.diagnosis.mutated import explained
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
-from kfuzz.oracle.op import Diagnosis
+from kfuzz.oracle.op import Op
 
 
 def diagnose(
-    op: Any,  # noqa: ANN401  a FormulaOp, which asks this module
+    op: Op,
     inputs: Mapping[str, Any],
     output: str,
     got: Doubles,
@@ -19,7 +20,9 @@ def diagnose(
     wrong: Mask,
     worst: Index,
 ) -> Diagnosis:
-    """One wrong step first, then patterns."""
+    """What the error looks like: as the op's own file says, or one wrong step of its formula, or a pattern."""
+    if op.diagnose is not None:
+        return op.diagnose(inputs, output, got, enclosure, wrong, worst)
     found = explained(op, inputs, output, got, enclosure, wrong)
     if found is not None:
         return found

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
+from kfuzz.oracle.diagnosis.label import Diagnosis
+from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
 from kfuzz.oracle.number import MIN_NORMAL
-from kfuzz.oracle.op import Diagnosis, Floats
 from kfuzz.oracle.rounding import U
 
 

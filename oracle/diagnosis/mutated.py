@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kfuzz.oracle.diagnosis.label import Diagnosis
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Mask
-from kfuzz.oracle.op import Diagnosis
+from kfuzz.oracle.op import Op
+from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.formats import Reals, values
 from kfuzz.oracle.systems.value import Operand, Quantity
@@ -217,7 +219,7 @@ class WrongSystem(Exact):
 
 
 def explained(
-    op: Any,  # noqa: ANN401  a FormulaOp, whose diagnosis asks
+    op: Op,
     inputs: Mapping[str, Any],
     output: str,
     got: Doubles,
@@ -254,7 +256,7 @@ def _explains(made: Doubles, got: Doubles, want: Doubles, width: Doubles, asked:
 
 
 def _evaluated(
-    op: Any,  # noqa: ANN401  a FormulaOp
+    op: Op,
     inputs: Mapping[str, Any],
     output: str,
     shape: tuple[int, ...],
@@ -262,11 +264,11 @@ def _evaluated(
 ) -> tuple[Doubles, dict[Changed, str]]:
     """The output with one step changed, and every change that there is."""
     sizes = op.sizes_of(inputs)
-    N = WrongSystem(sizes, op.forms[0] if op.forms else "", op.indices(sizes), changed)
-    given = {name: N.input(values(inputs[name])) if role.is_float else inputs[name] for name, role in op.roles.items()}
+    N = WrongSystem(sizes, op.forms[0] if op.forms else "", Places(sizes), changed)
+    given = {name: N.input(values(inputs[name])) if role.is_float else inputs[name] for name, role in op.inputs.items()}
     numbers = {name: N.number(value) for name, value in op.scalars_of(sizes, {}).items()}
     N.names = {id(value): name for name, value in {**given, **numbers}.items() if isinstance(value, Quantity)}
-    made = op.calls(N, **given, **numbers)
+    made = op.formula(N, **given, **numbers)
     value = made[output] if isinstance(made, Mapping) else made
     x = value.x.reshape(shape) if value.x.size == np.prod(shape) else np.broadcast_to(value.x, shape)
     return np.asarray(x, dtype=np.float64), N.offered

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.diagnosis import sums
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
-from kfuzz.oracle.op import Diagnosis, Floats
+from kfuzz.oracle.diagnosis.label import Diagnosis
+from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
 from kfuzz.oracle.systems.formats import values
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kfuzz.oracle.enclosure import Doubles
+from kfuzz.oracle.diagnosis.label import Diagnosis
+from kfuzz.oracle.enclosure import Doubles, Floats
 from kfuzz.oracle.number import MIN_NORMAL
-from kfuzz.oracle.op import Diagnosis, Floats
 from kfuzz.oracle.rounding import U
 
 SPLITS = (32, 64, 128, 256, 512, 1024)

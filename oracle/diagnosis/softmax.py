@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.oracle.diagnosis.label import Diagnosis
 from kfuzz.oracle.diagnosis.rebuilt import (
     ROUNDED,
     SPLITS,
@@ -18,9 +19,8 @@ from kfuzz.oracle.diagnosis.rebuilt import (
     other_shift,
     overflowed,
 )
-from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask, tree_sum
+from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask, tree_sum
 from kfuzz.oracle.number import MIN_NORMAL
-from kfuzz.oracle.op import Diagnosis, Floats
 from kfuzz.oracle.rounding import U
 
 SLIGHT = 64.0

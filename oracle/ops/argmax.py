@@ -7,29 +7,25 @@ than any number.
 
 from collections.abc import Mapping
 
-from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import places as diagnosis
-from kfuzz.oracle.enclosure import Enclosure
-from kfuzz.oracle.number import Number, Vector
-from kfuzz.oracle.op import Floats
-from kfuzz.oracle.places import Ranking, enclose_places
+from kfuzz.oracle.enclosure import Enclosure, Floats
+from kfuzz.oracle.places import Ranking, enclose_places, ordered
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import Sizes
+from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Special
 
-INPUTS = {"x": ("rows", "cols")}
-OUTPUTS = {"index": ("rows",)}
-INTEGERS = ("index",)
-ANY_FLOAT = True
-VECTOR = True
+INPUTS = {"x": "float[rows, cols]"}
+OUTPUTS = {"index": "int[rows]"}
 diagnose = diagnosis.diagnose
 
 
-def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
-    """The exact definition, over any number system: the first of equals."""
-    return {"index": algorithms.argmax(N, inputs["x"])}
+def formula(N: Exact, x: Quantity) -> Quantity:
+    return N.value(ordered(x.x, "first")[:, :1])
 
 
-def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
     """The set of places where the greatest element stands, as far as ties are left open."""
     ranking = Ranking.of("argmax", inputs["x"], 1, special, accuracy.ftz)
     return {"index": enclose_places(ranking, of_rows=True)}

@@ -7,29 +7,26 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import sums as diagnosis
-from kfuzz.oracle.enclosure import Enclosure
-from kfuzz.oracle.number import Number, Vector
-from kfuzz.oracle.op import Floats
+from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import Sizes
 from kfuzz.oracle.states import enclose_states
+from kfuzz.oracle.systems.value import Quantity, System
 from kfuzz.oracle.verdict import Special
 
-INPUTS = {"x": ("rows", "cols")}
-OUTPUTS = {"m": ("rows",), "s": ("rows",)}
-VECTOR = True
+INPUTS = {"x": "float32[rows, cols]"}
+OUTPUTS = {"m": "float32[rows]", "s": "float32[rows]"}
 diagnose = diagnosis.diagnose
 
 
-def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
-    """The exact definition, over any number system."""
-    m, s = algorithms.max_sum(N, inputs["x"])
-    return {"m": m, "s": s}
+def formula(N: System, x: Quantity) -> dict[str, Quantity]:
+    m = N.max(x)
+    return {"m": m, "s": N.sum(N.exp(x - m), "sum")}
 
 
-def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
     """The maximum is exact; the sum as `exp_sum` derives it, every term one exp."""
     x = inputs["x"].astype(np.float64)
-    m, s = enclose_states(x, np.ones(x.shape), accuracy, special, first_exp=True)
+    m, s = enclose_states(x, np.ones(x.shape), accuracy.for_sum("sum"), special, first_exp=True)
     return {"m": m, "s": s}

@@ -7,30 +7,28 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import sums as diagnosis
-from kfuzz.oracle.enclosure import Enclosure
-from kfuzz.oracle.number import Number, Vector
-from kfuzz.oracle.op import Floats
+from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import Sizes
 from kfuzz.oracle.states import enclose_states
+from kfuzz.oracle.systems.value import Quantity, System
 from kfuzz.oracle.verdict import Special
 
-INPUTS = {"m": ("n",), "s": ("n",)}
-OUTPUTS = {"m": ("1",), "s": ("1",)}
-VECTOR = False
+INPUTS = {"m": "float32[n]", "s": "float32[n]"}
+OUTPUTS = {"m": "float32[1]", "s": "float32[1]"}
 diagnose = diagnosis.diagnose
 
 
-def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
-    """The exact definition, over any number system."""
-    m, s = algorithms.merge_all(N, inputs["m"][None, :], inputs["s"][None, :])
-    return {"m": m, "s": s}
+def formula(N: System, m: Quantity, s: Quantity) -> dict[str, Quantity]:
+    top = N.max(m)
+    weights = N.where(m.x == -N.inf, 0.0, s * N.exp(m - top))
+    return {"m": top, "s": N.sum(weights, "sum")}
 
 
-def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
     """One row of states; the sum of an empty state does not count."""
     m = inputs["m"].astype(np.float64)[None, :]
     s = np.where(m == -np.inf, 0.0, inputs["s"].astype(np.float64)[None, :])
-    top, total = enclose_states(m, s, accuracy, special, first_exp=False)
+    top, total = enclose_states(m, s, accuracy.for_sum("sum"), special, first_exp=False)
     return {"m": top, "s": total}

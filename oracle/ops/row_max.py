@@ -8,28 +8,26 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import sums as diagnosis
-from kfuzz.oracle.enclosure import Enclosure
+from kfuzz.oracle.enclosure import Enclosure, Floats
+from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.maximum import enclose_maximum
-from kfuzz.oracle.number import Number, Vector
-from kfuzz.oracle.op import Floats, OracleError
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import Sizes
 from kfuzz.oracle.special import special_rows
+from kfuzz.oracle.systems.value import Quantity, System
 from kfuzz.oracle.verdict import Special
 
-INPUTS = {"x": ("rows", "cols")}
-OUTPUTS = {"y": ("rows",)}
-VECTOR = True
+INPUTS = {"x": "float32[rows, cols]"}
+OUTPUTS = {"y": "float32[rows]"}
 diagnose = diagnosis.diagnose_maximum
 
 
-def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
-    """The exact definition, over any number system."""
-    return {"y": algorithms.row_max(N, inputs["x"])}
+def formula(N: System, x: Quantity) -> Quantity:
+    return N.max(x)
 
 
-def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
     """The maximum itself; with flushed denormals a denormal maximum may be zero."""
     x = inputs["x"].astype(np.float64)
     if x.shape[1] == 0:

@@ -9,28 +9,26 @@ from dataclasses import replace
 
 import numpy as np
 
-from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import sums as diagnosis
-from kfuzz.oracle.enclosure import Enclosure
-from kfuzz.oracle.number import Number, Vector
-from kfuzz.oracle.op import Floats
+from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import Sizes
 from kfuzz.oracle.states import enclose_states
+from kfuzz.oracle.systems.value import Quantity, System
 from kfuzz.oracle.verdict import Special
 
-INPUTS = {"m1": ("n",), "s1": ("n",), "m2": ("n",), "s2": ("n",)}
-OUTPUTS = {"m": ("n",), "s": ("n",)}
-VECTOR = False
+INPUTS = {"m1": "float32[n]", "s1": "float32[n]", "m2": "float32[n]", "s2": "float32[n]"}
+OUTPUTS = {"m": "float32[n]", "s": "float32[n]"}
 diagnose = diagnosis.diagnose
 
 
-def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
-    """The exact definition, over any number system."""
-    m, s = algorithms.safe_merge(N, (inputs["m1"], inputs["s1"]), (inputs["m2"], inputs["s2"]))
-    return {"m": m, "s": s}
+def formula(N: System, m1: Quantity, s1: Quantity, m2: Quantity, s2: Quantity) -> dict[str, Quantity]:
+    m = N.maximum(m1, m2)
+    first, second = (N.where(a.x == -N.inf, 0.0, s * N.exp(a - m)) for a, s in ((m1, s1), (m2, s2)))
+    return {"m": m, "s": first + second}
 
 
-def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
     """Every element is a row of two states; left out, `adds` is the one addition that a merge is."""
     m = np.stack([inputs["m1"], inputs["m2"]], axis=-1).astype(np.float64)
     s = np.stack([inputs["s1"], inputs["s2"]], axis=-1).astype(np.float64)

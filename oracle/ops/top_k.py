@@ -7,32 +7,28 @@ than any number. Where a row has fewer than k elements, the rest of its answer i
 
 from collections.abc import Mapping
 
-from kfuzz.oracle import algorithms
+import numpy as np
+
 from kfuzz.oracle.diagnosis import places as diagnosis
-from kfuzz.oracle.enclosure import Enclosure
-from kfuzz.oracle.number import Number, Vector
-from kfuzz.oracle.op import Floats
-from kfuzz.oracle.places import Ranking, enclose_places, enclose_values
+from kfuzz.oracle.enclosure import Enclosure, Floats
+from kfuzz.oracle.places import Ranking, enclose_places, enclose_values, ordered
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import Sizes
+from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Special
 
-INPUTS = {"x": ("rows", "cols")}
-OUTPUTS = {"values": ("rows", "k"), "indices": ("rows", "k")}
-INTEGERS = ("indices",)
-ANY_FLOAT = True
-VECTOR = True
+INPUTS = {"x": "float[rows, cols]"}
+OUTPUTS = {"values": "float[rows, k]", "indices": "int[rows, k]"}
 diagnose = diagnosis.diagnose
 
 
-def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
-    """The exact definition, over any number system: all elements in order, the first of equals first."""
-    values, indices = algorithms.ranked(N, inputs["x"])
-    return {"values": values, "indices": indices}
+def formula(N: Exact, x: Quantity) -> dict[str, Quantity]:
+    places = ordered(x.x, "first")
+    return {"values": N.value(np.take_along_axis(x.x, places, axis=-1)), "indices": N.value(places)}
 
 
-def enclose(
-    inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, k: int | None = None
-) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
     """The value of each rank, and the places that may be named for it; of every rank where no k is given."""
-    ranking = Ranking.of("top_k", inputs["x"], k, special, accuracy.ftz)
+    ranking = Ranking.of("top_k", inputs["x"], sizes.get("k"), special, accuracy.ftz)
     return {"values": enclose_values(ranking), "indices": enclose_places(ranking)}

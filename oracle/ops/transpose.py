@@ -4,29 +4,25 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kfuzz.oracle import algorithms
 from kfuzz.oracle.diagnosis import matrix as diagnosis
-from kfuzz.oracle.enclosure import Bounds, Enclosure, Index
-from kfuzz.oracle.number import Number, Vector
-from kfuzz.oracle.op import Floats
+from kfuzz.oracle.enclosure import Bounds, Enclosure, Floats, Index
 from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import Sizes
+from kfuzz.oracle.systems.value import Quantity, System
 from kfuzz.oracle.verdict import Special
 
-INPUTS = {"x": ("rows", "cols")}
-OUTPUTS = {"y": ("cols", "rows")}
-VECTOR = False
-CUT = {"x": 1, "y": 0}
+INPUTS = {"x": "float32[rows, cols]"}
+OUTPUTS = {"y": "float32[cols, rows]"}
 diagnose = diagnosis.diagnose
 
 
-def define(N: Number, inputs: Mapping[str, Vector]) -> dict[str, Vector]:
-    """The exact definition; no number system is needed."""
-    return {"y": algorithms.transpose(inputs["x"])}
+def formula(N: System, x: Quantity) -> Quantity:
+    return x.T
 
 
-def enclose(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special) -> dict[str, Enclosure]:
-    """Each pattern is its own enclosure; patterns below 2^32 are exact in float64."""
-    bits = algorithms.transpose(np.ascontiguousarray(inputs["x"]).view(np.uint32)).astype(np.float64)
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
+    """The one bit pattern of each element; patterns below 2^32 are exact in float64."""
+    bits = np.ascontiguousarray(inputs["x"].T).view(np.uint32).astype(np.float64)
 
     def exact(index: Index, precision: int) -> Bounds:
         raise AssertionError(f"bit patterns at {index} are never in doubt")

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from kfuzz.oracle.apart import apart_of
 from kfuzz.oracle.enclosure import Enclosure
-from kfuzz.oracle.find import find
-from kfuzz.oracle.formula import FormulaOp, Given, shaped
-from kfuzz.oracle.op import op_names
+from kfuzz.oracle.find import find, op_names
+from kfuzz.oracle.names import names_at
+from kfuzz.oracle.op import Op
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accumulate, Accuracy
 from kfuzz.oracle.selfcheck.inputs import inputs_for
+from kfuzz.oracle.shapes import Places, shape_output
 from kfuzz.oracle.systems.formats import F32, F64, Format, Reals, stored, values
 from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
 from kfuzz.oracle.verdict import Special
@@ -104,7 +107,7 @@ class Setting:
         return replace(loose, adds={name: adds + first for name, adds in depths(self.manner.order, sums).items()})
 
 
-def settings(op: FormulaOp, quick: bool) -> Iterator[Setting]:
+def settings(op: Op, quick: bool) -> Iterator[Setting]:
     """Every form in every order under every noise, declared and not; then other accumulators and flushing."""
     for form in op.every_form:
         for order in ("sequential", "tree") if quick else ORDERS:
@@ -119,34 +122,32 @@ def settings(op: FormulaOp, quick: bool) -> Iterator[Setting]:
         yield Setting(form, KernelManner("tree", "ends"), ftz=True)
 
 
-def sizes(op: FormulaOp, quick: bool) -> tuple[int, ...]:
-    if set(op.apart[next(iter(op.outputs))]) >= {"rows", "cols"}:
+def sizes(op: Op, quick: bool) -> tuple[int, ...]:
+    if set(apart_of(op)[next(iter(op.outputs))]) >= {"rows", "cols"}:
         return (5,)
     return (1, 2, 33) if quick else (1, 2, 3, 33, 257)
 
 
-def simulate(
-    op: FormulaOp, setting: Setting, claim: Accuracy, inputs: dict[str, Reals], work: Format
-) -> dict[str, Reals]:
+def simulate(op: Op, setting: Setting, claim: Accuracy, inputs: dict[str, Reals], work: Format) -> dict[str, Reals]:
     """The outputs of one simulated kernel, as numbers."""
     sizes_ = op.sizes_of(inputs)
-    N = Simulated(claim, setting.manner, sizes_, work, setting.form, op.indices(sizes_))
+    N = Simulated(claim, setting.manner, sizes_, work, setting.form, Places(sizes_))
     with np.errstate(all="ignore"):
-        made = op.run(N, inputs, sizes_, Given.of(op.scalars_of(sizes_, {})))
-    return {name: shaped(value.x, op.outputs[name], sizes_) for name, value in made.items()}
+        made = op.run(N, inputs, sizes_, op.scalars_of(sizes_, {}))
+    return {name: shape_output(value.x, op.outputs[name], sizes_) for name, value in made.items()}
 
 
-def check(op: FormulaOp, form: Format, quick: bool, seeds: int = 1) -> Checked:
+def check(op: Op, form: Format, quick: bool, seeds: int = 1) -> Checked:
     """One op in one storage format, over all settings."""
     found = Checked(f"{op.name} {form.name}")
     work = F64 if form is F64 else F32
     for n, seed in product(sizes(op, quick), range(seeds)):
         made = inputs_for(op, n, seed, form.name == "f16")
         arrays = {
-            k: stored(np.asarray(a, dtype=np.float64), form) if op.roles[k].is_float else a for k, a in made.items()
+            k: stored(np.asarray(a, dtype=np.float64), form) if op.inputs[k].is_float else a for k, a in made.items()
         }
-        numbers = {k: values(a) if op.roles[k].is_float else a for k, a in arrays.items()}
-        sums = op.names_at(numbers).sums
+        numbers = {k: values(a) if op.inputs[k].is_float else a for k, a in arrays.items()}
+        sums = names_at(op, numbers).sums
         known: dict[Any, Any] = {}
         for setting in settings(op, quick):
             if work is F64 and setting.accumulate != "f32":
@@ -156,7 +157,7 @@ def check(op: FormulaOp, form: Format, quick: bool, seeds: int = 1) -> Checked:
             if key not in known:
                 formats = dict.fromkeys(op.outputs, form)
                 with np.errstate(all="ignore"):
-                    known[key] = op.enclose(arrays, claim, CLAIMED, {}, formats)
+                    known[key] = enclose(op, arrays, claim, CLAIMED, {}, formats)
             manner = replace(setting.manner, seed=seed + n)
             got = simulate(op, replace(setting, manner=manner), claim, numbers, work)
             for name, enclosure in known[key].items():
@@ -172,9 +173,9 @@ def check(op: FormulaOp, form: Format, quick: bool, seeds: int = 1) -> Checked:
     return found
 
 
-def formula_ops() -> list[FormulaOp]:
-    """Every op of the oracle that is a formula."""
-    return [op for op in map(find, op_names()) if isinstance(op, FormulaOp)]
+def formula_ops() -> list[Op]:
+    """Every op of the oracle whose bounds follow from its formula."""
+    return [op for op in map(find, op_names()) if op.answers is None]
 
 
 def formats(quick: bool) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.op import Op
 from kfuzz.oracle.selfcheck.families import rows
 from kfuzz.oracle.systems.formats import Reals
 
@@ -180,7 +180,7 @@ MAKERS: dict[str, InputMaker] = {
 }  # fmt: skip
 
 
-def inputs_for(op: FormulaOp, n: int, seed: int, narrow: bool) -> Inputs:
+def inputs_for(op: Op, n: int, seed: int, narrow: bool) -> Inputs:
     """The named inputs of an op, or normal numbers for one that is not named."""
     if op.name in MAKERS:
         return MAKERS[op.name](n, seed, narrow)

@@ -8,9 +8,10 @@ import numpy as np
 
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.algorithms import SEQUENTIAL, TREE
+from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.find import find
 from kfuzz.oracle.number import ExpNoise, Float32, Vector
-from kfuzz.oracle.op import Floats
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy, Order
 from kfuzz.oracle.selfcheck.families import rows
 from kfuzz.oracle.selfcheck.soundness import MODELS, Plan, Tally, column, usage
@@ -56,7 +57,7 @@ def _check(
     height = max(n - 1, 0).bit_length() if order == TREE else max(n - 1, 0)
     loosest = Accuracy(exp=MODELS[noise], ftz=ftz)
     for claim in (loosest, replace(loosest, adds=1 if op == "safe_merge" else height, shift="running max")):
-        enclosures = find(op).enclose(inputs, claim, Special())
+        enclosures = enclose(find(op), inputs, claim, Special())
         for role, got in zip(("m", "s"), answer, strict=True):
             worst, outside = usage(np.asarray(got, dtype=np.float64)[:, None], column(enclosures[role]))
             tally.add(worst[enclosures[role].judged], outside)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from kfuzz.oracle.algorithms import total
 from kfuzz.oracle.enclosure import FLT_MAX, compare
 from kfuzz.oracle.find import find
-from kfuzz.oracle.formula import FormulaOp
 from kfuzz.oracle.judge import worst_element
 from kfuzz.oracle.number import Float32
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy, Order
 from kfuzz.oracle.selfcheck.families import NEARLY_CONSTANT, TILE, Row, rows
 from kfuzz.oracle.verdict import Special
@@ -183,8 +183,7 @@ class OneRow:
 
     def __init__(self, x: Row, claim: Accuracy) -> None:
         op = find("softmax")
-        assert isinstance(op, FormulaOp)
-        self.enclosure = op.enclose({"x": x}, claim, Special())["y"]
+        self.enclosure = enclose(op, {"x": x}, claim, Special())["y"]
 
     def __call__(self, got: Output) -> bool:
         """Outside, and certified to be so; or of no sum that all elements could have."""

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 from kfuzz.oracle.enclosure import Enclosure, Mask
 from kfuzz.oracle.find import find
-from kfuzz.oracle.formula import FormulaOp, Given, shaped
 from kfuzz.oracle.measured import measured
+from kfuzz.oracle.names import names_at
+from kfuzz.oracle.op import Op
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy, ExpModel
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, depths
 from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
+from kfuzz.oracle.shapes import Places, shape_output
 from kfuzz.oracle.systems.formats import F32, Format, stored, values
 from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
 
@@ -204,23 +207,22 @@ class PlantedShare:
 def share_of(name: str, form: Format, sizes: tuple[int, ...]) -> PlantedShare:
     """The bugs of one op in one format."""
     op, bugs = find(name), PLANTED[name]
-    assert isinstance(op, FormulaOp)
     found = PlantedShare(f"{op.name} {form.name}")
     for n in sizes:
         made = inputs_for(op, n, 5, form.name == "f16")
-        arrays = {k: stored(np.asarray(a, dtype="f8"), form) if op.roles[k].is_float else a for k, a in made.items()}
+        arrays = {k: stored(np.asarray(a, dtype="f8"), form) if op.inputs[k].is_float else a for k, a in made.items()}
         first = op.forms[0] if op.forms else ""
         claim = replace(declared(op, made), form=first or None)
         formats = dict.fromkeys(op.outputs, form)
         (role,) = op.outputs
-        tight, loose = (op.enclose(arrays, c, CLAIMED, {}, formats)[role] for c in (claim, Accuracy(rescales=0)))
-        right = _simulated(op, op.calls, arrays, claim, form, first)
-        others = [_by_row(_simulated(op, op.calls, arrays, claim, form, first, manner)) for manner in RIGHT_MANNERS]
+        tight, loose = (enclose(op, arrays, c, CLAIMED, {}, formats)[role] for c in (claim, Accuracy(rescales=0)))
+        right = _simulated(op, op.formula, arrays, claim, form, first)
+        others = [_by_row(_simulated(op, op.formula, arrays, claim, form, first, manner)) for manner in RIGHT_MANNERS]
         least, most = np.minimum.reduce(others), np.maximum.reduce(others)
         _count(found.accused, right, tight, loose, form, np.ones(len(_by_row(right)), dtype=np.bool_))
         found.right += len(_by_row(right))
         for bug in bugs.values():
-            calls, does = (op.calls, replace(claim, **bug)) if isinstance(bug, Mapping) else (bug, claim)
+            calls, does = (op.formula, replace(claim, **bug)) if isinstance(bug, Mapping) else (bug, claim)
             got = _simulated(op, calls, arrays, does, form, first)
             differs = (got != right) & ~(np.isnan(got) & np.isnan(right))
             active = np.asarray(_by_row(differs).any(axis=1))
@@ -235,12 +237,12 @@ def share_of(name: str, form: Format, sizes: tuple[int, ...]) -> PlantedShare:
 PLANTED_IN = KernelManner("strided", "any", seed=3)
 
 
-def declared(op: FormulaOp, inputs: Inputs) -> Accuracy:
+def declared(op: Op, inputs: Inputs) -> Accuracy:
     """What an author may say of such a kernel: every sum's additions, and functions as they were measured on a GPU.
 
     Of exp, too, which a claim of "expf" leaves twice the room: with it 89 % of softmax's f32 rows are seen, not 98 %.
     """
-    names = op.names_at(inputs)
+    names = names_at(op, inputs)
     functions = {name: measured()[name][f"{name}f"] for name in names.functions if name != "exp"}
     exp = ExpModel(measured()["exp"]["expf"].a0, 0.0)
     return Accuracy(exp=exp, adds=depths("strided", names.sums), rescales=0, divide="ieee", functions=functions)
@@ -259,15 +261,15 @@ def _by_row(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def _simulated(
-    op: FormulaOp, calls: WrongFormula, arrays: Inputs, claim: Accuracy, form: Format, first: str,
+    op: Op, calls: WrongFormula, arrays: Inputs, claim: Accuracy, form: Format, first: str,
     manner: KernelManner = PLANTED_IN,
 ) -> NDArray[np.float64]:  # fmt: skip
     sizes = op.sizes_of(arrays)
-    N = Simulated(claim, manner, sizes, F32, first, op.indices(sizes))
-    given = {k: N.input(values(a)) if op.roles[k].is_float else a for k, a in arrays.items()}
-    scalars = {k: N.number(v) for k, v in Given.of(op.scalars_of(sizes, {})).items()}
+    N = Simulated(claim, manner, sizes, F32, first, Places(sizes))
+    given = {k: N.input(values(a)) if op.inputs[k].is_float else a for k, a in arrays.items()}
+    scalars = {k: N.number(v) for k, v in op.scalars_of(sizes, {}).items()}
     (role,) = op.outputs
-    made = shaped(calls(N, **given, **scalars).x, op.outputs[role], sizes)
+    made = shape_output(calls(N, **given, **scalars).x, op.outputs[role], sizes)
     return np.asarray(values(stored(np.asarray(made), form)))
 
 

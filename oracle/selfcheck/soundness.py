@@ -12,6 +12,7 @@ from kfuzz.oracle.algorithms import SEQUENTIAL, TREE
 from kfuzz.oracle.enclosure import Doubles, Enclosure, compare, is_outside
 from kfuzz.oracle.find import find
 from kfuzz.oracle.number import ExpNoise, Float32, Vector
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import EXPF, FAST_EXPF, Accuracy, ExpModel, Order
 from kfuzz.oracle.selfcheck.families import Row, rows
 from kfuzz.oracle.verdict import Special
@@ -133,7 +134,7 @@ def check(variant: Variant, x: Row, noise: ExpNoise, model: ExpModel, ftz: bool,
     N = Float32(noise, ftz, claim.divide, claim.accumulate, seed=x.shape[1])
     with np.errstate(all="ignore"):
         got = np.asarray(variant.run(N, x), dtype=np.float64)
-    enclosure = find("softmax").enclose({"x": x}, claim, Special())["y"]
+    enclosure = enclose(find("softmax"), {"x": x}, claim, Special())["y"]
     worst, outside = usage(got, enclosure)
     clashes = 0
     if enclosure.joint is not None:
@@ -212,7 +213,7 @@ def sums(plan: Plan) -> Iterator[Tally]:
             x = _sum_rows(n, seed)
             N = Float32(ftz=ftz)
             got = np.asarray(algorithms.row_sum(N, N.embed(x), order), dtype=np.float64)
-            enclosure = find("row_sum").enclose({"x": x}, Accuracy(order=order, ftz=ftz), Special())["y"]
+            enclosure = enclose(find("row_sum"), {"x": x}, Accuracy(order=order, ftz=ftz), Special())["y"]
             worst, outside = usage(got[:, None], column(enclosure))
             tally.add(worst, outside)
         yield tally
@@ -234,7 +235,7 @@ def _sgemm(k: int, seed: int, order: Order, fused: bool) -> tuple[Doubles, int]:
         got = algorithms.fold(order, (products,), _fma)[0].astype(np.float32).astype(np.float64)
     else:
         got = np.asarray(algorithms.sgemm(N, a, b, order), dtype=np.float64)
-    enclosure = find("sgemm").enclose({"a": a, "b": b}, Accuracy(order=order), Special())["c"]
+    enclosure = enclose(find("sgemm"), {"a": a, "b": b}, Accuracy(order=order), Special())["c"]
     worst, outside = usage(got, enclosure)
     return worst, outside
 

@@ -76,6 +76,14 @@ class Bands:
             return self.input(x)
         return self.value(self.E.of(np.minimum(x, rounded)), self.E.of(np.maximum(x, rounded)))
 
+    def derived_number(self, value: float) -> Quantity:
+        """A number that a kernel computes for itself, such as 1 / sqrt(d): it is off by two more roundings (R3)."""
+        made = self.number(value)
+        if math.frexp(abs(value))[0] == 0.5:  # a power of two is exact
+            return made
+        u = 2 * self.u * (1 + self.u)
+        return self.value(made.lo - abs(made.lo) * u, made.hi + abs(made.hi) * u)
+
     def index(self, dimension: str, axis: int = -1) -> Reals:
         """0, 1, ... along a dimension, which is laid along an axis counted from the end."""
         return self.indices[dimension].reshape(-1, *(1,) * (-axis - 1))

@@ -7,7 +7,7 @@ import pytest
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
 from kfuzz.find.errors import TargetError
 from kfuzz.find.template import template
-from kfuzz.oracle.op import op_names
+from kfuzz.oracle.find import op_names
 from kfuzz.views.listing import as_markdown, read_folder, with_table
 
 TABLE = KERNELS.parent / "docs" / "kernels.md"

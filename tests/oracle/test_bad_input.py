@@ -122,12 +122,12 @@ def test_check_is_for_what_is_kept() -> None:
 @pytest.mark.parametrize("op", op_names())
 def test_arrays_of_no_elements_are_an_error_or_not_judged_and_never_a_crash(op: str) -> None:
     module = find(op)
-    names = sorted({name for shape in module.INPUTS.values() for name in shape})
+    names = sorted({name for role in module.inputs.values() for name in role.dimensions})
     for zero in names:
         sizes = {name: 0 if name == zero else 2 for name in names}
         arrays, got = (
-            {role: np.zeros([sizes.get(name, 1) for name in shape], "f4") for role, shape in table.items()}
-            for table in (module.INPUTS, module.OUTPUTS)
+            {name: np.zeros([sizes.get(d, 1) for d in role.dimensions], "f4") for name, role in table.items()}
+            for table in (module.inputs, module.outputs)
         )
         try:
             verdict = judge(op, arrays, got)

@@ -18,6 +18,7 @@ from kfuzz.oracle.enclosure import Bounds, Enclosure, compare, is_outside, tree_
 from kfuzz.oracle.exp_sum import exponents_are_exact
 from kfuzz.oracle.find import find
 from kfuzz.oracle.number import Float32
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accumulate, Divide
 from kfuzz.oracle.selfcheck.families import rows
 from kfuzz.oracle.selfcheck.soundness import VARIANTS, wrong_bounds
@@ -71,7 +72,7 @@ def test_float64_bounds_hold_those_of_the_balls_where_nothing_is_subtracted() ->
 
 
 def assert_float64_and_balls_agree(op: str, inputs: dict[str, np.ndarray], accuracy: Accuracy) -> None:
-    for role, enclosure in find(op).enclose(inputs, accuracy, Special()).items():
+    for role, enclosure in enclose(find(op), inputs, accuracy, Special()).items():
         bounded = np.isfinite(enclosure.lo) & np.isfinite(enclosure.hi)
         for index in np.argwhere(enclosure.judged & bounded):
             place = tuple(int(i) for i in index)
@@ -89,7 +90,7 @@ def assert_float64_and_balls_agree(op: str, inputs: dict[str, np.ndarray], accur
 def test_mpmath_lies_where_the_float64_want_says(op: str) -> None:
     inputs = {role: array[:6] if op in ("softmax", "max_sum") else array for role, array in inputs_of(op, 2).items()}
     exact = oracle.want(op, inputs, digits=40)
-    for role, enclosure in find(op).enclose(inputs, Accuracy(), Special()).items():
+    for role, enclosure in enclose(find(op), inputs, Accuracy(), Special()).items():
         known = enclosure.judged & np.isfinite(enclosure.want)
         slow = exact[role].astype(np.float64)[known]
         assert (np.abs(enclosure.want[known] - slow) <= 2.0**-44 * np.abs(slow) + enclosure.slack_hi[known]).all()
@@ -110,7 +111,7 @@ def test_tree_sum_errs_by_its_depth(terms: list[float]) -> None:
 
 def test_a_tighter_claim_gives_a_narrower_enclosure() -> None:
     x = {"x": rows(100, 3)[:4]}
-    loose = find("softmax").enclose(x, Accuracy(), Special())["y"]
+    loose = enclose(find("softmax"), x, Accuracy(), Special())["y"]
     tighter = (
         Accuracy(adds=7),
         Accuracy(shift="running max"),
@@ -119,7 +120,7 @@ def test_a_tighter_claim_gives_a_narrower_enclosure() -> None:
         Accuracy(accumulate="f64"),
     )
     for claim in tighter:
-        narrow = find("softmax").enclose(x, claim, Special())["y"]
+        narrow = enclose(find("softmax"), x, claim, Special())["y"]
         assert (narrow.hi - narrow.lo).sum() < (loose.hi - loose.lo).sum()
 
 
@@ -127,12 +128,12 @@ def test_a_running_maximum_rescales_only_what_it_rises_above() -> None:
     """Of two values apart by an exact difference the lower is rescaled once, whatever is claimed at most."""
     x = {"x": np.array([[0, -3, 0, -3]], dtype="f4")}
     one, many = (
-        find("softmax").enclose(x, Accuracy(adds=2, rescales=times, shift="running max"), Special())["y"]
+        enclose(find("softmax"), x, Accuracy(adds=2, rescales=times, shift="running max"), Special())["y"]
         for times in (1, 40)
     )
     assert (one.lo == many.lo).all()
     assert (one.hi == many.hi).all()
-    any_shift = find("softmax").enclose(x, Accuracy(adds=2, rescales=1), Special())["y"]
+    any_shift = enclose(find("softmax"), x, Accuracy(adds=2, rescales=1), Special())["y"]
     assert (any_shift.hi > one.hi).all()
 
 
@@ -141,7 +142,7 @@ def test_a_rescale_counts_for_the_terms_at_the_maximum_too() -> None:
     x = {"x": np.zeros((1, 4), dtype="f4")}
     once, never = (
         float(enclosure.hi[0, 0] / enclosure.want[0, 0])
-        for enclosure in (find("softmax").enclose(x, Accuracy(adds=2, rescales=n), Special())["y"] for n in (1, 0))
+        for enclosure in (enclose(find("softmax"), x, Accuracy(adds=2, rescales=n), Special())["y"] for n in (1, 0))
     )
     assert never == pytest.approx(1 + (2 + 2) * 2.0**-24, rel=1e-9)  # additions, and the division
     assert once == pytest.approx(1 + (2 + 2 + 11) * 2.0**-24, rel=1e-9)
@@ -150,10 +151,10 @@ def test_a_rescale_counts_for_the_terms_at_the_maximum_too() -> None:
 def test_differences_that_are_exact_are_not_rounded() -> None:
     claim = Accuracy(adds=2, rescales=0)
     exact, rounded = (
-        find("softmax").enclose({"x": np.array([[0, low]], dtype="f4")}, claim, Special())["y"]
+        enclose(find("softmax"), {"x": np.array([[0, low]], dtype="f4")}, claim, Special())["y"]
         for low in (-60.0, np.nextafter(np.float32(-60.0), np.float32(0)))
     )
-    top = find("softmax").enclose({"x": np.array([[2.0**-30, -60.0]], dtype="f4")}, claim, Special())["y"]
+    top = enclose(find("softmax"), {"x": np.array([[2.0**-30, -60.0]], dtype="f4")}, claim, Special())["y"]
     relative = [float(y.hi[0, 1] / y.want[0, 1]) for y in (exact, rounded, top)]
     assert relative[0] == pytest.approx(relative[1], rel=1e-9)  # either is one float32 number below 0
     assert relative[2] - relative[0] == pytest.approx(2.0**-30, rel=0.01)  # rounded down to -60, or not at all
@@ -201,7 +202,7 @@ def test_a_difference_is_exact_or_rounded_once(x: float, top: float) -> None:
 
 def test_states_are_relative_to_a_maximum() -> None:
     with pytest.raises(oracle.OracleError, match="shift='zero'"):
-        find("max_sum").enclose({"x": rows(5, 1)}, UNSHIFTED, Special())
+        enclose(find("max_sum"), {"x": rows(5, 1)}, UNSHIFTED, Special())
 
 
 @pytest.mark.parametrize(
@@ -215,8 +216,8 @@ def test_states_are_relative_to_a_maximum() -> None:
 )
 def test_a_looser_claim_gives_a_wider_enclosure(wider: Accuracy) -> None:
     x = {"x": rows(100, 3)[:4]}
-    base = find("softmax").enclose(x, Accuracy(), Special())["y"]
-    loose = find("softmax").enclose(x, wider, Special())["y"]
+    base = enclose(find("softmax"), x, Accuracy(), Special())["y"]
+    loose = enclose(find("softmax"), x, wider, Special())["y"]
     assert ((loose.hi >= base.hi) & (loose.lo <= base.lo)).all()
     assert (loose.hi > base.hi).any()
 
@@ -225,7 +226,7 @@ def test_a_looser_claim_gives_a_wider_enclosure(wider: Accuracy) -> None:
 @pytest.mark.parametrize("divide", ["ieee", "reciprocal", "fast", "fast reciprocal"])
 def test_bounds_are_ordered_around_the_answer(accumulate: Accumulate, divide: Divide) -> None:
     claim = Accuracy(accumulate=accumulate, divide=divide)
-    y = find("softmax").enclose({"x": rows(65, 4)}, claim, Special())["y"]
+    y = enclose(find("softmax"), {"x": rows(65, 4)}, claim, Special())["y"]
     assert ((y.lo <= y.want) & (y.want <= y.hi)).all()
 
 
@@ -266,7 +267,7 @@ def test_a_sum_compensated_as_neumaier_does_it_is_kept(terms: int) -> None:
 def test_a_fast_reciprocal_errs_once_more_than_a_fast_division() -> None:
     x = np.array([[0, np.log(3)]], "f4")  # the sum is 4 / 3: 1 / s is no power of two
     limit = {
-        divide: find("softmax").enclose({"x": x}, Accuracy(adds=1, rescales=0, divide=divide), Special())["y"].hi[0, 1]
+        divide: enclose(find("softmax"), {"x": x}, Accuracy(adds=1, rescales=0, divide=divide), Special())["y"].hi[0, 1]
         for divide in ("fast", "fast reciprocal")
     }
     product = 1 + 2.0**-24  # e * (1 / s) is rounded, however 1 / s came about
@@ -281,7 +282,7 @@ def test_a_claim_that_allows_anything_accuses_no_number(adds: int, accumulate: A
     y = (np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)).astype("f4")
     answers = {"softmax": ({"x": x}, y), "row_sum": ({"x": x}, x.sum(axis=1)), "sgemm": ({"a": x, "b": x.T}, x @ x.T)}
     for op, (inputs, answer) in answers.items():
-        (output,) = find(op).OUTPUTS
+        (output,) = find(op).outputs
         assert oracle.judge(op, inputs, {output: answer}, claim).status != "broken", op
     # The denominator may then come to nothing, and 0 / 0 be right: even NaN is not judged, but never kept.
     assert oracle.judge("softmax", {"x": x}, {"y": np.full_like(y, np.nan)}, claim).status == "not judged"
@@ -295,7 +296,7 @@ def test_bounds_that_are_wrong_on_purpose_are_violated() -> None:
 
 def test_an_answer_at_the_bound_is_decided_by_balls_and_never_accused_in_doubt() -> None:
     x = {"x": rows(50, 5)[:1]}
-    enclosure = find("softmax").enclose(x, Accuracy(adds=5, rescales=0), Special())["y"]
+    enclosure = enclose(find("softmax"), x, Accuracy(adds=5, rescales=0), Special())["y"]
     on_it = compare(enclosure.hi, enclosure)
     assert not on_it.broken.any()
     beyond = float(enclosure.hi[0, 3] * (1 + 2.0**-40))
@@ -315,7 +316,7 @@ def test_balls_alone_say_that_two_elements_have_no_common_sum() -> None:
     x = rows(33, 6)[:1]
     exact = np.exp(x.astype("f8") - x.max()) / np.exp(x.astype("f8") - x.max()).sum()
     y = exact.astype("f4")
-    test = find("softmax").enclose({"x": x}, Accuracy(rescales=0, divide="ieee"), Special())["y"].joint
+    test = enclose(find("softmax"), {"x": x}, Accuracy(rescales=0, divide="ieee"), Special())["y"].joint
     assert test is not None
     assert list(test(y.astype("f8"))) == []
     assert list(test((exact * (1 + 2.0**-20)).astype("f4").astype("f8"))) == []  # another sum, the same for all

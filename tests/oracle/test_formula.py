@@ -15,7 +15,8 @@ from kfuzz import oracle
 from kfuzz.commands.group import main
 from kfuzz.oracle import Accuracy, OracleError, Special, judge, want
 from kfuzz.oracle.find import find, load
-from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.op import Op
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.selfcheck.formulas import check, formula_ops
 from kfuzz.oracle.selfcheck.independent import KERNELS
 from kfuzz.oracle.systems.formats import BFLOAT16, F16, FORMATS, Format, stored, values
@@ -290,11 +291,11 @@ def test_shared_values_are_found_where_no_element_is_wrong_by_itself() -> None:
 
 
 @pytest.mark.parametrize("op", formula_ops(), ids=lambda op: op.name)
-def test_mpmath_lies_in_every_enclosure(op: FormulaOp) -> None:
+def test_mpmath_lies_in_every_enclosure(op: Op) -> None:
     inputs: dict[str, Any] = op.random_inputs(op.small_sizes(3), RNG)
-    inputs = {k: a.astype("f4") if op.roles[k].is_float else a for k, a in inputs.items()}
+    inputs = {k: a.astype("f4") if op.inputs[k].is_float else a for k, a in inputs.items()}
     exact = want(op.name, inputs, digits=30)
-    for name, enclosure in op.enclose(inputs, Accuracy(), Special(nan="ieee", pos_inf="ieee")).items():
+    for name, enclosure in enclose(op, inputs, Accuracy(), Special(nan="ieee", pos_inf="ieee")).items():
         slow = exact[name].astype(np.float64)
         known = enclosure.judged & np.isfinite(slow)
         room = 2.0**-50 * np.abs(slow)
@@ -306,7 +307,6 @@ def test_mpmath_lies_in_every_enclosure(op: FormulaOp) -> None:
 @pytest.mark.parametrize("form", [F16, BFLOAT16], ids=["f16", "bf16"])
 def test_simulated_kernels_in_16_bits_are_inside(name: str, form: Format) -> None:
     op = find(name)
-    assert isinstance(op, FormulaOp)
     with np.errstate(all="ignore"):
         found = check(op, form, quick=True)
     assert found.rows > 500
@@ -329,6 +329,39 @@ def test_the_template_is_an_op_that_may_judge(tmp_path: Path) -> None:
     y = (1.5 * x.astype("f8") / (1 + np.exp(-x.astype("f8")))).astype("f4")
     assert judge(str(file), {"x": x}, {"y": y}).status == "kept"
     assert judge(str(file), {"x": x}, {"y": x}).status == "broken"
+
+
+SORTED = '''"""sorted_rows: the elements of each row, the least first."""
+
+import numpy as np
+
+from kfuzz.oracle.enclosure import Bounds, Enclosure
+
+INPUTS = {"x": "float32[rows, cols]"}
+OUTPUTS = {"y": "float32[rows, cols]"}
+
+
+def formula(N, x):
+    return N.value(np.sort(x.x, axis=-1))
+
+
+def answers(inputs, accuracy, special, sizes):
+    y = np.sort(inputs["x"].astype(np.float64), axis=-1)
+    every, none = np.ones(y.shape, dtype=np.bool_), np.zeros(y.shape)
+    return {"y": Enclosure(y, y, y, every, none, none, lambda index, bits: Bounds(*[arb(y[index])] * 3))}
+'''
+
+
+def test_an_op_may_say_which_answers_are_right(tmp_path: Path) -> None:
+    path = tmp_path / "sorted_rows.py"
+    path.write_text(SORTED.replace("import numpy", "from flint import arb\nimport numpy"))
+    x = normal(4, 7).astype("f4")
+    assert judge(str(path), {"x": x}, {"y": np.sort(x)}).status == "kept"
+    assert judge(str(path), {"x": x}, {"y": x}).status == "broken"
+    with pytest.raises(OracleError, match="adds='sum': expected \\*"):
+        judge(str(path), {"x": x}, {"y": x}, Accuracy(adds={"sum": 1}))
+    result = CliRunner().invoke(main, ["op", str(path)])
+    assert (result.exit_code, "simulated" in result.output) == (0, False), result.output
 
 
 def test_an_op_whose_shift_does_not_cancel_may_not_judge(tmp_path: Path) -> None:

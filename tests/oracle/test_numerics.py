@@ -13,6 +13,7 @@ from kfuzz.oracle.algorithms import SEQUENTIAL, TREE, total
 from kfuzz.oracle.exp_sum import sums
 from kfuzz.oracle.find import find
 from kfuzz.oracle.number import Balls, Float32
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import EXP2_SCALED, U, compensated
 from kfuzz.oracle.selfcheck import base_two as in_base_two
 
@@ -24,7 +25,7 @@ Floats = NDArray[np.float32]
 
 
 def status(op: str, x: Floats, answer: Floats, claim: Accuracy) -> str:
-    (output,) = find(op).OUTPUTS
+    (output,) = find(op).outputs
     return judge(op, {"x": x}, {output: answer}, claim).status
 
 
@@ -72,7 +73,7 @@ def test_a_product_that_underflows_on_the_way_into_a_sum_is_lost_with_its_weight
     claim = Accuracy(adds=1, rescales=1, exp=ROUNDED)
     inputs = {"m": m, "s": s}
     assert judge("merge_all", inputs, {"m": got[0], "s": got[1]}, claim).status == "kept"
-    want = find("merge_all").enclose(inputs, claim, Special())["s"].want[0]
+    want = enclose(find("merge_all"), inputs, claim, Special())["s"].want[0]
     counted = np.expm1((1 + 1 + 2 * 1 + 100 + 1) * claim.ubar)
     assert abs(got[1][0] / want - 1) > 100 * counted
 
@@ -203,8 +204,8 @@ def test_a_product_is_rounded_before_it_is_added() -> None:
 def test_what_is_flushed_early_is_amplified_by_no_more_than_the_rest() -> None:
     x = np.full((1, 2), 2.0**-127, "f4")
     x = np.concatenate([x, np.ones((1, 1), "f4")], axis=1)
-    loose = find("row_sum").enclose({"x": x}, Accuracy(adds=2**24, ftz=True), Special())["y"]
-    tight = find("row_sum").enclose({"x": x}, Accuracy(adds=2**24), Special())["y"]
+    loose = enclose(find("row_sum"), {"x": x}, Accuracy(adds=2**24, ftz=True), Special())["y"]
+    tight = enclose(find("row_sum"), {"x": x}, Accuracy(adds=2**24), Special())["y"]
     grown = np.expm1(2**24 * Accuracy().ubar)
     assert loose.hi[0] - tight.hi[0] == pytest.approx(5 * 2.0**-126 * (1 + grown), abs=2.0**-50)
 
@@ -260,7 +261,7 @@ def test_one_sum_must_fit_all_elements_of_a_row() -> None:
     claim = Accuracy(adds=99, rescales=0)
     assert status("softmax", x, y, replace(claim, denominator="element")) == "kept"
     assert status("softmax", x, y, claim) == "broken"
-    joint = find("softmax").enclose({"x": x}, claim, Special())["y"].joint
+    joint = enclose(find("softmax"), {"x": x}, claim, Special())["y"].joint
     assert joint is not None
     assert not list(joint(on.three_pass(Float32(), x).astype("f8")))
 

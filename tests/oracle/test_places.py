@@ -10,8 +10,7 @@ from kfuzz.claims.kernel import load
 from kfuzz.devices import ClaimError
 from kfuzz.oracle import Accuracy, OracleError, Special, judge
 from kfuzz.oracle.find import find
-from kfuzz.oracle.number import Mpmath
-from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, stored, values
+from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, stored
 from kfuzz.oracle.verdict import Verdict
 
 INF, NAN = np.inf, np.nan
@@ -92,14 +91,13 @@ def test_ranks_beyond_the_end_of_a_row_are_not_judged() -> None:
 def test_two_systems_agree_on_every_rank_and_their_answer_is_kept(form) -> None:  # noqa: ANN001  a Format
     rng = np.random.default_rng(3)
     x = stored(np.concatenate([rng.standard_normal((6, 33)), rng.integers(-3, 3, (6, 33))]), form)
-    N = Mpmath()
-    exact = find("top_k").define(N, {"x": N.embed(values(x))})
+    exact = find("top_k").compute({"x": x}, {}, bits=200)
     tops, places = (exact[role].astype(np.float64)[:, :7] for role in ("values", "indices"))
     special = Special(ties="first")
     judge(
         "top_k", {"x": x}, {"values": stored(tops, form), "indices": places.astype(np.int32)}, special=special
     ).check()
-    first = find("argmax").define(N, {"x": N.embed(values(x))})["index"].astype(np.int32)
+    first = find("argmax").compute({"x": x}, {}, bits=200)["index"].astype(np.int32)
     assert (first == places[:, 0]).all()
     judge("argmax", {"x": x}, {"index": first}, special=special).check()
 

@@ -9,10 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, AnswerError, Special, Verdict, judge, want
+from kfuzz.oracle.apart import cut_of
 from kfuzz.oracle.enclosure import ROUND_64
-from kfuzz.oracle.find import find
-from kfuzz.oracle.formula import FormulaOp
-from kfuzz.oracle.op import Op, cut_of, op_names
+from kfuzz.oracle.find import find, op_names
+from kfuzz.oracle.op import Op
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import EXP2_SCALED, FAST_EXPF
 from kfuzz.oracle.slices import MOST_ELEMENTS, joined, slices
 from kfuzz.oracle.systems.formats import F32
@@ -84,7 +85,7 @@ def rows_of_every_kind() -> Floats:
     return np.concatenate(kinds).astype(np.float32)
 
 
-BY_ROW = [name for name in op_names() if find(name).VECTOR and cut_of(find(name))]
+BY_ROW = [name for name in op_names() if find(name).takes_vector and cut_of(find(name))]
 CLAIMS = {
     "silent": Accuracy(),
     "flushed": Accuracy(adds=12, rescales=0, exp=FAST_EXPF, divide="fast reciprocal", ftz=True),
@@ -114,12 +115,15 @@ def test_what_is_wrong_of_several_heads_is_named_by_its_place_in_the_whole() -> 
 def test_no_row_makes_a_rule_looser_for_another(name: str, claim: str) -> None:
     op, accuracy = find(name), CLAIMS[claim]
     x, draw = rows_of_every_kind(), np.random.default_rng(9)
-    sizes = op.small_sizes(12) if isinstance(op, FormulaOp) else {"cols": 12}
-    whole = [role for role in op.INPUTS if role not in cut_of(op)]
-    inputs = {role: x[:, : sizes[of[1]]] if of[1:] else draw.integers(0, 12, len(x)) for role, of in op.INPUTS.items()}
-    inputs |= {role: draw.standard_normal(sizes[op.INPUTS[role][0]]).astype(np.float32) for role in whole}
-    for form in getattr(op, "forms", ()) or (None,):
-        for role in op.OUTPUTS:
+    sizes = op.small_sizes(12)
+    whole = [role for role in op.inputs if role not in cut_of(op)]
+    inputs = {
+        name: x[:, : sizes[role.dimensions[1]]] if role.dimensions[1:] else draw.integers(0, 12, len(x))
+        for name, role in op.inputs.items()
+    }
+    inputs |= {role: draw.standard_normal(sizes[op.inputs[role].dimensions[0]]).astype(np.float32) for role in whole}
+    for form in op.forms or (None,):
+        for role in op.outputs:
             claim_of_form = replace(accuracy, form=form)
             together, alone = (bounds(op, inputs, role, claim_of_form, most) for most in (1 << 20, 1))
             np.testing.assert_allclose(together, alone, rtol=ROUND_64)  # numpy's exp of one number is not that of eight
@@ -131,7 +135,7 @@ def bounds(op: Op, inputs: dict[str, Floats], role: str, accuracy: Accuracy, mos
     with np.errstate(all="ignore"):
         answers = {role: array for role, array in inputs.items() if role in cut_of(op)}
         for rows, asked, _ in slices(inputs, answers, cut_of(op), accuracy.ftz, most):
-            one = op.enclose(asked, accuracy, Special())[role]
+            one = enclose(op, asked, accuracy, Special())[role]
             found |= dict(zip(rows.tolist(), np.stack([one.lo, one.hi, one.judged], axis=1), strict=True))
     return np.stack([found[row] for row in range(len(found))])
 

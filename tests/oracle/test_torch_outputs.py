@@ -48,11 +48,13 @@ def answers(name: str) -> dict[str, NDArray[Any]]:
     op, kind, *_ = name.split()
     given, module, told = inputs(op, kind), find(op), ANSWERS[name]
     found = {}
-    for role, text in zip(module.OUTPUTS, [told] if isinstance(told, str) else told, strict=True):
-        kept = "<i4" if role in getattr(module, "INTEGERS", ()) else TYPES[kind]
+    for role, text in zip(module.outputs, [told] if isinstance(told, str) else told, strict=True):
+        kept = TYPES[kind] if module.outputs[role].is_float else "<i4"
         flat = np.frombuffer(bytes.fromhex(text), kept)
         rows = given["q"].shape[:2] if "q" in given else given["x"].shape[:1]
-        found[role] = flat.reshape(*rows, -1) if len(module.OUTPUTS[role]) > len(rows) else flat.reshape(rows)
+        found[role] = (
+            flat.reshape(*rows, -1) if len(module.outputs[role].dimensions) > len(rows) else flat.reshape(rows)
+        )
     return found
 
 

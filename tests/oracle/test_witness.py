@@ -7,10 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle.find import find
-from kfuzz.oracle.formula import FormulaOp, Given, Question
 from kfuzz.oracle.joint.boxes import Boxes
 from kfuzz.oracle.joint.contraction import contract, contracted, tape_of
 from kfuzz.oracle.joint.witness import without_witness
+from kfuzz.oracle.names import names_at
+from kfuzz.oracle.question import Question
 from kfuzz.oracle.selfcheck.formulas import Setting, simulate
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.formats import F32
@@ -28,13 +29,12 @@ def asked() -> Iterator[tuple[str, Bands, Quantity, Rows]]:
     draw = np.random.default_rng(15)
     for name in ("layer_norm", "rms_norm"):
         op = find(name)
-        assert isinstance(op, FormulaOp)
         shapes = {"x": (ROWS, COLS), "w": (COLS,), "b": (COLS,)}
-        arrays = {role: draw.standard_normal(shapes[role]).astype(np.float32) for role in op.roles}
+        arrays = {role: draw.standard_normal(shapes[role]).astype(np.float32) for role in op.inputs}
         numbers = {role: array.astype(np.float64) for role, array in arrays.items()}
         setting = Setting(op.forms[0] if op.forms else "", KernelManner("tree", "any", seed=3))
-        claim = setting.claim(op.names_at(numbers).sums)
-        question = Question(op, arrays, claim, Special(), Given.of({}), {"y": F32})
+        claim = setting.claim(names_at(op, numbers).sums)
+        question = Question(op, arrays, claim, Special(), {}, {"y": F32})
         with np.errstate(all="ignore"):
             yield name, question.bands[0], question.made[0]["y"], simulate(op, setting, claim, numbers, F32)["y"]
 

@@ -19,7 +19,7 @@ from kfuzz.claims.kernel import Kernel, load
 from kfuzz.claims.references import FOLDER, named, shown_op
 from kfuzz.devices import ClaimError, cache
 from kfuzz.oracle.find import find
-from kfuzz.oracle.formula import FormulaOp
+from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.verdict import Special
 from kfuzz.trials.trial import Trial, run_trial
@@ -49,12 +49,6 @@ def written(folder: Path, arrays: str, parameters: str, reference: str, forward:
     return path
 
 
-def formula_of(op: str) -> FormulaOp:
-    found = find(op)
-    assert isinstance(found, FormulaOp)
-    return found
-
-
 def trials(kernel: Kernel, count: int) -> Iterator[Trial]:
     device = PythonDevice()
     try:
@@ -69,10 +63,13 @@ def trials(kernel: Kernel, count: int) -> Iterator[Trial]:
 @pytest.mark.parametrize("op", REFERENCES)
 def test_a_references_bound_is_as_tight_as_the_formulas(op: str, tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    made, own = formula_of(load(written(tmp_path, *REFERENCES[op])).op), formula_of(op)
+    made, own = find(load(written(tmp_path, *REFERENCES[op])).op), find(op)
     rng = np.random.default_rng(0)
-    inputs = {role: rng.standard_normal([SIZES[d] for d in dims]).astype("f4") for role, dims in own.INPUTS.items()}
-    (one,), (other,) = (each.enclose(inputs, Accuracy(), Special()).values() for each in (made, own))
+    inputs = {
+        role: rng.standard_normal([SIZES[d] for d in given.dimensions]).astype("f4")
+        for role, given in own.inputs.items()
+    }
+    (one,), (other,) = (enclose(each, inputs, Accuracy(), Special()).values() for each in (made, own))
     # The scale is worked out by two roundings more (R3), beside the thirty of the sums.
     assert np.median((one.hi - one.lo) / (other.hi - other.lo)) < 32 / 30
 

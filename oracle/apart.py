@@ -1,0 +1,84 @@
+"""Along which dimensions an op falls apart: nothing at one index enters the answer at another.
+
+Found by running the formula, not by reading it.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+
+from kfuzz.oracle.op import NamedReals, Op
+from kfuzz.oracle.shapes import Places, Sizes, shape_output
+from kfuzz.oracle.systems.exact import Exact
+
+
+@cache
+def apart_of(op: Op) -> dict[str, tuple[str, ...]]:
+    """For each output the dimensions along which it falls apart.
+
+    Found by taint: NaN in all inputs at one index of a dimension must stay at that index.
+    """
+    sizes = op.small_sizes(4)
+    inputs = op.random_inputs(sizes, np.random.default_rng(1))
+    return {
+        output: tuple(d for d in role.dimensions if _stays_apart(op, output, d, inputs, sizes))
+        for output, role in op.outputs.items()
+    }
+
+
+def _stays_apart(op: Op, output: str, d: str, inputs: NamedReals, sizes: Sizes) -> bool:
+    with_d = {n: role for n, role in op.inputs.items() if d in role.dimensions}
+    if d.isdigit() or not any(role.is_float for role in with_d.values()):
+        return False
+    role, scalars = op.outputs[output], op.scalars_of(sizes, {})
+    for place in range(sizes[d]):
+        tainted = dict(inputs)
+        for name, given in with_d.items():
+            if given.is_float:
+                tainted[name] = inputs[name].copy()
+                np.moveaxis(tainted[name], given.dimensions.index(d), 0)[place] = np.nan
+        with np.errstate(all="ignore"):
+            made = op.run(Exact(sizes, index=Places(sizes)), tainted, sizes, scalars)[output]
+        y = shape_output(made.x, role, sizes)
+        others = np.delete(np.moveaxis(y, role.dimensions.index(d), 0), place, axis=0)
+        if np.any(np.isnan(others)):
+            return False
+    return True
+
+
+@cache
+def cut_of(op: Op) -> Mapping[str, int]:
+    """The axis of each array along which the op falls apart: that of the outputs' first dimension.
+
+    An array that is not named is needed whole at each place; empty where the op does not fall apart.
+    """
+    leads = {role.dimensions[:1] for role in op.outputs.values()}
+    lead = "".join(*leads) if len(leads) == 1 else ""
+    if not lead or any(role.dimensions.count(lead) > 1 for _, role in op.roles):
+        return {}
+    cut = {name: role.dimensions.index(lead) for name, role in op.roles if lead in role.dimensions}
+    is_cut = any(name in cut for name in op.inputs) and not op.inputs.keys() & op.outputs.keys()
+    return cut if is_cut and _falls_apart(op, lead, cut) else {}
+
+
+def _falls_apart(op: Op, lead: str, cut: Mapping[str, int]) -> bool:
+    """Whether each place of a dimension has the same answer by itself, and the formula never asks which it is."""
+    if not all(lead in apart for apart in apart_of(op).values()):
+        return False
+    sizes = op.small_sizes(4)
+    inputs = op.random_inputs(sizes, np.random.default_rng(3))
+    rest = {d: n for d, n in sizes.items() if d != lead}
+    try:
+        scalars = op.scalars_of(rest, {})
+        whole = op.run(Exact(sizes, index=Places(sizes)), inputs, sizes, scalars)
+        for place in range(sizes[lead]):
+            alone = {n: np.take(x, [place], axis=cut[n]) if n in cut else x for n, x in inputs.items()}
+            made = op.run(Exact(rest, index=Places(rest)), alone, rest, scalars)
+            for name, role in op.outputs.items():
+                mine = shape_output(made[name].x, role, rest | {lead: 1})
+                if not np.allclose(mine[0], shape_output(whole[name].x, role, sizes)[place], equal_nan=True):
+                    return False
+    except (LookupError, NameError, ValueError, ArithmeticError):  # it asks for what is not there
+        return False
+    return True

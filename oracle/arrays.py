@@ -1,0 +1,123 @@
+"""Arrays as an op wants them: inputs and answers in the op's own shapes, or an error that names the culprit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfuzz.oracle.enclosure import Floats
+from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.op import Op
+from kfuzz.oracle.shapes import Role
+from kfuzz.oracle.systems.formats import DTYPES
+
+
+def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
+    """The inputs as the op wants them, [rows, cols] where they came as [n], or an error that names the culprit."""
+    check_roles(name, "inputs", inputs, op.inputs)
+    sizes: dict[str, int] = {}
+    checked = {}
+    for role, declared in op.inputs.items():
+        dimensions = declared.dimensions
+        array = as_rows(op, _checked(f"{name}: inputs[{role!r}]", inputs[role], op, declared), dimensions)
+        if array.ndim != len(dimensions):
+            wanted = f"[{', '.join(dimensions)}]" + (" or [n]" if op.takes_vector else "")
+            raise OracleError(f"{name}: inputs[{role!r}].shape={inputs[role].shape}: expected {wanted}")
+        for dimension, size in zip(dimensions, array.shape, strict=True):
+            if sizes.setdefault(dimension, size) != size:
+                raise OracleError(
+                    f"{name}: inputs[{role!r}].shape={inputs[role].shape}: {dimension} is {size} here "
+                    f"and {sizes[dimension]} elsewhere; the inputs must agree"
+                )
+        checked[role] = array
+    for role, declared in op.inputs.items():
+        if declared.below:
+            check_integers(f"{name}: inputs[{role!r}]", checked[role], sizes.get(declared.below))
+    if not op.admits(sizes):
+        raise OracleError(f"{name}: sizes {sizes}: expected {' and '.join(op.where)}")
+    return checked
+
+
+def _checked(what: str, array: NDArray[Any], op: Op, role: Role) -> Floats:
+    """An array of the type that its role wants."""
+    if not role.is_float:
+        return check_integers(what, array, None)
+    return check_floats(what, array, only_float32=not op.takes_any_float)
+
+
+def own_sizes(op: Op, answers: Mapping[str, NDArray[Any]]) -> dict[str, int]:
+    """The dimensions that only answers have, such as the k of a top_k: their sizes are the answers' own."""
+    known = {dimension for role in op.inputs.values() for dimension in role.dimensions} | {"1"}
+    sizes: dict[str, int] = {}
+    for role, declared in op.outputs.items():
+        dimensions, shape = declared.dimensions, answers[role].shape
+        for dimension, size in zip(dimensions[len(dimensions) - len(shape) :], shape[-len(dimensions) :], strict=False):
+            if dimension not in known and sizes.setdefault(dimension, size) != size:
+                raise OracleError(
+                    f"got[{role!r}].shape={shape}: {dimension} is {size} here and {sizes[dimension]} elsewhere"
+                )
+    return sizes
+
+
+def check_outputs(
+    name: str, op: Op, inputs: Mapping[str, NDArray[Any]], got: Mapping[str, NDArray[Any]]
+) -> dict[str, Floats]:
+    """The answers in the op's own shapes, or an error that names the culprit."""
+    check_roles(name, "got", got, op.outputs)
+    sizes = {
+        dimension: size
+        for role, declared in op.inputs.items()
+        for dimension, size in zip(declared.dimensions, inputs[role].shape, strict=True)
+    }
+    arrays = {
+        role: _checked(f"{name}: got[{role!r}]", got[role], op, declared) for role, declared in op.outputs.items()
+    }
+    sizes |= own_sizes(op, arrays)
+    checked = {}
+    for role, declared in op.outputs.items():
+        wanted = tuple(sizes.get(dimension, 1) for dimension in declared.dimensions)
+        array = arrays[role]
+        shaped = as_rows(op, array, declared.dimensions)
+        if shaped.size == np.prod(wanted) == 1 or (op.takes_vector and array.ndim == 0):
+            shaped = array.reshape(wanted)
+        if shaped.shape != wanted:
+            raise OracleError(f"{name}: got[{role!r}].shape={array.shape}: expected {wanted}, from the inputs")
+        checked[role] = shaped
+    return checked
+
+
+def as_rows(op: Op, array: Floats, dimensions: tuple[str, ...]) -> Floats:
+    """[n] as one row of [rows, cols], where the op takes one."""
+    return array.reshape(1, -1) if op.takes_vector and len(dimensions) == 2 and array.ndim == 1 else array
+
+
+def check_roles(name: str, what: str, given: Mapping[str, object], wanted: Mapping[str, object]) -> None:
+    """An error when roles are missing or unknown."""
+    if not isinstance(given, Mapping):
+        raise OracleError(
+            f"{name}: {what} is a {type(given).__name__}: expected a dict of arrays by {', '.join(wanted)}"
+        )
+    if set(given) != set(wanted):
+        raise OracleError(f"{name}: {what} has {', '.join(given) or 'nothing'}: expected {', '.join(wanted)}")
+
+
+def check_floats(what: str, array: NDArray[Any], only_float32: bool = True) -> Floats:
+    """The array itself, or an error when it is no float32 array, or of no float type that a formula is judged in."""
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+        raise OracleError(f"{what} is a {type(array).__name__}: expected a float32 array; use numpy.asarray(..., 'f4')")
+    if only_float32 and array.dtype != np.float32:
+        raise OracleError(f"{what}.dtype={array.dtype}: expected float32; convert with .astype('f4') if that is meant")
+    if array.dtype not in DTYPES:
+        known = "float32, float64, float16 or uint16 (the bits of bfloat16)"
+        raise OracleError(f"{what}.dtype={array.dtype}: expected {known}")
+    return array
+
+
+def check_integers(what: str, array: NDArray[Any], below: int | None) -> NDArray[Any]:
+    """The array itself, or an error when it holds no integers, or one out of range."""
+    if not isinstance(array, np.ndarray) or not np.issubdtype(array.dtype, np.integer):
+        raise OracleError(f"{what}: expected an array of integers")
+    if below is not None and array.size and not (array.min() >= 0 and array.max() < below):
+        raise OracleError(f"{what} has {int(array.min())}..{int(array.max())}: expected 0..{below - 1}")
+    return array

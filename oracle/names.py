@@ -1,0 +1,60 @@
+"""What a claim may name in an op's formula: its forms, its sums, the values it may keep narrow, its functions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.op import NamedReals, Op
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import Places
+from kfuzz.oracle.systems.named import Named
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a formula's sums, with the terms of each, of what it may keep narrow, and of its functions."""
+
+    sums: Mapping[str, int]
+    kept: tuple[str, ...]
+    functions: tuple[str, ...]
+
+
+@cache
+def names_of(op: Op) -> Names:
+    """What a claim may name, over all forms."""
+    return names_at(op, op.random_inputs(op.small_sizes(3), np.random.default_rng(2)))
+
+
+def names_at(op: Op, inputs: NamedReals) -> Names:
+    """The same, with the terms that each sum has for these inputs."""
+    sizes = op.sizes_of(inputs)
+    sums: dict[str, int] = {}
+    kept: dict[str, None] = {}
+    functions: dict[str, None] = {}
+    for form in op.every_form:
+        N = Named(sizes, form, Places(sizes))
+        with np.errstate(all="ignore"):
+            op.run(N, inputs, sizes, op.scalars_of(sizes, {}))
+        sums, kept, functions = sums | N.sums, kept | N.kept, functions | N.functions
+    return Names(sums, tuple(kept), tuple(functions))
+
+
+def check_names(op: Op, accuracy: Accuracy) -> None:
+    """An error where a claim names a form, a sum, or anything else that the formula does not have."""
+    names = names_of(op)
+    sums = (*names.sums, "*")
+    named = {
+        "form": ((accuracy.form,) if accuracy.form is not None else (), (*filter(None, op.every_form), "any")),
+        "adds": (accuracy.adds if isinstance(accuracy.adds, Mapping) else (), sums),
+        "rescales": (accuracy.rescales if isinstance(accuracy.rescales, Mapping) else (), sums),
+        "keep": (accuracy.keep, names.kept),
+        "functions": (accuracy.functions, names.functions),
+        "shared": (accuracy.shared or (), names.sums),
+    }
+    for key, (given, known) in named.items():
+        for name in given:
+            if name not in known:
+                raise OracleError(f"{op.name}: {key}={name!r}: expected {' or '.join(known) or 'none'}")

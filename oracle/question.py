@@ -1,0 +1,211 @@
+"""One case and one claim put to an op: the set of right answers for every element of every output.
+
+An op that has `answers` gives the sets itself. Any other is run over bands, once for each form that the claim may
+mean, and one row at a time over balls where float64 cannot decide. Knows the number systems; never which op it is.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx
+
+from kfuzz.oracle.apart import apart_of
+from kfuzz.oracle.enclosure import Bounds, Clash, Doubles, Enclosure, Index
+from kfuzz.oracle.joint.boxes import Contradiction
+from kfuzz.oracle.joint.clashes import find_clashes
+from kfuzz.oracle.joint.contraction import contract
+from kfuzz.oracle.names import check_names
+from kfuzz.oracle.op import NamedReals, Op
+from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.shapes import Places, Sizes, shape_output
+from kfuzz.oracle.special import claimed_elements
+from kfuzz.oracle.systems.band import Bands
+from kfuzz.oracle.systems.ends import BallEnds
+from kfuzz.oracle.systems.exact import Exact
+from kfuzz.oracle.systems.formats import DTYPES, F32, F64, FORMATS, Format, Reals, values
+from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.verdict import Special
+
+ANYTHING = "elements of which any value may be right"
+
+
+def enclose(
+    op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float] | None = None,
+    stored: Mapping[str, Format] | None = None, sizes: Sizes | None = None,
+) -> dict[str, Enclosure]:  # fmt: skip
+    """The sets of every output: of the claimed form, or the union of all (R8).
+
+    `stored`: the format of each output. `sizes`: the dimensions that only answers have.
+    """
+    if op.answers is not None:
+        check_names(op, accuracy)
+        return op.answers(inputs, accuracy, special, op.sizes_of(inputs) | dict(sizes or {}))
+    question = Question(op, inputs, accuracy, special, scalars or {}, stored or {})
+    return {name: question.enclosure(name) for name in op.outputs}
+
+
+class Question:
+    """One case, one claim: the bands of all forms over it, and over single rows of it by balls."""
+
+    def __init__(
+        self, op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float],
+        stored: Mapping[str, Format],
+    ) -> None:  # fmt: skip
+        self.op, self.claim, self.special, self.stored = op, accuracy, special, stored
+        self.inputs = {n: values(a) if op.inputs[n].is_float else a for n, a in inputs.items()}
+        self.sizes = op.sizes_of(inputs)
+        given = [DTYPES.get(a.dtype, F32) for n, a in inputs.items() if op.inputs[n].is_float]
+        self.work = F64 if F64 in given else F32
+        claimed = [FORMATS[name] for name in (accuracy.operand, *accuracy.keep.values()) if name]
+        self.least = max(form.min_normal for form in (*given, *claimed, self.work))
+        self.scalars, self.derived = op.scalars_of(self.sizes, scalars), op.derived_scalars(scalars)
+        check_names(op, accuracy)
+        self.forms = op.forms_of(accuracy.form)
+        self.bands = [self.band(form) for form in self.forms]
+        self.made = [self._run(band, self.inputs) for band in self.bands]
+        self._rows: dict[tuple[Index, int, str], Any] = {}
+
+    def band(self, form: str, only: Sizes | None = None, balls: bool = False) -> Bands:
+        return Bands(
+            self.claim, self.sizes, self.work, form, BallEnds() if balls else None,
+            Places(self.sizes, only), self.special.all_neg_inf, self.least,
+        )  # fmt: skip
+
+    def _run(self, band: Bands, inputs: NamedReals) -> dict[str, Quantity]:
+        with np.errstate(all="ignore"):
+            made = self.op.run(band, inputs, self.sizes, self.scalars, self.derived)
+            return {name: band.stored(value, self.stored.get(name, band.f)) for name, value in made.items()}
+
+    def _parts(self, band: Bands, value: Quantity, name: str, only: Sizes | None = None) -> tuple[Reals, Reals, Reals]:
+        """lo, hi, may be NaN, in the output's own shape; masked rows are what the claim or the op says they are."""
+        role = self.op.outputs[name]
+        full = np.broadcast_shapes(*(part.shape for part in value.parts))
+        lo, hi, nan = (np.broadcast_to(part, full) for part in value.parts)
+        said = "zero" if band.all_masked == "zero" else self.op.special.get("all_neg_inf")
+        for mark in band.masked if said else ():
+            mask = np.broadcast_to(mark, full) if _fits(mark.shape, full) else np.zeros(full, dtype=np.bool_)
+            is_zero = said == "zero"
+            end, nan = 0.0 if is_zero else -np.inf, nan & ~mask if is_zero else nan | mask
+            lo, hi = np.where(mask, end, lo), np.where(mask, end, hi)
+        return tuple(shape_output(part, role, self.sizes, only) for part in (lo, hi, nan))  # type: ignore[return-value]
+
+    def enclosure(self, name: str) -> Enclosure:
+        """The union of the forms, element by element; what a claim is silent of is not judged."""
+        parts = [self._parts(band, made[name], name) for band, made in zip(self.bands, self.made, strict=True)]
+        lo, hi, nan = united(parts)
+        lost = np.isnan(lo) | np.isnan(hi)  # float64 itself overflowed on the way: nothing is known
+        if np.any(lost):
+            lo, hi, nan = np.where(lost, -np.inf, lo), np.where(lost, np.inf, hi), nan | lost
+        want = self._want(name)
+        judged, reasons, must = claimed_elements(self.op, self.inputs, self.special, name, lo.shape)
+        if np.any(must):
+            lo, hi, nan = np.where(must, np.inf, lo), np.where(must, -np.inf, hi), nan | must
+        open_ = (lo == -np.inf) & (hi == np.inf) & nan
+        judged = judged & ~open_
+        notes = {reason: count for band in self.bands for reason, count in band.notes.items()}
+        reasons += tuple(f"{count} {reason}" for reason, count in notes.items())
+        if np.any(open_) and not notes:
+            reasons += (f"{int(open_.sum())} {ANYTHING}",)
+        only_nan = lo > hi
+        with np.errstate(invalid="ignore"):
+            if np.any(is_nan := np.isnan(want)):
+                want = np.where(is_nan, lo, want)
+            want = np.clip(want, lo, hi)
+            if np.any(only_nan):
+                want, lo, hi = (np.where(only_nan, np.nan, end) for end in (want, lo, hi))
+        none = np.broadcast_to(0.0, lo.shape)
+        joint = self._joint(name) if self.claim.denominator == "row" and self.claim.shared != () else None
+        return Enclosure(
+            want, lo, hi, judged, none, none, lambda index, bits: self.exact(name, index, bits), joint, reasons,
+            may_be_nan=nan & ~only_nan,
+        )  # fmt: skip
+
+    def _want(self, name: str) -> Doubles:
+        N = Exact(self.sizes, self.forms[0], index=Places(self.sizes))
+        with np.errstate(all="ignore"):
+            made = self.op.run(N, self.inputs, self.sizes, self.scalars)[name]
+        return np.asarray(shape_output(made.x, self.op.outputs[name], self.sizes), dtype=np.float64)
+
+    # -- rows by themselves, by balls
+
+    def sliced(self, name: str, index: Index, keep_last: bool = False) -> tuple[dict[str, Reals], dict[str, int]]:
+        """The inputs that one element's answer needs: its own index along every dimension that falls apart."""
+        dimensions, apart = self.op.outputs[name].dimensions, apart_of(self.op)[name]
+        only = {d: i for d, i in zip(dimensions, index, strict=False) if d in apart}
+        if keep_last:
+            only.pop(dimensions[-1], None)
+        cut = {}
+        for role, array in self.inputs.items():
+            place = tuple(
+                slice(only[d], only[d] + 1) if d in only else slice(None) for d in self.op.inputs[role].dimensions
+            )
+            cut[role] = array[place]
+        return cut, only
+
+    def exact(self, name: str, index: Index, bits: int) -> Bounds:
+        """One element's set by balls, under the precision that the caller has set."""
+        parts = []
+        for form in self.forms:
+            rows, only = self._row_by_balls(name, index, bits, form)
+            lo, hi, _ = (
+                part[tuple(0 if d in only else i for d, i in zip(self.op.outputs[name].dimensions, index, strict=True))]
+                for part in rows
+            )
+            parts.append((lo, hi))
+        some = [(lo, hi) for lo, hi in parts if not lo > hi]
+        if not some:
+            return Bounds(arb("nan"), arb("nan"), arb("nan"))
+        lo = min((arb(lo) for lo, _ in some), key=float)
+        hi = max((arb(hi) for _, hi in some), key=float)
+        return Bounds(lo, (lo + hi) / 2, hi)
+
+    def _row_by_balls(
+        self, name: str, index: Index, bits: int, form: str
+    ) -> tuple[tuple[Reals, Reals, Reals], dict[str, int]]:
+        cut, only = self.sliced(name, index)
+        key = (tuple(only.values()), bits, f"{form} {name}")
+        if key not in self._rows:
+            if len(self._rows) > 8:
+                self._rows.clear()
+            with ctx.workprec(bits), np.errstate(all="ignore"):
+                band = self.band(form, only, balls=True)
+                self._rows[key] = self._parts(band, self._run(band, cut)[name], name, only)
+        return self._rows[key], only
+
+    # -- the joint test
+
+    def _joint(self, name: str) -> Callable[[Doubles], Iterator[Clash]] | None:
+        """The test of all elements of a row together, for an output whose last dimension does not fall apart."""
+        dimensions, apart = self.op.outputs[name].dimensions, apart_of(self.op)[name]
+        if len(dimensions) < 2 or dimensions[-1] in apart:
+            return None
+        return partial(find_clashes, partial(self._contradictions, name), self.forms)
+
+    def _contradictions(
+        self, name: str, got: Doubles, form: str, row: Index | None = None
+    ) -> dict[Index, Contradiction]:
+        if row is None:
+            band, value = self.bands[self.forms.index(form)], got
+            made = self.made[self.forms.index(form)][name]
+        else:
+            inputs, only = self.sliced(name, row, keep_last=True)
+            band, value = self.band(form, only, balls=True), got[row]
+            made = self._run(band, inputs)[name]
+        return contract(band, made, value.reshape(made.shape), self.claim.shared)
+
+
+def _fits(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(small, large) == large
+    except ValueError:
+        return False
+
+
+def united(parts: list[tuple[Reals, Reals, Reals]]) -> tuple[Reals, Reals, Reals]:
+    """The union of sets; the empty interval adds nothing but NaN."""
+    lo, hi, nan = parts[0]
+    for other_lo, other_hi, other_nan in parts[1:]:
+        lo, hi, nan = np.minimum(lo, other_lo), np.maximum(hi, other_hi), nan | other_nan
+    return np.asarray(lo), np.asarray(hi), np.asarray(np.broadcast_to(nan, lo.shape))

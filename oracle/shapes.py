@@ -1,0 +1,76 @@
+"""The arrays of an op: what a role declares, which sizes follow from it, and how an output gets its shape.
+
+Knows no op and no number system.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle.errors import OracleError
+from kfuzz.oracle.systems.formats import Reals
+
+ROLE = re.compile(r"(float32|float|int)\s*\[([\w\s,]*)\]\s*(?:<\s*(\w+))?")
+USAGE = 'write "float[rows, cols]" or "int[rows] < cols"'
+
+Sizes = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Role:
+    """One array of an op: numbers or integers, its dimensions, and the dimension that its integers stay below.
+
+    `is_only_float32`: the op is judged in this type alone; any other array of numbers may be of any float type.
+    """
+
+    is_float: bool
+    dimensions: tuple[str, ...]
+    below: str | None = None
+    is_only_float32: bool = False
+
+    def shape(self, sizes: Sizes) -> tuple[int, ...]:
+        """The array's shape at these sizes."""
+        return tuple(sizes[dimension] for dimension in self.dimensions)
+
+
+def read_role(op: str, name: str, text: object) -> Role:
+    """A role as an op's file declares it."""
+    found = ROLE.fullmatch(text.strip()) if isinstance(text, str) else None
+    if not found:
+        raise OracleError(f"{op}: {name} = {text!r}: no role; {USAGE}")
+    dimensions = tuple(part.strip() for part in found[2].split(",") if part.strip())
+    return Role(found[1] != "int", dimensions, found[3], found[1] == "float32")
+
+
+class Places(dict[str, Reals]):
+    """0, 1, ... along each dimension, or the one place that is asked for: made when a formula asks for them."""
+
+    def __init__(self, sizes: Sizes, only: Sizes | None = None) -> None:
+        super().__init__()
+        self.sizes, self.only = sizes, only or {}
+
+    def __missing__(self, dimension: str) -> Reals:
+        one = self.only.get(dimension)
+        self[dimension] = np.arange(self.sizes[dimension]) if one is None else np.array([one])
+        return self[dimension]
+
+
+def evaluate(text: str, sizes: Sizes) -> Any:  # noqa: ANN401  a number or a truth
+    """The value of an expression over the sizes, from an op's own file."""
+    return eval(text, {"__builtins__": {}, "sqrt": math.sqrt, **sizes})  # noqa: S307  the file is Python itself
+
+
+def shape_output(x: Reals, role: Role, sizes: Sizes, only: Sizes | None = None) -> Reals:
+    """An output without the axes that a reduction keeps; as it is, where the answer alone says how long it is."""
+    if any(dimension not in sizes and not dimension.isdigit() for dimension in role.dimensions):
+        return x
+    only = only or {}
+    shape = tuple(1 if d in only or d == "1" else sizes[d] for d in role.dimensions)
+    size = math.prod(shape)
+    if x.size == size:
+        return x.reshape(shape)
+    return np.broadcast_to(x, shape)
