@@ -28,7 +28,19 @@ API = {
     "kfuzz.trials.trial": "",
 }
 """What people import, and of it only these members where some are named."""
-ORDER = ("tutorial", "kernel-file", "ci", "limits", "cpu-device", "numerics", "architecture", "formats", "kernels")
+ORDER = [
+    "tutorial",
+    "glossary",
+    "kernel-file",
+    "pytest",
+    "ci",
+    "limits",
+    "cpu-device",
+    "numerics",
+    "architecture",
+    "formats",
+    "kernels",
+]
 LINK = re.compile(r"\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 SHIM = re.compile(r'<script src="https://[^"]*/iframe-worker/shim"></script>')
 """What the theme would fetch to search a site that is opened from disk; we have our own."""

@@ -221,8 +221,9 @@ def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_readmes_test_of_a_users_own_kernel_fails_on_a_wrong_one(tmp_path: Path) -> None:
-    code = next(one.text for one in blocks((ROOT / "README.md").read_text(), "python") if "def test_" in one.text)
+def test_the_test_that_users_copy_fails_on_a_wrong_kernel(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "pytest.md").read_text()
+    code = next(one.text for one in blocks(page, "python") if "def test_" in one.text)
     (tmp_path / "test_mine.py").write_text(code)
     kernel = template("softmax")
     assert "+= expf(" in kernel
@@ -252,7 +253,7 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
 
 
 def test_a_link_that_leads_nowhere_is_told() -> None:
-    text = "[a](docs/nowhere.md) [b](README.md#no-such-heading) [c](README.md#a-session) [d](https://example.org)"
+    text = "[a](docs/nowhere.md) [b](README.md#no-such-heading) [c](README.md#install) [d](https://example.org)"
     assert missing(ROOT / "README.md", text) == ["docs/nowhere.md", "README.md#no-such-heading"]
 
 
