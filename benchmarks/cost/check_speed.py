@@ -17,7 +17,7 @@ import numpy as np
 
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu import toolchain
-from kfuzz.cpu.abi import FINISHED, FORWARD, Runtime
+from kfuzz.cpu.abi import Runtime, Schedule, Status
 from kfuzz.cpu.backend import LaidOut, LoadedFlavour
 from kfuzz.cpu.experiments import Manner
 from kfuzz.cpu.options import Flavour
@@ -81,8 +81,8 @@ def cost_of(name: str) -> Cost:
     job = job_at(kernel, sizes)
     fast, check = (laid_out(job, flavour) for flavour in ("fast", "check"))
     turns = [(seconds(fast, runtime), seconds(check, runtime)) for _ in range(REPEATS)]
-    counted = check.run(runtime, Manner(FORWARD, POISONS[0], preempt_one_in=SELDOM), LONGEST)
-    assert counted.status == FINISHED
+    counted = check.run(runtime, Manner(Schedule.forward, POISONS[0], preempt_one_in=SELDOM), LONGEST)
+    assert counted.status == Status.finished
     shown = ", ".join(f"{axis} {size}" for axis, size in sizes.items())
     return Cost(name, shown, *(min(column) for column in zip(*turns, strict=True)), check.accesses)
 
@@ -134,8 +134,8 @@ def laid_out(job: Job, flavour: Flavour) -> LaidOut:
 def seconds(one: LaidOut, runtime: Runtime) -> float:
     """How long a run takes; by the wall's clock, since that of the processor may tick but every few milliseconds."""
     began = time.perf_counter()
-    done = one.run(runtime, Manner(FORWARD, POISONS[0]), LONGEST)
-    assert done.status == FINISHED, done
+    done = one.run(runtime, Manner(Schedule.forward, POISONS[0]), LONGEST)
+    assert done.status == Status.finished, done
     return time.perf_counter() - began
 
 

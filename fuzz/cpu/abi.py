@@ -1,219 +1,83 @@
-"""The runtime's interface in ctypes, field by field as runtime/abi.h has it, which a test holds it to.
-
-Knows structs and libraries; what a run means, it leaves to backend.py. Lives in worker processes alone.
-"""
+"""The runtime's interface in ctypes, as runtime/abi.h declares it. Used in worker processes alone."""
 
 import ctypes
 import os
 from collections.abc import Sequence
-from ctypes import POINTER, Structure, c_bool, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, c_bool, c_int, c_size_t, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 
 from kfuzz.cpu.compiler import Library
-from kfuzz.cpu.toolchain import GUARD
+from kfuzz.cpu.header import read_header
+from kfuzz.cpu.toolchain import GUARD, HOME
 from kfuzz.devices import DeviceError
 
-FORWARD, REVERSE, SHUFFLED = range(3)
-HAS_CONTENT, IS_OUTPUT, IS_INITIALISED = 1, 2, 4
-BY_HOST, HOST_VISIBLE, FREED, OF_EARLIER_CALL = 8, 16, 32, 64
-TAKEN_AS_UNWRITTEN, IS_WRITTEN = 128, 256
-FINISHED, STOPPED, TIMED_OUT, TOO_LARGE, REFUSED, CROWDED = range(6)
-NOWHERE, IN_BUFFER, IN_STATIC_SHARED, IN_DYNAMIC_SHARED, IN_GLOBAL_VARIABLE, ON_HEAP = range(6)
-IN_ONE_BLOCK, IN_OTHER_BLOCKS, IN_ONE_WARP, IN_OTHER_WORK, IN_OTHER_NODE = range(5)
-OF_KERNEL, OF_COPY, OF_SET, OF_THE_HOST, OF_CALLBACK, OF_ALLOCATION, OF_FREEING, OF_OPERATION = range(8)
-IS_ATOMIC, IS_VOLATILE, IS_OF_BLOCK_SCOPE = 1, 2, 4
-SCOPES_REACH, ATOMICS_RELEASE, ATOMICS_ACQUIRE, VOLATILE_IS_ATOMIC, WARPS_IN_STEP = 1, 2, 4, 8, 16
+ABI = read_header(HOME / "runtime" / "abi.h")
+BufferFlags, Schedule, Status, Place, Refused, Relation, Traits, Assume, Work = (
+    ABI.enumerations[name]
+    for name in (
+        "BufferFlags", "Schedule", "Status", "Place", "Refused", "Relation", "Traits", "Assume", "Work"
+    )
+)  # fmt: skip
+MOST_GIVEN, MOST_ALLOCATIONS = ABI.constants["max_given"], ABI.constants["max_buffers"]
 FINDING_CAPACITY = 64
-MOST_GIVEN, MOST_RANK, MOST_CALLS = 32, 8, 16
-MOST_ALLOCATIONS, MOST_LAUNCHES = 1024, 4096
-"""Of host functions, in one run: abi.h's max_buffers, and how many launches are written down."""
+MOST_LAUNCHES = 4096
+"""So many launches by host functions are recorded in one run."""
 
 
 class RawEntry(Structure):
     """A __global__ function of a library; a linked list."""
 
 
-RawEntry._fields_ = [
-    ("name", c_char_p),
-    ("invoke", c_void_p),
-    ("signature", c_char_p),
-    ("next", POINTER(RawEntry)),
-]
-
-
 class RawModule(Structure):
-    """What a kernel library hands to the runtime."""
-
-    _fields_ = [
-        ("thread", c_void_p),
-        ("block", c_void_p),
-        ("block_dim", c_void_p),
-        ("grid_dim", c_void_p),
-        ("thread_local_anchor", c_void_p),
-        ("entries", POINTER(RawEntry)),
-    ]
+    """What a kernel library passes to the runtime."""
 
 
 class RawSharedArray(Structure):
     """A static __shared__ array."""
 
-    _fields_ = [("offset", c_uint64), ("bytes", c_uint64), ("is_guard", c_uint64)]
-
 
 class RawVariable(Structure):
     """A variable with static storage that is not in shared memory."""
-
-    _fields_ = [("offset", c_uint64), ("bytes", c_uint64), ("is_constant", c_uint64)]
 
 
 class RawBuffer(Structure):
     """One array of a job."""
 
-    _fields_ = [
-        ("content", c_void_p),
-        ("earlier_content", c_void_p),
-        ("bytes", c_uint64),
-        ("fill", c_uint64),
-        ("element_bytes", c_uint32),
-        ("flags", c_uint32),
-        ("distance", c_uint32),
-        ("address", c_void_p),
-        ("line", c_uint32),
-        ("freed_line", c_uint32),
-    ]
-
 
 class RawArgument(Structure):
     """A buffer by number, or a value."""
-
-    _fields_ = [("value", c_int64), ("buffer", c_int32)]
 
 
 class RawStep(Structure):
     """One launch."""
 
-    _fields_ = [
-        ("entry", POINTER(RawEntry)),
-        ("args", POINTER(RawArgument)),
-        ("arg_count", c_uint32),
-        ("grid", c_uint32 * 3),
-        ("block", c_uint32 * 3),
-        ("cluster", c_uint32 * 3),
-        ("shared", c_uint32),
-        ("on_host", c_uint32),
-        ("cooperative", c_uint32),
-        ("context", c_void_p),
-    ]
-
 
 class RawGiven(Structure):
     """A tensor that a host function returns."""
-
-    _fields_ = [("data", c_void_p), ("type", c_uint32), ("rank", c_uint32), ("sizes", c_int64 * MOST_RANK)]
 
 
 class RawLaunched(Structure):
     """A launch by a host function."""
 
-    _fields_ = [
-        ("line", c_uint32),
-        ("grid", c_uint32 * 3),
-        ("block", c_uint32 * 3),
-        ("shared", c_uint64),
-        ("refused", c_uint32),
-        ("is_seen", c_uint32),
-        ("calls", c_uint32 * MOST_CALLS),
-    ]
-
 
 class RawFinding(Structure):
-    """What the runtime saw, in numbers."""
-
-    _fields_ = [
-        ("kind", c_uint32),
-        ("place", c_uint32),
-        ("place_number", c_uint32),
-        ("step", c_uint32),
-        ("offset", c_int64),
-        ("address", c_uint64),
-        ("pc", c_uint64),
-        ("other_pc", c_uint64),
-        ("line", c_uint32),
-        ("other_line", c_uint32),
-        ("thread", c_uint32),
-        ("other_thread", c_uint32),
-        ("block", c_uint64),
-        ("bytes", c_uint32),
-        ("writes", c_uint32),
-        ("other_writes", c_uint32),
-        ("relation", c_uint32),
-        ("traits", c_uint32),
-        ("other_traits", c_uint32),
-        ("other_block", c_uint64),
-        ("count", c_uint64),
-        ("detail", c_uint64),
-        ("launched", c_uint32),
-        ("work", c_uint32),
-        ("other_work", c_uint32),
-        ("other_launched", c_uint32),
-        ("other_block_known", c_uint32),
-        ("owner", c_uint64),
-    ]
+    """A sight of the runtime, in numbers."""
 
 
 class RawRun(Structure):
-    """One run of a job: what is asked, and what came of it."""
+    """One run of a job: its input, and its result."""
 
-    _fields_ = [
-        ("module", POINTER(RawModule)),
-        ("buffers", POINTER(RawBuffer)),
-        ("steps", POINTER(RawStep)),
-        ("shared_arrays", POINTER(RawSharedArray)),
-        ("variables", POINTER(RawVariable)),
-        ("thread_local_anchor_offset", c_uint64),
-        ("buffer_count", c_uint32),
-        ("step_count", c_uint32),
-        ("shared_array_count", c_uint32),
-        ("variable_count", c_uint32),
-        ("schedule", c_uint32),
-        ("poison", c_uint32),
-        ("seed", c_uint64),
-        ("check", c_uint32),
-        ("preempt_one_in", c_uint32),
-        ("late_writes", c_uint32),
-        ("assume", c_uint32),
-        ("missing_lane", c_uint32),
-        ("flush_denormals", c_uint32),
-        ("timeout_ms", c_uint32),
-        ("watched_buffer", c_int32),
-        ("watched_offset", c_uint64),
-        ("only_blocks", POINTER(c_uint64)),
-        ("only_block_count", c_uint32),
-        ("findings", POINTER(RawFinding)),
-        ("finding_capacity", c_uint32),
-        ("finding_count", c_uint32),
-        ("status", c_uint32),
-        ("step", c_uint32),
-        ("blocks_done", c_uint64),
-        ("block_ms", c_uint64),
-        ("thread_steps", c_uint64),
-        ("accesses", c_uint64),
-        ("watched_pc", c_uint64),
-        ("printed", c_char_p),
-        ("job_buffer_count", c_uint32),
-        ("buffer_capacity", c_uint32),
-        ("launched", POINTER(RawLaunched)),
-        ("launched_capacity", c_uint32),
-        ("launched_count", c_uint32),
-        ("launched_now", c_uint32),
-        ("refusal", c_char_p),
-        ("given", POINTER(RawGiven)),
-        ("given_count", c_uint32),
-        ("first_counted", c_uint32),
-        ("is_program", c_uint32),
-        ("exit_code", c_int32),
-    ]
+
+MIRRORS: dict[str, type[Structure]] = {
+    one.__name__.removeprefix("Raw"): one
+    for one in (
+        RawEntry, RawModule, RawSharedArray, RawVariable, RawBuffer, RawArgument, RawStep, RawGiven, RawLaunched,
+        RawFinding, RawRun,
+    )
+}  # fmt: skip
+for _name, _mirror in MIRRORS.items():
+    _mirror._fields_ = ABI.fields(_name, MIRRORS)
 
 
 class Runtime:

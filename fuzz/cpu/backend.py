@@ -17,21 +17,12 @@ from numpy.typing import NDArray
 
 from kfuzz.cpu import compiler, toolchain
 from kfuzz.cpu.abi import (
-    CROWDED,
     FINDING_CAPACITY,
-    FINISHED,
-    FORWARD,
-    HAS_CONTENT,
-    IS_INITIALISED,
-    IS_OUTPUT,
     MOST_ALLOCATIONS,
     MOST_GIVEN,
     MOST_LAUNCHES,
-    OF_EARLIER_CALL,
-    REFUSED,
-    TIMED_OUT,
-    TOO_LARGE,
-    WARPS_IN_STEP,
+    Assume,
+    BufferFlags,
     LoadedLibrary,
     RawArgument,
     RawBuffer,
@@ -41,6 +32,8 @@ from kfuzz.cpu.abi import (
     RawRun,
     RawStep,
     Runtime,
+    Schedule,
+    Status,
     are_equal,
     arguments,
 )
@@ -59,7 +52,7 @@ MEMORY_LIMIT = 40 << 30
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
 ELEMENTS: dict[int, str] = {3: "i32", 4: "i64", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
 """The element types of arrays, in torch's numbers."""
-NO_ANSWER = (TIMED_OUT, TOO_LARGE, REFUSED, CROWDED)
+NO_ANSWER = (Status.timed_out, Status.too_large, Status.refused, Status.crowded)
 """With which a run behind earlier calls tells nothing of the job: it runs by itself then."""
 KEPT_LIBRARIES = 256
 """Twice as many as a campaign over the kernels here has: each is wanted again a few blocks of trials later."""
@@ -130,13 +123,13 @@ class LaidOut:
     def _fill_in(self, raw: RawBuffer, buffer: Buffer, distance: int) -> None:
         """What the runtime is told of an array."""
         raw.bytes, raw.distance = nbytes(buffer), distance
-        raw.flags = IS_OUTPUT if buffer.is_output else 0
+        raw.flags = BufferFlags.is_output if buffer.is_output else 0
         raw.element_bytes = 4
         if buffer.content is not None:
-            raw.content, raw.flags = self._address_of(buffer.content), raw.flags | HAS_CONTENT
+            raw.content, raw.flags = self._address_of(buffer.content), raw.flags | BufferFlags.has_content
         elif buffer.fill is not None:
             raw.fill, raw.element_bytes = buffer.fill, DTYPES[buffer.element].itemsize
-            raw.flags |= IS_INITIALISED
+            raw.flags |= BufferFlags.is_initialised
 
     def _address_of(self, given: NDArray[np.generic]) -> int:
         """Where an array's content lies, which stays there as long as this."""
@@ -155,7 +148,7 @@ class LaidOut:
         for buffer in placed:
             raw = RawBuffer()
             self._fill_in(raw, buffer, 0)
-            raw.flags |= OF_EARLIER_CALL
+            raw.flags |= BufferFlags.is_of_earlier_call
             found[buffer.name] = len(self._placed) + len(self._of_earlier)
             self._of_earlier.append(raw)
         return found
@@ -195,7 +188,7 @@ class LaidOut:
         raw.schedule, raw.poison, raw.seed = manner.schedule, manner.poison, manner.seed
         raw.preempt_one_in = manner.preempt_one_in if program.flavour == "check" else 0
         raw.late_writes, raw.missing_lane = manner.late_writes, manner.missing_lane
-        raw.assume = manner.assume | (WARPS_IN_STEP if job.warp_synchronous else 0)
+        raw.assume = manner.assume | (Assume.warps_in_step if job.warp_synchronous else 0)
         raw.timeout_ms = max(1, int(seconds * 1000))
         began = time.process_time()  # as the runtime counts: what others take of the processor is not this run's
         with confined():
@@ -203,12 +196,12 @@ class LaidOut:
         took = time.process_time() - began
         seen = [one for one in self._findings[: raw.finding_count] if one.step >= raw.first_counted]
         found = sights(seen, job, program.loaded.library, program.lines, raw) if seen else []
-        if raw.status == FINISHED and not self._is_asked:
+        if raw.status == Status.finished and not self._is_asked:
             found += self._misfits()
         if manner.after_calls:
             found = [one if one.finding.kind == "stateful" else told_as_later(one) for one in found]
         fits = (
-            raw.status == FINISHED
+            raw.status == Status.finished
             and not (job.blocks or self._is_asked)
             and all(one.finding.kind != "wrong-shape" for one in found)
         )
@@ -233,7 +226,7 @@ class LaidOut:
         before = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
         try:
-            done = self.run(runtime, Manner(FORWARD, 0), min(seconds, MOST_SECONDS))
+            done = self.run(runtime, Manner(Schedule.forward, 0), min(seconds, MOST_SECONDS))
         finally:
             resource.setrlimit(resource.RLIMIT_AS, before)
         lost = [(one.finding, raw) for one, raw in zip(done.sights, self._findings, strict=False)]
@@ -259,7 +252,7 @@ class LaidOut:
             return None
         self._run.watched_buffer = number
         self._run.watched_offset = index * DTYPES[self._placed[number].element].itemsize
-        self.run(runtime, Manner(FORWARD, POISONS[0]), seconds)
+        self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds)
         library = self.program.loaded.library
         file, line = in_file(library, self.program.lines.of(self._run.watched_pc))
         return None if line is None else (file, line)
@@ -281,7 +274,7 @@ class LaidOut:
     def returned(self, runtime: Runtime, seconds: float) -> Outcome:
         """What a function of tensors returns, in a run of its own."""
         self._is_asked = True
-        if self.run(runtime, Manner(FORWARD, POISONS[0]), seconds).status != FINISHED:
+        if self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds).status != Status.finished:
             return Outcome()
         given = self._given[: self._run.given_count]
         return Outcome(returned=tuple((element_of(raw), tuple(raw.sizes[: raw.rank])) for raw in given))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.cpu import toolchain
-from kfuzz.cpu.abi import FORWARD, Runtime
+from kfuzz.cpu.abi import Runtime, Schedule
 from kfuzz.cpu.backend import LaidOut, LoadedFlavour, limit_process
 from kfuzz.cpu.experiments import Manner
 from kfuzz.devices import Buffer, Job, Outcome, Probe, Run, host_compiler
@@ -93,7 +93,7 @@ class CountingBackend:
         laid_out = LaidOut(job, program, probe.seed)
         begin("counting")
         program.loaded.function("cuda_on_cpu_count_begin", [])()
-        run = laid_out.run(self._runtime, Manner(FORWARD, POISONS[0]), probe.timeout).run
+        run = laid_out.run(self._runtime, Manner(Schedule.forward, POISONS[0]), probe.timeout).run
         if run is None:
             return Outcome()
         addresses = laid_out.addresses()

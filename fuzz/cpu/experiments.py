@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from kfuzz.cpu.abi import CROWDED, FINISHED, FORWARD, REFUSED, REVERSE, SHUFFLED, STOPPED, TIMED_OUT, TOO_LARGE
+from kfuzz.cpu.abi import Schedule, Status
 from kfuzz.cpu.findings import Doubt, Sight
 from kfuzz.cpu.missing_order import Again, with_missing_order
 from kfuzz.cpu.options import Flavour
@@ -19,7 +19,6 @@ from kfuzz.devices.layout import POISONS, nbytes
 from kfuzz.kinds import Severity, kinds_with
 from kfuzz.printable import printable
 
-SCHEDULES = {FORWARD: "forward", REVERSE: "reverse", SHUFFLED: "shuffled"}
 FINE, COARSE = 8, 64
 """Threads change over before one access in so many: a lost update shows at either in most runs."""
 
@@ -50,7 +49,7 @@ class Manner:
 
     def label(self) -> str:
         """In words, for people."""
-        order = SCHEDULES[self.schedule] + (f" {self.seed}" if self.schedule == SHUFFLED else "")
+        order = Schedule.word(self.schedule) + (f" {self.seed}" if self.schedule == Schedule.shuffled else "")
         turns = f", changing over at 1 access in {self.preempt_one_in}" if self.preempt_one_in else ""
         late = ", writes seen late" if self.late_writes else ""
         calls = ", after other calls" if self.after_calls else ""
@@ -120,7 +119,7 @@ def manners(probe: Probe, after_calls: bool = False) -> list[Manner]:
     is one, the second is for what it leaves in doubt. Where a job has earlier calls, they come before the second.
     """
     count, first = max(probe.runs, 2), 0
-    fixed = [FORWARD, REVERSE]
+    fixed = [Schedule.forward, Schedule.reverse]
     if count == 2:
         fixed, first = [fixed[probe.seed % 2]], probe.seed // 2
     chosen = []
@@ -131,7 +130,7 @@ def manners(probe: Probe, after_calls: bool = False) -> list[Manner]:
             chosen.append(Manner(fixed[number], poison, probe.seed, missing_lane=lane))
         else:
             turns = FINE if probe.check else 0
-            chosen.append(Manner(SHUFFLED, poison, probe.seed * 1000 + number, turns, missing_lane=lane))
+            chosen.append(Manner(Schedule.shuffled, poison, probe.seed * 1000 + number, turns, missing_lane=lane))
     chosen[1] = replace(chosen[1], after_calls=after_calls)
     return chosen
 
@@ -153,14 +152,14 @@ def examined(
     passes = _passes(trial, chosen[:runs_first])
     if len(chosen) > runs_first and (first := passes[0].run) and may_be_unwritten(job, first, chosen[0].poison):
         passes += _passes(trial, chosen[runs_first:])
-    if passes[-1].status == TOO_LARGE:
+    if passes[-1].status == Status.too_large:
         can_be_fast = probe.check and not job.warp_synchronous
         return _unchecked(job, probe, run_once, waiters) if can_be_fast else _too_large(job)
-    if passes[-1].status == CROWDED:
+    if passes[-1].status == Status.crowded:
         return CROWD
-    if passes[-1].status == REFUSED:
+    if passes[-1].status == Status.refused:
         return _refused(passes)
-    if passes[-1].status == TIMED_OUT:
+    if passes[-1].status == Status.timed_out:
         if passes[-1].block_seconds < probe.timeout / 2:
             return _too_slow(passes)
         passes = _with_turns(trial, passes)
@@ -188,7 +187,8 @@ def _passes(trial: Examination, chosen: Iterable[Manner]) -> list[CpuRun]:
     passes = []
     for manner in chosen:
         passes.append(trial.run(manner))
-        if passes[-1].status != FINISHED and not (passes[-1].status == STOPPED and trial.flavour == "check"):
+        goes_on = (Status.finished, Status.stopped) if trial.flavour == "check" else (Status.finished,)
+        if passes[-1].status not in goes_on:
             break
     return passes
 
@@ -241,7 +241,7 @@ def _with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
     """
     trial.seconds = trial.probe.timeout
     turns = trial.run(replace(passes[-1].manner, preempt_one_in=FINE), "check")
-    if turns.status == TIMED_OUT:
+    if turns.status == Status.timed_out:
         return [*passes[:-1], _with_time(trial, passes[-1] if _lines(passes[-1]) else turns)]
     trial.flavour, trial.turns, trial.seconds = "check", FINE, trial.probe.timeout
     return _passes(trial, manners(trial.probe, bool(trial.job.earlier)))
@@ -294,7 +294,7 @@ def _is_write_after_read(sight: Sight) -> bool:
 
 def _other_way_round(trial: Examination, passes: list[CpuRun]) -> Iterator[Sight]:
     """What the orders show that no pass has had, of those in which the last of two comes first."""
-    for schedule in {FORWARD, REVERSE} - {one.manner.schedule for one in passes}:
+    for schedule in {Schedule.forward, Schedule.reverse} - {one.manner.schedule for one in passes}:
         if trial.seconds > 0:
             yield from _checked(trial, replace(passes[0].manner, schedule=schedule))
 
@@ -435,12 +435,12 @@ def _by_calls(trial: Examination, whole: list[CpuRun]) -> Finding | None:
 def _other_orders(trial: Examination, base: Manner) -> Iterator[Manner]:
     if trial.flavour == "check":  # what no order of threads shows, as where a __threadfence is missing
         yield replace(base, late_writes=True)
-    for schedule in (FORWARD, REVERSE):
+    for schedule in (Schedule.forward, Schedule.reverse):
         if schedule != base.schedule:
             yield replace(base, schedule=schedule)
     turns = (0, FINE, COARSE) if trial.flavour == "check" else (0,)
     for seed, preempt in itertools.product(range(1, 4), turns):
-        yield replace(base, schedule=SHUFFLED, seed=base.seed * 1000 + seed, preempt_one_in=preempt)
+        yield replace(base, schedule=Schedule.shuffled, seed=base.seed * 1000 + seed, preempt_one_in=preempt)
 
 
 def _distinct(found: Iterable[Sight]) -> list[Sight]:

@@ -14,34 +14,7 @@ from pathlib import PurePath
 from signal import Signals
 from typing import Literal, NamedTuple
 
-from kfuzz.cpu.abi import (
-    FREED,
-    IN_BUFFER,
-    IN_DYNAMIC_SHARED,
-    IN_GLOBAL_VARIABLE,
-    IN_ONE_WARP,
-    IN_OTHER_BLOCKS,
-    IN_OTHER_NODE,
-    IN_OTHER_WORK,
-    IN_STATIC_SHARED,
-    IS_ATOMIC,
-    IS_OF_BLOCK_SCOPE,
-    IS_VOLATILE,
-    OF_ALLOCATION,
-    OF_CALLBACK,
-    OF_COPY,
-    OF_EARLIER_CALL,
-    OF_FREEING,
-    OF_KERNEL,
-    OF_OPERATION,
-    OF_SET,
-    OF_THE_HOST,
-    ON_HEAP,
-    RawBuffer,
-    RawFinding,
-    RawLaunched,
-    RawRun,
-)
+from kfuzz.cpu.abi import BufferFlags, Place, RawBuffer, RawFinding, RawLaunched, RawRun, Relation, Traits, Work
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.unit import KERNEL_NAME, place, text_at
 from kfuzz.devices import DTYPES, Finding, Job, is_host
@@ -260,12 +233,12 @@ def scene_of(job: Job, library: Library, run: RawRun) -> RunScene:
 
 def _allocated(raw: RawBuffer, library: Library) -> ArrayInRun:
     """An array under the name that it has where it is allocated."""
-    if raw.flags & OF_EARLIER_CALL:
+    if raw.flags & BufferFlags.is_of_earlier_call:
         return ArrayInRun("an argument of an earlier call", WORD, f"its {raw.bytes} bytes")
     found = ALLOCATED.findall(text_at(library.files, raw.line))
     named = found[0] if len(found) == 1 else None  # of several in a line nobody knows which it was
     line, freed_line = (_line_of(library, number) for number in (raw.line, raw.freed_line))
-    freed = f" and {freed_line} frees" if raw.flags & FREED else ""
+    freed = f" and {freed_line} frees" if raw.flags & BufferFlags.is_freed else ""
     shown = f"the {raw.bytes} bytes that {line} allocates"
     return ArrayInRun((named[0] or named[1]) if named else f"memory of {line}", WORD, shown, freed, raw.bytes)
 
@@ -285,13 +258,13 @@ def _launched(raw: RawLaunched) -> LaunchShape:
 def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
     seen = NAMES[raw.kind]
     kind, severity, doubt = SEEN[seen]
-    left_behind, of_host = seen in LEFT_BEHIND, seen in OF_HOST or raw.work != OF_KERNEL
+    left_behind, of_host = seen in LEFT_BEHIND, seen in OF_HOST or raw.work != Work.kernel
     launch, array, index = scene.launch(raw), *_place(raw, scene)
     line = None if left_behind else raw.line or lines.of(raw.pc) or _asked_in(raw.work, launch, lines)
     other = None if left_behind else raw.other_line or lines.of(raw.other_pc)
     if other is None and raw.other_launched < len(scene.launches):
         other = _asked_in(raw.other_work, scene.launches[raw.other_launched], lines)
-    is_freed = raw.place == IN_BUFFER and _was_freed(seen, raw, scene)
+    is_freed = raw.place == Place.buffer and _was_freed(seen, raw, scene)
     (file, line), (other_file, other) = (in_file(scene.library, number) for number in (line, other))
     finding = Finding(
         kind="use-after-free" if is_freed and kind == "out-of-bounds" else kind,
@@ -313,15 +286,15 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
         return Sight(_of_claim(finding), doubt, True)
     race = None
     if seen in _RACES:
-        traits, with_host = (raw.traits, raw.other_traits), OF_THE_HOST in (raw.work, raw.other_work)
-        in_shared = raw.place in (IN_STATIC_SHARED, IN_DYNAMIC_SHARED)
+        traits, with_host = (raw.traits, raw.other_traits), Work.host in (raw.work, raw.other_work)
+        in_shared = raw.place in (Place.static_shared, Place.dynamic_shared)
         race = Race(raw.relation, *traits, bool(raw.writes), bool(raw.other_writes), with_host, in_shared)
     return Sight(finding, doubt, not left_behind, seen == "partly_uninitialised", race)
 
 
 def _asked_in(work: int, launch: LaunchShape, lines: Lines) -> int | None:
     """The author's line that asks for an operation of torch's."""
-    calls = launch.calls if work == OF_OPERATION else ()
+    calls = launch.calls if work == Work.operation else ()
     return next((line for address in calls for _, line in lines.chain(address)), None)
 
 
@@ -378,16 +351,16 @@ def _coordinates(number: int, extent: tuple[int, int, int]) -> tuple[int, int, i
 
 def _place(raw: RawFinding, scene: RunScene) -> tuple[str | None, int | None]:
     """The array, and the index in its elements (of shared arrays, whose type is not known: in accesses' width)."""
-    if raw.place == IN_BUFFER:
+    if raw.place == Place.buffer:
         array = scene.arrays[raw.place_number]
         return array.name, raw.offset // array.element_bytes
-    if raw.place == IN_STATIC_SHARED:
+    if raw.place == Place.static_shared:
         return scene.library.shared_arrays[raw.place_number][0], raw.offset // (raw.bytes or WORD)
-    if raw.place == IN_GLOBAL_VARIABLE:
+    if raw.place == Place.global_variable:
         return scene.library.variables[raw.place_number][0], raw.offset // (raw.bytes or WORD)
-    if raw.place == ON_HEAP:
+    if raw.place == Place.heap:
         return f"an array of {raw.place_number} bytes from malloc", raw.offset // (raw.bytes or WORD)
-    if raw.place == IN_DYNAMIC_SHARED:
+    if raw.place == Place.dynamic_shared:
         names = scene.library.dynamic_shared
         return names[0] if len(names) == 1 else "dynamic shared memory", raw.offset // (raw.bytes or WORD)
     return None, None
@@ -493,38 +466,38 @@ _RACES = {
 }
 _DOES = {False: "reads", True: "writes"}
 WORK = {
-    OF_COPY: "a copy",
-    OF_SET: "a memset",
-    OF_THE_HOST: "the host",
-    OF_CALLBACK: "a host function on a stream",
-    OF_ALLOCATION: "cudaMallocAsync",
-    OF_FREEING: "cudaFreeAsync",
-    OF_OPERATION: "an operation of torch's",
+    Work.copy: "a copy",
+    Work.set: "a memset",
+    Work.host: "the host",
+    Work.callback: "a host function on a stream",
+    Work.allocation: "cudaMallocAsync",
+    Work.freeing: "cudaFreeAsync",
+    Work.operation: "an operation of torch's",
 }
 """Who makes an access that no thread of a kernel makes."""
 
 
 def _does(writes: int, traits: int) -> str:
-    if traits & IS_ATOMIC:
-        return "updates atomically" + (" in block scope" if traits & IS_OF_BLOCK_SCOPE else "")
-    return _DOES[bool(writes)] + (" (volatile)" if traits & IS_VOLATILE else "")
+    if traits & Traits.is_atomic:
+        return "updates atomically" + (" in block scope" if traits & Traits.is_of_block_scope else "")
+    return _DOES[bool(writes)] + (" (volatile)" if traits & Traits.is_volatile else "")
 
 
 def _other(raw: RawFinding, other: str, scene: RunScene) -> str:
     whose = {
-        IN_OTHER_BLOCKS: f"{other} of block {_shown(_coordinates(raw.other_block, scene.launch(raw).grid))}",
-        IN_ONE_WARP: f"{other} of its warp",
-        IN_OTHER_WORK: _of_other_work(raw, scene),
-        IN_OTHER_NODE: _of_other_work(raw, scene),
+        Relation.in_other_blocks: f"{other} of block {_shown(_coordinates(raw.other_block, scene.launch(raw).grid))}",
+        Relation.in_one_warp: f"{other} of its warp",
+        Relation.in_other_work: _of_other_work(raw, scene),
+        Relation.in_other_node: _of_other_work(raw, scene),
     }.get(raw.relation, f"{other} of another warp")
-    did = "updated atomically" if raw.other_traits & IS_ATOMIC else "wrote" if raw.other_writes else "read"
-    scope = " in block scope" if raw.other_traits & IS_OF_BLOCK_SCOPE else ""
-    return f"{whose} {did}{scope}" + (" (volatile)" if raw.other_traits & IS_VOLATILE else "")
+    did = "updated atomically" if raw.other_traits & Traits.is_atomic else "wrote" if raw.other_writes else "read"
+    scope = " in block scope" if raw.other_traits & Traits.is_of_block_scope else ""
+    return f"{whose} {did}{scope}" + (" (volatile)" if raw.other_traits & Traits.is_volatile else "")
 
 
 def _of_other_work(raw: RawFinding, scene: RunScene) -> str:
     """Who made the other access, as part of what else the host has asked for."""
-    if raw.other_work != OF_KERNEL or raw.other_launched >= len(scene.launches):
+    if raw.other_work != Work.kernel or raw.other_launched >= len(scene.launches):
         return WORK.get(raw.other_work, "a kernel")
     one = scene.launches[raw.other_launched]
     thread = f"thread {_shown(_coordinates(raw.other_thread, one.block))}"
@@ -542,7 +515,7 @@ def _signed(value: int) -> int:
 
 
 def _outside(seen: str, raw: RawFinding, scene: RunScene) -> str:
-    if raw.place != IN_BUFFER:
+    if raw.place != Place.buffer:
         return f"{raw.offset} bytes from its start, outside the array"
     array = scene.arrays[raw.place_number]
     return f"outside {array.shown}{array.freed if _was_freed(seen, raw, scene) else ''}"

@@ -8,17 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from kfuzz.cpu.abi import (
-    ATOMICS_ACQUIRE,
-    ATOMICS_RELEASE,
-    IN_ONE_WARP,
-    IN_OTHER_BLOCKS,
-    IN_OTHER_NODE,
-    IN_OTHER_WORK,
-    IS_ATOMIC,
-    IS_OF_BLOCK_SCOPE,
-    SCOPES_REACH,
-)
+from kfuzz.cpu.abi import Assume, Relation, Traits
 from kfuzz.cpu.findings import Race, Sight
 
 MOST = 3
@@ -26,15 +16,18 @@ MOST = 3
 
 _SYNCHRONISES = re.compile(r"atom|fence|membar|\.acquire|\.release|\bcuda\s*::")
 _GRANTED = (
-    (SCOPES_REACH, "an atomic or a fence of block scope meets a block other than its own: it needs device scope"),
-    (ATOMICS_RELEASE, "needs a __threadfence() between {first} and the atomic that tells of it"),
-    (ATOMICS_ACQUIRE, "needs a __threadfence() between the atomic that learns of it and {second}"),
     (
-        ATOMICS_RELEASE | ATOMICS_ACQUIRE,
+        Assume.scopes_reach,
+        "an atomic or a fence of block scope meets a block other than its own: it needs device scope",
+    ),
+    (Assume.atomics_release, "needs a __threadfence() between {first} and the atomic that tells of it"),
+    (Assume.atomics_acquire, "needs a __threadfence() between the atomic that learns of it and {second}"),
+    (
+        Assume.atomics_release | Assume.atomics_acquire,
         "needs a __threadfence() before the atomic that tells of it and one behind the atomic that learns of it",
     ),
     (
-        SCOPES_REACH | ATOMICS_RELEASE | ATOMICS_ACQUIRE,
+        Assume.scopes_reach | Assume.atomics_release | Assume.atomics_acquire,
         "needs fences of device scope around the atomics that tell of it",
     ),
 )
@@ -51,8 +44,8 @@ def with_missing_order(seen: list[Sight], source: str, again: Callable[[Sight], 
             told.append(sight)
             continue
         granted = None
-        in_one = sight.race.relation not in (IN_OTHER_WORK, IN_OTHER_NODE) and _SYNCHRONISES.search(source)
-        if in_one and tried < MOST and (run := again(sight)):
+        is_in_launch = sight.race.relation not in (Relation.in_other_work, Relation.in_other_node)
+        if is_in_launch and _SYNCHRONISES.search(source) and tried < MOST and (run := again(sight)):
             tried += 1
             granted = _granted(sight, run)
         told.append(_in_words(sight, sight.race, granted))
@@ -82,7 +75,7 @@ def _in_words(sight: Sight, race: Race, granted: tuple[int, str] | None) -> Sigh
         return sight
     else:
         words = _general(race, first, second)
-    sure = granted is not None and granted[0] == SCOPES_REACH
+    sure = granted is not None and granted[0] == Assume.scopes_reach
     severity = "error" if sure else finding.severity
     return replace(sight, finding=replace(finding, severity=severity, message=f"{finding.message}; {words}"))
 
@@ -93,22 +86,23 @@ def _shown_line(line: int | None, file: str, is_alone: bool) -> str:
 
 
 def _general(race: Race, first: str, second: str) -> str:
-    if race.relation == IN_OTHER_NODE:
+    if race.relation == Relation.in_other_node:
         return (
             "no path of the graph leads from the one node to the other: needs an edge (cudaGraphAddDependencies(), or "
             f"an event where streams are captured) between {first} and {second}"
         )
-    if race.relation == IN_OTHER_WORK and race.with_host:
+    if race.relation == Relation.in_other_work and race.with_host:
         return f"the host does not wait: needs cudaStreamSynchronize() or its like between {first} and {second}"
-    if race.relation == IN_OTHER_WORK:
+    if race.relation == Relation.in_other_work:
         return f"nothing orders the two streams: needs an event and cudaStreamWaitEvent() between {first} and {second}"
-    if race.relation == IN_OTHER_BLOCKS:
-        if race.traits & race.other_traits & IS_ATOMIC and (race.traits | race.other_traits) & IS_OF_BLOCK_SCOPE:
+    if race.relation == Relation.in_other_blocks:
+        are_atomic = race.traits & race.other_traits & Traits.is_atomic
+        if are_atomic and (race.traits | race.other_traits) & Traits.is_of_block_scope:
             return "an atomic of block scope meets a block other than its own: it needs device scope"
         if race.in_shared:
             return f"needs cluster.sync() between {first} and {second}"
         return "no barrier orders blocks: needs atomics with fences, or a launch for each of the two"
     where = f"between {first} and {second}" if first != second else f"between two turns of {first}"
-    if race.relation == IN_ONE_WARP:
+    if race.relation == Relation.in_one_warp:
         return f"needs __syncwarp() {where}: the lanes of a warp do not go in step (warp-synchronous code)"
     return f"needs __syncthreads() {where}" + (", or an atomic" if first == second else "")

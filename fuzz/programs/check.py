@@ -18,16 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from kfuzz.cpu.abi import (
-    FINISHED,
-    STOPPED,
-    TIMED_OUT,
-    WARPS_IN_STEP,
-    RawBuffer,
-    RawFinding,
-    RawLaunched,
-    RawRun,
-)
+from kfuzz.cpu.abi import Assume, RawBuffer, RawFinding, RawLaunched, RawRun, Status
 from kfuzz.cpu.backend import uninitialised_local
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.experiments import CpuRun, Manner, Unlike, examined
@@ -80,7 +71,7 @@ class Server:
                 raise UnexpectedError(f"kfuzz itself failed: {texts[1].strip().splitlines()[-1]}")
             elif status is not None:
                 end = lost(status)
-            exit_code = end.exit_code if isinstance(end, ProgramEnd) and end.status == FINISHED else None
+            exit_code = end.exit_code if isinstance(end, ProgramEnd) and end.status == Status.finished else None
             return end, Printed(texts[0], texts[1], exit_code)
 
     def _status(self, request: Request, seconds: float) -> int | None:
@@ -151,24 +142,24 @@ class CheckedProgram:
     def run_once(self, _flavour: Flavour, manner: Manner, _seconds: float) -> CpuRun:
         """One run of it in a process of its own, for as long as each may take."""
         self.tell(manner.label())
-        in_step = WARPS_IN_STEP if self.warp_synchronous else 0
+        in_step = Assume.warps_in_step if self.warp_synchronous else 0
         asked = ProgramRun(self.library, replace(manner, assume=manner.assume | in_step), self.timeout)
         end, printed = self.server.ended(asked, self.words)
         self.printed.append(printed)
         text = "\n".join(printed.lines)
         if end is None:
             self.stopped = f"a run was not at its end after {self.timeout:g} s of processor time, and waited for more"
-            return CpuRun(manner, None, (), TIMED_OUT, self.timeout, 0.0, text)
+            return CpuRun(manner, None, (), Status.timed_out, self.timeout, 0.0, text)
         if isinstance(end, Finding):
-            return CpuRun(manner, None, (Sight(end, None, False),), STOPPED, 0.0, 0.0, text)
+            return CpuRun(manner, None, (Sight(end, None, False),), Status.stopped, 0.0, 0.0, text)
         self.thread_steps += end.thread_steps
         self.seconds += end.seconds
         self.launches = max(self.launches, end.launches)
-        if end.status == TIMED_OUT:
+        if end.status == Status.timed_out:
             self.stopped = f"a run was not at its end after {self.timeout:g} s of processor time"
         raw = raw_run(end)
         found = tuple(sights(structs(end.findings, RawFinding), self._job, self.library, self._lines, raw))
-        run = Run(manner.label(), {}, end.seconds) if end.status == FINISHED else None
+        run = Run(manner.label(), {}, end.seconds) if end.status == Status.finished else None
         return CpuRun(manner, run, found, end.status, end.seconds, end.block_seconds, text)
 
     def differ(self, left: CpuRun, right: CpuRun) -> Unlike | None:

@@ -16,7 +16,6 @@ from pathlib import Path
 from kfuzz.cpu import toolchain
 from kfuzz.cpu.abi import (
     FINDING_CAPACITY,
-    FINISHED,
     MOST_ALLOCATIONS,
     MOST_GIVEN,
     LoadedLibrary,
@@ -27,6 +26,7 @@ from kfuzz.cpu.abi import (
     RawRun,
     RawStep,
     Runtime,
+    Status,
     arguments,
 )
 from kfuzz.cpu.backend import limit_process
@@ -100,7 +100,7 @@ def alone(words: list[str]) -> None:
     if ended.findings:
         sys.stderr.write(f"kfuzz: something is wrong with this run; kfuzz check {words[0]} says what\n")
         sys.stderr.flush()
-    os._exit(ended.exit_code & 255 if ended.status == FINISHED else 1)  # its destructors have nothing to add
+    os._exit(ended.exit_code & 255 if ended.status == Status.finished else 1)  # its destructors have nothing to add
 
 
 def serve() -> None:

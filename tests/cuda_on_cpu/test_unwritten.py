@@ -10,12 +10,13 @@ import pytest
 from planted_jobs import floats, marked, planted
 
 from kfuzz.cpu import toolchain
-from kfuzz.cpu.abi import FORWARD, IS_WRITTEN, REVERSE, TAKEN_AS_UNWRITTEN, Runtime
+from kfuzz.cpu.abi import BufferFlags, Runtime, Schedule
 from kfuzz.cpu.backend import LaidOut, LoadedFlavour
 from kfuzz.cpu.experiments import Manner
 from kfuzz.devices import Job
 from kfuzz.devices.layout import POISONS
 
+EITHER = BufferFlags.is_taken_as_unwritten | BufferFlags.is_written
 X_BYTES = 4 * 100
 """No whole number of lines of 64 bytes."""
 
@@ -34,7 +35,7 @@ def overwriting() -> Job:
 
 
 @pytest.mark.parametrize("turns", [0, 8])
-@pytest.mark.parametrize("schedule", [FORWARD, REVERSE])
+@pytest.mark.parametrize("schedule", [Schedule.forward, Schedule.reverse])
 def test_a_read_of_an_input_before_another_threads_write_is_a_race(runtime: Runtime, schedule: int, turns: int) -> None:
     done = laid_out(overwriting()).run(runtime, Manner(schedule, POISONS[0], 1, turns), 5.0)
     lines = {(one.finding.line, one.finding.other_line) for one in done.sights if one.finding.kind == "race"}
@@ -45,16 +46,16 @@ def test_a_read_of_an_input_before_another_threads_write_is_a_race(runtime: Runt
 def test_the_first_write_of_an_input_ends_the_guess_for_good(runtime: Runtime) -> None:
     one = laid_out(overwriting())
     for _ in range(2):
-        one.run(runtime, Manner(FORWARD, POISONS[0]), 5.0)
-        assert one._buffers[0].flags & (TAKEN_AS_UNWRITTEN | IS_WRITTEN) == IS_WRITTEN
+        one.run(runtime, Manner(Schedule.forward, POISONS[0]), 5.0)
+        assert one._buffers[0].flags & EITHER == BufferFlags.is_written
 
 
 @pytest.mark.parametrize("name", ["loads_and_throws_away", "fills_by_pieces"])
 def test_an_input_that_is_only_read_stays_a_guess(runtime: Runtime, name: str) -> None:
     arguments = {"x": floats(64), "y": "f32[64]", **({"n": 50} if name == "loads_and_throws_away" else {})}
     one = laid_out(planted("accesses", name, arguments))
-    one.run(runtime, Manner(FORWARD, POISONS[0]), 5.0)
-    assert one._buffers[0].flags & (TAKEN_AS_UNWRITTEN | IS_WRITTEN) == TAKEN_AS_UNWRITTEN
+    one.run(runtime, Manner(Schedule.forward, POISONS[0]), 5.0)
+    assert one._buffers[0].flags & EITHER == BufferFlags.is_taken_as_unwritten
 
 
 def cases() -> Iterator[tuple[int, int, str | None]]:
@@ -76,7 +77,7 @@ def test_what_lies_around_and_across_an_unwritten_input_is_told(runtime: Runtime
     for first, size, expected in cases():
         arguments = {"x": x, "z": floats(1), "y": "f32[2]", "first": first, "bytes": size}
         job = planted("accesses", "reads_around_an_input", arguments, block=1, align=16)
-        done = laid_out(job, seed).run(runtime, Manner(FORWARD, POISONS[0], preempt_one_in=turns), 5.0)
+        done = laid_out(job, seed).run(runtime, Manner(Schedule.forward, POISONS[0], preempt_one_in=turns), 5.0)
         kinds = {one.finding.kind for one in done.sights} - {"unwritten"}
         if kinds != ({expected} if expected else set()):
             told.append((first, size, expected, kinds))

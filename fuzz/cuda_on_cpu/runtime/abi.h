@@ -1,5 +1,5 @@
-// What three sides agree on: the runtime, every kernel library (module.cpp), and Python
-// (fuzz/cpu/abi.py mirrors these structs field by field with ctypes; a test compares the two).
+// The interface of three sides: the runtime, every kernel library (module.cpp), and Python
+// (fuzz/cpu/abi.py reads this file: plain structs, enumerations and constants only; a test compares with the compiler).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -98,7 +98,7 @@ constexpr uint32_t max_rank = 8, max_given = 32;
 struct Given {
   const void *data;
   uint32_t type, rank;
-  int64_t sizes[8];  // max_rank
+  int64_t sizes[max_rank];
 };
 
 // A launch by a host function.
@@ -109,7 +109,7 @@ struct Launched {
   uint64_t shared;
   Refused refused;
   uint32_t is_seen;  // somebody asked for the error
-  uint32_t calls[16];  // most_calls: by which calls of the host it came to this, the innermost first; 0 behind the last
+  uint32_t calls[most_calls];  // the host's calls that led to it, innermost first; 0 after the last
 };
 
 enum Schedule : uint32_t { forward, reverse, shuffled };

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from planted_jobs import Value, entries, floats, job_of, marked, planted
 
-from kfuzz.cpu.abi import FINISHED, TIMED_OUT
+from kfuzz.cpu.abi import Status
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.experiments import CpuRun, Manner, examined
 from kfuzz.cpu.findings import Sight
@@ -361,9 +361,9 @@ def test_only_the_runs_of_the_trial_hang(is_first: bool) -> None:
 
     def run_once(flavour: Flavour, manner: Manner, seconds: float) -> CpuRun:
         if flavour == "check" or is_first:
-            return CpuRun(manner, None, (hang,), TIMED_OUT, seconds, seconds, "")
+            return CpuRun(manner, None, (hang,), Status.timed_out, seconds, seconds, "")
         y = np.array([1.0 + manner.schedule], np.float32)  # in another order of threads another sum
-        return CpuRun(manner, Run(manner.label(), {"y": y}), (), FINISHED, 0.1, 0.0, "")
+        return CpuRun(manner, Run(manner.label(), {"y": y}), (), Status.finished, 0.1, 0.0, "")
 
     job = planted("races", entries("races")[0], {"y": "f32[1]"})
     kinds = {finding.kind for finding in examined(job, Probe(), run_once, set()).findings}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from planted_jobs import entries, planted
 
-from kfuzz.cpu.abi import FINISHED, FORWARD, REVERSE, SHUFFLED
+from kfuzz.cpu.abi import Schedule, Status
 from kfuzz.cpu.experiments import FINE, CpuRun, Manner, examined, manners
 from kfuzz.cpu.options import Flavour
 from kfuzz.devices import Probe, Run
@@ -16,19 +16,19 @@ from kfuzz.devices.layout import POISONS
 @pytest.mark.parametrize("runs", [3, 4, 5])
 def test_three_runs_and_more_have_every_order_and_every_poison(runs: int) -> None:
     chosen = manners(Probe(runs=runs, seed=5))
-    assert [one.schedule for one in chosen] == [FORWARD, REVERSE, *[SHUFFLED] * (runs - 2)]
+    assert [one.schedule for one in chosen] == [Schedule.forward, Schedule.reverse, *[Schedule.shuffled] * (runs - 2)]
     assert [one.poison for one in chosen[:3]] == list(POISONS)
     assert len({one.seed for one in chosen[1:]}) == runs - 1
 
 
 def test_two_runs_have_a_shuffled_order_and_one_of_the_others_in_turn() -> None:
     chosen = [manners(Probe(runs=2, seed=seed)) for seed in range(60)]
-    assert Counter(first.schedule for first, _ in chosen) == {FORWARD: 30, REVERSE: 30}
-    assert {second.schedule for _, second in chosen} == {SHUFFLED}
+    assert Counter(first.schedule for first, _ in chosen) == {Schedule.forward: 30, Schedule.reverse: 30}
+    assert {second.schedule for _, second in chosen} == {Schedule.shuffled}
     assert all(first.poison != second.poison for first, second in chosen)
     assert set(Counter(first.poison for first, _ in chosen).values()) == {20}
     assert {(first.schedule, first.poison) for first, _ in chosen} == {
-        (order, word) for order in (FORWARD, REVERSE) for word in POISONS
+        (order, word) for order in (Schedule.forward, Schedule.reverse) for word in POISONS
     }
 
 
@@ -48,7 +48,7 @@ def test_of_one_run_another_follows_where_an_element_may_not_be_written(left: st
         done.append(manner)
         chance = done[0].poison if left == "once" else manner.poison if left else 7
         y = np.array([chance, 7], np.uint32).view(np.float32)
-        return CpuRun(manner, Run(manner.label(), {"y": y}), (), FINISHED, 0.0, 0.0, "")
+        return CpuRun(manner, Run(manner.label(), {"y": y}), (), Status.finished, 0.0, 0.0, "")
 
     job = planted("races", entries("races")[0], {"y": "f32[2]"})
     outcome = examined(job, Probe(runs=1), run_once, set())
