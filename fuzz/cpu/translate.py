@@ -47,7 +47,7 @@ _CUB = (
     r"(?:Block|Warp)(?:Reduce|Scan)|Block(?:Load|Store|RadixSort|Exchange)|BLOCK_(?:REDUCE|SCAN|LOAD|STORE)_\w+|"
     r"Device(?:Reduce|Scan|RadixSort|Select|Histogram)|DoubleBuffer|KeyValuePair|NullType|Sum|Max|Min|ArgMax|ArgMin"
 )
-"""What of cub is there: include/cub."""
+"""The parts of cub that the cpu device has: include/cub and host/include/cub."""
 _OF_HOST = (
     (r"<<<", "launches in the source (<<<...>>>): the claim's [[launch]] says how kernels are launched"),
     (r"\bthrust\s*::", "thrust"),

@@ -1,6 +1,5 @@
 // Calling a host function, and what it may see meanwhile.
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -19,9 +18,7 @@ namespace cuda_on_cpu {
 
 namespace {
 
-bool running_host;
 cudaError_t last_error;
-char refusal[1024];
 int silenced[2] = {-1, -1};  // what standard output and error were
 
 // What a host function prints is its own affair: this process speaks to its caller over other pipes.
@@ -49,14 +46,12 @@ void speak() {
 }  // namespace
 
 void enter_host(bool enter) {
-  running_host = enter;
+  note_in_host(enter);
   checker_pauses(enter);
   host_reaches(!enter);
 }
 
-bool in_host() { return running_host; }
-void faults_are_the_hosts(bool are) { running_host = are; }
-void host_reaches(bool reaches_now) { allow_device_memory(reaches_now || is_in_operation() || !running_host); }
+void host_reaches(bool reaches_now) { allow_device_memory(reaches_now || is_in_operation() || !in_host()); }
 
 void call_host(const Step &step) {
   void *args[max_args];
@@ -80,7 +75,7 @@ void call_host(const Step &step) {
 
 void leave_host() {
   forget_operations();
-  if (running_host) enter_host(false);
+  if (in_host()) enter_host(false);
   speak();
 }
 
@@ -91,19 +86,7 @@ void end_program(int code) {
   stop_run(Status::finished);
 }
 
-// A host function that does not want these arguments: no defect. Nothing of its own runs after this.
-void host_refuses(const char *why) {
-  snprintf(refusal, sizeof refusal, "%s", why);
-  run->refusal = refusal;
-  stop_run(Status::refused);
-}
-
-void abort_host(int line) {
-  if (Finding *f = report(Kind::host_fault, 0, static_cast<uint32_t>(line))) f->detail = SIGABRT;
-  stop_run(Status::stopped);
-}
-
-Within::Within() : was_in_host_(running_host) {
+Within::Within() : was_in_host_(in_host()) {
   if (was_in_host_) enter_host(false);
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "../runtime/abi.h"
+#include "../runtime/host_code.h"
 #include "../runtime/work.h"
 #include "include/cuda_on_cpu_host/graphs.h"
 
@@ -16,15 +17,11 @@ namespace cuda_on_cpu {
 void call_host(const Step &step);
 // After a run, however it ended.
 void leave_host();
-bool in_host();
 
 // The host's own code begins, or goes on; or what it has asked for does, which is looked at.
 void enter_host(bool enter);
 // Whether the host may touch device memory for now: a copy of the API's own, or an operation of torch's.
 void host_reaches(bool reaches_now);
-// While the runtime touches the host's own memory for it.
-void faults_are_the_hosts(bool are);
-
 // Within a scope: device memory is there for the runtime itself.
 class Within {
  public:
@@ -43,9 +40,6 @@ cudaError_t returns(cudaError_t error);
 Buffer *device_array_at(const void *address);
 bool is_device_memory(const void *address);
 
-// From calls.cpp, for all that ends a host function early.
-[[noreturn]] void host_refuses(const char *why);
-[[noreturn]] void abort_host(int line);
 // The call path of whoever calls this, from the nearest function of the library outwards, relative to the library.
 void note_calls(const void *frame, uint32_t (&calls)[most_calls]);
 

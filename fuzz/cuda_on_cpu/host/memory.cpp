@@ -95,9 +95,9 @@ static void copy_row(char *to, const char *from, size_t width, bool to_device, b
   if (from_device) width = inside(from, width, false, by.line);
   if (from_device) moves(from, width, Move::reads, by, work);
   if (to_device) moves(to, width, Move::writes, by, work);
-  faults_are_the_hosts(true);  // a wrong pointer of the host's faults where it is used
+  note_in_host(true);  // a wrong pointer of the host's faults where it is used
   memmove(to, from, width);
-  faults_are_the_hosts(false);
+  note_in_host(false);
   if (to_device && run->check) host_has_written(reinterpret_cast<uintptr_t>(to), width);
 }
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "../host/host.h"
+#include "host_code.h"
 #include "arena.h"
 #include "block.h"
 #include "cluster.h"

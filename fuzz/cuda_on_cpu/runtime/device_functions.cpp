@@ -3,7 +3,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "../host/host.h"
+#include "host_code.h"
 
 #include "abi.h"
 #include "block.h"

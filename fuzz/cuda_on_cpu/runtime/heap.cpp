@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "../host/host.h"
+#include "host_code.h"
 #include "block.h"
 #include "guard_zone.h"
 #include "memory_map.h"

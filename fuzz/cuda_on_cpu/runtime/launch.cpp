@@ -1,30 +1,17 @@
-// One run of a job: buffers placed, every step launched, guard zones and inputs looked at.
-#include <setjmp.h>
+#include "launch.h"
 
-#include "../host/host.h"
-#include "arena.h"
 #include "block.h"
 #include "checker.h"
-#include "denormals.h"
-#include "device_functions.h"
 #include "grid.h"
-#include "heap.h"
-#include "launch.h"
-#include "library_image.h"
 #include "report.h"
 #include "shared_memory.h"
-#include "signals.h"
-#include "stacks.h"
-#include "unwritten.h"
-#include "vast.h"
 
 namespace cuda_on_cpu {
 
-static sigjmp_buf way_out;
+sigjmp_buf way_out;
 static const Step *step;
 static void *kernel_args[max_args];
 static uint64_t arg_values[max_args];
-static bool ready;
 
 void call_kernel() { step->entry->invoke(kernel_args); }
 
@@ -63,85 +50,4 @@ void launch(const Step &the_step) {
     check_shared_zones(step->shared);
 }
 
-static void launch_all() {
-  if (run->flush_denormals) write_float_control(read_float_control() | flush_bits);
-  for (run->step = 0; run->step < run->step_count; run->step++) {
-    const Step &next = run->steps[run->step];
-    if (run->first_counted && run->step == run->first_counted) begin_counted_call();
-    if (next.on_host)
-      call_host(next);
-    else
-      launch(next);
-  }
-  run->step = run->step_count - 1;
-  if (run->first_counted) check_earlier_answers();
-}
-
-static bool prepare_memory() {
-  if (!ready) ready = cuda_on_cpu_dynamic_shared && map_stacks() && map_arena() && map_heap() && install_signal_handlers();
-  return ready;
-}
-
 }  // namespace cuda_on_cpu
-
-using namespace cuda_on_cpu;
-
-static bool run_once(Run *the_run) {
-  run = the_run;
-  run->finding_count = 0;
-  run->watched_pc = 0;
-  run->status = Status::finished;
-  run->step = 0;
-  run->launched_count = run->launched_now = run->given_count = 0;
-  run->exit_code = 0;
-  run->refusal = nullptr;
-  run->buffer_count = run->job_buffer_count;
-  run->blocks_done = run->thread_steps = run->accesses = 0;
-  block.current = 0;
-  block.number = 0;
-  reseed(run->seed);
-  restore_globals(*run->module);
-  start_printing();
-  empty_heap();
-  forget_damage();
-  take_back_stacks();
-  unmap_shared_of_residents();
-  enter_shared_of(0);
-  if (!(is_vast(*run) ? place_vast_buffers(*run) : place_buffers(*run)) || static_shared_bytes() + shared_red_zone > static_shared_capacity) {
-    run->status = Status::too_large;
-    give_back_vast_buffers();
-    return true;
-  }
-  if (run->check && !checker_prepare(*run, library_start(*run->module), library_end(*run->module))) return false;
-  uint32_t float_control = read_float_control();
-  start_timer(run->timeout_ms);
-  if (!sigsetjmp(way_out, 0)) {  // handlers do not block signals (SA_NODEFER), so there is no mask to restore
-    enter_kernels();
-    launch_all();
-  }
-  leave_kernels();
-  leave_host();
-  enter_shared_of(0);
-  checker_finish();
-  if (run->check && run->watched_buffer >= 0)
-    run->watched_pc = checker_stored_by(reinterpret_cast<uintptr_t>(run->buffers[run->watched_buffer].address) + run->watched_offset);
-  stop_timer();
-  write_float_control(float_control);
-  run->printed = printed();
-  if (is_vast(*run)) {
-    give_back_vast_buffers();
-  } else {
-    check_guards(*run);
-    check_inputs(*run);
-  }
-  return true;
-}
-
-// False when the system gives no memory for stacks and arena.
-CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
-  if (!prepare_memory()) return false;
-  do
-    if (!run_once(the_run)) return false;
-  while (has_guessed_wrong());
-  return true;
-}

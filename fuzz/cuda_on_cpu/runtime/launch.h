@@ -1,11 +1,16 @@
 // Launching: by a step of the job, or from a host function (host/launches.cpp).
 #pragma once
+#include <setjmp.h>
+
 #include "abi.h"
 
 namespace cuda_on_cpu {
 
 // Runs a kernel to its end, or stops the run.
 void launch(const Step &step);
+
+// Where stop_run goes: the run sets it (host/job.cpp).
+extern sigjmp_buf way_out;
 
 // The values that a step passes, and pointers to them as cuLaunchKernel takes them.
 void bind_arguments(const Step &step, void **args, uint64_t *values);

@@ -6,7 +6,7 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
-#include "../host/host.h"
+#include "host_code.h"
 #include "arena.h"
 #include "block.h"
 #include "checker.h"

@@ -175,6 +175,13 @@ def test_a_tree_in_shared_memory_adds_its_height(counter: Counter) -> None:
     assert adds(counted(counter, kernel_of(body, "row_sum", 32), 32)) == 5
 
 
+@pytest.mark.parametrize("function", ["normcdff", "rcbrtf"])
+def test_a_function_that_the_headers_define_in_one_line_is_counted_too(counter: Counter, function: str) -> None:
+    body = f"float s = 0.0f; for (int i = 0; i < cols; ++i) {{ s += x[i]; }} y[blockIdx.x] = {function}(s);"
+    counts = counted(counter, kernel_of(body), 8)
+    assert (most(counts, "adds_of_sum"), most(counts, "adds_of_inner")) == (0, 7)
+
+
 def test_vectors_of_four_are_four_numbers(counter: Counter) -> None:
     body = "float4 v = *reinterpret_cast<const float4 *>(x); y[blockIdx.x] = (v.x + v.y) + (v.z + v.w);"
     assert adds(counted(counter, kernel_of(body), 4)) == 2

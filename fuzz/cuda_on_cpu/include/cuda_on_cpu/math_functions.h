@@ -1,5 +1,8 @@
 // Mathematical functions that the host's <math.h> lacks, or has with another meaning.
 //
+// CUDA_ON_CPU_FUNCTION defines a function of one number for plain numbers and, in the count flavour, for numbers that count.
+// Its third argument names the rule of counted.h for the trail of the result: function_of, exp_of or same_of.
+//
 // The fast intrinsics are computed by CUDA's own recipe (__expf is ex2.approx of the product with log2 e), within
 // the errors that CUDA documents for them. Denormal results are kept, as they are on hardware without -ftz=true;
 // with it, the processor flushes (runtime/denormals.h).
@@ -36,6 +39,23 @@ inline float fast_divide(float x, float y) {
 
 }  // namespace cuda_on_cpu
 
+#ifdef CUDA_ON_CPU_COUNT
+namespace cuda_on_cpu {
+template <class T>
+struct Counted;
+}
+#define CUDA_ON_CPU_COUNTS(name, T, trail)                                                            \
+  template <class C, class = std::enable_if_t<std::is_same_v<C, cuda_on_cpu::Counted<T>>>>             \
+  static inline C name(const C &a) {                                                                  \
+    return trail(a, name(a.value));                                                                   \
+  }
+#else
+#define CUDA_ON_CPU_COUNTS(name, T, trail)
+#endif
+#define CUDA_ON_CPU_FUNCTION(name, T, trail, value)  \
+  static inline T name(T x) { return value; }        \
+  CUDA_ON_CPU_COUNTS(name, T, trail)
+
 // Macros: glibc declares functions by these very names.
 #define __expf(x) cuda_on_cpu::fast_exp(x)
 #define __exp10f(x) cuda_on_cpu::fast_exp10(x)
@@ -55,9 +75,9 @@ static inline float fdividef(float x, float y) { return x / y; }
 static inline float rsqrtf(float x) { return static_cast<float>(1.0 / sqrt(static_cast<double>(x))); }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 #endif
-static inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
+CUDA_ON_CPU_FUNCTION(rcbrtf, float, function_of, 1.0f / cbrtf(x))
+CUDA_ON_CPU_FUNCTION(rcbrt, double, function_of, 1.0 / cbrt(x))
 static inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
-static inline double rcbrt(double x) { return 1.0 / cbrt(x); }
 
 // Lengths do not overflow on the way: squares of floats are added in double; of doubles, after a division.
 static inline float norm3df(float x, float y, float z) {
@@ -93,8 +113,8 @@ CUDA_ON_CPU_INLINE double norm(int n, const double *p) {
 }
 CUDA_ON_CPU_INLINE double rnorm(int n, const double *p) { return 1.0 / norm(n, p); }
 #define exp10f(x) cuda_on_cpu::exp10_of(x)
-static inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678118654752440f); }
-static inline double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
+CUDA_ON_CPU_FUNCTION(normcdff, float, function_of, 0.5f * erfcf(-x * 0.70710678118654752440f))
+CUDA_ON_CPU_FUNCTION(normcdf, double, function_of, 0.5 * erfc(-x * 0.70710678118654752440))
 
 // exp(x^2) erfc(x) where the two factors leave the range: its continued fraction, which is exact enough from 25 on.
 static inline double erfcx(double x) {

@@ -5,8 +5,8 @@
 // floats cub promises no order.
 #pragma once
 #ifdef CUDA_ON_CPU_HOST
-#include "../../../host/include/cuda_on_cpu_host/launching.h"
-#include "../block/block_radix_sort.cuh"
+#include "../../cuda_on_cpu_host/launching.h"
+#include <cub/block/block_radix_sort.cuh>
 
 namespace cub {
 namespace details {
