@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.oracle.elements import BF16, F16, F32, Element, stored, values
 from kfuzz.oracle.enclosure import compare
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
@@ -19,7 +20,6 @@ from kfuzz.oracle.selfcheck.formulas import CLAIMED, check
 from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
 from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, Format, stored, values
 from kfuzz.oracle.systems.value import Quantity
 
 AGREE = 2.0**-30
@@ -40,13 +40,13 @@ def admit(op: Op) -> Iterator[Asked]:
     yield _agreement(op)
     yield _numbers(op)
     yield from _invariance(op)
-    for form in (F32, F16, BFLOAT16) if op.answers is None else ():
+    for form in (F32, F16, BF16) if op.answers is None else ():
         yield _simulations(op, form)
     for wrong in ("zeros", "NaN", "the input copied"):
         yield from _broken(op, wrong)
 
 
-def _inputs(op: Op, n: int, form: Format = F32) -> Inputs:
+def _inputs(op: Op, n: int, form: Element = F32) -> Inputs:
     made = inputs_for(op, n, 1, form is F16)
     return {k: stored(np.asarray(a, dtype="f8"), form) if op.inputs[k].is_float else a for k, a in made.items()}
 
@@ -105,7 +105,7 @@ def _invariance(op: Op) -> Iterator[Asked]:
         yield Asked(f"the shift cancels{f' in {form!r}' if form else ''}", off <= AGREE, f"to {off:.1e}")
 
 
-def _simulations(op: Op, form: Format) -> Asked:
+def _simulations(op: Op, form: Element) -> Asked:
     with np.errstate(all="ignore"):
         found = check(op, form, quick=True)
     said = f"{found.rows} rows, {found.outside + found.clashes} outside"

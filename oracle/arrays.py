@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.oracle.elements import OF_DTYPE
 from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.shapes import Role
-from kfuzz.oracle.systems.formats import DTYPES
 
 
 def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
@@ -108,7 +108,7 @@ def check_floats(what: str, array: NDArray[Any], only_float32: bool = True) -> F
         raise OracleError(f"{what} is a {type(array).__name__}: expected a float32 array; use numpy.asarray(..., 'f4')")
     if only_float32 and array.dtype != np.float32:
         raise OracleError(f"{what}.dtype={array.dtype}: expected float32; convert with .astype('f4') if that is meant")
-    if array.dtype not in DTYPES:
+    if array.dtype not in OF_DTYPE:
         known = "float32, float64, float16 or uint16 (the bits of bfloat16)"
         raise OracleError(f"{what}.dtype={array.dtype}: expected {known}")
     return array

@@ -11,6 +11,7 @@ from kfuzz.oracle.apart import cut_of
 from kfuzz.oracle.arrays import check_inputs, check_outputs, own_sizes
 from kfuzz.oracle.diagnosis.formulas import diagnose
 from kfuzz.oracle.diagnosis.pattern import extent, region
+from kfuzz.oracle.elements import OF_DTYPE, stored, values
 from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Floats, Index, Mask, compare, is_outside
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
@@ -18,7 +19,6 @@ from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, joined, slices
-from kfuzz.oracle.systems.formats import DTYPES, stored, values
 from kfuzz.oracle.verdict import AnswerKind, Picture, Special, Verdict, Worst
 
 
@@ -77,7 +77,7 @@ def enclosed(
     scalars: Mapping[str, float] | None,
 ) -> dict[str, Enclosure]:  # fmt: skip
     """The op's enclosures, by the formats that answers are stored in and the dimensions that only they have."""
-    formats = {role: DTYPES[answers[role].dtype] for role, declared in module.outputs.items() if declared.is_float}
+    formats = {role: OF_DTYPE[answers[role].dtype] for role, declared in module.outputs.items() if declared.is_float}
     return enclose(module, given, accuracy, special, scalars, formats, own_sizes(module, answers))
 
 
@@ -131,7 +131,7 @@ def _numbers(answer: Floats, enclosure: Enclosure) -> Doubles:
     """What is compared: the values, the bit patterns as numbers, or whole numbers as they are."""
     if enclosure.bits:
         return np.ascontiguousarray(answer).view(np.uint32).astype(np.float64)
-    return values(answer) if answer.dtype in DTYPES else answer.astype(np.float64)
+    return values(answer) if answer.dtype in OF_DTYPE else answer.astype(np.float64)
 
 
 def worst_element(got: Doubles, enclosure: Enclosure, comparison: Comparison) -> Index | None:
@@ -150,12 +150,12 @@ def _describe(role: str, index: Index, answer: Floats, enclosure: Enclosure) -> 
     if enclosure.bits:
         numbers = [float(np.uint32(int(n)).view(np.float32)) for n in numbers]
     want, lo, hi = numbers
-    if answer.dtype not in DTYPES:
+    if answer.dtype not in OF_DTYPE:
         got = int(answer[index])
         return Worst(role, index, got, want, lo, hi, f"{got & 0xFFFFFFFF:08x}", f"{int(want):08x}")
     one = np.ascontiguousarray(answer[index]).reshape(1)
     with np.errstate(over="ignore", under="ignore"):
-        rounded = stored(np.array([want]), DTYPES[answer.dtype])
+        rounded = stored(np.array([want]), OF_DTYPE[answer.dtype])
         want_bits = _bits(rounded) if not enclosure.bits else f"{int(enclosure.want[index]):08x}"
     return Worst(role, index, float(values(one)[0]), want, lo, hi, _bits(one), want_bits)
 
@@ -166,7 +166,7 @@ def _picture(role: str, answer: Floats, enclosure: Enclosure, wrong: Mask) -> Pi
         return None
     places = [tuple(int(i) for i in place) for place in np.argwhere(wrong)]
     told = tuple(_describe(role, place, answer, enclosure) for place in places)
-    numbers = values(answer) if answer.dtype in DTYPES else answer.astype(np.float64)
+    numbers = values(answer) if answer.dtype in OF_DTYPE else answer.astype(np.float64)
     return Picture(role, answer.shape, tuple(numbers.ravel().tolist()), told)
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from kfuzz.oracle.rounding import Accumulate, Divide
+from kfuzz.oracle.elements import F32, F64
+from kfuzz.oracle.rounding import Divide
 
 Vector = NDArray[Any]
 """Numbers of one system: float32, float64, or objects (mpf, arb), which numpy cannot type."""
@@ -161,7 +162,7 @@ class Float32:
     exp_noise: ExpNoise = "rounded"
     ftz: bool = False
     divide: Divide = "ieee"
-    accumulate: Accumulate = "f32"
+    accumulate: str = F32.name
     seed: int = 0
     _noise: np.random.Generator = field(init=False, repr=False, compare=False)
 
@@ -174,7 +175,7 @@ class Float32:
 
     @cached_property
     def acc(self) -> Number:
-        return Float64() if self.accumulate == "f64" else self
+        return Float64() if self.accumulate == F64.name else self
 
     def settle(self, total: Vector) -> Vector:
         return self._flush(np.asarray(total, dtype=np.float32))

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.diagnosis.label import Diagnose
+from kfuzz.oracle.elements import Reals, values
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import USAGE, Places, Role, Sizes, evaluate, read_role, shape_output
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.formats import Reals, values
 from kfuzz.oracle.systems.value import WORDS, Quantity
 from kfuzz.oracle.verdict import Special
 

@@ -10,11 +10,11 @@ from functools import partial
 import numpy as np
 from flint import arb
 
+from kfuzz.oracle.elements import values
 from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Floats, Index, Mask
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.special import special_rows
-from kfuzz.oracle.systems.formats import values
 from kfuzz.oracle.verdict import Special, Ties
 
 

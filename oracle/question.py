@@ -12,6 +12,7 @@ import numpy as np
 from flint import arb, ctx
 
 from kfuzz.oracle.apart import apart_of
+from kfuzz.oracle.elements import F32, F64, FORMATS, OF_DTYPE, Element, Reals, values
 from kfuzz.oracle.enclosure import Bounds, Clash, Doubles, Enclosure, Index
 from kfuzz.oracle.joint.boxes import Contradiction
 from kfuzz.oracle.joint.clashes import find_clashes
@@ -24,7 +25,6 @@ from kfuzz.oracle.special import claimed_elements
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.formats import DTYPES, F32, F64, FORMATS, Format, Reals, values
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Special
 
@@ -33,7 +33,7 @@ ANYTHING = "elements of which any value may be right"
 
 def enclose(
     op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float] | None = None,
-    stored: Mapping[str, Format] | None = None, sizes: Sizes | None = None,
+    stored: Mapping[str, Element] | None = None, sizes: Sizes | None = None,
 ) -> dict[str, Enclosure]:  # fmt: skip
     """The sets of every output: of the claimed form, or the union of all (R8).
 
@@ -51,12 +51,12 @@ class Question:
 
     def __init__(
         self, op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float],
-        stored: Mapping[str, Format],
+        stored: Mapping[str, Element],
     ) -> None:  # fmt: skip
         self.op, self.claim, self.special, self.stored = op, accuracy, special, stored
         self.inputs = {n: values(a) if op.inputs[n].is_float else a for n, a in inputs.items()}
         self.sizes = op.sizes_of(inputs)
-        given = [DTYPES.get(a.dtype, F32) for n, a in inputs.items() if op.inputs[n].is_float]
+        given = [OF_DTYPE.get(a.dtype, F32) for n, a in inputs.items() if op.inputs[n].is_float]
         self.work = F64 if F64 in given else F32
         claimed = [FORMATS[name] for name in (accuracy.operand, *accuracy.keep.values()) if name]
         self.least = max(form.min_normal for form in (*given, *claimed, self.work))

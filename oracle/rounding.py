@@ -13,9 +13,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from kfuzz.oracle.elements import F32, F64, FLOATS, NARROW
+
 T = TypeVar("T", float, NDArray[np.float64], arb)
 
-U = 2.0**-24
+U = F32.u
 """Half a unit in the last place of float32: the largest relative error of one correctly rounded operation."""
 
 
@@ -72,12 +74,17 @@ FAST_EXP2_SCALED = ExpModel(4.0, 0.0, base_two=True)
 """The same by ex2.approx, whose error PTX states as 2^-22 relative at most."""
 
 Divide = Literal["ieee", "reciprocal", "fast", "fast reciprocal"]
-Accumulate = Literal["f32", "f64", "compensated", "f16", "bf16", "mma"]
-Narrow = Literal["f16", "bf16", "tf32"]
 Denominator = Literal["row", "element"]
 Shift = Literal["any", "running max", "zero"]
 Atomics = Literal["none", "global"]
 RoundedSums = Literal["nearest", "directed"]
+
+NARROW_SUMS = {one.name: one for one in FLOATS if one.name in NARROW}
+"""The narrow formats that a kernel may hold its sums in."""
+HELD = {F64.name: F64, **NARROW_SUMS}
+"""What sums are held in where a claim says so, by name; else they are held in what is computed in."""
+ACCUMULATORS = (F32.name, F64.name, "compensated", *NARROW_SUMS, "mma")
+"""The words for what sums are held in."""
 
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
 """e / s; e * (1 / s); the same by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""
@@ -145,7 +152,7 @@ class Accuracy:
     rescales: int | Mapping[str, int | None] | None = None
     exp: ExpModel = EXPF
     divide: Divide = "reciprocal"
-    accumulate: Accumulate = "f32"
+    accumulate: str = F32.name
     shift: Shift = "any"
     shift_slack: float = 0.0
     ftz: bool = False
@@ -166,14 +173,15 @@ class Accuracy:
                 if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 0):
                     raise ValueError(f"{name}={value}: expected a count of at least 0")
         for name, narrow in (*self.keep.items(), ("operand", self.operand)):
-            if narrow not in (None, *get_args(Narrow)):
-                raise ValueError(f"{name}={narrow!r}: expected one of {', '.join(get_args(Narrow))}")
+            if narrow not in (None, *NARROW):
+                raise ValueError(f"{name}={narrow!r}: expected one of {', '.join(NARROW)}")
         if not 0 <= self.shift_slack <= FAR:
             raise ValueError(f"shift_slack={self.shift_slack}: expected 0 to {FAR:g}: beyond that exp underflows")
-        words = {"divide": Divide, "accumulate": Accumulate, "denominator": Denominator, "shift": Shift}
-        for name, choices in {**words, "atomics": Atomics, "additions": RoundedSums}.items():
-            if getattr(self, name) not in get_args(choices):
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(get_args(choices))}")
+        words = {"divide": Divide, "denominator": Denominator, "shift": Shift, "atomics": Atomics}
+        choices = {name: get_args(words) for name, words in {**words, "additions": RoundedSums}.items()}
+        for name, known in {"accumulate": ACCUMULATORS, **choices}.items():
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(known)}")
         for name, kind, wanted in (
             ("exp", ExpModel, "an ExpModel, such as EXPF, FAST_EXPF or EXP2_SCALED"),
             ("order", Order | None, "an Order, or None for any"),
@@ -285,7 +293,7 @@ class Counts:
         """
         rescales, adds = self.rescales, self.adds
         exps = 0.0 if at_top else self.exps * accuracy.exp.a0
-        if accuracy.accumulate == "f64":
+        if accuracy.accumulate == F64.name:
             return exps + (rescales + adds) * 2.0**-29 + 1  # the cast to float32
         if accuracy.accumulate == "compensated":
             adds = compensated(np.asarray(adds, dtype=np.float64))

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.systems.formats import Reals
 
 ROLE = re.compile(r"(float32|float|int)\s*\[([\w\s,]*)\]\s*(?:<\s*(\w+))?")
 USAGE = 'write "float[rows, cols]" or "int[rows] < cols"'

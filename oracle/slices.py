@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.oracle.diagnosis.pattern import MOST_ROWS
+from kfuzz.oracle.elements import F32, F64, OF_DTYPE, values
 from kfuzz.oracle.enclosure import Floats
-from kfuzz.oracle.systems.formats import DTYPES, F32, F64, values
 from kfuzz.oracle.verdict import Extent, Picture, Status, Verdict, Worst
 
 MOST_ELEMENTS = 1 << 16
@@ -54,8 +54,8 @@ def slices(
 
 def with_denormals(inputs: RoleArrays, cut: Mapping[str, int]) -> NDArray[np.bool_]:
     """The rows with a number that may be flushed: below the least normal one of the format that is computed in."""
-    floats = [np.moveaxis(array, cut[role], 0) for role, array in inputs.items() if array.dtype in DTYPES]
-    least = (F64 if any(DTYPES[array.dtype] is F64 for array in floats) else F32).min_normal
+    floats = [np.moveaxis(array, cut[role], 0) for role, array in inputs.items() if array.dtype in OF_DTYPE]
+    least = (F64 if any(OF_DTYPE[array.dtype] is F64 for array in floats) else F32).min_normal
     found = np.zeros(next(array.shape[cut[role]] for role, array in inputs.items()), dtype=np.bool_)
     for numbers in map(values, floats):
         low = (np.abs(numbers) < least) & (numbers != 0)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfuzz.oracle.apart import apart_of
+from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.enclosure import Doubles, Mask
 from kfuzz.oracle.op import NamedReals, Op
-from kfuzz.oracle.systems.formats import Reals
 from kfuzz.oracle.verdict import Special
 
 

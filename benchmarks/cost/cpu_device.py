@@ -17,6 +17,7 @@ from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu import compiler
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Job, Probe, Step
+from kfuzz.oracle.elements import F32
 
 STEPS = """
 __global__ void barriers(float *y, int rounds) {
@@ -63,7 +64,7 @@ def thread_steps(device: CpuDevice) -> Iterator[str]:
         ("shuffles", 256, 0),
     ):
         rounds = THREAD_STEPS // threads
-        buffer = Buffer("y", "f32", (threads,), is_output=True)
+        buffer = Buffer("y", F32, (threads,), is_output=True)
         step = Step(entry, (1, 1, 1), (threads, 1, 1), 0, ("y", rounds))
         job = Job("steps", Path("steps.cu"), STEPS, (), 256, (buffer,), (step,), ("barriers", "shuffles"))
         rate = threads * rounds / fastest_run(device, job, check=False) / 1e6

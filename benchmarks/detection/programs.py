@@ -12,7 +12,8 @@ import numpy as np
 
 from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
 from kfuzz.cpu.compiler import Library
-from kfuzz.devices import Buffer, Call, Element, Job, Step, cache
+from kfuzz.devices import Buffer, Call, Job, Step, cache
+from kfuzz.oracle.elements import F16, F32, F64, I32
 from kfuzz.programs.build import compiled, linked, loadable
 from kfuzz.programs.command_line import parse
 from kfuzz.sources.headers import sources
@@ -34,7 +35,7 @@ CONTRACT = """
 EXCLUDES = re.compile(r"\b__(?:requires|assume)\b")
 ARRAY_WORDS = 1 << 16
 FEW = 7
-FLOATS: dict[int, Element] = {2: "f16", 4: "f32", 8: "f64"}
+FLOATS = {one.bytes: one for one in (F16, F32, F64)}
 
 
 def has_main(path: Path, include: Iterable[Path]) -> bool:
@@ -106,9 +107,7 @@ def _array(name: str, one: Parameter, kind: str, threads: int) -> Buffer:
     values = {"apart": whole % threads, "alike": 0 * whole, "small": whole * 7919 % 5}[kind]
     if one.is_float and one.bytes in FLOATS:
         element = FLOATS[one.bytes]
-        return Buffer(
-            name, element, (count,), values.astype({"f16": np.float16, "f32": np.float32, "f64": np.float64}[element])
-        )
+        return Buffer(name, element, (count,), values.astype(element.dtype))
     if one.bytes == 1:
         values = (values % 2).astype(np.uint8).view(np.int32)[: count // 4]
     elif one.bytes == 2:
@@ -116,4 +115,4 @@ def _array(name: str, one: Parameter, kind: str, threads: int) -> Buffer:
     elif one.bytes == 8:
         values = values.view(np.int32)
     content = values.astype(np.int32)
-    return Buffer(name, "i32", content.shape, content)
+    return Buffer(name, I32, content.shape, content)

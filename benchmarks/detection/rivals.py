@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel
+from kfuzz.oracle.elements import F32, I32
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.find import find
 
@@ -36,7 +37,7 @@ APART = 7919
 def are_asked(kernel: Kernel) -> bool:
     """Whether rivals are asked about a kernel: their tolerances are for float32."""
     named = [array for array in kernel.arrays.values() if array.reads or array.writes]
-    return all(array.element in ("f32", "i32") for array in named)
+    return all(array.element in (F32, I32) for array in named)
 
 
 @dataclass(frozen=True)

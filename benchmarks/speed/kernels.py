@@ -144,13 +144,12 @@ def compile_rivals(entry: Entry, size: tuple[int, ...]) -> None:
     kernel = entry.kernel()
     torch: Any = importlib.import_module("torch")
     elements = {array.reads: array.element for array in kernel.arrays.values() if array.reads}
-    types = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
     for axes in sizes_of(kernel, (size,)):
         of_role = shapes(kernel, axes)
         for name in entry.against:
             if name != "torch" and knows(name, kernel.op):
                 with suppress(Exception):
-                    given = {role: torch.zeros(of_role[role], dtype=types[element], device="cuda")
+                    given = {role: torch.zeros(of_role[role], dtype=getattr(torch, element.library), device="cuda")
                              for role, element in elements.items()}  # fmt: skip
                     compiled(torch, name, kernel.op, given)
                 torch.cuda.empty_cache()  # others compile beside this process, and the card is one

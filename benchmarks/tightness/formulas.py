@@ -18,6 +18,7 @@ from functools import partial
 
 import numpy as np
 
+from kfuzz.oracle.elements import F32, FORMATS
 from kfuzz.oracle.find import find
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
@@ -25,7 +26,6 @@ from kfuzz.oracle.selfcheck import independent, planted_formulas
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, Checked, check, depth, formula_ops
 from kfuzz.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS, PLANTED, PlantedShare
 from kfuzz.oracle.shapes import Places
-from kfuzz.oracle.systems.formats import F32, FORMATS
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated, SumOrder
 
 STORED = ("f32", "f16", "bf16", "f64")

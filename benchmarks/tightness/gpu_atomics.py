@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Device, Job, Probe, Step
 from kfuzz.gpu.device import GpuDevice
+from kfuzz.oracle.elements import F64, U32
 
 SOURCE = Path(__file__).with_suffix(".cu")
 LEAST_NORMAL = {"float": -126, "double": -1022, "__half": -14, "__half2": -14} | {
@@ -64,9 +65,9 @@ def seen(device: Device, kind: str, how: str, place: int) -> Seen:
     unit, count = 2.0 ** LEAST_NORMAL[kind], len(PAIRS)
     a, b = (np.array(column) * unit for column in zip(*PAIRS.values(), strict=True))
     buffers = (
-        Buffer("after", "f64", (count,), is_output=True), Buffer("before", "f64", (count,), is_output=True),
-        Buffer("cells", "u32", (2 * count,), fill=0), Buffer("a", "f64", (count,), content=a),
-        Buffer("b", "f64", (count,), content=b),
+        Buffer("after", F64, (count,), is_output=True), Buffer("before", F64, (count,), is_output=True),
+        Buffer("cells", U32, (2 * count,), fill=0), Buffer("a", F64, (count,), content=a),
+        Buffer("b", F64, (count,), content=b),
     )  # fmt: skip
     name = entry(kind, how, place)
     step = Step(name, (1, 1, 1), (count, 1, 1), 0, tuple(one.name for one in buffers))

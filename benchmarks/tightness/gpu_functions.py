@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.devices import Buffer, ClaimError, Device, Element, Job, Probe, Step
+from kfuzz.devices import Buffer, ClaimError, Device, Job, Probe, Step
 from kfuzz.find.device import open_device
-from kfuzz.oracle.systems.formats import BFLOAT16, F16, Format, values
+from kfuzz.oracle.elements import BF16, F16, F64, U32, Element, values
 
 SOURCE = Path(__file__).with_suffix(".cu")
 APPROXIMATIONS = SOURCE.with_name("gpu_approximations.cu")
@@ -54,13 +54,12 @@ RANGES = tuple((sign + a, sign + b - 1) for sign in (0, 1 << 31) for a, b in ite
 def swept(device: Device, name: str, flags: tuple[str, ...], stride: int) -> dict[str, Any]:
     """One function over every stride-th float."""
     blocks, count = BLOCKS[device.name], len(RANGES)
-    outputs: dict[str, Element] = {
-        "relative": "f64", "at": "u32", "absolute": "f64", "denormal": "f64", "flushed": "u32", "odd": "u32",
-        "tried": "u32",
+    outputs = {
+        "relative": F64, "at": U32, "absolute": F64, "denormal": F64, "flushed": U32, "odd": U32, "tried": U32,
     }  # fmt: skip
     bounds = np.array(RANGES, np.uint32)
     buffers = [Buffer(role, kind, (count, blocks), is_output=True) for role, kind in outputs.items()]
-    buffers.append(Buffer("bounds", "u32", bounds.shape, bounds))
+    buffers.append(Buffer("bounds", U32, bounds.shape, bounds))
     entry = f"function_sweep<{FUNCTIONS[name][1]}>"
     got = run(device, entry, flags, tuple(buffers), (blocks, count, 1), (*outputs, "bounds", stride))
     ranges = [
@@ -126,12 +125,12 @@ def entries(device: Device, entry: str) -> tuple[str, ...]:
     return next(every for every in TOGETHER if entry in every) if device.name == "gpu" else (entry,)
 
 
-def narrow(device: Device, name: str, kind: str, form: Format) -> dict[str, Any]:
+def narrow(device: Device, name: str, kind: str, form: Element) -> dict[str, Any]:
     """One 16-bit function on every number: its worst error in units in the last place of the exact result."""
-    got = run(device, f"{kind}_sweep<{NARROW[name][0]}>", (), (Buffer("y", "bf16", (65536,), is_output=True),),
+    got = run(device, f"{kind}_sweep<{NARROW[name][0]}>", (), (Buffer("y", BF16, (65536,), is_output=True),),
               (256, 1, 1), ("y",))["y"]  # fmt: skip
     bits = np.arange(65536, dtype=np.uint16)
-    x, y = (values(part if form is BFLOAT16 else part.view(np.float16)) for part in (bits, got))
+    x, y = (values(part if form is BF16 else part.view(np.float16)) for part in (bits, got))
     with np.errstate(all="ignore"):
         want = NARROW[name][1](x.astype(np.longdouble))
         rounded = form.rounded(want.astype(np.float64))
@@ -155,7 +154,7 @@ def measured(device: Device, stride: int) -> tuple[list[dict[str, Any]], list[di
         of_flags = [one for name in FUNCTIONS for one in tried(f"{name} {flags}", swept, device, name, flags, stride)]
         known = {one["function"]: one["ranges"] for one in wide}
         wide += [one for one in of_flags if known.get(one["function"]) != one["ranges"]]
-    for kind, form in (("half", F16), ("bfloat", BFLOAT16)):
+    for kind, form in (("half", F16), ("bfloat", BF16)):
         small += [one for name in NARROW for one in tried(f"{name} {kind}", narrow, device, name, kind, form)]
     return wide, small
 

@@ -17,7 +17,7 @@ import numpy as np
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Device, Job, Probe, Step
 from kfuzz.gpu.device import GpuDevice
-from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, TF32, Format, Reals
+from kfuzz.oracle.elements import BF16, F16, F32, TF32, Element, Reals
 
 SOURCE = Path(__file__).with_suffix(".cu")
 TERMS = 16
@@ -32,8 +32,8 @@ class Unit:
     name: str
     entry: str
     k: int
-    operand: Format
-    sum: Format
+    operand: Element
+    sum: Element
 
     @property
     def bits(self) -> int:
@@ -42,7 +42,7 @@ class Unit:
 
 UNITS = (
     Unit("f16, sums in f32", "sums_of_products<__half, __half, 16, float>", 16, F16, F32),
-    Unit("bf16, sums in f32", "sums_of_products<__nv_bfloat16, __nv_bfloat16, 16, float>", 16, BFLOAT16, F32),
+    Unit("bf16, sums in f32", "sums_of_products<__nv_bfloat16, __nv_bfloat16, 16, float>", 16, BF16, F32),
     Unit("tf32, sums in f32", "sums_of_products<float, wmma::precision::tf32, 8, float>", 8, TF32, F32),
     Unit("f16, sums in f16", "sums_of_products<__half, __half, 16, __half>", 16, F16, F16),
 )
@@ -71,8 +71,8 @@ def blocks(device: Device, unit: Unit, a: Reals, b: Reals, c: Reals) -> Reals:
     """D for each row of factors a and b, and its C."""
     a, b, c = (x.astype(np.float32) for x in (a, b, c))
     buffers = (
-        Buffer("d", "f32", c.shape, is_output=True), Buffer("a", "f32", a.shape, a), Buffer("b", "f32", b.shape, b),
-        Buffer("c", "f32", c.shape, c),
+        Buffer("d", F32, c.shape, is_output=True), Buffer("a", F32, a.shape, a), Buffer("b", F32, b.shape, b),
+        Buffer("c", F32, c.shape, c),
     )  # fmt: skip
     step = Step(unit.entry, (len(c), 1, 1), (32, 1, 1), 0, ("d", "a", "b", "c"))
     text = SOURCE.read_text(encoding="utf-8")
@@ -126,7 +126,7 @@ def row(device: Device, unit: Unit) -> str:
     )
 
 
-def pairs_of(form: Format) -> dict[str, Factors]:
+def pairs_of(form: Element) -> dict[str, Factors]:
     """Products whose exponent is in question; 2 to the exponents of the factors, where "large" is, is 2."""
     least, large = form.min_normal, 2 / form.min_normal
     denormal = 2 * form.tiny

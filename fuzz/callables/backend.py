@@ -36,7 +36,7 @@ from kfuzz.callables.probes import (
     has_prelude,
     same_bits,
 )
-from kfuzz.devices import DTYPES, ClaimError, Finding, Job, Outcome, OutOfMemory, Probe, PythonCall, Run
+from kfuzz.devices import ClaimError, Finding, Job, Outcome, OutOfMemory, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.repeats import Fault, Laid, Left, PlannedRun, examined
@@ -153,7 +153,7 @@ class Bench:
         for place in where:
             buffer = job.buffers[place.buffer]
             if buffer.name in returned:
-                held = back[place.start : place.stop].view(DTYPES[buffer.element])
+                held = back[place.start : place.stop].view(buffer.element.dtype)
                 held[: prod(buffer.answer)] = returned[buffer.name].reshape(-1)
         return back
 
@@ -303,7 +303,7 @@ def checked_triton() -> ModuleType:
 def array_of(job: Job, place: Place, image: Bytes) -> NDArray[np.generic]:
     """An array of an image."""
     buffer = job.buffers[place.buffer]
-    return image[place.start : place.stop].view(DTYPES[buffer.element]).reshape(buffer.shape)
+    return image[place.start : place.stop].view(buffer.element.dtype).reshape(buffer.shape)
 
 
 def outputs_of(job: Job, views: NamedViews, returned: NamedArrays) -> NamedArrays:

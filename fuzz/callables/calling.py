@@ -236,7 +236,7 @@ def unlike_claim(name: str, answer: ReturnedArray, buffer: Buffer) -> str | None
     """In words, how a returned array is not what the claim says; dimensions of 1 more or less are no matter."""
     got, wanted = ([size for size in shape if size != 1] for shape in (answer.bits.shape, buffer.answer))
     is_empty = prod(answer.bits.shape) == 0 == prod(buffer.answer)
-    if answer.element == buffer.element and (got == wanted or is_empty):
+    if answer.element == buffer.element.name and (got == wanted or is_empty):
         return None
     shapes = [f"[{', '.join(map(str, shape))}]" for shape in (answer.bits.shape, buffer.answer)]
     return f"{name} is returned as {answer.element}{shapes[0]}, not {buffer.element}{shapes[1]}"

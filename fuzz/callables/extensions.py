@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.callables.handing import C_TYPES, Argument, handed_over, put_back
+from kfuzz.callables.handing import Argument, handed_over, put_back
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job, Outcome, Probe, Run, Step, UnsupportedError
 from kfuzz.devices.comparing import poisoned
 from kfuzz.devices.layout import OUTPUT
 from kfuzz.devices.repeats import Fault
 from kfuzz.kinds import kinds_with
+from kfuzz.oracle.elements import ELEMENTS
 from kfuzz.sources.cuda_in_python import TORCH
 from kfuzz.sources.cuda_text import blanked, closing, split_commas
 from kfuzz.sources.python_strings import DEVICE_CODE, Fragment, laid_out, strings_in
@@ -109,8 +110,7 @@ class Extension:
         left = calls.run(replace(job, buffers=(*buffers, *given)))
         for one, array in handed.places:
             put_back(one, left[array])
-        names = {element: dtype for dtype, (element, _) in reversed(C_TYPES.items())}
-        arrays = tuple((names[one.element], left[one.name]) for one in given)
+        arrays = tuple((one.element.library, left[one.name]) for one in given)
         return GivenBack(arrays, definition.how)
 
     def _defaults(self, name: str) -> dict[str, str]:
@@ -138,7 +138,7 @@ class Extension:
 
 def result(number: int, found: str, shape: tuple[int, ...], path: Path) -> Buffer:
     """A returned array; an UnsupportedError where its elements are none that arrays of a job have."""
-    element = next((one for one, _ in C_TYPES.values() if one == found), None)
+    element = ELEMENTS.get(found)
     if element is None:
         raise UnsupportedError(f"{path}: a tensor of {found} is returned, which the cpu device does not hand to Python")
     return Buffer(f"result {number}" if number else "result", element, shape, is_output=True, is_returned=True)

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import DTYPES, Buffer, Element
+from kfuzz.devices import Buffer
+from kfuzz.oracle.elements import ELEMENTS, U32, Element
 
 C_TYPES: dict[str, tuple[Element, str]] = {
-    "float32": ("f32", "float"), "float64": ("f64", "double"), "float16": ("f16", "c10::Half"),
-    "bfloat16": ("bf16", "c10::BFloat16"), "int32": ("i32", "int"), "int64": ("i64", "int64_t"),
-    "bool": ("u32", "bool"), "uint8": ("u32", "uint8_t"), "int8": ("u32", "int8_t"), "int16": ("u32", "int16_t"),
+    **{one.library: (one, one.torch.cpp) for one in ELEMENTS.values() if one.torch},
+    "bool": (U32, "bool"), "uint8": (U32, "uint8_t"), "int8": (U32, "int8_t"), "int16": (U32, "int16_t"),
 }  # fmt: skip
-"""By torch's names: as which elements an array is handed to the device, and what a function takes it for."""
+"""By torch's names: the element type as which the device gets an array, and the type that a function takes it for."""
 ONE_WORD = 4
 
 
@@ -117,12 +117,12 @@ def tensor_for(name: str, value: Tensor, handed: HandedOver) -> str:
     element, kind = C_TYPES[value.dtype]
     sizes = value.sizes if value.is_dense else (len(value.held),)
     content = np.ascontiguousarray(value.held).reshape(-1)
-    if element == "u32":  # of narrow ones, whole words
+    if element is U32:  # of narrow ones, whole words
         whole = np.zeros(-(-content.nbytes // ONE_WORD) * ONE_WORD, np.uint8)
         whole[: content.nbytes] = content.view(np.uint8)
         content = whole.view(np.uint32)
-    shape = content.shape if element == "u32" or not value.is_dense else value.sizes
-    handed.buffers[name] = Buffer(name, element, shape, content.view(DTYPES[element]).reshape(shape), is_output=True)
+    shape = content.shape if element is U32 or not value.is_dense else value.sizes
+    handed.buffers[name] = Buffer(name, element, shape, content.view(element.dtype).reshape(shape), is_output=True)
     handed.declared += [f"{kind} *{name}_data", *(f"long long {name}_size_{number}" for number in range(len(sizes)))]
     handed.args += [name, *sizes]
     handed.tensors.append((name, len(sizes)))

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.callables.memory import LentArray
-from kfuzz.devices import ArrayLibrary, ClaimError, Element, Finding
+from kfuzz.devices import ArrayLibrary, ClaimError, Finding
 from kfuzz.devices.layout import BESIDE, OUTPUT
+from kfuzz.oracle.elements import Element
 
 ITS_OWN = "what it allocates"
 """The array of such a finding, whatever its size: it is one bug at all sizes."""

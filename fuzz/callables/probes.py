@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kfuzz.callables.memory import LentArray, Memory
 from kfuzz.devices import Buffer, Finding
 from kfuzz.devices.layout import BESIDE
+from kfuzz.oracle.elements import narrowed, widened
 
 DecoyForm = Literal["turned", "near", "half"]
 DECOYS: tuple[DecoyForm, ...] = ("turned", "near", "half")
@@ -35,23 +36,20 @@ def decoy_of(buffer: Buffer, form: DecoyForm) -> NDArray[np.generic]:
     """
     assert buffer.content is not None
     given = np.ascontiguousarray(buffer.content).reshape(-1).copy()
-    if buffer.element in ("i32", "i64", "u32"):
+    if not buffer.element.is_float:
         given[1:-1] = given[1:-1][::-1].copy()
         return given.reshape(buffer.shape)
     if form == "turned":
         given[1:-1] = given[1:-1][::-1].copy()
         return given.reshape(buffer.shape)
-    floats = given.view("<u2").astype("<u4") << 16 if buffer.element == "bf16" else given
-    values = floats.view("<f4") if buffer.element == "bf16" else floats
+    values = widened(given, buffer.element)
     with np.errstate(all="ignore"):
         if form == "half":
             values[1:-1] = values[1:-1] / 2
         elif len(values):
             values[:] = values * (1 + 1e-5)
             values[len(values) // 2] = np.nextafter(values[len(values) // 2], 0, dtype=values.dtype)
-    if buffer.element == "bf16":
-        return (values.view("<u4") >> 16).astype("<u2").reshape(buffer.shape)
-    return values.reshape(buffer.shape)
+    return narrowed(values, buffer.element).reshape(buffer.shape)
 
 
 def has_prelude(seed: int, elements: int) -> bool:

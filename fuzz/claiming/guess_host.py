@@ -13,6 +13,7 @@ from itertools import product
 from kfuzz.claiming.guess_kernel import LIMITS, VALUES, is_const, name_of, named
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
+from kfuzz.oracle.elements import I32, I64
 from kfuzz.sources.cuda_text import blanked
 
 ROWS = 4096
@@ -46,7 +47,7 @@ NOTHING = FunctionWords()
 
 def host_claims(op: str, source: str, said: FunctionWords = NOTHING) -> Iterator[str]:
     """Claims in TOML, the likeliest first; none where the kernel by itself is what people call."""
-    roles = replace(roles_of(op), whole="i64" if LONGS.search(source) else "i32")
+    roles = replace(roles_of(op), whole=I64 if LONGS.search(source) else I32)
     functions = host_functions_of(source)
     bound = [name for name in BOUND.findall(source) if name in functions]
     tensors = [name for name, parameters in functions.items() if any(map(is_tensor, parameters))]

@@ -22,6 +22,7 @@ from kfuzz.claims.formula_claims import op_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe
 from kfuzz.find.device import open_device
+from kfuzz.oracle.elements import NARROW
 from kfuzz.oracle.names import names_of
 from kfuzz.trials.trial import run_trial
 
@@ -71,7 +72,7 @@ def narrowed(kernel: Kernel) -> Iterator[Statements]:
     """What the formula may hold in 16 bits: nothing; where arrays are of such numbers, then each value, then all."""
     yield {}
     op = op_of(kernel.front)
-    elements = sorted({str(array.element) for array in kernel.arrays.values()} & {"f16", "bf16"})
+    elements = sorted({array.element.name for array in kernel.arrays.values()} & NARROW.keys())
     for element in elements:
         names = names_of(op).kept
         for some in dict.fromkeys([*((name,) for name in names), tuple(names)]):

@@ -19,6 +19,7 @@ from kfuzz.claims.formula_claims import op_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter
 from kfuzz.devices import ClaimError
+from kfuzz.oracle.elements import F64
 from kfuzz.search.edges import numbers
 
 LARGEST = 1 << 20
@@ -82,7 +83,7 @@ def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[st
             formula(kernel, found.samples, partial(rescaled, op_of(kernel.front).answers is not None))
         )
     told |= {"shift": '"zero"'} if is_unshifted else {}
-    told |= {"accumulate": '"f64"'} if is_wide else {}
+    told |= {"accumulate": quoted(F64.name)} if is_wide else {}
     return told
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.formats import Reals
 from kfuzz.oracle.systems.value import Operand, Quantity
 
 Depths = Mapping[str, int]

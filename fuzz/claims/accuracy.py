@@ -17,15 +17,16 @@ from kfuzz.claims.python_text import read_text
 from kfuzz.claims.reading import check_keys, read_word
 from kfuzz.claims.sizes import read_op
 from kfuzz.claims.text import Said, numbers_of, said_in
+from kfuzz.oracle.elements import F16, F32, F64
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.find import find
 from kfuzz.oracle.rounding import (
+    ACCUMULATORS,
     EXP2_SCALED,
     EXPF,
     FAR,
     FAST_EXP2_SCALED,
     FAST_EXPF,
-    Accumulate,
     Accuracy,
     Atomics,
     Denominator,
@@ -42,6 +43,8 @@ ACCURACY_KEYS = (
     "adds", "rescales", "exp", "divide", "accumulate", "atomics", "additions", "denominator", "shift", "shift_slack",
     "flags", *FORMULA_KEYS,
 )  # fmt: skip
+PRECISE_SUMS = (F32.name, F64.name, "compensated")
+"""What sums of tensor cores are not."""
 VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf", "ties")
 EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF, "exp2 scaled": EXP2_SCALED, "__exp2f scaled": FAST_EXP2_SCALED}
 FLAGS = (
@@ -95,10 +98,7 @@ def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
     models = Accuracy(
         exp=read_exp(front, has_fast_exp, text, usual.exp),
         divide=read_divide(front, has_fast_divide, text, usual.divide),
-        accumulate=cast(
-            Accumulate,
-            read_word(front, ("accuracy", "accumulate"), get_args(Accumulate), value_of(text, "accumulate", "f32")),
-        ),
+        accumulate=read_word(front, ("accuracy", "accumulate"), ACCUMULATORS, value_of(text, "accumulate", F32.name)),
         atomics=cast(
             Atomics, read_word(front, ("accuracy", "atomics"), get_args(Atomics), value_of(text, "atomics", "none"))
         ),
@@ -136,8 +136,8 @@ def contradiction(front: FrontMatter, said: Said) -> str:
         "reciprocal": ("ieee",),
         "global": ("none",),
         "directed": ("nearest",),
-        "mma": ("f32", "f64", "compensated"),
-        "f16": ("f32", "f64", "compensated"),
+        "mma": PRECISE_SUMS,
+        F16.name: PRECISE_SUMS,
     }
     is_base_two = said.value in ("exp2 scaled", "__exp2f scaled")
     known = ("expf",) if said.value.startswith("[") else less.get(said.value, ())

@@ -17,7 +17,6 @@ from kfuzz.claims.formula_claims import literals_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import required
 from kfuzz.claims.signature import Parameter, Parameters
-from kfuzz.devices import DTYPES
 from kfuzz.devices.limits import C_INT_BYTES
 from kfuzz.sources.cuda_text import split_commas
 
@@ -28,12 +27,6 @@ LITERAL = re.compile(
     r"|[+-]?(?:INFINITY|NAN)|true|false|nullptr|(?:std|c10|at|torch)::nullopt"
 )
 NAME = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
-C_TYPES = {
-    "f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16", "i32": "int", "i64": "int64_t",
-    "u32": "unsigned",
-}  # fmt: skip
-TENSOR_TYPES = {**C_TYPES, "f16": "c10::Half", "bf16": "c10::BFloat16"}
-"""The same in torch's words, which a text has that includes torch alone."""
 LONG = 8
 
 
@@ -146,12 +139,13 @@ def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays
     """The arguments for the compiler to make. An array of `args` fits any pointer, as it does where it is plain."""
     widths = widths_of(written, parameters)
     of_tensors = written.on_host and takes_tensors(parameters)
-    types = TENSOR_TYPES if of_tensors else C_TYPES
 
     def declared(name: str) -> str:
         if name in arrays:
-            is_typed = written.is_call or written.on_host
-            return f"{types[arrays[name].element] if is_typed else 'void'} *{name}"
+            element = arrays[name].element
+            if of_tensors:
+                return f"{element.tensor_type} *{name}"
+            return f"{element.c_type if written.is_call or written.on_host else 'void'} *{name}"
         return f"{'long long' if widths.get(name) == LONG else 'int'} {name}"
 
     used = uses(written.texts, (*arrays, *names))
@@ -199,7 +193,7 @@ def may_take(count: int, parameters: Parameters) -> bool:
 def fits(text: str, parameter: Parameter, arrays: ClaimedArrays) -> bool:
     """Whether the parameter may take it; what is not known of its type is left to the compiler."""
     if text in arrays:
-        width = DTYPES[arrays[text].element].itemsize
+        width = arrays[text].element.bytes
         return parameter.bytes in (None, width) if parameter.is_pointer else parameter.bytes is None
     if text == "nullptr":
         return parameter.is_pointer or parameter.bytes is None

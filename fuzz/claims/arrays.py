@@ -6,7 +6,6 @@ Knows how an array is written and which roles an op has; never how an array is f
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import cast
 
 from kfuzz.claims import expression
 from kfuzz.claims.expression import Expression
@@ -15,7 +14,7 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import checked, required, table
 from kfuzz.claims.roles import Roles
 from kfuzz.claims.sizes import Axis
-from kfuzz.devices import DTYPES, Element
+from kfuzz.oracle.elements import ELEMENTS, F32, FLOATS, I32, I64, Element
 from kfuzz.sources.cuda_text import split_commas
 
 ALIGNMENT = 256
@@ -23,8 +22,6 @@ ALIGNMENT = 256
 
 ARRAY = re.compile(r"(\w+)\s*\[(.*)\]\s*(?:=\s*([^\s<>]+?))?\s*(?:->\s*(\w+))?\s*(?:<-\s*(\w+))?")
 ROOM = re.compile(r"(.+?)\s+of\s+(.+)", re.DOTALL)
-FLOATS = ("f32", "f16", "bf16", "f64")
-INTEGERS = ("i32", "i64")
 USAGE = (
     '"f32[shape] -> input", "f32[shape] <- output", "f32[shape] -> x <- y", "u32[1]" for scratch; '
     'what the host fills is "u32[1] = 0" or "f32[shape] = -inf <- output"'
@@ -69,8 +66,8 @@ def read_array(front: FrontMatter, key: KeyPath, names: Iterable[str]) -> Array:
     if not found:
         raise front.error(key, f"no array; write {USAGE}")
     element, inside, fill, reads, writes = found.groups()
-    if element not in DTYPES:
-        raise front.error(key, f"unknown element type '{element}'; known are {', '.join(DTYPES)}")
+    if element not in ELEMENTS:
+        raise front.error(key, f"unknown element type '{element}'; known are {', '.join(ELEMENTS)}")
     sizes = list(split_commas(inside))
     if not sizes:
         raise front.error(key, "a shape has at least one dimension; write [1] for one element")
@@ -82,8 +79,8 @@ def read_array(front: FrontMatter, key: KeyPath, names: Iterable[str]) -> Array:
     shape = tuple(checked(front, key, size, names, expression.number) for size in sizes)
     if reads and fill is not None:
         raise front.error(key, "an input holds what the case says; leave out '= ...' or the role")
-    known = cast(Element, element)
-    return Array(known, shape, reads, writes, read_fill(front, key, fill, known), room)
+    row = ELEMENTS[element]
+    return Array(row, shape, reads, writes, read_fill(front, key, fill, row), room)
 
 
 def read_fill(front: FrontMatter, key: KeyPath, text: str | None, element: Element) -> Fill | None:
@@ -133,9 +130,9 @@ def check_elements(front: FrontMatter, roles: Roles, arrays: Mapping[str, Array]
         role = array.reads or array.writes
         if role is None:
             continue
-        allowed = INTEGERS if role in roles.integers else FLOATS if roles.takes_any_float else ("f32",)
+        allowed = (I32, I64) if role in roles.integers else FLOATS if roles.takes_any_float else (F32,)
         if array.element not in allowed:
-            raise front.error(("arrays", name), f"'{role}' of {roles.op} is {' or '.join(allowed)}")
+            raise front.error(("arrays", name), f"'{role}' of {roles.op} is {' or '.join(map(str, allowed))}")
     if not set(roles.integers) & set(roles.outputs):
         return
     kinds = {array.element: name for name, array in arrays.items() if (array.reads or array.writes) in roles.floats}
@@ -161,7 +158,7 @@ def read_align(front: FrontMatter, arrays: Mapping[str, Array]) -> int:
     value = lookup(front.values, ("align",))
     if value is None:
         return ALIGNMENT
-    widest = max(DTYPES[array.element].itemsize for array in arrays.values())
+    widest = max(array.element.bytes for array in arrays.values())
     if type(value) is not int or not widest <= value <= ALIGNMENT or value & (value - 1):
         found = f"a power of two from {widest} (the widest element) to {ALIGNMENT} bytes is wanted"
         raise front.error(("align",), found)

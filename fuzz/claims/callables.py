@@ -45,9 +45,8 @@ def arrays_of(roles: Roles) -> dict[str, str]:
     found = {}
     for arrow, every in (("->", roles.inputs), ("<-", roles.outputs)):
         for role, dimensions in every.items():
-            element = "i32" if role in roles.integers else "f32"
             name = role if role not in found else f"{role}_out"
-            found[name] = f"{element}[{', '.join(dimensions)}] {arrow} {role}"
+            found[name] = f"{roles.element(role)}[{', '.join(dimensions)}] {arrow} {role}"
     return found
 
 

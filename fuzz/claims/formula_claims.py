@@ -5,16 +5,17 @@ Every name must stand in the formula. Knows the formula's names; never what a bo
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import read_number, table
+from kfuzz.oracle.elements import NARROW
 from kfuzz.oracle.find import find
 from kfuzz.oracle.measured import measured
 from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
-from kfuzz.oracle.rounding import FunctionModel, Narrow
+from kfuzz.oracle.rounding import FunctionModel
 
 FORMULA_KEYS = ("form", "keep", "operand", "shared", "functions")
 ClaimedCounts = Expression | Mapping[str, Expression] | None
@@ -42,8 +43,8 @@ def read_formula(front: FrontMatter, form: str | None) -> dict[str, Any]:
     op = op_of(front)
     return {
         "form": _word(front, ("accuracy", "form"), (*op.forms, *op.seldom, "any")) or form,
-        "operand": _word(front, ("accuracy", "operand"), get_args(Narrow)),
-        "keep": _table(front, ("accuracy", "keep"), names_of(op).kept, get_args(Narrow)),
+        "operand": _word(front, ("accuracy", "operand"), tuple(NARROW)),
+        "keep": _table(front, ("accuracy", "keep"), names_of(op).kept, tuple(NARROW)),
         "functions": _models(front, names_of(op).functions),
         "shared": _names(front, ("accuracy", "shared"), tuple(names_of(op).sums)),
     }

@@ -30,10 +30,10 @@ from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import Axis, Broken
 from kfuzz.claims.steps import is_chosen, step_of
 from kfuzz.claims.where import Where, read_where
-from kfuzz.devices import DTYPES, Buffer, Element, Entry, Job, Step
+from kfuzz.devices import Buffer, Entry, Job, Step
 from kfuzz.devices.vast import is_vast
+from kfuzz.oracle.elements import F32, Element, stored
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.systems.formats import FORMATS, stored
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
 
@@ -178,9 +178,9 @@ class Kernel:
             return given  # zeros of any type
         if role in self.roles.integers:
             return whole_numbers(given, max(sizes.get(self.roles.integers[role], 100), 1)).astype(
-                DTYPES[element], copy=False
+                element.dtype, copy=False
             )
-        return given if element == "f32" else stored(given.astype(np.float64), FORMATS[element])
+        return given if element is F32 else stored(given.astype(np.float64), element)
 
     def bind(self, inputs: Arrays, tune: Sizes) -> Bound:
         """This kernel on these inputs, ready to run; ClaimError where the claim leads to no launch."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from kfuzz.oracle.apart import cut_of
+from kfuzz.oracle.elements import F32, I32, Element
 from kfuzz.oracle.find import find
 
 Dimensions = tuple[str, ...]
@@ -32,7 +33,7 @@ class Roles:
     takes_any_float: bool = False
     integers: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
-    whole: str = "i32"
+    whole: Element = I32
     cut: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -40,9 +41,9 @@ class Roles:
         """The roles that hold numbers, not places or labels."""
         return {*self.inputs, *self.outputs} - set(self.integers)
 
-    def element(self, role: str) -> str:
+    def element(self, role: str) -> Element:
         """What a kernel's array of this role holds where nothing is said."""
-        return self.whole if role in self.integers else "f32"
+        return self.whole if role in self.integers else F32
 
     def __str__(self) -> str:
         arrows = [f"-> {role}" for role in self.inputs] + [f"<- {role}" for role in self.outputs]

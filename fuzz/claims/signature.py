@@ -6,18 +6,18 @@ Knows how C++ writes a parameter list; never what a kernel does.
 import re
 from dataclasses import dataclass
 
+from kfuzz.oracle.elements import ELEMENTS, FLOATS
 from kfuzz.sources.cuda_text import blanked, closing, kernels, split_commas
 
+FLOAT_TYPES = tuple(name for element in FLOATS for name in element.c_types)
 BYTES = {
-    "char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1,
-    "short": 2, "half": 2, "__half": 2, "__nv_bfloat16": 2, "int16_t": 2, "uint16_t": 2,
-    "int": 4, "unsigned": 4, "float": 4, "int32_t": 4, "uint32_t": 4,
-    "long": 8, "double": 8, "size_t": 8, "ptrdiff_t": 8, "int64_t": 8, "uint64_t": 8,
-}  # fmt: skip
+    "char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "int16_t": 2, "uint16_t": 2,
+    "size_t": 8, "ptrdiff_t": 8, "uint64_t": 8,
+} | {name: element.bytes for element in ELEMENTS.values() for name in element.c_types}  # fmt: skip
 """Size of the scalar types that a parameter may have; a type that is not here is left to the compiler."""
-INTEGERS = BYTES.keys() - {"bool", "half", "__half", "__nv_bfloat16", "float", "double"}
+INTEGERS = BYTES.keys() - {"bool", *FLOAT_TYPES}
 
-FLOAT = re.compile(r"(?:float|double|half|__half|__nv_bfloat16)[1-4]?$")
+FLOAT = re.compile(rf"(?:{'|'.join(FLOAT_TYPES)})[1-4]?$")
 HOST_FUNCTION = re.compile(r"(?<=[\s*&>])(\w+)\s*\(")
 BODY = re.compile(r"\s*(?:noexcept\s*)?\{")
 GLOBAL = re.compile(r"\b(?:__global__|__device__(?!\s+__host__))\b")

@@ -11,6 +11,7 @@ from itertools import accumulate, chain
 
 import numpy as np
 
+from kfuzz.oracle.elements import F16, F32
 from kfuzz.oracle.rounding import FAST_EXPF, U
 from kfuzz.printable import one_line
 from kfuzz.sources.cuda_text import blanked, split_commas
@@ -113,7 +114,7 @@ def facts(source: str) -> Iterator[tuple[int, str, str]]:
         for word in re.finditer(r"\bex2\.approx\b", with_strings):
             yield word.start(), "exp", "__exp2f scaled"
     for sums in TENSOR_SUMS.finditer(with_strings):
-        yield sums.start(), "accumulate", "mma" if sums["of"] == "float" or sums["as"] == "f32" else "f16"
+        yield sums.start(), "accumulate", "mma" if sums["of"] == F32.c_type or sums["as"] == F32.name else F16.name
     for call in ATOMIC_ADD.finditer(code):
         if may_be_global_float(code, argument(code, call.end())):
             yield call.start(), "atomics", "global"

@@ -41,17 +41,16 @@ from kfuzz.cpu.confine import StartedProcessError, confined
 from kfuzz.cpu.experiments import CpuRun, Manner, examined
 from kfuzz.cpu.findings import Lines, Sight, in_file, sights
 from kfuzz.cpu.options import Flavour
-from kfuzz.devices import DTYPES, Buffer, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
+from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
 from kfuzz.devices.layout import POISONS, distances, nbytes
 from kfuzz.devices.processes import adopt_orphans
 from kfuzz.devices.vast import INT_COUNTS
+from kfuzz.oracle.elements import BY_TORCH_NUMBER
 
 MEMORY_LIMIT = 40 << 30
 """Bytes of addresses for the whole process: more than stacks, arrays and their shadow take when all are in use."""
 
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
-ELEMENTS: dict[int, str] = {3: "i32", 4: "i64", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
-"""The element types of arrays, in torch's numbers."""
 NO_ANSWER = (Status.timed_out, Status.too_large, Status.refused, Status.crowded)
 """With which a run behind earlier calls tells nothing of the job: it runs by itself then."""
 KEPT_LIBRARIES = 256
@@ -128,7 +127,7 @@ class LaidOut:
         if buffer.content is not None:
             raw.content, raw.flags = self._address_of(buffer.content), raw.flags | BufferFlags.has_content
         elif buffer.fill is not None:
-            raw.fill, raw.element_bytes = buffer.fill, DTYPES[buffer.element].itemsize
+            raw.fill, raw.element_bytes = buffer.fill, buffer.element.bytes
             raw.flags |= BufferFlags.is_initialised
 
     def _address_of(self, given: NDArray[np.generic]) -> int:
@@ -236,7 +235,7 @@ class LaidOut:
     def _told(self, found: Finding, address: int) -> Finding:
         """The finding with the array that the address is nearest to, and whether 32 bits were too few for an index."""
         for raw, buffer in zip(self._buffers, self.job.buffers, strict=False):
-            index, size = (address - int(raw.address)) // DTYPES[buffer.element].itemsize, math.prod(buffer.shape)
+            index, size = (address - int(raw.address)) // buffer.element.bytes, math.prod(buffer.shape)
             meant = index + (1 << 32)
             if size > INT_COUNTS and index < 0 <= meant < size:
                 who, _, _ = found.message.partition(" accesses")
@@ -251,7 +250,7 @@ class LaidOut:
         if number is None:
             return None
         self._run.watched_buffer = number
-        self._run.watched_offset = index * DTYPES[self._placed[number].element].itemsize
+        self._run.watched_offset = index * self._placed[number].element.bytes
         self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds)
         library = self.program.loaded.library
         file, line = in_file(library, self.program.lines.of(self._run.watched_pc))
@@ -266,7 +265,7 @@ class LaidOut:
         for buffer, address in left:
             array = self._left.get(buffer.name)
             if array is None or not are_equal(array.ctypes.data, address, array.nbytes):
-                array = self._left[buffer.name] = np.empty(buffer.answer, DTYPES[buffer.element])
+                array = self._left[buffer.name] = np.empty(buffer.answer, buffer.element.dtype)
                 ctypes.memmove(array.ctypes.data, address, array.nbytes)
             outputs[buffer.name] = array
         return outputs
@@ -288,7 +287,7 @@ class LaidOut:
         for buffer, raw in zip(self._returned, given, strict=True):
             sizes = tuple(raw.sizes[: raw.rank])
             element = element_of(raw)
-            if element != buffer.element or math.prod(sizes) != math.prod(buffer.answer):
+            if element != buffer.element.name or math.prod(sizes) != math.prod(buffer.answer):
                 wanted = f"{buffer.element}[{', '.join(map(str, buffer.answer))}]"
                 message = f"{buffer.name} is returned as {element}[{', '.join(map(str, sizes))}], not {wanted}"
                 yield Sight(Finding("wrong-shape", message, array=buffer.name), None, True)
@@ -296,7 +295,7 @@ class LaidOut:
 
 def element_of(raw: RawGiven) -> str:
     """The elements of a returned array."""
-    return ELEMENTS.get(raw.type, f"type {raw.type} of torch")
+    return str(BY_TORCH_NUMBER.get(raw.type, f"type {raw.type} of torch"))
 
 
 def told_as_later(sight: Sight) -> Sight:

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from kfuzz.cpu.abi import BufferFlags, Place, RawBuffer, RawFinding, RawLaunched, RawRun, Relation, Traits, Work
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.unit import KERNEL_NAME, place, text_at
-from kfuzz.devices import DTYPES, Finding, Job, is_host
+from kfuzz.devices import Finding, Job, is_host
 from kfuzz.kinds import Kind, Severity
 
 Doubt = Literal["schedule", "poison", "lane"]
@@ -219,7 +219,7 @@ class RunScene:
 def scene_of(job: Job, library: Library, run: RawRun) -> RunScene:
     """The arrays and launches of a run."""
     arrays = [
-        ArrayInRun(one.name, DTYPES[one.element].itemsize, f"{one.element}[{', '.join(map(str, one.shape))}]")
+        ArrayInRun(one.name, one.element.bytes, f"{one.element}[{', '.join(map(str, one.shape))}]")
         for one in job.buffers
         if not one.is_returned
     ]

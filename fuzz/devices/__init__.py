@@ -16,11 +16,9 @@ from kfuzz.devices.errors import (
     unexpected,
 )
 from kfuzz.devices.jobs import (
-    DTYPES,
     ArrayLibrary,
     Buffer,
     Call,
-    Element,
     Entry,
     Job,
     PythonCall,
@@ -39,7 +37,6 @@ from kfuzz.devices.probes import (
 )
 
 __all__ = [
-    "DTYPES",
     "Ahead",
     "ArrayLibrary",
     "Buffer",
@@ -47,7 +44,6 @@ __all__ = [
     "ClaimError",
     "Device",
     "DeviceError",
-    "Element",
     "Entry",
     "Finding",
     "Job",

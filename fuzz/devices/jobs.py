@@ -7,17 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Element = Literal["f32", "f64", "f16", "bf16", "i32", "i64", "u32"]
-
-DTYPES: dict[str, np.dtype[np.generic]] = {
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(np.uint16),  # numpy has no bfloat16: its bits
-    "i32": np.dtype(np.int32),
-    "i64": np.dtype(np.int64),
-    "u32": np.dtype(np.uint32),
-}
+from kfuzz.oracle.elements import Element
 
 
 @dataclass(frozen=True)

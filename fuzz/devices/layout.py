@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import DTYPES, Buffer, Job
+from kfuzz.devices import Buffer, Job
 
 Bytes = NDArray[np.uint8]
 
@@ -71,7 +71,7 @@ def offsets(job: Job, seed: int) -> tuple[int, ...]:
     manner = draw.choice(("aligned", "tight", "any"))
     found = []
     for buffer in job.buffers:
-        step = min(max(job.align, DTYPES[buffer.element].itemsize), ALIGNED)
+        step = min(max(job.align, buffer.element.bytes), ALIGNED)
         if manner == "aligned":
             found.append(0)
         elif manner == "tight":
@@ -90,7 +90,7 @@ def distances(job: Job, seed: int) -> list[int]:
     draw = random.Random(f"distances {seed}")  # noqa: S311  drawn for coverage, nothing is kept secret
     found = []
     for buffer in job.buffers:
-        step = min(max(job.align, DTYPES[buffer.element].itemsize), ALIGNED)
+        step = min(max(job.align, buffer.element.bytes), ALIGNED)
         odd = draw.randrange(step, ALIGNED + step, 2 * step)
         found.append(0 if seed % 3 == 2 or step == ALIGNED else odd)
     return found
@@ -115,7 +115,7 @@ def plans(job: Job, runs: int, seed: int) -> tuple[Arrangement, ...]:
 
 def nbytes(buffer: Buffer) -> int:
     """The size of an array in bytes."""
-    size = DTYPES[buffer.element].itemsize
+    size = buffer.element.bytes
     for length in buffer.shape:
         size *= length
     return size
@@ -164,7 +164,7 @@ def initial(buffer: Buffer) -> Bytes | None:
     if buffer.content is not None:
         return np.ascontiguousarray(buffer.content).reshape(-1).view(np.uint8)
     if buffer.fill is not None:
-        return np.full(buffer.shape, buffer.fill, f"<u{DTYPES[buffer.element].itemsize}").reshape(-1).view(np.uint8)
+        return np.full(buffer.shape, buffer.fill, f"<u{buffer.element.bytes}").reshape(-1).view(np.uint8)
     return None
 
 

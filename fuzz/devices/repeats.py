@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import DTYPES, Buffer, Finding, Job, Outcome, Probe, Run, is_host
+from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Run, is_host
 from kfuzz.devices.comparing import bits, unlike, unwritten
 from kfuzz.devices.layout import OUTPUT, POISONS, Arrangement, Bytes, Place, offsets, paint_image, places, plans
 
@@ -181,12 +181,12 @@ def _faults(
 
 
 def _array(buffer: Buffer, place: Place, image: Bytes) -> NDArray[np.generic]:
-    return image[place.start : place.stop].view(DTYPES[buffer.element]).reshape(buffer.shape)
+    return image[place.start : place.stop].view(buffer.element.dtype).reshape(buffer.shape)
 
 
 def _broken_guards(buffer: Buffer, place: Place, changed: NDArray[np.bool_]) -> Iterator[Finding]:
     """A write beside an array: the changed byte nearest to it says where, as an index of the array."""
-    size = DTYPES[buffer.element].itemsize
+    size = buffer.element.bytes
     for first, last in ((place.before, place.start), (place.stop, place.after)):
         indices = np.unique((np.flatnonzero(changed[first:last]) + first - place.start) // size)
         if not len(indices):

@@ -13,10 +13,11 @@ from typing import Any
 from kfuzz.claims.front_matter import with_claim
 from kfuzz.devices import cache
 from kfuzz.find.errors import TargetError
+from kfuzz.oracle.elements import FLOATS, I32
 
 FOLDER = "submissions"
 DEFINITION = "definition.json"
-ELEMENTS = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int32": "i32"}
+ELEMENTS = {one.library: one for one in (*FLOATS, I32)}
 LONGEST = "1..4096"
 REFERENCE = "reference.py"
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.devices import Buffer, Device, DeviceError, Element, Job, Probe, Step
+from kfuzz.devices import Buffer, Device, DeviceError, Job, Probe, Step
+from kfuzz.oracle.elements import F32, F64, U32, Element
 
 SCHEMA = "kfuzz-exp/1"
 SWEEP = Path(__file__).with_name("exp_sweep.cu")
@@ -77,12 +78,12 @@ def last_of(function: str) -> int:
 def _job(function: str, flags: tuple[str, ...], stride: int, blocks: int) -> Job:
     count = blocks * THREADS
     elements: dict[str, tuple[Element, int]] = {
-        "relative": ("f64", count),
-        "kappa": ("f64", count),
-        "subnormal": ("f64", count),
-        "flushed": ("u32", count),
-        "rises": ("u32", count),
-        "ends": ("f32", 2),
+        "relative": (F64, count),
+        "kappa": (F64, count),
+        "subnormal": (F64, count),
+        "flushed": (U32, count),
+        "rises": (U32, count),
+        "ends": (F32, 2),
     }
     buffers = tuple(Buffer(name, element, (size,), is_output=True) for name, (element, size) in elements.items())
     entry = FUNCTIONS[function]

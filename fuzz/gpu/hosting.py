@@ -16,16 +16,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import DTYPES, Call, ClaimError, Element, Entry, Finding, Job, cache, is_host
+from kfuzz.devices import Call, ClaimError, Entry, Finding, Job, cache, is_host
 from kfuzz.devices.repeats import Returned
 from kfuzz.gpu import nvcc
+from kfuzz.oracle.elements import BY_TORCH_NUMBER
 from kfuzz.sources.remembering import remembers
 
 HERE = Path(__file__).with_name("host_side")
 SHIM = Path(__file__).parents[1] / "cuda_on_cpu" / "host"
 TORCH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen|c10|pybind11)/", re.MULTILINE)
-ELEMENTS: dict[int, Element] = {3: "i32", 4: "i64", 5: "f16", 6: "f32", 7: "f64", 15: "bf16"}
-"""In torch's numbers."""
 COMMON = (
     *("-O2", "-w", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Xcompiler", "-fPIC"),
     *("-Xcompiler", "-fno-gnu-unique"),  # a library with such symbols is never unloaded, and keeps its static state
@@ -220,12 +219,12 @@ class HostLibrary:
             raise ClaimError(f"{self.job.path}: it returns {len(given)} tensors; the claim wants {names}")
         arrays: dict[str, NDArray[np.generic]] = {}
         for place, (buffer, (kind, sizes)) in enumerate(zip(wanted, given, strict=True)):
-            element = ELEMENTS.get(kind, f"type {kind} of torch")
+            element = BY_TORCH_NUMBER.get(kind, f"type {kind} of torch")
             if element != buffer.element or int(np.prod(sizes)) != int(np.prod(buffer.answer)):
                 shape, claimed = (f"[{', '.join(map(str, one))}]" for one in (sizes, buffer.answer))
                 message = f"{buffer.name} is returned as {element}{shape}, not {buffer.element}{claimed}"
                 return {}, (Finding("wrong-shape", message, array=buffer.name),)
-            made = np.empty(buffer.answer, DTYPES[buffer.element])
+            made = np.empty(buffer.answer, buffer.element.dtype)
             self.library.kfuzz_fetch(place, made.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(made.nbytes))
             arrays[buffer.name] = made
         return arrays, ()

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kfuzz.devices import DTYPES, Buffer, DeviceError, Finding, Job, Outcome, Probe
+from kfuzz.devices import Buffer, DeviceError, Finding, Job, Outcome, Probe
 from kfuzz.devices.layout import nbytes
 from kfuzz.gpu import nvcc
 from kfuzz.kinds import Kind, Severity
@@ -201,5 +201,5 @@ def _at_array(found: Finding, access: re.Match[str], text: str, job: Job, bases:
     if near is None:
         return replace(found, message=words)
     _, buffer, byte = near
-    index = byte // DTYPES[buffer.element].itemsize
+    index = byte // buffer.element.bytes
     return replace(found, message=f"{words}, at {buffer.name}[{index}]", array=buffer.name, index=index)

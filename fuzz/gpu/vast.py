@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import DTYPES, Buffer, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Run
 from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, POISONS, SCRATCH, Bytes, nbytes, offsets
 from kfuzz.devices.repeats import Fault
 from kfuzz.devices.vast import INT_COUNTS, KINDS, UNTRIED
@@ -34,8 +34,6 @@ TOO_SLOW = f"{UNTRIED}: it had not ended after ten seconds, and may only be slow
 NOWHERE = (1 << 64) - 1
 MOST_SECONDS = 10.0
 """What takes longer is not tried: a kernel may rightly be slow with so many elements."""
-ONE = {"f32": 0x3F800000, "f64": 0x3FF0000000000000, "f16": 0x3C00, "bf16": 0x3F80}
-"""The bits of 1."""
 MANY_BLOCKS, MANY_THREADS, FEW_THREADS = 1 << 13, 512, 32
 
 
@@ -91,7 +89,7 @@ class _Placed:
 
     @property
     def size(self) -> int:
-        return DTYPES[self.buffer.element].itemsize
+        return self.buffer.element.bytes
 
     @property
     def walk(self) -> tuple[int, int, int, int]:
@@ -187,7 +185,7 @@ def _fill(card: VastCard, one: _Placed, word: int) -> None:
     """The guards of an array, and what it holds before the launch."""
     card.paint(one.held.base, one.held.size // 4, word + BESIDE)
     if one.buffer.in_turns:
-        card.call("write_turns", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, ONE[one.buffer.element])
+        card.call("write_turns", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, one.buffer.element.one)
     elif one.buffer.content is not None:
         card.send(one.start, _bytes(one.buffer.content))
     elif one.buffer.fill is not None:
@@ -230,7 +228,7 @@ def _changed(card: VastCard, one: _Placed) -> Iterator[Finding]:
     index = None
     if buffer.in_turns:
         with _numbers(card, [NOWHERE]) as found:
-            card.call("changed_turns", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, ONE[buffer.element], found.base)
+            card.call("changed_turns", MANY_BLOCKS, MANY_THREADS, one.start, *one.walk, buffer.element.one, found.base)
             (at,) = _fetched(card, found.base, 1)
         index = at if at != NOWHERE else None
     elif buffer.content is not None:
@@ -296,7 +294,7 @@ def _picked(card: VastCard, one: _Placed, rows: Sequence[int]) -> NDArray[np.gen
         for place in range(row * inner, length * count, count * inner)
     ]
     shape = one.buffer.shape
-    made = np.concatenate(pieces).view(DTYPES[one.buffer.element]).reshape(len(rows), *shape[:axis], *shape[axis + 1 :])
+    made = np.concatenate(pieces).view(one.buffer.element.dtype).reshape(len(rows), *shape[:axis], *shape[axis + 1 :])
     return np.ascontiguousarray(np.moveaxis(made, 0, axis))
 
 
@@ -306,7 +304,7 @@ def _unwritten(job: Job, runs: Sequence[Run]) -> Iterator[Finding]:
     for buffer in job.buffers if common else ():
         if not buffer.is_output or buffer.content is not None or buffer.fill is not None or buffer.rows:
             continue
-        length, size = prod(buffer.shape[1:]), DTYPES[buffer.element].itemsize
+        length, size = prod(buffer.shape[1:]), buffer.element.bytes
         missing = []
         for row in common:
             never = np.ones(length, np.bool_)

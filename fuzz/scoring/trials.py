@@ -19,11 +19,10 @@ from kfuzz.devices import ClaimError, Device, Job, Outcome, Probe, Run
 from kfuzz.kinds import kinds_with
 from kfuzz.mutating.mutate import Mutant, as_kernel, mutants
 from kfuzz.oracle.arrays import check_inputs, check_outputs
+from kfuzz.oracle.elements import OF_DTYPE, values
 from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find
 from kfuzz.oracle.judge import enclosed
-from kfuzz.oracle.systems.formats import DTYPES as FORMATS_OF
-from kfuzz.oracle.systems.formats import values
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import Trial, run_trial
 
@@ -190,7 +189,7 @@ def _differ(one: NDArray[np.generic], other: NDArray[np.generic], enclosure: Enc
     """
     left, right = (np.ascontiguousarray(array).reshape(-1) for array in (one, other))
     differ = left.view(f"u{left.itemsize}") != right.view(f"u{left.itemsize}")
-    if not enclosure.bits and left.dtype in FORMATS_OF:
+    if not enclosure.bits and left.dtype in OF_DTYPE:
         one_value, other_value = values(left), values(right)
         differ &= ~((one_value == other_value) | (np.isnan(one_value) & np.isnan(other_value)))
     return int(np.count_nonzero(differ & enclosure.judged.reshape(-1)))

@@ -17,7 +17,7 @@ from kfuzz.callables.calling import arguments, results, unlike_claim
 from kfuzz.callables.card import CardView
 from kfuzz.callables.lending import lender_of
 from kfuzz.callables.loading import Modules, words_of
-from kfuzz.devices import DTYPES, ClaimError, DeviceError, PythonCall, is_host, is_python
+from kfuzz.devices import ClaimError, DeviceError, PythonCall, is_host, is_python
 from kfuzz.devices.layout import POISONS
 from kfuzz.gpu import graphs, hosting
 from kfuzz.timing import rivals
@@ -88,7 +88,7 @@ class HostFunction:
         job, held = self.arrays.bound.job, self.arrays.sets[which]
         for buffer in job.buffers:
             if buffer.fill is not None and not self.arrays.kernel.arrays[buffer.name].reads:
-                width = DTYPES[buffer.element].itemsize
+                width = buffer.element.bytes
                 graphs.set_bytes(held[buffer.name].address, buffer.fill, width, prod(buffer.shape), DEFAULT_STREAM)
         addresses = {name: one.address for name, one in held.items()}
         for number in range(len(job.steps)):
@@ -168,6 +168,6 @@ class CalledFunction:
         values: dict[str, object] = dict(zip(self._entry.declared, step.args, strict=True))
         for buffer in self.arrays.bound.job.buffers:
             if buffer.name in values:
-                view = CardView(held[buffer.name].address, buffer.shape, DTYPES[buffer.element], None)
+                view = CardView(held[buffer.name].address, buffer.shape, buffer.element.dtype, None)
                 values[buffer.name] = self._lender.lend(view, buffer.element)
         return arguments(self._entry, values)

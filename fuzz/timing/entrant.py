@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import DTYPES, Buffer, ClaimError, Job, Step
+from kfuzz.devices import Buffer, ClaimError, Job, Step
 from kfuzz.devices.layout import POISONS, nbytes
 from kfuzz.devices.vast import unfilled
 from kfuzz.gpu import graphs, nvcc
+from kfuzz.oracle.elements import Element
 from kfuzz.oracle.find import find
 from kfuzz.search.plan import shapes
 from kfuzz.timing.figures import Traffic
@@ -137,7 +138,7 @@ class Entrant:
         job = self.arrays.bound.job
         for buffer in job.buffers:
             if buffer.fill is not None and not self.arrays.kernel.arrays[buffer.name].reads:
-                width = DTYPES[buffer.element].itemsize
+                width = buffer.element.bytes
                 address = self.arrays.sets[which][buffer.name].address
                 graphs.set_bytes(address, buffer.fill, width, prod(buffer.shape), self._session.stream)
         for step, arguments in zip(job.steps, self._arguments[which], strict=True):
@@ -174,7 +175,7 @@ def traffic_of(kernel: Kernel, job: Job) -> Traffic:
     return Traffic(read, written)
 
 
-def lent(arrays: Rotation) -> list[dict[str, tuple[graphs.DeviceBytes, tuple[int, ...], str]]]:
+def lent(arrays: Rotation) -> list[dict[str, tuple[graphs.DeviceBytes, tuple[int, ...], Element]]]:
     """Of each set the inputs by role, with shape and element."""
     buffers = {buffer.name: buffer for buffer in arrays.bound.job.buffers}
     roles = {name: array.reads for name, array in arrays.kernel.arrays.items() if array.reads}
@@ -233,7 +234,7 @@ def rows_judged(kernel: Kernel, job: Job, seed: int) -> JudgedRows:
 def _held(arrays: Rotation, which: int, name: str, role: str, rows: JudgedRows) -> NDArray[np.generic]:
     """An array of a set; these rows of it, where it has one for each of the answer's."""
     buffer = next(buffer for buffer in arrays.bound.job.buffers if buffer.name == name)
-    held, dtype = arrays.sets[which][name], DTYPES[buffer.element]
+    held, dtype = arrays.sets[which][name], buffer.element.dtype
     roles = arrays.kernel.roles
     dimensions, first = {**roles.inputs, **roles.outputs}[role], next(iter(roles.outputs.values()))[0]
     if rows is None or not dimensions or dimensions[0] != first:

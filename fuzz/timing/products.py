@@ -11,6 +11,7 @@ from math import prod
 from typing import Any
 
 from kfuzz.gpu import graphs
+from kfuzz.oracle.elements import BF16, F16, F32, Element
 from kfuzz.timing.figures import ProductCost
 from kfuzz.timing.protocol import Contestant
 from kfuzz.timing.rivals import Lending, recorded, tensor
@@ -29,12 +30,12 @@ BY_CUBLAS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "gemv": lambda given: given["a"] @ given["x"],
 }
 """The product alone, without what is scaled or added."""
-A_CLOCK = {(8, 0): {"f32": 128, "f16": 2048, "bf16": 2048}, (9, 0): {"f32": 256, "f16": 4096, "bf16": 4096}}
+A_CLOCK = {(8, 0): {F32: 128, F16: 2048, BF16: 2048}, (9, 0): {F32: 256, F16: 4096, BF16: 4096}}
 """Operations of one multiprocessor in one clock, by the card's capability and the elements of what is multiplied: of
 CUDA cores (CUDA's programming guide, arithmetic throughput), and of tensor cores without sparsity (the data sheets)."""
 
 
-def cost_of(op: str, shapes: Shapes, element: str, session: graphs.Session) -> ProductCost:
+def cost_of(op: str, shapes: Shapes, element: Element, session: graphs.Session) -> ProductCost:
     """How much arithmetic an op is at these shapes, by role."""
     if op not in OPERATIONS:
         return ProductCost()

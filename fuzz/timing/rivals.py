@@ -13,10 +13,10 @@ from typing import Any
 
 from kfuzz.devices import DeviceError
 from kfuzz.gpu import graphs
+from kfuzz.oracle.elements import Element
 from kfuzz.timing.protocol import Contestant
 
 NAMES = ("torch", "compile", "triton")
-TYPES = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "bf16": "<i2", "i32": "<i4", "i64": "<i8", "u32": "<u4"}
 Tensors = Mapping[str, Any]
 RivalCall = Callable[[Any, Tensors], Any]
 """Of torch and the op's inputs by role."""
@@ -39,17 +39,18 @@ FUNCTIONS: dict[str, RivalCall] = {
 }
 
 
-Lending = tuple[graphs.DeviceBytes, Sequence[int], str]
-"""An array, its shape, and its elements."""
+Lending = tuple[graphs.DeviceBytes, Sequence[int], Element]
+"""An array, its shape, and its element type."""
 
 
 class Lent:
     """A kernel's array, as other libraries take it: without a copy."""
 
-    def __init__(self, array: graphs.DeviceBytes, shape: Sequence[int], element: str) -> None:
+    def __init__(self, array: graphs.DeviceBytes, shape: Sequence[int], element: Element) -> None:
         self._array = array
+        typestr = element.dtype.str if element.is_native else f"<i{element.bytes}"  # torch has few unsigned integers
         self.__cuda_array_interface__ = {
-            "shape": tuple(shape), "typestr": TYPES[element], "data": (array.address, False), "version": 3,
+            "shape": tuple(shape), "typestr": typestr, "data": (array.address, False), "version": 3,
         }  # fmt: skip
 
 
@@ -107,10 +108,10 @@ def rivals(
 LABELS = {"torch": "torch", "compile": "torch.compile", "triton": "Triton"}
 
 
-def tensor(torch: Any, array: graphs.DeviceBytes, shape: Sequence[int], element: str) -> Any:  # noqa: ANN401
-    """A tensor of the array's own memory; of bfloat16, which the interface has no name for, by way of its bits."""
+def tensor(torch: Any, array: graphs.DeviceBytes, shape: Sequence[int], element: Element) -> Any:  # noqa: ANN401
+    """A tensor of the array's own memory. A type that the interface has no name for goes as its bits."""
     made = torch.as_tensor(Lent(array, shape, element), device="cuda")
-    return made.view(torch.bfloat16) if element == "bf16" else made
+    return made if element.is_native else made.view(getattr(torch, element.library))
 
 
 def knows(name: str, op: str) -> bool:

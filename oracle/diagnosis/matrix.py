@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from kfuzz.oracle.diagnosis.label import Diagnosis
+from kfuzz.oracle.elements import BF16, F16
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
 from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.rounding import U
@@ -62,7 +63,7 @@ def _product(inputs: Mapping[str, Floats], got: Doubles, enclosure: Enclosure, w
     row, column = inputs["a"][worst[0]].astype(np.float64), inputs["b"][:, worst[1]].astype(np.float64)
     terms, off = row * column, got[worst] - enclosure.want[worst]
     width = enclosure.hi[worst] - enclosure.lo[worst] + 4 * U * abs(enclosure.want[worst])
-    for name, bits in (("tf32 or fp16", 11), ("bf16", 8)):
+    for name, bits in (("tf32 or fp16", F16.p), (BF16.name, BF16.p)):
         for done, to in (("rounded", np.round), ("cut off", np.trunc)):
             narrow = float(_rounded(row, bits, to) @ _rounded(column, bits, to))
             if abs(got[worst] - narrow) <= width < abs(off):

@@ -7,8 +7,8 @@ import numpy as np
 
 from kfuzz.oracle.diagnosis import sums
 from kfuzz.oracle.diagnosis.label import Diagnosis
+from kfuzz.oracle.elements import values
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
-from kfuzz.oracle.systems.formats import values
 
 
 def diagnose(

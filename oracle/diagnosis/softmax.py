@@ -19,6 +19,7 @@ from kfuzz.oracle.diagnosis.rebuilt import (
     other_shift,
     overflowed,
 )
+from kfuzz.oracle.elements import BF16, F16
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask, tree_sum
 from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.rounding import U
@@ -240,7 +241,7 @@ def _narrow(row: Doubles, y: Doubles, want: Doubles) -> Diagnosis | None:
         return None
     top = row.argmax()
     for values, right in ((y[near] / y[top], want[near] / want[top]), (y[near], want[near])):
-        for name, bits in (("bf16", 8), ("fp16", 11)):
+        for name, bits in ((BF16.name, BF16.p), ("fp16", F16.p)):
             mantissa, exponent = np.frexp(values)
             rounded = np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits)
             is_narrow = (np.abs(values - rounded) <= 4 * U * values).all()

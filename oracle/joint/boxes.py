@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
-from kfuzz.oracle.systems.formats import Reals
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.enclosure import Mask
 from kfuzz.oracle.joint.boxes import INF, STEPS, Boxes, Contradiction
 from kfuzz.oracle.joint.steps import ONWARD, backward, forward
 from kfuzz.oracle.joint.witness import without_witness
 from kfuzz.oracle.systems.band import Bands
-from kfuzz.oracle.systems.formats import Reals
 from kfuzz.oracle.systems.value import Quantity
 
 ROUNDS = 2

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.joint.boxes import INF, Boxes
 from kfuzz.oracle.systems import derived
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
-from kfuzz.oracle.systems.formats import Reals
 from kfuzz.oracle.systems.value import Quantity
 
 OF_ROWS = ("squares", "divided by n", "rsqrt", "sqrt")

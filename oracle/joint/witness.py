@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from kfuzz.oracle.elements import F32, Reals
 from kfuzz.oracle.enclosure import Mask
 from kfuzz.oracle.joint.boxes import STEPS, Boxes
 from kfuzz.oracle.joint.steps import ONWARD, followed, room_of
 from kfuzz.oracle.systems.band import Bands, flush
 from kfuzz.oracle.systems.ends import Pair
-from kfuzz.oracle.systems.formats import F32, Reals
 from kfuzz.oracle.systems.value import Quantity
 
 PRIOR = 1e-3

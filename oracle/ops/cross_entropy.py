@@ -1,6 +1,6 @@
 """cross_entropy: loss = log sum_j exp(x_j) - x_label, row by row, in either of the two ways it is computed."""
 
-from kfuzz.oracle.systems.formats import Reals
+from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"x": "float[rows, cols]", "labels": "int[rows] < cols"}

@@ -1,6 +1,6 @@
 """dequantize: y = (q - zero) scale, integers of any width with a scale and a zero point a row."""
 
-from kfuzz.oracle.systems.formats import Reals
+from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.value import Quantity, System
 
 INPUTS = {"q": "int[rows, cols]", "scale": "float[rows]", "zero": "int[rows]"}

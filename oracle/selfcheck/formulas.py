@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.apart import apart_of
+from kfuzz.oracle.elements import BF16, F16, F32, F64, Element, Reals, stored, values
 from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find, op_names
 from kfuzz.oracle.names import names_at
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
-from kfuzz.oracle.rounding import Accumulate, Accuracy
+from kfuzz.oracle.rounding import ACCUMULATORS, Accuracy
 from kfuzz.oracle.selfcheck.inputs import inputs_for
 from kfuzz.oracle.shapes import Places, shape_output
-from kfuzz.oracle.systems.formats import F32, F64, Format, Reals, stored, values
 from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
 from kfuzz.oracle.verdict import Special
 
@@ -91,7 +91,7 @@ class Setting:
 
     form: str
     manner: KernelManner
-    accumulate: Accumulate = "f32"
+    accumulate: str = F32.name
     ftz: bool = False
     declared: bool = True
 
@@ -117,7 +117,7 @@ def settings(op: Op, quick: bool) -> Iterator[Setting]:
                 yield Setting(form, KernelManner(order, noise, divide=divide))
             yield Setting(form, KernelManner(order, "ends", divide="reciprocal"), declared=False)
         yield Setting(form, KernelManner("sequential", "ends", fused=True))
-        for accumulate in ("f64", "compensated", "f16", "bf16", "mma"):
+        for accumulate in ACCUMULATORS[1:]:
             yield Setting(form, KernelManner("sequential", "none"), accumulate=accumulate)
         yield Setting(form, KernelManner("tree", "ends"), ftz=True)
 
@@ -128,7 +128,7 @@ def sizes(op: Op, quick: bool) -> tuple[int, ...]:
     return (1, 2, 33) if quick else (1, 2, 3, 33, 257)
 
 
-def simulate(op: Op, setting: Setting, claim: Accuracy, inputs: dict[str, Reals], work: Format) -> dict[str, Reals]:
+def simulate(op: Op, setting: Setting, claim: Accuracy, inputs: dict[str, Reals], work: Element) -> dict[str, Reals]:
     """The outputs of one simulated kernel, as numbers."""
     sizes_ = op.sizes_of(inputs)
     N = Simulated(claim, setting.manner, sizes_, work, setting.form, Places(sizes_))
@@ -137,12 +137,12 @@ def simulate(op: Op, setting: Setting, claim: Accuracy, inputs: dict[str, Reals]
     return {name: shape_output(value.x, op.outputs[name], sizes_) for name, value in made.items()}
 
 
-def check(op: Op, form: Format, quick: bool, seeds: int = 1) -> Checked:
+def check(op: Op, form: Element, quick: bool, seeds: int = 1) -> Checked:
     """One op in one storage format, over all settings."""
     found = Checked(f"{op.name} {form.name}")
     work = F64 if form is F64 else F32
     for n, seed in product(sizes(op, quick), range(seeds)):
-        made = inputs_for(op, n, seed, form.name == "f16")
+        made = inputs_for(op, n, seed, form is F16)
         arrays = {
             k: stored(np.asarray(a, dtype=np.float64), form) if op.inputs[k].is_float else a for k, a in made.items()
         }
@@ -150,7 +150,7 @@ def check(op: Op, form: Format, quick: bool, seeds: int = 1) -> Checked:
         sums = names_at(op, numbers).sums
         known: dict[Any, Any] = {}
         for setting in settings(op, quick):
-            if work is F64 and setting.accumulate != "f32":
+            if work is F64 and setting.accumulate != F32.name:
                 continue
             claim = setting.claim(sums)
             key = repr(claim)
@@ -178,6 +178,6 @@ def formula_ops() -> list[Op]:
     return [op for op in map(find, op_names()) if op.answers is None]
 
 
-def formats(quick: bool) -> tuple[str, ...]:
+def formats(quick: bool) -> tuple[Element, ...]:
     """The formats in which every formula is tried."""
-    return ("f32", "bf16") if quick else ("f32", "f16", "bf16", "f64")
+    return (F32, BF16) if quick else (F32, F16, BF16, F64)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.selfcheck.families import rows
-from kfuzz.oracle.systems.formats import Reals
 
 Inputs = dict[str, Reals]
 InputMaker = Callable[[int, int, bool], Inputs]

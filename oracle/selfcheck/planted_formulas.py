@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfuzz.oracle.elements import BF16, F16, F32, Element, stored, values
 from kfuzz.oracle.enclosure import Enclosure, Mask
 from kfuzz.oracle.find import find
 from kfuzz.oracle.measured import measured
@@ -24,14 +25,13 @@ from kfuzz.oracle.rounding import Accuracy, ExpModel
 from kfuzz.oracle.selfcheck.formulas import CLAIMED, depths
 from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
 from kfuzz.oracle.shapes import Places, shape_output
-from kfuzz.oracle.systems.formats import F32, Format, stored, values
 from kfuzz.oracle.systems.simulated import KernelManner, Noise, Simulated, SumOrder
 
 WrongFormula = Callable[..., Any]
 Undeclared = Mapping[str, Any]
 """What a kernel of the right formula does that its claim does not say."""
-IN_HALVES: Undeclared = {"accumulate": "f16"}
-CLOSE = {"f32": (1.3e-6, 1e-5), "f16": (1e-3, 1e-5), "bf16": (1.6e-2, 1e-5)}
+IN_HALVES: Undeclared = {"accumulate": F16.name}
+CLOSE = {F32: (1.3e-6, 1e-5), F16: (1e-3, 1e-5), BF16: (1.6e-2, 1e-5)}
 """torch.testing.assert_close's own tolerances, relative and absolute."""
 
 CRITERIA_OF_FORMULAS = ("assert_close", "1e-3", "1e-2", "any order", "declared", "and joint")
@@ -169,7 +169,7 @@ PLANTED: dict[str, dict[str, WrongFormula | Undeclared]] = {
         "scale twice": lambda N, q, k, v, scale: _attend(N, _scores(N, q, k, scale) * scale, v),
         "scale left out": lambda N, q, k, v, scale: _attend(N, _scores(N, q, k, N.number(1.0)), v),
         "last key not seen": lambda N, q, k, v, scale: _attend(N, _scores(N, q, k[:, :-1], scale), v[:, :-1]),
-        "e kept in f16": {"keep": {"e": "f16"}}, "sums in f16": IN_HALVES,
+        "e kept in f16": {"keep": {"e": F16.name}}, "sums in f16": IN_HALVES,
     },
     "causal_attention": {
         "mask off by one": lambda N, q, k, v, scale: _attend(
@@ -182,7 +182,7 @@ PLANTED: dict[str, dict[str, WrongFormula | Undeclared]] = {
         "scale twice": lambda N, q, k, v, scale: _attend(
             N, N.where(_seen(N, 0), _scores(N, q, k, scale) * scale, -np.inf), v
         ),
-        "e kept in f16": {"keep": {"e": "f16"}}, "sums in f16": IN_HALVES,
+        "e kept in f16": {"keep": {"e": F16.name}}, "sums in f16": IN_HALVES,
     },
 }  # fmt: skip
 
@@ -204,12 +204,12 @@ class PlantedShare:
 
 
 @np.errstate(all="ignore")
-def share_of(name: str, form: Format, sizes: tuple[int, ...]) -> PlantedShare:
+def share_of(name: str, form: Element, sizes: tuple[int, ...]) -> PlantedShare:
     """The bugs of one op in one format."""
     op, bugs = find(name), PLANTED[name]
     found = PlantedShare(f"{op.name} {form.name}")
     for n in sizes:
-        made = inputs_for(op, n, 5, form.name == "f16")
+        made = inputs_for(op, n, 5, form is F16)
         arrays = {k: stored(np.asarray(a, dtype="f8"), form) if op.inputs[k].is_float else a for k, a in made.items()}
         first = op.forms[0] if op.forms else ""
         claim = replace(declared(op, made), form=first or None)
@@ -261,7 +261,7 @@ def _by_row(x: NDArray[Any]) -> NDArray[Any]:
 
 
 def _simulated(
-    op: Op, calls: WrongFormula, arrays: Inputs, claim: Accuracy, form: Format, first: str,
+    op: Op, calls: WrongFormula, arrays: Inputs, claim: Accuracy, form: Element, first: str,
     manner: KernelManner = PLANTED_IN,
 ) -> NDArray[np.float64]:  # fmt: skip
     sizes = op.sizes_of(arrays)
@@ -274,12 +274,12 @@ def _simulated(
 
 
 def _count(
-    tally: dict[str, int], got: NDArray[np.float64], tight: Enclosure, loose: Enclosure, form: Format, rows: Mask
+    tally: dict[str, int], got: NDArray[np.float64], tight: Enclosure, loose: Enclosure, form: Element, rows: Mask
 ) -> Mask:
     """Add up, for every criterion, the rows among these that it calls wrong; the rows that the last one does."""
     flat = _by_row(got)
     want = tight.want.reshape(flat.shape)
-    for name, (rtol, atol) in {"assert_close": CLOSE[form.name], "1e-3": (1e-3, 1e-3), "1e-2": (1e-2, 1e-2)}.items():
+    for name, (rtol, atol) in {"assert_close": CLOSE[form], "1e-3": (1e-3, 1e-3), "1e-2": (1e-2, 1e-2)}.items():
         close = np.isclose(flat, want, rtol=rtol, atol=atol, equal_nan=True).all(axis=1)  # as others judge
         tally[name] += int((~close & rows).sum())
     outside = {name: _outside(flat, held) for name, held in (("any order", loose), ("declared", tight))}

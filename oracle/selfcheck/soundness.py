@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kfuzz.oracle import algorithms
 from kfuzz.oracle.algorithms import SEQUENTIAL, TREE
+from kfuzz.oracle.elements import F64
 from kfuzz.oracle.enclosure import Doubles, Enclosure, compare, is_outside
 from kfuzz.oracle.find import find
 from kfuzz.oracle.number import ExpNoise, Float32, Vector
@@ -90,7 +91,7 @@ VARIANTS = (
     Variant(
         "three-pass, fast reciprocal", _three_pass(STRIDED), replace(_declared(STRIDED), divide="fast reciprocal")
     ),
-    Variant("three-pass, f64 sum", _three_pass(SEQUENTIAL), replace(_declared(SEQUENTIAL), accumulate="f64")),
+    Variant("three-pass, f64 sum", _three_pass(SEQUENTIAL), replace(_declared(SEQUENTIAL), accumulate=F64.name)),
     Variant(
         "three-pass, compensated", _three_pass(SEQUENTIAL), replace(_declared(SEQUENTIAL), accumulate="compensated")
     ),
@@ -98,7 +99,7 @@ VARIANTS = (
     Variant("three-pass, any order", _three_pass(Order("random", seed=1)), Accuracy(rescales=0, divide="ieee")),
     Variant("online sequential", _online(SEQUENTIAL), _declared(SEQUENTIAL, None)),
     Variant("  same, exact shift", _online(SEQUENTIAL), replace(_declared(SEQUENTIAL, None), exact_shift=True)),
-    Variant("online, f64 sum", _online(SEQUENTIAL), replace(_declared(SEQUENTIAL, None), accumulate="f64")),
+    Variant("online, f64 sum", _online(SEQUENTIAL), replace(_declared(SEQUENTIAL, None), accumulate=F64.name)),
     Variant("online strided 32 + merge", _online(Order("strided", 32)), _declared(Order("strided", 32), None)),
     Variant("safe_merge tree", _online(TREE), _declared(TREE, None)),
     Variant("online, any order", _online(Order("random", seed=2)), Accuracy(divide="ieee")),
@@ -107,7 +108,7 @@ VARIANTS = (
     ),
     Variant("online tree, running max", _online(TREE), Accuracy(divide="ieee", shift="running max"), counted=True),
     Variant("  same, f64 sum", _online(TREE),
-            Accuracy(divide="ieee", shift="running max", accumulate="f64"), counted=True),
+            Accuracy(divide="ieee", shift="running max", accumulate=F64.name), counted=True),
     Variant("unshifted tree", _unshifted, Accuracy(rescales=0, divide="ieee", shift="zero"), counted=True, most=70.0),
 )  # fmt: skip
 

@@ -5,11 +5,11 @@ from functools import partial
 
 import numpy as np
 
+from kfuzz.oracle.elements import BF16, F16, F32, Element
 from kfuzz.oracle.find import find
 from kfuzz.oracle.selfcheck import base_two, formulas, independent, merged, planted, planted_formulas, soundness
 from kfuzz.oracle.selfcheck.planted_formulas import PLANTED, PlantedShare
 from kfuzz.oracle.selfcheck.soundness import Plan, Tally
-from kfuzz.oracle.systems.formats import FORMATS
 
 VARIANTS = {"base e": soundness.VARIANTS, "base two": base_two.VARIANTS}
 
@@ -46,9 +46,9 @@ def of_formulas(quick: bool) -> list[Callable[[], formulas.Checked]]:
 
 
 @np.errstate(all="ignore")
-def _of_op(name: str, form: str, quick: bool) -> formulas.Checked:
+def _of_op(name: str, form: Element, quick: bool) -> formulas.Checked:
     op = find(name)
-    return formulas.check(op, FORMATS[form], quick, seeds=1 if quick else 2)
+    return formulas.check(op, form, quick, seeds=1 if quick else 2)
 
 
 @np.errstate(all="ignore")
@@ -61,9 +61,9 @@ def of_softmax_bugs(sizes: tuple[int, ...], seeds: int) -> list[Callable[[], lis
 
 
 def of_planted(sizes: tuple[int, ...], quick: bool) -> list[Callable[[], PlantedShare]]:
-    forms = ("f32", "bf16") if quick else ("f32", "f16", "bf16")
+    forms = (F32, BF16) if quick else (F32, F16, BF16)
     return [partial(_of_bugs, name, form, sizes) for name in PLANTED for form in forms]
 
 
-def _of_bugs(name: str, form: str, sizes: tuple[int, ...]) -> PlantedShare:
-    return planted_formulas.share_of(name, FORMATS[form], sizes)
+def _of_bugs(name: str, form: Element, sizes: tuple[int, ...]) -> PlantedShare:
+    return planted_formulas.share_of(name, form, sizes)

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
 from kfuzz.oracle.systems import derived, sums
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds, Pair
-from kfuzz.oracle.systems.formats import F32, F64, FORMATS, Format, Reals
 from kfuzz.oracle.systems.value import Operand, Quantity
 
 INF = np.inf
@@ -30,7 +30,7 @@ class Bands:
     inf = np.inf
 
     def __init__(
-        self, claim: Accuracy, sizes: Mapping[str, int], work: Format = F32, form: str = "",
+        self, claim: Accuracy, sizes: Mapping[str, int], work: Element = F32, form: str = "",
         ends: Endpoints | None = None,
         index: Mapping[str, Reals] | None = None, all_masked: str = "nan", least: float = 0.0,
     ) -> None:  # fmt: skip
@@ -235,7 +235,7 @@ class Bands:
         own fault, and is judged. docs/numerics.md#division
         """
         least, most = (np.asarray(end, dtype=np.float64) for end in (b.lo, b.hi))
-        end, last = 2.0 ** (self.f.most - 1), 2.0 ** min(self.f.most + 1, 1023)
+        end, last = 2.0 ** (self.f.bias - 1), 2.0 ** min(self.f.bias + 1, 1023)
         low, high = derived.scale_of(self, b)
         with np.errstate(all="ignore"):
             least, most = least * low, most * high
@@ -379,7 +379,7 @@ class Bands:
         made.name = name
         return made
 
-    def stored(self, a: Quantity, form: Format) -> Quantity:
+    def stored(self, a: Quantity, form: Element) -> Quantity:
         """R5: an output of a format is what the ends are rounded to; every number of the format itself is between."""
         if form is self.f:
             return a
@@ -466,7 +466,7 @@ def _is_far_above(lo: Reals, hi: Reals, lost: Reals | float) -> bool:
     return bool(np.abs(lo).min() > least and np.abs(hi).min() > least)
 
 
-def overflowed(lo: Reals, hi: Reals, form: Format) -> Pair:
+def overflowed(lo: Reals, hi: Reals, form: Element) -> Pair:
     """From half a place beyond the greatest number on there is infinity."""
     most, beyond = form.max, form.max * (1 + form.u / 2)
     if not (np.any(hi >= beyond) or np.any(lo <= -beyond)):

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kfuzz.oracle import base_two
-from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
+from kfuzz.oracle.elements import F64, FORMATS, Reals
+from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, HELD
 from kfuzz.oracle.systems import sums
-from kfuzz.oracle.systems.formats import F64, FORMATS, HELD, Reals
 from kfuzz.oracle.systems.value import Quantity
 
 if TYPE_CHECKING:
@@ -391,7 +391,7 @@ def _welford(N: "Bands", x: Quantity, names: tuple[str, str]) -> tuple[Quantity,
     mean = sums.opened(N, middle - off, middle + off, False, over & ~odd, sums.ORDER_DECIDES, "sum", x)
     mean = _guarded(N, mean, odd, names[0])
     squares = sums.opened(N, lo, hi, False, over & ~odd, sums.ORDER_DECIDES, "sum", x)
-    if claim.accumulate == "f64":
+    if claim.accumulate == F64.name:
         mean, squares = (N.rounded(v.lo, v.hi, v.nan, "rounded", v) for v in (mean, squares))
     return mean, _guarded(N, squares, odd, names[1])
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from flint import arb, ctx
 
-from kfuzz.oracle.systems.formats import Format, Reals
+from kfuzz.oracle.elements import F64, Element, Reals
 
 Pair = tuple[Reals, Reals]
 
@@ -25,8 +25,8 @@ class Endpoints(Protocol):
     def outward(self, lo: Reals, hi: Reals) -> Pair: ...
     def added(self, a: Reals, b: Reals) -> Pair: ...
     def function(self, name: str, lo: Reals, hi: Reals) -> Pair: ...
-    def hull(self, lo: Reals, hi: Reals, form: Format) -> Pair: ...
-    def stored(self, lo: Reals, hi: Reals, form: Format) -> Pair: ...
+    def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair: ...
+    def stored(self, lo: Reals, hi: Reals, form: Element) -> Pair: ...
     def is_nan(self, x: Reals) -> Reals: ...
     def is_finite(self, x: Reals) -> Reals: ...
     def total(self, lo: Reals, hi: Reals, axis: int) -> Pair: ...
@@ -98,13 +98,13 @@ class FloatEnds:
         above = apply(hi) if hi is not lo else below
         return below * (1 - np.copysign(e, below)), above * (1 + np.copysign(e, above))
 
-    def hull(self, lo: Reals, hi: Reals, form: Format) -> Pair:
+    def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair:
         """Each end, or what it is rounded to, whichever lies further out."""
         below = form.rounded(lo)
         above = np.maximum(hi, below if hi is lo else form.rounded(hi))
         return np.minimum(lo, below, out=below), above
 
-    def stored(self, lo: Reals, hi: Reals, form: Format) -> Pair:
+    def stored(self, lo: Reals, hi: Reals, form: Element) -> Pair:
         """What the ends are rounded to."""
         return form.rounded(lo), form.rounded(hi)
 
@@ -223,13 +223,13 @@ class BallEnds:
         apply = _each(lambda x: _apply(name, _as_ball(x)))
         return LOWER(apply(lo)), UPPER(apply(hi))
 
-    def hull(self, lo: Reals, hi: Reals, form: Format) -> Pair:
+    def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair:
         below, above = self.stored(lo, hi, form)
         return np.minimum(lo, below), np.maximum(hi, above)
 
-    def stored(self, lo: Reals, hi: Reals, form: Format) -> Pair:
+    def stored(self, lo: Reals, hi: Reals, form: Element) -> Pair:
         below, above = np.asarray(BELOW(lo), dtype=np.float64), np.asarray(ABOVE(hi), dtype=np.float64)
-        if form.name == "f64":
+        if form is F64:
             return self.of(below), self.of(above)
         return self.of(form.rounded(below)), self.of(form.rounded(above))
 

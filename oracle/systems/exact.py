@@ -6,8 +6,8 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.ends import ERF
-from kfuzz.oracle.systems.formats import Reals
 from kfuzz.oracle.systems.value import Operand, Quantity
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.formats import Reals
 from kfuzz.oracle.systems.value import Quantity
 
 

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kfuzz.oracle.rounding import Accuracy
+from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
+from kfuzz.oracle.rounding import HELD, NARROW_SUMS, Accuracy
 from kfuzz.oracle.systems.ends import ERF
 from kfuzz.oracle.systems.exact import Exact
-from kfuzz.oracle.systems.formats import F32, FORMATS, HELD, Format, Reals
 from kfuzz.oracle.systems.value import Operand, Quantity
 
 Noise = Literal["none", "any", "ends", "high", "low"]
@@ -38,7 +38,7 @@ class Simulated(Exact):
     """One kernel; the claim says which formats and models it uses."""
 
     def __init__(
-        self, claim: Accuracy, manner: KernelManner, sizes: Mapping[str, int], work: Format = F32, form: str = "",
+        self, claim: Accuracy, manner: KernelManner, sizes: Mapping[str, int], work: Element = F32, form: str = "",
         index: Mapping[str, Reals] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(sizes, form, index=index)
@@ -46,7 +46,7 @@ class Simulated(Exact):
         self.rng = np.random.default_rng(manner.seed)
         self.held = HELD.get(claim.accumulate, work)
 
-    def r(self, x: Reals, form: Format | None = None) -> Reals:
+    def r(self, x: Reals, form: Element | None = None) -> Reals:
         """Rounded, and flushed where the claim says so."""
         form = form or self.f
         y = form.rounded(np.asarray(x, dtype=np.float64))
@@ -178,7 +178,7 @@ class Simulated(Exact):
         """The sum of the last axis, brought back to the working format."""
         if self.claim.accumulate == "compensated":
             return self._compensated(x)
-        return self.r(self.folded(self.acc(x) if self.claim.accumulate in ("f16", "bf16") else x))
+        return self.r(self.folded(self.acc(x) if self.claim.accumulate in NARROW_SUMS else x))
 
     def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
         return self.value(np.moveaxis(self.total(np.moveaxis(a.x, axis, -1)), -1, axis))
@@ -192,7 +192,7 @@ class Simulated(Exact):
     def products(self, p: Reals) -> Reals:
         """The sum of products along the last axis: each rounded before, or fused into a sequential sum."""
         if self.claim.accumulate == "mma" or not self.manner.fused:
-            return self.total(p if self.claim.accumulate in ("mma", "f64") else self.r(p))
+            return self.total(p if self.claim.accumulate in ("mma", F64.name) else self.r(p))
         held = self.acc(p[..., :1])
         for place in range(1, p.shape[-1]):
             held = self.acc(held + p[..., place : place + 1])

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kfuzz.oracle import base_two, exp_sum
-from kfuzz.oracle.rounding import Accuracy, adds_in_order, compensated
+from kfuzz.oracle.elements import F32, F64, FORMATS, TF32, Element, Reals
+from kfuzz.oracle.rounding import HELD, NARROW_SUMS, Accuracy, adds_in_order, compensated
 from kfuzz.oracle.systems.ends import Pair
-from kfuzz.oracle.systems.formats import F32, F64, FORMATS, HELD, TF32, Format, Reals
 from kfuzz.oracle.systems.value import Quantity
 
 if TYPE_CHECKING:
@@ -61,12 +61,12 @@ def growth(N: "Bands", name: str, terms: int, products: int = 0, has_exps: bool 
     u, lost = N.u, products * terms * N.tiny
     each: Any
     match claim.accumulate:
-        case "f64" if N.f is not F64:
+        case F64.name if N.f is not F64:
             each, unit = adds * F64.u, F64.u
         case "compensated":
             each, unit = compensated(np.asarray(adds)) * u, u
-        case "f16" | "bf16":
-            held = HELD[claim.accumulate]
+        case narrow if narrow in NARROW_SUMS:
+            held = NARROW_SUMS[narrow]
             each, unit = (adds + 1 + products) * held.u * (1 + held.u), held.u
             lost += 2 * terms * held.tiny
         case "mma":
@@ -85,7 +85,7 @@ def growth(N: "Bands", name: str, terms: int, products: int = 0, has_exps: bool 
     lost *= math.exp(min(float(np.max(each, initial=0.0)), 700.0)) * (
         1 + 2.0**-40
     )  # what underflows early is rounded with the rest
-    return Growth(each * (1 + 4 * u), lost, claim.accumulate == "f64" and N.f is not F64)
+    return Growth(each * (1 + 4 * u), lost, claim.accumulate == F64.name and N.f is not F64)
 
 
 def steps(claim: Accuracy) -> int:
@@ -99,7 +99,7 @@ def steps(claim: Accuracy) -> int:
     return 8 if claim.accumulate == "compensated" else 1
 
 
-def accumulator(N: "Bands", name: str) -> Format:
+def accumulator(N: "Bands", name: str) -> Element:
     return HELD.get(N.claim.for_sum(name).accumulate, N.f)
 
 
@@ -116,7 +116,7 @@ def total(
     lost: Any = grown.lost + beside
     if a.terms is not None:  # a rescale scales down what was itself as much larger: docs/numerics.md#lift
         lost = lost * a.terms.lift * (a.terms.lift if N.claim.for_sum(name).rescales != 0 else 1.0)
-    if terms == 1 and not products and a.terms is None and N.claim.accumulate not in ("f16", "bf16"):
+    if terms == 1 and not products and a.terms is None and N.claim.accumulate not in NARROW_SUMS:
         # to add zeros to one term changes nothing, but where an addition flushes what it is given
         may_vanish = np.maximum(np.abs(a.lo), np.abs(a.hi)) < N.f.min_normal
         lost = np.where(may_vanish, lost, 0.0) if steps(N.claim.for_sum(name)) else 0.0
@@ -182,7 +182,7 @@ def opened(N: "Bands", lo: Reals, hi: Reals, nan: Reals | bool, where: Reals, re
     return _open(N, lo, hi, nan, np.broadcast_to(where, np.broadcast_shapes(np.shape(where), lo.shape)), reason, *how)
 
 
-def _cast(N: "Bands", a: Quantity, grown: Growth, held: Format) -> Quantity:
+def _cast(N: "Bands", a: Quantity, grown: Growth, held: Element) -> Quantity:
     """A sum in double is rounded once on its way back."""
     if not grown.is_cast or held is N.f:
         return a
@@ -194,7 +194,7 @@ def exp_sum_of(N: "Bands", e: Quantity, name: str, axis: int) -> Quantity | None
     terms = e.terms
     if not terms.is_direct or axis != -1 or e.how[:1] == ("kept",) or N.f is not F32:
         return None
-    if N.claim.for_sum(name).accumulate in ("f16", "bf16", "mma"):
+    if N.claim.for_sum(name).accumulate in (*NARROW_SUMS, "mma"):
         return None
     x = np.asarray(terms.x.lo, dtype=np.float64)
     claim = N.claim.for_sum(name)
@@ -412,7 +412,7 @@ def running(N: "Bands", a: Quantity, name: str, exclusive: bool) -> Quantity:
     grown = growth(N, name, n)
     claim = N.claim.for_sum(name)
     place = np.arange(n)
-    if claim.adds is None and claim.accumulate == "f32":
+    if claim.adds is None and claim.accumulate == F32.name:
         per_term = np.expm1(place * claim.of_one * N.u * (1 + 4 * N.u)) * (1 + 2.0**-40)
     else:
         per_term = np.where(place > 0, np.expm1(grown.most) * (1 + 2.0**-40), 0.0)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Union
 
 import numpy as np
 
-from kfuzz.oracle.systems.formats import Reals
+from kfuzz.oracle.elements import Reals
 
 Operand = Union["Quantity", float, int]
 

@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 from planted_jobs import Value, job_of
 
-from kfuzz.claims.fill import FLOATS, nearest
+from kfuzz.claims.fill import nearest
 from kfuzz.cpu.compiler import library
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Probe
-from kfuzz.oracle.systems.formats import FORMATS, values
+from kfuzz.oracle.elements import FORMATS, values
 
 Integers = NDArray[np.uint32]
 pytestmark = pytest.mark.slow
@@ -134,7 +134,7 @@ def numbers(kind: str, bits: Integers) -> NDArray[np.float64]:
 def hostile(kind: str, count: int, seed: int) -> Integers:
     """Bits of finite numbers: any, denormal ones, near 1, the largest."""
     rng = np.random.default_rng(seed)
-    digits, _ = FLOATS[kind]
+    digits = FORMATS[kind].p
     infinity = ((1 << (17 - digits)) - 2) << (digits - 2)
     sorts = (
         rng.integers(0, infinity, count),
@@ -148,10 +148,9 @@ def hostile(kind: str, count: int, seed: int) -> Integers:
 
 def nearest_bits(kind: str, exact: Fraction, negative_zero: bool) -> int:
     """The bits of a fraction rounded once."""
-    digits, least = FLOATS[kind]
-    infinity = ((1 << (17 - digits)) - 2) << (digits - 2)
+    element = FORMATS[kind]
     sign = exact < 0 or (exact == 0 and negative_zero)
-    return min(nearest(abs(exact), digits, least), infinity) | sign << 15
+    return min(nearest(abs(exact), element), element.infinity) | sign << 15
 
 
 @pytest.mark.slow
@@ -206,7 +205,7 @@ def test_an_operation_rounds_once(device: CpuDevice, kind: str, operation: str) 
 @EACH
 def test_a_fused_product_beside_halfway_is_not_rounded_twice(device: CpuDevice, kind: str) -> None:
     """(1 + v)(1 + v) = 1 + 2 v + v^2 is cut by the last place where c = -v^2 plus the least number there is."""
-    digits = FLOATS[kind][0]
+    digits = FORMATS[kind].p
     one = ((1 << (15 - digits)) - 1) << (digits - 1)
     half_place = one - ((digits) << (digits - 1))  # 2^-digits: 1 + it is halfway to the next number
     cases = np.array([(one, one, 1), (one, half_place, one), (half_place, one, one | 1)], np.uint32)
@@ -234,12 +233,11 @@ def test_directed_conversions_enclose(device: CpuDevice, kind: str) -> None:
 def test_integers_are_rounded_from_their_own_digits(device: CpuDevice, kind: str) -> None:
     rng = np.random.default_rng(6)
     a = np.concatenate([rng.integers(0, 1 << 32, 500), rng.integers(0, 1 << 12, 500)]).astype(np.uint32)
-    digits, least = FLOATS[kind]
-    infinity = ((1 << (17 - digits)) - 2) << (digits - 2)
+    element = FORMATS[kind]
     got = run(device, kind, "from unsigned", {"a": a})
-    assert got.tolist() == [min(nearest(Fraction(int(x)), digits, least), infinity) for x in a]
+    assert got.tolist() == [min(nearest(Fraction(int(x)), element), element.infinity) for x in a]
     got = run(device, kind, "from long", {"a": a})
-    assert got.tolist() == [min(nearest(Fraction((int(x) << 20) + 1), digits, least), infinity) for x in a]
+    assert got.tolist() == [min(nearest(Fraction((int(x) << 20) + 1), element), element.infinity) for x in a]
     small = np.arange(0, 4096, dtype=np.uint32)
     rounded = run(device, kind, "to int", {"a": small})
     np.testing.assert_array_equal(rounded, FORMATS[kind].rounded(small.astype(np.float64)))

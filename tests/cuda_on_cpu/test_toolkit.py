@@ -10,7 +10,8 @@ from language_runs import EVERY, run
 from planted_jobs import floats, job_of
 
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Buffer, Element, Job, Probe, Step
+from kfuzz.devices import Buffer, Job, Probe, Step
+from kfuzz.oracle.elements import F32, F64, Element
 
 pytestmark = pytest.mark.slow
 
@@ -140,8 +141,8 @@ OPERATIONS: dict[str, tuple[int, Callable[..., Fraction | None]]] = {
     "sqrt": (1, lambda a: None if a < 0 else a),
 }
 TYPES: dict[str, tuple[str, type[np.floating], Element]] = {
-    "float": ("f", np.float32, "f32"),
-    "double": ("d", np.float64, "f64"),
+    "float": ("f", np.float32, F32),
+    "double": ("d", np.float64, F64),
 }
 NAMES = {("fma", "f"): "__fmaf", ("fma", "d"): "__fma"}
 

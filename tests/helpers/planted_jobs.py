@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from paths import DATA
 
-from kfuzz.devices import DTYPES, Buffer, Job, Step
+from kfuzz.devices import Buffer, Job, Step
+from kfuzz.oracle.elements import ELEMENTS
 
 PLANTED = DATA / "planted"
 
@@ -69,8 +70,10 @@ def job_of(
 def _buffer(name: str, value: NDArray[np.generic] | str) -> Buffer:
     if isinstance(value, str):
         element, length, fill = re.fullmatch(r"(\w+)\[(\d+)\](?: = (\d+))?", value).groups()  # type: ignore[union-attr]  # tests write it right
-        return Buffer(name, element, (int(length),), fill=None if fill is None else int(fill), is_output=name == "y")  # type: ignore[arg-type]  # as above
-    element = next(element for element, dtype in DTYPES.items() if dtype == value.dtype)
+        return Buffer(
+            name, ELEMENTS[element], (int(length),), fill=None if fill is None else int(fill), is_output=name == "y"
+        )
+    element = next(one for one in ELEMENTS.values() if one.dtype == value.dtype)
     return Buffer(name, element, value.shape, content=value, is_output=name == "y")
 
 

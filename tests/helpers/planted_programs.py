@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from paths import DATA
 
-from kfuzz.devices import DTYPES, Buffer, Job, Step
+from kfuzz.devices import Buffer, Job, Step
+from kfuzz.oracle.elements import ELEMENTS, I32
 
 PROGRAMS = (DATA / "planted") / "programs"
 NAMES = tuple(sorted(one.stem for one in PROGRAMS.glob("*.cu")))
@@ -61,7 +62,7 @@ def job(one: Program, has_bug: bool, threads: int, seed: int) -> Job:
     buffers, args = [], []
     for name, text in one.arguments:
         if text.startswith("csr"):
-            buffers.append(Buffer(name, "i32", graph[text[4:]].shape, content=graph[text[4:]]))
+            buffers.append(Buffer(name, I32, graph[text[4:]].shape, content=graph[text[4:]]))
         elif array := _ARRAY.fullmatch(text):
             buffers.append(_buffer(name, array, threads, draw))
         else:
@@ -102,6 +103,6 @@ def _buffer(name: str, array: re.Match[str], threads: int, draw: np.random.Gener
     shape = (_number(length, threads),)
     if not role:
         value = None if fill is None else int(fill)
-        return Buffer(name, element, shape, fill=value, is_output=name == "y")  # type: ignore[arg-type]  # one of the three
-    content = draw.integers(0, 1000, shape).astype(DTYPES[element])
-    return Buffer(name, element, shape, content=content, is_output=role == "inout ")  # type: ignore[arg-type]  # as above
+        return Buffer(name, ELEMENTS[element], shape, fill=value, is_output=name == "y")
+    content = draw.integers(0, 1000, shape).astype(ELEMENTS[element].dtype)
+    return Buffer(name, ELEMENTS[element], shape, content=content, is_output=role == "inout ")

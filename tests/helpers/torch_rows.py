@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.systems.formats import FORMATS, stored
+from kfuzz.oracle.elements import FORMATS, stored
 
 Arrays = dict[str, NDArray[Any]]
 COLS = 33

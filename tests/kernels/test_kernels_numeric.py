@@ -16,6 +16,7 @@ from seldom import LONG, ONE_A_FAMILY, is_seldom
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Probe
+from kfuzz.oracle.elements import F32
 from kfuzz.oracle.rounding import Accuracy, U
 from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.plan import Large, plan
@@ -29,7 +30,7 @@ BROKEN = [name for name, kernel in KERNELS.items() if kernel.broken]
 
 def is_plain_softmax(kernel: Kernel) -> bool:
     """Of floats: an answer in 16 bits is rounded once more."""
-    return kernel.op == "softmax" and kernel.arrays["x"].element == "f32"
+    return kernel.op == "softmax" and kernel.arrays["x"].element is F32
 
 
 LARGE_TOO = {

@@ -14,12 +14,12 @@ from paths import ROOT
 from kfuzz import oracle
 from kfuzz.commands.group import main
 from kfuzz.oracle import Accuracy, OracleError, Special, judge, want
+from kfuzz.oracle.elements import BF16, F16, FORMATS, Element, stored, values
 from kfuzz.oracle.find import find, load
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.selfcheck.formulas import check, formula_ops
 from kfuzz.oracle.selfcheck.independent import KERNELS
-from kfuzz.oracle.systems.formats import BFLOAT16, F16, FORMATS, Format, stored, values
 from kfuzz.oracle.systems.value import WORDS
 from kfuzz.views.ops_page import page
 
@@ -304,8 +304,8 @@ def test_mpmath_lies_in_every_enclosure(op: Op) -> None:
 
 
 @pytest.mark.parametrize("name", ["softmax", "rms_norm", "attention"])
-@pytest.mark.parametrize("form", [F16, BFLOAT16], ids=["f16", "bf16"])
-def test_simulated_kernels_in_16_bits_are_inside(name: str, form: Format) -> None:
+@pytest.mark.parametrize("form", [F16, BF16], ids=["f16", "bf16"])
+def test_simulated_kernels_in_16_bits_are_inside(name: str, form: Element) -> None:
     op = find(name)
     with np.errstate(all="ignore"):
         found = check(op, form, quick=True)

@@ -9,12 +9,12 @@ import pytest
 from flint import ctx
 
 from kfuzz.oracle import Accuracy, judge
+from kfuzz.oracle.elements import BF16, F16, F32, F64, TF32, Element
 from kfuzz.oracle.rounding import FunctionModel
 from kfuzz.oracle.selfcheck.inputs import moment_rows
 from kfuzz.oracle.systems import derived, sums
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
-from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, F64, TF32, Format
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
 from kfuzz.oracle.systems.value import Quantity
 
@@ -22,7 +22,7 @@ Any_ = Any
 IEEE = Accuracy(divide="ieee", rescales=0)
 
 
-def outside(N: Bands, made: Quantity | Callable[[Bands], Quantity], got: Any_, form: Format = F32) -> int:
+def outside(N: Bands, made: Quantity | Callable[[Bands], Quantity], got: Any_, form: Element = F32) -> int:
     """How many of a kernel's answers lie outside; as float64 numbers of a format."""
     held = N.stored(made(N) if callable(made) else made, form)
     lo, hi, nan = (np.broadcast_to(part, got.shape) for part in held.parts)
@@ -34,7 +34,7 @@ def kernel(claim: Accuracy, manner: KernelManner | None = None, sizes: Mapping[s
     return Simulated(claim, manner or KernelManner(), sizes or {})
 
 
-def floats(x: Any_, form: Format = F32) -> Any_:
+def floats(x: Any_, form: Element = F32) -> Any_:
     return form.rounded(np.asarray(x, dtype=np.float64))
 
 
@@ -115,7 +115,7 @@ def test_an_exp_errs_by_a_denormal_where_it_is_one() -> None:
 class RelativeOutput(Bands):
     """R5 off: a narrow output errs by u of itself."""
 
-    def stored(self, a: Quantity, form: Format) -> Quantity:
+    def stored(self, a: Quantity, form: Element) -> Quantity:
         return self.value(a.lo * (1 - form.u), a.hi * (1 + form.u), a.nan) if form is not self.f else a
 
 
@@ -414,12 +414,12 @@ def test_the_formats_round_as_numpy_does() -> None:
     )
     with np.errstate(all="ignore"):
         half, single = x.astype(np.float16).astype(np.float64), x.astype(np.float32).astype(np.float64)
-        generic = Format("other", 11, -14, 15)
+        generic = replace(F16, dtype=np.dtype(np.uint16))
         assert np.array_equal(generic.rounded(x), half)
-        assert np.array_equal(Format("other", 24, -126, 127).rounded(x), single)
-        near = BFLOAT16.rounded(x)
+        assert np.array_equal(replace(F32, dtype=np.dtype(np.uint32)).rounded(x), single)
+        near = BF16.rounded(x)
     finite = np.isfinite(near) & (np.abs(x) > 2.0**-126)
-    assert (np.abs(near - x)[finite] <= BFLOAT16.u * np.abs(x)[finite]).all()
+    assert (np.abs(near - x)[finite] <= BF16.u * np.abs(x)[finite]).all()
 
 
 def test_where_weights_are_divided_first_each_is_rounded() -> None:
@@ -469,7 +469,7 @@ def test_right_kernels_err_by_a_larger_slope_than_a_wrong_scale_does() -> None:
 
     def slope(scores: Any_, v: Any_, scale: float = 1.0) -> float:
         """Of the errors over the answers of a kernel that keeps e in bf16."""
-        e = BFLOAT16.rounded(floats(np.exp(scale * scores)))
+        e = BF16.rounded(floats(np.exp(scale * scores)))
         want = np.exp(scores) @ v / np.exp(scores).sum(axis=1, keepdims=True)
         error = e @ v / e.sum(axis=1, keepdims=True) - want
         return float((want * error).sum() / (want * want).sum())

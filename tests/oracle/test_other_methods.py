@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz import oracle
+from kfuzz.oracle.elements import BF16, F16, F32, Element, stored, values
 from kfuzz.oracle.find import find
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.selfcheck.inputs import inputs_for
-from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, Format, stored, values
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -94,9 +94,9 @@ METHODS: Mapping[tuple[str, str], Callable[..., Numbers]] = {
 }
 
 
-@pytest.mark.parametrize("form", [F32, F16, BFLOAT16], ids=lambda form: form.name)
+@pytest.mark.parametrize("form", [F32, F16, BF16], ids=lambda form: form.name)
 @pytest.mark.parametrize(("name", "how"), METHODS)
-def test_a_right_kernel_by_another_method_is_kept(name: str, how: str, form: Format) -> None:
+def test_a_right_kernel_by_another_method_is_kept(name: str, how: str, form: Element) -> None:
     op = find(name)
     for n in (5, 33, 130):
         hostile = inputs_for(op, n, 3, form.name == "f16")

@@ -9,8 +9,8 @@ from paths import KERNELS
 from kfuzz.claims.kernel import load
 from kfuzz.devices import ClaimError
 from kfuzz.oracle import Accuracy, OracleError, Special, judge
+from kfuzz.oracle.elements import BF16, F16, F32, stored
 from kfuzz.oracle.find import find
-from kfuzz.oracle.systems.formats import BFLOAT16, F16, F32, stored
 from kfuzz.oracle.verdict import Verdict
 
 INF, NAN = np.inf, np.nan
@@ -87,8 +87,8 @@ def test_ranks_beyond_the_end_of_a_row_are_not_judged() -> None:
     assert verdict.reasons == ("1 ranks beyond the end of their row",)
 
 
-@pytest.mark.parametrize("form", [F32, F16, BFLOAT16], ids=lambda form: form.name)
-def test_two_systems_agree_on_every_rank_and_their_answer_is_kept(form) -> None:  # noqa: ANN001  a Format
+@pytest.mark.parametrize("form", [F32, F16, BF16], ids=lambda form: form.name)
+def test_two_systems_agree_on_every_rank_and_their_answer_is_kept(form) -> None:  # noqa: ANN001  an Element
     rng = np.random.default_rng(3)
     x = stored(np.concatenate([rng.standard_normal((6, 33)), rng.integers(-3, 3, (6, 33))]), form)
     exact = find("top_k").compute({"x": x}, {}, bits=200)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, AnswerError, Special, Verdict, judge, want
 from kfuzz.oracle.apart import cut_of
+from kfuzz.oracle.elements import F32
 from kfuzz.oracle.enclosure import ROUND_64
 from kfuzz.oracle.find import find, op_names
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import EXP2_SCALED, FAST_EXPF
 from kfuzz.oracle.slices import MOST_ELEMENTS, joined, slices
-from kfuzz.oracle.systems.formats import F32
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
 
 Floats = NDArray[np.float32]

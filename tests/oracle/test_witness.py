@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from kfuzz.oracle.elements import F32
 from kfuzz.oracle.find import find
 from kfuzz.oracle.joint.boxes import Boxes
 from kfuzz.oracle.joint.contraction import contract, contracted, tape_of
@@ -14,7 +15,6 @@ from kfuzz.oracle.names import names_at
 from kfuzz.oracle.question import Question
 from kfuzz.oracle.selfcheck.formulas import Setting, simulate
 from kfuzz.oracle.systems.band import Bands
-from kfuzz.oracle.systems.formats import F32
 from kfuzz.oracle.systems.simulated import KernelManner
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Special

@@ -14,15 +14,15 @@ from paths import ROOT
 from kfuzz.claims import accuracy, arrays, launches, sizes
 from kfuzz.claims.expression import FUNCTIONS
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.devices import ClaimError, Element
+from kfuzz.devices import ClaimError
 from kfuzz.kinds import Severity
-from kfuzz.oracle.rounding import Accumulate, Denominator, Divide, Shift
+from kfuzz.oracle.elements import ELEMENTS
+from kfuzz.oracle.rounding import ACCUMULATORS, Denominator, Divide, Shift
 from kfuzz.oracle.verdict import SpecialRow
 
 PAGE = ROOT / "docs" / "kernel-file.md"
 FIRST, *OTHERS = blocks(PAGE.read_text(), "toml")
 WRONG = blocks(PAGE.read_text(), "toml wrong", "text")
-C_TYPES = {"f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16", "i32": "int", "u32": "unsigned"}
 
 Values = dict[str, Any]
 
@@ -58,7 +58,7 @@ def functions(values: Values) -> Iterator[str]:
 def parameter_for(argument: str, values: Values) -> str:
     """A parameter that takes the argument."""
     if argument in values["arrays"]:
-        return f"{C_TYPES[values['arrays'][argument].partition('[')[0]]} *"
+        return f"{ELEMENTS[values['arrays'][argument].partition('[')[0]].c_type} *"
     if "nullopt" in argument:
         return "std::optional<torch::Tensor>"
     return "const int *" if argument == "nullptr" else "float" if "." in argument else "int"
@@ -104,8 +104,8 @@ def test_every_key_that_a_claim_may_have_stands_in_an_example() -> None:
 
 def test_every_word_that_a_claim_may_use_stands_on_the_page() -> None:
     text = PAGE.read_text()
-    words = [*get_args(Element), *FUNCTIONS]
-    for choices in (Divide, Accumulate, Denominator, Shift, SpecialRow, Severity):
+    words = [*ELEMENTS, *FUNCTIONS, *ACCUMULATORS]
+    for choices in (Divide, Denominator, Shift, SpecialRow, Severity):
         words += [word for word in get_args(choices) if word != "any"]  # what is left out
     assert [word for word in words if not re.search(rf'[`"]{re.escape(word)}\b', text)] == []
     assert not re.search(r'[`"]no such word\b', text)

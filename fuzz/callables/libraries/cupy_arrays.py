@@ -11,9 +11,9 @@ import numpy as np
 from kfuzz.callables import card
 from kfuzz.callables.lending import BESIDE_BYTES, ReturnedArray
 from kfuzz.callables.memory import LentArray
-from kfuzz.devices import DTYPES, ClaimError, Element, Finding, UnsupportedError
+from kfuzz.devices import ClaimError, Finding, UnsupportedError
+from kfuzz.oracle.elements import NATIVE, Element
 
-NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
 MOST_BYTES = 64 << 20
 
 
@@ -43,8 +43,8 @@ class CupyArrays:
 
     def lend(self, memory: LentArray, element: Element) -> object:
         """An array over the memory."""
-        if element == "bf16":
-            raise ClaimError("CuPy has no bf16; claim another element type")
+        if not element.is_native:
+            raise ClaimError(f"CuPy has no {element}; claim another element type")
         return cupy.asarray(memory)
 
     def answer(self, value: object) -> ReturnedArray | None:
@@ -52,7 +52,7 @@ class CupyArrays:
         if not isinstance(value, cupy.ndarray):
             return None
         held = np.ascontiguousarray(cupy.asnumpy(value)).reshape(value.shape)
-        element = NAMES.get(held.dtype, held.dtype.name)
+        element = str(NATIVE.get(held.dtype, held.dtype.name))
         return ReturnedArray(type(value).__name__, element, held, type(value) is cupy.ndarray, value.data.ptr)
 
     @contextmanager

@@ -11,7 +11,8 @@ import numpy as np
 
 from kfuzz.callables.lending import ReturnedArray
 from kfuzz.callables.memory import LentArray
-from kfuzz.devices import DTYPES, Element, Finding, UnsupportedError
+from kfuzz.devices import Finding, UnsupportedError
+from kfuzz.oracle.elements import F64, Element, element_of_dtype
 
 
 class NoAllocations:
@@ -30,20 +31,19 @@ class JaxArrays:
 
     def lend(self, memory: LentArray, element: Element) -> object:
         """A copy."""
-        if element == "f64":
+        if element is F64:
             jax.config.update("jax_enable_x64", True)
         held = memory.read()
-        return jnp.array(held.view(jnp.bfloat16) if element == "bf16" else held, copy=True)
+        return jnp.array(held if element.is_native else held.view(getattr(jnp, element.library)), copy=True)
 
     def answer(self, value: object) -> ReturnedArray | None:
         """An array's elements, once they are there."""
         if not isinstance(value, jax.Array):
             return None
         array = np.array(value, copy=True, order="C")
-        names = {np.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
-        element = "bf16" if array.dtype == jnp.bfloat16 else names.get(array.dtype, array.dtype.name)
-        bits = array.view(DTYPES["bf16"]) if element == "bf16" else array
-        return ReturnedArray(type(value).__name__, element, bits, True, 0)
+        element = element_of_dtype(array.dtype)
+        bits = array.view(element.dtype) if element else array
+        return ReturnedArray(type(value).__name__, element.name if element else array.dtype.name, bits, True, 0)
 
     @contextmanager
     def watched(self, word: int) -> Iterator[NoAllocations]:

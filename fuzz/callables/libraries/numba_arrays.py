@@ -9,9 +9,8 @@ from numba import cuda
 
 from kfuzz.callables.lending import ReturnedArray
 from kfuzz.callables.memory import LentArray
-from kfuzz.devices import DTYPES, ClaimError, Element, Finding, UnsupportedError
-
-NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
+from kfuzz.devices import ClaimError, Finding, UnsupportedError
+from kfuzz.oracle.elements import NATIVE, Element
 
 
 class UnseenAllocations:
@@ -27,8 +26,8 @@ class NumbaArrays:
 
     def lend(self, memory: LentArray, element: Element) -> object:
         """An array over the memory."""
-        if element == "bf16":
-            raise ClaimError("Numba has no bf16; claim another element type")
+        if not element.is_native:
+            raise ClaimError(f"Numba has no {element}; claim another element type")
         return cuda.as_cuda_array(memory, sync=False)
 
     def answer(self, value: object) -> ReturnedArray | None:
@@ -38,7 +37,9 @@ class NumbaArrays:
         held = np.ascontiguousarray(cuda.as_cuda_array(value).copy_to_host())
         is_exact = type(value).__module__.startswith("numba.")
         address = int(value.__cuda_array_interface__["data"][0])  # type: ignore[attr-defined]  # it was just asked for
-        return ReturnedArray(type(value).__name__, NAMES.get(held.dtype, held.dtype.name), held, is_exact, address)
+        return ReturnedArray(
+            type(value).__name__, str(NATIVE.get(held.dtype, held.dtype.name)), held, is_exact, address
+        )
 
     @contextmanager
     def watched(self, word: int) -> Iterator[UnseenAllocations]:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from kfuzz.callables.lending import Allocated, ReturnedArray, block_of, overwritten
 from kfuzz.callables.memory import LentArray
-from kfuzz.devices import DTYPES, ClaimError, Element, Finding
+from kfuzz.devices import ClaimError, Finding
+from kfuzz.oracle.elements import Element, element_of_dtype
 
-NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
 Args = ParamSpec("Args")
 MOST_BYTES = 64 << 20
 
@@ -39,7 +39,7 @@ class Poisoned:
 
 
 class NumpyArrays:
-    """numpy's own arrays. There is no bfloat16 among them; ml_dtypes has one."""
+    """numpy's own arrays. ml_dtypes has the element types that numpy lacks, such as bfloat16."""
 
     def __init__(self) -> None:
         self._active: Poisoned | None = None
@@ -50,19 +50,21 @@ class NumpyArrays:
     def lend(self, memory: LentArray, element: Element) -> object:
         """The memory itself."""
         assert memory.host is not None
-        return memory.host.view(bfloat16()) if element == "bf16" else memory.host
+        return memory.host if element.is_native else memory.host.view(type_of(element))
 
     def answer(self, value: object) -> ReturnedArray | None:
         """An array's elements; a number of numpy's is an array of one."""
         if not isinstance(value, np.ndarray | np.generic):
             return None
         array = np.asarray(value)
-        name = NAMES.get(array.dtype) or {"bfloat16": "bf16"}.get(array.dtype.name, array.dtype.name)
+        element = element_of_dtype(array.dtype)
         address = array.ctypes.data if isinstance(value, np.ndarray) else 0
         held = np.array(array, copy=True, order="C")
-        bits = held.view(np.uint16) if name == "bf16" else held
+        bits = held.view(element.dtype) if element else held
         is_exact = type(value) is np.ndarray or isinstance(value, np.generic)
-        return ReturnedArray(type(value).__name__, name, bits, is_exact, address)
+        return ReturnedArray(
+            type(value).__name__, element.name if element else array.dtype.name, bits, is_exact, address
+        )
 
     @contextmanager
     def watched(self, word: int) -> Iterator[Poisoned]:
@@ -95,13 +97,13 @@ class NumpyArrays:
         return real if made is None else made
 
 
-def bfloat16() -> np.dtype[Any]:
-    """The type of ml_dtypes."""
+def type_of(element: Element) -> np.dtype[Any]:
+    """The type of ml_dtypes, where numpy has none."""
     try:
         import ml_dtypes  # noqa: PLC0415  wanted by few, and not installed for all
     except ModuleNotFoundError:
-        raise ClaimError("numpy has no bf16: pip install ml_dtypes, or claim another element type") from None
-    found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        raise ClaimError(f"numpy has no {element}: pip install ml_dtypes, or claim another element type") from None
+    found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, element.library))
     return found
 
 

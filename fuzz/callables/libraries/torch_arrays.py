@@ -8,25 +8,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables import card
 from kfuzz.callables.lending import BESIDE_BYTES, Allocated, Allocations, ReturnedArray, block_of, overwritten
+from kfuzz.callables.libraries.torch_elements import OF_TYPE, TYPES, as_array, as_tensor
 from kfuzz.callables.memory import LentArray
-from kfuzz.devices import DTYPES, Element, Finding, UnsupportedError
+from kfuzz.devices import Finding, UnsupportedError
+from kfuzz.oracle.elements import Element
 
-TYPES: dict[Element, torch.dtype] = {
-    "f32": torch.float32,
-    "f64": torch.float64,
-    "f16": torch.float16,
-    "bf16": torch.bfloat16,
-    "i32": torch.int32,
-    "i64": torch.int64,
-    "u32": torch.int32,
-}
-NAMES = {dtype: name for name, dtype in TYPES.items() if name != "u32"}
 ATEN = torch.ops.aten
 EMPTY = frozenset(
     (
@@ -55,7 +46,7 @@ class PoisonedTensors(TorchDispatchMode):  # type: ignore[misc]  # torch is not 
         if func not in EMPTY or out.device.type not in ("cpu", "cuda") or out.layout != torch.strided:
             return out
         nbytes = out.untyped_storage().nbytes()
-        if not 0 < nbytes <= MOST_BYTES or out.dtype not in NAMES:
+        if not 0 < nbytes <= MOST_BYTES or out.dtype not in OF_TYPE:
             return out
         words = f"a tensor of shape {list(out.shape)}"
         whole = self._card_memory(nbytes, words) if out.device.type == "cuda" else self._host_memory(nbytes, words)
@@ -87,23 +78,19 @@ class TorchTensors:
         """A tensor over the memory."""
         if isinstance(memory, card.CardView):
             tensor = torch.as_tensor(Signed(memory), device="cuda")
-        else:
-            signed = {"bf16": np.int16, "u32": np.int32}.get(element)
-            assert memory.host is not None
-            tensor = torch.from_numpy(memory.host.view(signed) if signed else memory.host)
-        return tensor.view(TYPES[element])
+            return tensor.view(TYPES.get(element, tensor.dtype))
+        assert memory.host is not None
+        return as_tensor(memory.host, element)
 
     def answer(self, value: object) -> ReturnedArray | None:
         """A tensor's elements, wherever it lies."""
         if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
             return None
-        element = NAMES.get(value.dtype, str(value.dtype).removeprefix("torch."))
+        element = str(OF_TYPE.get(value.dtype, str(value.dtype).removeprefix("torch.")))
         element = element if value.device.type == self._device else f"{element} on {value.device}"
         plain = value.detach().to("cpu", copy=True).contiguous()
-        bits = plain.view(torch.int16) if plain.dtype == torch.bfloat16 else plain
-        held = bits.numpy().view(DTYPES["bf16"]) if element == "bf16" else bits.numpy()
         is_exact = type(value) in (torch.Tensor, torch.nn.Parameter)
-        return ReturnedArray(type(value).__name__, element, held, is_exact, value.data_ptr())
+        return ReturnedArray(type(value).__name__, element, as_array(plain), is_exact, value.data_ptr())
 
     def watched(self, word: int) -> AbstractContextManager[Allocations]:
         """Poison in what is allocated."""

@@ -14,13 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch.utils import cpp_extension
 
-from kfuzz.devices import DTYPES, Buffer, Call, DeviceError, Finding, Job, Outcome, Probe, Run, UnsupportedError, cache
+from kfuzz.callables.libraries.torch_elements import TYPES, as_array, as_tensor
+from kfuzz.devices import Buffer, Call, DeviceError, Finding, Job, Outcome, Probe, Run, UnsupportedError, cache
 from kfuzz.kinds import Kind
 
-TYPES = {
-    "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i32": torch.int32,
-    "i64": torch.int64,
-}  # fmt: skip
 NULL = re.compile(r"(?:c10|at|std)::nullopt|torch::nullopt|\{\}")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 FAULTS: dict[str, Kind] = {"illegal memory access": "illegal-address", "misaligned address": "misaligned"}
@@ -137,16 +134,11 @@ def tensor_of(buffer: Buffer) -> torch.Tensor:
         raise UnsupportedError(f"torch has no {buffer.element}")
     if buffer.content is not None:
         bits = np.array(buffer.content, order="C").reshape(buffer.shape)
-        return as_type(torch.from_numpy(bits.view(np.int16) if buffer.element == "bf16" else bits), buffer).cuda()
+        return as_tensor(bits, buffer.element).cuda()
     if buffer.fill is not None:
-        bits = np.full(buffer.shape, buffer.fill, f"<u{DTYPES[buffer.element].itemsize}")
-        return as_type(torch.from_numpy(bits.view(f"<i{bits.itemsize}")), buffer).cuda()
+        bits = np.full(buffer.shape, buffer.fill, f"<u{buffer.element.bytes}")
+        return as_tensor(bits.view(buffer.element.dtype), buffer.element).cuda()
     return torch.empty(buffer.shape, dtype=TYPES[buffer.element], device="cuda")
-
-
-def as_type(bits: torch.Tensor, buffer: Buffer) -> torch.Tensor:
-    """The same bits as what the array holds."""
-    return bits.view(TYPES[buffer.element])
 
 
 def misfits(job: Job, outputs: Mapping[str, torch.Tensor]) -> list[Finding]:
@@ -165,10 +157,9 @@ def misfits(job: Job, outputs: Mapping[str, torch.Tensor]) -> list[Finding]:
 
 
 def held(made: torch.Tensor, buffer: Buffer) -> NDArray[np.generic]:
-    """A tensor as numpy has it; bfloat16 as its bits."""
+    """A tensor as numpy has it; a type that numpy lacks as its bits."""
     flat = made.detach().contiguous().cpu().reshape(-1)[: prod(buffer.answer)].reshape(buffer.answer)
-    whole: NDArray[np.generic] = flat.view(torch.int16).numpy() if flat.dtype == torch.bfloat16 else flat.numpy()
-    return whole.view(DTYPES[buffer.element])
+    return as_array(flat).view(buffer.element.dtype)
 
 
 def backend() -> TorchExtensions:

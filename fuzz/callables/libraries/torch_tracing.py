@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import cpp_extension
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -30,8 +29,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from kfuzz.callables.aten.elementwise import POWERS
 from kfuzz.callables.aten.table import written
 from kfuzz.callables.aten.term import Arg, Term, Writer
+from kfuzz.callables.libraries.torch_elements import OF_TYPE, as_array
 from kfuzz.callables.libraries.torch_without_card import on_a_card
 from kfuzz.callables.loading import SEED, executed, words_of
+from kfuzz.oracle.elements import NARROW
 from kfuzz.sources.cuda_in_python import builds_cuda
 
 FACTORIES = ("rand", "randn", "zeros", "ones", "empty", "full", "randint")
@@ -210,12 +211,7 @@ def answers_of(
         raise CannotError(
             f"at {at} the reference itself ends with {words_of(error)}; write axes without that"
         ) from None
-    return {f"{prefix} {name}": held(one.detach()) for name, one in zip(outputs, results, strict=True)}
-
-
-def held(tensor: torch.Tensor) -> NDArray[Any]:
-    """A tensor's elements; those of bfloat16 as bits."""
-    return np.asarray(tensor.view(torch.uint16) if tensor.dtype == torch.bfloat16 else tensor)
+    return {f"{prefix} {name}": as_array(one.detach()) for name, one in zip(outputs, results, strict=True)}
 
 
 def is_stored(node: torch.fx.Node, op: str) -> bool:
@@ -381,7 +377,7 @@ class Traced:
         options = {key: self.option(one) for key, one in node.kwargs.items()}
         if first.dtype == torch.bool:
             options["dtype"] = "bool"
-        is_narrow = first.dtype in (torch.float16, torch.bfloat16) and not is_stored(node, op)
+        is_narrow = OF_TYPE.get(first.dtype) in NARROW.values() and not is_stored(node, op)
         args = [self.operand(one, op) for one in node.args]
         made = None if is_narrow else written(self.to, op, node.name, args, options, self.shape(first.shape))
         self.values[node] = made or self.anything(node, first, op)

@@ -21,10 +21,11 @@ from torch.utils import cpp_extension
 
 from kfuzz.callables.extensions import CALLS, Extension, RefusedByExtensionError, built
 from kfuzz.callables.handing import C_TYPES, Argument, Tensor
+from kfuzz.callables.libraries.torch_elements import as_array, as_tensor
 from kfuzz.devices import ClaimError, UnsupportedError
+from kfuzz.oracle.elements import BY_LIBRARY
 
 CARD = torch.device("cuda", 0)
-BITS = {torch.bfloat16: torch.int16}
 WANTS_A_CARD = re.compile(r"cuda|nvidia|not implemented for", re.IGNORECASE)
 """What torch says where it would need a card; nothing a callable does wrong."""
 ENDINGS = (".cu", ".cpp", ".cc", ".cxx")
@@ -257,7 +258,7 @@ def call(extension: Extension, name: str, *args: object, **named: object) -> obj
 def as_argument(value: object) -> Argument:
     """An argument as the cpu device takes it; UnsupportedError where it is nothing that C++ is handed here."""
     if isinstance(value, torch.Tensor):
-        return as_tensor(value)
+        return handed_tensor(value)
     if isinstance(value, list | tuple):
         return [as_argument(one) for one in value]
     if value is None or (isinstance(value, bool | int | float | str) and not isinstance(value, Address)):
@@ -268,7 +269,7 @@ def as_argument(value: object) -> Argument:
     raise UnsupportedError(f"{what} is handed to a function of CUDA, which the cpu device does not take")
 
 
-def as_tensor(given: Any) -> Tensor:  # noqa: ANN401  a tensor
+def handed_tensor(given: Any) -> Tensor:  # noqa: ANN401  a tensor
     """A tensor's memory itself, from its first element to its last."""
     dtype = str(given.dtype).removeprefix("torch.")
     if dtype not in C_TYPES or given.layout != torch.strided:
@@ -280,13 +281,10 @@ def as_tensor(given: Any) -> Tensor:  # noqa: ANN401  a tensor
     if not is_dense:
         span = 1 + sum((size - 1) * step for size, step in zip(plain.shape, plain.stride(), strict=True))
         plain = plain.as_strided((span,), (1,))
-    bits = plain.view(BITS[plain.dtype]) if plain.dtype in BITS else plain
-    held = bits.numpy()
-    held = held.view(np.uint16) if plain.dtype in BITS else held
-    return Tensor(dtype, held, tuple(given.shape), tuple(given.stride()), is_dense)
+    return Tensor(dtype, as_array(plain), tuple(given.shape), tuple(given.stride()), is_dense)
 
 
 def tensor_of(dtype: str, array: Any) -> Any:  # noqa: ANN401  an array, a tensor
     """A returned array as a tensor of its own."""
     own = np.array(array)
-    return torch.from_numpy(own.view(np.int16)).view(torch.bfloat16) if dtype == "bfloat16" else torch.from_numpy(own)
+    return as_tensor(own, BY_LIBRARY[dtype])

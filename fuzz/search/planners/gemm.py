@@ -6,6 +6,7 @@ from math import prod
 
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of
 from kfuzz.claims.kernel import Shape
+from kfuzz.oracle.elements import F16
 from kfuzz.search.choose import Choose, seldom
 from kfuzz.search.planners.sgemm import PRODUCTS, products
 from kfuzz.search.rows import rows_recipe, two
@@ -30,7 +31,7 @@ def recipes(ground: Ground, wanted: Mapping[str, Shape], choose: Choose) -> dict
             "b": Recipe(batch * k, n, (Band(Base("constant", one)),)),
         }
     else:
-        is_half = any(array.element == "f16" for array in ground.kernel.arrays.values() if array.reads in ("a", "b"))
+        is_half = any(array.element is F16 for array in ground.kernel.arrays.values() if array.reads in ("a", "b"))
         found = products(ground, (rows, k, n), choose, IN_HALVES if is_half else PRODUCTS)
         found["b"] = replace(found["b"], rows=batch * k)
     for role in ("c0", "bias"):

@@ -21,6 +21,7 @@ from kfuzz.claims.front_matter import CLOSES, OPENS
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Probe
+from kfuzz.oracle.elements import I64
 from kfuzz.search.plan import plan
 from kfuzz.trials.trial import run_trial
 
@@ -294,7 +295,7 @@ def test_places_of_64_bits_are_taken_as_torch_has_them(
     file = tmp_path / "places.cu"
     file.write_text(PLACES.replace(was, becomes))
     kernel = made(file, Unclaimed(op="argmax"))
-    assert kernel.arrays["result_index"].element == "i64"
+    assert kernel.arrays["result_index"].element is I64
     seen: set[str] = set()
     for seed in range(12):
         attempt = plan(kernel, random.Random(seed).randint, budget=1 << 12)  # noqa: S311  sizes, nothing secret

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import DoesNotFitError, Kernel, read
 from kfuzz.devices import ClaimError, Run
+from kfuzz.oracle.elements import F64, U32
 
 Floats = NDArray[np.float32]
 
@@ -109,8 +110,8 @@ def test_buffers_are_inputs_outputs_and_scratch() -> None:
     assert np.array_equal(x.content, ones(70, 8))
     assert (m.shape, m.content, m.fill, m.is_output) == ((70,), None, None, True)
     assert s.is_output
-    assert (n.element, n.shape, n.fill, n.is_output) == ("u32", (1,), 7, False)
-    assert (t.element, t.shape, t.fill) == ("f64", (2, 2), None)
+    assert (n.element, n.shape, n.fill, n.is_output) == (U32, (1,), 7, False)
+    assert (t.element, t.shape, t.fill) == (F64, (2, 2), None)
 
 
 def test_an_array_in_place_is_input_and_output() -> None:

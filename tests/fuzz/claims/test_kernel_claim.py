@@ -121,7 +121,7 @@ MISTAKES = [
     ("role-twice", ('part = "f32[chunks]', 'part = "f32[rows, cols] <- y'), 8, "'<- y' is the role of 'y' already"),
     ("missing-input", ("f32[rows, cols] -> x", "f32[rows, cols]"), 8, "no array has the role '-> x'; softmax has -> x"),
     ("missing-output", ("f32[rows, cols] <- y", "f32[rows, cols]"), 8, "no array has the role '<- y'"),
-    ("role-of-ints", ("f32[rows, cols] <- y", "i32[rows, cols] <- y"), 8, "'y' of softmax is f32 or f16"),
+    ("role-of-ints", ("f32[rows, cols] <- y", "i32[rows, cols] <- y"), 8, "'y' of softmax is f32 or f64"),
     ("rank", ("f32[rows, cols] <- y", "f32[rows, cols, 1] <- y"), 8, "3 dimensions; 'y' of softmax is [rows, cols] or"),
     ("transposed", ("f32[rows, cols] <- y", "f32[cols, rows] <- y"), 8, "'y' of softmax is [rows, cols]; rows is 1 el"),
     ("input-by-tune", ("f32[rows, cols] -> x", "f32[rows, threads] -> x"), 8, "made of axes and integers alone; 'thre"),

@@ -12,6 +12,7 @@ from kfuzz.claims.kernel import load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Step
 from kfuzz.mutating.mutate import mutants
+from kfuzz.oracle.elements import F32
 from kfuzz.scoring.trials import ScoreOptions, control_of, score_of
 
 THREADS_HELD = 24_576
@@ -105,7 +106,7 @@ __global__ void k(float *y) {
 }
 """
     step = Step("k", (2, 1, 1), (32, 1, 1), 0, ("y",), cooperative=True)
-    buffers = (Buffer("y", "f32", (2,), is_output=True),)
+    buffers = (Buffer("y", F32, (2,), is_output=True),)
     outcome = ran(device, Job("k", Path("k.cu"), source, (), 256, buffers, (step,), ("k",)), 1.0)
     assert outcome.findings == ()
     assert any("too slow here" in note for note in outcome.notes)

@@ -9,6 +9,7 @@ from planted_jobs import marked, source
 
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, Call, Job, Outcome, Probe, Step
+from kfuzz.oracle.elements import F32
 
 N = 40
 X = np.arange(1, N + 1, dtype=np.float32)
@@ -60,7 +61,7 @@ def cpu() -> Iterator[CpuDevice]:
 
 def job(name: str, n: int = N) -> Job:
     call = Call(name, ("y", "x", "n"), ("float *y", "float *x", "int n"), on_host=True)
-    buffers = (Buffer("y", "f32", (n,), is_output=True), Buffer("x", "f32", (n,), X[:n].copy()))
+    buffers = (Buffer("y", F32, (n,), is_output=True), Buffer("x", F32, (n,), X[:n].copy()))
     step = Step(call, (1, 1, 1), (1, 1, 1), 0, ("y", "x", n))
     every = tuple(
         Call(one, call.arguments, call.declared, on_host=True) for one in (*RIGHT, *REFUSALS, *WRONG, *CHECKED, *OTHERS)

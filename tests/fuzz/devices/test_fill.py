@@ -15,8 +15,9 @@ from kfuzz.claims.fill import FillError, fill_of
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import ClaimError, Device, Element, Probe
+from kfuzz.devices import ClaimError, Device, Probe
 from kfuzz.gpu import device as gpu
+from kfuzz.oracle.elements import ELEMENTS, F16, F32, F64
 from kfuzz.trials.trial import Trial, run_trial
 
 ATOMIC_SUM = """\
@@ -134,26 +135,26 @@ def test_every_element_type_is_filled_in_its_own_bits(device: Device) -> None:
 
 @given(st.floats(width=32, allow_nan=False))
 def test_a_float_is_its_own_bits(value: float) -> None:
-    assert fill_of(repr(value), "f32").bits == struct.unpack("<I", struct.pack("<f", value))[0]
+    assert fill_of(repr(value), F32).bits == struct.unpack("<I", struct.pack("<f", value))[0]
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_double_is_its_own_bits(value: float) -> None:
-    assert fill_of(repr(value), "f64").bits == struct.unpack("<Q", struct.pack("<d", value))[0]
+    assert fill_of(repr(value), F64).bits == struct.unpack("<Q", struct.pack("<d", value))[0]
 
 
 @given(st.integers(0, 0x7BFF))
 def test_a_half_is_its_own_bits(bits: int) -> None:
     value = np.array(bits, np.uint16).view(np.float16)
-    assert fill_of(repr(float(value)), "f16").bits == bits
+    assert fill_of(repr(float(value)), F16).bits == bits
 
 
 def test_a_decimal_is_rounded_once() -> None:
     # 1 + 2^-24 lies halfway between two floats, and 1e-30 more is beyond it: by way of double both give 1.
     halfway = Fraction(1) + Fraction(1, 2**24)
-    assert fill_of("1.000000059604644775390625", "f32").bits == 0x3F800000
+    assert fill_of("1.000000059604644775390625", F32).bits == 0x3F800000
     assert halfway == Fraction("1.000000059604644775390625")
-    assert fill_of("1.000000059604644775390626", "f32").bits == 0x3F800001
+    assert fill_of("1.000000059604644775390626", F32).bits == 0x3F800001
 
 
 @pytest.mark.parametrize(
@@ -169,8 +170,8 @@ def test_a_decimal_is_rounded_once() -> None:
         ("0.1", "bf16", 0x3DCD),
     ],
 )
-def test_a_fill_is_these_bits(text: str, element: Element, bits: int) -> None:
-    assert fill_of(text, element).bits == bits
+def test_a_fill_is_these_bits(text: str, element: str, bits: int) -> None:
+    assert fill_of(text, ELEMENTS[element]).bits == bits
 
 
 @pytest.mark.parametrize(
@@ -184,9 +185,9 @@ def test_a_fill_is_these_bits(text: str, element: Element, bits: int) -> None:
         ("1e99999999", "f64", "a decimal number"),
     ],
 )
-def test_what_no_element_can_hold_is_refused(text: str, element: Element, said: str) -> None:
+def test_what_no_element_can_hold_is_refused(text: str, element: str, said: str) -> None:
     with pytest.raises(FillError, match=said):
-        fill_of(text, element)
+        fill_of(text, ELEMENTS[element])
 
 
 def test_an_input_is_not_filled() -> None:

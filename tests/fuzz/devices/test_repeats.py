@@ -12,6 +12,7 @@ from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Step
 from kfuzz.devices.comparing import poisoned
 from kfuzz.devices.layout import ALIGNED, BESIDE, POISONS, SHARED, Bytes, Place, offsets, places, plans
 from kfuzz.devices.repeats import MISSES, TURNS, Fault, Laid, Left, PlannedRun, examined
+from kfuzz.oracle.elements import F32
 
 N = 37
 
@@ -55,10 +56,10 @@ class HostCard:
 def a_job(steps: int = 1, align: int = 256) -> Job:
     x = np.arange(N, dtype=np.float32)
     buffers = (
-        Buffer("y", "f32", (N,), is_output=True),
-        Buffer("x", "f32", (N,), content=x),
-        Buffer("scratch", "f32", (5,)),
-        Buffer("z", "f32", (2,), fill=0),
+        Buffer("y", F32, (N,), is_output=True),
+        Buffer("x", F32, (N,), content=x),
+        Buffer("scratch", F32, (5,)),
+        Buffer("z", F32, (2,), fill=0),
     )
     step = Step("k", (1, 1, 1), (32, 1, 1), 0, ("y", "x", "scratch", "z"))
     return Job("k", Path("k.cu"), "", (), align, buffers, (step,) * steps, ("k",))

@@ -16,6 +16,7 @@ from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, DeviceError, Job, Probe
 from kfuzz.devices.processes import descendants
 from kfuzz.devices.worker import LATE, Patience, Worker
+from kfuzz.oracle.elements import F32
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +45,7 @@ HOSTILE: dict[str, tuple[Job, str, str | None]] = {
         Job(
             **{
                 **vars(ending("is_fine", y="f32[1]")),
-                "buffers": (Buffer("y", "f32", (25_000_000_000,), is_output=True),),
+                "buffers": (Buffer("y", F32, (25_000_000_000,), is_output=True),),
             }
         ),
         "out-of-memory",

@@ -17,6 +17,7 @@ from kfuzz.claims.kernel import Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Step
 from kfuzz.gpu.device import GpuDevice
+from kfuzz.oracle.elements import F32
 from kfuzz.search.choose import seed_of
 from kfuzz.trials.trial import Trial, run_trial
 
@@ -44,7 +45,7 @@ def planted(*entries: str, file: str = "gpu_faults.cu", align: int = 256, grid: 
     """A job that launches the named kernels of a file one after the other, each as one block of 64 threads."""
     path = PLANTED / file
     x = np.linspace(-3, 5, N, dtype=np.float32)
-    buffers = (Buffer("y", "f32", (N,), is_output=True), Buffer("x", "f32", (N,), content=x))
+    buffers = (Buffer("y", F32, (N,), is_output=True), Buffer("x", F32, (N,), content=x))
     steps = tuple(Step(entry, (grid, 1, 1), (64, 1, 1), shared, ("y", "x", N)) for entry in entries)
     source = path.read_text(encoding="utf-8")
     return Job(path.stem, path, source, (), align, buffers, steps, tuple(dict.fromkeys(entries)))
@@ -149,7 +150,7 @@ def test_a_claim_of_less_alignment_is_tried_with_less(gpu: GpuDevice) -> None:
 
 def test_a_kernel_that_adds_in_any_order_is_only_warned_of(gpu: GpuDevice) -> None:
     job = planted("adds_in_any_order", grid=2000)
-    job = replace(job, buffers=(Buffer("y", "f32", (N,), fill=0, is_output=True), job.buffers[1]))
+    job = replace(job, buffers=(Buffer("y", F32, (N,), fill=0, is_output=True), job.buffers[1]))
     found = [one for seed in range(20) for one in gpu.run(job, Probe(seed=seed)).findings]
     assert {(one.kind, one.severity) for one in found} == {("nondeterministic", "warning")}
 
@@ -223,7 +224,7 @@ def test_jobs_that_are_asked_for_together_come_to_what_each_comes_to_alone(gpu: 
 def test_four_faults_among_a_thousand_good_trials_are_four_findings(gpu: GpuDevice) -> None:
     kernel = load(KERNELS / "softmax" / "grid_three_launches.cu")
     big = planted("copies")
-    too_big = replace(big, buffers=(*big.buffers, Buffer("scratch", "f32", (1 << 38,))))
+    too_big = replace(big, buffers=(*big.buffers, Buffer("scratch", F32, (1 << 38,))))
     faults = {200: planted("hangs"), 400: planted("reads_far_away"), 600: planted("traps"), 800: too_big}
     kept, findings = 0, []
     for index in range(1000):

@@ -10,6 +10,7 @@ from paths import DATA
 from benchmarks.detection.tools import Watching, job_of, verdict_of
 from kfuzz.devices import Buffer, Finding, Job, Outcome
 from kfuzz.gpu.sanitizer import folded, read, records
+from kfuzz.oracle.elements import F32
 
 HERE = DATA
 PATH = HERE / "planted" / "gpu_faults.cu"
@@ -18,7 +19,7 @@ N = 37
 
 def job(path: Path = PATH) -> Job:
     x = np.zeros(N, np.float32)
-    return Job("k", path, "", (), 256, (Buffer("y", "f32", (N,), is_output=True), Buffer("x", "f32", (N,), x)), (), ())
+    return Job("k", path, "", (), 256, (Buffer("y", F32, (N,), is_output=True), Buffer("x", F32, (N,), x)), (), ())
 
 
 def findings(entry: str, tool: str, path: Path = PATH) -> list[Finding]:

@@ -19,11 +19,12 @@ from kfuzz.campaign.schedule import LARGE, attempt_of, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Buffer, Element, Job, Outcome, Probe, Step
+from kfuzz.devices import Buffer, Job, Outcome, Probe, Step
 from kfuzz.devices.layout import Bytes
 from kfuzz.devices.vast import KINDS, UNTRIED, in_turns, unfilled
 from kfuzz.gpu import vast
 from kfuzz.gpu.device import GpuDevice
+from kfuzz.oracle.elements import F16, F32, I64, U32
 from kfuzz.search.choose import seeded
 from kfuzz.search.vast import arrays_in_turns, vast_size
 from kfuzz.trials.beyond import given_to, with_rows
@@ -271,8 +272,8 @@ def test_a_row_that_is_too_long_to_judge_is_said() -> None:
 @pytest.mark.parametrize("size", [2, 4])
 def test_the_functions_for_a_card_do_what_they_say(axis: int, size: int) -> None:
     shape = 23, 30
-    element: Element = "f16" if size == 2 else "f32"
-    one, whole = vast.ONE[element], {2: np.uint16, 4: np.uint32}[size]
+    element = F16 if size == 2 else F32
+    one, whole = element.one, {2: np.uint16, 4: np.uint32}[size]
     bits = np.where(in_turns(shape, axis, range(shape[axis])) > 0, one, 0).astype(whole)
     rows, inner = shape[axis], 1 if axis else shape[1]
     length = shape[0] * shape[1] // rows
@@ -294,23 +295,23 @@ def test_the_functions_for_a_card_do_what_they_say(axis: int, size: int) -> None
         changed[4, 7] ^= 1
         for array, place in ((bits, -1), (changed, 4 * shape[1] + 7)):
             given = replace(out, is_output=False, content=array.view(content["array"].dtype))
-            found = Buffer("found", "i64", (1,), content=np.array([-1]), is_output=True)
+            found = Buffer("found", I64, (1,), content=np.array([-1]), is_output=True)
             got = run("changed_turns", ("array", *walk, one, "found"), (given, found))["found"]
             assert got.tolist() == [place]
         row = changed.shape[axis] - 1
         changed.swapaxes(0, axis)[row, 0] ^= 3
         given = replace(out, is_output=False, content=changed.view(content["array"].dtype))
-        like = Buffer("like", "i64", (KINDS,), content=np.arange(KINDS))
-        done = Buffer("done", "u32", (8,), content=np.zeros(8, np.uint32))
-        odd = Buffer("odd", "u32", (8,), content=np.zeros(8, np.uint32), is_output=True)
+        like = Buffer("like", I64, (KINDS,), content=np.arange(KINDS))
+        done = Buffer("done", U32, (8,), content=np.zeros(8, np.uint32))
+        odd = Buffer("odd", U32, (8,), content=np.zeros(8, np.uint32), is_output=True)
         marks = run("mark_unlike", ("array", *walk, "like", "done", "odd"), (given, like, done, odd))["odd"]
         expected = {row, (4, 7)[axis]} | {r for r in range(rows) if r % KINDS == (4, 7)[axis] and (4, 7)[axis] < KINDS}
         expected -= {(4, 7)[axis]} if (4, 7)[axis] < KINDS else set()
         assert set(np.flatnonzero(marks.view(np.uint8)).tolist()) == expected
         settled = replace(done, is_output=True)
         numbers = {
-            "first": Buffer("first", "i64", (KINDS,), content=np.full(KINDS, -1), is_output=True),
-            "count": Buffer("count", "i64", (1,), content=np.zeros(1, np.int64), is_output=True),
+            "first": Buffer("first", I64, (KINDS,), content=np.full(KINDS, -1), is_output=True),
+            "count": Buffer("count", I64, (1,), content=np.zeros(1, np.int64), is_output=True),
         }
         given_marks = replace(odd, content=marks)
         arrays = (like, settled, given_marks, *numbers.values())

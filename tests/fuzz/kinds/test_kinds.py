@@ -12,12 +12,12 @@ from paths import ROOT
 
 from kfuzz.cases.recipe import BaseKind
 from kfuzz.cpu.findings import SEEN
-from kfuzz.devices import DTYPES
 from kfuzz.kinds import FOLDER, KINDS, Trait, kinds_with, read_kind
 from kfuzz.oracle import verdict
+from kfuzz.oracle.elements import ELEMENTS
 from kfuzz.views.listing import read_folder
 
-OTHER_WORDS = {"", *get_args(BaseKind), *DTYPES} - KINDS.keys()
+OTHER_WORDS = {"", *get_args(BaseKind), *ELEMENTS} - KINDS.keys()
 """Other things have kinds, too: the base of a recipe, an answer that is kept, an array."""
 REPORTERS = {"cpu": "cpu", "programs": "cpu", "gpu": "gpu", "callables": "callables", "trials": "oracle"}
 """The room, and on whose behalf it makes findings. What all devices share, fuzz/devices, is left out."""

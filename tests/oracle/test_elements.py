@@ -1,0 +1,170 @@
+"""Element types: each row agrees with exact fractions and with the libraries, and no other file spells out its name."""
+
+import ast
+import pickle
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from paths import ROOT
+
+from kfuzz.oracle.elements import (
+    BF16,
+    ELEMENTS,
+    F16,
+    F32,
+    F64,
+    FLOATS,
+    FORMATS,
+    TF32,
+    Element,
+    carrier_of,
+    element_of_dtype,
+    narrowed,
+    stored,
+    values,
+    widened,
+)
+
+EACH = pytest.mark.parametrize("element", ELEMENTS.values(), ids=str)
+EACH_FLOAT = pytest.mark.parametrize("element", FLOATS, ids=str)
+EACH_FORMAT = pytest.mark.parametrize("element", FORMATS.values(), ids=str)
+NAMES = ELEMENTS.keys() | FORMATS.keys()
+SOURCES = [*sorted((ROOT / "oracle").rglob("*.py")), *sorted((ROOT / "fuzz").rglob("*.py"))]
+TABLE = ROOT / "oracle" / "elements.py"
+
+
+def fraction_of(bits: int, element: Element) -> Fraction:
+    """The number that the bits of a finite float stand for, as IEEE 754 defines it."""
+    size = bits & ~(1 << (element.bits - 1))
+    field, rest = divmod(size, 1 << (element.bits - 1 - element.exponent))
+    bias = 2 ** (element.exponent - 1) - 1
+    place = Fraction(1, 2 ** (element.bits - 1 - element.exponent))
+    number = (1 + rest * place) * Fraction(2) ** (field - bias) if field else rest * place * Fraction(2) ** (1 - bias)
+    return -number if bits != size else number
+
+
+def some_bits(element: Element) -> list[int]:
+    """Finite numbers of each sign: the ends of both ranges, and any."""
+    top, least = element.infinity, 1 << (element.p - 1)
+    draw = np.random.default_rng(1)
+    sizes = [0, 1, 2, least - 1, least, least + 1, top - 1, element.one, *draw.integers(0, top, 200).tolist()]
+    return [sign | size for size in sizes for sign in (0, element.sign_bit)]
+
+
+@EACH
+def test_a_row_agrees_with_numpy(element: Element) -> None:
+    assert element.bytes * 8 == element.bits
+    assert element.is_float == (element.exponent > 0)
+    if not element.is_native:
+        assert element.dtype.kind == "u"
+        return
+    assert element_of_dtype(np.dtype(element.library)) is element
+    assert element.dtype.kind == {"float": "f", "signed": "i", "unsigned": "u"}[element.kind]
+    if element.is_float:
+        facts = np.finfo(element.dtype)
+        assert (element.p, element.least) == (facts.nmant + 1, facts.minexp)
+        assert (element.max, element.min_normal) == (float(facts.max), float(facts.smallest_normal))
+        assert element.tiny == max(float(facts.smallest_subnormal) / 2, 5e-324)
+        unsigned = np.dtype(f"<u{element.bytes}")
+        special = np.array([1, np.inf, -0.0], element.dtype).view(unsigned).tolist()
+        assert special == [element.one, element.infinity, element.sign_bit]
+        assert np.isnan(np.array(element.nan, unsigned).view(element.dtype))
+    else:
+        limits = np.iinfo(element.dtype)
+        assert (element.least_integer, element.largest_integer) == (limits.min, limits.max)
+
+
+@EACH_FORMAT
+def test_the_derived_facts_are_those_of_exact_fractions(element: Element) -> None:
+    assert fraction_of(element.one, element) == 1
+    assert fraction_of(element.infinity - 1, element) == Fraction(element.max)
+    assert fraction_of(1 << (element.p - 1), element) == Fraction(element.min_normal)
+    if element is not F64:  # half of its smallest denormal is no double
+        assert fraction_of(1, element) == 2 * Fraction(element.tiny)
+    assert fraction_of(element.one + 1, element) == 1 + 2 * Fraction(element.u)
+
+
+@EACH_FLOAT
+def test_an_array_holds_the_numbers_that_its_bits_stand_for(element: Element) -> None:
+    bits = some_bits(element)
+    array = np.array(bits, np.uint64).astype(f"<u{element.bytes}").view(element.dtype)
+    assert [Fraction(one) for one in values(array).tolist()] == [fraction_of(one, element) for one in bits]
+    assert stored(values(array), element).tobytes() == array.tobytes()
+    assert narrowed(widened(array, element), element).tobytes() == array.tobytes()
+
+
+@EACH_FLOAT
+def test_infinities_and_nans_are_stored_as_such(element: Element) -> None:
+    special = stored(np.array([np.inf, -np.inf, np.nan]), element)
+    bits = special.view(f"<u{element.bytes}").tolist()
+    assert bits[:2] == [element.infinity, element.sign_bit | element.infinity]
+    assert bits[2] & (element.sign_bit - 1) == element.nan
+    assert np.isnan(values(special)[2])
+
+
+@pytest.mark.parametrize("element", [F32, F16, BF16, TF32], ids=str)
+def test_rounding_gives_the_nearest_number_and_of_two_the_even_one(element: Element) -> None:
+    for size in [*(bits for bits in some_bits(element) if bits < element.infinity - 1), 0, 1]:
+        low, high = (fraction_of(bits, element) for bits in (size, size + 1))
+        middle = (low + high) / 2
+        beside = [float(middle), np.nextafter(float(middle), 0), np.nextafter(float(middle), np.inf)]
+        rounded = [Fraction(one) for one in element.rounded(np.array(beside)).tolist()]
+        assert Fraction(beside[0]) == middle
+        assert rounded == [high if size % 2 else low, low, high]
+        assert [Fraction(one) for one in element.cut(np.array(beside)).tolist()] == [low, low, low]
+
+
+@EACH
+def test_a_library_that_has_the_type_agrees(element: Element) -> None:
+    if element.is_native:
+        return
+    library = pytest.importorskip("ml_dtypes")
+    kind = np.dtype(getattr(library, element.library))
+    assert element_of_dtype(kind) is element
+    assert kind.itemsize == element.bytes
+    bits = np.arange(1 << element.bits, dtype=element.dtype)
+    np.testing.assert_array_equal(values(bits), bits.view(kind).astype(np.float64))
+    assert float(library.finfo(kind).max) == element.max
+
+
+@EACH
+def test_torch_has_the_type_under_the_name_of_the_row(element: Element) -> None:
+    torch = pytest.importorskip("torch")
+    if element.torch:
+        assert getattr(torch, element.library).itemsize == element.bytes
+
+
+def test_no_fact_tells_two_types_apart_that_must_differ() -> None:
+    every = list(ELEMENTS.values())
+    assert len({one.library for one in every}) == len(every)
+    assert len({one.dtype for one in FLOATS}) == len(FLOATS), "an array of floats is known by its dtype"
+    spelled = [name for one in every for name in one.c_types]
+    assert len(set(spelled)) == len(spelled)
+    assert all(carrier_of(one).is_native for one in FLOATS)
+
+
+@pytest.mark.parametrize("element", [*ELEMENTS.values(), TF32], ids=str)
+def test_a_row_is_the_same_object_in_every_process(element: Element) -> None:
+    assert pickle.loads(pickle.dumps(element)) is element  # noqa: S301  written one line above
+    assert str(element) == element.name
+
+
+def names_in(text: str) -> Iterator[str]:
+    """The names of element types that a Python file spells out, each with its line."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and node.value in NAMES:
+            yield f"{node.lineno}: {node.value}"
+
+
+def test_no_other_file_spells_out_the_name_of_an_element_type() -> None:
+    found = {path: list(names_in(path.read_text(encoding="utf-8"))) for path in SOURCES if path != TABLE}
+    assert {str(path.relative_to(ROOT)): names for path, names in found.items() if names} == {}
+    assert list(names_in(TABLE.read_text(encoding="utf-8")))
+
+
+def test_a_name_that_is_spelled_out_would_be_found() -> None:
+    planted = 'def is_half(array: Array) -> bool:\n    """Of f16."""\n    return array.element.name == "f16"\n'
+    assert list(names_in(planted)) == ["3: f16"]
+    assert list(names_in(planted.replace('name == "f16"', "bits == 16"))) == []
