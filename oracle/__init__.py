@@ -9,7 +9,7 @@ A verdict on any answer, from any place, as plain float32 arrays:
 >>> x = np.array([[0.0, 1.0, 2.0], [-np.inf, 3.0, 3.0]], dtype=np.float32)
 >>> y = np.array([[0.09003057, 0.24472848, 0.66524094], [0.0, 0.5, 0.4999]], dtype=np.float32)
 >>> verdict = oracle.judge("softmax", {"x": x}, {"y": y}, accuracy=oracle.Accuracy(adds=3, rescales=0))
->>> verdict.status, verdict.worst.index, verdict.extent.pattern
+>>> verdict.status, verdict.worst.index, str(verdict.extent.pattern)
 ('broken', (1, 2), 'tail, 2')
 >>> oracle.judge("softmax", {"x": x[0]}, {"y": y[0]}).check().status  # check raises unless it is kept
 'kept'

@@ -8,6 +8,7 @@ import numpy as np
 
 from kfuzz.oracle.enclosure import Doubles, Mask
 from kfuzz.oracle.rounding import FAR, Accuracy, U
+from kfuzz.oracle.verdict import Reason, Why
 
 LOG2_E = 0.225
 """The relative error of log2(e) as a float32, in u: 1.44269502 is 1.34e-8 too small."""
@@ -59,8 +60,6 @@ def is_beyond(top: Doubles, m: Doubles, accuracy: Accuracy) -> Mask:
     return np.asarray((np.abs(top) if accuracy.rescales == 0 else finite) > KNOWN)
 
 
-def reasons(beyond: Mask) -> tuple[str, ...]:
-    """What is said of rows that are not judged for it."""
-    if not beyond.any():
-        return ()
-    return (f"{int(beyond.sum())} rows with a number beyond 2^24, whose exponent in base 2 errs by more than 1",)
+def reasons(beyond: Mask) -> tuple[Reason, ...]:
+    """Why these rows are not judged; nothing if there are none."""
+    return (Reason(Why.BASE_TWO, int(beyond.sum())),) if beyond.any() else ()

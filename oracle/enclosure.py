@@ -11,6 +11,8 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
+from kfuzz.oracle.verdict import Reason
+
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 """Numbers as a kernel holds them: float32, or another type where an op is judged in any."""
@@ -68,7 +70,7 @@ class Enclosure:
     slack_hi: Doubles
     exact: Callable[[Index, int], Bounds]
     joint: Callable[[Doubles], Iterator[Clash]] | None = None
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
     bits: bool = False
     may_be_nan: Mask | None = None
     holds: Callable[[Doubles], Mask] | None = None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kfuzz.oracle.apart import cut_of
 from kfuzz.oracle.arrays import check_inputs, check_outputs, own_sizes
 from kfuzz.oracle.diagnosis.formulas import diagnose
-from kfuzz.oracle.diagnosis.pattern import extent, region
+from kfuzz.oracle.diagnosis.pattern import extent, pattern
 from kfuzz.oracle.elements import OF_DTYPE, stored, values
 from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Floats, Index, Mask, compare, is_outside
 from kfuzz.oracle.errors import OracleError
@@ -19,7 +19,7 @@ from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, joined, slices
-from kfuzz.oracle.verdict import AnswerKind, Picture, Special, Verdict, Worst
+from kfuzz.oracle.verdict import AnswerKind, Picture, Reason, Special, Verdict, Why, Worst
 
 
 @np.errstate(all="ignore")  # signalling NaNs, infinities and underflow are what is judged here
@@ -46,7 +46,7 @@ def judge(
     given = check_inputs(op, module, inputs)
     answers = check_outputs(op, module, given, got)
     if not any(array.size for array in answers.values()):
-        return Verdict("not judged", 0.0, 0, ("the answer has no elements",))
+        return Verdict("not judged", 0.0, 0, (Reason(Why.NO_ELEMENTS),))
     parts: dict[str, list[Part]] = {role: [] for role in module.outputs}
     done = 0
     for rows, asked, answered in slices(given, answers, cut_of(module), accuracy.ftz):
@@ -119,7 +119,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
         kind=kind,
         diagnosis=found.label,
         detail="; ".join(part for part in (found.detail, together) if part),
-        region=region(wrong[worst[:-1]]) if wrong.size > 1 else "row",
+        region=pattern(wrong[worst[:-1]]).region if wrong.size > 1 else "row",
         worst=_describe(role, worst, answer, enclosure),
         extent=extent(wrong, worst),
         picture=_picture(role, answer, enclosure, wrong),

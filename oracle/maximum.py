@@ -8,10 +8,11 @@ from flint import arb
 
 from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.number import MIN_NORMAL
+from kfuzz.oracle.verdict import Reason
 
 
 def enclose_maximum(
-    x: Doubles, top: Doubles, judged: Mask, reasons: tuple[str, ...], ftz: bool, slack: float = 0.0
+    x: Doubles, top: Doubles, judged: Mask, reasons: tuple[Reason, ...], ftz: bool, slack: float = 0.0
 ) -> Enclosure:
     """The maximum `top` of each row of x, give or take `slack`; where denormals are flushed, also what counts as much.
 

@@ -15,7 +15,7 @@ from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Floats, Index, Ma
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.special import special_rows
-from kfuzz.oracle.verdict import Special, Ties
+from kfuzz.oracle.verdict import Reason, Special, Ties, Why
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Ranking:
     k: int
     ties: Ties
     judged: Mask
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
 
     @classmethod
     def of(cls, op: str, given: Floats, k: int | None, special: Special, ftz: bool) -> "Ranking":
@@ -50,7 +50,7 @@ class Ranking:
         judged = np.broadcast_to(rows.judged[:, None], (len(x), k)) & (np.arange(k) < cols)
         reasons = rows.reasons
         if k > cols:
-            reasons += (f"{len(x) * (k - cols)} ranks beyond the end of their row",)
+            reasons += (Reason(Why.NO_SUCH_RANK, len(x) * (k - cols)),)
             order = np.concatenate([order, np.zeros((len(x), k - cols), dtype=np.int64)], axis=1)
         return cls(x, key, low, order, k, special.ties, judged, reasons)
 

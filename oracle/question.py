@@ -5,6 +5,7 @@ mean, and one row at a time over balls where float64 cannot decide. Knows the nu
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,9 +27,7 @@ from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
-from kfuzz.oracle.verdict import Special
-
-ANYTHING = "elements of which any value may be right"
+from kfuzz.oracle.verdict import Reason, Special, Why
 
 
 def enclose(
@@ -105,9 +104,9 @@ class Question:
         open_ = (lo == -np.inf) & (hi == np.inf) & nan
         judged = judged & ~open_
         notes = {reason: count for band in self.bands for reason, count in band.notes.items()}
-        reasons += tuple(f"{count} {reason}" for reason, count in notes.items())
+        reasons += tuple(replace(reason, count=count) for reason, count in notes.items())
         if np.any(open_) and not notes:
-            reasons += (f"{int(open_.sum())} {ANYTHING}",)
+            reasons += (Reason(Why.ANYTHING, int(open_.sum())),)
         only_nan = lo > hi
         with np.errstate(invalid="ignore"):
             if np.any(is_nan := np.isnan(want)):

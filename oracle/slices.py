@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kfuzz.oracle.diagnosis.pattern import MOST_ROWS
 from kfuzz.oracle.elements import F32, F64, OF_DTYPE, values
 from kfuzz.oracle.enclosure import Floats
-from kfuzz.oracle.verdict import Extent, Picture, Status, Verdict, Worst
+from kfuzz.oracle.verdict import Extent, Picture, Reason, Status, Verdict, Worst
 
 MOST_ELEMENTS = 1 << 16
 """Of the inputs, or of the answer, that are judged at a time; of each the enclosure holds some 500 bytes while it is
@@ -104,13 +104,13 @@ def _whole_picture(worst: Picture, parts: Sequence[Part], answer: Floats) -> Pic
     return Picture(worst.output, answer.shape, tuple(values(answer).ravel().tolist()), tuple(told))
 
 
-def _summed(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+def _summed(verdicts: Sequence[Verdict]) -> tuple[Reason, ...]:
     """Each reason once, with the rows or sums of all parts that it holds for."""
-    counts: dict[str, int] = {}
+    counts: dict[Reason, int] = {}
     for reason in (reason for verdict in verdicts for reason in verdict.reasons):
-        number, _, words = reason.partition(" ")
-        counts[words] = counts.get(words, 0) + int(number)
-    return tuple(f"{number} {words}" for words, number in counts.items())
+        alike = replace(reason, count=0)
+        counts[alike] = counts.get(alike, 0) + reason.count
+    return tuple(replace(alike, count=count) for alike, count in counts.items())
 
 
 def _whole_extent(worst: Extent, parts: Sequence[Part], answer: Floats) -> Extent:

@@ -9,7 +9,7 @@ from kfuzz.oracle.apart import apart_of
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.enclosure import Doubles, Mask
 from kfuzz.oracle.op import NamedReals, Op
-from kfuzz.oracle.verdict import Special
+from kfuzz.oracle.verdict import Reason, Special, Why
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Rows:
     has_nan: Mask
     has_pos_inf: Mask
     judged: Mask
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
 
 
 def special_rows(x: Doubles, special: Special, pos_inf_claimed: bool = False) -> Rows:
@@ -32,23 +32,23 @@ def special_rows(x: Doubles, special: Special, pos_inf_claimed: bool = False) ->
     plain = ~has_nan & ~has_pos_inf & ~empty
     judged = np.ones(x.shape[:-1], dtype=np.bool_)
     reasons = []
-    for mask, claim, name in ((has_nan, special.nan, "NaN"), (has_pos_inf, special.pos_inf, "+inf")):
-        claimed = claim is not None or (name == "+inf" and pos_inf_claimed)
-        if not claimed and mask.any():
+    claimed = (special.nan is not None, special.pos_inf is not None or pos_inf_claimed)
+    for mask, is_claimed, why in zip((has_nan, has_pos_inf), claimed, (Why.NAN, Why.POS_INF), strict=True):
+        if not is_claimed and mask.any():
             judged &= ~mask
-            reasons.append(f"{int(mask.sum())} rows with {name}: the claim does not speak of {name}")
+            reasons.append(Reason(why, int(mask.sum())))
     return Rows(plain, empty, has_nan, has_pos_inf, judged, tuple(reasons))
 
 
 def claimed_elements(
     op: Op, inputs: NamedReals, special: Special, name: str, shape: tuple[int, ...]
-) -> tuple[Mask, tuple[str, ...], Mask]:
+) -> tuple[Mask, tuple[Reason, ...], Mask]:
     """The elements of an output that the claim speaks of, the reasons for leaving out others, and what must be NaN."""
     judged, must = np.ones(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
-    reasons: tuple[str, ...] = ()
-    for test, word, shown in (
-        (np.isnan, special.nan or op.special.get("nan"), "NaN"),
-        (np.isposinf, special.pos_inf or op.special.get("pos_inf"), "+inf"),
+    reasons: tuple[Reason, ...] = ()
+    for test, word, why in (
+        (np.isnan, special.nan or op.special.get("nan"), Why.NAN),
+        (np.isposinf, special.pos_inf or op.special.get("pos_inf"), Why.POS_INF),
     ):
         rows = elements_reached(op, inputs, name, test, shape)
         if not np.any(rows):
@@ -57,8 +57,7 @@ def claimed_elements(
             judged &= ~rows
             dimensions, apart = op.outputs[name].dimensions, apart_of(op)[name]
             in_a_row = int(np.prod([n for d, n in zip(dimensions, shape, strict=True) if d not in apart]))
-            number = int(rows.sum()) // max(in_a_row, 1)
-            reasons += (f"{number} rows with {shown}: the claim does not speak of {shown}",)
+            reasons += (Reason(why, int(rows.sum()) // max(in_a_row, 1)),)
         elif word == "row":
             must |= rows
     return judged, reasons, must

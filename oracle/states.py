@@ -16,7 +16,7 @@ from kfuzz.oracle.exp_sum import BallSums, ball_sums, sums
 from kfuzz.oracle.maximum import enclose_maximum
 from kfuzz.oracle.rounding import FAR, Accuracy, counts
 from kfuzz.oracle.special import special_rows
-from kfuzz.oracle.verdict import Special
+from kfuzz.oracle.verdict import Reason, Special, Why
 
 
 def enclose_states(
@@ -47,11 +47,11 @@ def enclose_states(
     judged_s = rows.judged & ~rows.empty & ~overflow & ~odd & ~beyond
     reasons = rows.reasons + base_two.reasons(beyond)
     if odd.any():
-        reasons += (f"{int(odd.sum())} sums over a state with a finite max and no positive finite sum: unclaimed",)
+        reasons += (Reason(Why.ODD_STATE, int(odd.sum())),)
     if rows.empty.any():
-        reasons += (f"{int(rows.empty.sum())} sums of nothing but empty states: unclaimed",)
+        reasons += (Reason(Why.EMPTY_STATES, int(rows.empty.sum())),)
     if overflow.any():
-        reasons += (f"{int(overflow.sum())} sums may overflow",)
+        reasons += (Reason(Why.SUM_OVERFLOWS, int(overflow.sum())),)
     exact = _ExactStates(m, s, accuracy, first_exp)
     slack = np.where(plain, ROUND_64 * hi, 0.0)
     maxima = enclose_maximum(m, top, rows.judged, rows.reasons, accuracy.ftz, g)

@@ -1,15 +1,17 @@
-"""What the oracle says of one answer: the words that every op and every caller share.
+"""The oracle's verdict on one answer, in types that every op and every caller share.
 
-Knows no op and no number system.
+Code asks these types; it never compares their words. Knows no op and no number system.
 """
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Literal, get_args
 
 Status = Literal["kept", "broken", "not judged"]
 AnswerKind = Literal["", "numeric", "special"]
 SpecialRow = Literal["row", "ieee", "ignore"]
 Ties = Literal["any", "first", "last"]
+Region = Literal["", "row", "head", "tail", "strided", "interior"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,42 @@ class Special:
 
 class AnswerError(AssertionError):
     """An answer is not kept: it is broken, or nothing of it was judged."""
+
+
+class Why(Enum):
+    """Why a part of an answer is not judged. The value is its wording, in which `about` stands for a Reason's."""
+
+    NO_ELEMENTS = "the answer has no elements"
+    NAN = "rows with NaN: the claim does not speak of NaN"
+    POS_INF = "rows with +inf: the claim does not speak of +inf"
+    NO_RULE = "elements of rows with infinities, of which no rule speaks"
+    ANYTHING = "elements of which any value may be right"
+    SUM_OVERFLOWS = "sums may overflow"
+    ORDER_DECIDES = "sums whose overflow the order decides"
+    SUM_UNDERFLOWS = "rows whose sum may underflow to 0"
+    BASE_TWO = "rows with a number beyond 2^24, whose exponent in base 2 errs by more than 1"
+    DIVIDED_SUM = "rows whose sum may be beyond what divide = '{about}' is for"
+    DIVIDED = "quotients beyond what divide = '{about}' is for"
+    ODD_STATE = "sums over a state with a finite max and no positive finite sum: unclaimed"
+    EMPTY_STATES = "sums of nothing but empty states: unclaimed"
+    NO_SUCH_RANK = "ranks beyond the end of their row"
+    UNKNOWN = "{about}"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why `count` rows, sums or elements of an answer are not judged; 0 leaves the number open.
+
+    `about` is what the wording names: how the kernel divides, or an operation that no rule covers.
+    """
+
+    why: Why
+    count: int = 0
+    about: str = ""
+
+    def __str__(self) -> str:
+        words = self.why.value.format(about=self.about)
+        return f"{self.count} {words}" if self.count else words
 
 
 @dataclass(frozen=True)
@@ -69,13 +107,33 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Pattern:
+    """Where in a row the wrong elements lie: a region, from its first wrong column to the last, `step` apart."""
+
+    region: Region
+    first: int = 0
+    last: int = 0
+    step: int = 1
+
+    def __str__(self) -> str:
+        match self.region:
+            case "":
+                return "none by itself"
+            case "row":
+                return "the whole row"
+            case "strided":
+                return f"every {self.step}th from {self.first}"
+        return f"{self.region}, {self.first}" + (f"..{self.last}" if self.last != self.first else "")
+
+
+@dataclass(frozen=True)
 class Extent:
     """How many elements of an output are wrong, in which rows and where in the worst; `more_rows` are not named."""
 
     wrong: int
     elements: int
     rows: tuple[int, ...]
-    pattern: str
+    pattern: Pattern
     more_rows: int = 0
 
 
@@ -84,13 +142,13 @@ class Verdict:
     """Kept, broken or not judged, with what a person needs to believe it.
 
     `ratio` is the largest error over its bound among the judged finite elements (1 is the bound itself).
-    `reasons` says what was not judged, and why, also beside a kept or broken verdict.
+    `reasons` say what was not judged, and why; kept and broken verdicts have them, too.
     """
 
     status: Status
     ratio: float
     judged: int
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
     kind: AnswerKind = ""
     diagnosis: str = ""
     detail: str = ""
@@ -111,7 +169,7 @@ class Verdict:
         if self.status == "kept":
             return self
         if self.status == "not judged":
-            raise AnswerError(f"not judged: {'; '.join(self.reasons)}")
+            raise AnswerError(f"not judged: {'; '.join(map(str, self.reasons))}")
         worst, said = self.worst, ": ".join(part for part in (self.diagnosis, self.detail) if part)
         if worst is None:
             raise AnswerError(f"broken: {said}")

@@ -23,6 +23,7 @@ from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import load
 from kfuzz.devices import ClaimError, DeviceError
 from kfuzz.trials.trial import run_trial
+from kfuzz.trials.unjudged import unjudged_text
 
 ELEMENTS = 1 << 12
 WIDTHS = {"numpy": 1, "torch": 8, "triton": 6, "cupy": 2, "jax": 2}
@@ -262,7 +263,7 @@ def trials_of(one: One, many: tuple[int, int], device: PythonDevice, path: Path,
             attempt = attempt_of(kernel, seed, index, ELEMENTS)
             trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, seed, index, 2, 10.0))
             accused |= {f"{d.bucket}: {d.message} [{trial.case}]"[:400]: None for d in trial.errors}
-            reasons |= dict.fromkeys(trial.reasons)
+            reasons |= dict.fromkeys(map(unjudged_text, trial.reasons))
             elements, worst, done = elements + trial.elements, max(worst, trial.ratio), done + 1
             if not index:
                 first, began = time.monotonic() - began, time.monotonic()

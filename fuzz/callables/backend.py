@@ -98,7 +98,7 @@ class PythonBackend:
         try:
             outcome = examined(job, probe, bench)
         except RefusedError as error:
-            return Outcome(refusal=str(error))
+            return Outcome(refusal=error.refusal)
         except (MemoryError, OutOfMemory):
             message = "too large for this machine as it is now"
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))

@@ -21,7 +21,7 @@ from kfuzz.callables.lending import Lender, ReturnedArray
 from kfuzz.callables.loading import line_of, words_of
 from kfuzz.callables.memory import LentArray, Memory
 from kfuzz.callables.probes import same_bits
-from kfuzz.devices import Buffer, ClaimError, DeviceError, Finding, Job, PythonCall, names_together
+from kfuzz.devices import Buffer, ClaimError, DeviceError, Finding, Job, PythonCall, Refusal, names_together
 from kfuzz.devices.repeats import Fault
 from kfuzz.kinds import KINDS
 
@@ -39,6 +39,10 @@ NamedViews = Mapping[str, LentArray]
 
 class RefusedError(Exception):
     """The callable did not take its arguments, and said so."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal)
+        self.refusal = refusal
 
 
 @dataclass(frozen=True)
@@ -125,11 +129,11 @@ class Caller:
                 raise MemoryError from None
             line = line_of(error, file)
             if isinstance(error, RefusedByExtensionError):
-                raise RefusedError(f"line {line}: {error}") from None
+                raise RefusedError(Refusal(str(error), line)) from None
             if is_of_guard_all(error):
-                raise RefusedError(f"line {line}: not under --guard-all: {words_of(error)}") from None
+                raise RefusedError(Refusal(f"not under --guard-all: {words_of(error)}", line)) from None
             if is_refusal(error, file):
-                raise RefusedError(f"line {line}: {words_of(error)}") from None
+                raise RefusedError(Refusal(words_of(error), line)) from None
             raise Fault(Finding("exception", words_of(error), line=line, step=0)) from None
 
     def _taken(

@@ -202,7 +202,7 @@ class DeviceCalls:
             )
         self.findings += [one for one in outcome.findings if one.kind not in OF_WHOLE_CALL]
         if outcome.refusal:
-            raise RefusedByExtensionError(outcome.refusal)
+            raise RefusedByExtensionError(outcome.refusal.words)
         if not outcome.runs:
             raise self._end(outcome)
         chosen = outcome.runs[self._turn % len(outcome.runs)].outputs

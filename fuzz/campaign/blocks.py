@@ -3,7 +3,6 @@
 Knows schedules and trials; never who asks for a block, nor what a campaign makes of a trial.
 """
 
-import re
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -21,6 +20,7 @@ from kfuzz.search.plan import BUDGET
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.locating import located
 from kfuzz.trials.trial import Prepared, Trial, judged, prepared
+from kfuzz.trials.unjudged import Unjudged, without_numbers
 
 LEAST_TIMEOUT, SURE_TIMEOUT = 0.5, 2.0
 """Seconds. A trial takes milliseconds, so what has not ended by the second is a hang, even if time is up soon."""
@@ -70,7 +70,7 @@ class TrialEnd:
     elements: int
     ratio: float
     seconds: Mapping[str, float]
-    reasons: tuple[str, ...]
+    reasons: tuple[Unjudged, ...]
     silences: Mapping[str, tuple[str, ...]]
     seen: tuple[Shown, ...]
     fatal: Kind | None
@@ -266,22 +266,11 @@ def _end(one: _Coming, kernel: Kernel, trial: Trial, known: dict[str, int], devi
         elements=trial.elements,
         ratio=trial.ratio,
         seconds={"generation": one.planned, **trial.seconds},
-        reasons=tuple(map(counted, trial.reasons if trial.rows or _is_refused(trial) else trial.notes)),
+        reasons=tuple(map(without_numbers, trial.left_out)),
         silences=trial.silences,
         seen=tuple(_seen(kernel, trial.case, defect, known, device, trial.probe) for defect in trial.defects),
         fatal=fatal,
     )
-
-
-def _is_refused(trial: Trial) -> bool:
-    return any(one.startswith("refused: ") for one in trial.reasons)
-
-
-def counted(reason: str) -> str:
-    """A reason without its numbers, so that one is told once; the line that refuses stays."""
-    line = re.match(r"refused: (?:line \d+: )?", reason)
-    kept = line[0] if line else ""
-    return kept + re.sub(r"(?<![\d^])\d+ ", "", reason[len(kept) :])
 
 
 def _seen(kernel: Kernel, case: Case, defect: Defect, known: dict[str, int], device: Device, probe: Probe) -> Shown:

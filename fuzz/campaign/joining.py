@@ -41,6 +41,8 @@ def _joined(every: Sequence[Progress], names: Sequence[str]) -> Progress:
         error="; ".join(f"on the {name}: {one.error}" for name, one in lanes if one.error),
         retired="; ".join(f"on the {name}: {one.retired}" for name, one in stops),
         reasons=set().union(*(one.reasons for one in every)),
+        refusals=set().union(*(one.refusals for one in every)),
+        untried=set().union(*(one.untried for one in every)),
         silences=_shared(one.silences for one in every),
         seconds=_sums(one.seconds for one in every),
         smallest=_ends([one.smallest for one in every], min),

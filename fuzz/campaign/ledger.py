@@ -18,8 +18,10 @@ from kfuzz.campaign.state import RATIO_STEPS, Discovery, Progress, read_state, w
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Case, CaseError, Origin, Record
 from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import Refusal, Untried
 from kfuzz.kinds import kinds_with
 from kfuzz.trials.defect import Defect
+from kfuzz.trials.unjudged import unjudged_text
 
 BLAMES_DEVICE = kinds_with("blames-device")
 MOST_BUCKETS = 16
@@ -58,7 +60,14 @@ def _count(progress: Progress, trial: TrialEnd) -> None:
     progress.worst_ratio = max(progress.worst_ratio, trial.ratio)
     if trial.rows:
         progress.ratios[min(int(trial.ratio * RATIO_STEPS), RATIO_STEPS - 1)] += 1
-    progress.reasons.update(trial.reasons)
+    for reason in trial.reasons:
+        match reason:
+            case Refusal():
+                progress.refusals.add(reason)
+            case Untried():
+                progress.untried.add(reason)
+            case _:
+                progress.reasons.add(unjudged_text(reason))
     for key, words in trial.silences.items():
         progress.silences[key] = [word for word in progress.silences.get(key, words) if word in words]
     for part, took in trial.seconds.items():

@@ -46,7 +46,7 @@ class KernelResult:
         if self.is_judged or not progress.trials:
             return ""
         seen = (one.defect.message for one in self.discoveries)
-        why = "; ".join(dict.fromkeys([*sorted(progress.reasons), *seen]))
+        why = "; ".join(dict.fromkeys([*progress.not_judged, *seen]))
         return f"no answer of its {progress.trials} trials was judged" + (f": {why}" if why else "")
 
 

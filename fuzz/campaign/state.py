@@ -14,19 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from kfuzz.campaign.schedule import WHOLE, Shard
+from kfuzz.campaign.state_6 import as_7
 from kfuzz.cases import atomic
 from kfuzz.cases.case import CaseError
 from kfuzz.cases.case_reader import Reader, read_bytes
 from kfuzz.cases.recipe import MAX_SEED
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import Finding
+from kfuzz.devices import Finding, Refusal, Untried
 from kfuzz.kinds import Kind
-from kfuzz.oracle.verdict import Extent, Picture, Worst
+from kfuzz.oracle.verdict import Extent, Pattern, Picture, Worst
 from kfuzz.trials.defect import Defect, Scene
+from kfuzz.trials.unjudged import refusal_text, unjudged_text
 
 RATIO_STEPS = 20
 """Steps from 0 to the bound itself in which trials are counted by their largest error."""
-SCHEMA = "kfuzz-campaign/6"
+SCHEMA, FORMER = "kfuzz-campaign/7", "kfuzz-campaign/6"
 STATE = "state.json"
 MAX_STATE_BYTES = 64 << 20
 
@@ -69,11 +71,12 @@ class Progress:
     """How far one kernel has come.
 
     `next` is the number of its next trial; `retired` says why there is none. `error`: its claim or source is at
-    fault. `reasons`: what was not judged, and why. `silences`: where the claim does not speak of `nan` or
-    `pos_inf`, the words with which it could have spoken and been kept in every trial. `ratios`: how many judged trials
-    came how near to their bound, in equal steps. `seconds`: where the time went. `smallest` and `largest`: of each
-    axis, the sizes at which an answer was judged; `tried`: in how many trials which came together, as octaves.
-    `fatal`: which trials have ended their process, and by what.
+    fault. `reasons`: what was not judged, and why, in words. `refusals`: how functions of the host refused their
+    arguments. `untried`: why cases of more than 2^31 elements were not run. `silences`: for `nan` and `pos_inf`, if
+    the claim leaves them out, the words that would have kept every trial. `ratios`: how many judged trials came how
+    near to their bound, in equal steps. `seconds`: where the time went. `smallest` and `largest`: of each axis, the
+    sizes at which an answer was judged; `tried`: in how many trials which sizes came together, as octaves. `fatal`:
+    which trials have ended their process, and by what.
     """
 
     next: int = 0
@@ -85,6 +88,8 @@ class Progress:
     error: str = ""
     retired: str = ""
     reasons: set[str] = field(default_factory=set)
+    refusals: set[Refusal] = field(default_factory=set)
+    untried: set[Untried] = field(default_factory=set)
     silences: dict[str, list[str]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     smallest: dict[str, int] = field(default_factory=dict)
@@ -92,6 +97,11 @@ class Progress:
     tried: dict[str, int] = field(default_factory=dict)
     fatal: list[tuple[int, Kind]] = field(default_factory=list)
     discoveries: dict[str, Discovery] = field(default_factory=dict)
+
+    @property
+    def not_judged(self) -> list[str]:
+        """What was not judged, and why, in words."""
+        return sorted({*self.reasons, *map(unjudged_text, self.refusals), *map(unjudged_text, self.untried)})
 
     def copy(self) -> "Progress":
         """The same, of which a change is no change of this one."""
@@ -124,6 +134,11 @@ def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel], shard: Sh
         return [Progress() for _ in kernels]
     reader = Reader(out / STATE)
     document = reader.parse(read_bytes(out / STATE, MAX_STATE_BYTES))
+    if document.get("schema") == FORMER:
+        try:
+            document = as_7(document)
+        except (KeyError, TypeError, AttributeError) as error:
+            reader.fail("kernels", f"{error}: not the state of a campaign; give another folder")
     if document.get("schema") != SCHEMA:
         reader.fail("schema", f"{document.get('schema')!r}; {SCHEMA!r} is expected, or an empty folder")
     if document.get("seed") != seed:
@@ -152,6 +167,8 @@ def _encoded(kernel: Kernel, progress: Progress) -> dict[str, object]:
         **asdict(progress),
         "discoveries": [_plain(asdict(one)) for one in progress.discoveries.values()],
         "reasons": sorted(progress.reasons),
+        "refusals": [asdict(one) for one in sorted(progress.refusals, key=refusal_text)],
+        "untried": sorted(one.name for one in progress.untried),
         "sha256": _hash(kernel),
     }
 
@@ -176,6 +193,8 @@ def _decoded(reader: Reader, kernel: Kernel, value: object) -> Progress:
     try:
         found = Progress(**{item.name: table[item.name] for item in fields(Progress)})  # type: ignore[arg-type]  # JSON
         found.reasons = set(found.reasons)
+        found.refusals = {_refusal(reader.table(key, one)) for one in reader.items(key, table["refusals"], 10_000)}
+        found.untried = {Untried[str(name)] for name in reader.items(key, table["untried"], 10_000)}
         found.fatal = [(number, kind) for number, kind in found.fatal]
         every = [_discovery(reader.table(key, item)) for item in reader.items(key, table["discoveries"], 10_000)]
         found.discoveries = {one.defect.bucket: one for one in every}
@@ -201,11 +220,19 @@ def _defect(table: dict[str, Any]) -> Defect:
         "scene": Scene(**table["scene"]),
         "finding": Finding(**_with_tuples(finding)) if finding else None,
         "worst": _worst(table["worst"]) if table["worst"] else None,
-        "extent": Extent(**_with_tuples(extent)) if extent else None,
+        "extent": _extent(extent) if extent else None,
         "picture": _picture(table["picture"]) if table["picture"] else None,
         "ratio": None if ratio is None else float(ratio),
     }
     return Defect(**{**table, **held, "causes": tuple(table["causes"])})
+
+
+def _refusal(table: dict[str, Any]) -> Refusal:
+    return Refusal(**table)
+
+
+def _extent(table: dict[str, Any]) -> Extent:
+    return Extent(**_with_tuples({**table, "pattern": Pattern(**table["pattern"])}))
 
 
 def _worst(table: dict[str, Any]) -> Worst:

@@ -20,6 +20,7 @@ from kfuzz.devices import ClaimError, Entry, Probe
 from kfuzz.oracle.find import op_names
 from kfuzz.search.plan import Attempt
 from kfuzz.trials.trial import run_trial, unfit
+from kfuzz.trials.unjudged import unjudged_text
 
 TRIALS = 24
 """Of one guess; the first that is not kept ends it."""
@@ -94,7 +95,7 @@ def found_in(kernel: Kernel, device: CpuDevice, seen: list[Attempt], idle: dict[
         if trial.errors:
             seen.append(attempt)
             return trial.errors[0].message
-        judged, unjudged = judged + trial.elements, next(iter(trial.reasons), unjudged)
+        judged, unjudged = judged + trial.elements, next(map(unjudged_text, trial.reasons), unjudged)
     return "" if judged else unjudged
 
 

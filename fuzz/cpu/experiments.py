@@ -13,7 +13,7 @@ from kfuzz.cpu.abi import Schedule, Status
 from kfuzz.cpu.findings import Doubt, Sight
 from kfuzz.cpu.missing_order import Again, with_missing_order
 from kfuzz.cpu.options import Flavour
-from kfuzz.devices import Finding, Job, Outcome, Probe, Run
+from kfuzz.devices import Finding, Job, Outcome, Probe, Refusal, Run
 from kfuzz.devices.comparing import differing, may_be_unwritten, unwritten
 from kfuzz.devices.layout import POISONS, nbytes
 from kfuzz.kinds import Severity, kinds_with
@@ -222,7 +222,7 @@ def _too_large(job: Job) -> Outcome:
 def _refused(passes: list[CpuRun]) -> Outcome:
     """A host function that does not take its arguments has no answer to be judged; what was seen before is certain."""
     certain = [sight for one in passes for sight in one.sights if sight.doubt is None]
-    return Outcome(findings=tuple(one.finding for one in _distinct(certain)), refusal=passes[-1].refusal)
+    return Outcome(findings=tuple(one.finding for one in _distinct(certain)), refusal=Refusal(passes[-1].refusal))
 
 
 def _too_slow(passes: list[CpuRun]) -> Outcome:

@@ -30,7 +30,9 @@ from kfuzz.devices.jobs import (
 from kfuzz.devices.outcomes import (
     Finding,
     Outcome,
+    Refusal,
     Run,
+    Untried,
 )
 from kfuzz.devices.probes import (
     Probe,
@@ -51,11 +53,13 @@ __all__ = [
     "Outcome",
     "Probe",
     "PythonCall",
+    "Refusal",
     "Run",
     "Step",
     "TogetherError",
     "UnexpectedError",
     "UnsupportedError",
+    "Untried",
     "is_host",
     "is_python",
     "names_together",

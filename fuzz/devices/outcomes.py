@@ -1,6 +1,7 @@
 """An outcome: the answers of a job's runs, and what a device saw in them."""
 
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,13 +43,29 @@ class Run:
     """Where the answer is that of an earlier call, with another input: of which, in words. It names a wrong answer."""
 
 
+class Untried(Enum):
+    """Why a device did not run a job of more than 2^31 elements."""
+
+    DOES_NOT_FIT = "the arrays do not fit on the card as it is now"
+    CARD_IN_USE = "another such trial had the card"
+    TOO_SLOW = "it had not ended after ten seconds, and may only be slow"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A host function did not take its arguments, in these words, on this line of its file if that is known."""
+
+    words: str
+    line: int | None = None
+
+
 @dataclass(frozen=True)
 class Outcome:
     """All that was seen of a job. `runs` is empty where it never came to an end.
 
     `stored`: the header, or nothing for the kernel file, and the line that stored the element that was to be watched;
     None where the device cannot tell.
-    `refusal`: a host function did not take the arguments, and said so in these words. That is no defect.
+    `refusal`: a host function did not take the arguments, which is not a defect. `untried`: why it was not run at all.
     `ended`: it has ended the process that ran it, which costs far more than a run.
     """
 
@@ -56,7 +73,8 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = field(default=())
     stored: tuple[str, int] | None = None
-    refusal: str = ""
+    refusal: Refusal | None = None
+    untried: Untried | None = None
     ended: bool = False
     returned: tuple[tuple[str, tuple[int, ...]], ...] | None = None
     """Where that was asked: element and shape of each array that a function returns; None where it did not."""

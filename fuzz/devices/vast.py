@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 INT_COUNTS = 1 << 31
 LEAST = (1 << 26) + 1
 """Elements from which on an array is never filled; no case has so many otherwise."""
-UNTRIED = "not tried beyond 2^31 elements"
-"""How a device begins to say why."""
 BLOCKS = 8
 KINDS = 7
 """Kinds of row, which take turns: a prime, so that what goes wrong every so many rows meets all of them. The same

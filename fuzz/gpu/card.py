@@ -30,9 +30,11 @@ from kfuzz.devices import (
     Outcome,
     OutOfMemory,
     Probe,
+    Refusal,
     Step,
     TogetherError,
     UnsupportedError,
+    Untried,
     is_host,
 )
 from kfuzz.devices.layout import OUTPUT, SHARED, Bytes, initial, nbytes, offsets
@@ -116,17 +118,17 @@ class GpuCard:
                 return vast.examined(job, probe, self)
             return examined(job, probe, self, made)
         except hosting.HostRefusedError as refused:
-            return Outcome(refusal=str(refused))
+            return Outcome(refusal=Refusal(str(refused)))
         except Fault as fault:
             self.is_spent = True
             if job.blocks and fault.finding.kind == "hang":  # with so much to do it may only be slow
-                return Outcome(notes=(vast.TOO_SLOW,), ended=True)
+                return Outcome(untried=Untried.TOO_SLOW, ended=True)
             found = vast.overflowing(job, fault.finding) if job.blocks else fault.finding
             return Outcome(findings=(found,), ended=True)
         except (OutOfMemory, cuda.MemoryError) as error:
             message = f"too large for this {self.card.name} as it is now: {error}"
             if job.blocks:
-                return Outcome(notes=(vast.DOES_NOT_FIT,))
+                return Outcome(untried=Untried.DOES_NOT_FIT)
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
         except cuda.Error as error:
             self.is_spent = True

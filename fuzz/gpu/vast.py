@@ -21,16 +21,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Run, Untried
 from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, POISONS, SCRATCH, Bytes, nbytes, offsets
 from kfuzz.devices.repeats import Fault
-from kfuzz.devices.vast import INT_COUNTS, KINDS, UNTRIED
+from kfuzz.devices.vast import INT_COUNTS, KINDS
 
 LEFT = 4
 """One part in so many of the card is left to whoever else works on it: a trial that finds no room would be told."""
-DOES_NOT_FIT = f"{UNTRIED}: the arrays do not fit on the card as it is now"
-TAKEN = f"{UNTRIED}: another such trial had the card"
-TOO_SLOW = f"{UNTRIED}: it had not ended after ten seconds, and may only be slow"
 NOWHERE = (1 << 64) - 1
 MOST_SECONDS = 10.0
 """What takes longer is not tried: a kernel may rightly be slow with so many elements."""
@@ -102,10 +99,10 @@ def examined(job: Job, probe: Probe, card: VastCard) -> Outcome:
     """Run a whole grid on real arrays, twice with other poison; what of it nobody can judge is in the notes."""
     with _alone(card) as is_alone:
         if not is_alone:
-            return Outcome(notes=(TAKEN,))
+            return Outcome(untried=Untried.CARD_IN_USE)
         free, total = card.free()
         if sum(card.room(_needed(buffer)) for buffer in job.buffers) > free - total // LEFT:
-            return Outcome(notes=(DOES_NOT_FIT,))
+            return Outcome(untried=Untried.DOES_NOT_FIT)
         rounds: list[list[int]] = []
         with contextlib.ExitStack() as stack:
             held = [_open(stack, card, _needed(buffer)) for buffer in job.buffers]

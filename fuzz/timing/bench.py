@@ -129,5 +129,5 @@ def wrong_when_timed(session: graphs.Session, entrant: Launched) -> str:
     verdict = judge(kernel.op, given, got, arrays.bound.accuracy, kernel.special, kernel.scalars)
     if verdict.status == "kept":
         return ""
-    said = verdict.diagnosis or ", ".join(verdict.reasons)
+    said = verdict.diagnosis or ", ".join(map(str, verdict.reasons))
     return f"once it is timed its answer is {verdict.status}: {said}"

@@ -3,7 +3,7 @@
 Campaigns, replays and reports hold it as it is. Knows what devices and the oracle say; never what is made of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,16 @@ WRONG, WRONG_BEYOND = "wrong answers", "wrong answers where there are infinities
 
 TITLES = ("BROKEN", "BROKEN", "BROKEN", "UNDEFINED", "UNDEFINED", "NARROW")
 """By rank."""
+
+
+def cause_of(kernel: str, name: str) -> str:
+    """A cause of a kernel's defects."""
+    return f"{kernel}: {name}"
+
+
+def is_finite(kernel: str, causes: Sequence[str]) -> bool:
+    """Whether what has these causes shows with numbers alone, as far as that is known."""
+    return causes[0] != cause_of(kernel, WRONG_BEYOND)
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,9 @@ class Defect:
     header: str = ""
     line: int | None = None
     run: str = ""
+    """The run that shows it."""
+    right_run: str = ""
+    """A run of the same case whose answer is right, if there is one."""
     finding: Finding | None = None
     worst: Worst | None = None
     extent: Extent | None = None
@@ -84,7 +97,7 @@ class Defect:
     @property
     def is_finite(self) -> bool:
         """Whether it shows with numbers alone, as far as that is known."""
-        return not self.causes[0].endswith(WRONG_BEYOND)
+        return is_finite(self.scene.kernel, self.causes)
 
     def is_among(self, known: frozenset[str]) -> bool:
         """Whether it is one of these buckets, or comes of one of these causes."""

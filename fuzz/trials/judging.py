@@ -19,7 +19,7 @@ from kfuzz.oracle import Verdict
 from kfuzz.oracle.verdict import Worst
 from kfuzz.printable import one_line
 from kfuzz.sources.headers import sources
-from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene
+from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene, cause_of
 
 PLACED = ("wrong elements", "zero elements", "permuted", "copied input")
 """Diagnoses of single elements: where these lie is part of the error's shape. A wrong denominator has no place."""
@@ -98,7 +98,7 @@ def _with_cause(kernel: Kernel, case: Case, defect: Defect) -> Defect:
     """A wrong answer with what it may come of: a kernel that is wrong for numbers need not be told about infinities."""
     is_finite = defect.worst is None or _is_finite(kernel, case, defect.worst)
     names = (RACING,) if defect.kind == "race" else (WRONG, WRONG_BEYOND) if is_finite else (WRONG_BEYOND,)
-    return replace(defect, causes=tuple(f"{kernel.name}: {name}" for name in names))
+    return replace(defect, causes=tuple(cause_of(kernel.name, name) for name in names))
 
 
 def _is_finite(kernel: Kernel, case: Case, worst: Worst) -> bool:
@@ -158,18 +158,20 @@ def _is_unwritten(kernel: Kernel, outcome: Outcome, verdict: Verdict) -> bool:
 
 def _race(scene: Scene, judged: Judged, run: Run, verdict: Verdict) -> Defect:
     bucket = f"{scene.kernel}: race, the answer depends on the run"
-    return _by_verdict(scene, run, verdict, "race", bucket, bucket, _unlike(judged, run, verdict))
+    return _unlike(_by_verdict(scene, run, verdict, "race", bucket, bucket, ""), judged, verdict)
 
 
 def _stateful(scene: Scene, judged: Judged, run: Run, verdict: Verdict) -> Defect:
     kind: Kind = "stateful"
     bucket = f"{scene.kernel}: {kind}, the answer depends on the run"
-    return _by_verdict(scene, run, verdict, kind, bucket, bucket, _unlike(judged, run, verdict))
+    return _unlike(_by_verdict(scene, run, verdict, kind, bucket, bucket, ""), judged, verdict)
 
 
-def _unlike(judged: Judged, run: Run, verdict: Verdict) -> str:
-    kept = next(other for other, said in judged if said.status != "broken")
-    return f"wrong in the run '{run.label}', right in '{kept.label}': {_told(verdict)}"
+def _unlike(defect: Defect, judged: Judged, verdict: Verdict) -> Defect:
+    """The defect beside a run whose answer is right."""
+    right = next(run.label for run, other in judged if other.status != "broken")
+    message = f"wrong in the run '{defect.run}', right in '{right}': {_told(verdict)}"
+    return replace(defect, right_run=right, message=message)
 
 
 def _stale(scene: Scene, run: Run, verdict: Verdict) -> Defect:

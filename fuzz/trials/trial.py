@@ -19,20 +19,19 @@ from kfuzz.claims.expression import show_sizes
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import DoesNotFitError, Kernel
 from kfuzz.claims.references import named
-from kfuzz.devices import Device, Job, Outcome, Probe, Run
+from kfuzz.devices import Device, Job, Outcome, Probe, Refusal, Run, Untried
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle import Accuracy, judge
-from kfuzz.oracle.verdict import SpecialRow
+from kfuzz.oracle.verdict import Reason, SpecialRow, Why
 from kfuzz.trials.again import with_earlier
 from kfuzz.trials.beyond import given_to, located, with_rows
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.hints import hinted
 from kfuzz.trials.judging import defects_of, is_suspect
+from kfuzz.trials.unjudged import ONLY_ACCESSES, Unjudged
 
-SILENCES = {"NaN": "nan", "+inf": "pos_inf"}
-"""What a claim may be silent of, and the key under which it would speak."""
-
-BEYOND = "more than 2^31 elements: a few blocks run, and what they access is looked at, not their answers"
+SILENCES = {Why.NAN: "nan", Why.POS_INF: "pos_inf"}
+"""Special values that a claim may leave out, and the key that would include them."""
 
 Outputs = Mapping[str, NDArray[np.generic]]
 
@@ -56,11 +55,19 @@ class Trial:
     ratio: float
     rows: int
     elements: int
-    reasons: tuple[str, ...]
+    reasons: tuple[Unjudged, ...]
     silences: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
     seconds: Mapping[str, float]
     ended: bool = False
+    untried: Untried | None = None
+
+    @property
+    def left_out(self) -> tuple[Unjudged, ...]:
+        """What was not judged of the trial, and why; the device's notes if it judged nothing."""
+        if self.rows or any(isinstance(one, Refusal) for one in self.reasons):
+            return self.reasons
+        return (*((self.untried,) if self.untried else ()), *self.notes)
 
     @property
     def errors(self) -> tuple[Defect, ...]:
@@ -111,7 +118,7 @@ def unfit(kernel: Kernel, case: Case) -> str:
 
 
 def silent(_: str) -> None:
-    """Who is not told how far a trial is."""
+    """A progress callback that does nothing."""
 
 
 @dataclass(frozen=True)
@@ -168,9 +175,8 @@ def judged(
         verdict = judge(kernel.op, held, got, *claimed, lambda done: tell(f"judged {done:.0%}"))
         verdict = hinted(kernel, held, got, bound.accuracy, verdict)
         told.append((run, located(verdict, got, run.rows) if run.rows else verdict))
-    beyond = (outcome.notes if told or outcome.notes else (BEYOND,)) if asked.job.blocks else ()
-    reasons = dict.fromkeys([*beyond, *(reason for _, verdict in told for reason in verdict.reasons)])
-    refusals = (f"refused: {outcome.refusal}",) if outcome.refusal else ()
+    reasons = tuple(dict.fromkeys(reason for _, verdict in told for reason in verdict.reasons))
+    refusals = (outcome.refusal,) if outcome.refusal else ()
     defects: tuple[Defect, ...] = ()
     if is_suspect(outcome, told):
         scene = Scene(
@@ -196,12 +202,19 @@ def judged(
         ratio=max((verdict.ratio for _, verdict in told if verdict.status == "kept"), default=0.0),
         rows=(len(told[0][0].rows) or _rows(kernel, case)) if told else 0,
         elements=sum(verdict.judged for _, verdict in told[:1]),
-        reasons=(*reasons, *refusals),
+        reasons=(*(_beyond(outcome, bool(told)) if asked.job.blocks else ()), *reasons, *refusals),
         silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons and given else {},
+        untried=outcome.untried,
         notes=outcome.notes,
         seconds={"device": seconds, "oracle": ended - ran},
         ended=outcome.ended,
     )
+
+
+def _beyond(outcome: Outcome, is_judged: bool) -> tuple[Unjudged, ...]:
+    """What is left out of a job of more than 2^31 elements."""
+    reasons: tuple[Unjudged, ...] = ((outcome.untried,) if outcome.untried else ()) + outcome.notes
+    return reasons if reasons or is_judged else (ONLY_ACCESSES,)
 
 
 def _distinct(kernel: Kernel, runs: tuple[Run, ...]) -> list[tuple[Run, Outputs]]:
@@ -226,12 +239,12 @@ def _rows(kernel: Kernel, case: Case) -> int:
 
 
 def _silences(
-    kernel: Kernel, case: Case, accuracy: Accuracy, got: Outputs, reasons: Iterable[str]
+    kernel: Kernel, case: Case, accuracy: Accuracy, got: Outputs, reasons: Iterable[Reason]
 ) -> dict[str, tuple[str, ...]]:
     """For each special value that the claim is silent of: the words with which it would have been kept here."""
     found: dict[str, tuple[str, ...]] = {}
-    for name, key in SILENCES.items():
-        if any(reason.endswith(f"the claim does not speak of {name}") for reason in reasons):
+    for why, key in SILENCES.items():
+        if any(reason.why is why for reason in reasons):
             claims = {word: replace(kernel.special, **{key: word}) for word in get_args(SpecialRow)}
             given = kernel.stored(case.arrays)
             verdicts = {w: judge(kernel.op, given, got, accuracy, said, kernel.scalars) for w, said in claims.items()}

@@ -3,7 +3,6 @@
 Knows defects and the ways in which they come about: campaigns, replays, smaller cases.
 """
 
-import re
 import shlex
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +14,7 @@ from kfuzz.cases.case import CaseError, Record
 from kfuzz.claims.front_matter import shown_path
 from kfuzz.claims.kernel import KERNELS
 from kfuzz.kinds import Kind
-from kfuzz.oracle.verdict import Extent, Worst
+from kfuzz.oracle.verdict import Extent, Pattern, Worst
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.replay import Replay
 from kfuzz.views.document import FindingEntry
@@ -106,8 +105,8 @@ def evidence(defect: Defect) -> Iterator[Statement]:
         yield "extent", extent_text(extent, len(worst.index))
         if defect.diagnosis or defect.detail:
             yield "diagnosis", ": ".join(part for part in (defect.diagnosis, defect.detail) if part)
-        if defect.kind in UNLIKE:
-            yield UNLIKE[defect.kind], defect.message.split(":")[0]
+        if defect.kind in UNLIKE and defect.right_run:
+            yield UNLIKE[defect.kind], f"wrong in the run '{defect.run}', right in '{defect.right_run}'"
     yield "where", defect.where
     if defect.finding and defect.finding.calls:
         yield "calls", " > ".join(defect.finding.calls)
@@ -158,16 +157,27 @@ def how_wrong(defect: Defect, worst: Worst) -> Iterator[Statement]:
 
 def extent_text(extent: Extent, rank: int) -> str:
     """`3 of 257, all in row 0, cols 254..256`."""
-    count = f"{extent.wrong} of {extent.elements}"
-    pattern = re.sub(r"^(?:head|tail|interior), (\d+)\.\.(\d+)$", r"cols \1..\2", extent.pattern)
-    pattern = re.sub(r"^(?:head|tail|interior), (\d+)$", r"col \1", pattern)
+    count, pattern = f"{extent.wrong} of {extent.elements}", pattern_text(extent.pattern, rank < 2)
     if rank < 2:
-        return f"{count}, {pattern.replace('col', 'element').replace('the whole row', 'all of them')}"
+        return f"{count}, {pattern}"
     rows, more = extent.rows, extent.more_rows
     if len(rows) + more == 1:
         return f"{count}, all in row {rows[0]}, {pattern}"
     named = ", ".join(map(str, rows[:8])) + (", ..." if len(rows) + more > 8 else "")
     return f"{count}, in {len(rows) + more} rows ({named}); in the worst one {pattern}"
+
+
+def pattern_text(pattern: Pattern, is_vector: bool) -> str:
+    """`cols 254..256`; of a vector `elements 254..256`."""
+    name = "element" if is_vector else "col"
+    match pattern.region:
+        case "head" | "tail" | "interior" if pattern.first == pattern.last:
+            return f"{name} {pattern.first}"
+        case "head" | "tail" | "interior":
+            return f"{name}s {pattern.first}..{pattern.last}"
+        case "row" if is_vector:
+            return "all of them"
+    return str(pattern)
 
 
 def option_for(path: Path, library: Path, has_no_claim: bool = False) -> str:

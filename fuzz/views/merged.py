@@ -5,13 +5,14 @@ Knows reports; never how anything was found, nor where files lie.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
 from kfuzz.campaign.bugs import grouped, telling
 from kfuzz.cases.case import CaseError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
-from kfuzz.trials.defect import WRONG_BEYOND
+from kfuzz.trials.defect import is_finite
 from kfuzz.views.document import Document, FindingEntry, KernelEntry, SizesTogether, SizesTried
 from kfuzz.views.failure import FOUND as FOUND_LABEL
 from kfuzz.views.failure import found_text
@@ -103,7 +104,7 @@ def _kernel(same: Sequence[KernelEntry]) -> KernelEntry:
         "not_judged": sorted({reason for one in same for reason in one["not_judged"]}),
         "seconds": _added([one["seconds"] for one in same]),
         "source": first(lambda one: one["source"]),
-        "findings": _findings([finding for one in same for finding in one["findings"]]),
+        "findings": _findings(same[0]["name"], [finding for one in same for finding in one["findings"]]),
     }
 
 
@@ -126,23 +127,22 @@ def _added(same: Sequence[dict[str, float]]) -> dict[str, float]:
     return {part: round(sum(one.get(part, 0.0) for one in same), 3) for part in parts}
 
 
-def _findings(every: list[FindingEntry]) -> list[FindingEntry]:
+def _findings(kernel: str, every: list[FindingEntry]) -> list[FindingEntry]:
     """Each bucket once, as its smallest case shows it; no warning of what is an error in another part."""
     errors = {one["bucket"] for one in every if _is_error(one)}
     told = [one for one in every if _is_error(one) or one["bucket"].replace(WARNING, "", 1) not in errors]
     by_bucket = groupby(sorted(told, key=lambda one: one["bucket"]), key=lambda one: one["bucket"])
     found = [_finding(list(same)) for _, same in by_bucket]
     for bug in grouped(found, lambda one: one["causes"]):
-        told_by = min(bug, key=_telling)
+        told_by = min(bug, key=partial(_telling, kernel))
         for one in bug:
             one["bug"] = told_by["bucket"]
     return sorted(found, key=lambda o: (not _is_error(o), o["known"], o["first_trial"], o["bucket"]))
 
 
-def _telling(one: FindingEntry) -> tuple[object, ...]:
-    is_finite = not one["causes"][0].endswith(WRONG_BEYOND)
+def _telling(kernel: str, one: FindingEntry) -> tuple[object, ...]:
     is_answer = one["worst"] is not None
-    shown = (one["kind"], one["diagnosis"], is_answer, is_finite, one["line"] is not None)
+    shown = (one["kind"], one["diagnosis"], is_answer, is_finite(kernel, one["causes"]), one["line"] is not None)
     return telling(_is_error(one), *shown, one["first_trial"], one["count"], one["bucket"])
 
 

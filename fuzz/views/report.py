@@ -108,7 +108,7 @@ def _kernel(result: KernelResult) -> KernelEntry:
         "error": progress.error,
         "stopped": progress.retired,
         "unjudged": result.unjudged,
-        "not_judged": sorted(progress.reasons),
+        "not_judged": progress.not_judged,
         "notes": list(claim_notes(kernel)),
         "seconds": {part: round(seconds, 3) for part, seconds in sorted(progress.seconds.items())},
         "source": kernel.source if result.discoveries else None,
@@ -192,7 +192,7 @@ def _extent(extent: Extent) -> WrongPart:
         "elements": extent.elements,
         "rows": list(extent.rows),
         "more_rows": extent.more_rows,
-        "pattern": extent.pattern,
+        "pattern": str(extent.pattern),
     }
 
 

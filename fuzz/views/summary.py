@@ -11,13 +11,12 @@ from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.result import KernelResult
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
-from kfuzz.devices.vast import UNTRIED
+from kfuzz.trials.unjudged import unjudged_text
 from kfuzz.views.claims import claim_notes
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.listing import shown_size
 from kfuzz.views.report import Report
 
-REFUSED = "refused: "
 MOST_BLOCKS, MOST_ALSO, MOST_SIZES = 3, 6, 3
 
 
@@ -58,7 +57,7 @@ def notes(report: Report) -> Iterator[str]:
     """
     for kernel in report.kernels:
         yield from (f"{kernel.kernel.name}: {note}" for note in claim_notes(kernel.kernel))
-        if refusals := sorted(one for one in kernel.progress.reasons if one.startswith(REFUSED)):
+        if refusals := sorted(map(unjudged_text, kernel.progress.refusals)):
             more = f", and {len(refusals) - 1} more, see --json" if len(refusals) > 1 else ""
             yield f"{kernel.kernel.name}: some arguments are {refusals[0]}{more}"
 
@@ -130,9 +129,9 @@ def sizes_line(result: KernelResult) -> str:
         for name, axis in axes.items()
         if (tried := largest.get(name, 0)) < axis.hi
     ]
-    why = [reason.removeprefix(UNTRIED) for reason in sorted(result.progress.reasons) if reason.startswith(UNTRIED)]
-    told = f"; beyond 2^31 elements{'; '.join(why)}" if why else ""
-    return f"not tried: {result.kernel.name}: {', '.join(beyond)}{told}" if beyond else ""
+    why = "; ".join(sorted(one.value for one in result.progress.untried))
+    more = f"; beyond 2^31 elements: {why}" if why else ""
+    return f"not tried: {result.kernel.name}: {', '.join(beyond)}{more}" if beyond else ""
 
 
 def untried(report: Report) -> str:

@@ -3,42 +3,27 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.verdict import Extent
+from kfuzz.oracle.verdict import Extent, Pattern
 
 MOST_ROWS = 16
 """So many of the rows that hold wrong elements are named."""
 
 
-def region(wrong: NDArray[np.bool_]) -> str:
-    """One word for a row's wrong elements: row, head, tail, strided or interior."""
+def pattern(wrong: NDArray[np.bool_]) -> Pattern:
+    """Where the wrong elements of a row lie."""
     index = np.flatnonzero(wrong)
     n = len(wrong)
     if len(index) == 0:
-        return ""
+        return Pattern("")
     first, last = int(index[0]), int(index[-1])
     if len(index) == n:
-        return "row"
+        return Pattern("row", first, last)
     if last - first + 1 == len(index):
-        return "tail" if last == n - 1 else "head" if first == 0 else "interior"
+        return Pattern("tail" if last == n - 1 else "head" if first == 0 else "interior", first, last)
     steps = np.diff(index)
     if len(index) > 2 and (steps == steps[0]).all():
-        return "strided"
-    return "tail" if first >= n // 2 and last == n - 1 else "interior"
-
-
-def describe(wrong: NDArray[np.bool_]) -> str:
-    """The same in words and numbers: "tail, from 254", "every 4th from 3"."""
-    index = np.flatnonzero(wrong)
-    if len(index) == 0:
-        return "none by itself"
-    first, last = int(index[0]), int(index[-1])
-    match region(wrong):
-        case "row":
-            return "the whole row"
-        case "strided":
-            return f"every {int(index[1] - index[0])}th from {first}"
-        case where:
-            return f"{where}, {first}" if first == last else f"{where}, {first}..{last}"
+        return Pattern("strided", first, last, int(steps[0]))
+    return Pattern("tail" if first >= n // 2 and last == n - 1 else "interior", first, last)
 
 
 def extent(wrong: NDArray[np.bool_], worst: tuple[int, ...]) -> Extent:
@@ -50,4 +35,4 @@ def extent(wrong: NDArray[np.bool_], worst: tuple[int, ...]) -> Extent:
     row = int(np.ravel_multi_index(worst, wrong.shape)) // wrong.shape[-1]
     numbers = tuple(int(r) for r in np.flatnonzero(rows.any(axis=1))) or (row,)
     named = numbers[:MOST_ROWS]
-    return Extent(int(wrong.sum()), wrong.size, named, describe(rows[row]), len(numbers) - len(named))
+    return Extent(int(wrong.sum()), wrong.size, named, pattern(rows[row]), len(numbers) - len(named))

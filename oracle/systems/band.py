@@ -17,6 +17,7 @@ from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
 from kfuzz.oracle.systems import derived, sums
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds, Pair
 from kfuzz.oracle.systems.value import Operand, Quantity
+from kfuzz.oracle.verdict import Reason, Why
 
 INF = np.inf
 
@@ -42,7 +43,7 @@ class Bands:
         self.least = max(least, work.min_normal)
         self.steps = 0
         self.masked: list[Reals] = []
-        self.notes: dict[str, int] = {}
+        self.notes: dict[Reason, int] = {}
 
     # -- values
 
@@ -222,9 +223,9 @@ class Bands:
                     lost = lost * np.maximum(np.where(self.E.is_finite(size), size, 1.0), 1.0)
             leaves = self._leaves_division(b) & (lo <= hi)
             if np.any(leaves):
-                which = "quotients" if b.terms is None else "rows whose sum may be"
+                why = Why.DIVIDED if b.terms is None else Why.DIVIDED_SUM
                 rows = self._leaves_division(b)
-                self.note(f"{which} beyond what divide = '{self.claim.divide}' is for", rows)
+                self.note(Reason(why, about=self.claim.divide), rows)
                 lo, hi, nan = np.where(leaves, -INF, lo), np.where(leaves, INF, hi), nan | leaves
         return self.relative(lo, hi, nan | must, k, lost, "div", a, b, k)
 
@@ -361,7 +362,7 @@ class Bands:
     def unknown(self, why: str, *sizes: int) -> Quantity:
         """Anything, and NaN."""
         end = np.full(sizes, INF)
-        self.note(why, end > 0)
+        self.note(Reason(Why.UNKNOWN, about=why), end > 0)
         return self.value(self.E.of(-end), self.E.of(end), end > 0)
 
     def keep(self, a: Quantity, name: str) -> Quantity:
@@ -416,7 +417,7 @@ class Bands:
     def average(self, e: Quantity, v: Quantity, sums: tuple[str, str] = ("pv", "row")) -> Quantity:
         return derived.average(self, e, v, sums)
 
-    def note(self, reason: str, where: Reals) -> None:
+    def note(self, reason: Reason, where: Reals) -> None:
         """Why some sets hold everything."""
         self.notes[reason] = self.notes.get(reason, 0) + int(np.sum(where))
 

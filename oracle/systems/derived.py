@@ -18,12 +18,13 @@ from kfuzz.oracle.elements import F64, FORMATS, Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, HELD
 from kfuzz.oracle.systems import sums
 from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.verdict import Reason, Why
 
 if TYPE_CHECKING:
     from kfuzz.oracle.systems.band import Bands
 
 INF = np.inf
-NO_NUMBER = "elements of rows with infinities, of which no rule speaks"
+NO_NUMBER = Reason(Why.NO_RULE)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ lies between the sums of its terms times e^-g and e^g, whatever the order. Knows
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +17,13 @@ from kfuzz.oracle.elements import F32, F64, FORMATS, TF32, Element, Reals
 from kfuzz.oracle.rounding import HELD, NARROW_SUMS, Accuracy, adds_in_order, compensated
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.verdict import Reason, Why
 
 if TYPE_CHECKING:
     from kfuzz.oracle.systems.band import Bands
 
 INF = np.inf
-ORDER_DECIDES = "sums whose overflow the order decides"
+ORDER_DECIDES = Reason(Why.ORDER_DECIDES)
 
 MMA = 3.0
 """Units of u an addition in a tensor core costs (R14): it cuts where others round, which is 2 u, and cuts every term of
@@ -167,7 +168,7 @@ def _special(N: "Bands", a: Quantity, lo: Reals, hi: Reals, axis: int) -> tuple[
     return np.where(must, INF, lo), np.where(must, -INF, hi), nan | (may_rise & may_fall) | must
 
 
-def _open(N: "Bands", lo: Reals, hi: Reals, nan: Reals | bool, where: Reals, reason: str, *how: Any) -> Quantity:  # noqa: ANN401
+def _open(N: "Bands", lo: Reals, hi: Reals, nan: Reals | bool, where: Reals, reason: Reason, *how: Any) -> Quantity:  # noqa: ANN401
     """A set, opened to everything where no rule reaches."""
     where = np.asarray(where, dtype=np.bool_) & ~np.asarray(lo > hi, dtype=np.bool_)
     if np.any(where):
@@ -177,7 +178,7 @@ def _open(N: "Bands", lo: Reals, hi: Reals, nan: Reals | bool, where: Reals, rea
     return N.value(lo, hi, nan, *how)
 
 
-def opened(N: "Bands", lo: Reals, hi: Reals, nan: Reals | bool, where: Reals, reason: str, *how: Any) -> Quantity:  # noqa: ANN401
+def opened(N: "Bands", lo: Reals, hi: Reals, nan: Reals | bool, where: Reals, reason: Reason, *how: Any) -> Quantity:  # noqa: ANN401
     """See `_open`; `where` may be smaller than the set."""
     return _open(N, lo, hi, nan, np.broadcast_to(where, np.broadcast_shapes(np.shape(where), lo.shape)), reason, *how)
 
@@ -215,10 +216,10 @@ def exp_sum_of(N: "Bands", e: Quantity, name: str, axis: int) -> Quantity | None
     if claim.exp.base_two and np.any(plain):
         beyond[plain, 0] = base_two.is_beyond(x[plain].max(axis=-1), x[plain], claim)
         for reason in base_two.reasons(beyond):
-            N.note(reason.partition(" ")[2], beyond)
+            N.note(replace(reason, count=0), beyond)
         lo, hi = np.where(beyond, -INF, lo), np.where(beyond, INF, hi)
     vanish = plain[..., None] & np.asarray(lo <= 0, dtype=np.bool_) & ~beyond
-    made = _open(N, lo, hi, ~plain[..., None] | beyond, vanish, "rows whose sum may underflow to 0", "sum", e)
+    made = _open(N, lo, hi, ~plain[..., None] | beyond, vanish, Reason(Why.SUM_UNDERFLOWS), "sum", e)
     made.name = name
     made.terms = e.terms
     return made

@@ -7,7 +7,7 @@ import pytest
 
 from kfuzz.oracle import Accuracy, ExpModel, OracleError, Special, judge, op_names, want
 from kfuzz.oracle.find import find
-from kfuzz.oracle.verdict import AnswerError
+from kfuzz.oracle.verdict import AnswerError, Reason, Why
 
 F4 = np.float32
 X = np.zeros((2, 3), dtype=F4)
@@ -134,4 +134,4 @@ def test_arrays_of_no_elements_are_an_error_or_not_judged_and_never_a_crash(op: 
         except OracleError:
             continue
         if not any(array.size for array in got.values()):
-            assert (verdict.status, verdict.reasons) == ("not judged", ("the answer has no elements",))
+            assert (verdict.status, verdict.reasons) == ("not judged", (Reason(Why.NO_ELEMENTS),))

@@ -16,6 +16,7 @@ from kfuzz.oracle.number import Balls, Float32
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import EXP2_SCALED, U, compensated
 from kfuzz.oracle.selfcheck import base_two as in_base_two
+from kfuzz.oracle.verdict import Reason, Why
 
 ROUNDED = ExpModel(1, 0)
 """An exp that is correctly rounded, so that of all errors only those of the lemma are large."""
@@ -129,7 +130,7 @@ def test_a_sum_whose_reciprocal_is_denormal_is_not_judged(divide: str) -> None:
     claim = Accuracy(adds=0, rescales=0, shift="zero", divide=divide, ftz=True)
     verdict = judge("softmax", {"x": x}, {"y": y}, claim)
     assert (verdict.status, verdict.judged) == ("kept", 1)
-    assert verdict.reasons == (f"1 rows whose sum may be beyond what divide = '{divide}' is for",)
+    assert verdict.reasons == (Reason(Why.DIVIDED_SUM, 1, divide),)
     assert status("softmax", x, y, replace(claim, divide="ieee")) == "broken"
 
 
@@ -328,9 +329,7 @@ def test_beyond_where_neighbours_are_apart_by_one_nothing_is_said_of_base_two() 
         claim = replace(THREE_PASS, rescales=rescales, exp=EXP2_SCALED)
         verdict = judge("softmax", {"x": x}, {"y": np.array([[np.nan, np.nan], [1, 0]], "f4")}, claim)
         assert verdict.judged == judged
-        assert verdict.reasons == (
-            f"{2 - judged // 2} rows with a number beyond 2^24, whose exponent in base 2 errs by more than 1",
-        )
+        assert verdict.reasons == (Reason(Why.BASE_TWO, 2 - judged // 2),)
     assert not base_two.is_beyond(x.max(axis=1), x, Accuracy()).any()
 
 

@@ -11,7 +11,7 @@ from kfuzz.devices import ClaimError
 from kfuzz.oracle import Accuracy, OracleError, Special, judge
 from kfuzz.oracle.elements import BF16, F16, F32, stored
 from kfuzz.oracle.find import find
-from kfuzz.oracle.verdict import Verdict
+from kfuzz.oracle.verdict import Reason, Verdict, Why
 
 INF, NAN = np.inf, np.nan
 
@@ -84,7 +84,7 @@ def test_where_denormals_are_flushed_any_of_them_may_be_taken_for_the_greatest()
 def test_ranks_beyond_the_end_of_a_row_are_not_judged() -> None:
     verdict = top_k([2, 1], [2, 1, 77], [0, 1, -9])
     assert (verdict.status, verdict.judged) == ("kept", 4)
-    assert verdict.reasons == ("1 ranks beyond the end of their row",)
+    assert verdict.reasons == (Reason(Why.NO_SUCH_RANK, 1),)
 
 
 @pytest.mark.parametrize("form", [F32, F16, BF16], ids=lambda form: form.name)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kfuzz.oracle import Accuracy, Special, judge
-from kfuzz.oracle.verdict import Status
+from kfuzz.oracle.verdict import Reason, Status, Why
 
 INF, NAN = np.inf, np.nan
 Row = list[float]
@@ -151,7 +151,7 @@ def test_a_sum_that_overflows_on_the_way_is_not_judged_and_a_smaller_one_is() ->
     got = {"m": np.array([100], dtype=np.float32), "s": np.array([INF], dtype=np.float32)}
     verdict = judge("merge_all", inputs, got)
     assert verdict.status == "kept"  # of the maximum
-    assert verdict.reasons == ("1 sums may overflow",)
+    assert verdict.reasons == (Reason(Why.SUM_OVERFLOWS, 1),)
     inputs["s"] /= np.float32(4)
     assert judge("merge_all", inputs, got).status == "broken"
 
@@ -232,7 +232,7 @@ def test_a_row_whose_sum_may_underflow_to_zero_is_not_judged_and_its_neighbours_
     y = np.array([[NAN, NAN], [0.5, 0.5]], dtype=np.float32)
     verdict = judge("softmax", {"x": x}, {"y": y}, claim)
     assert (verdict.status, verdict.judged) == ("kept", 2)
-    assert verdict.reasons == ("1 rows whose sum may underflow to 0",)
+    assert verdict.reasons == (Reason(Why.SUM_UNDERFLOWS, 1),)
     assert judge("softmax", {"x": x + np.float32(8)}, {"y": y}, claim).status == "broken"
 
 
@@ -241,7 +241,7 @@ def test_rows_beside_a_poisoned_row_are_judged_as_ever() -> None:
     y = np.array([[0.26894143, 0.7310586], [5, 5], [0.26894143, 0.7310586]], dtype=np.float32)
     verdict = judge("softmax", {"x": x}, {"y": y})
     assert (verdict.status, verdict.judged) == ("kept", 4)
-    assert "NaN" in verdict.reasons[0]
+    assert verdict.reasons[0].why is Why.NAN
     y[2, 0] = NAN
     broken = judge("softmax", {"x": x}, {"y": y})
     assert broken.status == "broken"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kfuzz import oracle
 from kfuzz.oracle import Accuracy, Order, judge
-from kfuzz.oracle.diagnosis.pattern import describe, region
+from kfuzz.oracle.diagnosis.pattern import pattern
 from kfuzz.oracle.selfcheck import planted
 
 Floats = NDArray[np.float32]
@@ -239,7 +239,7 @@ def test_a_broken_verdict_carries_the_worst_element_with_bits_and_bounds() -> No
     assert worst.lo <= worst.want <= worst.hi < worst.got
     assert worst.got_bits == f"{int(y.view(np.uint32)[0, 62]):08x}"
     assert worst.want_bits == f"{int(exact(x)[0, 62].astype(np.float32).view(np.uint32)):08x}"
-    assert (extent.wrong, extent.elements, extent.rows, extent.pattern) == (4, 64, (0,), "tail, 60..63")
+    assert (extent.wrong, extent.elements, extent.rows, str(extent.pattern)) == (4, 64, (0,), "tail, 60..63")
     assert verdict.ratio > 1
 
 
@@ -256,7 +256,7 @@ def test_a_broken_verdict_carries_the_worst_element_with_bits_and_bounds() -> No
 )
 def test_where_the_wrong_elements_lie_is_said(wrong: list[int], word: str, words: str) -> None:
     mask = np.array(wrong, dtype=np.bool_)
-    assert (region(mask), describe(mask)) == (word, words)
+    assert (pattern(mask).region, str(pattern(mask))) == (word, words)
 
 
 @pytest.mark.parametrize("op", [*LONG_KNOWN, "transpose"])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch.utils import cpp_extension
 
 from kfuzz.callables.libraries.torch_elements import TYPES, as_array, as_tensor
-from kfuzz.devices import Buffer, Call, DeviceError, Finding, Job, Outcome, Probe, Run, UnsupportedError, cache
+from kfuzz.devices import Buffer, Call, DeviceError, Finding, Job, Outcome, Probe, Refusal, Run, UnsupportedError, cache
 from kfuzz.kinds import Kind
 
 NULL = re.compile(r"(?:c10|at|std)::nullopt|torch::nullopt|\{\}")
@@ -56,7 +56,7 @@ class TorchExtensions:
         except RuntimeError as error:
             words = str(error).splitlines()[0]
             if not CONTEXT_IS_LOST.search(words):
-                return Outcome(refusal=f"by torch: {words}")
+                return Outcome(refusal=Refusal(f"by torch: {words}"))
             self.is_spent = True
             kind: Kind = next((kind for said, kind in FAULTS.items() if said in words), "trap")
             return Outcome(findings=(Finding(kind, f"under torch: {words}"),), ended=True)

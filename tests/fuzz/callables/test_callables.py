@@ -14,7 +14,7 @@ from kfuzz.callables.device import PythonDevice
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.cases.case import case_of
 from kfuzz.claims.kernel import Kernel, load
-from kfuzz.devices import ClaimError, Probe, UnsupportedError
+from kfuzz.devices import ClaimError, Probe, Refusal, UnsupportedError
 from kfuzz.find.project import has_claim
 from kfuzz.trials.trial import Trial, run_trial
 
@@ -78,7 +78,7 @@ def test_a_cache_that_forgets_nothing_is_one_bug(device: PythonDevice) -> None:
 def test_a_refusal_is_told_with_its_line(device: PythonDevice) -> None:
     kernel = load(EXHIBITS / "refuses_what_it_cannot.py")
     reasons = {reason for trial in trials(kernel, device, 100) for reason in trial.reasons}
-    assert "refused: line 9: ValueError: 5 columns are not for this" in reasons
+    assert Refusal("ValueError: 5 columns are not for this", 9) in reasons
 
 
 @pytest.mark.parametrize(

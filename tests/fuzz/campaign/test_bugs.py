@@ -19,7 +19,7 @@ from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.kinds import Kind
 from kfuzz.oracle.verdict import Worst
-from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene
+from kfuzz.trials.defect import WRONG, WRONG_BEYOND, Defect, Scene, cause_of
 from kfuzz.trials.replay import replay
 from kfuzz.views.formats.json_text import as_json
 from kfuzz.views.formats.junit_xml import as_junit
@@ -31,7 +31,8 @@ SCENE = Scene("k", "k.cu", "row_sum rows=1", 4, {"rows": 1}, {}, False)
 
 def discovery(bucket: str, *causes: str, diagnosis: str = "", known: bool = False, kind: Kind = "numeric") -> Discovery:
     worst = Worst("y", (0,), 1.0, 2.0, 2.0, 2.0, "3f800000", "40000000")
-    defect = Defect(SCENE, kind, "error", bucket, bucket, "so", diagnosis, worst=worst, causes=causes)
+    full = tuple(cause_of(SCENE.kernel, cause) for cause in causes)
+    defect = Defect(SCENE, kind, "error", bucket, bucket, "so", diagnosis, worst=worst, causes=full)
     return Discovery(defect, 0, 0, 1, known, None)
 
 

@@ -12,7 +12,7 @@ from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.launches import launches
-from kfuzz.devices import Call, ClaimError, Probe
+from kfuzz.devices import Call, ClaimError, Probe, Refusal
 from kfuzz.search.plan import plan
 from kfuzz.sources.cuda_text import blanked
 from kfuzz.trials.trial import Trial, run_trial
@@ -92,7 +92,7 @@ def test_a_wrong_host_function_is_found(cpu: CpuDevice) -> None:
 def test_a_refusal_is_a_reason_not_to_judge(cpu: CpuDevice) -> None:
     done = trial(cpu, kernel(), cols=2001)
     assert (done.defects, done.rows, done.elements) == ((), 0, 0)
-    assert done.reasons == ("refused: takes at most 2000 columns",)
+    assert done.reasons == (Refusal("takes at most 2000 columns"),)
 
 
 def test_one_line_of_cxx_may_call_it(cpu: CpuDevice) -> None:

@@ -8,7 +8,7 @@ import pytest
 from planted_jobs import marked, source
 
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Buffer, Call, Job, Outcome, Probe, Step
+from kfuzz.devices import Buffer, Call, Job, Outcome, Probe, Refusal, Step
 from kfuzz.oracle.elements import F32
 
 N = 40
@@ -81,7 +81,7 @@ def run(cpu: CpuDevice, name: str, check: bool = False, n: int = N, timeout: flo
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_host_function_is_run_and_not_accused(cpu: CpuDevice, name: str, check: bool) -> None:
     outcome = run(cpu, name, check)
-    assert (outcome.findings, outcome.refusal) == ((), "")
+    assert (outcome.findings, outcome.refusal) == ((), None)
     assert len(outcome.runs) == 3
     assert all((one.outputs["y"] == X).all() for one in outcome.runs)
 
@@ -98,13 +98,14 @@ def test_a_launch_that_is_tried_and_replaced_is_a_warning(cpu: CpuDevice) -> Non
 @pytest.mark.parametrize("name", REFUSALS)
 def test_a_refusal_is_told_and_is_no_finding(cpu: CpuDevice, name: str) -> None:
     outcome = run(cpu, name)
-    assert REFUSALS[name] in outcome.refusal
+    assert outcome.refusal
+    assert REFUSALS[name] in outcome.refusal.words
     assert (outcome.findings, outcome.runs) == ((), ())
 
 
 def test_a_refusal_is_of_these_arguments_alone(cpu: CpuDevice) -> None:
-    assert run(cpu, "copies_by_pointer", n=2).refusal == "too short for this"
-    assert run(cpu, "copies_by_pointer", n=4).refusal == ""
+    assert run(cpu, "copies_by_pointer", n=2).refusal == Refusal("too short for this")
+    assert run(cpu, "copies_by_pointer", n=4).refusal is None
 
 
 @pytest.mark.parametrize("check", [False, True])

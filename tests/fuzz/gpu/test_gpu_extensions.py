@@ -13,7 +13,7 @@ from kfuzz.callables.real_torch import RealTorch
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import load
-from kfuzz.devices import Device, Probe
+from kfuzz.devices import Device, Probe, Refusal
 from kfuzz.gpu.device import GpuDevice
 from kfuzz.search.plan import plan
 from kfuzz.trials.trial import Trial, run_trial
@@ -164,4 +164,4 @@ def trial_of(path: Path, op: str, device: Device, seed: int) -> Trial:
 @pytest.mark.parametrize("cols", REFUSALS)
 def test_a_refusal_is_told_and_is_no_finding(cols: int, gpu: GpuDevice, tmp_path: Path) -> None:
     trial = of_raw_pointers("", gpu, tmp_path, cols)
-    assert (trial.defects, trial.reasons) == ((), (f"refused: {REFUSALS[cols]}",))
+    assert (trial.defects, trial.reasons) == ((), (Refusal(REFUSALS[cols]),))

@@ -19,9 +19,9 @@ from kfuzz.campaign.schedule import LARGE, attempt_of, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Buffer, Job, Outcome, Probe, Step
+from kfuzz.devices import Buffer, Job, Outcome, Probe, Step, Untried
 from kfuzz.devices.layout import Bytes
-from kfuzz.devices.vast import KINDS, UNTRIED, in_turns, unfilled
+from kfuzz.devices.vast import KINDS, in_turns, unfilled
 from kfuzz.gpu import vast
 from kfuzz.gpu.device import GpuDevice
 from kfuzz.oracle.elements import F16, F32, I64, U32
@@ -245,7 +245,7 @@ def test_what_does_not_fit_is_not_tried_and_says_so() -> None:
     outcome = vast.examined(job_of(), Probe(), card)
     assert (outcome.runs, outcome.findings, card.taken) == ((), (), [])
     assert vast.examined(job_of(), Probe(), HostCard(softmax, free=6 * PAGE)).runs
-    assert outcome.notes == ("not tried beyond 2^31 elements: the arrays do not fit on the card as it is now",)
+    assert (outcome.untried, outcome.notes) == (Untried.DOES_NOT_FIT, ())
 
 
 def test_while_another_such_trial_has_the_card_none_begins_and_says_so(
@@ -258,7 +258,7 @@ def test_while_another_such_trial_has_the_card_none_begins_and_says_so(
     with other.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         outcome = vast.examined(job_of(), Probe(), card)
-    assert (outcome.runs, outcome.findings, outcome.notes) == ((), (), (vast.TAKEN,))
+    assert (outcome.runs, outcome.findings, outcome.untried) == ((), (), Untried.CARD_IN_USE)
     assert vast.examined(job_of(), Probe(), card).runs
 
 
@@ -367,7 +367,7 @@ def tried(kernel: Kernel, device: GpuDevice, seed: int = 3) -> Trial:
     attempt = attempt_of(kernel, seed, AT)
     while True:
         trial = run_trial(kernel, attempt.case, attempt.tune, device, probe_of(kernel, seed, AT, 3, 10.0))
-        if vast.TAKEN not in trial.notes:
+        if trial.untried is not Untried.CARD_IN_USE:
             return trial
 
 
@@ -380,7 +380,7 @@ def test_no_right_kernel_is_accused_on_a_card(kernel: Kernel, gpu: GpuDevice) ->
     trial = tried(kernel, gpu)
     print(kernel.name, dict(trial.axes), trial.rows, trial.seconds, trial.notes)
     assert trial.defects == ()
-    assert trial.rows or trial.notes
+    assert trial.rows or trial.untried or trial.notes
 
 
 INT = "const int start = blockIdx.x * cols;"
@@ -397,8 +397,8 @@ WRAPPED = {
 
 def skip_where_untried(trial: Trial) -> None:
     """Another process fills the card: nothing was run that could be found. With the card to itself none is skipped."""
-    if trial.notes and trial.notes[0].startswith(UNTRIED):
-        pytest.skip(trial.notes[0])  # what was not run cannot be asked for its fault
+    if trial.untried:
+        pytest.skip(trial.untried.value)  # what was not run cannot be asked for its fault
 
 
 @pytest.mark.gpu
@@ -441,7 +441,7 @@ def test_what_another_process_leaves_is_not_enough_and_that_is_said() -> None:
         assert other.stdout.readline() == b"held\n"
         device = GpuDevice()
         trial = tried(SOFTMAX, device)
-        assert (trial.defects, trial.rows, trial.notes) == ((), 0, (vast.DOES_NOT_FIT,))
+        assert (trial.defects, trial.rows, trial.untried) == ((), 0, Untried.DOES_NOT_FIT)
         other.communicate(b"\n")
         assert tried(SOFTMAX, device).rows  # the same process, once there is room
         device.close()

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from kfuzz.campaign.blocks import counted
 from kfuzz.campaign.campaign import run_campaign
 from kfuzz.campaign.events import Found, GaveUp, Tried
 from kfuzz.campaign.options import Options
@@ -22,8 +21,8 @@ from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError, Record, case_of
 from kfuzz.claims.kernel import KERNELS, discover
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.gpu.vast import DOES_NOT_FIT
-from kfuzz.oracle.verdict import Extent, Worst
+from kfuzz.devices import Untried
+from kfuzz.oracle.verdict import Extent, Pattern, Worst
 from kfuzz.printable import printable
 from kfuzz.trials.defect import Defect, Scene
 from kfuzz.trials.replay import Replay
@@ -169,22 +168,22 @@ def test_a_minimized_case_is_not_to_be_minimized(found: Report) -> None:
 @pytest.mark.parametrize(
     ("rows", "more", "pattern", "rank", "words"),
     [
-        ([0], 0, "tail, 254..256", 2, "3 of 257, all in row 0, cols 254..256"),
-        ([4], 0, "interior, 7", 2, "3 of 257, all in row 4, col 7"),
-        ([4], 0, "the whole row", 2, "3 of 257, all in row 4, the whole row"),
-        ([1, 2], 0, "every 4th from 3", 2, "3 of 257, in 2 rows (1, 2); in the worst one every 4th from 3"),
+        ([0], 0, Pattern("tail", 254, 256), 2, "3 of 257, all in row 0, cols 254..256"),
+        ([4], 0, Pattern("interior", 7, 7), 2, "3 of 257, all in row 4, col 7"),
+        ([4], 0, Pattern("row", 0, 256), 2, "3 of 257, all in row 4, the whole row"),
+        ([1, 2], 0, Pattern("strided", 3, 255, 4), 2, "3 of 257, in 2 rows (1, 2); in the worst one every 4th from 3"),
         (
             list(range(16)),
             4,
-            "head, 0..1",
+            Pattern("head", 0, 1),
             2,
             "3 of 257, in 20 rows (0, 1, 2, 3, 4, 5, 6, 7, ...); in the worst one cols 0..1",
         ),
-        ([0], 0, "head, 0..2", 1, "3 of 257, elements 0..2"),
-        ([0], 0, "the whole row", 1, "3 of 257, all of them"),
+        ([0], 0, Pattern("head", 0, 2), 1, "3 of 257, elements 0..2"),
+        ([0], 0, Pattern("row", 0, 256), 1, "3 of 257, all of them"),
     ],
 )
-def test_extent_in_words(rows: list[int], more: int, pattern: str, rank: int, words: str) -> None:
+def test_extent_in_words(rows: list[int], more: int, pattern: Pattern, rank: int, words: str) -> None:
     assert extent_text(Extent(3, 257, tuple(rows), pattern, more), rank) == words
 
 
@@ -370,7 +369,7 @@ def test_the_table_holds_80_columns_and_keeps_its_figures(result: Result) -> Non
 def wrong(worst: Worst, ratio: float | None) -> str:
     scene = Scene("mine", "mine.cu", "row_max rows=1", 1, {"rows": 1}, {}, False)
     defect = Defect(scene, "numeric", "error", "mine: numeric", "mine: numeric", "so", worst=worst,
-                    extent=Extent(1, 1, (0,), "the whole row"), ratio=ratio, causes=("mine: numeric",))  # fmt: skip
+                    extent=Extent(1, 1, (0,), Pattern("row")), ratio=ratio, causes=("mine: numeric",))  # fmt: skip
     return failure_text(defect, ("again", "always"))
 
 
@@ -423,7 +422,7 @@ def test_the_report_says_how_far_up_each_axis_was_tried(found: Report) -> None:
     ends = {name: axis.hi for name, axis in one.kernel.axes.items()}
     assert summary.sizes_line(replace(one, progress=replace(one.progress, largest=ends))) == ""
     assert list(summary.sizes(found)) == [summary.sizes_line(each) for each in found.kernels]
-    short = replace(one, progress=replace(one.progress, reasons={counted(DOES_NOT_FIT), "sums may overflow"}))
+    short = replace(one, progress=replace(one.progress, reasons={"sums may overflow"}, untried={Untried.DOES_NOT_FIT}))
     assert summary.sizes_line(short) == (
         f"{summary.sizes_line(one)}; beyond 2^31 elements: the arrays do not fit on the card as it is now"
     )

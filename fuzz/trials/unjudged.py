@@ -1,0 +1,42 @@
+"""Why answers were not judged: the reasons of the oracle, of devices and of kernels, and the one wording of each.
+
+A text among them is a device's note, which only people read.
+"""
+
+import re
+from dataclasses import replace
+
+from kfuzz.devices import Refusal, Untried
+from kfuzz.oracle.verdict import Reason
+
+Unjudged = Reason | Refusal | Untried | str
+
+ONLY_ACCESSES = "more than 2^31 elements: a few blocks run, and what they access is looked at, not their answers"
+NUMBER = re.compile(r"(?<![\d^])\d+ ")
+
+
+def without_numbers(one: Unjudged) -> Unjudged:
+    """The same without the numbers of one case, so that all cases count as one; the line that refuses stays."""
+    match one:
+        case Reason():
+            return replace(one, count=0)
+        case Refusal():
+            return replace(one, words=NUMBER.sub("", one.words))
+        case str():
+            return NUMBER.sub("", one)
+    return one
+
+
+def unjudged_text(one: Unjudged) -> str:
+    """The reason in words."""
+    match one:
+        case Refusal():
+            return f"refused: {refusal_text(one)}"
+        case Untried():
+            return f"not tried beyond 2^31 elements: {one.value}"
+    return str(one)
+
+
+def refusal_text(one: Refusal) -> str:
+    """What a function said when it refused its arguments, and its line if it is known."""
+    return f"line {one.line}: {one.words}" if one.line is not None else one.words
