@@ -16,6 +16,9 @@ from kfuzz.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter, RunCoun
 SEEDS = (1, 2)
 """Two places for each array: one as badly aligned as is claimed, one that is well aligned."""
 
+Launches = tuple[tuple[int, ...], ...]
+"""The launches of a claim by their places, each with the template arguments that sizes choose."""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -24,7 +27,7 @@ class Sample:
     axes: Mapping[str, int]
     tune: Mapping[str, int]
     sizes: Mapping[str, int]
-    launches: tuple[int, ...]
+    launches: Launches
     adds: Mapping[str, int]
     """By stage."""
     has_narrow: bool
@@ -106,9 +109,13 @@ def most(trails: Sequence[NDArray[np.void]], name: str) -> int:
     return max(int(trail[name].max()) for trail in trails)
 
 
-def chosen(kernel: Kernel, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    """Which of the claim's launches are made at these sizes."""
-    return tuple(i for i, one in enumerate(kernel.launches) if one.when is None or one.when(sizes))
+def chosen(kernel: Kernel, sizes: Mapping[str, int]) -> Launches:
+    """Which of the claim's launches are made at these sizes, each with the template arguments that sizes choose."""
+    return tuple(
+        (i, *(one(sizes) for one in launch.holes.values() if not one.names <= kernel.tune.keys()))
+        for i, launch in enumerate(kernel.launches)
+        if launch.is_made(sizes)
+    )
 
 
 def most_divisors(trail: NDArray[np.void]) -> int:
@@ -117,14 +124,14 @@ def most_divisors(trail: NDArray[np.void]) -> int:
     return max(len(set(row.tolist()) - {0}) for row in rows)
 
 
-def split(samples: Sequence[Sample]) -> dict[tuple[int, ...], list[Sample]]:
+def split(samples: Sequence[Sample]) -> dict[Launches, list[Sample]]:
     """The samples by which of the kernel's launches they took."""
-    found: dict[tuple[int, ...], list[Sample]] = {}
+    found: dict[Launches, list[Sample]] = {}
     for sample in samples:
         found.setdefault(sample.launches, []).append(sample)
     return found
 
 
-def launches_at(kernel: Kernel, sample: Sample, axis: str, size: int) -> tuple[int, ...]:
+def launches_at(kernel: Kernel, sample: Sample, axis: str, size: int) -> Launches:
     """Which launches are made where one axis of a sample has another size."""
     return chosen(kernel, kernel.sizes({**sample.axes, axis: size}, sample.tune))

@@ -225,6 +225,7 @@ def lets_of_launches(kernel: Kernel) -> list[str]:
     """The derived sizes that launches and arrays are made of; those of the claim's own counts are no measure."""
     made = [size for array in kernel.arrays.values() for size in array.shape]
     made += [size for one in kernel.launches for size in (*one.grid, *one.block, one.shared)]
+    made += [size for one in kernel.launches for size in one.holes.values()]
     names = set().union(*(size.names for size in made), *(one.args for one in kernel.launches))
     while more := set().union(*(kernel.let[name].names for name in names & kernel.let.keys())) - names:
         names |= more
@@ -244,7 +245,7 @@ def reach(kernel: Kernel, sample: Sample) -> dict[str, tuple[int, int]]:
 def turns(kernel: Kernel, axis: str) -> list[int]:
     """The sizes of an axis at which other launches may be chosen: its ends, and about each number that is compared."""
     claimed = kernel.axes[axis]
-    compared = [one.when for one in kernel.launches if one.when] + list(kernel.let.values())
+    compared = [one for launch in kernel.launches for one in launch.conditionals] + list(kernel.let.values())
     literals = {number for one in compared for number in one.literals}
     named = {claimed.lo, claimed.hi, *(number + step for number in literals for step in (-1, 0, 1))}
     return sorted(size for size in named if size in claimed)
@@ -252,7 +253,7 @@ def turns(kernel: Kernel, axis: str) -> list[int]:
 
 def is_every_launch_seen(kernel: Kernel, samples: Sequence[Sample]) -> bool:
     """Whether each choice of launches that claimed sizes lead to was counted: of another one nothing is known."""
-    if not any(one.when for one in kernel.launches):
+    if not any(one.conditionals for one in kernel.launches):
         return True
     seen = split(samples).keys()
     sizes_of = [turns(kernel, name) for name in kernel.axes]

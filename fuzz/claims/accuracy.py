@@ -14,7 +14,7 @@ from kfuzz.claims.formula_claims import FORMULA_KEYS, ClaimedCounts, op_of, read
 from kfuzz.claims.front_matter import FrontMatter, lookup, shown, shown_path
 from kfuzz.claims.languages import ARITHMETIC, Arithmetic, language_of
 from kfuzz.claims.python_text import read_text
-from kfuzz.claims.reading import check_keys, read_word
+from kfuzz.claims.reading import Names, check_keys, read_word
 from kfuzz.claims.sizes import read_op
 from kfuzz.claims.text import Said, numbers_of, said_in
 from kfuzz.oracle.elements import F16, F32, F64
@@ -82,7 +82,7 @@ class Domain:
     range: tuple[float, float] | None = None
 
 
-def read_rounding(front: FrontMatter, names: tuple[str, ...]) -> Rounding:
+def read_rounding(front: FrontMatter, names: Names) -> Rounding:
     """The [accuracy] table; what it leaves out is what the text says plainly, or else the loosest sound model."""
     check_keys(front, ("accuracy",), ACCURACY_KEYS)
     op = op_of(front)

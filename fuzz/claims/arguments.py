@@ -21,6 +21,7 @@ from kfuzz.devices.limits import C_INT_BYTES
 from kfuzz.sources.cuda_text import split_commas
 
 ClaimedArrays = Mapping[str, Array]
+Functions = Mapping[str, Parameters]
 LITERAL = re.compile(
     r"[+-]?(?:0[xX][0-9a-fA-F]+|\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU])"
     r"|[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?[fF]?"
@@ -49,8 +50,10 @@ class Written:
     on_host: bool = False
 
 
-def read_written(front: FrontMatter, key: KeyPath, arrays: ClaimedArrays, names: Iterable[str]) -> Written:
-    """`entry` and `args`, or the `call` that stands for both."""
+def read_written(
+    front: FrontMatter, key: KeyPath, arrays: ClaimedArrays, names: Iterable[str], functions: Functions
+) -> Written:
+    """`entry` and `args`, or the `call` that stands for both. Without args they are the parameters, by their names."""
     taken = {*arrays, *names}
     constants = {name: text for name, text in literals_of(front).items() if name not in taken}
     call = lookup(front.values, (*key, "call"))
@@ -59,7 +62,9 @@ def read_written(front: FrontMatter, key: KeyPath, arrays: ClaimedArrays, names:
     entry = required(front, (*key, "entry"), 'entry = "softmax_online"')
     if not isinstance(entry, str):
         raise front.error((*key, "entry"), "the name of a __global__ function is wanted, in quotes")
-    args = required(front, (*key, "args"), 'args = ["y", "x", "rows", "cols"]')
+    args = lookup(front.values, (*key, "args"))
+    if args is None:
+        return Written(entry, parameter_names(front, key, entry, functions, taken), is_call=False)
     if not isinstance(args, list):
         raise front.error((*key, "args"), "a list of names is wanted, in the order of the parameters")
     texts = tuple(constants.get(text, text) for text in map(text_of, args))
@@ -69,6 +74,24 @@ def read_written(front: FrontMatter, key: KeyPath, arrays: ClaimedArrays, names:
             found = f"'{text}' is no array, no size and no literal; this claim has {known}"
             raise front.error((*key, "args"), f"{found}; for any other C++ write the launch as call = ...")
     return Written(entry, texts, is_call=False)
+
+
+def parameter_names(
+    front: FrontMatter, key: KeyPath, entry: str, functions: Functions, known: set[str]
+) -> tuple[str, ...]:
+    """The parameters of a function, each of which is called as an array or a size of the claim is."""
+    names = tuple(one.name for one in functions.get(function_name(entry), ()))
+    for name in names:
+        if name not in known:
+            found = f"missing, and '{name}' of {entry} is no array and no size of this claim"
+            raise front.error((*key, "args"), f'{found}; write for example args = ["y", "x", "rows", "cols"]')
+    return names
+
+
+def function_name(entry: str) -> str:
+    """The name of the function in an entry: `f` of `space::f<128>`; empty where there is none."""
+    named = re.match(r"(?:\w+::)*(\w+)\s*(?:<.*>)?$", entry.strip())
+    return named[1] if named else ""
 
 
 def read_call(front: FrontMatter, key: KeyPath, call: object, constants: Mapping[str, str]) -> Written:
@@ -135,7 +158,7 @@ def widths_of(written: Written, parameters: Parameters) -> dict[str, int]:
     return found
 
 
-def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays, names: tuple[str, ...]) -> Arguments:
+def arguments_of(written: Written, parameters: Parameters, arrays: ClaimedArrays, names: Iterable[str]) -> Arguments:
     """The arguments for the compiler to make. An array of `args` fits any pointer, as it does where it is plain."""
     widths = widths_of(written, parameters)
     of_tensors = written.on_host and takes_tensors(parameters)

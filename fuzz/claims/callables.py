@@ -13,7 +13,7 @@ from kfuzz.claims.arguments import ClaimedArrays, text_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup, shown_path
 from kfuzz.claims.launches import Launch
 from kfuzz.claims.python_text import SUBMITTED_END, PythonFunction, PythonText, read_text
-from kfuzz.claims.reading import check_keys, read_word, table
+from kfuzz.claims.reading import Names, check_keys, read_word, table
 from kfuzz.claims.roles import Roles
 from kfuzz.devices import ArrayLibrary, ClaimError, PythonCall, names_together
 
@@ -59,7 +59,7 @@ def axes_of(arrays: object, roles: Roles) -> dict[str, str]:
     return dict.fromkeys(names, LONGEST)
 
 
-def read_callable(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays) -> Launch:
+def read_callable(front: FrontMatter, names: Names, arrays: ClaimedArrays) -> Launch:
     """The [call] table: which function is called, with what, and which outputs it returns."""
     check_keys(front, KEY, KEYS)
     text = read_text(front.source)
@@ -68,7 +68,7 @@ def read_callable(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArr
         raise ClaimError(f"{shown_path(front.path)}:{line}: is no Python: {message}")
     entry = read_entry(front, text)
     function = text.functions.get(entry)
-    args = read_args(front, function, arrays, names)
+    args = read_args(front, function, arrays, names.every)
     known = (*arrays, *names)
     used = tuple(dict.fromkeys(value for arg in args for value in values_of(arg) if value in known))
     returns = read_returns(front, arrays, used)

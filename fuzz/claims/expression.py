@@ -1,26 +1,44 @@
-"""Integer expressions over named sizes, as a claim writes them: `ceil_div(cols, threads) + 10`.
+"""Integer expressions over named sizes, as a claim writes them: `ceil_div(cols, threads) if cols > 64 else 1`.
 
-Knows arithmetic and names; never what the names mean. Nothing that a kernel file says can hang it: there is
-no power, literals and values stay below 2^63, and an expression is short.
+A condition is a number, too: 1 where it holds, else 0. Knows arithmetic and names; never what the names mean.
+Nothing that a kernel file says can hang it: there is no power, literals and values stay below 2^63, and an expression
+is short and flat. It is checked node by node and worked out by functions of this file; Python never evaluates it.
 """
 
 import ast
+import operator
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from math import prod
-from types import CodeType
 
-LONGEST = 1000
+LONGEST, DEEPEST = 1000, 100
+"""Characters of an expression, and how deep its parts may be nested."""
 LARGEST = 2**63 - 1
-GRAMMAR = "integers, names, + - * / %, ceil_div(a, b), ceil_log2(n), min(a, b), max(a, b)"
-CONDITION_GRAMMAR = f"{GRAMMAR}, comparisons, is_pow2(n), and, or, not"
+GRAMMAR = (
+    "integers, names, + - * / %, ceil_div(a, b), ceil_log2(n), min(a, b), max(a, b), comparisons, is_pow2(n), "
+    "and, or, not, a if c else b"
+)
 
-ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%"}
-COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+Evaluate = Callable[[Mapping[str, int]], int]
+ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.floordiv,  # the language has no fractions
+    ast.Mod: operator.mod,
+}
+COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
 
 
 class ExpressionError(ValueError):
@@ -50,26 +68,28 @@ FUNCTIONS: dict[str, Callable[..., int]] = {
     "min": min,
     "max": max,
 }
-FEWEST = {"ceil_div": 2, "ceil_log2": 1, "min": 2, "max": 2}
-MOST = {"ceil_div": 2, "ceil_log2": 1}
+FEWEST = {"ceil_div": 2, "ceil_log2": 1, "min": 2, "max": 2, "is_pow2": 1}
+MOST = {"ceil_div": 2, "ceil_log2": 1, "is_pow2": 1}
 PREDICATES: dict[str, Callable[[int], bool]] = {"is_pow2": is_pow2}
-SCOPE: dict[str, object] = {"__builtins__": {}, **FUNCTIONS, **PREDICATES}
+RESERVED = frozenset((*FUNCTIONS, *PREDICATES))
+"""Names that have a meaning in every expression."""
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A checked expression: its text, the names it reads and the integers it contains."""
+    """A checked expression: its text, the names it reads, the integers it contains, and whether it is a condition."""
 
     text: str
     names: frozenset[str]
     literals: frozenset[int]
+    is_condition: bool = False
 
     def __call__(self, sizes: Mapping[str, int]) -> int:
         """Its value for these sizes; ExpressionError where it divides by zero or leaves 63 bits."""
         if (size := sizes.get(self.text)) is not None:  # most are a name alone, and a trial asks for a hundred
             return size
         try:
-            value = int(eval(compiled(self.text), SCOPE, sizes))  # noqa: S307  only checked text gets here
+            value = int(compiled(self.text)(sizes))
         except ZeroDivisionError:
             raise ExpressionError(f"divides by zero for {show_sizes(sizes, self.names)}") from None
         if not -LARGEST <= value <= LARGEST:
@@ -96,7 +116,7 @@ class Total:
     def __call__(self, sizes: Mapping[str, int]) -> int:
         """Its value; ExpressionError where one of its expressions has none."""
         with suppress(ZeroDivisionError):
-            value = int(eval(compiled(self.text), SCOPE, sizes))  # noqa: S307  made of checked text
+            value = int(compiled(self.text)(sizes))
             if -LARGEST <= value <= LARGEST:
                 return value
         return sum(prod(one(sizes) for one in product) for product in self.products)  # each is looked at by itself
@@ -108,99 +128,185 @@ def show_sizes(sizes: Mapping[str, int], names: Iterable[str]) -> str:
     return " ".join(f"{name}={value}" for name, value in sizes.items() if name in named) or "any size"
 
 
-def number(text: str, allowed: Iterable[str]) -> Expression:
-    """An integer expression over the allowed names."""
-    return checked(text, tuple(allowed), is_condition=False)
+def number(text: str, allowed: Iterable[str], conditions: Collection[str] = ()) -> Expression:
+    """An integer expression over the allowed names, some of which may stand for conditions."""
+    return checked(text, tuple(allowed), conditions)
 
 
-def condition(text: str, allowed: Iterable[str]) -> Expression:
-    """A condition over the allowed names: comparisons of integer expressions, joined by and, or, not."""
-    return checked(text, tuple(allowed), is_condition=True)
+def condition(text: str, allowed: Iterable[str], conditions: Collection[str] = ()) -> Expression:
+    """A condition over the allowed names: comparisons, joined by and, or, not."""
+    found = checked(text, tuple(allowed), conditions)
+    if not found.is_condition:
+        raise ExpressionError(wants_condition(ast.parse(found.text, mode="eval").body))
+    return found
 
 
-def checked(text: str, allowed: tuple[str, ...], is_condition: bool) -> Expression:
-    if len(text) > LONGEST:
-        raise ExpressionError(f"{len(text)} characters long; at most {LONGEST}")
-    body = parsed(text.strip())
-    (check_condition if is_condition else check_number)(body, allowed)
-    nodes = tuple(ast.walk(body))
-    names = {node.id for node in nodes if isinstance(node, ast.Name)} - FUNCTIONS.keys() - PREDICATES.keys()
-    literals = {int(str(node.value)) for node in nodes if isinstance(node, ast.Constant)}
-    return Expression(text.strip(), frozenset(names), frozenset(literals))
+def checked(text: str, allowed: tuple[str, ...], conditions: Collection[str]) -> Expression:
+    """The expression that a text is; ExpressionError where it is none."""
+    body = parsed(text)
+    is_condition = check(body, allowed, conditions)
+    literals = {int(str(node.value)) for node in ast.walk(body) if isinstance(node, ast.Constant)}
+    return Expression(text.strip(), names_in(body), frozenset(literals), is_condition)
+
+
+def names_of(text: str) -> frozenset[str]:
+    """The names that a text reads, whether or not they are known; ExpressionError where it is no expression."""
+    return names_in(parsed(text))
+
+
+def names_in(body: ast.expr) -> frozenset[str]:
+    return frozenset(node.id for node in ast.walk(body) if isinstance(node, ast.Name)) - RESERVED
 
 
 def parsed(text: str) -> ast.expr:
     """The syntax tree of one expression, which may still hold anything that Python knows."""
+    if len(text) > LONGEST:
+        raise ExpressionError(f"{len(text)} characters long; at most {LONGEST}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # `1if n else 2` is no more than a warning to Python
-            tree = ast.parse(text, mode="eval")
-            compile(tree, "<claim>", "eval")
+            tree = ast.parse(text.strip(), mode="eval")
+            compile(tree, "<claim>", "eval")  # to be warned; nothing runs it
     except SyntaxError as error:
         raise ExpressionError(f"no expression ({error.msg})") from None
     except (RecursionError, MemoryError, ValueError, Warning):
         raise ExpressionError("no expression (nested too deeply, or an impossible character)") from None
+    level: list[ast.AST] = [tree.body]
+    for _ in range(DEEPEST):
+        level = [inner for one in level for inner in ast.iter_child_nodes(one)]
+    if level:
+        raise ExpressionError(f"nested more than {DEEPEST} deep; write a part of it as a name of [let]")
     return tree.body
 
 
-@lru_cache(maxsize=4096)
-def compiled(text: str) -> CodeType:
-    """Byte code of a checked expression, kept apart from it so that a claim can be pickled."""
-    body = RoundsDown().visit(ast.parse(text, mode="eval"))
-    return compile(ast.fix_missing_locations(body), "<claim>", "eval")
-
-
-class RoundsDown(ast.NodeTransformer):
-    """Makes `/` the division that rounds down: the language has no fractions."""
-
-    def visit_Div(self, _: ast.Div) -> ast.FloorDiv:
-        return ast.FloorDiv()
-
-
-def check_number(node: ast.expr, allowed: tuple[str, ...]) -> None:
-    """Raise ExpressionError unless the node is an integer expression over the allowed names."""
+def check(node: ast.expr, allowed: tuple[str, ...], conditions: Collection[str]) -> bool:
+    """Whether the node is a condition and not any number; ExpressionError where it is not in the language."""
     match node:
         case ast.Constant(value=value) if type(value) is int:
             if value > LARGEST:
                 raise ExpressionError(f"{value} is beyond 63 bits")
+            return False
         case ast.Name(id=name):
             check_name(name, allowed)
+            return name in conditions
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            check_number(operand, allowed)
+            check(operand, allowed, conditions)
+            return False
         case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
-            check_number(left, allowed)
-            check_number(right, allowed)
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
+            check_each([left, right], allowed, conditions)
+            return False
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in RESERVED:
             if not FEWEST[name] <= len(args) <= MOST.get(name, len(args)):
                 raise ExpressionError(f"{name}() with {len(args)} arguments; it takes {FEWEST[name]}")
-            for arg in args:
-                check_number(arg, allowed)
-        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.Call(func=ast.Name(id="is_pow2")):
-            raise ExpressionError(f"'{ast.unparse(node)}' is a condition, where a number is wanted")
-        case _:
-            raise ExpressionError(f"'{ast.unparse(node)}' is not allowed; allowed are {GRAMMAR}")
-
-
-def check_condition(node: ast.expr, allowed: tuple[str, ...]) -> None:
-    """Raise ExpressionError unless the node is a condition over the allowed names."""
-    match node:
-        case ast.BoolOp(values=parts):
-            for part in parts:
-                check_condition(part, allowed)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            check_condition(operand, allowed)
-        case ast.Call(func=ast.Name(id=name), args=[arg], keywords=[]) if name in PREDICATES:
-            check_number(arg, allowed)
+            check_each(args, allowed, conditions)
+            return name in PREDICATES
         case ast.Compare(left=left, ops=ops, comparators=rest) if all(type(op) in COMPARISONS for op in ops):
-            for part in (left, *rest):
-                check_number(part, allowed)
-        case _:
-            check_number(node, allowed)
-            raise ExpressionError(f"'{ast.unparse(node)}' is a number, where a condition such as n > 0 is wanted")
+            check_each([left, *rest], allowed, conditions)
+            return True
+        case ast.BoolOp(values=parts):
+            require_conditions(parts, allowed, conditions)
+            return True
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            require_conditions([operand], allowed, conditions)
+            return True
+        case ast.IfExp(test=test, body=one, orelse=other):
+            require_conditions([test], allowed, conditions)
+            return all(check_each([one, other], allowed, conditions))
+    raise ExpressionError(f"'{ast.unparse(node)}' is not allowed; allowed are {GRAMMAR}")
+
+
+def check_each(nodes: Iterable[ast.expr], allowed: tuple[str, ...], conditions: Collection[str]) -> list[bool]:
+    """Of each node, whether it is a condition."""
+    return [check(node, allowed, conditions) for node in nodes]
+
+
+def require_conditions(nodes: Iterable[ast.expr], allowed: tuple[str, ...], conditions: Collection[str]) -> None:
+    """Raise ExpressionError unless each node is a condition."""
+    for node in nodes:
+        if not check(node, allowed, conditions):
+            raise ExpressionError(wants_condition(node))
+
+
+def wants_condition(node: ast.expr) -> str:
+    """What is wrong where a number stands for a condition."""
+    return f"'{ast.unparse(node)}' is a number, where a condition such as n > 0 is wanted"
 
 
 def check_name(name: str, allowed: tuple[str, ...]) -> None:
+    """Raise ExpressionError unless the name is one of those allowed."""
     if name not in allowed:
         close = get_close_matches(name, allowed, 1)
         hint = f", did you mean '{close[0]}'?" if close else ""
         raise ExpressionError(f"unknown name '{name}'{hint}; this claim has {', '.join(allowed) or 'no names'}")
+
+
+@lru_cache(maxsize=4096)
+def compiled(text: str) -> Evaluate:
+    """The function that works out a checked expression, kept apart from it so that a claim can be pickled."""
+    return function_of(ast.parse(text, mode="eval").body)
+
+
+def function_of(node: ast.expr) -> Evaluate:
+    """The function that works out a checked node."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return lambda _: value
+        case ast.Name(id=name):
+            return operator.itemgetter(name)
+        case ast.UnaryOp(op=op, operand=operand):
+            return unary(op, function_of(operand))
+        case ast.BinOp(left=left, op=op, right=right):
+            return binary(ARITHMETIC[type(op)], function_of(left), right)
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return call({**FUNCTIONS, **PREDICATES}[name], [function_of(arg) for arg in args])
+        case ast.Compare(left=left, ops=ops, comparators=rest):
+            compare = [COMPARISONS[type(op)] for op in ops]
+            return comparison(compare, [function_of(part) for part in (left, *rest)])
+        case ast.BoolOp(op=op, values=values):
+            parts = [function_of(part) for part in values]
+            is_any = isinstance(op, ast.Or)
+            return lambda sizes: (any if is_any else all)(part(sizes) for part in parts)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            holds, one, other = function_of(test), function_of(body), function_of(orelse)
+            return lambda sizes: one(sizes) if holds(sizes) else other(sizes)
+    raise TypeError(f"'{ast.unparse(node)}' was not checked")
+
+
+def unary(op: ast.unaryop, operand: Evaluate) -> Evaluate:
+    """A sign, or `not`."""
+    if isinstance(op, ast.Not):
+        return lambda sizes: not operand(sizes)
+    return (lambda sizes: -operand(sizes)) if isinstance(op, ast.USub) else operand
+
+
+def binary(apply: Callable[[int, int], int], left: Evaluate, right: ast.expr) -> Evaluate:
+    """An operation; one with a literal, as most are, takes it at once."""
+    if isinstance(right, ast.Constant):
+        value = int(str(right.value))
+        return lambda sizes: apply(left(sizes), value)
+    other = function_of(right)
+    return lambda sizes: apply(left(sizes), other(sizes))
+
+
+def call(apply: Callable[..., int], args: list[Evaluate]) -> Evaluate:
+    """A function of the language; of one or two arguments, as most have, without a list of them."""
+    if len(args) == 1:
+        (only,) = args
+        return lambda sizes: apply(only(sizes))
+    if len(args) == 2:
+        one, other = args
+        return lambda sizes: apply(one(sizes), other(sizes))
+    return lambda sizes: apply(*[arg(sizes) for arg in args])
+
+
+def comparison(compare: list[Callable[[int, int], bool]], parts: list[Evaluate]) -> Evaluate:
+    """A comparison, or a chain of them: `256 < cols <= 512`."""
+    if len(parts) == 2:
+        (apply,), (one, other) = compare, parts
+        return lambda sizes: apply(one(sizes), other(sizes))
+
+    def holds(sizes: Mapping[str, int]) -> bool:
+        values = [part(sizes) for part in parts]
+        return all(apply(a, b) for apply, a, b in zip(compare, values, values[1:], strict=False))
+
+    return holds

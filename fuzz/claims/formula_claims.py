@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.reading import read_number, table
+from kfuzz.claims.reading import Names, read_number, table
 from kfuzz.oracle.elements import NARROW
 from kfuzz.oracle.find import find
 from kfuzz.oracle.measured import measured
@@ -71,7 +71,7 @@ def literals_of(front: FrontMatter) -> dict[str, str]:
     return {name: repr(float(value)) for name, value in values.items() if not isinstance(value, str)}
 
 
-def read_counts(front: FrontMatter, name: str, names: tuple[str, ...]) -> ClaimedCounts:
+def read_counts(front: FrontMatter, name: str, names: Names) -> ClaimedCounts:
     """One expression, or a table of them by the names of the op's sums; "*" stands for the rest."""
     key = ("accuracy", name)
     value = lookup(front.values, key)

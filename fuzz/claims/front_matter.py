@@ -228,13 +228,19 @@ def lines_of_keys(toml: str) -> dict[KeyPath, int]:
         if number == start and (not line.strip() or line.lstrip().startswith("#")):
             start = number + 1
             continue
+        text = "\n".join(lines[: number + 1])
+        is_whole = True
         try:
-            values = tomllib.loads("\n".join(lines[: number + 1]))
+            values = tomllib.loads(text)
         except tomllib.TOMLDecodeError:
-            continue  # the statement goes on
+            is_whole = False  # the statement goes on; if it is a list of tables, these are on the line that ends here
+            try:
+                values = tomllib.loads(f"{text}\n]")
+            except tomllib.TOMLDecodeError:
+                continue
         for key in keys_of(values):
-            found.setdefault(key, start)
-        start = number + 1
+            found.setdefault(key, start if is_whole or len(key) == 1 else number)
+        start = number + 1 if is_whole else start
     return found
 
 

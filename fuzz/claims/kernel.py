@@ -4,6 +4,7 @@ Knows where kernels lie and what a job is; never what the right answer is, nor h
 Long, since a kernel's sizes, its arrays and its jobs are all worked out of the same fields.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -22,13 +23,14 @@ from kfuzz.claims.bound import Bound
 from kfuzz.claims.callables import completed, read_callable
 from kfuzz.claims.expression import Expression, Total, show_sizes
 from kfuzz.claims.formula_claims import each_count, read_scalars
-from kfuzz.claims.front_matter import FrontMatter
-from kfuzz.claims.launches import Launch, read_launches
-from kfuzz.claims.reading import Sizes, at, check_keys, evaluate
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from kfuzz.claims.launches import Launch, Variant, read_launches
+from kfuzz.claims.reading import Names, Sizes, at, check_keys, evaluate
 from kfuzz.claims.references import named, with_reference
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import Axis, Broken
 from kfuzz.claims.steps import is_chosen, step_of
+from kfuzz.claims.variants import EXAMPLE, FEW, Ground, TooManyError
 from kfuzz.claims.where import Where, read_where
 from kfuzz.devices import Buffer, Entry, Job, Step
 from kfuzz.devices.vast import is_vast
@@ -113,8 +115,35 @@ class Kernel:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Every entry that a launch may name, whatever the sizes."""
-        choices = choices_of(self.axes, self.tune)
-        return tuple(dict.fromkeys(one for launch in self.launches for one in launch.entries(choices, self.where)))
+        return tuple(dict.fromkeys(one.entry for one in self.every_variant))
+
+    @cached_property
+    def every_variant(self) -> tuple[Variant, ...]:
+        """Every launch with every entry that it may name; ClaimError where one has too many."""
+        listed = {name: axis.listed for name, axis in self.axes.items() if axis.listed}
+        ends = {name: (axis.lo, axis.hi) for name, axis in self.axes.items()}
+        found: list[Variant] = []
+        for index, launch in enumerate(self.launches):
+            try:
+                found += launch.variants(Ground(ends, {**listed, **self.tune}, self.let), self.where)
+            except (TooManyError, RecursionError) as error:
+                known = ", ".join((*listed, *self.tune)) or "none"
+                reason = f"'{{{error}}}' has more than {FEW} values, and each is compiled"
+                wanted = f"write a tune parameter or an axis of listed sizes (this claim has {known}), or {EXAMPLE}"
+                raise self.front.error(self.entry_key(index), f"{reason}; {wanted}") from None
+        return tuple(found)
+
+    def variants(self, tune: Sizes) -> tuple[Variant, ...]:
+        """The launches and entries between which the sizes choose, with these values of tune."""
+        fitting = [one for one in self.every_variant if all(tune.get(name, n) == n for name, n in one.few.items())]
+        distinct = {(id(one.launch), one.entry): one for one in fitting}
+        of_launch = Counter(launch for launch, _ in distinct)
+        return tuple(one for (launch, _), one in distinct.items() if one.launch.when or of_launch[launch] > 1)
+
+    def entry_key(self, index: int) -> KeyPath:
+        """The key under which the claim names the function of a launch."""
+        place: KeyPath = ("host",) if self.launches[index].on_host else ("launch", index)
+        return (*place, "call" if lookup(self.front.values, (*place, "call")) is not None else "entry")
 
     @cached_property
     def elements(self) -> Total:
@@ -230,14 +259,10 @@ def read(front: FrontMatter) -> Kernel:
     claim.check_names(front)
     where = read_where(front, axes, tune)
     let = claim.read_let(front, (*axes, *tune))
-    names = (*axes, *tune, *let)
+    names = Names((*axes, *tune, *let), claim.conditions_in(let))
     arrays = read_arrays(front, names)
     check_roles(front, roles, arrays, axes)
-    launches = (
-        (read_callable(front, names, arrays),)
-        if front.is_python
-        else read_launches(front, names, arrays, choices_of(axes, tune))
-    )
+    launches = (read_callable(front, names, arrays),) if front.is_python else read_launches(front, names, arrays)
     kernel = Kernel(
         name=name_of(front.path),
         op=roles.op,
@@ -256,6 +281,7 @@ def read(front: FrontMatter) -> Kernel:
         front=front,
         scalars=read_scalars(front),
     )
+    _ = kernel.entries  # each expression in an entry has a few values
     for corner, choice in corners(kernel):
         sizes = kernel.sizes(corner, choice)
         steps_of(kernel, sizes, shapes_of(kernel, sizes))
@@ -296,11 +322,6 @@ def fitted(array: Array, shape: Shape, takes_vector: bool) -> Shape:
     if takes_vector and len(array.shape) == 1 and len(shape) == 2 and shape[0] == 1:
         return shape[1:]
     raise DoesNotFitError(f"the kernel takes {array}; the case has {list(shape)}")
-
-
-def choices_of(axes: Mapping[str, Axis], tune: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """The names that have few values: tune, and axes that are given as lists."""
-    return {name: axis.listed for name, axis in axes.items() if axis.listed} | dict(tune)
 
 
 def shapes_of(kernel: Kernel, sizes: Sizes) -> dict[str, Shape]:
@@ -384,8 +405,18 @@ def every_corner(kernel: Kernel) -> Iterator[tuple[dict[str, int], dict[str, int
     if prod(len(values) for values in kernel.tune.values()) <= MOST_TUNES:
         every = [dict(zip(kernel.tune, values, strict=True)) for values in product(*kernel.tune.values())]
     yield from product(ends, every)
-    named = {number for launch in kernel.launches if launch.when for number in launch.when.literals}
+    named = {n for launch in kernel.launches for one in launch.conditionals for n in numbers_in(kernel, one)}
     for size in sorted({number + step for number in named for step in (-1, 0, 1)}):
         for name, axis in kernel.axes.items():
             if size in axis:
                 yield from product(({**end, name: size} for end in (ends[0], ends[-1])), tunes)
+
+
+def numbers_in(kernel: Kernel, value: Expression) -> frozenset[int]:
+    """The numbers that an expression names, by way of derived sizes as well."""
+    names, found = set(value.names), value.literals
+    for name, derived in reversed(kernel.let.items()):  # each needs those before it alone
+        if name in names:
+            names |= derived.names
+            found |= derived.literals
+    return found

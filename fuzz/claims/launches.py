@@ -4,27 +4,29 @@ Knows how a launch is written; never how one is run, nor the limits of a card.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
 
 from kfuzz.claims import expression
 from kfuzz.claims.arguments import (
     Arguments,
     ClaimedArrays,
+    Functions,
     Written,
     are_plain,
     arguments_of,
     check_args,
+    function_name,
     read_written,
     uses,
     widths_of,
 )
 from kfuzz.claims.expression import Expression, Total
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.reading import Sizes, check_keys, checked, read_number, required, table
+from kfuzz.claims.reading import Names, Sizes, check_keys, checked, read_number, required, table
 from kfuzz.claims.signature import Parameters, entries_of, host_functions_of
+from kfuzz.claims.variants import Ground, values_of
 from kfuzz.claims.where import Where
 from kfuzz.devices import Call, Entry, PythonCall
 from kfuzz.sources.cuda_text import split_commas
@@ -33,13 +35,13 @@ from kfuzz.sources.headers import sources
 HOST_KEYS = ("entry", "args", "call", "home")
 KEYS = ("entry", "args", "call", "grid", "block", "shared", "cluster", "cooperative", "when")
 EXAMPLE = '[[launch]], then entry = "name", grid = "rows", block = 256, args = ["y", "x", "rows", "cols"]'
-Functions = Mapping[str, Parameters]
-Choices = Mapping[str, tuple[int, ...]]
+HOLE = re.compile(r"\{(.*?)\}")
+"""An expression in an entry."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch. `entry` may hold `{name}` of a tune parameter or a listed axis, as in `block_sum<{threads}>`.
+    """One launch. `entry` may hold expressions for template arguments, as in `block_sum<{threads}>`: its `holes`.
 
     `args` are the arrays and sizes that are handed over, to the function or to what C++ makes of them; `widths` the
     bytes of the integers that sizes are passed as, where it is no C int.
@@ -61,6 +63,13 @@ class Launch:
     """The outputs that a function of tensors, or a Python callable, returns, in this order."""
     called: PythonCall | None = None
     widths: Mapping[str, int] = field(default_factory=dict)
+    holes: Mapping[str, Expression] = field(default_factory=dict)
+    """The expressions in `entry`, each by its text."""
+
+    @property
+    def conditionals(self) -> tuple[Expression, ...]:
+        """What chooses between launches and between entries."""
+        return (*((self.when,) if self.when else ()), *self.holes.values())
 
     @cached_property
     def threads(self) -> Total:
@@ -74,27 +83,49 @@ class Launch:
             return ", ".join(self.called.arguments)
         return ", ".join(self.made.texts if self.made else self.args)
 
+    def is_made(self, sizes: Sizes) -> bool:
+        """Whether it is made at these sizes."""
+        return self.when is None or bool(self.when(sizes))
+
     def entry_for(self, sizes: Sizes) -> Entry:
-        """The entry with each `{name}` replaced by its value."""
+        """The entry with each of its expressions replaced by its value."""
+        return self.entry_with([value(sizes) for value in self.holes.values()])
+
+    def entry_with(self, values: Iterable[int]) -> Entry:
+        """The entry with these values for its expressions."""
         if self.called:
             return self.called
-        function = re.sub(r"\{(\w+)\}", lambda hole: str(sizes[hole[1]]), self.entry)
+        texts = dict(zip(self.holes, values, strict=True))
+        function = HOLE.sub(lambda hole: str(texts[hole[1]]), self.entry)
         if self.made is None:
             return function
         return Call(function, self.made.texts, self.made.declared, self.on_host, self.made.tensors)
 
-    def entries(self, choices: Choices, where: Where) -> tuple[Entry, ...]:
-        """The entry for every value of the names in it, as far as the conditions on these alone hold."""
-        holes = [name for name in choices if f"{{{name}}}" in self.entry]
-        every = (dict(zip(holes, values, strict=True)) for values in product(*(choices[name] for name in holes)))
-        return tuple(self.entry_for(sizes) for sizes in every if where.allows(sizes))
+    def variants(self, ground: Ground, where: Where) -> tuple["Variant", ...]:
+        """Every entry that it may name, as far as `when` and the conditions of `where` allow."""
+        if not self.holes:
+            return (Variant(self, self.entry_with(()), {}),)
+        every = values_of(tuple(self.holes.values()), self.when, ground)
+        return tuple(Variant(self, self.entry_with(values), few) for values, few in every if where.allows(few))
 
 
-def read_launches(
-    front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays, choices: Choices
-) -> tuple[Launch, ...]:
+@dataclass(frozen=True)
+class Variant:
+    """A launch with one of the entries that it may name, and the values of tune and listed axes that this takes."""
+
+    launch: Launch
+    entry: Entry
+    few: Sizes
+
+    def is_chosen(self, sizes: Sizes) -> bool:
+        """Whether these sizes are launched so."""
+        return self.launch.is_made(sizes) and (not self.launch.holes or self.launch.entry_for(sizes) == self.entry)
+
+
+def read_launches(front: FrontMatter, names: Names, arrays: ClaimedArrays) -> tuple[Launch, ...]:
+    """The launches of a claim, or the host function that makes them."""
     if table(front, ("host",)):
-        host = read_host(front, names, arrays, choices)
+        host = read_host(front, names, arrays)
         check_taken(front, {name: array for name, array in arrays.items() if name not in host.returns}, (host,))
         return (host,)
     written = required(front, ("launch",), EXAMPLE)
@@ -103,9 +134,7 @@ def read_launches(
     functions: dict[str, Parameters] = {}
     for one in sources(front.path, front.source, ()):  # those of the headers that stand beside it, too
         functions = entries_of(one.text) | functions
-    launches = tuple(
-        read_launch(front, ("launch", index), names, arrays, choices, functions) for index, _ in enumerate(written)
-    )
+    launches = tuple(read_launch(front, ("launch", index), names, arrays, functions) for index, _ in enumerate(written))
     check_taken(front, arrays, launches)
     return launches
 
@@ -117,15 +146,16 @@ def check_taken(front: FrontMatter, arrays: ClaimedArrays, launches: tuple[Launc
             raise front.error(("arrays", name), f"no launch takes '{name}' in its args")
 
 
-def read_host(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays, choices: Choices) -> Launch:
+def read_host(front: FrontMatter, names: Names, arrays: ClaimedArrays) -> Launch:
     """The [host] table: a function of the file that launches what it needs itself."""
     key: KeyPath = ("host",)
     check_keys(front, key, HOST_KEYS)
     if "launch" in front.values:
         raise front.error(key, "the host launches what it needs; leave out [[launch]], or [host]")
-    written = replace(read_written(front, key, arrays, names), on_host=True)
+    functions = host_functions_of(front.source)
+    written = replace(read_written(front, key, arrays, names, functions), on_host=True)
     said = "call" if written.is_call else "entry"
-    parameters = read_function(front, (*key, said), written, host_functions_of(front.source), choices)
+    parameters = read_function(front, (*key, said), written, functions)
     check_args(front, (*key, "call" if written.is_call else "args"), written, parameters, arrays)
     one = expression.number("1", ())
     used = uses(written.texts, (*arrays, *names))
@@ -141,21 +171,21 @@ def read_host(front: FrontMatter, names: tuple[str, ...], arrays: ClaimedArrays,
         on_host=True,
         returns=tuple(left) if made.tensors else (),
         widths=widths_of(written, parameters),
+        holes=read_holes(front, (*key, said), written.function, names),
     )
 
 
 def read_launch(
     front: FrontMatter,
     key: KeyPath,
-    names: tuple[str, ...],
+    names: Names,
     arrays: ClaimedArrays,
-    choices: Choices,
     functions: Functions,
 ) -> Launch:
     check_keys(front, key, KEYS)
-    written = read_written(front, key, arrays, names)
+    written = read_written(front, key, arrays, names, functions)
     said = "call" if written.is_call else "entry"
-    parameters = read_function(front, (*key, said), written, functions, choices)
+    parameters = read_function(front, (*key, said), written, functions)
     check_args(front, (*key, "call" if written.is_call else "args"), written, parameters, arrays)
     is_plain = are_plain(written, parameters, arrays)
     when = lookup(front.values, (*key, "when"))
@@ -173,10 +203,11 @@ def read_launch(
         when=None if when is None else checked(front, (*key, "when"), when, names, expression.condition),
         made=None if is_plain else arguments_of(written, parameters, arrays, names),
         widths=widths_of(written, parameters),
+        holes=read_holes(front, (*key, said), written.function, names),
     )
 
 
-def read_cluster(front: FrontMatter, key: KeyPath, function: str, names: tuple[str, ...]) -> tuple[Expression, ...]:
+def read_cluster(front: FrontMatter, key: KeyPath, function: str, names: Names) -> tuple[Expression, ...]:
     """The blocks of a cluster: as the claim has them, else as the function's own `__cluster_dims__` does."""
     if "cluster" in table(front, key):
         return read_dimensions(front, (*key, "cluster"), names)
@@ -199,7 +230,7 @@ def read_cooperative(front: FrontMatter, key: KeyPath) -> bool:
     return said
 
 
-def read_dimensions(front: FrontMatter, key: KeyPath, names: tuple[str, ...]) -> tuple[Expression, ...]:
+def read_dimensions(front: FrontMatter, key: KeyPath, names: Names) -> tuple[Expression, ...]:
     """One to three expressions with commas between them."""
     value = required(front, key, f'{key[-1]} = "rows"')
     if type(value) is not int and not isinstance(value, str):
@@ -210,18 +241,16 @@ def read_dimensions(front: FrontMatter, key: KeyPath, names: tuple[str, ...]) ->
     return tuple(checked(front, key, size, names, expression.number) for size in sizes)
 
 
-def read_function(
-    front: FrontMatter, key: KeyPath, written: Written, functions: Functions, choices: Choices
-) -> Parameters:
+def read_holes(front: FrontMatter, key: KeyPath, function: str, names: Names) -> dict[str, Expression]:
+    """The expressions in braces in an entry, each by its text."""
+    return {text: checked(front, key, text, names, expression.number) for text in HOLE.findall(function)}
+
+
+def read_function(front: FrontMatter, key: KeyPath, written: Written, functions: Functions) -> Parameters:
     """The parameters of the __global__ function that the entry names."""
-    for hole in re.findall(r"\{(.*?)\}", written.function):
-        if hole not in choices:
-            allowed = ", ".join(choices) or "none"
-            found = f"'{{{hole}}}' is no tune parameter and no axis of listed sizes; this claim has {allowed}"
-            raise front.error(key, found)
-    name = re.match(r"(?:\w+::)*(\w+)\s*(?:<.*>)?$", written.function.strip())
-    if not name or name[1] not in functions:
+    name = function_name(written.function)
+    if name not in functions:
         what = "function with a body" if written.on_host else "__global__ function"
         found = f"no such {what} in the source; it has {', '.join(functions) or 'none'}"
         raise front.error(key, found)
-    return functions[name[1]]
+    return functions[name]

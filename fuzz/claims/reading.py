@@ -3,7 +3,8 @@
 Knows front matter and expressions; never what a key means.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from kfuzz.claims import expression
@@ -12,6 +13,17 @@ from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 
 Sizes = Mapping[str, int]
 """Axes, tune parameters and lets by name."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that an expression of a claim may read, and which of them are conditions."""
+
+    every: tuple[str, ...]
+    conditions: frozenset[str] = frozenset()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.every)
 
 
 def check_keys(front: FrontMatter, key: KeyPath, allowed: Iterable[str]) -> None:
@@ -52,24 +64,29 @@ def read_word(front: FrontMatter, key: KeyPath, allowed: tuple[str, ...], defaul
     return str(value)
 
 
-def read_number(front: FrontMatter, key: KeyPath, allowed: Iterable[str]) -> Expression:
+def read_number(front: FrontMatter, key: KeyPath, names: Names) -> Expression:
     """An integer or an expression in quotes."""
+    return checked(front, key, expression_text(front, key), names, expression.number)
+
+
+def expression_text(front: FrontMatter, key: KeyPath) -> str:
+    """The text of an expression, for which an integer may stand without quotes."""
     value = lookup(front.values, key)
     if type(value) is not int and not isinstance(value, str):
         raise front.error(key, f"an integer or an expression in quotes is wanted: {expression.GRAMMAR}")
-    return checked(front, key, str(value), allowed, expression.number)
+    return str(value)
 
 
 def checked(
     front: FrontMatter,
     key: KeyPath,
     text: str,
-    allowed: Iterable[str],
-    read: Callable[[str, Iterable[str]], Expression],
+    names: Names,
+    read: Callable[[str, Iterable[str], Collection[str]], Expression],
 ) -> Expression:
     """The expression in a text, read as a number or as a condition."""
     try:
-        return read(text, allowed)
+        return read(text, names, names.conditions)
     except ExpressionError as error:
         raise front.error(key, str(error)) from None
 

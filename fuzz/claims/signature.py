@@ -33,6 +33,12 @@ class Parameter:
     bytes: int | None
     is_float: bool = False
 
+    @property
+    def name(self) -> str:
+        """What the function calls it; empty where it has no name."""
+        named = re.search(r"(?<=[\s*&])(\w+)\s*(?:\[[^\]]*\]\s*)*$", self.text.partition("=")[0])
+        return named[1] if named else ""
+
 
 Parameters = tuple[Parameter, ...]
 

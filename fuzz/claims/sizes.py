@@ -12,9 +12,9 @@ from graphlib import CycleError, TopologicalSorter
 from typing import cast, get_args
 
 from kfuzz.claims import expression
-from kfuzz.claims.expression import Expression
+from kfuzz.claims.expression import Expression, ExpressionError
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.reading import check_keys, read_number, required, table
+from kfuzz.claims.reading import Names, check_keys, expression_text, read_number, required, table
 from kfuzz.devices.limits import INT_MAX
 from kfuzz.kinds import KINDS, Kind, Severity
 from kfuzz.oracle.errors import OracleError
@@ -172,7 +172,7 @@ def check_names(front: FrontMatter) -> None:
             key = (section, name)
             if not NAME.fullmatch(name):
                 raise front.error(key, f"'{name}' is no name: letters, digits and _, no digit in front")
-            if section != "arrays" and (keyword.iskeyword(name) or name in expression.SCOPE):
+            if section != "arrays" and (keyword.iskeyword(name) or name in expression.RESERVED):
                 raise front.error(key, f"'{name}' has a meaning in expressions; take another name")
             if name in owner:
                 raise front.error(key, f"'{name}' stands in {owner[name]} already; a name means one thing")
@@ -182,14 +182,30 @@ def check_names(front: FrontMatter) -> None:
 def read_let(front: FrontMatter, names: Iterable[str]) -> dict[str, Expression]:
     """The derived sizes, in an order in which each needs only those before it."""
     written = table(front, ("let",))
-    allowed = (*names, *written)
-    found = {name: read_number(front, ("let", name), allowed) for name in written}
-    needs = {name: value.names & written.keys() for name, value in found.items()}
+    every = (*names, *written)
+    needs = {name: names_read(front, ("let", name)) & written.keys() for name in written}
     try:
-        return {name: found[name] for name in TopologicalSorter(needs).static_order()}
+        order = tuple(TopologicalSorter(needs).static_order())
     except CycleError as error:
         circle = error.args[1]
         raise front.error(("let", circle[0]), f"goes in a circle: {' needs '.join(reversed(circle))}") from None
+    let: dict[str, Expression] = {}
+    for name in order:
+        let[name] = read_number(front, ("let", name), Names(every, conditions_in(let)))
+    return let
+
+
+def names_read(front: FrontMatter, key: KeyPath) -> frozenset[str]:
+    """The names that the expression at a key reads."""
+    try:
+        return expression.names_of(expression_text(front, key))
+    except ExpressionError as error:
+        raise front.error(key, str(error)) from None
+
+
+def conditions_in(let: Mapping[str, Expression]) -> frozenset[str]:
+    """The derived sizes that are conditions: 1 where they hold, else 0."""
+    return frozenset(name for name, value in let.items() if value.is_condition)
 
 
 def read_home(front: FrontMatter, axes: Mapping[str, Axis]) -> dict[str, int]:

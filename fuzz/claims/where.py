@@ -12,7 +12,7 @@ from itertools import combinations, permutations
 from kfuzz.claims import expression
 from kfuzz.claims.expression import Expression, ExpressionError
 from kfuzz.claims.front_matter import FrontMatter, lookup
-from kfuzz.claims.reading import Sizes, checked
+from kfuzz.claims.reading import Names, Sizes, checked
 from kfuzz.claims.sizes import Axis
 
 SWEEPS = 6
@@ -113,7 +113,7 @@ def distance(value: int, here: int) -> tuple[float, int]:
 
 def read_where(front: FrontMatter, axes: Mapping[str, Axis], tune: Mapping[str, tuple[int, ...]]) -> Where:
     """The conditions of a claim; ClaimError where no sizes are found at which all of them hold."""
-    key, names = ("where",), (*axes, *tune)
+    key, names = ("where",), Names((*axes, *tune))
     written = lookup(front.values, key)
     if written is None:
         written = []
@@ -125,7 +125,7 @@ def read_where(front: FrontMatter, axes: Mapping[str, Axis], tune: Mapping[str, 
     ends = ({name: axis.lo for name, axis in axes.items()}, {name: axis.hi for name, axis in axes.items()})
     for end in ends:
         for choice in ({}, *({name: value} for name, values in tune.items() for value in values)):
-            example = where.near({**start, **end, **choice}, names)
+            example = where.near({**start, **end, **choice}, names.every)
             if example is not None:
                 return Where(conditions, axes, tune, example)
     raise front.error(key, "no sizes of the axes and tune are found at which all of these hold")

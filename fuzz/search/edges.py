@@ -52,8 +52,7 @@ def widths(kernel: Kernel, tune: Mapping[str, int]) -> tuple[int, ...]:
 def named(kernel: Kernel) -> frozenset[int]:
     """The numbers that the kernel's claim and text name."""
     claimed = [*kernel.let.values(), *(size for array in kernel.arrays.values() for size in array.shape)]
-    for launch in kernel.launches:
-        claimed += [*launch.grid, *launch.block, launch.shared, *([launch.when] if launch.when else [])]
+    claimed += [one for it in kernel.launches for one in (*it.grid, *it.block, it.shared, *it.conditionals)]
     return numbers(kernel.source).union(*(expression.literals for expression in claimed))
 
 

@@ -94,7 +94,7 @@ def most_blocks(kernel: Kernel) -> dict[str, int]:
 def _most_of_any(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) -> int:
     def most() -> int:
         sizes = kernel.sizes(axes, tune)
-        return max(_blocks(one, sizes) for one in kernel.launches if not one.when or one.when(sizes))
+        return max(_blocks(one, sizes) for one in kernel.launches if one.is_made(sizes))
 
     return of_any(kernel, most)
 

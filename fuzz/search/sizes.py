@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from kfuzz.claims.expression import Expression
 from kfuzz.claims.kernel import Kernel
+from kfuzz.claims.launches import Variant
 from kfuzz.claims.sizes import Axis
 from kfuzz.search.choose import Choose, one_of, seldom
 from kfuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named, tuned_widths, widths
@@ -124,8 +124,8 @@ def _round_again(kernel: Kernel, choose: Choose, budget: int) -> tuple[Ground, d
 
 def _of_variant(ground: Ground, choose: Choose, budget: int, work: int) -> dict[str, int]:
     """Sizes for which one variant of the kernel is launched, each as likely as any other, where they are soon found."""
-    whens = [launch.when for launch in ground.kernel.launches if launch.when is not None]
-    wanted = one_of(choose, whens) if len(whens) > 1 else None
+    variants = ground.kernel.variants(ground.tune)
+    wanted = one_of(choose, variants) if len(variants) > 1 else None
     axes = _axes(ground, choose, budget, work)
     for _ in range(VARIANT_TRIES):
         if wanted is None or _is_variant(ground, wanted, axes):
@@ -134,8 +134,8 @@ def _of_variant(ground: Ground, choose: Choose, budget: int, work: int) -> dict[
     return axes
 
 
-def _is_variant(ground: Ground, when: Expression, axes: Mapping[str, int]) -> bool:
-    return bool(of_any(ground.kernel, lambda: when(ground.kernel.sizes(axes, ground.tune))))
+def _is_variant(ground: Ground, variant: Variant, axes: Mapping[str, int]) -> bool:
+    return bool(of_any(ground.kernel, lambda: variant.is_chosen(ground.kernel.sizes(axes, ground.tune))))
 
 
 def elements(kernel: Kernel, axes: Mapping[str, int]) -> int:
@@ -165,7 +165,7 @@ def threads(kernel: Kernel, axes: Mapping[str, int], tune: Mapping[str, int]) ->
 
     def counted() -> int:
         sizes = kernel.sizes(axes, tune)
-        return sum(launch.threads(sizes) for launch in kernel.launches if launch.when is None or launch.when(sizes))
+        return sum(launch.threads(sizes) for launch in kernel.launches if launch.is_made(sizes))
 
     return of_any(kernel, counted)
 

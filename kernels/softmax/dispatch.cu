@@ -12,15 +12,13 @@
 // align  = 4
 //
 // [let]
-// short   = "1 - min(1, cols / 1025)"  # which of the three it is: one of these is 1, the others are 0
-// long    = "min(1, cols / 4097)"
-// cached  = "1 - short - long"
-// workers = "short * 32 + (1 - short) * threads"
+// cached  = "1024 < cols <= 4096"
+// workers = "32 if cols <= 1024 else threads"
 // vectors = "ceil_div(cols, 4 * workers)"
 //
 // [accuracy]  # cached as cached_block says it, the others as online_block_shuffle
-// adds     = "cached * (ceil_div(cols, threads) - 1) + (1 - cached) * (vectors + 3) + ceil_log2(min(cols, workers))"
-// rescales = "(1 - cached) * (vectors + 2)"
+// adds     = "(ceil_div(cols, threads) - 1 if cached else vectors + 3) + ceil_log2(min(cols, workers))"
+// rescales = "0 if cached else vectors + 2"
 // shift    = "running max"
 // exp      = "expf"
 // divide   = "ieee"
@@ -33,7 +31,7 @@
 // args  = ["x", "rows", "cols"]
 //
 // [[launch]]
-// when   = "cols > 1024 and cols <= 4096"
+// when   = "cached"
 // entry  = "softmax_block_cached"
 // grid   = "rows"
 // block  = "threads"

@@ -9,17 +9,26 @@
 // op     = "softmax"
 // axes   = { rows = "1..1073741824", cols = "1..1073741824" }
 // align  = 4
+// launch = [
+//   { when = "cols <= 128", entry = "softmax_lanes_a_row<element, 16, 1, 128>", grid = "ceil_div(rows, 8)", block = 128 },
+//   { when = "128 < cols <= 256", entry = "softmax_lanes_a_row<element, 16, 2>", grid = "ceil_div(rows, 4)", block = 64 },
+//   { when = "256 < cols <= 10240", entry = "softmax_block_in_registers<element, {threads}, {vectors}, Loads({loads})>", grid = "rows", block = "threads" },
+//   { when = "10240 < cols <= 114688", entry = "softmax_row_in_shared<element, {threads}>", grid = "rows", block = "threads", shared = "16 * (cols / 8)" },
+//   { when = "is_long", entry = "softmax_parts<element, 512>", grid = "rows * parts", block = 512 },
+//   { when = "is_long", entry = "softmax_write<element, 512>", grid = "rows * parts", block = 512 },
+// ]
 //
 // [let]
-// is_large = "min(1, rows * cols / 8388609)"  # x and y together do not fit into the second-level cache
-// is_long  = "min(1, cols / 114689)"
-// near     = "16 + 48 * min(1, cols / 257) + 64 * min(1, cols / 1025)"
-// workers  = "near + 128 * min(1, cols / 4097) + 256 * min(1, cols / 16385)"  # of a row
-// parts    = "is_long * min(ceil_div(1056, rows), ceil_div(cols, 16384))"
-// share    = "ceil_div(ceil_div(cols / 8, max(parts, 1)), 8) * 8"
-// of_part  = "9 + ceil_div(share, 2048) + 9"
+// is_large = "rows * cols > 8388608"  # x and y together do not fit into the second-level cache
+// is_long  = "cols > 114688"
+// near     = "16 if cols <= 256 else 64 if cols <= 1024 else 128"
+// threads  = "near if cols <= 4096 else 256 if cols <= 16384 else 512"
+// vectors  = "2 if cols <= 2048 else 4 if cols <= 8192 else 5"
+// loads    = "2 if cols <= 8192 and not is_large else 0"  # row.cuh names them
+// parts    = "min(ceil_div(1056, rows), ceil_div(cols, 16384)) if is_long else 0"
+// share    = "ceil_div(ceil_div(cols / 8, max(parts, 1)), 8) * 8"  # vectors of a part
 // joining  = "ceil_div(parts, 32) - 1 + ceil_log2(max(1, min(parts, 32)))"
-// of_row   = "2 * ceil_div(cols, 8 * workers) + 2 + ceil_log2(min(workers, min(cols, max(38, cols / 8))))"
+// of_row   = "2 * ceil_div(cols, 8 * threads) + 2 + ceil_log2(min(threads, min(cols, max(38, cols / 8))))"
 //
 // [arrays]
 // x      = "f16[rows, cols] -> x"
@@ -28,8 +37,8 @@
 // sums   = "f32[rows, parts]"
 //
 // [accuracy]  # a worker's vectors give each of its four sums two terms at a time
-// adds     = "is_long * (of_part + joining) + (1 - is_long) * of_row"
-// rescales = "is_long * (ceil_div(share, 2048) + 2)"
+// adds     = "18 + ceil_div(share, 2048) + joining if is_long else of_row"
+// rescales = "ceil_div(share, 2048) + 2 if is_long else 0"
 // shift    = "running max"
 // exp      = "__expf"
 // divide   = "reciprocal"
@@ -37,118 +46,12 @@
 // [values]
 // nan     = "row"
 // pos_inf = "row"
-//
-// [[launch]]
-// when  = "cols <= 128"
-// entry = "softmax_lanes_a_row<__half, 16, 1, 128>"
-// grid  = "ceil_div(rows, 8)"
-// block = "128"
-// args  = ["y", "x", "rows", "cols"]
-//
-// [[launch]]
-// when  = "cols > 128 and cols <= 256"
-// entry = "softmax_lanes_a_row<__half, 16, 2>"
-// grid  = "ceil_div(rows, 4)"
-// block = "64"
-// args  = ["y", "x", "rows", "cols"]
-//
-// [[launch]]
-// when  = "cols > 256 and cols <= 1024 and is_large == 0"
-// entry = "softmax_block_in_registers<__half, 64, 2, STREAMED>"
-// grid  = "rows"
-// block = "64"
-// args  = ["y", "x", "cols"]
-//
-// [[launch]]
-// when  = "cols > 256 and cols <= 1024 and is_large == 1"
-// entry = "softmax_block_in_registers<__half, 64, 2>"
-// grid  = "rows"
-// block = "64"
-// args  = ["y", "x", "cols"]
-//
-// [[launch]]
-// when  = "cols > 1024 and cols <= 2048 and is_large == 0"
-// entry = "softmax_block_in_registers<__half, 128, 2, STREAMED>"
-// grid  = "rows"
-// block = "128"
-// args  = ["y", "x", "cols"]
-//
-// [[launch]]
-// when  = "cols > 1024 and cols <= 2048 and is_large == 1"
-// entry = "softmax_block_in_registers<__half, 128, 2>"
-// grid  = "rows"
-// block = "128"
-// args  = ["y", "x", "cols"]
-//
-// [[launch]]
-// when  = "cols > 2048 and cols <= 4096 and is_large == 0"
-// entry = "softmax_block_in_registers<__half, 128, 4, STREAMED>"
-// grid  = "rows"
-// block = "128"
-// args  = ["y", "x", "cols"]
-//
-// [[launch]]
-// when  = "cols > 2048 and cols <= 4096 and is_large == 1"
-// entry = "softmax_block_in_registers<__half, 128, 4>"
-// grid  = "rows"
-// block = "128"
-// args  = ["y", "x", "cols"]
-//
-// [[launch]]
-// when  = "cols > 4096 and cols <= 8192 and is_large == 0"
-// entry = "softmax_block_in_registers<__half, 256, 4, STREAMED>"
-// grid  = "rows"
-// block = "256"
-// args  = ["y", "x", "cols"]
-//
-// [[launch]]
-// when  = "cols > 4096 and cols <= 8192 and is_large == 1"
-// entry = "softmax_block_in_registers<__half, 256, 4>"
-// grid  = "rows"
-// block = "256"
-// args  = ["y", "x", "cols"]
-//
-// [[launch]]
-// when  = "cols > 8192 and cols <= 10240"
-// entry = "softmax_block_in_registers<__half, 256, 5>"
-// grid  = "rows"
-// block = "256"
-// args  = ["y", "x", "cols"]
-//
-// [[launch]]
-// when   = "cols > 10240 and cols <= 16384"
-// entry  = "softmax_row_in_shared<__half, 256>"
-// grid   = "rows"
-// block  = "256"
-// shared = "16 * (cols / 8)"
-// args   = ["y", "x", "cols"]
-//
-// [[launch]]
-// when   = "cols > 16384 and cols <= 114688"
-// entry  = "softmax_row_in_shared<__half, 512>"
-// grid   = "rows"
-// block  = "512"
-// shared = "16 * (cols / 8)"
-// args   = ["y", "x", "cols"]
-//
-// [[launch]]
-// when  = "cols > 114688"
-// entry = "softmax_parts<__half, 512>"
-// grid  = "rows * parts"
-// block = "512"
-// args  = ["maxima", "sums", "x", "parts", "share", "cols"]
-//
-// [[launch]]
-// when  = "cols > 114688"
-// entry = "softmax_write<__half, 512>"
-// grid  = "rows * parts"
-// block = "512"
-// args  = ["y", "x", "maxima", "sums", "parts", "share", "cols"]
 // ///
 
 #include "../sixteen_bits.cuh"
-
 #include "block_in_registers.cu"
 #include "lanes_a_row.cu"
 #include "row_in_shared.cu"
 #include "two_launches_reversed.cu"
+
+using element = __half;

@@ -28,6 +28,14 @@ SIZES = {"rows": 3, "cols": 257, "threads": 32}
         ("max(rows, -cols)", 3),
         ("(1 + 2) * (3 - -4)", 21),
         (" rows ", 3),
+        ("rows < 2", 0),
+        ("(rows < 4) + (cols == 257)", 2),
+        ("1 < rows <= 3", 1),
+        ("rows > 5 or not cols > 5", 0),
+        ("is_pow2(threads) and rows > 1", 1),
+        ("64 if cols <= 512 else 128", 64),
+        ("1 if cols <= 64 else 2 if cols <= 256 else 3", 3),
+        ("cols / (rows - 3) if rows > 3 else 7", 7),  # the other branch has no value here
     ],
 )
 def test_an_expression_is_integer_arithmetic(text: str, value: int) -> None:
@@ -61,7 +69,14 @@ def test_a_condition_compares_integers(text: str, value: bool) -> None:
         ("min(rows, key=cols)", "is not allowed"),
         ("lambda: 1", "is not allowed"),
         ("[rows]", "is not allowed"),
-        ("rows if cols else 1", "is not allowed"),
+        ("rows if cols else 1", "'cols' is a number, where a condition such as n > 0 is wanted"),
+        ("rows and cols", "'rows' is a number, where a condition"),
+        ("not (rows < 2) * 3", "'(rows < 2) * 3' is a number, where a condition"),
+        ("rows < 2 if cols else 1", "'cols' is a number"),
+        ("rows in (1, 2)", "'rows in (1, 2)' is not allowed"),
+        ("rows if cols < 2", "no expression"),
+        ("min(rows if cols < 2 else rowz, 1)", "unknown name 'rowz'"),
+        ("-" * 300 + "rows", "nested more than 100 deep"),
         ("True", "'True' is not allowed"),
         ("1.5", "'1.5' is not allowed"),
         ("'rows'", "is not allowed"),
@@ -77,8 +92,6 @@ def test_a_condition_compares_integers(text: str, value: bool) -> None:
         ("rows\0", "no expression"),
         ("1 + " * 250 + "1", "1001 characters long; at most 1000"),
         ("9" * 20, "beyond 63 bits"),
-        ("rows < 2", "'rows < 2' is a condition, where a number is wanted"),
-        ("(rows < 2) * 3", "is a condition, where a number is wanted"),
     ],
 )
 def test_what_is_no_integer_expression_is_refused_with_the_reason(text: str, said: str) -> None:
@@ -87,7 +100,12 @@ def test_what_is_no_integer_expression_is_refused_with_the_reason(text: str, sai
     assert said in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["rows", "rows + 1", "rows and cols", "rows in (1, 2)", "rows is cols", "not rows"])
+NO_CONDITIONS = [
+    "rows", "rows + 1", "rows and cols", "rows in (1, 2)", "rows is cols", "not rows", "1 if rows > 1 else 0",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_CONDITIONS)
 def test_a_number_is_no_condition(text: str) -> None:
     with pytest.raises(ExpressionError):
         condition(text, NAMES)
@@ -109,6 +127,14 @@ def test_an_expression_without_a_value_names_the_sizes(text: str, said: str) -> 
     assert said in str(error.value)
 
 
+def test_a_name_of_a_condition_is_a_condition_and_a_number() -> None:
+    names, conditions = ("rows", "is_long"), {"is_long"}
+    assert condition("not is_long and rows > 1", names, conditions)({"rows": 3, "is_long": 0}) == 1
+    assert number("2 if is_long else 4 * is_long", names, conditions)({"rows": 3, "is_long": 1}) == 2
+    with pytest.raises(ExpressionError, match="'is_long' is a number"):
+        condition("is_long", names)
+
+
 def test_the_longest_products_stay_small_enough_to_compute() -> None:
     longest = number(" * ".join(["rows"] * 57), NAMES)  # 396 characters
     with pytest.raises(ExpressionError, match="beyond 63 bits"):
@@ -124,7 +150,10 @@ def trees(leaves: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.recursive(
         leaves,
         lambda inner: (
-            st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner)
+            st.builds("({} {} {})".format, inner, st.sampled_from(["+", "-", "*", "<", "<=", "==", "!=", ">"]), inner)
+            | st.builds("({} if {} < {} else {})".format, inner, inner, inner, inner)
+            | st.builds("({} < {} <= {})".format, inner, inner, inner)
+            | st.builds("({} > 3 and not {} < {})".format, inner, inner, inner)
             | st.builds("{}({}, {})".format, st.sampled_from(["min", "max"]), inner, inner)
         ),
         max_leaves=8,

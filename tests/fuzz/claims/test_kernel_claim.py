@@ -39,6 +39,7 @@ __global__ void softmax(float *y, const float *x, float *part, int cols) {}
 """
 
 LAUNCH = '// args  = ["y", "x", "part", "cols"]\n'
+END = "// ///\n\n__global__ void softmax(float *y"
 
 
 def written(folder: Path, text: str, name: str = "mine.cu") -> Path:
@@ -133,7 +134,7 @@ MISTAKES = [
     ("missing-entry", ('// entry = "softmax"\n', ""), 13, 'launch.entry: missing; write for example entry = "softmax_'),
     ("entry-a-number", (ENTRY, "// entry = 3"), 14, "launch.entry = 3: the name of a __global__ function"),
     ("entry-not-there", (ENTRY, '// entry = "softmin"'), 14, "no such __global__ function in the source; it has softm"),
-    ("entry-hole", (ENTRY, '// entry = "softmax<{rows}>"'), 14, "'{rows}' is no tune parameter and no axis of listed"),
+    ("entry-hole", (ENTRY, '// entry = "softmax<{rows}>"'), 14, "'{rows}' has more than 16 values"),
     ("missing-grid", ('// grid  = "rows"\n', ""), 13, 'launch.grid: missing; write for example grid = "rows"'),
     ("grid-four", (GRID, 'grid  = "1, 1, 1, rows"'), 15, "4 dimensions; a grid has one, two or three"),
     ("grid-list", (GRID, 'grid  = ["rows"]'), 15, "one to three expressions are wanted, in one string"),
@@ -147,7 +148,12 @@ MISTAKES = [
     ("when-a-number", (LAUNCH, '// when = "cols"\n' + LAUNCH), 17, "'cols' is a number, where a condition"),
     ("when-bool", (LAUNCH, "// when = true\n" + LAUNCH), 17, "launch.when = true: a condition in quotes"),
     ("when-gap", (LAUNCH, '// when = "cols != 100"\n' + LAUNCH), 8, "no launch takes 'y' at rows=1 cols=100"),
-    ("missing-args", (LAUNCH, ""), 13, "launch.args: missing"),
+    ("missing-args", (LAUNCH + END, END.replace("*y", "*out")), 13, "launch.args: missing, and 'out' of softmax is"),
+    ("missing-args-unnamed", (LAUNCH + END, END.replace("*y", "*")), 13, "launch.args: missing, and '' of softmax"),
+    ("entry-unknown-name", (ENTRY, '// entry = "softmax<{rowz}>"'), 14, "unknown name 'rowz', did you mean 'rows'"),
+    ("entry-many-values", (ENTRY, '// entry = "softmax<{chunks}>"'), 14, "(this claim has threads), or a conditional"),
+    ("let-no-condition", ('"ceil_div(cols, threads)"', '"64 if rows else 1"'), 7, "'rows' is a number, where a cond"),
+    ("when-of-number-let", (LAUNCH, '// when = "chunks"\n' + LAUNCH), 17, "'chunks' is a number, where a condition"),
     ("args-a-string", (LAUNCH, '// args = "y"\n'), 17, "a list of names is wanted"),
     ("args-unknown", ('"part", "cols"]', '"part", "colz"]'), 17, "'colz' is no array, no size and no literal;"),
     ("args-sum", ('"part", "cols"]', '"part", "4 + 1"]'), 17, "'4 + 1' is no array, no size and no literal"),
@@ -195,6 +201,48 @@ def test_a_mistake_is_one_line_that_names_where_and_what(
     assert found.startswith(f"mine.cu:{line}: ")
     assert said in found
     assert "\n" not in found
+
+
+def test_arguments_that_are_left_out_are_the_parameters_by_their_names(tmp_path: Path) -> None:
+    text = replaced((LAUNCH, ""), ("float *part, int cols", "float * __restrict__ part, int cols"))
+    assert load(written(tmp_path, text)).launches[0].args == ("y", "x", "part", "cols")
+
+
+def test_a_condition_of_let_chooses_launches_and_template_arguments(tmp_path: Path) -> None:
+    text = replaced(
+        ("[[launch]]\n", '[[launch]]\n// when  = "is_short or cols > 2000"\n'),
+        ("let    = {", 'let    = { is_short = "cols <= 100", lanes = "1 if is_short else threads / 2",'),
+        ('"softmax"\n// grid', '"softmax<{lanes}, {2 if cols > 3000 else 3}>"\n// grid'),
+        (
+            LAUNCH,
+            LAUNCH
+            + '//\n// [[launch]]\n// when = "100 < cols <= 2000"\n// entry = "softmax"\n// grid = 1\n// block = 1\n',
+        ),
+    )
+    kernel = load(written(tmp_path, text))
+    assert set(kernel.entries) == {
+        "softmax<1, 3>", "softmax<16, 2>", "softmax<16, 3>", "softmax<32, 2>", "softmax<32, 3>", "softmax",
+    }  # fmt: skip
+    for cols, entry in ((100, "softmax<1, 3>"), (101, "softmax"), (3000, "softmax<32, 3>"), (3001, "softmax<32, 2>")):
+        sizes = kernel.sizes({"rows": 1, "cols": cols}, {"threads": 64})
+        assert [one.entry_for(sizes) for one in kernel.launches if one.is_made(sizes)] == [entry]
+
+
+def test_the_sizes_beside_a_number_of_a_condition_are_tried_when_the_claim_is_loaded(tmp_path: Path) -> None:
+    change = (
+        ("[[launch]]\n", '[[launch]]\n// when  = "is_taken"\n'),
+        ("let    = {", 'let    = { is_taken = "cols != 100",'),
+    )
+    assert "no launch takes 'y' at rows=1 cols=100" in complaint(tmp_path, replaced(*change))
+
+
+def test_a_mistake_in_a_list_of_launches_names_its_line(tmp_path: Path) -> None:
+    launch = GOOD[GOOD.index("// [[launch]]") : GOOD.index("// ///\n\n__global__")]
+    rows = [f'//   {{ entry = "softmax", grid = "{grid}", block = "threads" }},\n' for grid in ("rows", "rowz")]
+    text = GOOD.replace(launch, "").replace(
+        "//\n// [accuracy]", f"// launch = [\n{''.join(rows)}// ]\n//\n// [accuracy]"
+    )
+    assert complaint(tmp_path, text).startswith("mine.cu:11: launch[2].grid = \"rowz\": unknown name 'rowz'")
 
 
 def test_a_state_is_relative_to_its_maximum(tmp_path: Path) -> None:
