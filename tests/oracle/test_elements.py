@@ -2,6 +2,7 @@
 
 import ast
 import pickle
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -134,6 +135,13 @@ def test_torch_has_the_type_under_the_name_of_the_row(element: Element) -> None:
     torch = pytest.importorskip("torch")
     if element.torch:
         assert getattr(torch, element.library).itemsize == element.bytes
+
+
+def test_torch_numbers_are_those_of_the_header() -> None:
+    text = (ROOT / "fuzz/cuda_on_cpu/host/include/kfuzz_torch/elements.h").read_text(encoding="utf-8")
+    listed = {cpp: int(number) for cpp, number in re.findall(r"X\(\w+, ([\w:]+), (\d+), \w+\)", text)}
+    rows = [one.torch for one in ELEMENTS.values() if one.torch]
+    assert {row.cpp: row.number for row in rows}.items() <= listed.items()
 
 
 def test_no_fact_tells_two_types_apart_that_must_differ() -> None:

@@ -1,5 +1,6 @@
 // What tensors compute on the host's side: element by element in double, rounded once.
 #include <cmath>
+#include <type_traits>
 
 #include "storage.h"
 
@@ -7,46 +8,45 @@ namespace at {
 
 namespace {
 
+// A number as an element: a boolean lies in a byte, and what is beyond a byte is cut as an integer is.
 template <class T>
-double loaded(const char *at) {
-  T value;
+T rounded(double value) {
+  if constexpr (c10::CppTypeToScalarType<T>::value == ScalarType::Byte)
+    return static_cast<uint8_t>(static_cast<int64_t>(value));
+  else if constexpr (std::is_class_v<T>)
+    return T(static_cast<float>(value));
+  else
+    return static_cast<T>(value);
+}
+
+template <class T>
+double load_one(const char *at) {
+  using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+  Stored value;
   memcpy(&value, at, sizeof value);
-  return static_cast<double>(value);
+  return std::is_same_v<T, bool> ? static_cast<double>(value) != 0 : static_cast<double>(value);
+}
+
+template <class T>
+void store_one(char *at, double value) {
+  T made = rounded<T>(value);
+  memcpy(at, &made, sizeof made);
 }
 
 double load(const char *at, ScalarType type) {
   switch (type) {
-    case ScalarType::Byte: return loaded<uint8_t>(at);
-    case ScalarType::Char: return loaded<int8_t>(at);
-    case ScalarType::Short: return loaded<int16_t>(at);
-    case ScalarType::Int: return loaded<int32_t>(at);
-    case ScalarType::Long: return loaded<int64_t>(at);
-    case ScalarType::Half: return loaded<Half>(at);
-    case ScalarType::Float: return loaded<float>(at);
-    case ScalarType::Double: return loaded<double>(at);
-    case ScalarType::Bool: return loaded<uint8_t>(at) != 0;
-    case ScalarType::BFloat16: return loaded<BFloat16>(at);
+#define KFUZZ_TORCH_LOAD(name, cpp, number, kind) \
+  case ScalarType::name: return load_one<cpp>(at);
+    KFUZZ_TORCH_ELEMENTS(KFUZZ_TORCH_LOAD)
     default: throw Error(c10::str("kfuzz computes nothing in ", type));
   }
 }
 
-template <class T>
-void stored(char *at, T value) {
-  memcpy(at, &value, sizeof value);
-}
-
 void store(char *at, ScalarType type, double value) {
   switch (type) {
-    case ScalarType::Byte: return stored(at, static_cast<uint8_t>(static_cast<int64_t>(value)));
-    case ScalarType::Char: return stored(at, static_cast<int8_t>(value));
-    case ScalarType::Short: return stored(at, static_cast<int16_t>(value));
-    case ScalarType::Int: return stored(at, static_cast<int32_t>(value));
-    case ScalarType::Long: return stored(at, static_cast<int64_t>(value));
-    case ScalarType::Half: return stored(at, Half(static_cast<float>(value)));
-    case ScalarType::Float: return stored(at, static_cast<float>(value));
-    case ScalarType::Double: return stored(at, value);
-    case ScalarType::Bool: return stored(at, static_cast<uint8_t>(value != 0));
-    case ScalarType::BFloat16: return stored(at, BFloat16(static_cast<float>(value)));
+#define KFUZZ_TORCH_STORE(name, cpp, number, kind) \
+  case ScalarType::name: return store_one<cpp>(at, value);
+    KFUZZ_TORCH_ELEMENTS(KFUZZ_TORCH_STORE)
     default: throw Error(c10::str("kfuzz computes nothing in ", type));
   }
 }

@@ -164,15 +164,7 @@ inline int warp_size() { return 32; }
 
 template <class T, bool on_device>
 struct AccumulateType {
-  using type = T;
-};
-template <bool on_device>
-struct AccumulateType<c10::Half, on_device> {
-  using type = float;
-};
-template <bool on_device>
-struct AccumulateType<c10::BFloat16, on_device> {
-  using type = float;
+  using type = std::conditional_t<c10::is_narrow<T>, float, T>;
 };
 template <class T, bool on_device>
 using acc_type = typename AccumulateType<T, on_device>::type;

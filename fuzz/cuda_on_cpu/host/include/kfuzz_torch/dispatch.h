@@ -6,29 +6,11 @@ namespace kfuzz_torch {
 inline c10::ScalarType type_of(c10::ScalarType type) { return type; }
 inline c10::ScalarType type_of(c10::TypeMeta type) { return type.type; }
 inline c10::ScalarType type_of(const at::TypeProperties &properties) { return properties.type; }
-
-template <c10::ScalarType type>
-struct CppType;
-#define KFUZZ_TORCH_CPP(name, cpp)                 \
-  template <>                                      \
-  struct CppType<c10::ScalarType::name> {          \
-    using type = cpp;                              \
-  };
-KFUZZ_TORCH_CPP(Byte, uint8_t)
-KFUZZ_TORCH_CPP(Char, int8_t)
-KFUZZ_TORCH_CPP(Short, int16_t)
-KFUZZ_TORCH_CPP(Int, int)
-KFUZZ_TORCH_CPP(Long, int64_t)
-KFUZZ_TORCH_CPP(Half, c10::Half)
-KFUZZ_TORCH_CPP(Float, float)
-KFUZZ_TORCH_CPP(Double, double)
-KFUZZ_TORCH_CPP(Bool, bool)
-KFUZZ_TORCH_CPP(BFloat16, c10::BFloat16)
 }  // namespace kfuzz_torch
 
 #define AT_DISPATCH_CASE(name, ...)                                     \
   case name: {                                                          \
-    using scalar_t [[maybe_unused]] = typename kfuzz_torch::CppType<name>::type; \
+    using scalar_t [[maybe_unused]] = typename c10::ScalarTypeToCppType<name>::type; \
     return __VA_ARGS__();                                               \
   }
 #define AT_DISPATCH_SWITCH(given, name, ...)                                                                \
@@ -74,6 +56,6 @@ KFUZZ_TORCH_CPP(BFloat16, c10::BFloat16)
                                       AT_DISPATCH_INDEX_CASE(c10::ScalarType::Long, __VA_ARGS__))
 #define AT_DISPATCH_INDEX_CASE(name, ...)                                         \
   case name: {                                                                    \
-    using index_t [[maybe_unused]] = typename kfuzz_torch::CppType<name>::type;   \
+    using index_t [[maybe_unused]] = typename c10::ScalarTypeToCppType<name>::type;   \
     return __VA_ARGS__();                                                         \
   }

@@ -4,11 +4,16 @@
 #include <cstring>
 #include <ostream>
 
+#include "elements.h"
 #include "machine.h"
 
 namespace c10 {
 
-enum class ScalarType : int8_t { Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf, ComplexFloat, ComplexDouble, Bool, QInt8, QUInt8, QInt32, BFloat16, Undefined };
+enum class ScalarType : int8_t {
+#define KFUZZ_TORCH_NUMBER(name, type, number, kind) name = number,
+#define KFUZZ_TORCH_OTHER_NUMBER(name, number, bytes) name = number,
+  KFUZZ_TORCH_ELEMENTS(KFUZZ_TORCH_NUMBER) KFUZZ_TORCH_OTHER_TYPES(KFUZZ_TORCH_OTHER_NUMBER)
+};
 
 // IEEE binary16 in 16 bits: every operation is float's, rounded to nearest even, as torch has it.
 struct alignas(2) Half {
@@ -80,49 +85,65 @@ struct alignas(2) BFloat16 {
   __host__ __device__ inline double operator sign(double a, type b) { return a sign static_cast<float>(b); } \
   __host__ __device__ inline type operator sign(type a, int b) { return a sign type(static_cast<float>(b)); } \
   __host__ __device__ inline type operator sign(int a, type b) { return type(static_cast<float>(a)) sign b; }
-#define KFUZZ_TORCH_TYPE(type)        \
+#define KFUZZ_TORCH_OPERATORS(type)   \
   KFUZZ_TORCH_ARITHMETIC(type, +)     \
   KFUZZ_TORCH_ARITHMETIC(type, -)     \
   KFUZZ_TORCH_ARITHMETIC(type, *)     \
   KFUZZ_TORCH_ARITHMETIC(type, /)     \
   __host__ __device__ inline type operator-(type a) { return type(-static_cast<float>(a)); }
-KFUZZ_TORCH_TYPE(Half)
-KFUZZ_TORCH_TYPE(BFloat16)
+KFUZZ_TORCH_OPERATORS(Half)
+KFUZZ_TORCH_OPERATORS(BFloat16)
+
+enum class ScalarKind { integral, boolean, floating, narrow, other };  // narrow: a float that computes as float32
+
+struct ScalarFacts {
+  const char *name;
+  size_t bytes;
+  ScalarKind kind;
+};
+inline ScalarFacts facts_of(ScalarType type) {
+  switch (type) {
+#define KFUZZ_TORCH_FACTS(name, type, number, kind) \
+  case ScalarType::name: return {#name, sizeof(type), ScalarKind::kind};
+#define KFUZZ_TORCH_OTHER_FACTS(name, number, bytes) \
+  case ScalarType::name: return {#name, bytes, ScalarKind::other};
+    KFUZZ_TORCH_ELEMENTS(KFUZZ_TORCH_FACTS)
+    KFUZZ_TORCH_OTHER_TYPES(KFUZZ_TORCH_OTHER_FACTS)
+  }
+  return {"Undefined", 0, ScalarKind::other};
+}
 
 template <class T>
+inline constexpr bool is_narrow = false;
+template <class T>
 struct CppTypeToScalarType;
-#define KFUZZ_TORCH_NAMED(type, name)                            \
+template <ScalarType type>
+struct ScalarTypeToCppType;
+#define KFUZZ_TORCH_TYPES(name, cpp, number, kind)               \
   template <>                                                    \
-  struct CppTypeToScalarType<type> {                             \
+  struct CppTypeToScalarType<cpp> {                              \
     static constexpr ScalarType value = ScalarType::name;        \
-  };
-KFUZZ_TORCH_NAMED(uint8_t, Byte)
-KFUZZ_TORCH_NAMED(int8_t, Char)
-KFUZZ_TORCH_NAMED(int16_t, Short)
-KFUZZ_TORCH_NAMED(int, Int)
-KFUZZ_TORCH_NAMED(long, Long)
-KFUZZ_TORCH_NAMED(long long, Long)
-KFUZZ_TORCH_NAMED(Half, Half)
-KFUZZ_TORCH_NAMED(float, Float)
-KFUZZ_TORCH_NAMED(double, Double)
-KFUZZ_TORCH_NAMED(bool, Bool)
-KFUZZ_TORCH_NAMED(BFloat16, BFloat16)
+  };                                                             \
+  template <>                                                    \
+  struct ScalarTypeToCppType<ScalarType::name> {                 \
+    using type = cpp;                                            \
+  };                                                             \
+  template <>                                                    \
+  inline constexpr bool is_narrow<cpp> = ScalarKind::kind == ScalarKind::narrow;
+KFUZZ_TORCH_ELEMENTS(KFUZZ_TORCH_TYPES)
+template <>
+struct CppTypeToScalarType<long long> {
+  static constexpr ScalarType value = ScalarType::Long;
+};
 
-inline const char *toString(ScalarType type) {
-  static const char *const names[] = {"Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double", "ComplexHalf",
-                                      "ComplexFloat", "ComplexDouble", "Bool", "QInt8", "QUInt8", "QInt32", "BFloat16", "Undefined"};
-  return names[static_cast<int>(type)];
-}
+inline const char *toString(ScalarType type) { return facts_of(type).name; }
 inline std::ostream &operator<<(std::ostream &out, ScalarType type) { return out << toString(type); }
-inline size_t elementSize(ScalarType type) {
-  static const unsigned char bytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 0};
-  return bytes[static_cast<int>(type)];
-}
+inline size_t elementSize(ScalarType type) { return facts_of(type).bytes; }
 inline bool isFloatingType(ScalarType type) {
-  return type == ScalarType::Half || type == ScalarType::Float || type == ScalarType::Double || type == ScalarType::BFloat16;
+  return facts_of(type).kind == ScalarKind::floating || facts_of(type).kind == ScalarKind::narrow;
 }
 inline bool isIntegralType(ScalarType type, bool with_bool = false) {
-  return type <= ScalarType::Long || (with_bool && type == ScalarType::Bool);
+  return facts_of(type).kind == ScalarKind::integral || (with_bool && type == ScalarType::Bool);
 }
 
 constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte, kChar = ScalarType::Char, kInt8 = ScalarType::Char;

@@ -1,0 +1,24 @@
+// The element types of tensors: X(torch's name, C++ type, number, kind). All that depends on the type is made of this
+// list: what is not a number that kernels compute with is in the second one, X(torch's name, number, bytes).
+#pragma once
+
+#define KFUZZ_TORCH_ELEMENTS(X)      \
+  X(Byte, uint8_t, 0, integral)      \
+  X(Char, int8_t, 1, integral)       \
+  X(Short, int16_t, 2, integral)     \
+  X(Int, int, 3, integral)           \
+  X(Long, int64_t, 4, integral)      \
+  X(Half, c10::Half, 5, narrow)      \
+  X(Float, float, 6, floating)       \
+  X(Double, double, 7, floating)     \
+  X(Bool, bool, 11, boolean)         \
+  X(BFloat16, c10::BFloat16, 15, narrow)
+
+#define KFUZZ_TORCH_OTHER_TYPES(X) \
+  X(ComplexHalf, 8, 4)             \
+  X(ComplexFloat, 9, 8)            \
+  X(ComplexDouble, 10, 16)         \
+  X(QInt8, 12, 1)                  \
+  X(QUInt8, 13, 1)                 \
+  X(QInt32, 14, 4)                 \
+  X(Undefined, 16, 0)
