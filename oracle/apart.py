@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from kfuzz.oracle.op import NamedReals, Op
-from kfuzz.oracle.shapes import Places, Sizes, shape_output
+from kfuzz.oracle.shapes import Lengths, Places, shape_output
 from kfuzz.oracle.systems.exact import Exact
 
 
@@ -27,7 +27,7 @@ def apart_of(op: Op) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _stays_apart(op: Op, output: str, d: str, inputs: NamedReals, sizes: Sizes) -> bool:
+def _stays_apart(op: Op, output: str, d: str, inputs: NamedReals, sizes: Lengths) -> bool:
     with_d = {n: role for n, role in op.inputs.items() if d in role.dimensions}
     if d.isdigit() or not any(role.is_float for role in with_d.values()):
         return False

@@ -20,13 +20,13 @@ from kfuzz.oracle.elements import Reals, values
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import USAGE, Places, Role, Sizes, evaluate, read_role, shape_output
+from kfuzz.oracle.shapes import USAGE, Lengths, Places, Role, evaluate, read_role, shape_output
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import WORDS, Quantity
 from kfuzz.oracle.verdict import Special
 
 NamedReals = Mapping[str, Reals]
-Answers = Callable[[Mapping[str, Floats], Accuracy, Special, Sizes], dict[str, Enclosure]]
+Answers = Callable[[Mapping[str, Floats], Accuracy, Special, Lengths], dict[str, Enclosure]]
 """A file's `answers(inputs, accuracy, special, sizes)`: the set of right answers of every output."""
 NO_SCALARS: frozenset[str] = frozenset()
 
@@ -87,7 +87,7 @@ class Op:
             d: n for name, role in self.inputs.items() for d, n in zip(role.dimensions, inputs[name].shape, strict=True)
         }
 
-    def scalars_of(self, sizes: Sizes, given: Mapping[str, float]) -> dict[str, float]:
+    def scalars_of(self, sizes: Lengths, given: Mapping[str, float]) -> dict[str, float]:
         """Every scalar's value: given, or the op's own default, which may depend on the sizes."""
         unknown = sorted(set(given) - set(self.scalars))
         if unknown:
@@ -109,7 +109,7 @@ class Op:
         self,
         N: Any,  # noqa: ANN401  any system
         inputs: NamedReals,
-        sizes: Sizes,
+        sizes: Lengths,
         scalars: Mapping[str, float],
         derived: frozenset[str] = NO_SCALARS,
     ) -> dict[str, Quantity]:
@@ -148,12 +148,12 @@ class Op:
             made = self.run(N, plain, sizes, self.scalars_of(sizes, scalars))
         return {name: shape_output(value.x, self.outputs[name], sizes) for name, value in made.items()}
 
-    def admits(self, sizes: Sizes) -> bool:
+    def admits(self, sizes: Lengths) -> bool:
         """Whether the sizes keep the op's rules."""
         return all(bool(evaluate(rule, sizes)) for rule in self.where)
 
     def small_sizes(self, n: int) -> dict[str, int]:
-        """Sizes of about n that keep the op's rules; a dimension that is a number has that size."""
+        """Lengths of about n that keep the op's rules; a dimension that is a number has that size."""
         names = list(dict.fromkeys(d for _, role in self.roles for d in role.dimensions))
         fixed = {name: int(name) for name in names if name.isdigit()}
         names = [name for name in names if not name.isdigit()]
@@ -163,7 +163,7 @@ class Op:
                 return sizes
         raise OracleError(f"{self.name}: no sizes of about {n} satisfy {' and '.join(self.where)}")
 
-    def random_inputs(self, sizes: Sizes, rng: np.random.Generator) -> dict[str, Reals]:
+    def random_inputs(self, sizes: Lengths, rng: np.random.Generator) -> dict[str, Reals]:
         """Normal numbers, and integers in their range."""
         made: dict[str, Reals] = {}
         for name, role in self.inputs.items():

@@ -21,7 +21,7 @@ from kfuzz.oracle.joint.contraction import contract
 from kfuzz.oracle.names import check_names
 from kfuzz.oracle.op import NamedReals, Op
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Places, Sizes, shape_output
+from kfuzz.oracle.shapes import Lengths, Places, shape_output
 from kfuzz.oracle.special import claimed_elements
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
@@ -32,7 +32,7 @@ from kfuzz.oracle.verdict import Reason, Special, Why
 
 def enclose(
     op: Op, inputs: NamedReals, accuracy: Accuracy, special: Special, scalars: Mapping[str, float] | None = None,
-    stored: Mapping[str, Element] | None = None, sizes: Sizes | None = None,
+    stored: Mapping[str, Element] | None = None, sizes: Lengths | None = None,
 ) -> dict[str, Enclosure]:  # fmt: skip
     """The sets of every output: of the claimed form, or the union of all (R8).
 
@@ -66,7 +66,7 @@ class Question:
         self.made = [self._run(band, self.inputs) for band in self.bands]
         self._rows: dict[tuple[Index, int, str], Any] = {}
 
-    def band(self, form: str, only: Sizes | None = None, balls: bool = False) -> Bands:
+    def band(self, form: str, only: Lengths | None = None, balls: bool = False) -> Bands:
         return Bands(
             self.claim, self.sizes, self.work, form, BallEnds() if balls else None,
             Places(self.sizes, only), self.special.all_neg_inf, self.least,
@@ -77,7 +77,9 @@ class Question:
             made = self.op.run(band, inputs, self.sizes, self.scalars, self.derived)
             return {name: band.stored(value, self.stored.get(name, band.f)) for name, value in made.items()}
 
-    def _parts(self, band: Bands, value: Quantity, name: str, only: Sizes | None = None) -> tuple[Reals, Reals, Reals]:
+    def _parts(
+        self, band: Bands, value: Quantity, name: str, only: Lengths | None = None
+    ) -> tuple[Reals, Reals, Reals]:
         """lo, hi, may be NaN, in the output's own shape; masked rows are what the claim or the op says they are."""
         role = self.op.outputs[name]
         full = np.broadcast_shapes(*(part.shape for part in value.parts))

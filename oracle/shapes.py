@@ -17,7 +17,7 @@ from kfuzz.oracle.errors import OracleError
 ROLE = re.compile(r"(float32|float|int)\s*\[([\w\s,]*)\]\s*(?:<\s*(\w+))?")
 USAGE = 'write "float[rows, cols]" or "int[rows] < cols"'
 
-Sizes = Mapping[str, int]
+Lengths = Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Role:
     below: str | None = None
     is_only_float32: bool = False
 
-    def shape(self, sizes: Sizes) -> tuple[int, ...]:
+    def shape(self, sizes: Lengths) -> tuple[int, ...]:
         """The array's shape at these sizes."""
         return tuple(sizes[dimension] for dimension in self.dimensions)
 
@@ -49,7 +49,7 @@ def read_role(op: str, name: str, text: object) -> Role:
 class Places(dict[str, Reals]):
     """0, 1, ... along each dimension, or the one place that is asked for: made when a formula asks for them."""
 
-    def __init__(self, sizes: Sizes, only: Sizes | None = None) -> None:
+    def __init__(self, sizes: Lengths, only: Lengths | None = None) -> None:
         super().__init__()
         self.sizes, self.only = sizes, only or {}
 
@@ -59,12 +59,12 @@ class Places(dict[str, Reals]):
         return self[dimension]
 
 
-def evaluate(text: str, sizes: Sizes) -> Any:  # noqa: ANN401  a number or a truth
+def evaluate(text: str, sizes: Lengths) -> Any:  # noqa: ANN401  a number or a truth
     """The value of an expression over the sizes, from an op's own file."""
     return eval(text, {"__builtins__": {}, "sqrt": math.sqrt, **sizes})  # noqa: S307  the file is Python itself
 
 
-def shape_output(x: Reals, role: Role, sizes: Sizes, only: Sizes | None = None) -> Reals:
+def shape_output(x: Reals, role: Role, sizes: Lengths, only: Lengths | None = None) -> Reals:
     """An output without the axes that a reduction keeps; as it is, where the answer alone says how long it is."""
     if any(dimension not in sizes and not dimension.isdigit() for dimension in role.dimensions):
         return x

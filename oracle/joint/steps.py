@@ -6,13 +6,13 @@ import numpy as np
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.joint.boxes import INF, Boxes
-from kfuzz.oracle.systems import derived
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
+from kfuzz.oracle.systems.rules.moments import scaled
 from kfuzz.oracle.systems.value import Quantity
 
 OF_ROWS = ("squares", "divided by n", "rsqrt", "sqrt")
-"""Steps by which one shared value follows from another: they are walked forwards alone."""
+"""BandSystem by which one shared value follows from another: they are walked forwards alone."""
 ONWARD = ("add", "sub", *OF_ROWS)
 
 
@@ -111,7 +111,7 @@ def followed(band: Bands, value: Quantity, *operands: Pair) -> Pair:
             open_ = np.asarray(value.hi == INF, dtype=np.bool_)
             return value.lo, np.where(open_, INF, value.how[2](held[0].lo, held[0].hi))
         case "divided by n":
-            made = derived.scaled(band, held[0], value.how[2])
+            made = scaled(band, held[0], value.how[2])
         case "rsqrt":
             made = band.rsqrt(held[0])
         case _:

@@ -15,8 +15,9 @@ from kfuzz.oracle.elements import F32, Reals
 from kfuzz.oracle.enclosure import Mask
 from kfuzz.oracle.joint.boxes import STEPS, Boxes
 from kfuzz.oracle.joint.steps import ONWARD, followed, room_of
-from kfuzz.oracle.systems.band import Bands, flush
+from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
+from kfuzz.oracle.systems.intervals import flush
 from kfuzz.oracle.systems.value import Quantity
 
 PRIOR = 1e-3

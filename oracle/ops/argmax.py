@@ -11,7 +11,7 @@ from kfuzz.oracle.diagnosis import places as diagnosis
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.places import Ranking, enclose_places, ordered
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Sizes
+from kfuzz.oracle.shapes import Lengths
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Special
@@ -25,7 +25,7 @@ def formula(N: Exact, x: Quantity) -> Quantity:
     return N.value(ordered(x.x, "first")[:, :1])
 
 
-def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
     """The set of places where the greatest element stands, as far as ties are left open."""
     ranking = Ranking.of("argmax", inputs["x"], 1, special, accuracy.ftz)
     return {"index": enclose_places(ranking, of_rows=True)}

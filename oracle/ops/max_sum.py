@@ -10,7 +10,7 @@ import numpy as np
 from kfuzz.oracle.diagnosis import sums as diagnosis
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Sizes
+from kfuzz.oracle.shapes import Lengths
 from kfuzz.oracle.states import enclose_states
 from kfuzz.oracle.systems.value import Quantity, System
 from kfuzz.oracle.verdict import Special
@@ -25,7 +25,7 @@ def formula(N: System, x: Quantity) -> dict[str, Quantity]:
     return {"m": m, "s": N.sum(N.exp(x - m), "sum")}
 
 
-def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
     """The maximum is exact; the sum as `exp_sum` derives it, every term one exp."""
     x = inputs["x"].astype(np.float64)
     m, s = enclose_states(x, np.ones(x.shape), accuracy.for_sum("sum"), special, first_exp=True)

@@ -10,7 +10,7 @@ import numpy as np
 from kfuzz.oracle.diagnosis import sums as diagnosis
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Sizes
+from kfuzz.oracle.shapes import Lengths
 from kfuzz.oracle.states import enclose_states
 from kfuzz.oracle.systems.value import Quantity, System
 from kfuzz.oracle.verdict import Special
@@ -26,7 +26,7 @@ def formula(N: System, m: Quantity, s: Quantity) -> dict[str, Quantity]:
     return {"m": top, "s": N.sum(weights, "sum")}
 
 
-def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
     """One row of states; the sum of an empty state does not count."""
     m = inputs["m"].astype(np.float64)[None, :]
     s = np.where(m == -np.inf, 0.0, inputs["s"].astype(np.float64)[None, :])

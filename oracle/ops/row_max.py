@@ -13,7 +13,7 @@ from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.maximum import enclose_maximum
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Sizes
+from kfuzz.oracle.shapes import Lengths
 from kfuzz.oracle.special import special_rows
 from kfuzz.oracle.systems.value import Quantity, System
 from kfuzz.oracle.verdict import Special
@@ -27,7 +27,7 @@ def formula(N: System, x: Quantity) -> Quantity:
     return N.max(x)
 
 
-def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
     """The maximum itself; with flushed denormals a denormal maximum may be zero."""
     x = inputs["x"].astype(np.float64)
     if x.shape[1] == 0:

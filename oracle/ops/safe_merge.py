@@ -12,7 +12,7 @@ import numpy as np
 from kfuzz.oracle.diagnosis import sums as diagnosis
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Sizes
+from kfuzz.oracle.shapes import Lengths
 from kfuzz.oracle.states import enclose_states
 from kfuzz.oracle.systems.value import Quantity, System
 from kfuzz.oracle.verdict import Special
@@ -28,7 +28,7 @@ def formula(N: System, m1: Quantity, s1: Quantity, m2: Quantity, s2: Quantity) -
     return {"m": m, "s": first + second}
 
 
-def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
     """Every element is a row of two states; left out, `adds` is the one addition that a merge is."""
     m = np.stack([inputs["m1"], inputs["m2"]], axis=-1).astype(np.float64)
     s = np.stack([inputs["s1"], inputs["s2"]], axis=-1).astype(np.float64)

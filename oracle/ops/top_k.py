@@ -13,7 +13,7 @@ from kfuzz.oracle.diagnosis import places as diagnosis
 from kfuzz.oracle.enclosure import Enclosure, Floats
 from kfuzz.oracle.places import Ranking, enclose_places, enclose_values, ordered
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Sizes
+from kfuzz.oracle.shapes import Lengths
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Special
@@ -28,7 +28,7 @@ def formula(N: Exact, x: Quantity) -> dict[str, Quantity]:
     return {"values": N.value(np.take_along_axis(x.x, places, axis=-1)), "indices": N.value(places)}
 
 
-def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
     """The value of each rank, and the places that may be named for it; of every rank where no k is given."""
     ranking = Ranking.of("top_k", inputs["x"], sizes.get("k"), special, accuracy.ftz)
     return {"values": enclose_values(ranking), "indices": enclose_places(ranking)}

@@ -7,7 +7,7 @@ import numpy as np
 from kfuzz.oracle.diagnosis import matrix as diagnosis
 from kfuzz.oracle.enclosure import Bounds, Enclosure, Floats, Index
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.shapes import Sizes
+from kfuzz.oracle.shapes import Lengths
 from kfuzz.oracle.systems.value import Quantity, System
 from kfuzz.oracle.verdict import Special
 
@@ -20,7 +20,7 @@ def formula(N: System, x: Quantity) -> Quantity:
     return x.T
 
 
-def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Sizes) -> dict[str, Enclosure]:
+def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
     """The one bit pattern of each element; patterns below 2^32 are exact in float64."""
     bits = np.ascontiguousarray(inputs["x"].T).view(np.uint32).astype(np.float64)
 

@@ -22,8 +22,9 @@ from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Divide
 from kfuzz.oracle.selfcheck.families import rows
 from kfuzz.oracle.selfcheck.soundness import VARIANTS, wrong_bounds
-from kfuzz.oracle.systems.band import Bands, wider
+from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import FloatEnds
+from kfuzz.oracle.systems.intervals import wider
 
 LONG_KNOWN = ("max_sum", "merge_all", "row_max", "row_sum", "safe_merge", "sgemm", "softmax")
 """The ops that take what `inputs_of` makes; every formula has its own tests."""

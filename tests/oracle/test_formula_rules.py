@@ -12,9 +12,11 @@ from kfuzz.oracle import Accuracy, judge
 from kfuzz.oracle.elements import BF16, F16, F32, F64, TF32, Element
 from kfuzz.oracle.rounding import FunctionModel
 from kfuzz.oracle.selfcheck.inputs import moment_rows
-from kfuzz.oracle.systems import derived, sums
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
+from kfuzz.oracle.systems.rules.growth import growth
+from kfuzz.oracle.systems.rules.moments import scaled
+from kfuzz.oracle.systems.rules.variance import two_pass
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
 from kfuzz.oracle.systems.value import Quantity
 
@@ -66,7 +68,7 @@ class RelativeToTheSum(Bands):
     """R2 off: a sum errs by D u of itself, and not of its terms."""
 
     def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
-        grown, total = sums.growth(self, sum, a.shape[axis]).each, a.lo.sum(axis=axis, keepdims=True)
+        grown, total = growth(self, sum, a.shape[axis]).each, a.lo.sum(axis=axis, keepdims=True)
         return self.value(total - np.abs(total) * grown, total + np.abs(total) * grown)
 
 
@@ -152,7 +154,7 @@ class ExactMean(Bands):
 
     def mean_var(self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0) -> Any_:
         middle = x.lo.mean(axis=-1, keepdims=True)
-        return middle, derived.scaled(self, derived.two_pass(self, x, self.input(middle), sums[1]), x.shape[-1])
+        return middle, scaled(self, two_pass(self, x, self.input(middle), sums[1]), x.shape[-1])
 
 
 def test_the_means_error_enters_a_variance_once_and_squared() -> None:
@@ -362,9 +364,9 @@ def test_a_denormal_sum_of_a_tensor_core_is_cut_as_well() -> None:
 
 def test_a_rescale_errs_in_two_formats() -> None:
     claim = Accuracy(adds=4, rescales=8, accumulate="f64")
-    grown = sums.growth(Bands(claim, {}), "sum", 4, has_exps=True).each
+    grown = growth(Bands(claim, {}), "sum", 4, has_exps=True).each
     assert 8 * 5 * F32.u < grown < 8 * 5.01 * F32.u  # not 8 * 6: the product is made in double
-    assert sums.growth(Bands(replace(claim, accumulate="f32"), {}), "sum", 4, has_exps=True).each > 8 * 6 * F32.u
+    assert growth(Bands(replace(claim, accumulate="f32"), {}), "sum", 4, has_exps=True).each > 8 * 6 * F32.u
     assert F64.u < F32.u
 
 

@@ -66,7 +66,7 @@ def test_every_lemma_names_its_code_and_a_test_that_fails_without_it() -> None:
 @pytest.mark.parametrize(
     ("was", "becomes", "told"),
     [
-        ("`Bands.divided`, ", "`Bands.divded`, ", "Division: oracle/systems/band.py: Bands.divded"),
+        ("`divided`, `leaves", "`divded`, `leaves", "Division: oracle/systems/rules/division.py: divded"),
         (
             "`test_one_factor_has",
             "`test_one_factor_had",

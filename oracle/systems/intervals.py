@@ -1,0 +1,138 @@
+"""Arithmetic of pairs of ends: what rounding, underflow and overflow do to an interval. Knows no claim."""
+
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle.elements import Element, Reals
+from kfuzz.oracle.systems.ends import Pair
+from kfuzz.oracle.systems.value import Quantity
+
+INF = np.inf
+
+
+def wider(lo: Reals, hi: Reals, g: float) -> Pair:
+    """By g relative, infinities as they are."""
+    one: Any = np.longdouble(1) if lo.dtype == np.longdouble else 1.0  # of doubles, 1 - g would lose the last of g
+    if lo.size and lo.min() >= 0:
+        return lo * (one - g), hi * (one + g)
+    if lo.dtype == object:
+        return np.where(lo >= 0, lo * (1 - g), lo * (1 + g)), np.where(hi >= 0, hi * (1 + g), hi * (1 - g))
+    below, above = np.asarray(np.copysign(one * g, lo)), np.asarray(np.copysign(one * g, hi))
+    np.subtract(one, below, out=below)
+    np.add(one, above, out=above)
+    below *= lo
+    above *= hi
+    return below, above
+
+
+def flush(lo: Reals, hi: Reals, least: float) -> Pair:
+    """A denormal becomes zero, or stays (R16)."""
+    lo = np.where((lo > 0) & (lo < least), 0.0, np.where((lo < 0) & (lo > -least), -least, lo))
+    return lo, np.where((hi < 0) & (hi > -least), 0.0, np.where((hi > 0) & (hi < least), least, hi))
+
+
+def underflowed(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
+    """R6: what is not negative stays so, and an exact zero is exact."""
+    if lo.size and lo.min() > 0:
+        below = np.asarray(lo - lost)
+        return np.maximum(below, 0.0, out=below), hi + lost
+    if _is_far_above(lo, hi, lost):
+        return lo, hi
+    below, above = np.asarray(lo - lost), np.asarray(hi + lost)
+    if below.dtype == object:
+        return np.where(lo >= 0, np.maximum(below, 0.0), below), np.where(hi <= 0, np.minimum(above, 0.0), above)
+    for end, crosses in ((below, (lo >= 0) & (below < 0)), (above, (hi <= 0) & (above > 0))):
+        if np.any(crosses):  # few do, and to choose among all of them costs ten times what this does
+            end[crosses] = 0.0
+    return below, above
+
+
+def _is_far_above(lo: Reals, hi: Reals, lost: Reals | float) -> bool:
+    """Whether no end is moved by so little: it is less than a quarter of their last places."""
+    if lo.dtype != np.float64 or not lo.size or (np.shape(lost) and np.shape(lost) != lo.shape):
+        return False
+    least = (lost if isinstance(lost, float) else np.max(lost)) * 2.0**55
+    return bool(np.abs(lo).min() > least and np.abs(hi).min() > least)
+
+
+def overflowed(lo: Reals, hi: Reals, form: Element) -> Pair:
+    """From half a place beyond the greatest number on there is infinity."""
+    most, beyond = form.max, form.max * (1 + form.u / 2)
+    if not (np.any(hi >= beyond) or np.any(lo <= -beyond)):
+        return lo, hi
+    inside = lo <= hi
+    lo, hi = np.where((lo <= -beyond) & inside, -INF, lo), np.where((hi >= beyond) & inside, INF, hi)
+    return np.where((lo > most) & inside, most, lo), np.where((hi < -most) & inside, -most, hi)
+
+
+def hollow(lo: Reals, hi: Reals, must: Reals) -> Pair:
+    """The empty interval where NaN is all there may be."""
+    if not np.any(must):
+        return lo, hi
+    return np.where(must, INF, lo), np.where(must, -INF, hi)
+
+
+def corners(a: Quantity, b: Quantity, point_a: bool, point_b: bool) -> list[Reals]:
+    if point_a and point_b:
+        return [a.lo * b.lo]
+    if point_a or point_b:
+        return [a.lo * b.lo, a.hi * b.hi]
+    return [a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi]
+
+
+def least_of(ends: list[Reals]) -> Reals:
+    made = ends[0]
+    for end in ends[1:]:
+        made = np.minimum(made, end)
+    return made
+
+
+def most_of(ends: list[Reals]) -> Reals:
+    made = ends[0]
+    for end in ends[1:]:
+        made = np.maximum(made, end)
+    return made
+
+
+def squared(lo: Reals, hi: Reals) -> Pair:
+    least, most = np.minimum(np.abs(lo), np.abs(hi)), np.maximum(np.abs(lo), np.abs(hi))
+    least = np.where((lo <= 0) & (hi >= 0), 0.0, least)
+    return least * least, most * most
+
+
+def magnitude(a: Quantity) -> Reals:
+    return np.maximum(np.abs(a.lo), np.abs(a.hi))
+
+
+def product_of(sizes: list[Reals]) -> Reals:
+    made = sizes[0]
+    for size in sizes[1:]:
+        made = made * size
+    return made
+
+
+def factors(a: Quantity) -> list[Quantity]:
+    """The factors of a product of products."""
+    if a.how[:1] != ("mul",):
+        return [a]
+    return [factor for operand in a.how[1:3] for factor in factors(operand)]
+
+
+def is_power_of_two(a: Quantity) -> bool:
+    """A constant by which a product is exact."""
+    if a.lo.ndim or (a.lo is not a.hi and a.lo != a.hi):
+        return False
+    return bool(np.frexp(abs(float(a.lo)))[0] == 0.5)
+
+
+def is_zero(a: Quantity) -> Reals:
+    return np.asarray((a.lo == 0) & (a.hi == 0), dtype=np.bool_)
+
+
+def is_infinite(a: Quantity) -> Reals:
+    return np.asarray((a.lo == a.hi) & (np.abs(a.lo) == INF), dtype=np.bool_)
+
+
+def reduced(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return tuple(1 if place == axis % len(shape) else size for place, size in enumerate(shape))

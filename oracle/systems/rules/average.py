@@ -1,0 +1,152 @@
+"""A mean by weights: rule R11 of docs/formulas.md."""
+
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.rules.exponential import is_anew
+from kfuzz.oracle.systems.rules.growth import accumulator, counted, growth, is_mma
+from kfuzz.oracle.systems.rules.moments import NO_NUMBER, root_above
+from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, count, open_where
+from kfuzz.oracle.systems.value import Quantity
+
+INF = np.inf
+
+
+def average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> Quantity:
+    """R11: sum_j e_j v_j / sum_j e_j with one e above and below, so its errors count times |v_j - o| and not |v_j|.
+
+    With p the weights, r their errors, R = sum r: it drifts by at most
+    min(sqrt(sum r^2 / p) sqrt(sum p (v - o)^2), sum r |v - o|) / (1 - R).
+    Precondition: v is an input, and the e below is the e above. A kernel may divide first, and round p, or last (R8);
+    e may be kept narrower in the product alone or in both sums (R9).
+    """
+    if not N.is_point(v) or (e.terms is not None and is_anew(N, e.terms.is_direct)):
+        return _plain_average(N, e, v, names)
+    n = e.shape[-1]
+    narrow = e.how[2] if e.how[:1] == ("kept",) else None
+    weights = e.how[1] if narrow else e
+    name = e.name or "e"
+    u_kept = narrow.u if narrow else 0.0
+    del name
+    odd_v = ~np.asarray(N.E.is_finite(v.lo) & ~np.asarray(v.nan), dtype=np.bool_).all(axis=-2, keepdims=True)
+    with np.errstate(all="ignore"):
+        odd_e = ~np.asarray(N.E.is_finite(weights.hi) & ~np.asarray(weights.nan), dtype=np.bool_).all(
+            axis=-1, keepdims=True
+        )
+        must = np.asarray(weights.lo > weights.hi, dtype=np.bool_).any(axis=-1, keepdims=True)
+        must = must | np.asarray((weights.hi <= 0).all(axis=-1, keepdims=True), dtype=np.bool_)
+        lo, hi = (
+            (np.where(odd_e, 0.0, end) for end in (weights.lo, weights.hi))
+            if np.any(odd_e)
+            else (weights.lo, weights.hi)
+        )
+        V = np.where(odd_v, 0.0, v.lo) if np.any(odd_v) else v.lo
+        middle = (lo + hi) / 2
+        s = middle.sum(axis=-1, keepdims=True)
+        has_weight = np.asarray(s > 0, dtype=np.bool_)
+        s = np.where(has_weight, s, 1.0)
+        p, r = middle / s, np.maximum(hi - middle, middle - lo) / s * (1 + 2.0**-40)
+        o, rad = _drift(N, p, r, V, n, names, e, u_kept, narrow)
+        rad = np.where(has_weight, rad, INF)
+        weigh, lifted = (p if N.form == "normalize first" else hi), e.terms.lift if e.terms is not None else 1.0
+        over = (weigh @ np.abs(V)) * lifted >= accumulator(N, names[0]).max * (1 - 2.0**-10)
+    lo, hi = o - rad, o + rad
+    nan = np.broadcast_to(~has_weight, lo.shape)
+    lo, hi = np.where(must, INF, lo), np.where(must, -INF, hi)
+    open_ = (odd_v | odd_e) & ~must
+    made = open_where(N, lo, hi, nan | must, open_, NO_NUMBER, "average", e, v)
+    made = open_where(N, made.lo, made.hi, made.nan, over & ~open_, ORDER_DECIDES, "average", e, v)
+    return N.relative(made.lo, made.hi, made.nan, _division(N), 2 * N.tiny, "average", e, v)
+
+
+def _plain_average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> Quantity:
+    """Both ways to divide, by the plain rules: what is divided first is rounded weight by weight."""
+    s = N.sum(e, names[1])
+    last, first = N.div(N.matmul(e, v, names[0]), s), N.matmul(N.div(e, s), v, names[0])
+    if N.form in ("divide last", "normalize first"):
+        return last if N.form == "divide last" else first
+    return N.value(np.minimum(last.lo, first.lo), np.maximum(last.hi, first.hi), last.nan | first.nan)
+
+
+def _division(N: BandSystem) -> float:
+    return float(DIVIDE_ROUNDINGS[N.claim.divide])
+
+
+def _drift(
+    N: BandSystem,
+    p: Reals,
+    r: Reals,
+    V: Reals,
+    n: int,
+    names: tuple[str, str],
+    e: Quantity,
+    u_kept: float,
+    narrow: Any,  # noqa: ANN401
+) -> tuple[Reals, Reals]:
+    """The middle of the mean and its radius, before the division."""
+    centre = np.sort(V, axis=-2)[..., n // 2 : n // 2 + 1, :] if n else V.sum(axis=-2, keepdims=True)
+    W = V - centre
+    o = p @ W
+    size_v = np.abs(V)
+    rounding = float(N.E.eps) * (n + 8) or 2.0**-80
+    spread = np.maximum(p @ (W * W) - o * o, 0.0) + rounding * (p @ (W * W))
+    away = np.abs(W)
+    above = growth(N, names[0], n, 1, True)
+    below = growth(N, names[1], n, 0, True)
+    k = _division(N) if N.form != "divide last" else 0.0
+    cast = N.u * (1 + 2.0**-10)
+    extra = (
+        N.u * (1 + 2.0**-10) * e.terms.reach()
+        if e.terms is not None and (N.claim.for_sum(names[0]).rescales != 0 or N.claim.for_sum(names[1]).rescales != 0)
+        else None
+    )
+
+    def drifted(radius: Reals) -> Reals:
+        whole = radius.sum(axis=-1, keepdims=True)
+        left = 1 - whole
+        ratio = np.where(
+            np.asarray(p > 0, dtype=np.bool_),
+            radius * radius / np.where(np.asarray(p > 0, dtype=np.bool_), p, 1.0),
+            0.0,
+        )
+        lone = np.where(np.asarray(p > 0, dtype=np.bool_), 0.0, radius)
+        cauchy = root_above(N, ratio.sum(axis=-1, keepdims=True)) * root_above(N, spread)
+        cauchy = cauchy + lone @ away + lone.sum(axis=-1, keepdims=True) * np.abs(o)
+        plain = radius @ away + whole * np.abs(o)
+        return np.where(
+            np.asarray(left > 0, dtype=np.bool_),
+            np.minimum(cauchy, plain) / np.where(np.asarray(left > 0, dtype=np.bool_), left, 1.0),
+            INF,
+        )
+
+    if extra is not None:  # the same exponents stand above and below in an online sum: part of e itself
+        r = r + p * np.minimum(extra, 1.0) * (1 + 2.0**-10)
+    drift = drifted(r)
+    numerator = N.E.grow(above.most + k * N.u) - 1
+    left = 1 - r.sum(axis=-1, keepdims=True)
+    weigh = (p + r) @ size_v
+    size = np.where(
+        np.asarray(left > 0, dtype=np.bool_), weigh / np.where(np.asarray(left > 0, dtype=np.bool_), left, 1.0), INF
+    )
+    own = drift + (numerator + u_kept) * size
+    if u_kept:
+        own = np.maximum(own, drifted(r + u_kept * p) + numerator * size)
+    grown = N.E.grow(below.most)
+    total = own * grown + (grown - 1) * (np.abs(o + centre) + drift)
+    casts = (above.is_cast + below.is_cast) * cast
+    total = total + casts * (np.abs(o + centre) + total)
+    lost = above.lost * (1 + np.abs(V).max(axis=-2, keepdims=True, initial=0.0)) + below.lost * np.abs(o + centre)
+    if narrow is not None:
+        lost = lost + narrow.tiny * (e.terms.lift if e.terms is not None else 1.0) * size_v.sum(axis=-2, keepdims=True)
+    if is_mma(N, names[0]):  # R14: denormal factors, of weights at any scale that is no smaller
+        lift, as_counted = e.terms.lift if e.terms is not None else 1.0, counted(N, size_v)
+        weighs = count(~np.asarray(p + r == 0, dtype=np.bool_))
+        cut = N.least * lift * (weighs @ as_counted) + (p + r) @ (as_counted - size_v)
+        lost = lost + (N.E.grow(above.most) - 1) * cut
+    scale = e.terms.lift * e.terms.lift if e.terms is not None else 1.0
+    total = total + lost * scale * 4 + rounding * (p @ size_v + np.abs(centre)) * 4
+    return o + centre, total * (1 + 2.0**-30)

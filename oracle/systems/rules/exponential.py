@@ -1,0 +1,168 @@
+"""Exponentials, of a difference from a shift or of anything else: rule R4 of docs/formulas.md."""
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle import base_two
+from kfuzz.oracle.elements import F64, Reals
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.rules.shift import Terms
+from kfuzz.oracle.systems.value import Quantity
+
+INF = np.inf
+
+
+def exponential(N: BandSystem, a: Quantity) -> Quantity:
+    """R4: exp^(t) = e^t (1 +- (a0 + kappa |t|) u) +- eta, exact at 0 and -inf; below its end no larger."""
+    if a.below is None:
+        return N.value(*_exp(N, a.lo, a.hi, a.lo, a.hi, 0.0, 1.0), a.nan, "exp", a)
+    x, top = a.below
+    claim = N.claim
+    is_direct = N.is_point(x) and not np.any(top.how[2])
+    known_top = np.asarray(top.lo, dtype=np.float64)
+    known_top = np.where(np.isfinite(known_top), known_top, 0.0)
+    slop = top.how[2] + claim.shift_slack
+    if is_direct and claim.exp.base_two:
+        slop = slop + base_two.stray(known_top, claim)
+    exact = is_direct and not np.any(slop) and not claim.exp.base_two
+    raised: Any
+    with np.errstate(all="ignore"):
+        if claim.shift == "zero":
+            lo, hi = N.E.outward(x.lo - top.lo, x.hi - top.lo)
+            raised = N.E.grow(np.asarray(np.minimum(-known_top, 1e4)))
+            size = np.minimum(np.maximum(np.abs(x.lo), np.abs(x.hi)), far(N))
+            if claim.exp.base_two:
+                g = (1 + base_two.LOG2_E) * N.u * (1 + 2.0**-12) * size
+                lo, hi = lo - g, hi + g
+            parts = _exp(N, lo, hi, x.lo, x.hi, 0.0, raised, can_be_one=not claim.exp.base_two)
+            reach = partial(np.asarray, size)
+        elif exact and claim.exact_shift:
+            lo, hi = N.E.stored(*N.E.added(x.lo, -top.lo), N.f) if N.is_point(x) else (a.lo, a.hi)
+            parts = _exp(N, lo, hi, lo, hi, 0.0, 1.0)
+            reach, raised = partial(np.zeros, ()), 1.0
+        else:
+            lo, hi = a.lo, a.hi
+            if not exact:
+                lo, hi = N.E.outward(x.lo - top.lo, x.hi - top.lo)
+                size = np.maximum(np.abs(lo), np.abs(hi))
+                g = _place(size, slop, far(N)) * N.u * (1 + 2.0**-20)
+                if is_direct and claim.exp.base_two:
+                    size = np.minimum(np.where(N.E.is_finite(size), size, far(N)), far(N)) + slop
+                    own = base_two.own(known_top, np.asarray(x.lo, dtype=np.float64), claim)
+                    g = ((1 + base_two.LOG2_E) * size + own) * N.u * (1 + 2.0**-12)
+                elif not is_direct:
+                    g, slop = g + _folded(N, x, top), slop + N.u * 2 * _largest(x, top)
+                lo, hi = lo - g, hi + g
+            if is_anew(N, is_direct):
+                lo, hi = lo - slop, hi + slop
+            raised = N.E.grow(np.minimum(slop, 1e4)) if not exact else 1.0
+            parts = _exp(N, lo, hi, lo, hi, slop, raised, can_be_one=exact)
+            reach = partial(_reach, N, lo, hi, slop)
+        lo, hi = parts
+    made = N.value(*_under_any(a, top, lo, hi), "exp", a)
+    plain = np.asarray(np.abs(top.lo) < INF, dtype=np.bool_) & ~np.asarray(top.nan)
+    made.terms = Terms(x, reach, slop, raised, is_direct, plain, top)
+    return made
+
+
+def _reach(N: BandSystem, lo: Reals, hi: Reals, slop: Reals | float) -> Reals:
+    size = np.maximum(np.abs(lo), np.abs(hi))
+    return np.asarray(np.minimum(np.where(N.E.is_finite(size), size, far(N)), far(N)) + 2 * slop)
+
+
+def is_anew(N: BandSystem, is_direct: bool) -> bool:
+    """Whether what is divided by may have scores, and a shift, that were computed anew, and were rounded otherwise.
+
+    A score that is no input need not come out alike where a compiler computes it twice: Triton does, for each layout.
+    """
+    return N.claim.denominator == "element" and not is_direct
+
+
+def _under_any(a: Quantity, top: Quantity, lo: Reals, hi: Reals) -> tuple[Reals, Reals, Reals]:
+    """The set, NaN alone where nothing but -inf stands below the exp; anything where what is subtracted may be NaN.
+
+    A score may be NaN where the order of its sum decides. The row is NaN for certain only if the score is.
+    """
+    must = (a.lo > a.hi) | np.asarray((top.lo == -INF) & (top.hi == -INF), dtype=np.bool_)
+    lo, hi, nan = np.where(must, INF, lo), np.where(must, -INF, hi), a.nan | must
+    if np.any(top.nan):
+        unknown = np.broadcast_to(top.nan, must.shape) & ~must
+        lo, hi, nan = np.where(unknown, 0.0, lo), np.where(unknown, INF, hi), nan | unknown
+    return lo, hi, nan
+
+
+def _largest(x: Quantity, top: Quantity) -> Reals:
+    """The largest size of a finite exponent of each row."""
+    size = np.asarray(np.maximum(np.abs(x.lo), np.abs(x.hi)), dtype=np.float64)
+    return np.asarray(np.where(np.isfinite(size), size, 0.0).max(axis=top.how[3], keepdims=True, initial=0.0))
+
+
+def _folded(N: BandSystem, x: Quantity, top: Quantity) -> Reals | float:
+    """What exp2(x c - fl(m c)) adds where a shift of scores may be folded into the scale: u |m| whenever m changes."""
+    if N.claim.shift != "any":
+        return 0.0
+    most = [N.claim.rescales] if not isinstance(N.claim.rescales, Mapping) else list(N.claim.rescales.values())
+    times = max((x.shape[-1] if count is None else count) for count in most or [None])
+    return np.asarray(_largest(x, top) * N.u * (1 + 2.0**-10) * (2 * min(times, 2**40) + 1 + 2 * base_two.LOG2_E))
+
+
+def far(N: BandSystem) -> float:
+    """From here down e^t is below half of the least number."""
+    return -math.log(N.f.tiny) + 0.03
+
+
+def _place(reach: Reals, slop: Reals | float, most: float) -> Reals:
+    """What the difference of a term and a shift `slop` off is rounded by, in u: the power of two at or below it."""
+    size = np.asarray(reach + slop, dtype=np.float64)
+    size = np.where(np.isfinite(size), size, most) * (1 + 2.0**-50)
+    mantissa, power = np.frexp(size)
+    return np.where(mantissa > 0, np.ldexp(1.0, power - 1), 0.0)
+
+
+def _exp(
+    N: BandSystem,
+    lo: Reals,
+    hi: Reals,
+    argument_lo: Reals,
+    argument_hi: Reals,
+    slop: Reals | float,
+    raised: Reals | float,
+    can_be_one: bool = True,
+) -> tuple[Reals, Reals]:
+    """The set of exp^ over [lo, hi] by its ends; the arguments are what exp itself is given."""
+    model, most = N.claim.exp, far(N)
+    eta = N.f.min_normal * (1 + 2.0**-10) if N.ftz else (model.a0 + most * model.kappa) * N.f.tiny
+    is_nothing = np.asarray(hi == -INF, dtype=np.bool_)
+    hi_held = np.maximum(hi, -most + slop)
+    if np.any(is_nothing):
+        hi_held = np.where(is_nothing, hi, hi_held)
+    below, above = N.E.function("exp", lo, hi_held)
+    size = np.maximum(np.abs(argument_lo), np.abs(argument_hi)) + slop if model.kappa else np.zeros(())
+    size = size if np.all(is_finite := N.E.is_finite(size)) else np.where(is_finite, size, most)
+    size = np.minimum(size, np.maximum(most, _longest(N)))
+    g = (model.a0 + model.kappa * size) * N.u * (1 + 2.0**-12)
+    zero = np.asarray((argument_lo == 0) & (argument_hi == 0), dtype=np.bool_) if can_be_one else False
+    below, above = np.maximum(below * (1 - g) - eta * raised, 0.0), above * (1 + g) + eta * raised
+    is_far = (lo < -most - slop) | (argument_lo < -most - slop)
+    below = _put(0.0, is_far, below)
+    above = _put(0.0, is_nothing, above)
+    if np.any(zero):  # few are: 1, or e^-shift where nothing is subtracted
+        at = np.broadcast_to(zero, below.shape)
+        below[at], above[at] = N.E.function("exp", *(np.broadcast_to(end, at.shape)[at] for end in (lo, hi)))
+    above = _put(INF, above > N.f.max, above)
+    below = _put(N.f.max, below > N.f.max, below)
+    empty = np.asarray(lo > hi, dtype=np.bool_)
+    return _put(INF, empty, below), _put(-INF, empty, above)
+
+
+def _put(value: float, where: Reals, other: Reals) -> Reals:
+    """A value in some places."""
+    return np.where(where, value, other) if np.any(where) else np.asarray(other)
+
+
+def _longest(N: BandSystem) -> float:
+    return math.log(N.f.max) if N.f is not F64 else 710.0

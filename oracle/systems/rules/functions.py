@@ -1,0 +1,38 @@
+"""Functions of one value, each with the error that its model allows: docs/numerics.md#measured-functions."""
+
+import numpy as np
+
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.intervals import hollow, underflowed, wider
+from kfuzz.oracle.systems.value import Quantity
+
+INF = np.inf
+
+
+def function(N: BandSystem, name: str, a: Quantity, least: float = -INF, most: float = INF) -> Quantity:
+    """A monotone function of a set: f(t) (1 +- k u) +- what its model and underflow leave open."""
+    model = N.claim.function(name)
+    with np.errstate(all="ignore"):
+        lo, hi = N.E.function(name, a.lo, a.hi)
+        lo, hi = np.where(N.E.is_nan(lo), -INF, lo), np.where(N.E.is_nan(hi), INF, hi)
+        g = model.a0 * N.u * (1 + 2.0**-16)
+        lo, hi = wider(lo, hi, g)
+        lo, hi = underflowed(lo, hi, model.a0 * N.tiny)
+        if model.absolute:
+            lo, hi = lo - model.absolute, hi + model.absolute
+        lo, hi = np.maximum(lo, least), np.minimum(hi, most)
+        lo, hi = hollow(lo, hi, a.lo > a.hi)
+    return N.value(lo, hi, a.nan, name, a)
+
+
+def function_over_positive(N: BandSystem, name: str, a: Quantity, least: float = -INF) -> Quantity:
+    """A function that is NaN below zero."""
+    below = (a.lo < 0) & (a.lo <= a.hi)
+    if not np.any(below):
+        return function(N, name, a, least)
+    zero = N.E.of(np.zeros(()))
+    must = a.hi < 0
+    inside = Quantity(N, np.where(below, np.where(must, INF, zero), a.lo), np.where(must, -INF, a.hi), a.nan | below)
+    made = function(N, name, inside, least)
+    made.how = (name, a)
+    return made

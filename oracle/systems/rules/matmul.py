@@ -1,0 +1,145 @@
+"""The product of two matrices: rules R2 and R13 of docs/formulas.md for every element."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle.elements import FORMATS, TF32, Reals
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.rules.growth import Growth, accumulator, counted, growth, is_mma
+from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, cast_back, count, odd_elements, open_where
+from kfuzz.oracle.systems.rules.total import grown_terms
+from kfuzz.oracle.systems.value import Quantity
+
+INF = np.inf
+
+
+def operand(N: BandSystem, a: Quantity) -> Quantity:
+    """R13: an operand cut, or rounded, to the multiplier's format."""
+    if N.claim.operand is None:
+        return a
+    form = FORMATS[N.claim.operand]
+    if form.p >= N.f.p:
+        return a
+    if N.is_point(a) and a.lo.dtype != object and np.all(form.rounded(a.lo) == a.lo):
+        return a
+    with np.errstate(all="ignore"):
+        lo, hi = N.E.stored(a.lo, a.hi, form)
+        if form is TF32:
+            lo = np.minimum(lo, a.lo - np.abs(a.lo) * 2 * form.u)
+            hi = np.maximum(hi, a.hi + np.abs(a.hi) * 2 * form.u)
+    return Quantity(N, lo, hi, a.nan)
+
+
+def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[Quantity] = ()) -> Quantity:
+    """R2 for every element of A B: its centre, and radii by products of absolute values.
+
+    What a sum starts at is a term of it that is no product: it grows as all do, and the sum takes an addition more.
+    """
+    a, b = operand(N, a), operand(N, b)
+    terms = a.shape[-1]
+    grown = growth(N, name, terms, products=1, starts=len(starts))
+    odd_a, odd_b = odd_elements(N, a), odd_elements(N, b)
+    any_odd = np.any(odd_a) or np.any(odd_b)
+    ca, ra = _centre(N, a, odd_a)
+    cb, rb = _centre(N, b, odd_b)
+    with np.errstate(all="ignore"):
+        centre, own = N.E.product(ca, cb)
+        A, B = np.abs(ca), np.abs(cb)
+        if ra is not None:
+            A = A + ra
+        if rb is not None:
+            B = B + rb
+        g = N.E.grow(grown.each) - 1 + own
+        size, _ = N.E.product(A, B)
+        if is_mma(N, name):
+            radius = N.E.product(counted(N, A) * g, counted(N, B))[0]
+        else:
+            radius = size * g if np.ndim(g) == 0 else N.E.product(A * g, B)[0]
+        if ra is not None:
+            radius = radius + N.E.product(ra, B)[0]
+        if rb is not None:
+            radius = radius + N.E.product(np.abs(ca), rb)[0]
+        lost: Any = grown.lost + terms * N.tiny
+        if N.ftz:
+            lost = lost + 2 * terms * N.f.min_normal + _flushed(N, A, B)
+        radius = radius * (1 + 2.0**-40) + lost
+        size = size * (1 + 2.0**-40) + radius
+        for start in starts:
+            most = np.maximum(np.abs(start.lo), np.abs(start.hi)) * N.E.grow(grown.most)
+            size = size + np.where(np.asarray(N.E.is_finite(most), dtype=np.bool_), most, 0.0)
+        over = size >= accumulator(N, name).max * (1 - 2.0**-20)
+    lo, hi, nan = centre - radius, centre + radius, np.zeros(centre.shape, dtype=np.bool_)
+    if any_odd:
+        lo, hi, nan, open_ = _ieee_product(N, a, b, odd_a, odd_b, lo, hi)
+        over = (over & ~nan) | open_
+    for start in starts:
+        lo, hi, nan = _from(N, Quantity(N, lo, hi, nan), start, grown)
+    made = open_where(N, lo, hi, nan, over, ORDER_DECIDES, "matmul", a, b, *starts)
+    made = cast_back(N, made, grown, accumulator(N, name))
+    made.name = name
+    return made
+
+
+def _from(N: BandSystem, product: Quantity, start: Quantity, grown: Growth) -> tuple[Reals, Reals, Reals]:
+    """The set of a sum that starts there: not rounded again, for its additions are counted; special values meet."""
+    with np.errstate(all="ignore"):
+        up = N.E.grow(grown.most)
+        below, above = grown_terms(N, start, up, 1 / up)
+        below, above = N.E.outward(below, above)
+    return N.added(product, Quantity(N, below, above, start.nan))
+
+
+def _flushed(N: BandSystem, A: Reals, B: Reals) -> Reals:
+    """Products that one denormal factor makes zero."""
+    least = N.f.min_normal
+    low_a, low_b = np.where(least > A, A, 0.0), np.where(least > B, B, 0.0)
+    return np.asarray(low_a @ B + A @ low_b)
+
+
+def _centre(N: BandSystem, a: Quantity, odd: Reals) -> tuple[Reals, Reals | None]:
+    """Middle and radius; None for points. What is not finite counts as 0."""
+    if N.is_point(a):
+        return np.where(odd, 0.0, a.lo) if np.any(odd) else a.lo, None
+    lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if np.any(odd) else (a.lo, a.hi)
+    middle = (lo + hi) / 2
+    return middle, np.maximum(hi - middle, middle - lo) * (1 + 4 * float(N.E.eps or 2.0**-100))
+
+
+def _ieee_product(
+    N: BandSystem, a: Quantity, b: Quantity, odd_a: Reals, odd_b: Reals, lo: Reals, hi: Reals
+) -> tuple[Reals, Reals, Reals, Reals]:
+    """IEEE's special values where operands are known numbers, infinities or NaN; open where they are not."""
+    known_a, known_b = _is_known(a), _is_known(b)
+    if N.ftz:  # a flushed denormal times inf is NaN, an unflushed one is inf
+        known_a, known_b = known_a & ~_is_low(N, a), known_b & ~_is_low(N, b)
+    x, y = _plain(a), _plain(b)
+    unknown = ~known_a
+    open_ = (count(unknown) @ count(odd_b)) + (count(odd_a) @ count(~known_b)) > 0
+    open_ |= count(unknown & odd_a) @ np.ones(y.shape) + np.ones(x.shape) @ count(~known_b & odd_b) > 0
+    nan = count(np.isnan(x)) @ np.ones(y.shape) + np.ones(x.shape) @ count(np.isnan(y))
+    nan = nan + count(np.isinf(x)) @ count(y == 0) + count(x == 0) @ count(np.isinf(y))
+    inf_x, inf_y = np.where(np.isinf(x), np.sign(x), 0.0), np.where(np.isinf(y), np.sign(y), 0.0)
+    sign_x, sign_y = np.nan_to_num(np.sign(x)), np.nan_to_num(np.sign(y))
+    signed = inf_x @ sign_y + (sign_x * (inf_x == 0)) @ inf_y
+    number = np.abs(inf_x) @ np.abs(sign_y) + (np.abs(sign_x) * (inf_x == 0)) @ np.abs(inf_y)
+    infinite = (number > 0) & (np.abs(signed) == number)
+    must = ((nan > 0) | ((number > 0) & ~infinite)) & ~open_
+    end = np.copysign(INF, signed)
+    lo, hi = np.where(infinite, end, lo), np.where(infinite, end, hi)
+    return np.where(must, INF, lo), np.where(must, -INF, hi), must, open_
+
+
+def _is_known(a: Quantity) -> Reals:
+    return np.asarray((a.lo == a.hi) | (a.lo > a.hi), dtype=np.bool_)
+
+
+def _is_low(N: BandSystem, a: Quantity) -> Reals:
+    return np.asarray((np.abs(a.lo) < N.f.min_normal) & (a.lo != 0), dtype=np.bool_)
+
+
+def _plain(a: Quantity) -> Reals:
+    """The one number of each known set, NaN for NaN."""
+    lo = np.asarray(a.lo, dtype=np.float64)
+    return np.where(np.asarray(a.lo > a.hi, dtype=np.bool_), np.nan, lo)

@@ -1,0 +1,86 @@
+"""The exact mean and sum of squared deviations of a row, and what a division by its length does to them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.rules.division import divided
+from kfuzz.oracle.systems.rules.opening import open_where
+from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.verdict import Reason, Why
+
+INF = np.inf
+
+
+NO_NUMBER = Reason(Why.NO_RULE)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The exact mean and how far it may be off; sum (x - mean)^2 at least and at most; the largest deviation."""
+
+    middle: Reals
+    wrong: Reals
+    least: Reals
+    most: Reals
+    spread: Reals
+    odd: Reals
+
+
+def moments_of(N: BandSystem, x: Quantity) -> Moments:
+    """The moments of the numbers in a set, and which rows are odd.
+
+    Where x is a box of radii r, the mean moves by at most their mean, and the root of the sum of squares, which is the
+    length of a projection of x, by at most their length.
+    """
+    finite = np.asarray(N.E.is_finite(x.lo) & N.E.is_finite(x.hi) & ~np.asarray(x.nan), dtype=np.bool_)
+    odd = np.asarray(~finite.all(axis=-1, keepdims=True))
+    lo, hi = (np.where(odd, 0.0, end) for end in (x.lo, x.hi)) if np.any(odd) else (x.lo, x.hi)
+    points = lo if N.is_point(x) else (lo + hi) / 2
+    middle, wrong, least, most = moments_of_points(N, points)
+    spread = np.abs(points - middle).max(axis=-1, keepdims=True, initial=0.0) + wrong
+    if not N.is_point(x):
+        radii = np.maximum(hi - points, points - lo) * (1 + 2.0**-45)
+        length = root_above(N, (radii * radii).sum(axis=-1, keepdims=True) * (1 + 2.0**-40))
+        root = N.E.function("sqrt", least, least)[0]
+        least = np.maximum(root - length, 0.0) * np.maximum(root - length, 0.0) * (1 - 2.0**-45)
+        root = root_above(N, most) + length
+        most = root * root * (1 + 2.0**-45)
+        wrong = wrong + radii.sum(axis=-1, keepdims=True) / x.shape[-1] * (1 + 2.0**-40)
+        spread = spread + 2 * radii.max(axis=-1, keepdims=True, initial=0.0)
+    return Moments(middle, wrong, least, most, spread, odd)
+
+
+def moments_of_points(N: BandSystem, points: Reals) -> tuple[Reals, Reals, Reals, Reals]:
+    """The mean and how far it may be off, sum (x - mean)^2 at least and at most, of numbers."""
+    n = points.shape[-1]
+    first = points.sum(axis=-1, keepdims=True) / n
+    off = points - first
+    middle = first + off.sum(axis=-1, keepdims=True) / n
+    off = points - middle
+    eps = float(N.E.eps) or 2.0**-90
+    wrong = np.abs(middle) * eps + np.abs(off).max(axis=-1, keepdims=True, initial=0.0) * (8 + min(n, 80)) * eps
+    squares = (off * off).sum(axis=-1, keepdims=True)
+    rest = squares * ((min(n, 80) + 8) * 4 * eps) + n * wrong * wrong
+    return middle, wrong, np.maximum(squares - rest, 0.0), squares + rest
+
+
+def root_above(N: BandSystem, a: Reals) -> Reals:
+    a = np.asarray(a)
+    return N.E.function("sqrt", a, a)[1]
+
+
+def guarded(N: BandSystem, a: Quantity, odd: Reals, name: str) -> Quantity:
+    """R17: nothing is said of rows that hold an infinity or NaN; NaN for certain stays NaN."""
+    made = open_where(N, a.lo, a.hi, a.nan, odd & ~np.asarray(a.lo == -INF, dtype=np.bool_), NO_NUMBER, *a.how)
+    made.name = name
+    return made
+
+
+def scaled(N: BandSystem, a: Quantity, n: int) -> Quantity:
+    """a / n, or a (1 / n)."""
+    if n <= 0:
+        return divided(N, a, N.number(float(n)), 1)
+    return N.relative(a.lo / n, a.hi / n, a.nan, 0.0 if n & (n - 1) == 0 else 2.0, 2 * N.tiny, "divided by n", a, n)

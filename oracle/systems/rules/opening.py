@@ -1,0 +1,58 @@
+"""Sets that a rule opens to everything where it cannot say what is right, each with its reason."""
+
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle.elements import Element, Reals
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.rules.growth import Growth
+from kfuzz.oracle.systems.value import Quantity
+from kfuzz.oracle.verdict import Reason, Why
+
+INF = np.inf
+
+
+ORDER_DECIDES = Reason(Why.ORDER_DECIDES)
+
+
+def open_where(
+    N: BandSystem,
+    lo: Reals,
+    hi: Reals,
+    nan: Reals | bool,
+    where: Reals,
+    reason: Reason,
+    *how: Any,  # noqa: ANN401  operands of any kind
+) -> Quantity:
+    """A set, opened to everything where no rule reaches; `where` may be smaller than the set."""
+    where = np.broadcast_to(where, np.broadcast_shapes(np.shape(where), lo.shape))
+    where = np.asarray(where, dtype=np.bool_) & ~np.asarray(lo > hi, dtype=np.bool_)
+    if np.any(where):
+        N.note(reason, where)
+        lo, hi = np.where(where, -INF, lo), np.where(where, INF, hi)
+        nan = np.asarray(nan) | where
+    return N.value(lo, hi, nan, *how)
+
+
+def any_along(mask: Reals, shape: tuple[int, ...], axis: int) -> Reals:
+    """Whether any of an axis, which stays with one element."""
+    if not np.any(mask):
+        return np.zeros((), dtype=np.bool_)
+    return np.asarray(np.broadcast_to(mask, shape).any(axis=axis, keepdims=True))
+
+
+def odd_elements(N: BandSystem, a: Quantity) -> Reals:
+    """Elements that are no finite number for certain."""
+    return np.asarray(~(N.E.is_finite(a.lo) & N.E.is_finite(a.hi)) | a.nan, dtype=np.bool_)
+
+
+def cast_back(N: BandSystem, a: Quantity, grown: Growth, held: Element) -> Quantity:
+    """A sum in double is rounded once on its way back."""
+    if not grown.is_cast or held is N.f:
+        return a
+    return N.rounded(a.lo, a.hi, a.nan, "rounded", a)
+
+
+def count(mask: Reals) -> Reals:
+    return np.asarray(mask, dtype=np.float64)

@@ -1,0 +1,72 @@
+"""Products, of two values or of more in any order: rule R1 of docs/formulas.md."""
+
+import math
+
+import numpy as np
+
+from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.intervals import (
+    corners,
+    factors,
+    hollow,
+    is_infinite,
+    is_power_of_two,
+    is_zero,
+    least_of,
+    magnitude,
+    most_of,
+    product_of,
+    squared,
+    underflowed,
+)  # fmt: skip
+from kfuzz.oracle.systems.value import Quantity
+
+INF = np.inf
+
+
+def product(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
+    """A product of two, or of more in any order: relative roundings do not mind, what underflows does."""
+    lo, hi, nan = multiplied(N, a, b)
+    k = 0.0 if is_power_of_two(a) or is_power_of_two(b) else 1.0
+    made = N.relative(lo, hi, nan, k, N.tiny, "mul", a, b, k)
+    chain = factors(made)
+    return _in_any_order(N, made, chain) if len(chain) > 2 else made
+
+
+def multiplied(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
+    """The exact products."""
+    with np.errstate(all="ignore"):
+        nan = a.nan | b.nan
+        if a is b and not np.any(a.nan):
+            return *squared(a.lo, a.hi), nan
+        if a.lo.size and b.lo.size and a.lo.min() >= 0 and b.lo.min() >= 0:
+            lo, hi = a.lo * b.lo, a.hi * b.hi
+            if np.all(N.E.is_finite(hi)) and np.all(N.E.is_finite(lo)):
+                return lo, hi, nan
+        ends = corners(a, b, N.is_point(a), N.is_point(b))
+        if all(np.all(N.E.is_finite(end)) for end in ends):
+            return least_of(ends), most_of(ends), nan
+        zero_a, zero_b = (a.lo <= 0) & (a.hi >= 0), (b.lo <= 0) & (b.hi >= 0)
+        inf_a, inf_b = (np.abs(a.lo) == INF) | (np.abs(a.hi) == INF), (np.abs(b.lo) == INF) | (np.abs(b.hi) == INF)
+        empty = (a.lo > a.hi) | (b.lo > b.hi)
+        must = (is_zero(a) & is_infinite(b)) | (is_infinite(a) & is_zero(b)) | empty
+        ends = [np.where(N.E.is_nan(end), 0.0, end) for end in ends]
+        lo, hi = hollow(least_of(ends), most_of(ends), must)
+        return lo, hi, nan | (((zero_a & inf_b) | (inf_a & zero_b)) & ~empty) | must
+
+
+def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quantity:
+    """Underflow and overflow of a partial product, whichever factors are multiplied first."""
+    with np.errstate(all="ignore"):
+        sizes = [np.maximum(magnitude(v), 1.0) for v in chain]
+        most = most_of(sizes) if len(chain) == 3 else product_of(sizes)
+        if not np.all(N.E.is_finite(most)):  # no partial product of an infinity underflows
+            most = np.where(N.E.is_finite(most), most, 1.0)
+        lo, hi = underflowed(made.lo, made.hi, N.tiny * most)
+        nan = made.nan
+        if not math.prod(float(np.max(np.asarray(size), initial=1.0)) for size in sizes) < N.f.max:
+            over = (product_of(sizes) > N.f.max) & (made.lo <= made.hi) & N.E.is_finite(made.lo)
+            lo, hi, nan = np.where(over, -INF, lo), np.where(over, INF, hi), nan | over
+    made.parts, made.slack = (np.asarray(lo), np.asarray(hi), nan), most
+    return made

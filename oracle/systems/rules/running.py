@@ -1,0 +1,43 @@
+"""Running sums: rule R2 of docs/formulas.md for the sum of all terms up to each."""
+
+import numpy as np
+
+from kfuzz.oracle.elements import F32, Reals
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.rules.growth import accumulator, growth
+from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, cast_back, odd_elements, open_where
+from kfuzz.oracle.systems.value import Quantity
+
+
+def running(N: BandSystem, a: Quantity, name: str, exclusive: bool) -> Quantity:
+    """R2 for the sum of all terms up to each; nothing is said from the first on that is not finite."""
+    n = a.shape[-1]
+    grown = growth(N, name, n)
+    claim = N.claim.for_sum(name)
+    place = np.arange(n)
+    if claim.adds is None and claim.accumulate == F32.name:
+        per_term = np.expm1(place * claim.of_one * N.u * (1 + 4 * N.u)) * (1 + 2.0**-40)
+    else:
+        per_term = np.where(place > 0, np.expm1(grown.most) * (1 + 2.0**-40), 0.0)
+    odd = np.logical_or.accumulate(odd_elements(N, a), axis=-1)
+    with np.errstate(all="ignore"):
+        lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if np.any(odd) else (a.lo, a.hi)
+        size = N.E.running(*(2 * (np.maximum(np.abs(lo), np.abs(hi)),)))[1]
+        below, above = N.E.running(lo, hi)
+        radius = size * per_term + (grown.lost)
+        lo, hi = below - radius, above + radius
+        over = size + radius >= accumulator(N, name).max * (1 - 2.0**-20)
+    nan = np.broadcast_to(a.nan, a.shape)
+    if exclusive:
+        lo, hi, over, odd = (shifted(part) for part in (lo, hi, over, odd))
+        nan = shifted(nan)
+    made = open_where(N, lo, hi, nan & ~odd, over | odd, ORDER_DECIDES, "running", a)
+    made = cast_back(N, made, grown, accumulator(N, name))
+    made.name = name
+    return made
+
+
+def shifted(part: Reals) -> Reals:
+    """One place to the right, a zero first."""
+    first = np.zeros((*part.shape[:-1], 1), dtype=part.dtype)
+    return np.concatenate([first, part[..., :-1]], axis=-1)

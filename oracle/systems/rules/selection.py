@@ -1,0 +1,59 @@
+"""Selections: maxima, masks and elements of an index. They round nothing."""
+
+import numpy as np
+
+from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.intervals import reduced
+from kfuzz.oracle.systems.rules.opening import any_along
+from kfuzz.oracle.systems.value import Operand, Quantity
+
+INF = np.inf
+
+
+def max_along(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
+    if not a.shape[axis]:
+        nothing = N.E.of(np.full(reduced(a.shape, axis), -INF))
+        return N.value(nothing, nothing)
+    nan = any_along(a.nan, a.shape, axis)
+    lo, hi = np.maximum.reduce(a.lo, axis=axis, keepdims=True), np.maximum.reduce(a.hi, axis=axis, keepdims=True)
+    if np.any(nan):
+        empty = any_along(a.lo > a.hi, a.shape, axis)
+        lo, hi = np.where(empty, -INF, lo), np.where(empty, INF, hi)
+    return N.value(lo, hi, nan)
+
+
+def greater(N: BandSystem, a: Operand, b: Operand) -> Quantity:
+    """The greater of two. Of NaN and a number either: fmaxf drops the NaN, and a comparison may keep it."""
+    a, b = N.number(a), N.number(b)
+    lo = np.maximum(a.lo, b.lo)
+    hi = lo if a.lo is a.hi and b.lo is b.hi else np.maximum(a.hi, b.hi)
+    nan = a.nan | b.nan
+    if not np.any(nan):
+        return N.value(lo, hi)
+    lo = np.where(a.nan, np.minimum(lo, b.lo), lo)  # the end of an empty set is no number's: inf stays above
+    hi = np.where(a.nan, np.maximum(hi, b.hi), hi)
+    return N.value(np.where(b.nan, np.minimum(lo, a.lo), lo), np.where(b.nan, np.maximum(hi, a.hi), hi), nan)
+
+
+def choose(N: BandSystem, mask: Reals, a: Operand, b: Operand) -> Quantity:
+    a, b = (v if isinstance(v, Quantity) else N.input(np.asarray(v)) for v in (a, b))
+    same = a.lo is a.hi and b.lo is b.hi
+    lo = np.where(mask, a.lo, b.lo)
+    made = N.value(lo, lo if same else np.where(mask, a.hi, b.hi), np.where(mask, a.nan, b.nan), "where", a, b)
+    made.is_point = N.is_point(a) and N.is_point(b)
+    return made
+
+
+def take_along(N: BandSystem, a: Quantity, index: Reals) -> Quantity:
+    parts = [np.take_along_axis(np.broadcast_to(part, a.shape), index, -1) for part in (a.lo, a.hi, a.nan)]
+    made = N.value(parts[0], parts[0] if a.lo is a.hi else parts[1], parts[2])
+    made.is_point = N.is_point(a)
+    return made
+
+
+def join_last(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
+    """One beside the other along the last axis."""
+    parts = [[np.broadcast_to(part, v.shape) for part in v.parts] for v in (a, b)]
+    lo, hi, nan = (np.concatenate(pair, axis=-1) for pair in zip(*parts, strict=True))
+    return N.value(lo, hi, nan, "join", a, b)

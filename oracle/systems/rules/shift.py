@@ -1,0 +1,67 @@
+"""What is subtracted below an exp: rule R10 of docs/formulas.md."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.rules.opening import any_along
+from kfuzz.oracle.systems.value import Quantity
+
+INF = np.inf
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Exponentials relative to a shift: what a kernel subtracts may be `slop` off the one that is meant.
+
+    `reach()`: how large the exponents may be, which few ask; `lift`: e^slop; `is_direct`: of inputs; `plain`: rows of a
+    finite maximum.
+    """
+
+    x: Quantity
+    reach: Callable[[], Reals]
+    slop: Reals | float
+    lift: Reals | float
+    is_direct: bool
+    plain: Reals
+    top: Quantity
+
+
+def shift(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
+    """R10: a shift cancels, so any point will do: the maximum of the middles. A kernel's own is at most `slop` off."""
+    if not a.shape[axis]:
+        return N.max(a, axis)
+    nan = any_along(a.nan, a.shape, axis)
+    with np.errstate(all="ignore"):
+        middle = a.lo if N.is_point(a) else np.where(np.asarray(a.lo == a.hi, dtype=np.bool_), a.lo, (a.lo + a.hi) / 2)
+        top = np.maximum.reduce(middle, axis=axis, keepdims=True)
+        slop: Any = 0.0
+        if not N.is_point(a):
+            highest, lowest = (np.maximum.reduce(end, axis=axis, keepdims=True) for end in (a.hi, a.lo))
+            off = np.maximum(highest - top, top - lowest)
+            slop = np.where(N.E.is_finite(off), off, np.where(np.asarray(np.abs(top) == INF, dtype=np.bool_), 0.0, INF))
+    empty = np.asarray(top == -INF, dtype=np.bool_) & ~nan
+    if np.any(empty):
+        N.masked.append(empty)
+    if N.all_masked == "zero" and np.any(empty):
+        top = np.where(empty, N.E.of(np.zeros(())), top)
+    made = N.value(top, top, nan, "shift", a, slop, axis)
+    if np.any(nan):
+        made.parts = (np.where(nan, -INF, top), np.where(nan, INF, top), nan)
+    return made
+
+
+def scale_of(N: BandSystem, s: Quantity) -> tuple[Reals | float, Reals | float]:
+    """What a sum of exponentials is to be multiplied by to be the one that is stored: at least, and at most."""
+    if s.terms is None:
+        return 1.0, 1.0
+    with np.errstate(all="ignore"):
+        if N.claim.shift == "zero":
+            top = np.exp(np.asarray(s.terms.top.lo, dtype=np.float64))
+            return top, top
+        lift = np.asarray(s.terms.lift, dtype=np.float64)
+        return 1 / lift, lift

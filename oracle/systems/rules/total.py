@@ -1,0 +1,113 @@
+"""The sets of sums, means and sums of products: rules R2 and R3 of docs/formulas.md.
+
+A term is multiplied, on its way, by one factor within 1 +- u for every addition that it takes part in. So a sum lies
+between the sums of its terms times e^-g and e^g, whatever the order.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from kfuzz.oracle.elements import Reals
+from kfuzz.oracle.rounding import NARROW_SUMS
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.ends import Pair
+from kfuzz.oracle.systems.rules.exp_total import exp_sum_of
+from kfuzz.oracle.systems.rules.growth import Growth, accumulator, counted, growth, is_mma, steps
+from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, any_along, cast_back, open_where
+from kfuzz.oracle.systems.rules.product import multiplied
+from kfuzz.oracle.systems.value import Quantity
+
+INF = np.inf
+
+
+def total_of(
+    N: BandSystem, a: Quantity, name: str, axis: int = -1, products: int = 0, beside: Reals | float = 0.0
+) -> Quantity:
+    """R2: the sum of an axis in any order; `beside` is what it may be off by besides."""
+    terms = a.shape[axis]
+    if a.terms is not None and not products:
+        made = exp_sum_of(N, a, name, axis)
+        if made is not None:
+            return made
+    grown = growth(N, name, terms, products, a.terms is not None)
+    lost: Any = grown.lost + beside
+    if a.terms is not None:  # a rescale scales down what was itself as much larger: docs/numerics.md#lift
+        lost = lost * a.terms.lift * (a.terms.lift if N.claim.for_sum(name).rescales != 0 else 1.0)
+    if terms == 1 and not products and a.terms is None and N.claim.accumulate not in NARROW_SUMS:
+        # to add zeros to one term changes nothing, but where an addition flushes what it is given
+        may_vanish = np.maximum(np.abs(a.lo), np.abs(a.hi)) < N.f.min_normal
+        lost = np.where(may_vanish, lost, 0.0) if steps(N.claim.for_sum(name)) else 0.0
+        grown = Growth(0.0, 0.0, grown.is_cast)
+    g: Any = grown.each if np.ndim(grown.each) == 0 or axis == -1 else grown.most
+    if a.terms is not None and N.claim.for_sum(name).rescales != 0:
+        g = grown.each + N.u * (1 + 2.0**-10) * a.terms.reach()  # every exponent of an online sum is rounded (R10)
+    with np.errstate(all="ignore"):
+        up = N.E.grow(g)
+        down = 1 / up
+        lo, hi = grown_terms(N, a, up, down)
+        below, above = N.E.total(lo, hi, axis)
+        positive = (a.lo >= 0).all(axis=axis, keepdims=True)
+        below = np.where(positive, np.maximum(below - lost, 0.0), below - lost)
+        above = above + lost
+        below, above, nan = _special(N, a, below, above, axis)
+        size = np.maximum(np.abs(lo), np.abs(hi))
+        size = np.where(N.E.is_finite(size), size, 0.0).sum(axis=axis, keepdims=True) + lost
+        over = size >= accumulator(N, name).max * (1 - 2.0**-20)
+    made = open_where(N, below, above, nan, over, ORDER_DECIDES, "sum", a)
+    made = cast_back(N, made, grown, accumulator(N, name))
+    made.name = name
+    return made
+
+
+def grown_terms(N: BandSystem, a: Quantity, up: Reals, down: Reals) -> Pair:
+    """The terms of a sum, each end by the factor that takes it further out."""
+    if N.E.eps and np.max(up) < INF:  # to take the further of both is faster than to choose by the sign
+        return np.minimum(a.lo * down, a.lo * up), np.maximum(a.hi * up, a.hi * down)
+    return np.where(a.lo >= 0, a.lo * down, a.lo * up), np.where(a.hi >= 0, a.hi * up, a.hi * down)
+
+
+def _special(N: BandSystem, a: Quantity, lo: Reals, hi: Reals, axis: int) -> tuple[Reals, Reals, Reals]:
+    """Infinities of one sign win, of both make NaN, and so does NaN."""
+    nan = any_along(a.nan, a.shape, axis)
+    if np.all(N.E.is_finite(lo)) and np.all(N.E.is_finite(hi)):
+        return lo, hi, nan
+
+    def of_axis(mask: Reals) -> Reals:
+        return np.asarray(np.asarray(mask).any(axis=axis, keepdims=True))
+
+    may_rise, may_fall = of_axis((a.hi == INF) & (a.lo <= a.hi)), of_axis((a.lo == -INF) & (a.lo <= a.hi))
+    rises, falls = of_axis((a.lo == INF) & (a.hi == INF)), of_axis((a.lo == -INF) & (a.hi == -INF))
+    must = (rises & falls) | of_axis(a.lo > a.hi)
+    lo, hi = np.where(may_fall, -INF, lo), np.where(may_rise, INF, hi)
+    lo, hi = np.where(rises & ~may_fall, INF, lo), np.where(falls & ~may_rise, -INF, hi)
+    lo, hi = np.where(N.E.is_nan(lo), -INF, lo), np.where(N.E.is_nan(hi), INF, hi)
+    return np.where(must, INF, lo), np.where(must, -INF, hi), nan | (may_rise & may_fall) | must
+
+
+def mean_of(N: BandSystem, a: Quantity, name: str, axis: int = -1) -> Quantity:
+    """R3: sum / n, or sum * (1 / n), whose reciprocal is rounded, too; exact where n is a power of two."""
+    n = a.shape[axis]
+    s = total_of(N, a, name, axis)
+    k = 0.0 if n & (n - 1) == 0 else 2.0
+    made = N.relative(s.lo / n, s.hi / n, s.nan, k, 2 * N.tiny, "scaled", s)
+    made.name = name
+    return made
+
+
+def dot_of(N: BandSystem, a: Quantity, b: Quantity, name: str, axis: int = -1) -> Quantity:
+    """The sum of products, with or without fused additions."""
+    lo, hi, nan = multiplied(N, a, b)
+    lo, hi = N.E.outward(lo, hi)
+    products = Quantity(N, lo, hi, nan)
+    if N.ftz:
+        low = np.maximum(np.abs(lo), np.abs(hi)) < N.f.min_normal
+        products.parts = (np.where(low, np.minimum(lo, 0.0), lo), np.where(low, np.maximum(hi, 0.0), hi), nan)
+    if not is_mma(N, name):
+        return total_of(N, products, name, axis, products=1)
+    A, B = (counted(N, np.maximum(np.abs(v.lo), np.abs(v.hi))) for v in (a, b))
+    own = np.maximum(np.abs(lo), np.abs(hi))
+    more = np.maximum(A * B - np.where(np.asarray(N.E.is_finite(own), dtype=np.bool_), own, 0.0), 0.0)
+    size = np.broadcast_to(more, products.shape).sum(axis=axis, keepdims=True)
+    g = N.E.grow(growth(N, name, products.shape[axis], products=1).each) - 1
+    return total_of(N, products, name, axis, products=1, beside=size * g * (1 + 2.0**-40))

@@ -1,0 +1,53 @@
+"""Running means that are joined pair by pair: rule R12 of docs/formulas.md."""
+
+import math
+
+import numpy as np
+
+from kfuzz.oracle.elements import F64
+from kfuzz.oracle.rounding import HELD
+from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.rules.growth import accumulator
+from kfuzz.oracle.systems.rules.moments import guarded, moments_of, root_above
+from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, open_where
+from kfuzz.oracle.systems.value import Quantity
+
+UNEVEN, LEVELS = 8.0, 2.0
+"""Welford's means are joined from parts of which the one that is added is at most so many times the other's size, but
+on so many levels, where it may be any."""
+
+
+def welford(N: BandSystem, x: Quantity, names: tuple[str, str]) -> tuple[Quantity, Quantity]:
+    """R12: running means joined pair by pair: their errors enter through sum w (e_A - e_B)^2, w = n_A n_B / n.
+
+    With T the sum of it over all joins, the sum of squares S is off by at most 3.2 sqrt(S T) + T, beside its own
+    roundings; T <= ((D + 1) H)^2 is derived in docs/formulas.md.
+    """
+    n = x.shape[-1]
+    with np.errstate(all="ignore"):
+        moments = moments_of(N, x)
+        middle, wrong, least, most, odd = moments.middle, moments.wrong, moments.least, moments.most, moments.odd
+        claim = N.claim.for_sum(names[0])
+        adds = float(claim.most(n)[0])
+        held = HELD.get(claim.accumulate, N.f)  # nothing compensates a running mean
+        u = held.u
+        each, lost = adds * u * (1 + 4 * u), n * max(held.tiny, N.tiny)
+        spread = moments.spread
+        size = root_above(N, n * (np.abs(middle) + wrong) * (np.abs(middle) + wrong) + most)
+        steps = adds + 1
+        joined = root_above(N, most) * math.sqrt(steps * UNEVEN) + LEVELS * 2 * math.sqrt(n) * spread
+        H = u * (1 + 2.0**-10 + 4 * steps * u) * (steps * size + 3 * joined) + math.sqrt(n) * steps * lost
+        growth = N.E.grow(each + 6 * u * (1 + 8 * u))
+        e = 3.2 * root_above(N, most) * H + H * H
+        lo = least / growth - e - 4 * lost  # Welford's own products may come out below zero
+        hi = most * growth + e + 4 * lost
+        off = H / math.sqrt(n) + wrong
+        most_held = min(accumulator(N, names[1]).max, N.f.max)
+        # a join's off^2 n_A, before it is multiplied by n_B / n: at most 2 S n
+        over = (2 * n * hi >= most_held * (1 - 2.0**-20)) | (np.abs(middle) + spread >= most_held / 2)
+    mean = open_where(N, middle - off, middle + off, False, over & ~odd, ORDER_DECIDES, "sum", x)
+    mean = guarded(N, mean, odd, names[0])
+    squares = open_where(N, lo, hi, False, over & ~odd, ORDER_DECIDES, "sum", x)
+    if claim.accumulate == F64.name:
+        mean, squares = (N.rounded(v.lo, v.hi, v.nan, "rounded", v) for v in (mean, squares))
+    return mean, guarded(N, squares, odd, names[1])
