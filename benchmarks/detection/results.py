@@ -27,7 +27,7 @@ from kfuzz.devices import host_compiler
 from kfuzz.mutating.mutate import mutants, operators
 from kfuzz.scoring.figures import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
 from kfuzz.scoring.run import HowFar, ScoreReport, run_score
-from kfuzz.scoring.survivors import Reason, belied, reason_for, reasons, standing
+from kfuzz.scoring.survivors import ReviewedReason, belied, reason_for, reasons, standing
 from kfuzz.scoring.trials import Score, ScoreOptions, chosen
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -108,7 +108,9 @@ def rivals(kernels: Sequence[Kernel], report: ScoreReport, kept: Path, jobs: int
     return tallies
 
 
-def page(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...], without: Sequence[str]) -> Iterator[str]:
+def page(
+    report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedReason, ...], without: Sequence[str]
+) -> Iterator[str]:
     """RESULTS.md, line by line."""
     total = figures(report.scores.values(), known)
     yield "# How good is it?\n"
@@ -132,7 +134,7 @@ def page(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...], w
     yield from survivor_part(report, known)
 
 
-def summary(report: ScoreReport, total: Figures, known: tuple[Reason, ...]) -> Iterator[str]:
+def summary(report: ScoreReport, total: Figures, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
     """The figures that count."""
     left = total.compiled - total.equivalent
     strict = total.counts["killed"] / max(1, left)
@@ -169,7 +171,7 @@ def summary(report: ScoreReport, total: Figures, known: tuple[Reason, ...]) -> I
         yield f"\nOperators that {why}: {', '.join(name for name in idle if idle[name] == why)}."
 
 
-def rival_part(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
+def rival_part(report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedReason, ...]) -> Iterator[str]:
     yield "The same mutants and device, and those of the kernels that are in float32 throughout, as the rules'"
     yield "tolerances are; rules rebuilt from their published descriptions, sizes cut down to what a processor can"
     yield "simulate. Each rival is also credited for every launch that crashes or hangs, and is asked only about sizes"
@@ -186,7 +188,7 @@ def rival_part(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, .
     yield from only_theirs(report, tallies)
 
 
-def rival_table(report: ScoreReport, tallies: list[Tally], known: tuple[Reason, ...]) -> Iterator[str]:
+def rival_table(report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedReason, ...]) -> Iterator[str]:
     """Detection and false alarms, ours first, of the kernels that rivals are asked about."""
     names = {one.kernel for one in tallies}
     own = [one for one in report.scores.values() if one.kernel in names]
@@ -249,7 +251,7 @@ def table(what: str, rows: dict[str, Figures], words: dict[str, str] | None = No
         yield f"| {' | '.join(map(str, cells))} |{last}"
 
 
-def survivor_part(report: ScoreReport, known: tuple[Reason, ...]) -> Iterator[str]:
+def survivor_part(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
     """The mutants that are left, under the reason that is the same for all of them."""
     for where in ("unexplained", "out of reach", "within the claim", "equivalent"):
         some = [score for score in survivors(report) if standing(score, known) == where]

@@ -15,7 +15,7 @@ from rich.status import Status
 
 from kfuzz.campaign.state import Discovery
 from kfuzz.claims.front_matter import shown_path
-from kfuzz.commands.documents import Outputs, format_options
+from kfuzz.commands.documents import ReportFiles, format_options
 from kfuzz.commands.inputs import GENERATED, FileReader, files_of, generated, with_input
 from kfuzz.commands.nvcc import LINES_OF_NVCC
 from kfuzz.commands.options import Screen, console, duration
@@ -72,7 +72,7 @@ def check(
     timeout: float,
     seed: int | None,
     warp_synchronous: bool,
-    outputs: Outputs,
+    outputs: ReportFiles,
 ) -> None:
     """Build a CUDA program for the cpu device and run its main, with every access of its kernels looked at.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from kfuzz.views.document import Document
-from kfuzz.views.format import Appended, CommandName, FileFormat, Printed, Written, file_formats, service_formats
+from kfuzz.views.format import AtEndOfFile, CommandName, FileFormat, InFile, OnTerminal, file_formats, service_formats
 from kfuzz.views.report import STDOUT, append, write
 
 FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
@@ -20,7 +20,7 @@ AUTO, NONE = "auto", "none"
 
 
 @dataclass(frozen=True)
-class Outputs:
+class ReportFiles:
     """The files that a person asks for, each with its format."""
 
     files: tuple[tuple[Path, FileFormat], ...]
@@ -44,7 +44,7 @@ def format_options(command: CommandName) -> Callable[[Callable[..., None]], Call
         @functools.wraps(run)
         def with_outputs(*args: object, **options: object) -> None:
             paths = [(options.pop(_parameter(one)), one) for one in formats]
-            outputs = Outputs(tuple((path, one) for path, one in paths if isinstance(path, Path)))
+            outputs = ReportFiles(tuple((path, one) for path, one in paths if isinstance(path, Path)))
             if sum(path == STDOUT for path, _ in outputs.files) > 1:
                 raise click.UsageError("only one report can go to standard output (-)")
             run(*args, outputs=outputs, **options)
@@ -76,10 +76,10 @@ def write_for_service(service: str, documents: Sequence[Document], to_stderr: bo
         if not is_detected and one.service != service:
             continue
         match one.place:
-            case Printed():
+            case OnTerminal():
                 click.echo(one.render(documents), nl=False, err=to_stderr)
-            case Appended(variable):
+            case AtEndOfFile(variable):
                 if path := os.environ.get(variable):
                     append(Path(path), one.render(documents))
-            case Written(path):
+            case InFile(path):
                 write(path, one.render(documents))

@@ -26,7 +26,7 @@ from kfuzz.cases.case import CaseError
 from kfuzz.claiming.infer import Unclaimed
 from kfuzz.claims.kernel import kernel_files
 from kfuzz.commands.closing_words import advise, show
-from kfuzz.commands.documents import FILE, Outputs, format_options, service_option, write_for_service
+from kfuzz.commands.documents import FILE, ReportFiles, format_options, service_option, write_for_service
 from kfuzz.commands.options import (
     Screen,
     console,
@@ -105,7 +105,7 @@ def fuzz(
     folder: Path,
     out: Path | None,
     baseline: Path | None,
-    outputs: Outputs,
+    outputs: ReportFiles,
     service: str,
     since: str | None,
     watch: bool,

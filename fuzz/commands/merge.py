@@ -9,7 +9,7 @@ import click
 from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.front_matter import shown_path
-from kfuzz.commands.documents import Outputs, format_options
+from kfuzz.commands.documents import ReportFiles, format_options
 from kfuzz.commands.fuzz import FOLDER
 from kfuzz.exit_codes import COULD_NOT
 from kfuzz.printable import printable
@@ -28,7 +28,7 @@ from kfuzz.views.report import write
 @click.option("--corpus", "folder", type=FOLDER, help="Keep the cases of the findings here, too.")
 @format_options("merge")
 @click.pass_context
-def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path | None, outputs: Outputs) -> None:
+def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path | None, outputs: ReportFiles) -> None:
     """Make one report of those that kfuzz fuzz --shard --json has written: what one machine would have found.
 
     Also of reports on different kernels. A case is looked for where its report says, and beside the report.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kfuzz.commands.documents import Outputs, format_options
+from kfuzz.commands.documents import ReportFiles, format_options
 from kfuzz.views import report_file
 from kfuzz.views.page import as_page
 from kfuzz.views.report import write
@@ -15,7 +15,7 @@ from kfuzz.views.report import write
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=Path("report.html"),
               show_default=True, help="Write the page to this file.")  # fmt: skip
 @format_options("report")
-def report(runs: tuple[Path, ...], output: Path, outputs: Outputs) -> None:
+def report(runs: tuple[Path, ...], output: Path, outputs: ReportFiles) -> None:
     """Write a page that shows the findings of one or several reports, and convert reports to other formats.
 
     RUN.json is a file that kfuzz fuzz --json or kfuzz check --json wrote. The page is one file, which any browser

@@ -11,7 +11,7 @@ from statistics import median
 
 from kfuzz.mutating.mutate import operators, python_operators
 from kfuzz.scoring.run import ScoreReport
-from kfuzz.scoring.survivors import Reason, Standing, belied, reason_for, standing
+from kfuzz.scoring.survivors import ReviewedReason, Standing, belied, reason_for, standing
 from kfuzz.scoring.trials import Control, Score
 
 
@@ -45,14 +45,14 @@ class Figures:
         return median(self.trials) if self.trials else 0.0
 
 
-def figures(scores: Iterable[Score], known: tuple[Reason, ...]) -> Figures:
+def figures(scores: Iterable[Score], known: tuple[ReviewedReason, ...]) -> Figures:
     """The counts of some mutants."""
     every = list(scores)
     trials = tuple(score.trials for score in every if score.status in ("killed", "warned"))
     return Figures(Counter(standing(score, known) for score in every), trials)
 
 
-def by_operator(report: ScoreReport, known: tuple[Reason, ...]) -> dict[str, Figures]:
+def by_operator(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> dict[str, Figures]:
     """The counts of every operator for the languages of these kernels, those that made no mutant too."""
     seen = {score.operator for score in report.scores.values()}
     names = [name for family in (operators(), python_operators()) if seen & set(family) for name in family]
@@ -61,7 +61,7 @@ def by_operator(report: ScoreReport, known: tuple[Reason, ...]) -> dict[str, Fig
     }
 
 
-def by_kernel(report: ScoreReport, known: tuple[Reason, ...]) -> dict[str, Figures]:
+def by_kernel(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> dict[str, Figures]:
     """The counts of every kernel."""
     names = sorted({score.kernel for score in report.scores.values()})
     return {name: figures((score for score in report.scores.values() if score.kernel == name), known) for name in names}
@@ -78,7 +78,7 @@ def accused(report: ScoreReport) -> list[Control]:
     return [control for control in report.controls.values() if control.defects]
 
 
-def idle_operators(report: ScoreReport, known: tuple[Reason, ...]) -> dict[str, str]:
+def idle_operators(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> dict[str, str]:
     """The operators that made no mutant, or none that died, and which of the two it is."""
     found = {}
     for name, one in by_operator(report, known).items():
@@ -89,7 +89,7 @@ def idle_operators(report: ScoreReport, known: tuple[Reason, ...]) -> dict[str, 
     return found
 
 
-def sentences(report: ScoreReport, known: tuple[Reason, ...]) -> Iterator[str]:
+def sentences(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
     """How many bugs were seeded, how many of them were found, and how soon."""
     total = figures(report.scores.values(), known)
     counts, kernels = total.counts, len(by_kernel(report, known))
@@ -116,7 +116,7 @@ def sentences(report: ScoreReport, known: tuple[Reason, ...]) -> Iterator[str]:
         yield f"{sum(reasons.values())} were not found: {', '.join(f'{n} {name}' for name, n in reasons.items())}"
 
 
-def as_json(report: ScoreReport, known: tuple[Reason, ...]) -> str:
+def as_json(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> str:
     """The score as one JSON document, kfuzz-score-report/1: counts, then each seeded bug with what became of it."""
     total = figures(report.scores.values(), known)
     document = {
@@ -140,7 +140,7 @@ def as_json(report: ScoreReport, known: tuple[Reason, ...]) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def told(report: ScoreReport, known: tuple[Reason, ...]) -> Iterator[str]:
+def told(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
     """The score in sentences, for a terminal."""
     if report.interrupted:
         yield "interrupted: what follows is of the bugs that were tried by then"

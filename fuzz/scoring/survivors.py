@@ -27,7 +27,7 @@ class ReasonError(Exception):
 
 
 @dataclass(frozen=True)
-class Reason:
+class ReviewedReason:
     """Mutants of one operator, in these kernels and with one of these lines left, and why they survive.
 
     `equivalent`: the same bits for every input that is claimed. `within the claim`: other bits, and each answer one
@@ -52,7 +52,7 @@ def line_of(mutant: Mutant | Score) -> str:
 
 
 @cache
-def reasons(path: Path = FILE) -> tuple[Reason, ...]:
+def reasons(path: Path = FILE) -> tuple[ReviewedReason, ...]:
     """Every reason in the file."""
     found = []
     for number, table in enumerate(tomllib.loads(path.read_text(encoding="utf-8")).get("reason", []), start=1):
@@ -62,16 +62,18 @@ def reasons(path: Path = FILE) -> tuple[Reason, ...]:
         if table["verdict"] not in get_args(Excuse):
             raise ReasonError(f"{where}: verdict = {table['verdict']!r}: one of {', '.join(get_args(Excuse))}")
         lists = {key: tuple(table[key]) for key in ("kernels", "after")}
-        found.append(Reason(table["verdict"], table["operator"], lists["kernels"], lists["after"], table["why"]))
+        found.append(
+            ReviewedReason(table["verdict"], table["operator"], lists["kernels"], lists["after"], table["why"])
+        )
     return tuple(found)
 
 
-def reason_for(score: Score, known: tuple[Reason, ...]) -> Reason | None:
+def reason_for(score: Score, known: tuple[ReviewedReason, ...]) -> ReviewedReason | None:
     """The reason that speaks of a mutant, where there is one."""
     return next((reason for reason in known if reason.speaks_of(score)), None)
 
 
-def standing(score: Score, known: tuple[Reason, ...]) -> Standing:
+def standing(score: Score, known: tuple[ReviewedReason, ...]) -> Standing:
     """Where a mutant belongs: a survivor is equivalent only with a reason, and with not one bit of difference."""
     if score.status != "survived":
         return score.status
@@ -81,7 +83,7 @@ def standing(score: Score, known: tuple[Reason, ...]) -> Standing:
     return reason.verdict
 
 
-def belied(scores: Iterable[Score], known: tuple[Reason, ...]) -> list[Score]:
+def belied(scores: Iterable[Score], known: tuple[ReviewedReason, ...]) -> list[Score]:
     """Mutants of which a reason says that nothing can kill them, where none of that line survives.
 
     Every mutant has to be there. What is out of reach may be killed by luck.

@@ -30,19 +30,19 @@ class FileFormat:
 
 
 @dataclass(frozen=True)
-class Printed:
+class OnTerminal:
     """The text goes to the terminal, where the CI service reads it."""
 
 
 @dataclass(frozen=True)
-class Appended:
+class AtEndOfFile:
     """The text goes to the end of the file that this environment variable names, if it is set."""
 
     variable: str
 
 
 @dataclass(frozen=True)
-class Written:
+class InFile:
     """The text goes to this file."""
 
     path: Path
@@ -57,7 +57,7 @@ class ServiceFormat:
 
     service: str
     sign: str
-    place: Printed | Appended | Written
+    place: OnTerminal | AtEndOfFile | InFile
     render: Render
 
 

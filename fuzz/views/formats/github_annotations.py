@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from kfuzz.views.by_bug import by_bug, ways_text
 from kfuzz.views.document import Document, FindingEntry, KernelEntry
-from kfuzz.views.format import Printed, ServiceFormat
+from kfuzz.views.format import OnTerminal, ServiceFormat
 
 MOST_ANNOTATIONS = 50
 """GitHub shows this many for each run."""
@@ -49,4 +49,4 @@ def _property(text: str) -> str:
     return _message(text).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMAT = ServiceFormat("github", "GITHUB_ACTIONS", Printed(), as_annotations)
+FORMAT = ServiceFormat("github", "GITHUB_ACTIONS", OnTerminal(), as_annotations)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kfuzz.views.by_bug import by_bug, errors_of, verdict, ways_text
 from kfuzz.views.document import Document
-from kfuzz.views.format import Appended, ServiceFormat
+from kfuzz.views.format import AtEndOfFile, ServiceFormat
 
 LONGEST = 300
 """Characters of one cell of a table."""
@@ -40,4 +40,4 @@ def _cell(text: str) -> str:
     return short
 
 
-FORMAT = ServiceFormat("github", "GITHUB_ACTIONS", Appended("GITHUB_STEP_SUMMARY"), as_summary)
+FORMAT = ServiceFormat("github", "GITHUB_ACTIONS", AtEndOfFile("GITHUB_STEP_SUMMARY"), as_summary)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kfuzz.views.by_bug import by_bug, fingerprint
 from kfuzz.views.document import Document
-from kfuzz.views.format import ServiceFormat, Written
+from kfuzz.views.format import InFile, ServiceFormat
 
 
 def as_code_quality(documents: Sequence[Document]) -> str:
@@ -28,4 +28,4 @@ def as_code_quality(documents: Sequence[Document]) -> str:
     return json.dumps(issues, indent=1) + "\n"
 
 
-FORMAT = ServiceFormat("gitlab", "", Written(Path("gl-code-quality-report.json")), as_code_quality)
+FORMAT = ServiceFormat("gitlab", "", InFile(Path("gl-code-quality-report.json")), as_code_quality)

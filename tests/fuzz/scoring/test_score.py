@@ -17,7 +17,7 @@ from kfuzz.mutating.mutate import Mutant, mutants
 from kfuzz.scoring.crew import Batch, Waiting, run_batches
 from kfuzz.scoring.figures import accused, as_json, figures, idle_operators, told
 from kfuzz.scoring.run import FILE, SCHEMA, HowFar, ScoreReport, run_score
-from kfuzz.scoring.survivors import Reason, ReasonError, belied, reasons, standing
+from kfuzz.scoring.survivors import ReasonError, ReviewedReason, belied, reasons, standing
 from kfuzz.scoring.trials import Control, Fate, Score, ScoreOptions, control_of, score_of
 
 pytestmark = pytest.mark.slow
@@ -232,7 +232,7 @@ def test_a_folder_of_another_score_is_left_alone(tmp_path: Path) -> None:
 
 # -- reports ---------------------------------------------------------------------------------------------------------
 
-REASON = Reason("equivalent", "by hand", ("op/name",), ("b",), "because it is so")
+REASON = ReviewedReason("equivalent", "by hand", ("op/name",), ("b",), "because it is so")
 
 
 def test_a_survivor_is_equivalent_only_with_a_reason_and_without_a_difference() -> None:
