@@ -1,4 +1,4 @@
-"""Each language's arithmetic (fuzz/claims/languages.py) held against what its compiler does, on this machine's GPU.
+"""Each language's arithmetic (fuzz/callables/libraries) held against what its compiler does, on this machine's GPU.
 
     python -m benchmarks.tightness.languages triton|torch|cupy|jax
 
@@ -11,15 +11,18 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 import kfuzz
+from kfuzz.callables.libraries import libraries
+from kfuzz.callables.library import Arithmetic
 from kfuzz.campaign.schedule import attempt_of
+from kfuzz.claims.accuracy import exp_of
 from kfuzz.claims.kernel import load
-from kfuzz.claims.languages import ARITHMETIC, Arithmetic
 from kfuzz.oracle import Accuracy
+from kfuzz.oracle.rounding import Denominator, Divide
 
 TRITON = Path(__file__).parents[2] / "tests" / "data" / "callables" / "triton"
 CASES, BUDGET = 130, 1 << 13
@@ -49,8 +52,13 @@ def main(language: str) -> int:
     inputs = [x for x in every if not (np.isnan(x).any() or np.isposinf(x).any())]
     answer = answers(language)
     outputs = [answer(x) for x in inputs]
-    usual = Arithmetic(ftz=True) if language == "cupy" else ARITHMETIC[language]
-    its_own = Accuracy(exp=usual.exp, divide=usual.divide, denominator=usual.denominator, ftz=usual.ftz)
+    usual = Arithmetic(ftz=True) if language == "cupy" else libraries()[language].arithmetic
+    its_own = Accuracy(
+        exp=exp_of(usual),
+        divide=cast(Divide, usual.divide),
+        denominator=cast(Denominator, usual.denominator),
+        ftz=usual.ftz,
+    )
     broken = 0
     for name, accuracy in ((language, its_own), ("without ftz", replace(its_own, ftz=False)), ("CUDA's", Accuracy())):
         verdicts = [kfuzz.judge("softmax", {"x": x}, {"y": y}, accuracy) for x, y in zip(inputs, outputs, strict=True)]

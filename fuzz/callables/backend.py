@@ -22,9 +22,11 @@ from kfuzz.callables.arena import HostArena
 from kfuzz.callables.calling import Caller, NamedArrays, NamedViews, RefusedError
 from kfuzz.callables.card import CardArena
 from kfuzz.callables.extensions import CALLS
-from kfuzz.callables.lending import lender_of
+from kfuzz.callables.libraries import libraries
+from kfuzz.callables.library import Interpreter
 from kfuzz.callables.loading import Modules
 from kfuzz.callables.memory import Memory, Stretch
+from kfuzz.callables.opening import open_compiler, open_lender
 from kfuzz.callables.probes import (
     DECOYS,
     PRELUDE,
@@ -36,11 +38,10 @@ from kfuzz.callables.probes import (
     has_prelude,
     same_bits,
 )
-from kfuzz.devices import ClaimError, Finding, Job, Outcome, OutOfMemory, Probe, PythonCall, Run
+from kfuzz.devices import Finding, Job, Outcome, OutOfMemory, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.repeats import Fault, Laid, Left, PlannedRun, examined
-from kfuzz.installation import install_line
 from kfuzz.kinds import Severity, kinds_with
 from kfuzz.sources.cuda_in_python import builds_cuda
 
@@ -64,7 +65,8 @@ class PythonBackend:
     def __init__(self, memory: Memory, guard_all: bool = False) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if not memory.is_card:
-            os.environ["TRITON_INTERPRET"] = "1"  # before torch imports Triton, which asks for it then
+            for library in libraries().values():
+                os.environ.update(library.environment)
         warnings.simplefilter("ignore")  # infinities are tried on purpose, and a library warns of each
         self._memory, self._guard_all = memory, guard_all
         self._host = HostArena() if memory.is_card else memory
@@ -80,12 +82,20 @@ class PythonBackend:
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Call as often as the probe says; what comes before the first call is not of the job's time."""
+        try:
+            return self._run(job, probe, begin)
+        except (MemoryError, OutOfMemory):
+            message = "too large for this machine as it is now"
+            return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
+
+    def _run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         call = job.steps[0].entry
         assert isinstance(call, PythonCall), "other jobs go to other devices"
-        memory = self._host if call.library == "numpy" else self._memory
-        lender = lender_of(call.library, memory.is_card, self._guard_all)
-        if call.is_triton and not memory.is_card:
-            checked_triton()  # before the file makes its kernels
+        memory = self._host if libraries()[call.library].in_host else self._memory
+        lender = open_lender(call.library, memory.is_card, self._guard_all)
+        interpreter = None
+        if call.language != call.library:  # opened before the file is imported
+            interpreter = open_compiler(call.language, memory.is_card)
         extensions = torch_without_card() if not memory.is_card and builds_cuda(job.source) else None
         with extensions.on_a_card(job.path) if extensions else nullcontext():
             function = self._modules.function(job, call.function)
@@ -94,14 +104,11 @@ class PythonBackend:
         # What it returns is put where it would lie if it were handed over: the same is looked at then.
         job = replace(job, buffers=tuple(replace(buffer, is_returned=False) for buffer in job.buffers))
         caller = Caller(job, call, function, lender, memory)
-        bench, CALLS.has_seen = Bench(caller, memory, probe, begin), False
+        bench, CALLS.has_seen = Bench(caller, memory, probe, begin, interpreter), False
         try:
             outcome = examined(job, probe, bench)
         except RefusedError as error:
             return Outcome(refusal=error.refusal)
-        except (MemoryError, OutOfMemory):
-            message = "too large for this machine as it is now"
-            return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
         except Fault as fault:
             return Outcome(findings=(fault.finding, *caller.findings), ended=self.is_spent)
         runs = bench.with_echoes(outcome.runs)
@@ -114,7 +121,15 @@ class PythonBackend:
 class Bench:
     """Where a job is called: memory is laid out as for a launch, with other calls before the one that counts."""
 
-    def __init__(self, caller: Caller, memory: Memory, probe: Probe, begin: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        caller: Caller,
+        memory: Memory,
+        probe: Probe,
+        begin: Callable[[str], None],
+        interpreter: Interpreter | None = None,
+    ) -> None:
+        self._interpreter = interpreter
         self.caller, self._memory, self._begin = caller, memory, begin
         self._probe, self._seed = probe, probe.seed
         self._planned = 0 if probe.is_second else len(plans(caller.job, max(probe.runs, 2), probe.seed))
@@ -184,14 +199,12 @@ class Bench:
 
     @contextmanager
     def _programs(self, caller: Caller, handed: NamedViews, word: int) -> Iterator[None]:
-        """Have the programs of Triton kernels looked at, where an interpreter runs them: none leaves its arrays."""
-        if not self._is_interpreted:
+        """Watch the kernels that an interpreter runs: none of them leaves its arrays."""
+        if self._interpreter is None:
             yield
             return
-        triton = checked_triton()
         names = {array.address: name for name, array in handed.items()}
-        programs = triton.Programs(names, word, str(caller.job.path.resolve()))
-        with triton.WATCH.looking(programs):
+        with self._interpreter.watch(names, word, str(caller.job.path.resolve())) as programs:
             yield
         seen = {(one.kind, one.line, one.array) for one in caller.findings}
         caller.findings += [one for one in programs.findings if (one.kind, one.line, one.array) not in seen]
@@ -217,7 +230,7 @@ class Bench:
             views[name].write(decoy)
         handed = {name: view for name, view in views.items() if name not in self.caller.call.returns}
         elements = sum(prod(buffer.shape) for buffer in job.buffers)
-        again = PRELUDE if number == 0 and not self._is_interpreted and has_prelude(self._seed, elements) else 0
+        again = PRELUDE if number == 0 and self._interpreter is None and has_prelude(self._seed, elements) else 0
         quiet = replace(self.caller, findings=[], earlier=[])
         returned: NamedArrays = {}
         try:
@@ -259,10 +272,6 @@ class Bench:
                 self.caller.findings.append(Finding("ignores-stream", message, severity, array=name, step=0))
                 return
 
-    @property
-    def _is_interpreted(self) -> bool:
-        return self.caller.call.is_triton and not self._memory.is_card
-
     def with_echoes(self, runs: tuple[Run, ...]) -> tuple[Run, ...]:
         """The runs, of which those that only repeat the call before say so.
 
@@ -289,15 +298,7 @@ class Bench:
 
 def torch_without_card() -> ModuleType:
     """What load_inline is where there is no GPU."""
-    return importlib.import_module("kfuzz.callables.libraries.torch_without_card")
-
-
-def checked_triton() -> ModuleType:
-    """Triton's interpreter, looked at; a ClaimError where Triton is not installed."""
-    try:
-        return importlib.import_module("kfuzz.callables.libraries.triton_programs")
-    except ModuleNotFoundError as error:
-        raise ClaimError(f"{error.name} is not installed: {install_line('triton')}") from None
+    return importlib.import_module("kfuzz.callables.torch.without_card")
 
 
 def array_of(job: Job, place: Place, image: Bytes) -> NDArray[np.generic]:

@@ -22,7 +22,7 @@ def library() -> Path:
 
 
 class RawWrite(ctypes.Structure):
-    """What the guards tell, as torch_guards.cpp has it."""
+    """What the guards tell, as guards.cpp has it."""
 
     _fields_ = (
         ("bytes", ctypes.c_int64),

@@ -1,9 +1,8 @@
 """What a library of arrays has to offer: its own arrays over our memory, and what its arrays hold.
 
-Knows no library; libraries/ has one file for each, found by its name.
+It knows no library: libraries/ has one file for each.
 """
 
-import importlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.callables.memory import LentArray
-from kfuzz.devices import ArrayLibrary, ClaimError, Finding
+from kfuzz.devices import Finding
 from kfuzz.devices.layout import BESIDE, OUTPUT
 from kfuzz.oracle.elements import Element
 
@@ -58,18 +57,6 @@ class Lender(Protocol):
 
     def stream(self) -> AbstractContextManager[int] | None:
         """A stream of its own, the current one meanwhile, by its handle; None where the library has none."""
-
-
-def lender_of(library: ArrayLibrary, is_card: bool, guard_all: bool = False) -> Lender:
-    """The library by its name, in the host's memory or a card's; a ClaimError where it is not installed, and an
-    UnsupportedError where it has no arrays there. `guard_all` is torch's: CuPy's allocations are all watched anyway.
-    """
-    file = "torch_guards" if guard_all and library == "torch" else f"{library}_arrays"
-    try:
-        made: Lender = importlib.import_module(f"kfuzz.callables.libraries.{file}").lender(is_card)
-    except ModuleNotFoundError as error:
-        raise ClaimError(f"{error.name} is not installed: pip install {error.name}") from None
-    return made
 
 
 @dataclass(frozen=True)

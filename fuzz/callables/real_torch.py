@@ -1,6 +1,6 @@
 """Real torch as a device: extensions are built by it and called with its tensors, on the GPU that it sees.
 
-Runs in the caller's process, which imports no torch: a worker process does (libraries/torch_extensions.py).
+Runs in the caller's process, which imports no torch: a worker process does (torch/extensions.py).
 """
 
 import importlib.util
@@ -33,7 +33,7 @@ class RealTorch:
 
     def __init__(self) -> None:
         check_torch()
-        self._worker = Worker("kfuzz.callables.libraries.torch_extensions", grace=GRACE)
+        self._worker = Worker("kfuzz.callables.torch.extensions", grace=GRACE)
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; one that ends its context is run again in a new process before it is accused."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
+from kfuzz.callables.libraries import libraries
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe, PythonCall
 from kfuzz.kinds import Kind
@@ -96,7 +97,8 @@ def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> A
 
 def is_interpreted(kernel: Kernel) -> bool:
     """Whether an interpreter runs its programs one by one."""
-    return any(isinstance(entry, PythonCall) and entry.is_triton for entry in kernel.entries)
+    languages = [entry.language for entry in kernel.entries if isinstance(entry, PythonCall)]
+    return any(libraries()[one].interpreter is not None for one in languages)
 
 
 def narrowed(kernel: Kernel) -> Kernel:

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from kfuzz.callables.libraries import array_library_of
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claims import front_matter
 from kfuzz.claims.callables import completed
 from kfuzz.claims.front_matter import FrontMatter
 from kfuzz.claims.kernel import Kernel, read
-from kfuzz.claims.python_text import LIBRARIES, read_text
+from kfuzz.claims.python_text import read_text
 from kfuzz.claims.references import OP
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.devices import ClaimError
@@ -61,7 +62,7 @@ def source_of(found: NamedCallable, entry: str) -> str:
 def library_of(found: NamedCallable) -> str:
     """Whose arrays it takes: its own package's, where that is one of arrays, else by what its module imports."""
     top = found.module.split(".")[0]
-    return LIBRARIES.get(top) or read_text(found.text).library
+    return array_library_of([top], read_text(found.text).library)
 
 
 def written(front: FrontMatter, roles: Roles, said: FunctionWords, known: Mapping[str, str]) -> str:

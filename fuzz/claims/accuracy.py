@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
+from kfuzz.callables.libraries import libraries
+from kfuzz.callables.library import Arithmetic
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.formula_claims import FORMULA_KEYS, ClaimedCounts, op_of, read_counts, read_formula
 from kfuzz.claims.front_matter import FrontMatter, lookup, shown, shown_path
-from kfuzz.claims.languages import ARITHMETIC, Arithmetic, language_of
 from kfuzz.claims.python_text import read_text
 from kfuzz.claims.reading import Names, check_keys, read_word
 from kfuzz.claims.sizes import read_op
@@ -91,13 +92,13 @@ def read_rounding(front: FrontMatter, names: Names) -> Rounding:
     if not flags and lookup(front.values, ("accuracy", "flags")) is None and "flags" in text:
         flags = ("-use_fast_math",)
     settings = settings_of(flags)
-    usual = ARITHMETIC[language_of(read_text(front.source))] if front.is_python else Arithmetic()
+    usual = libraries()[read_text(front.source).language].arithmetic if front.is_python else Arithmetic()
     ftz = settings.get("ftz", "false") == "true" or (usual.ftz and "ftz" not in settings)
     has_fast_exp = "use_fast_math" in settings
     has_fast_divide = settings.get("prec-div", "true") == "false"
     models = Accuracy(
-        exp=read_exp(front, has_fast_exp, text, usual.exp),
-        divide=read_divide(front, has_fast_divide, text, usual.divide),
+        exp=read_exp(front, has_fast_exp, text, exp_of(usual)),
+        divide=read_divide(front, has_fast_divide, text, cast(Divide, usual.divide)),
         accumulate=read_word(front, ("accuracy", "accumulate"), ACCUMULATORS, value_of(text, "accumulate", F32.name)),
         atomics=cast(
             Atomics, read_word(front, ("accuracy", "atomics"), get_args(Atomics), value_of(text, "atomics", "none"))
@@ -194,6 +195,11 @@ def read_off(said: str, has_fast_exp: bool) -> ExpModel:
         return EXP_MODELS[said]
     a0, kappa = numbers_of(said) or (EXPF.a0, EXPF.kappa)
     return ExpModel(a0, kappa + 5) if has_fast_exp and said != "[5, 1.225]" else ExpModel(a0, kappa)
+
+
+def exp_of(usual: Arithmetic) -> ExpModel:
+    """The model of a library's exp."""
+    return EXP_MODELS[usual.exp] if isinstance(usual.exp, str) else ExpModel(*usual.exp)
 
 
 def read_divide(front: FrontMatter, has_fast_divide: bool, text: Mapping[str, Said], usual: Divide) -> Divide:

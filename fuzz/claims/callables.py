@@ -6,8 +6,8 @@ Knows which function is meant, and what it is handed; never how it is called.
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import cast, get_args
 
+from kfuzz.callables.libraries import array_libraries, libraries
 from kfuzz.claims import expression
 from kfuzz.claims.arguments import ClaimedArrays, text_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup, shown_path
@@ -15,7 +15,7 @@ from kfuzz.claims.launches import Launch
 from kfuzz.claims.python_text import SUBMITTED_END, PythonFunction, PythonText, read_text
 from kfuzz.claims.reading import Names, check_keys, read_word, table
 from kfuzz.claims.roles import Roles
-from kfuzz.devices import ArrayLibrary, ClaimError, PythonCall, names_together
+from kfuzz.devices import ClaimError, PythonCall, names_together
 
 KEYS = ("entry", "args", "given", "returns", "library", "strides", "stream", "home", "reference")
 KEY: KeyPath = ("call",)
@@ -76,11 +76,11 @@ def read_callable(front: FrontMatter, names: Names, arrays: ClaimedArrays) -> La
         if name not in used and name not in returns:
             what = "is an input" if array.reads else "is scratch"
             raise front.error((*KEY, "args"), f"'{name}' {what} and is not handed over")
-    library = cast(ArrayLibrary, read_word(front, (*KEY, "library"), get_args(ArrayLibrary), text.library))
+    library = read_word(front, (*KEY, "library"), array_libraries(), text.library)
     strides = read_word(front, (*KEY, "strides"), ("contiguous", "any"), "contiguous")
     stream = read_word(front, (*KEY, "stream"), ("any", "current"), "any")
-    is_triton = "triton" in text.packages
-    call = PythonCall(entry, args, used, returns, library, strides == "any", stream == "current", is_triton)
+    language = text.language if libraries()[text.language].arrays else library
+    call = PythonCall(entry, args, used, returns, library, language, strides == "any", stream == "current")
     one = expression.number("1", ())
     return Launch(
         entry=entry,

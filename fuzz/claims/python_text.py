@@ -7,21 +7,8 @@ import ast
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from kfuzz.devices import ArrayLibrary
+from kfuzz.callables.libraries import array_library_of, language_of, libraries
 from kfuzz.sources.cuda_in_python import has_cuda
-
-LIBRARIES: dict[str, ArrayLibrary] = {
-    "torch": "torch",
-    "triton": "torch",
-    "jax": "jax",
-    "cupy": "cupy",
-    "cupyx": "cupy",
-    "numba.cuda": "numba",
-    "numpy": "numpy",
-    "numba": "numpy",
-}
-"""A package that a file imports, and whose arrays its functions take; of several the first here."""
-
 
 OF_A_BENCHMARK = ("get_inputs", "get_init_inputs", "generate_input", "check_implementation", "ref_kernel", "reference")
 """Functions beside a submission that are not what it submits."""
@@ -62,7 +49,7 @@ class PythonText:
     names: frozenset[str]
     """What its top level defines, assigns or imports."""
     packages: tuple[str, ...]
-    """What it imports, anywhere in it, without what stands behind the first dot, but for numba.cuda."""
+    """What it imports, anywhere in it: the first name, and a package of a library (`numba.cuda`)."""
     error: tuple[int, str] | None = None
     assigned: tuple[str, ...] = ()
     """What its top level gives a value that may be called: an object, a lambda, a function of another module."""
@@ -73,9 +60,14 @@ class PythonText:
         return tuple(name for name in self.functions if not name.startswith("_") and name not in OF_A_BENCHMARK)
 
     @property
-    def library(self) -> ArrayLibrary:
-        """Whose arrays its functions take, by its imports; numpy's where these tell nothing."""
-        return next((of for package, of in LIBRARIES.items() if package in self.packages), "numpy")
+    def library(self) -> str:
+        """Whose arrays its functions take, by its imports; numpy's where it imports no library."""
+        return array_library_of(self.packages)
+
+    @property
+    def language(self) -> str:
+        """The library that compiles its functions, by its imports."""
+        return language_of(self.packages)
 
 
 @lru_cache(maxsize=256)
@@ -140,7 +132,7 @@ def of_an_object(name: str, method: PythonFunction) -> PythonFunction:
 def is_device_code(node: ast.FunctionDef) -> bool:
     """Whether a decorator makes it a kernel, which is launched and not called: `@triton.jit`, `@cuda.jit`."""
     said = {ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list}
-    return any(one.endswith(("triton.jit", "cuda.jit", "triton.autotune", "triton.heuristics")) for one in said)
+    return any(one.endswith(library.decorators) for library in libraries().values() for one in said)
 
 
 def defined(tree: ast.Module) -> set[str]:
@@ -161,6 +153,6 @@ def imported(tree: ast.Module) -> list[str]:
     for node in every:
         if isinstance(node, ast.ImportFrom):
             names += [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return ["numba.cuda" for name in names if f"{name}.".startswith("numba.cuda.")] + [
-        name.split(".")[0] for name in names
-    ]
+    known = [one for library in libraries().values() for one in library.packages if "." in one]
+    inner = [one for one in known if any(f"{name}.".startswith(f"{one}.") for name in names)]
+    return inner + [name.split(".")[0] for name in names]

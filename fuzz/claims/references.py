@@ -32,7 +32,7 @@ USUAL = ("reference", "ref_kernel", "Model")
 BESIDE = ("reference.py", "ref.py")
 """Files beside a submission that hold its reference, where its own does not."""
 FOLDER = "references"
-TRACER = "kfuzz.callables.libraries.torch_tracing"
+TRACER = "kfuzz.callables.torch.tracing"
 SECONDS = 300.0
 INPUT = re.compile(r"\s*\w+\s*\[([^\]]*)\]\s*->\s*(\w+)")
 AXIS = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
@@ -117,7 +117,7 @@ def range_of(axis: object) -> tuple[int, int, int] | None:
 def tracer_text() -> str:
     """What the formula's text depends on beside the reference's own: the tracer and its table."""
     callables = Path(__file__).parents[1] / "callables"
-    files = *sorted((callables / "aten").glob("*.py")), callables / "libraries" / "torch_tracing.py"
+    files = *sorted((callables / "aten").glob("*.py")), callables / "torch" / "tracing.py"
     return "".join(path.read_text(encoding="utf-8") for path in files)
 
 

@@ -20,6 +20,8 @@ import click
 import numpy as np
 
 from kfuzz import oracle
+from kfuzz.callables.libraries import libraries
+from kfuzz.callables.opening import installed_release
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Device, DeviceError, Probe, host_compiler
 from kfuzz.exit_codes import COULD_NOT
@@ -67,13 +69,16 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
 
 
 def packages() -> Iterator[Check]:
-    """kfuzz and how it is installed elsewhere; the packages that it needs, and pycuda, which only the gpu needs."""
+    """kfuzz and how it is installed elsewhere; the packages that it needs, or that a device or a library needs."""
     yield Check("kfuzz", f"the same elsewhere: {install_line()}")
     for name in (*required(), "pycuda"):
         try:
             yield Check(name, metadata.version(name))
         except metadata.PackageNotFoundError:
             yield Check(name, "", f"not installed: {sys.executable} -m pip install {name}")
+    for library in libraries().values():
+        if library.extra:
+            yield Check(library.name, installed_release(library), f"not installed: {install_line(library.extra)}")
 
 
 def required() -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 from kfuzz.devices.errors import (
     ClaimError,
     DeviceError,
+    MissingError,
     OutOfMemory,
     TogetherError,
     UnexpectedError,
@@ -16,7 +17,6 @@ from kfuzz.devices.errors import (
     unexpected,
 )
 from kfuzz.devices.jobs import (
-    ArrayLibrary,
     Buffer,
     Call,
     Entry,
@@ -40,7 +40,6 @@ from kfuzz.devices.probes import (
 
 __all__ = [
     "Ahead",
-    "ArrayLibrary",
     "Buffer",
     "Call",
     "ClaimError",
@@ -49,6 +48,7 @@ __all__ = [
     "Entry",
     "Finding",
     "Job",
+    "MissingError",
     "OutOfMemory",
     "Outcome",
     "Probe",

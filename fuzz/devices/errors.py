@@ -11,6 +11,10 @@ class UnsupportedError(ClaimError):
     """The kernel uses what this device does not have; another device may. It is skipped, and accused of nothing."""
 
 
+class MissingError(ClaimError):
+    """The kernel needs a library that is not installed here, or that does not work in this environment."""
+
+
 class DeviceError(Exception):
     """This machine cannot run kernels on this device; the message says what is missing and how to get it."""
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,10 +57,6 @@ class Call:
         return f"{self.function}({', '.join(self.arguments)})"
 
 
-ArrayLibrary = Literal["numpy", "torch", "jax", "cupy", "numba"]
-"""Whose arrays a Python callable takes."""
-
-
 @dataclass(frozen=True)
 class PythonCall:
     """A function of a Python file, called with arrays of a library.
@@ -76,12 +71,13 @@ class PythonCall:
     arguments: tuple[str, ...]
     declared: tuple[str, ...]
     returns: tuple[str, ...]
-    library: ArrayLibrary
+    library: str
+    """Whose arrays it takes."""
+    language: str
+    """The library that compiles it: that of its arrays, or a compiler for such arrays, such as Triton."""
     any_strides: bool = False
     in_stream: bool = False
     """It computes in the current stream."""
-    is_triton: bool = False
-    """It launches Triton kernels, which Triton's interpreter runs where there is no GPU."""
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(self.arguments)})"

@@ -39,6 +39,7 @@ from kfuzz.devices import (
     Entry,
     Finding,
     Job,
+    MissingError,
     Outcome,
     Probe,
     TogetherError,
@@ -61,7 +62,12 @@ COMPILE_TIMEOUT = 300.0
 
 MOST_TOGETHER = 8
 """Jobs that a process is told of before it runs the first of them."""
-REFUSED: dict[str, type[ClaimError]] = {"claim": ClaimError, "unsupported": UnsupportedError}
+ClaimWord = Literal["missing", "unsupported", "claim"]
+REFUSED: dict[ClaimWord, type[ClaimError]] = {
+    "missing": MissingError,
+    "unsupported": UnsupportedError,
+    "claim": ClaimError,
+}
 TOGETHER = "running beside others"
 """The part of a job's time in which one of several may be the reason for whatever happens."""
 
@@ -116,7 +122,7 @@ class _Program:
 
 _Reply = (
     tuple[Literal["done"], Outcome, bool]
-    | tuple[Literal["claim", "unsupported", "device", "begun"], str]
+    | tuple[Literal["missing", "unsupported", "claim", "device", "begun"], str]
     | tuple[Literal["unexpected"], UnexpectedError]
 )
 
@@ -293,7 +299,7 @@ class Worker:
             if reply[0] == "begun":
                 deadline = time.monotonic() + one.probe.timeout * self._slack + self._grace
                 part = str(reply[1])
-            elif reply[0] == "claim" or reply[0] == "unsupported":
+            elif reply[0] == "missing" or reply[0] == "unsupported" or reply[0] == "claim":
                 raise REFUSED[reply[0]](reply[1])
             elif reply[0] == "device":
                 self._lose()
@@ -549,7 +555,7 @@ def _reply(backend: Backend, job: Job, probe: Probe, begin: Callable[[str], None
     try:
         return "done", backend.run(job, probe, begin), backend.is_spent
     except ClaimError as error:
-        return "unsupported" if isinstance(error, UnsupportedError) else "claim", str(error)
+        return next(word for word, of in REFUSED.items() if isinstance(error, of)), str(error)
     except DeviceError as error:
         return "device", str(error)
     except Exception as error:  # our own fault must not pass for the kernel's

@@ -15,8 +15,9 @@ from typing import Any
 
 from kfuzz.callables.calling import arguments, results, unlike_claim
 from kfuzz.callables.card import CardView
-from kfuzz.callables.lending import lender_of
+from kfuzz.callables.libraries import libraries
 from kfuzz.callables.loading import Modules, words_of
+from kfuzz.callables.opening import open_lender
 from kfuzz.devices import ClaimError, DeviceError, PythonCall, is_host, is_python
 from kfuzz.devices.layout import POISONS
 from kfuzz.gpu import graphs, hosting
@@ -26,8 +27,6 @@ from kfuzz.timing.protocol import Contestant, LaunchGraph
 
 ALLOCATES = re.compile(r"\bcudaMalloc|\bat::|\btorch::|\bthrust::device_vector")
 """What is allocated in a host function lies between guards that are painted anew, which would be timed, too."""
-COPIED = {"numpy": "the host's memory", "jax": "arrays that are copies"}
-"""Libraries whose arrays cannot lie where ours do on a card."""
 DEFAULT_STREAM = ctypes.c_void_p(0)
 
 Handed = tuple[list[object], dict[str, object]]
@@ -105,10 +104,10 @@ class CalledFunction:
         job = arrays.bound.job
         entry = job.steps[0].entry
         assert isinstance(entry, PythonCall)
-        if entry.library in COPIED:
-            raise ClaimError(f"{job.path}: it works on {COPIED[entry.library]}, and has no times on a card")
+        if untimed := libraries()[entry.library].untimed:
+            raise ClaimError(f"{job.path}: it works on {untimed}, and has no times on a GPU")
         self._entry = entry
-        self._lender = lender_of(entry.library, True)
+        self._lender = open_lender(entry.library, True)
         self._function = Modules(on_card=True).function(job, entry.function)
         self._handed = [self._lent(held) for held in arrays.sets]
         self._answers: deque[object] = deque(maxlen=len(arrays.sets))

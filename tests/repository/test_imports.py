@@ -12,8 +12,7 @@ from paths import ROOT
 ONLY = {
     "pycuda": "kfuzz.gpu.card",
     "distributed": "kfuzz.campaign.cluster",
-    "torch": "kfuzz.callables.libraries",
-    "jax": "kfuzz.callables.libraries.jax_arrays",
+    "torch": "kfuzz.callables",
 }
 """Who wants these, which not everybody has, asks the one file, or the one folder, that imports them."""
 NOT_FOR_THE_ORACLE = ("pycuda", "hypothesis", "pytest", "click", "rich")

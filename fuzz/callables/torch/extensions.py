@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch.utils import cpp_extension
 
-from kfuzz.callables.libraries.torch_elements import TYPES, as_array, as_tensor
+from kfuzz.callables.torch.elements import TYPES, as_array, as_tensor
 from kfuzz.devices import Buffer, Call, DeviceError, Finding, Job, Outcome, Probe, Refusal, Run, UnsupportedError, cache
 from kfuzz.kinds import Kind
 
@@ -163,5 +163,5 @@ def held(made: torch.Tensor, buffer: Buffer) -> NDArray[np.generic]:
 
 
 def backend() -> TorchExtensions:
-    """What `python -m kfuzz.devices.worker kfuzz.callables.libraries.torch_extensions` serves."""
+    """What `python -m kfuzz.devices.worker kfuzz.callables.torch.extensions` serves."""
     return TorchExtensions()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.callables.lending import Allocated, ReturnedArray, block_of, overwritten
+from kfuzz.callables.library import Arithmetic, PythonLibrary
 from kfuzz.callables.memory import LentArray
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.oracle.elements import Element, element_of_dtype
@@ -107,8 +108,18 @@ def type_of(element: Element) -> np.dtype[Any]:
     return found
 
 
-@functools.cache
-def lender(is_card: bool) -> NumpyArrays:
+def lender(is_card: bool, guard_all: bool) -> NumpyArrays:
     """numpy, whose arrays lie in the host's memory."""
     assert not is_card
     return NumpyArrays()
+
+
+LIBRARY = PythonLibrary(
+    "numpy",
+    ("numpy",),
+    9,
+    lender,
+    arithmetic=Arithmetic(exp=(5.04, 0.0)),  # numpy states 2.52 ulp for its float32 exp
+    in_host=True,
+    untimed="the host's memory",
+)

@@ -1,6 +1,6 @@
 """Traces a torch reference, and writes what it does as a formula over a number system; a process of its own.
 
-    python -m kfuzz.callables.libraries.torch_tracing FOLDER
+    python -m kfuzz.callables.torch.tracing FOLDER
 
 FOLDER holds question.json; formula.py, answer.json and arrays.npz are left there. The file of the reference is run
 here, and nowhere where an answer is judged. Sizes stay symbols, so that one trace is of all of them.
@@ -29,9 +29,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from kfuzz.callables.aten.elementwise import POWERS
 from kfuzz.callables.aten.table import written
 from kfuzz.callables.aten.term import Arg, Term, Writer
-from kfuzz.callables.libraries.torch_elements import OF_TYPE, as_array
-from kfuzz.callables.libraries.torch_without_card import on_a_card
 from kfuzz.callables.loading import SEED, executed, words_of
+from kfuzz.callables.torch.elements import OF_TYPE, as_array
+from kfuzz.callables.torch.without_card import on_a_card
 from kfuzz.oracle.elements import NARROW
 from kfuzz.sources.cuda_in_python import builds_cuda
 

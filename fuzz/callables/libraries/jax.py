@@ -1,18 +1,18 @@
-"""JAX: its arrays never change, so it is handed copies. The only file that imports jax."""
+"""JAX: its arrays never change, so it is given copies."""
 
-import functools
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from kfuzz.callables.lending import ReturnedArray
+from kfuzz.callables.library import Arithmetic, PythonLibrary, late
 from kfuzz.callables.memory import LentArray
 from kfuzz.devices import Finding, UnsupportedError
 from kfuzz.oracle.elements import F64, Element, element_of_dtype
+
+jax, jnp = late("jax"), late("jax.numpy")
 
 
 class NoAllocations:
@@ -54,8 +54,7 @@ class JaxArrays:
         """What it orders by streams nobody else sees."""
 
 
-@functools.cache
-def lender(is_card: bool) -> JaxArrays:
+def lender(is_card: bool, guard_all: bool) -> JaxArrays:
     """JAX on the first card, or on the CPU."""
     if is_card:
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # others want the card's memory, too
@@ -65,3 +64,20 @@ def lender(is_card: bool) -> JaxArrays:
     except RuntimeError as error:
         raise UnsupportedError(f"this JAX has no GPU; --device cpu is there: {' '.join(str(error).split())}") from None
     return made
+
+
+def probe(is_card: bool) -> None:
+    """Add two arrays."""
+    np.asarray(jnp.zeros(1) + 1)
+
+
+LIBRARY = PythonLibrary(
+    "jax",
+    ("jax",),
+    1,
+    lender,
+    arithmetic=Arithmetic(ftz=True),  # XLA compiles with denormals flushed
+    probe=probe,
+    extra="jax",
+    untimed="arrays that are copies",
+)

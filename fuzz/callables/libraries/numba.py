@@ -1,16 +1,18 @@
-"""Numba: device arrays over our memory. What a callable allocates is not seen. The only file that imports numba."""
+"""Numba: device arrays over our memory. What a callable allocates is not seen."""
 
-import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
-from numba import cuda
 
 from kfuzz.callables.lending import ReturnedArray
+from kfuzz.callables.library import PythonLibrary, late
 from kfuzz.callables.memory import LentArray
-from kfuzz.devices import ClaimError, Finding, UnsupportedError
+from kfuzz.devices import ClaimError, Finding
 from kfuzz.oracle.elements import NATIVE, Element
+
+cuda = late("numba.cuda")
 
 
 class UnseenAllocations:
@@ -50,9 +52,23 @@ class NumbaArrays:
         """Each launch names its own; none is the current one."""
 
 
-@functools.cache
-def lender(is_card: bool) -> NumbaArrays:
-    """Numba's device arrays, which lie on a card."""
-    if not is_card:
-        raise UnsupportedError("arrays of numba.cuda need a GPU: --device gpu, on a machine that has one")
+def lender(is_card: bool, guard_all: bool) -> NumbaArrays:
+    """Numba's device arrays, which lie in a GPU's memory."""
     return NumbaArrays()
+
+
+def store_one(array: Any) -> None:  # noqa: ANN401  an array of Numba's
+    """The smallest kernel."""
+    array[0] = 1
+
+
+def probe(is_card: bool) -> None:
+    """Compile and run one kernel."""
+    array = cuda.device_array(1, np.float32)
+    cuda.jit(store_one)[1, 1](array)
+    array.copy_to_host()
+
+
+LIBRARY = PythonLibrary(
+    "numba", ("numba.cuda",), 3, lender, decorators=("cuda.jit",), probe=probe, extra="numba", needs_gpu=True
+)

@@ -18,7 +18,7 @@ import triton
 from numpy.typing import NDArray
 from triton.runtime import interpreter
 
-from kfuzz.callables.libraries import triton_bfloat16
+from kfuzz.callables.triton import bfloat16
 from kfuzz.devices import ClaimError, DeviceError, Finding
 from kfuzz.devices.layout import OUTPUT, POISONS
 from kfuzz.kinds import Kind
@@ -170,7 +170,7 @@ class Watch:
             told = f"triton {triton.__version__} does not run its loops with numpy {np.__version__}"
             raise ClaimError(f"{told}: pip install 'numpy<{NUMPY}'")
         self.programs: Programs | None = None
-        triton_bfloat16.install()
+        bfloat16.install()
         builder, grid = interpreter.InterpreterBuilder, interpreter.GridExecutor
         self._real = {name: getattr(builder, name) for name in ("create_masked_load", "create_masked_store")}
         self._launch = grid.__call__
@@ -191,11 +191,11 @@ class Watch:
         self._ours = load
 
     @contextmanager
-    def looking(self, programs: Programs) -> Iterator[None]:
-        """Have one call's programs looked at."""
-        self.programs = programs
+    def watch(self, names: dict[int, str], word: int, file: str) -> Iterator[Programs]:
+        """Watch the programs of one call."""
+        self.programs = made = Programs(names, word, file)
         try:
-            yield
+            yield made
         finally:
             self.programs = None
 
@@ -221,7 +221,7 @@ class Watch:
     def _store(self, builder: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:  # noqa: ANN401
         if self.programs is None:
             return self._real["create_masked_store"](builder, pointers, value, mask, *rest)
-        data = triton_bfloat16.narrow(value.data) if triton_bfloat16.is_bfloat16(pointers) else np.asarray(value.data)
+        data = bfloat16.narrow(value.data) if bfloat16.is_bfloat16(pointers) else np.asarray(value.data)
         good = self.programs.allowed(np.asarray(pointers.data), np.asarray(mask.data), data.dtype.itemsize, True, data)
         return self._real["create_masked_store"](
             builder, pointers, value, interpreter.TensorHandle(good, mask.dtype), *rest

@@ -1,19 +1,19 @@
-"""CuPy: arrays over our memory; what CuPy allocates meanwhile has poison in it and around. Alone imports cupy."""
+"""CuPy: arrays over our memory; what CuPy allocates meanwhile has poison in it and around."""
 
-import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import cupy
 import numpy as np
 
 from kfuzz.callables import card
 from kfuzz.callables.lending import BESIDE_BYTES, ReturnedArray
+from kfuzz.callables.library import Arithmetic, PythonLibrary, late
 from kfuzz.callables.memory import LentArray
-from kfuzz.devices import ClaimError, Finding, UnsupportedError
+from kfuzz.devices import ClaimError, Finding
 from kfuzz.oracle.elements import NATIVE, Element
 
+cupy = late("cupy")
 MOST_BYTES = 64 << 20
 
 
@@ -70,9 +70,23 @@ class CupyArrays:
             yield made.ptr
 
 
-@functools.cache
-def lender(is_card: bool) -> CupyArrays:
-    """CuPy, which has arrays on a card alone."""
-    if not is_card:
-        raise UnsupportedError("CuPy needs a GPU: --device gpu, on a machine that has one")
+def lender(is_card: bool, guard_all: bool) -> CupyArrays:
+    """CuPy's arrays, which lie in a GPU's memory."""
     return CupyArrays()
+
+
+def probe(is_card: bool) -> None:
+    """Compile and run one kernel."""
+    (cupy.zeros(1) + 1).get()
+
+
+LIBRARY = PythonLibrary(
+    "cupy",
+    ("cupy", "cupyx"),
+    2,
+    lender,
+    arithmetic=Arithmetic(ftz=True),  # CuPy compiles with denormals flushed
+    probe=probe,
+    extra="cupy",
+    needs_gpu=True,
+)

@@ -13,8 +13,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from kfuzz.callables import card
 from kfuzz.callables.lending import BESIDE_BYTES, Allocated, Allocations, ReturnedArray, block_of, overwritten
-from kfuzz.callables.libraries.torch_elements import OF_TYPE, TYPES, as_array, as_tensor
 from kfuzz.callables.memory import LentArray
+from kfuzz.callables.torch.elements import OF_TYPE, TYPES, as_array, as_tensor
 from kfuzz.devices import Finding, UnsupportedError
 from kfuzz.oracle.elements import Element
 

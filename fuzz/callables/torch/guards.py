@@ -11,14 +11,14 @@ from contextlib import contextmanager
 import torch
 
 from kfuzz.callables import guards
-from kfuzz.callables.libraries import torch_arrays
+from kfuzz.callables.torch import arrays
 
 
 @functools.cache
-def lender(is_card: bool) -> torch_arrays.TorchTensors:
+def lender(is_card: bool) -> arrays.TorchTensors:
     """Tensors on the first card; torch has asked it for no memory yet."""
     assert is_card, "on a CPU torch's allocator stays its own"
-    torch_arrays.check_card()
+    arrays.check_card()
     path = guards.library()
     made = torch.cuda.memory.CUDAPluggableAllocator(str(path), "kfuzz_allocate", "kfuzz_free")
     lends = getattr(made.allocator(), "set_record_stream_fn", None)
@@ -32,4 +32,4 @@ def lender(is_card: bool) -> torch_arrays.TorchTensors:
         ours.begin(word)
         yield ours
 
-    return torch_arrays.TorchTensors("cuda", watched)
+    return arrays.TorchTensors("cuda", watched)

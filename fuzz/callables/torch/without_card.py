@@ -21,7 +21,7 @@ from torch.utils import cpp_extension
 
 from kfuzz.callables.extensions import CALLS, Extension, RefusedByExtensionError, built
 from kfuzz.callables.handing import C_TYPES, Argument, Tensor
-from kfuzz.callables.libraries.torch_elements import as_array, as_tensor
+from kfuzz.callables.torch.elements import as_array, as_tensor
 from kfuzz.devices import ClaimError, UnsupportedError
 from kfuzz.oracle.elements import BY_LIBRARY
 

@@ -1,0 +1,17 @@
+"""PyTorch: its tensors over kfuzz's memory, on a CPU or a GPU (torch/arrays.py, torch/guards.py)."""
+
+from kfuzz.callables.lending import Lender
+from kfuzz.callables.library import PythonLibrary, late
+
+arrays, guards = late("kfuzz.callables.torch.arrays"), late("kfuzz.callables.torch.guards")
+torch = late("torch")
+
+
+def lender(is_card: bool, guard_all: bool) -> Lender:
+    """Tensors on the first GPU, or on the CPU."""
+    module = guards if guard_all else arrays
+    made: Lender = module.lender(is_card)
+    return made
+
+
+LIBRARY = PythonLibrary("torch", ("torch",), 0, lender, probe=lambda _: torch.zeros(1) + 1, extra="torch")

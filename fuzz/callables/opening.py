@@ -1,0 +1,79 @@
+"""Opens a library in the process that calls: whether it is installed here, and whether it works here.
+
+A library that fails in this environment is no fault of the kernel: it cannot be run here.
+"""
+
+import importlib.util
+from collections.abc import Callable
+from functools import cache
+from importlib import metadata
+from typing import TypeVar
+
+import numpy as np
+
+from kfuzz.callables.lending import Lender
+from kfuzz.callables.libraries import libraries
+from kfuzz.callables.library import Interpreter, PythonLibrary
+from kfuzz.callables.loading import words_of
+from kfuzz.devices import ClaimError, DeviceError, MissingError, OutOfMemory, UnsupportedError
+from kfuzz.devices.repeats import Fault
+from kfuzz.installation import install_line
+
+Opened = TypeVar("Opened")
+
+
+@cache
+def open_lender(name: str, is_card: bool, guard_all: bool = False) -> Lender:
+    """The arrays of a library. `guard_all` is torch's: CuPy's allocations are all guarded anyway."""
+    library = libraries()[name]
+    lender = library.lender
+    assert lender is not None, f"{name} has no arrays of its own"
+    check_installed(library, is_card)
+    opened = attempt(library, lambda: lender(is_card, guard_all))
+    attempt(library, lambda: library.probe(is_card))
+    return opened
+
+
+@cache
+def open_compiler(name: str, is_card: bool) -> Interpreter | None:
+    """A compiler for another library's arrays, by its interpreter where it has one and needs it."""
+    library = libraries()[name]
+    check_installed(library, is_card)
+    attempt(library, lambda: library.probe(is_card))
+    interpreter = library.interpreter
+    return None if is_card or interpreter is None else attempt(library, interpreter)
+
+
+def check_installed(library: PythonLibrary, is_card: bool) -> None:
+    """MissingError where the library is not installed, UnsupportedError where it needs a GPU."""
+    if not installed_release(library):
+        raise MissingError(f"{library.name} is not installed: {install_line(library.extra)}")
+    if library.needs_gpu and not is_card:
+        raise UnsupportedError(f"{library.name} needs a GPU: --device gpu, on a machine that has one")
+
+
+def attempt(library: PythonLibrary, use: Callable[[], Opened]) -> Opened:
+    """Use a library; MissingError, with the library's own error, where it does not work in this environment."""
+    try:
+        return use()
+    except (ClaimError, DeviceError, OutOfMemory, MemoryError, Fault):
+        raise
+    except Exception as error:  # whatever the library raises
+        if type(error).__name__ == "OutOfMemoryError":
+            raise MemoryError from None
+        beside = f"with numpy {np.__version__}" if "numpy" in str(error).lower() else "here"
+        release = f"{library.name} {installed_release(library)}"
+        raise MissingError(f"{release} does not work {beside}: {words_of(error)}") from None
+
+
+def installed_release(library: PythonLibrary) -> str:
+    """A library's version, `of unknown version` where it states none, and nothing where it is not installed."""
+    top = library.packages[0].partition(".")[0]
+    if importlib.util.find_spec(top) is None:
+        return ""
+    for name in dict.fromkeys((top, *metadata.packages_distributions().get(top, ()))):
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return "of unknown version"

@@ -1,0 +1,1 @@
+"""Triton's interpreter: runs its kernels without a GPU, and looks at each load and store."""
