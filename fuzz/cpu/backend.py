@@ -39,8 +39,9 @@ from kfuzz.cpu.abi import (
 )
 from kfuzz.cpu.confine import StartedProcessError, confined
 from kfuzz.cpu.experiments import CpuRun, Manner, examined
-from kfuzz.cpu.findings import Lines, Sight, in_file, sights
+from kfuzz.cpu.findings import Lines, Sight, sights
 from kfuzz.cpu.options import Flavour
+from kfuzz.cpu.scene import in_file
 from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
 from kfuzz.devices.layout import POISONS, distances, nbytes
 from kfuzz.devices.processes import adopt_orphans

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from kfuzz.cpu.abi import Schedule, Status
-from kfuzz.cpu.findings import Doubt, Sight
+from kfuzz.cpu.findings import Sight
 from kfuzz.cpu.missing_order import Again, with_missing_order
 from kfuzz.cpu.options import Flavour
+from kfuzz.cpu.sights import Doubt
 from kfuzz.devices import Finding, Job, Outcome, Probe, Refusal, Run
 from kfuzz.devices.comparing import differing, may_be_unwritten, unwritten
 from kfuzz.devices.layout import POISONS, nbytes

@@ -39,7 +39,7 @@ GUARD = "guard variable"
 @functools.cache
 def own_digest() -> str:
     """Changes whenever a file of the runtime or a header does."""
-    files = sorted(one for one in HOME.rglob("*") if one.suffix in (".h", ".cpp") or "include" in one.parts)
+    files = sorted(one for one in HOME.rglob("*") if one.suffix in (".h", ".cpp", ".def") or "include" in one.parts)
     return cache.key(
         *(part for one in files if one.is_file() for part in (str(one.relative_to(HOME)), one.read_bytes()))
     )

@@ -9,8 +9,8 @@ from paths import DATA
 from planted_jobs import floats, job_of
 
 from kfuzz.cpu import compiler, toolchain
-from kfuzz.cpu.findings import NAMES
 from kfuzz.cpu.options import Flavour
+from kfuzz.cpu.sights import SIGHTS
 
 CROSS, EMULATOR, ROOT = "aarch64-linux-gnu-g++", "qemu-aarch64", "/usr/aarch64-linux-gnu"
 MISSING = [one for one in (CROSS, EMULATOR) if not shutil.which(one)]
@@ -49,6 +49,7 @@ __global__ void wild(float *y, const float *x) {
     y[static_cast<long long>(x[0]) << 40] = x[threadIdx.x];
 }
 """
+SIGHT_NAMES = ("none", *(one.name for one in SIGHTS))
 TREE_SUM = 256 * (256 * 257 // 2) + sum(32 * 32 * (warp + 1) for warp in range(8))
 
 
@@ -75,7 +76,7 @@ def emulated(driver: Path, entry: str, flavour: Flavour) -> list[tuple[int, int,
     command = [EMULATOR, "-L", ROOT, str(driver), *where, str(int(flavour == "check")), *arrays]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [line.split() for line in done.stdout.splitlines()]
-    return [(int(a), int(b), NAMES[int(c)], float(d), float(e)) for a, b, c, d, e in rows]
+    return [(int(a), int(b), SIGHT_NAMES[int(c)], float(d), float(e)) for a, b, c, d, e in rows]
 
 
 @pytest.mark.parametrize("flavour", ["fast", "check"])

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sights.h"
+
 #define CUDA_ON_CPU_API extern "C" __attribute__((visibility("default")))
 
 namespace cuda_on_cpu {
@@ -114,50 +116,7 @@ struct Launched {
 
 enum Schedule : uint32_t { forward, reverse, shuffled };
 
-// The words of the report; Python knows them by number (SEEN in fuzz/cpu/findings.py).
-enum class Kind : uint32_t {
-  none,
-  out_of_bounds,
-  uninitialised,
-  partly_uninitialised,
-  race,
-  same_value_race,
-  divergent_barrier,
-  barrier_after_exit,
-  inactive_lane,
-  mask_without_caller,
-  lanes_never_meet,
-  misaligned,
-  illegal_address,
-  stack_overflow,
-  divide_error,
-  trap,
-  assertion,
-  signal,
-  hang,
-  guard_overwritten,
-  input_changed,
-  index_out_of_range,
-  volatile_race,
-  guessed_read,
-  use_after_free,
-  bad_free,
-  constant_written,
-  waits_for_more_blocks,
-  grid_never_meets,
-  host_access,     // the host touches device memory
-  host_fault,      // the host function ends by a signal: `detail`
-  copy_outside,    // a copy or memset by the host, `bytes` long, where the array has only `detail` left
-  refusal_unseen,  // a launch that was refused, and nobody asked
-  refusal_seen,
-  earlier_answer_changed,  // what an earlier call has returned is not what it was: result number `place_number`
-  remote_too_early,  // shared memory of another block of the cluster, which may not have begun
-  remote_too_late,   // which may have ended
-  cluster_never_meets,
-  cluster_barrier_misused,  // arrives twice; or, where `detail` is 1, waits without having arrived
-  grid_not_cooperative,  // waits for the grid, whose launch does not say that all its blocks run at once
-  race_in_step,  // of lanes that go in step, by which alone it is none
-};
+enum class Kind : uint32_t;  // of a sight: sights.h
 
 // How near to each other two threads are; which of two accesses is what.
 enum Relation : uint32_t { in_one_block, in_other_blocks, in_one_warp, in_other_work, in_other_node };

@@ -33,7 +33,7 @@ void pass(Cluster &c) {
 }
 
 [[noreturn]] void report_misuse(bool waits, int line) {
-  if (Finding *f = report(Kind::cluster_barrier_misused, 0, static_cast<uint32_t>(line))) f->detail = waits;
+  report(waits ? Kind::cluster_never_arrived : Kind::cluster_arrived_twice, 0, static_cast<uint32_t>(line));
   stop_run(Status::stopped);
 }
 

@@ -100,8 +100,8 @@ CUDA_ON_CPU_API void cuda_on_cpu_free(void *memory, int line) {
   if (!address) return;
   Allocation *a = address - heap_start() < capacity ? allocation_at(address) : nullptr;
   if (!a || offset_of(address) != a->offset || a->freed_at) {
-    Finding *f = report(Kind::bad_free, 0, static_cast<uint32_t>(line));
-    if (f) f->address = address, f->detail = a && a->freed_at;
+    Kind kind = a && a->freed_at ? Kind::freed_twice : Kind::bad_free;
+    if (Finding *f = report(kind, 0, static_cast<uint32_t>(line))) f->address = address;
     return;
   }
   a->freed_at = reinterpret_cast<uintptr_t>(__builtin_return_address(0)) - memory_map.library_start + 1;

@@ -13,21 +13,6 @@ void run_is_damaged() {
 
 void forget_damage() { is_damaged = false; }
 
-static bool may_follow_from_damage(Kind kind) {
-  switch (kind) {
-    case Kind::uninitialised:
-    case Kind::partly_uninitialised:
-    case Kind::barrier_after_exit:
-    case Kind::inactive_lane:
-    case Kind::lanes_never_meet:
-    case Kind::hang:
-    case Kind::waits_for_more_blocks:
-    case Kind::grid_never_meets:
-    case Kind::cluster_never_meets: return true;
-    default: return false;
-  }
-}
-
 Finding *report(Kind kind, uint64_t pc, uint32_t line, uint64_t other_pc, uint32_t other_line) {
   if (is_damaged && may_follow_from_damage(kind)) return nullptr;
   for (uint32_t i = 0; i < run->finding_count; i++) {
@@ -89,10 +74,8 @@ void report_waits_for_more_blocks(uint32_t resident) {
 }
 
 void report_grid_never_meets(uint32_t waiting, bool some_cannot_start) {
-  if (Finding *f = report(Kind::grid_never_meets, 0, static_cast<uint32_t>(threads.line[block.current]))) {
-    f->detail = waiting;
-    f->writes = some_cannot_start;
-  }
+  Kind kind = some_cannot_start ? Kind::grid_never_starts : Kind::grid_never_meets;
+  if (Finding *f = report(kind, 0, static_cast<uint32_t>(threads.line[block.current]))) f->detail = waiting;
 }
 
 // The current thread waits in the barrier of its cluster, and another one elsewhere.

@@ -35,9 +35,9 @@ def errors(device: CpuDevice, entry: str, y: str = "f32[128]") -> list[Finding]:
     [
         ("behind_the_array", "out-of-bounds", "behind", "mine[64] of block "),
         ("no_such_block", "illegal-address", "nowhere", "which is in no array"),
-        ("nobody_writes", "uninitialised", "unwritten", ", which nobody has written"),
+        ("nobody_writes", "uninitialised", "unwritten", ", which was never written"),
         ("arrives_twice", "divergent-barrier", "twice", "arrives twice at the cluster's barrier"),
-        ("waits_at_once", "divergent-barrier", "at once", "and has not arrived"),
+        ("waits_at_once", "divergent-barrier", "at once", "without having arrived"),
     ],
 )
 def test_what_is_wrong_with_a_cluster_is_told_with_its_line(

@@ -37,13 +37,16 @@ WRONG = {
     "writes_device_memory": ("illegal-address", "the host writes y[0], which is device memory"),
     "copies_device_memory": ("illegal-address", "which is device memory"),
     "launches_too_many": ("launch-refused", "a block of more than 1024 threads, or 64 along z (grid 1x1x1, block 2048"),
-    "launches_nothing": ("launch-refused", "an empty grid (grid 0x1x1, block 256x1x1); nobody asks for the error"),
+    "launches_nothing": (
+        "launch-refused",
+        "an empty grid (grid 0x1x1, block 256x1x1); the host does not check the error",
+    ),
     "cooperates_too_widely": ("launch-refused", "a cooperative grid of more blocks than are resident at once"),
     "asks_for_too_much": ("launch-refused", "more dynamic shared memory than the kernel is allowed"),
     "allows_another": ("launch-refused", "61440 bytes of shared memory"),
-    "copies_too_much": ("out-of-bounds", f"the host writes {8 * N} bytes from y[0] on, of which {4 * N} are left"),
-    "sets_too_much": ("out-of-bounds", "the host writes 20 bytes from small[0] on, of which 16 are left"),
-    "faults": ("trap", "the host function ends by SIGSEGV"),
+    "copies_too_much": ("out-of-bounds", f"the host writes {8 * N} bytes from y[0] on, where only {4 * N} are left"),
+    "sets_too_much": ("out-of-bounds", "the host writes 20 bytes from small[0] on, where only 16 are left"),
+    "faults": ("trap", "the host function ends with SIGSEGV"),
 }
 CHECKED = {
     "uses_freed_memory": ("use-after-free", "gone[0], outside the 160 bytes that line"),

@@ -11,7 +11,7 @@ import pytest
 from paths import ROOT
 
 from kfuzz.cases.recipe import BaseKind
-from kfuzz.cpu.findings import SEEN
+from kfuzz.cpu.sights import SIGHTS
 from kfuzz.kinds import FOLDER, KINDS, Trait, kinds_with, read_kind
 from kfuzz.oracle import verdict
 from kfuzz.oracle.elements import ELEMENTS
@@ -115,7 +115,7 @@ def in_code() -> dict[Path, set[str]]:
 def test_every_kind_that_code_names_has_a_file(in_code: dict[Path, set[str]]) -> None:
     assert {str(path): kinds - KINDS.keys() for path, kinds in in_code.items() if kinds - KINDS.keys()} == {}
     oracle = set(get_args(verdict.AnswerKind)) - {""}
-    assert set[str]().union(*in_code.values(), oracle, (one.kind for one in SEEN.values())) >= KINDS.keys()
+    assert set[str]().union(*in_code.values(), oracle, (one.kind for one in SIGHTS)) >= KINDS.keys()
 
 
 TYPES = """
@@ -157,7 +157,7 @@ def test_a_kind_is_reported_by_the_devices_that_its_file_names(in_code: dict[Pat
     for path, kinds in in_code.items():
         if device := REPORTERS.get(path.relative_to(ROOT).parts[1]):
             made[device] |= kinds
-    made["cpu"] |= {one.kind for one in SEEN.values()}
+    made["cpu"] |= {one.kind for one in SIGHTS}
     made["oracle"] |= set(get_args(verdict.AnswerKind)) - {""}
     shared = set[str]().union(*(kinds for path, kinds in in_code.items() if path.parent.name == "devices"))
     for kind in KINDS.values():
@@ -172,11 +172,11 @@ def test_every_kind_has_a_sentence_of_its_own() -> None:
 
 
 def test_a_sight_of_the_runtime_is_at_most_as_severe_as_its_kind() -> None:
-    assert all(one.severity in ("warning", KINDS[one.kind].severity) for one in SEEN.values())
+    assert all(one.severity in ("warning", KINDS[one.kind].severity) for one in SIGHTS)
 
 
 def test_a_kind_that_experiments_settle_says_so() -> None:
-    assert {one.kind for one in SEEN.values() if one.doubt and KINDS[one.kind].settled != "experiment"} == set()
+    assert {one.kind for one in SIGHTS if one.doubt and KINDS[one.kind].settled != "experiment"} == set()
 
 
 def test_every_exhibit_is_of_a_kind_that_blames_a_kernel() -> None:

@@ -1,0 +1,110 @@
+"""The arrays and launches of a run, so that the numbers of a finding can be named."""
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from kfuzz.cpu.abi import BufferFlags, RawBuffer, RawFinding, RawLaunched, RawRun
+from kfuzz.cpu.compiler import Library
+from kfuzz.cpu.unit import place, text_at
+from kfuzz.devices import Job, is_host
+
+WORD = 4
+ALLOCATED = re.compile(
+    r"\b(?:cudaMalloc\w*|cudaHostAlloc)\s*\(\s*(?:\(\s*void\s*\*\*\s*\)\s*)?&?\s*([\w.>\[\]-]+)|"
+    r"\b(\w+)\s*=\s*(?:torch|at)\s*::\s*(?:empty|zeros|ones|full)\w*\s*\("
+)
+
+
+@dataclass(frozen=True)
+class ArrayInRun:
+    """An array of the job, or one that a host function allocated and perhaps freed."""
+
+    name: str
+    element_bytes: int
+    shown: str
+    freed: str = ""
+    """The line that frees it, in words; empty if it was not freed."""
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class LaunchShape:
+    """The blocks and threads of a launch, and its line where the host launches."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    line: int | None = None
+    shared: int = 0
+    refused: int = 0
+    calls: tuple[int, ...] = ()
+    """Addresses of the host's calls that led to it, innermost first."""
+
+
+@dataclass(frozen=True)
+class RunScene:
+    """The arrays and launches of a run."""
+
+    library: Library
+    arrays: tuple[ArrayInRun, ...]
+    launches: tuple[LaunchShape, ...]
+    by_host: bool
+    steps: int
+    first_step: int
+    """The number of steps of earlier calls, before those of the job."""
+
+    def launch(self, raw: RawFinding) -> LaunchShape:
+        number = raw.launched if self.by_host else raw.step
+        return self.launches[number] if number < len(self.launches) else LaunchShape((1, 1, 1), (1, 1, 1))
+
+
+def scene_of(job: Job, library: Library, run: RawRun) -> RunScene:
+    """The scene of a run."""
+    arrays = [
+        ArrayInRun(one.name, one.element.bytes, f"{one.element}[{', '.join(map(str, one.shape))}]")
+        for one in job.buffers
+        if not one.is_returned
+    ]
+    arrays += [_allocated(run.buffers[number], library) for number in range(len(arrays), run.buffer_count)]
+    by_host = any(is_host(step.entry) for step in job.steps)
+    launches = [LaunchShape(step.grid, step.block) for step in job.steps]
+    if by_host:
+        launches = [_launched(run.launched[number]) for number in range(run.launched_count)]
+    return RunScene(library, tuple(arrays), tuple(launches), by_host, len(job.steps), run.first_counted)
+
+
+def _allocated(raw: RawBuffer, library: Library) -> ArrayInRun:
+    """An array under the name that it has where it is allocated."""
+    if raw.flags & BufferFlags.is_of_earlier_call:
+        return ArrayInRun("an argument of an earlier call", WORD, f"its {raw.bytes} bytes")
+    found = ALLOCATED.findall(text_at(library.files, raw.line))
+    named = found[0] if len(found) == 1 else None  # of several in one line it is not known which it was
+    line, freed_line = (line_of(library, number) for number in (raw.line, raw.freed_line))
+    freed = f" and {freed_line} frees" if raw.flags & BufferFlags.is_freed else ""
+    shown = f"the {raw.bytes} bytes that {line} allocates"
+    return ArrayInRun((named[0] or named[1]) if named else f"memory of {line}", WORD, shown, freed, raw.bytes)
+
+
+def line_of(library: Library, number: int) -> str:
+    """`line 7`, or `line 7 of rows.cuh` where that is another file."""
+    file, line = in_file(library, number)
+    return f"line {line} of {PurePath(file).name}" if file else f"line {line}"
+
+
+def _launched(raw: RawLaunched) -> LaunchShape:
+    (gx, gy, gz), (bx, by, bz) = raw.grid, raw.block
+    calls = tuple(address for address in raw.calls if address)
+    return LaunchShape((gx, gy, gz), (bx, by, bz), raw.line, raw.shared, raw.refused, calls)
+
+
+def in_file(library: Library, number: int | None) -> tuple[str, int | None]:
+    """The header that a line is in, or nothing where it is in the kernel file; and its number there."""
+    if number is None:
+        return "", None
+    path, line = place(library.files, number)
+    return ("" if path == library.files[0].path else str(path)), line
+
+
+def coordinates(number: int, extent: tuple[int, int, int]) -> tuple[int, int, int]:
+    """A thread or block of this number in a block or grid of this extent."""
+    return number % extent[0], number // extent[0] % extent[1], number // extent[0] // extent[1]

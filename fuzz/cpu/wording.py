@@ -1,0 +1,208 @@
+"""Puts a finding of the C++ runtime into words: the words in braces in the messages of runtime/sights.def."""
+
+from collections.abc import Iterator, Mapping
+from signal import Signals
+
+from kfuzz.cpu.abi import Place, RawFinding, Refused, Relation, Traits, Work
+from kfuzz.cpu.scene import WORD, RunScene, coordinates, line_of
+from kfuzz.cpu.sights import sight_type
+
+WORK = {
+    Work.copy: "a copy",
+    Work.set: "a memset",
+    Work.host: "the host",
+    Work.callback: "a host function on a stream",
+    Work.allocation: "cudaMallocAsync",
+    Work.freeing: "cudaFreeAsync",
+    Work.operation: "an operation of torch's",
+}
+"""The authors of accesses other than a kernel's threads."""
+
+REFUSALS = {
+    Refused.empty_grid: "an empty grid",
+    Refused.large_grid: "a grid of more than 2^31-1 x 65535 x 65535 blocks",
+    Refused.empty_block: "a block without threads",
+    Refused.large_block: "a block of more than 1024 threads, or 64 along z",
+    Refused.shared_memory: "more dynamic shared memory than the kernel is allowed: 48 KB, or the limit that "
+    "cudaFuncSetAttribute sets",
+    Refused.not_resident: "a cooperative grid of more blocks than are resident at once",
+    Refused.cluster: "a grid that is not a multiple of its clusters, or a cluster of more than 8 blocks that the "
+    "kernel is not allowed",
+}
+
+
+def message(raw: RawFinding, scene: RunScene) -> str:
+    """The message of a finding."""
+    return sight_type(raw.kind).message.format_map(Wording(raw, scene))
+
+
+class Wording(Mapping[str, str]):
+    """The words for one finding. A property makes each of them, and only if the message asks for it: most of a
+    finding's numbers mean something to a few sights alone.
+    """
+
+    def __init__(self, raw: RawFinding, scene: RunScene) -> None:
+        self._raw, self._scene, self._launch = raw, scene, scene.launch(raw)
+
+    def __getitem__(self, word: str) -> str:
+        return str(getattr(self, word))
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, one in vars(Wording).items() if isinstance(one, property))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    @property
+    def me(self) -> str:
+        """The thread that did it."""
+        return f"thread {_shown(coordinates(self._raw.thread, self._launch.block))}"
+
+    @property
+    def other(self) -> str:
+        """The other thread."""
+        return f"thread {_shown(coordinates(self._raw.other_thread, self._launch.block))}"
+
+    @property
+    def other_block(self) -> str:
+        return f"block {_shown(coordinates(self._raw.other_block, self._launch.grid))}"
+
+    @property
+    def actor(self) -> str:
+        """The thread, or the other work that made the access."""
+        return WORK.get(self._raw.work, self.me)
+
+    @property
+    def does(self) -> str:
+        return "writes" if self._raw.writes else "reads"
+
+    @property
+    def accesses(self) -> str:
+        """The same with what else the access is."""
+        if self._raw.traits & Traits.is_atomic:
+            return "updates atomically" + _scope(self._raw.traits)
+        return self.does + _volatile(self._raw.traits)
+
+    @property
+    def other_accessed(self) -> str:
+        """The other thread, or other work, and its access."""
+        traits = self._raw.other_traits
+        verb = "updated atomically" if traits & Traits.is_atomic else "wrote" if self._raw.other_writes else "read"
+        return f"{self._other_actor} {verb}{_scope(traits)}{_volatile(traits)}"
+
+    @property
+    def _other_actor(self) -> str:
+        relation = self._raw.relation
+        if relation in (Relation.in_other_work, Relation.in_other_node):
+            return _other_work(self._raw, self._scene)
+        if relation == Relation.in_other_blocks:
+            return f"{self.other} of {self.other_block}"
+        return f"{self.other} of its warp" if relation == Relation.in_one_warp else f"{self.other} of another warp"
+
+    @property
+    def array(self) -> str:
+        return str(place_of(self._raw, self._scene)[0])
+
+    @property
+    def address(self) -> str:
+        return f"0x{self._raw.address:x}"
+
+    @property
+    def where(self) -> str:
+        """The element of an array, or the address where no array is."""
+        array, index = place_of(self._raw, self._scene)
+        where = f"{array}[{index}]" if array is not None else f"address {self.address}"
+        owner = f" of block {_shown(coordinates(self._raw.owner - 1, self._launch.grid))}" if self._raw.owner else ""
+        return where + owner
+
+    @property
+    def outside(self) -> str:
+        """Which array the access missed."""
+        if self._raw.place != Place.buffer:
+            return f"{self._raw.offset} bytes from its start, outside the array"
+        array = self._scene.arrays[self._raw.place_number]
+        return f"outside {array.shown}{array.freed if was_freed(self._raw, self._scene) else ''}"
+
+    @property
+    def bytes(self) -> str:
+        return str(self._raw.bytes)
+
+    @property
+    def detail(self) -> str:
+        """A number whose meaning depends on the sight."""
+        return str(self._raw.detail)
+
+    @property
+    def index(self) -> str:
+        """The same as a signed index."""
+        return str(self._raw.detail - (1 << 64) if self._raw.detail >= 1 << 63 else self._raw.detail)
+
+    @property
+    def mask(self) -> str:
+        """The same as a mask of lanes."""
+        return f"mask {self._raw.detail:#010x}"
+
+    @property
+    def signal(self) -> str:
+        """The same as a signal."""
+        return Signals(self._raw.detail).name
+
+    @property
+    def at_other_place(self) -> str:
+        """Where a lane waits that does not come."""
+        return "at a barrier of the block" if self._raw.bytes else "in another warp operation"
+
+    @property
+    def refusal(self) -> str:
+        """Why a GPU does not take the launch."""
+        grid, block = ("x".join(map(str, size)) for size in (self._launch.grid, self._launch.block))
+        shared = f", {self._launch.shared} bytes of shared memory" if self._launch.shared else ""
+        return f"{REFUSALS[self._launch.refused]} (grid {grid}, block {block}{shared})"
+
+
+def place_of(raw: RawFinding, scene: RunScene) -> tuple[str | None, int | None]:
+    """The array, and the index in its elements; the type of shared arrays is not known, so theirs counts accesses."""
+    if raw.place == Place.buffer:
+        array = scene.arrays[raw.place_number]
+        return array.name, raw.offset // array.element_bytes
+    if raw.place == Place.static_shared:
+        return scene.library.shared_arrays[raw.place_number][0], raw.offset // (raw.bytes or WORD)
+    if raw.place == Place.global_variable:
+        return scene.library.variables[raw.place_number][0], raw.offset // (raw.bytes or WORD)
+    if raw.place == Place.heap:
+        return f"an array of {raw.place_number} bytes from malloc", raw.offset // (raw.bytes or WORD)
+    if raw.place == Place.dynamic_shared:
+        names = scene.library.dynamic_shared
+        return names[0] if len(names) == 1 else "dynamic shared memory", raw.offset // (raw.bytes or WORD)
+    return None, None
+
+
+def was_freed(raw: RawFinding, scene: RunScene) -> bool:
+    """Whether an array was already freed at the time. A write that missed the array does not show that."""
+    array, sight = scene.arrays[raw.place_number], sight_type(raw.kind)
+    if "left_behind" in sight.traits and not 0 <= raw.offset < array.bytes:
+        return False
+    return bool(array.freed) and ("detail_is_freed" not in sight.traits or bool(raw.detail))
+
+
+def _scope(traits: int) -> str:
+    return " in block scope" if traits & Traits.is_of_block_scope else ""
+
+
+def _volatile(traits: int) -> str:
+    return " (volatile)" if traits & Traits.is_volatile else ""
+
+
+def _other_work(raw: RawFinding, scene: RunScene) -> str:
+    """The author of the other access, which is other work that the host asked for."""
+    if raw.other_work != Work.kernel or raw.other_launched >= len(scene.launches):
+        return WORK.get(raw.other_work, "a kernel")
+    one = scene.launches[raw.other_launched]
+    thread = f"thread {_shown(coordinates(raw.other_thread, one.block))}"
+    block = f" of block {_shown(coordinates(raw.other_block, one.grid))}" if raw.other_block_known else ""
+    return f"{thread}{block} of the launch in {line_of(scene.library, one.line or 0)}"
+
+
+def _shown(place: tuple[int, int, int]) -> str:
+    used = max((i for i, one in enumerate(place) if one), default=0) + 1
+    return str(place[0]) if used == 1 else str(place[:used])
