@@ -24,6 +24,7 @@ from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedErr
 from kfuzz.find.device import device_named, lanes_of_caller, names_of, open_device
 from kfuzz.find.project import Kernels, kernels_below, kernels_for, read_all
 from kfuzz.gpu import driver
+from kfuzz.sources.exhibits import name_as_kernel
 from kfuzz.trials.replay import replay
 from kfuzz.trials.trial import unfit
 from kfuzz.views.failure import replay_texts
@@ -233,7 +234,7 @@ def _matching(root: Path, pattern: str) -> list[Path]:
     place = Path(Path(pattern).anchor or root)
     parts = str(Path(pattern)).removeprefix(Path(pattern).anchor)
     every = sorted(place.glob(parts)) if parts not in ("", ".") else []  # which glob refuses
-    found = [path for path in every if not path.is_dir()]
+    found = [name_as_kernel(path) for path in every if not path.is_dir()]
     if not found:
         raise ClaimError(f"kfuzz_kernels: {pattern!r} fits no file below {root}")
     return found

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device
+from kfuzz.sources.exhibits import list_kernel_files
 from kfuzz.trials.trial import Trial, run_trial
 
 HERE = Path(__file__).parents[2] / "tests" / "data" / "extensions"
@@ -21,7 +23,7 @@ SECONDS = 10.0
 
 def extensions() -> tuple[list[Path], list[Path]]:
     """Right ones and wrong ones."""
-    every = sorted(one for folder in (".", "bare", "ranked", "pairs") for one in (HERE / folder).glob("*.cu"))
+    every = list_kernel_files(HERE)
     wrong = [one for one in every if one.name.startswith("wrong_") or one.parent.name == "ranked"]
     return [one for one in every if one not in wrong], wrong
 
@@ -29,7 +31,7 @@ def extensions() -> tuple[list[Path], list[Path]]:
 @cache
 def kernel_of(path: Path) -> Kernel:
     """The kernel of an extension: by its claim, or by the op that its top names."""
-    said = re.search(r"^// op: (\w+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    said = re.search(r"^// op: (\w+)$", text_of(path), re.MULTILINE)
     return kernel_with(path, Unclaimed(said[1] if said else ""))
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from kfuzz.devices import ClaimError
 from kfuzz.printable import one_line
+from kfuzz.sources import exhibits
 from kfuzz.sources.cuda_in_python import END, cuda_of
 
 OPENS = "// /// kernel"
@@ -101,11 +102,14 @@ def with_claim(mark: str, toml: str) -> str:
 
 def read(path: Path) -> FrontMatter:
     """Read a kernel file; ClaimError where its front matter is missing, open or no TOML."""
+    path = exhibits.name_as_kernel(path)
     return parse(path, text_of(path))
 
 
 def text_of(path: Path) -> str:
-    """The text of a kernel file; a ClaimError where it is none."""
+    """The text of a kernel file, composed where the file is an exhibit; ClaimError if it is not a text."""
+    if description := exhibits.description_of(path):
+        return exhibits.compose(exhibits.read(description))
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

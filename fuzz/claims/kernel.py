@@ -38,6 +38,7 @@ from kfuzz.oracle.elements import F32, Element, stored
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
+from kfuzz.sources import exhibits
 
 HOME = Path(__file__).resolve().parent.parent
 KERNELS = next(path for path in (HOME / "kernels", HOME.parent / "kernels") if path.is_dir())
@@ -297,7 +298,7 @@ def whole_numbers(given: NDArray[np.generic], most: int) -> NDArray[np.int32]:
 
 def kernel_files(folder: Path = KERNELS) -> tuple[Path, ...]:
     """Every kernel file below the folder, by name."""
-    return tuple(sorted(folder.rglob("*.cu")))
+    return exhibits.list_kernel_files(folder)
 
 
 def discover(folder: Path = KERNELS) -> tuple[Kernel, ...]:

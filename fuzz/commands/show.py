@@ -10,7 +10,9 @@ from kfuzz.claims.kernel import load
 from kfuzz.commands.options import console
 from kfuzz.find.targets import find_one
 from kfuzz.find.template import template as template_for
-from kfuzz.views.show import as_text
+from kfuzz.sources.exhibits import description_of
+from kfuzz.sources.exhibits import read as read_exhibit
+from kfuzz.views.show import as_text, edits_text
 from kfuzz.views.show_case import case_text
 
 
@@ -21,7 +23,8 @@ from kfuzz.views.show_case import case_text
 def show(target: str | None, template: str | None) -> None:
     """Show what a kernel claims, or what is in a case.
 
-    KERNEL is a name, a glob that fits one name, or a .cu file; CASE is a file that kfuzz fuzz kept.
+    KERNEL is a name, a glob that matches one name, or a .cu file; CASE is a file that kfuzz fuzz kept. For a kernel in
+    kernels/broken/ that is stored as edits of a right one, kfuzz also prints the whole source.
     """
     if template:
         click.echo(template_for(template), nl=False)
@@ -33,3 +36,5 @@ def show(target: str | None, template: str | None) -> None:
         return
     kernel = load(find_one(target))
     console().print(as_text(kernel, shown_path(kernel.path)))
+    if description := description_of(kernel.path):
+        click.echo(f"\n{edits_text(read_exhibit(description))}\n{kernel.source}", nl=False)

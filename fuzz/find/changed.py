@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kfuzz.claims.kernel import Kernel
 from kfuzz.find.errors import TargetError
+from kfuzz.sources import exhibits
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.MULTILINE)
 
@@ -43,9 +44,11 @@ def asked(*words: str, cwd: Path | None = None) -> str:
 
 
 def included(path: Path) -> frozenset[Path]:
-    """The file and all that it includes by name, as far as they lie beside one another."""
+    """The file and all that it includes by name, as far as they lie beside one another; of an exhibit, its base too."""
     seen: set[Path] = set()
     left = [path.resolve()]
+    if description := exhibits.description_of(path):
+        left = [description.resolve(), exhibits.read(description).base.resolve()]
     while left:
         one = left.pop()
         if one in seen or not one.is_file():

@@ -15,6 +15,7 @@ from kfuzz.claims.front_matter import MOST_BYTES
 from kfuzz.claims.kernel import Kernel, kernel_files, load, name_of
 from kfuzz.claims.python_text import is_submission
 from kfuzz.devices import ClaimError
+from kfuzz.sources.exhibits import description_of, is_exhibit, name_as_kernel
 
 ENDINGS = (".cu", ".py")
 """Of files that may carry a claim."""
@@ -83,6 +84,8 @@ def is_answer(path: Path) -> bool:
 
 def has_claim(path: Path) -> bool:
     """Whether the file has a front matter, right or wrong."""
+    if description_of(path):
+        return front_matter.has_claim(front_matter.text_of(path))
     try:
         if not path.is_file() or path.stat().st_size > MOST_BYTES:  # a pipe would never be read to its end
             return False
@@ -93,12 +96,14 @@ def has_claim(path: Path) -> bool:
 
 
 def sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
-    """The files of these endings below a folder, but for copies of other people's."""
+    """The files of these endings below a folder, exhibits as the .cu that they read as; not other people's copies."""
     for place, folders, names in os.walk(folder):
         here = Path(place)
         folders[:] = [name for name in folders if not name.startswith(".") and name not in NOT_OURS]
         folders[:] = [name for name in folders if not os.path.exists(here / name / "pyvenv.cfg")]
         yield from (here / name for name in names if name.endswith(endings))
+        if ".cu" in endings:
+            yield from (name_as_kernel(here / name) for name in names if is_exhibit(here / name))
 
 
 def of_its_op(record: Record, kernels: Iterable[Kernel]) -> list[Kernel]:

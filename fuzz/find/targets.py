@@ -11,16 +11,17 @@ from kfuzz.claims.kernel import KERNELS, kernel_files, name_of
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import ENDINGS, files_below
 from kfuzz.find.submissions import is_solution, unpacked
+from kfuzz.sources.exhibits import description_of, name_as_kernel
 
 
 def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
     """The files that `softmax/online_block`, `softmax/*` or `softmax`, `mine.cu`, `mine.py` or a folder stand for."""
     if not target:
         raise TargetError("'': a name is wanted; of a folder that is . where everything below it is meant")
-    path = Path(target)
+    path = name_as_kernel(Path(target))
     if is_solution(path):
         return (unpacked(path),)
-    if path.suffix in ENDINGS and path.is_file():
+    if path.suffix in ENDINGS and (path.is_file() or description_of(path)):
         return (path,)
     if path.is_dir() and (found := files_below(path)):
         return found

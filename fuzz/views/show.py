@@ -3,6 +3,7 @@
 Knows how to say a claim in words; never whether it holds.
 """
 
+import difflib
 from collections.abc import Iterator
 
 from rich.text import Text
@@ -15,6 +16,7 @@ from kfuzz.claims.references import shown_op
 from kfuzz.claims.sizes import Axis
 from kfuzz.kinds import KINDS
 from kfuzz.oracle.rounding import ExpModel
+from kfuzz.sources.exhibits import Exhibit
 from kfuzz.views.claims import claim_notes
 from kfuzz.views.listing import shown_size, shown_values
 
@@ -134,6 +136,16 @@ def values_lines(kernel: Kernel) -> list[tuple[str, str]]:
     if special.ties != "any":
         lines.append(("ties", f"of equal elements the {special.ties} is meant"))
     return lines or [("", f"left out: what {shown_op(kernel.op)} claims by default")]
+
+
+def edits_text(exhibit: Exhibit) -> str:
+    """The edits that make a right kernel wrong, as lines taken out and put in."""
+    lines: list[str] = []
+    for edit in exhibit.edits:
+        old, new = edit.old.splitlines(), edit.new.splitlines()
+        changes = list(difflib.unified_diff(old, new, lineterm="", n=1))[3:]
+        lines += [f"edit of {exhibit.base.name}:", *changes]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def as_text(kernel: Kernel, path: str) -> Text:

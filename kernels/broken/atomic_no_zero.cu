@@ -17,7 +17,7 @@
 //
 // [broken]
 // kind = "uninitialised"
-// why  = "atomicAdd into an output that no launch has cleared"
+// why  = "atomicAdd adds to an output that no launch has cleared."
 //
 // [[launch]]
 // entry = "row_sum_atomic"

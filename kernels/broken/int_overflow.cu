@@ -17,7 +17,7 @@
 //
 // [broken]
 // kind = "illegal-address"
-// why  = "row * cols is held in an int: from 2^31 elements on it is negative"
+// why  = "row * cols is held in an int, which is negative from 2^31 elements on."
 //
 // [[launch]]
 // entry  = "softmax_int_start"

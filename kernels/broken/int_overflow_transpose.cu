@@ -10,7 +10,7 @@
 //
 // [broken]
 // kind = "illegal-address"
-// why  = "col * rows + row is held in an int: from 2^31 elements on it is negative"
+// why  = "col * rows + row is held in an int, which is negative from 2^31 elements on."
 //
 // [[launch]]
 // entry = "transpose_int_place"

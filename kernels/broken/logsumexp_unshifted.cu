@@ -15,7 +15,7 @@
 //
 // [broken]
 // kind = "special"
-// why  = "nothing is subtracted below the exps"
+// why  = "No maximum is subtracted before exp."
 //
 // [[launch]]
 // entry = "logsumexp_online"

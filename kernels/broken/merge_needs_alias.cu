@@ -24,7 +24,7 @@
 //
 // [broken]
 // kind = "unwritten"
-// why  = "where the first maximum is the larger, the maximum is not written and the sum is updated in place"
+// why  = "Where the first maximum is the larger one, the maximum is not written and the sum is updated in place."
 //
 // [[launch]]
 // entry = "safe_merge_pairs"

@@ -12,7 +12,7 @@
 //
 // [broken]
 // kind = "hang"
-// why  = "the loop ends when a power of two equals cols, which need not be one"
+// why  = "The loop ends when a power of two equals cols, which need not be a power of two."
 //
 // [[launch]]
 // entry = "warp_max_upwards"

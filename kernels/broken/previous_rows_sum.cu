@@ -18,7 +18,7 @@
 //
 // [broken]
 // kind = "numeric"
-// why  = "row r is divided by the sum of row r - 1"
+// why  = "Row r is divided by the sum of row r - 1."
 //
 // [[launch]]
 // entry = "states_of_rows"

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 from paths import ROOT
+from wrong_twins import without_confession
 
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
@@ -21,18 +22,7 @@ from kfuzz.pytest_plugin import WINDOW, is_case
 
 pytestmark = pytest.mark.slow
 
-LEADING = (KERNELS / "broken" / "leading_neg_inf.cu").read_text()
-
-
-def as_users(source: str) -> str:
-    """The text of a broken kernel without its confession: a user's own kernel, with a bug."""
-    lines = source.splitlines(keepends=True)
-    start = lines.index("// [broken]\n")
-    end = next(place for place in range(start, len(lines)) if lines[place].strip() == "//")
-    return "".join(lines[:start] + lines[end + 1 :])
-
-
-MINE = as_users(LEADING)
+MINE = without_confession(KERNELS / "broken" / "leading_neg_inf.cu")
 FIXED = MINE.replace(
     "const float value = x[col];", "const float value = x[col];\n        if (value == -INFINITY) continue;"
 )

@@ -1,4 +1,5 @@
-// Wrong on purpose, refused: rows / 128 blocks are none where there are few rows, and the function asks for the error.
+// bug: refused
+// Wrong on purpose: for few rows, rows / 128 is a grid of no blocks, and the function asks for the error.
 //
 // /// kernel
 // op     = "row_sum"

@@ -1,12 +1,12 @@
 """PyTorch extensions as they are, without torch: right ones are kept, wrong ones are found with the kind they name."""
 
 import random
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from paths import DATA
+from wrong_twins import kinds_of, list_extensions
 
 from kfuzz.claims.kernel import load
 from kfuzz.cpu.device import CpuDevice
@@ -16,7 +16,7 @@ from kfuzz.trials.trial import Trial, run_trial
 
 pytestmark = pytest.mark.slow
 
-EXTENSIONS = sorted((DATA / "extensions").glob("*.cu"))
+EXTENSIONS = list_extensions(DATA / "extensions")
 RIGHT = [path for path in EXTENSIONS if not path.name.startswith("wrong_")]
 WRONG = [path for path in EXTENSIONS if path.name.startswith("wrong_")]
 IN_THE_SUITE = {
@@ -59,9 +59,8 @@ def test_a_right_extension_is_run_as_it_is_and_not_accused(path: Path, cpu: CpuD
 
 @pytest.mark.parametrize("path", [*map(chosen, WRONG)])
 def test_a_wrong_extension_is_found_with_the_kind_that_it_names(path: Path, cpu: CpuDevice) -> None:
-    named = re.match(r"// Wrong on purpose, ([\w -]+): ", path.read_text())
-    assert named
-    kinds = set(named[1].split())
+    kinds = kinds_of(path)
+    assert kinds
     seen: set[str] = set()
     for trial in trials(path, cpu, MOST):
         seen |= {defect.kind for defect in trial.errors} | {

@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from paths import DATA
+from wrong_twins import kinds_of, list_extensions, words_of
 
 from kfuzz.claiming.guess_host import FunctionWords, host_claims, untold
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claiming.slack import width
 from kfuzz.claiming.text import commented
-from kfuzz.claims.front_matter import CLOSES, OPENS
+from kfuzz.claims.front_matter import CLOSES, OPENS, text_of
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Probe
@@ -43,7 +44,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
 def bare(name: str, folder: Path) -> Path:
     """An extension of ours without its claim."""
     path = folder / f"{name}.cu"
-    text = (EXTENSIONS / f"{name}.cu").read_text()
+    text = text_of(EXTENSIONS / f"{name}.cu")
     path.write_text(re.sub(r"// /// kernel.*?// ///\n", "", text, flags=re.DOTALL))
     return path
 
@@ -199,15 +200,9 @@ def test_a_refusal_is_told_in_a_line(tmp_path: Path) -> None:
     assert f"softmax_rows: some arguments are refused: line {line}: few columns" in found.stdout
 
 
-BARE = sorted((EXTENSIONS / "bare").glob("*.cu"))
+BARE = list_extensions(EXTENSIONS / "bare")
 IN_THE_SUITE = ("row_sum_atomics",)
 TRIALS, MOST = 40, 60
-
-
-def said_in(path: Path, what: str) -> list[str]:
-    """The words behind `// what: ` at the top of an extension."""
-    found = re.search(rf"^// {what}: (.*)$", path.read_text(), re.MULTILINE)
-    return found[1].split() if found else []
 
 
 @pytest.fixture(scope="module")
@@ -221,8 +216,8 @@ def cpu() -> Iterator[CpuDevice]:
     [pytest.param(one, id=one.stem, marks=() if one.stem in IN_THE_SUITE else pytest.mark.soak) for one in BARE],
 )
 def test_an_extension_without_a_claim_is_kept_or_found(path: Path, cpu: CpuDevice) -> None:
-    kernel, kinds = made(path, Unclaimed(said_in(path, "op")[0])), set(said_in(path, "bug"))
-    told = re.search(r"^// told: (.*)$", path.read_text(), re.MULTILINE)
+    kernel, kinds = made(path, Unclaimed(words_of(path, "op")[0])), kinds_of(path)
+    told = re.search(r"^// told: (.*)$", text_of(path), re.MULTILINE)
     seen: set[str] = set()
     judged = 0
     for seed in range(MOST if kinds else TRIALS):

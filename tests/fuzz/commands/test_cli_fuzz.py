@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from paths import ROOT
+from wrong_twins import without_confession
 
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Case, Origin, Record, case_of
@@ -22,9 +23,7 @@ from kfuzz.cpu.device import CpuDevice
 from kfuzz.find.targets import find
 from kfuzz.trials.replay import replay
 
-LEADING = (KERNELS / "broken" / "leading_neg_inf.cu").read_text()
-CONFESSION = LEADING[LEADING.index("// [broken]") : LEADING.index("// [[launch]]")]
-MINE = LEADING.replace(CONFESSION, "")
+MINE = without_confession(KERNELS / "broken" / "leading_neg_inf.cu")
 FIXED = MINE.replace(
     "const float value = x[col];", "const float value = x[col];\n        if (value == -INFINITY) continue;"
 )

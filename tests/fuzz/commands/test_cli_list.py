@@ -9,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import KERNELS, kernel_files, load, name_of
 from kfuzz.commands.doctor import Check, trial
 from kfuzz.commands.group import Commands, main
@@ -111,6 +112,14 @@ def test_show_knows_every_kernel(path: Path) -> None:
 
 def test_show_says_what_is_wrong_with_a_broken_kernel() -> None:
     assert "kind         race" in kfuzz("show", "broken/missing_barrier").stdout
+
+
+def test_show_prints_the_edit_and_the_whole_text_of_an_exhibit() -> None:
+    shown = kfuzz("show", "broken/missing_barrier").stdout
+    assert "edit of online_block.cu:\n-    __syncthreads();  // every thread has read the maximum" in shown
+    assert "// Wrong on purpose: softmax/online_block with 1 edit (missing_barrier.toml). Thread 0 may write" in shown
+    assert shown.endswith(text_of(KERNELS / "broken" / "missing_barrier.cu"))
+    assert "edit of" not in kfuzz("show", "softmax/online_block").stdout
 
 
 def test_a_template_is_printed_for_the_op_that_is_named() -> None:

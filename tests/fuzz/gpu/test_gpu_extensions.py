@@ -12,6 +12,7 @@ from paths import DATA
 from kfuzz.callables.real_torch import RealTorch
 from kfuzz.cases.case import case_of
 from kfuzz.claiming.infer import Unclaimed, kernel_with
+from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import load
 from kfuzz.devices import Device, Probe, Refusal
 from kfuzz.gpu.device import GpuDevice
@@ -145,7 +146,7 @@ def test_what_outlives_a_call_shows_in_a_later_one(gpu: GpuDevice, tmp_path: Pat
 def test_real_torch_is_a_second_opinion(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     wrong = tmp_path / "not_rescaled.cu"
-    wrong.write_text((EXTENSIONS / "bare" / "wrong_not_rescaled.cu").read_text())
+    wrong.write_text(text_of(EXTENSIONS / "bare" / "wrong_not_rescaled.cu"))
     right = EXTENSIONS / "bare" / "row_sum_atomics.cu"
     with closing(RealTorch()) as torch:
         kept = [trial_of(right, "row_sum", torch, seed) for seed in range(4)]

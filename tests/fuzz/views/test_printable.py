@@ -9,12 +9,13 @@ from click.testing import CliRunner, Result
 
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
+from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import KERNELS
 from kfuzz.commands.group import main
 from kfuzz.printable import one_line, printable
 
 EVIL = "\x1b[2J\x07\x9b31m\u202e"
-RACY = (KERNELS / "broken" / "missing_barrier.cu").read_text()
+RACY = text_of(KERNELS / "broken" / "missing_barrier.cu")
 CONFESSION = RACY[RACY.index("// [broken]") : RACY.index("// [[launch]]")]
 MINE = RACY.replace(CONFESSION, "").replace(
     "return shared[0];", f'if (threadIdx.x == 0) printf("\\033[2J\\n"); return shared[0] /* {EVIL} */;'
