@@ -25,8 +25,7 @@ PRECISIONS = (128, 256, 1024)
 """Bits of the balls, tried in order until they decide."""
 
 ROUND_64 = 2.0**-44
-"""Relative error of an enclosure computed in float64, with room: 104 (exponent) + 104 (mean exponent) + 2 x 4 (exps)
-+ 2 x 30 (two tree sums of up to 2^30 terms) + 20 (products) units of 2^-53 are below 2^9 of them."""
+"""docs/numerics.md#float64-tier: the relative error of an enclosure that is computed in float64, with room."""
 
 
 @dataclass(frozen=True)

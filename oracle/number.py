@@ -20,7 +20,7 @@ from kfuzz.oracle.rounding import Divide
 Vector = NDArray[Any]
 """Numbers of one system: float32, float64, or objects (mpf, arb), which numpy cannot type."""
 
-MIN_NORMAL = 2.0**-126
+MIN_NORMAL = F32.min_normal
 """The smallest normal float32; below it lie the denormals."""
 
 

@@ -256,17 +256,17 @@ class Accuracy:
     @property
     def eta0(self) -> float:
         """The largest absolute error of one exp where its result is denormal (docs/numerics.md#underflow)."""
-        return self.tiny if self.ftz else (self.exp.a0 + FAR * self.exp.kappa) * 2.0**-150
+        return self.tiny if self.ftz else (self.exp.a0 + FAR * self.exp.kappa) * F32.tiny
 
     @property
     def tiny(self) -> float:
         """The largest absolute error of one product or quotient that underflows (docs/numerics.md#underflow)."""
-        return 2.0**-126 if self.ftz else 2.0**-150
+        return F32.min_normal if self.ftz else F32.tiny
 
     @property
     def flush(self) -> float:
         """The largest term, or partial sum, that may be flushed to zero on its way (docs/numerics.md#atomics)."""
-        return 2.0**-126 if self.ftz or self.atomics == "global" else 0.0
+        return F32.min_normal if self.ftz or self.atomics == "global" else 0.0
 
     @property
     def ubar(self) -> float:
@@ -294,7 +294,7 @@ class Counts:
         rescales, adds = self.rescales, self.adds
         exps = 0.0 if at_top else self.exps * accuracy.exp.a0
         if accuracy.accumulate == F64.name:
-            return exps + (rescales + adds) * 2.0**-29 + 1  # the cast to float32
+            return exps + (rescales + adds) * (F64.u / F32.u) + 1  # the cast to float32
         if accuracy.accumulate == "compensated":
             adds = compensated(np.asarray(adds, dtype=np.float64))
         return exps + rescales + adds

@@ -15,7 +15,7 @@ from kfuzz.oracle.systems.value import Quantity
 INF = np.inf
 STEPS = ("add", "sub", "mul", "div", "stored")
 SLACK = 2.0**-44
-"""Relative room beside float64's own errors, before balls are asked."""
+"""docs/numerics.md#float64-tier: room for float64's own errors, before balls are asked."""
 
 
 @dataclass(frozen=True)

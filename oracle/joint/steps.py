@@ -8,6 +8,7 @@ from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.joint.boxes import INF, Boxes
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
+from kfuzz.oracle.systems.room import ROUNDINGS_16, ROUNDINGS_4096
 from kfuzz.oracle.systems.rules.moments import scaled
 from kfuzz.oracle.systems.value import Quantity
 
@@ -24,7 +25,7 @@ def room_of(band: Bands, value: Quantity) -> tuple[float, Any]:
         max(value.how[3] if len(value.how) > 3 else 1.0, 0.0)
     )
     g = k * form.u * (1 + (k + 2) * form.u)
-    lost = max(k, 1.0) * form.tiny * (0.0 if kind in ("add", "sub") else 1.0) * (1 + 2.0**-20)
+    lost = max(k, 1.0) * form.tiny * (0.0 if kind in ("add", "sub") else 1.0) * ROUNDINGS_16
     if kind == "mul":
         lost = lost * value.slack
     return g, lost + form.min_normal if band.ftz else lost
@@ -35,7 +36,7 @@ def before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair:
     g, lost = room_of(band, value)
     has_room = g > 2.0**16 * float(band.E.eps)  # a few roundings of these ends are far below what is added anyway
     if has_room:
-        g, lost = g * (1 + 2.0**-12), lost * (1 + 2.0**-12)
+        g, lost = g * ROUNDINGS_4096, lost * ROUNDINGS_4096
     below, above = np.asarray(np.abs(lo)), np.asarray(np.abs(hi))
     below *= g
     above *= g

@@ -20,6 +20,8 @@ from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.intervals import flush
 from kfuzz.oracle.systems.value import Quantity
 
+LEAST_WIDTH = 2.0**-100
+"""docs/formulas.md#shared-values: what a known value may be moved by in a guess; no bound depends on it."""
 PRIOR = 1e-3
 """How little a value's own set says of it, beside one element of the answer."""
 
@@ -111,7 +113,7 @@ def _guess(
                 slopes[id(operand)] = slopes[id(operand)] + more if id(operand) in slopes else more
     room[room == 0] = np.inf
     weight = 1 / room
-    own = [np.maximum((value.hi - value.lo) / 2, 2.0**-100) for value in chosen]
+    own = [np.maximum((value.hi - value.lo) / 2, LEAST_WIDTH) for value in chosen]
     A = [slopes[id(value)] * width.astype(np.float32) * weight for value, width in zip(chosen, own, strict=True)]
     off = (got - point[id(out)]).astype(np.float32)
     off *= weight

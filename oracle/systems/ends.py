@@ -12,6 +12,7 @@ import numpy as np
 from flint import arb, ctx
 
 from kfuzz.oracle.elements import F64, Element, Reals
+from kfuzz.oracle.systems.room import BALL_SUM, LONG_ERF
 
 Pair = tuple[Reals, Reals]
 
@@ -144,7 +145,7 @@ def _erf_of_long(name: str, lo: Reals, hi: Reals) -> Pair:
     with ctx.workprec(100):
         below, above = balls.function(name, balls.of(lo), balls.of(hi))
     below, above = (np.asarray([np.longdouble(v.str(30, radius=False)) for v in e.ravel()]) for e in (below, above))
-    e = 2.0**-60
+    e = LONG_ERF
     below, above = below.reshape(lo.shape), above.reshape(hi.shape)
     return below - np.abs(below) * e, above + np.abs(above) * e
 
@@ -246,7 +247,7 @@ class BallEnds:
         return LOWER(np.cumsum(lo, axis=-1)), UPPER(np.cumsum(hi, axis=-1))
 
     def product(self, a: Reals, b: Reals) -> tuple[Reals, Reals]:
-        return a @ b, np.asarray(arb(2.0**-90), dtype=object)
+        return a @ b, np.asarray(arb(BALL_SUM), dtype=object)
 
     def grow(self, exponent: Reals | float) -> Reals:
         return UPPER(_each(lambda v: _as_ball(v).exp())(np.asarray(exponent, dtype=object)))

@@ -16,6 +16,7 @@ from kfuzz.oracle.number import Balls, Float32
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import EXP2_SCALED, U, compensated
 from kfuzz.oracle.selfcheck import base_two as in_base_two
+from kfuzz.oracle.systems import room
 from kfuzz.oracle.verdict import Reason, Why
 
 ROUNDED = ExpModel(1, 0)
@@ -354,3 +355,13 @@ def cut_sums(x: Floats) -> Floats:
         near = (total + term).astype(np.float32)
         total = np.where(near > total + term, np.nextafter(near, np.float32(0)), near).astype(np.float64)
     return total.astype(np.float32)
+
+
+@pytest.mark.parametrize("count", [16, 256, 4096, 16384])
+def test_room_for_roundings_holds_their_second_order(count: int) -> None:
+    """It holds `count` roundings, or one of as many units, and not four times as many."""
+    factor = Fraction(vars(room)[f"ROUNDINGS_{count}"])
+    u = Fraction(1, 2**24)
+    assert (1 + u) ** count - 1 <= count * u * factor
+    assert (1 - count * u) ** -1 - 1 <= count * u * (1 + 2 * (factor - 1))
+    assert (1 + u) ** (4 * count) - 1 > 4 * count * u * factor

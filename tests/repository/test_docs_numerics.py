@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,57 @@ def test_no_assumption_is_cited_by_its_number_alone() -> None:
     assert bare.search("exactly 1 (A3).")
     for path in sorted((ROOT / "oracle").rglob("*.py")):
         assert not bare.search(path.read_text(encoding="utf-8")), path
+
+
+def slacks_in(text: str) -> tuple[list[int], list[str]]:
+    """The lines on which a power of two below 1 is written without a lemma, and the lemmas that the others cite.
+
+    Such a number is a constant of its module, and the text below it cites where it is derived.
+    """
+    tree, cited, lemmas_cited = ast.parse(text), set(), []
+    for constant, about in pairwise(tree.body):
+        if isinstance(constant, ast.Assign) and isinstance(about, ast.Expr):
+            citations = CITATION.findall(ast.unparse(about))
+            if citations and all(is_there(*citation) for citation in citations):
+                cited |= set(ast.walk(constant))
+                lemmas_cited += [anchor for _, anchor in citations]
+    return sorted({node.lineno for node in ast.walk(tree) if is_slack(node) and node not in cited}), lemmas_cited
+
+
+def is_slack(node: ast.AST) -> bool:
+    """Whether it is 2 to a negative power that stands there as a number."""
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Pow)
+        and "-" in (power := ast.unparse(node.right))
+        and (power.strip("(-)").replace(".", "").isdigit())
+    )
+
+
+NO_BOUNDS = ("selfcheck", "diagnosis", "admission.py", "number.py")
+"""What simulates a kernel, looks at a wrong answer or tests an op: no bound is made there."""
+
+
+def test_every_slack_constant_cites_its_lemma() -> None:
+    lemmas_cited = []
+    for path in sorted((ROOT / "oracle").rglob("*.py")):
+        if not set(NO_BOUNDS) & set(path.relative_to(ROOT).parts):
+            lines, more = slacks_in(path.read_text(encoding="utf-8"))
+            assert (path, lines) == (path, [])
+            lemmas_cited += more
+    assert lemmas_cited.count("room") > 10
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ('A = 1 + 2.0**-40\n"""docs/numerics.md#room: a sum."""\n', []),
+        ('A = 1 + 2.0**-40\n"""Room for a sum."""\n', [1]),
+        ('A = 1 + 2.0**-40\n"""docs/numerics.md#rooms: a sum."""\n', [1]),
+        ("A = 1 + 2.0**-40\nB = 2\n", [1]),
+        ("def f(x):\n    return x * (1 + 2.0 ** (-40))\n", [2]),
+        ("def f(x):\n    return 2.0 ** -x + 2.0**40\n", []),
+    ],
+)
+def test_a_slack_without_a_lemma_is_reported(text: str, lines: list[int]) -> None:
+    assert slacks_in(text)[0] == lines

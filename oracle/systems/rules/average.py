@@ -7,6 +7,7 @@ import numpy as np
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.room import BALL_MEAN, NO_OVERFLOW_OF_WEIGHTS, OPERATIONS_4M, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.exponential import is_anew
 from kfuzz.oracle.systems.rules.growth import accumulator, counted, growth, is_mma
 from kfuzz.oracle.systems.rules.moments import NO_NUMBER, root_above
@@ -49,11 +50,11 @@ def average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> 
         s = middle.sum(axis=-1, keepdims=True)
         has_weight = np.asarray(s > 0, dtype=np.bool_)
         s = np.where(has_weight, s, 1.0)
-        p, r = middle / s, np.maximum(hi - middle, middle - lo) / s * (1 + 2.0**-40)
+        p, r = middle / s, np.maximum(hi - middle, middle - lo) / s * OPERATIONS_4096
         o, rad = _drift(N, p, r, V, n, names, e, u_kept, narrow)
         rad = np.where(has_weight, rad, INF)
         weigh, lifted = (p if N.form == "normalize first" else hi), e.terms.lift if e.terms is not None else 1.0
-        over = (weigh @ np.abs(V)) * lifted >= accumulator(N, names[0]).max * (1 - 2.0**-10)
+        over = (weigh @ np.abs(V)) * lifted >= accumulator(N, names[0]).max * NO_OVERFLOW_OF_WEIGHTS
     lo, hi = o - rad, o + rad
     nan = np.broadcast_to(~has_weight, lo.shape)
     lo, hi = np.where(must, INF, lo), np.where(must, -INF, hi)
@@ -92,15 +93,15 @@ def _drift(
     W = V - centre
     o = p @ W
     size_v = np.abs(V)
-    rounding = float(N.E.eps) * (n + 8) or 2.0**-80
+    rounding = float(N.E.eps) * (n + 8) or BALL_MEAN
     spread = np.maximum(p @ (W * W) - o * o, 0.0) + rounding * (p @ (W * W))
     away = np.abs(W)
     above = growth(N, names[0], n, 1, True)
     below = growth(N, names[1], n, 0, True)
     k = _division(N) if N.form != "divide last" else 0.0
-    cast = N.u * (1 + 2.0**-10)
+    cast = N.u * ROUNDINGS_16384
     extra = (
-        N.u * (1 + 2.0**-10) * e.terms.reach()
+        N.u * ROUNDINGS_16384 * e.terms.reach()
         if e.terms is not None and (N.claim.for_sum(names[0]).rescales != 0 or N.claim.for_sum(names[1]).rescales != 0)
         else None
     )
@@ -124,7 +125,7 @@ def _drift(
         )
 
     if extra is not None:  # the same exponents stand above and below in an online sum: part of e itself
-        r = r + p * np.minimum(extra, 1.0) * (1 + 2.0**-10)
+        r = r + p * np.minimum(extra, 1.0) * ROUNDINGS_16384
     drift = drifted(r)
     numerator = N.E.grow(above.most + k * N.u) - 1
     left = 1 - r.sum(axis=-1, keepdims=True)
@@ -149,4 +150,4 @@ def _drift(
         lost = lost + (N.E.grow(above.most) - 1) * cut
     scale = e.terms.lift * e.terms.lift if e.terms is not None else 1.0
     total = total + lost * scale * 4 + rounding * (p @ size_v + np.abs(centre)) * 4
-    return o + centre, total * (1 + 2.0**-30)
+    return o + centre, total * OPERATIONS_4M

@@ -8,6 +8,7 @@ from kfuzz.oracle import base_two, exp_sum
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.rounding import NARROW_SUMS
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.room import SUM_ROUND
 from kfuzz.oracle.systems.rules.opening import open_where
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Reason, Why
@@ -35,7 +36,7 @@ def exp_sum_of(N: BandSystem, e: Quantity, name: str, axis: int) -> Quantity | N
             lo[(*index, 0)], hi[(*index, 0)] = balls.lo.lower(), balls.hi.upper()
     elif np.any(plain):
         row = exp_sum.sums(x[plain], np.ones((1, x.shape[-1])), claim, first_exp=True)
-        scale = 2.0**-44
+        scale = SUM_ROUND
         lo[plain, 0], hi[plain, 0] = row.lo * (1 - scale), row.hi * (1 + scale)
     beyond = np.zeros(shape, dtype=np.bool_)
     if claim.exp.base_two and np.any(plain):

@@ -10,6 +10,7 @@ import numpy as np
 from kfuzz.oracle import base_two
 from kfuzz.oracle.elements import F64, Reals
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.room import OPERATIONS_4, ROUNDINGS_16, ROUNDINGS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.shift import Terms
 from kfuzz.oracle.systems.value import Quantity
 
@@ -36,7 +37,7 @@ def exponential(N: BandSystem, a: Quantity) -> Quantity:
             raised = N.E.grow(np.asarray(np.minimum(-known_top, 1e4)))
             size = np.minimum(np.maximum(np.abs(x.lo), np.abs(x.hi)), far(N))
             if claim.exp.base_two:
-                g = (1 + base_two.LOG2_E) * N.u * (1 + 2.0**-12) * size
+                g = (1 + base_two.LOG2_E) * N.u * ROUNDINGS_4096 * size
                 lo, hi = lo - g, hi + g
             parts = _exp(N, lo, hi, x.lo, x.hi, 0.0, raised, can_be_one=not claim.exp.base_two)
             reach = partial(np.asarray, size)
@@ -49,11 +50,11 @@ def exponential(N: BandSystem, a: Quantity) -> Quantity:
             if not exact:
                 lo, hi = N.E.outward(x.lo - top.lo, x.hi - top.lo)
                 size = np.maximum(np.abs(lo), np.abs(hi))
-                g = _place(size, slop, far(N)) * N.u * (1 + 2.0**-20)
+                g = _place(size, slop, far(N)) * N.u * ROUNDINGS_16
                 if is_direct and claim.exp.base_two:
                     size = np.minimum(np.where(N.E.is_finite(size), size, far(N)), far(N)) + slop
                     own = base_two.own(known_top, np.asarray(x.lo, dtype=np.float64), claim)
-                    g = ((1 + base_two.LOG2_E) * size + own) * N.u * (1 + 2.0**-12)
+                    g = ((1 + base_two.LOG2_E) * size + own) * N.u * ROUNDINGS_4096
                 elif not is_direct:
                     g, slop = g + _folded(N, x, top), slop + N.u * 2 * _largest(x, top)
                 lo, hi = lo - g, hi + g
@@ -107,7 +108,7 @@ def _folded(N: BandSystem, x: Quantity, top: Quantity) -> Reals | float:
         return 0.0
     most = [N.claim.rescales] if not isinstance(N.claim.rescales, Mapping) else list(N.claim.rescales.values())
     times = max((x.shape[-1] if count is None else count) for count in most or [None])
-    return np.asarray(_largest(x, top) * N.u * (1 + 2.0**-10) * (2 * min(times, 2**40) + 1 + 2 * base_two.LOG2_E))
+    return np.asarray(_largest(x, top) * N.u * ROUNDINGS_16384 * (2 * min(times, 2**40) + 1 + 2 * base_two.LOG2_E))
 
 
 def far(N: BandSystem) -> float:
@@ -118,7 +119,7 @@ def far(N: BandSystem) -> float:
 def _place(reach: Reals, slop: Reals | float, most: float) -> Reals:
     """What the difference of a term and a shift `slop` off is rounded by, in u: the power of two at or below it."""
     size = np.asarray(reach + slop, dtype=np.float64)
-    size = np.where(np.isfinite(size), size, most) * (1 + 2.0**-50)
+    size = np.where(np.isfinite(size), size, most) * OPERATIONS_4
     mantissa, power = np.frexp(size)
     return np.where(mantissa > 0, np.ldexp(1.0, power - 1), 0.0)
 
@@ -135,7 +136,7 @@ def _exp(
 ) -> tuple[Reals, Reals]:
     """The set of exp^ over [lo, hi] by its ends; the arguments are what exp itself is given."""
     model, most = N.claim.exp, far(N)
-    eta = N.f.min_normal * (1 + 2.0**-10) if N.ftz else (model.a0 + most * model.kappa) * N.f.tiny
+    eta = N.f.min_normal * ROUNDINGS_16384 if N.ftz else (model.a0 + most * model.kappa) * N.f.tiny
     is_nothing = np.asarray(hi == -INF, dtype=np.bool_)
     hi_held = np.maximum(hi, -most + slop)
     if np.any(is_nothing):
@@ -144,7 +145,7 @@ def _exp(
     size = np.maximum(np.abs(argument_lo), np.abs(argument_hi)) + slop if model.kappa else np.zeros(())
     size = size if np.all(is_finite := N.E.is_finite(size)) else np.where(is_finite, size, most)
     size = np.minimum(size, np.maximum(most, _longest(N)))
-    g = (model.a0 + model.kappa * size) * N.u * (1 + 2.0**-12)
+    g = (model.a0 + model.kappa * size) * N.u * ROUNDINGS_4096
     zero = np.asarray((argument_lo == 0) & (argument_hi == 0), dtype=np.bool_) if can_be_one else False
     below, above = np.maximum(below * (1 - g) - eta * raised, 0.0), above * (1 + g) + eta * raised
     is_far = (lo < -most - slop) | (argument_lo < -most - slop)

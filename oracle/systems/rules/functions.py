@@ -4,6 +4,7 @@ import numpy as np
 
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.intervals import hollow, underflowed, wider
+from kfuzz.oracle.systems.room import ROUNDINGS_256
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
@@ -15,7 +16,7 @@ def function(N: BandSystem, name: str, a: Quantity, least: float = -INF, most: f
     with np.errstate(all="ignore"):
         lo, hi = N.E.function(name, a.lo, a.hi)
         lo, hi = np.where(N.E.is_nan(lo), -INF, lo), np.where(N.E.is_nan(hi), INF, hi)
-        g = model.a0 * N.u * (1 + 2.0**-16)
+        g = model.a0 * N.u * ROUNDINGS_256
         lo, hi = wider(lo, hi, g)
         lo, hi = underflowed(lo, hi, model.a0 * N.tiny)
         if model.absolute:

@@ -9,6 +9,7 @@ import numpy as np
 from kfuzz.oracle.elements import F64, Element, Reals
 from kfuzz.oracle.rounding import HELD, NARROW_SUMS, Accuracy, adds_in_order, compensated
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.room import OPERATIONS_4096
 
 MMA = 3.0
 """Units of u an addition in a tensor core costs (R14): it cuts where others round, which is 2 u, and cuts every term of
@@ -59,7 +60,7 @@ def growth(N: BandSystem, name: str, terms: int, products: int = 0, has_exps: bo
             each, unit = adds * MMA * u, MMA * u
             lost += 2 * terms * N.tiny  # beside a denormal sum each is cut at 2^-151, and the block's sum at 2^-149
             if not products:
-                lost += terms * N.least * math.expm1(min(float(each), 1.0)) * (1 + 2.0**-40)
+                lost += terms * N.least * math.expm1(min(float(each), 1.0)) * OPERATIONS_4096
         case _:
             each, unit = adds * u, u
     exact_products = claim.accumulate == "mma"
@@ -68,8 +69,8 @@ def growth(N: BandSystem, name: str, terms: int, products: int = 0, has_exps: bo
     each += rescales * (a0 * u * (1 + a0 * u) + unit)  # R15: the exp in the working format, the product where sums are
     lost += 2 * rescales * terms * (N.tiny + a0 * N.tiny)
     lost += steps(claim) * terms * N.f.min_normal
-    lost *= math.exp(min(float(np.max(each, initial=0.0)), 700.0)) * (
-        1 + 2.0**-40
+    lost *= (
+        math.exp(min(float(np.max(each, initial=0.0)), 700.0)) * OPERATIONS_4096
     )  # what underflows early is rounded with the rest
     return Growth(each * (1 + 4 * u), lost, claim.accumulate == F64.name and N.f is not F64)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import FORMATS, TF32, Reals
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.room import BALL_POINT, NO_OVERFLOW, OPERATIONS_4096
 from kfuzz.oracle.systems.rules.growth import Growth, accumulator, counted, growth, is_mma
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, cast_back, count, odd_elements, open_where
 from kfuzz.oracle.systems.rules.total import grown_terms
@@ -64,12 +65,12 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
         lost: Any = grown.lost + terms * N.tiny
         if N.ftz:
             lost = lost + 2 * terms * N.f.min_normal + _flushed(N, A, B)
-        radius = radius * (1 + 2.0**-40) + lost
-        size = size * (1 + 2.0**-40) + radius
+        radius = radius * OPERATIONS_4096 + lost
+        size = size * OPERATIONS_4096 + radius
         for start in starts:
             most = np.maximum(np.abs(start.lo), np.abs(start.hi)) * N.E.grow(grown.most)
             size = size + np.where(np.asarray(N.E.is_finite(most), dtype=np.bool_), most, 0.0)
-        over = size >= accumulator(N, name).max * (1 - 2.0**-20)
+        over = size >= accumulator(N, name).max * NO_OVERFLOW
     lo, hi, nan = centre - radius, centre + radius, np.zeros(centre.shape, dtype=np.bool_)
     if any_odd:
         lo, hi, nan, open_ = _ieee_product(N, a, b, odd_a, odd_b, lo, hi)
@@ -104,7 +105,7 @@ def _centre(N: BandSystem, a: Quantity, odd: Reals) -> tuple[Reals, Reals | None
         return np.where(odd, 0.0, a.lo) if np.any(odd) else a.lo, None
     lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if np.any(odd) else (a.lo, a.hi)
     middle = (lo + hi) / 2
-    return middle, np.maximum(hi - middle, middle - lo) * (1 + 4 * float(N.E.eps or 2.0**-100))
+    return middle, np.maximum(hi - middle, middle - lo) * (1 + 4 * float(N.E.eps or BALL_POINT))
 
 
 def _ieee_product(

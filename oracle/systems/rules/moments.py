@@ -6,6 +6,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.room import BALL_SUM, OPERATIONS_128, OPERATIONS_4096
 from kfuzz.oracle.systems.rules.division import divided
 from kfuzz.oracle.systems.rules.opening import open_where
 from kfuzz.oracle.systems.value import Quantity
@@ -42,13 +43,13 @@ def moments_of(N: BandSystem, x: Quantity) -> Moments:
     middle, wrong, least, most = moments_of_points(N, points)
     spread = np.abs(points - middle).max(axis=-1, keepdims=True, initial=0.0) + wrong
     if not N.is_point(x):
-        radii = np.maximum(hi - points, points - lo) * (1 + 2.0**-45)
-        length = root_above(N, (radii * radii).sum(axis=-1, keepdims=True) * (1 + 2.0**-40))
+        radii = np.maximum(hi - points, points - lo) * OPERATIONS_128
+        length = root_above(N, (radii * radii).sum(axis=-1, keepdims=True) * OPERATIONS_4096)
         root = N.E.function("sqrt", least, least)[0]
-        least = np.maximum(root - length, 0.0) * np.maximum(root - length, 0.0) * (1 - 2.0**-45)
+        least = np.maximum(root - length, 0.0) * np.maximum(root - length, 0.0) * (2 - OPERATIONS_128)
         root = root_above(N, most) + length
-        most = root * root * (1 + 2.0**-45)
-        wrong = wrong + radii.sum(axis=-1, keepdims=True) / x.shape[-1] * (1 + 2.0**-40)
+        most = root * root * OPERATIONS_128
+        wrong = wrong + radii.sum(axis=-1, keepdims=True) / x.shape[-1] * OPERATIONS_4096
         spread = spread + 2 * radii.max(axis=-1, keepdims=True, initial=0.0)
     return Moments(middle, wrong, least, most, spread, odd)
 
@@ -60,7 +61,7 @@ def moments_of_points(N: BandSystem, points: Reals) -> tuple[Reals, Reals, Reals
     off = points - first
     middle = first + off.sum(axis=-1, keepdims=True) / n
     off = points - middle
-    eps = float(N.E.eps) or 2.0**-90
+    eps = float(N.E.eps) or BALL_SUM
     wrong = np.abs(middle) * eps + np.abs(off).max(axis=-1, keepdims=True, initial=0.0) * (8 + min(n, 80)) * eps
     squares = (off * off).sum(axis=-1, keepdims=True)
     rest = squares * ((min(n, 80) + 8) * 4 * eps) + n * wrong * wrong

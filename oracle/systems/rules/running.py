@@ -4,6 +4,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import F32, Reals
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_4096
 from kfuzz.oracle.systems.rules.growth import accumulator, growth
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, cast_back, odd_elements, open_where
 from kfuzz.oracle.systems.value import Quantity
@@ -16,9 +17,9 @@ def running(N: BandSystem, a: Quantity, name: str, exclusive: bool) -> Quantity:
     claim = N.claim.for_sum(name)
     place = np.arange(n)
     if claim.adds is None and claim.accumulate == F32.name:
-        per_term = np.expm1(place * claim.of_one * N.u * (1 + 4 * N.u)) * (1 + 2.0**-40)
+        per_term = np.expm1(place * claim.of_one * N.u * (1 + 4 * N.u)) * OPERATIONS_4096
     else:
-        per_term = np.where(place > 0, np.expm1(grown.most) * (1 + 2.0**-40), 0.0)
+        per_term = np.where(place > 0, np.expm1(grown.most) * OPERATIONS_4096, 0.0)
     odd = np.logical_or.accumulate(odd_elements(N, a), axis=-1)
     with np.errstate(all="ignore"):
         lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if np.any(odd) else (a.lo, a.hi)
@@ -26,7 +27,7 @@ def running(N: BandSystem, a: Quantity, name: str, exclusive: bool) -> Quantity:
         below, above = N.E.running(lo, hi)
         radius = size * per_term + (grown.lost)
         lo, hi = below - radius, above + radius
-        over = size + radius >= accumulator(N, name).max * (1 - 2.0**-20)
+        over = size + radius >= accumulator(N, name).max * NO_OVERFLOW
     nan = np.broadcast_to(a.nan, a.shape)
     if exclusive:
         lo, hi, over, odd = (shifted(part) for part in (lo, hi, over, odd))

@@ -12,6 +12,7 @@ from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.rounding import NARROW_SUMS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
+from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.exp_total import exp_sum_of
 from kfuzz.oracle.systems.rules.growth import Growth, accumulator, counted, growth, is_mma, steps
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, any_along, cast_back, open_where
@@ -41,7 +42,7 @@ def total_of(
         grown = Growth(0.0, 0.0, grown.is_cast)
     g: Any = grown.each if np.ndim(grown.each) == 0 or axis == -1 else grown.most
     if a.terms is not None and N.claim.for_sum(name).rescales != 0:
-        g = grown.each + N.u * (1 + 2.0**-10) * a.terms.reach()  # every exponent of an online sum is rounded (R10)
+        g = grown.each + N.u * ROUNDINGS_16384 * a.terms.reach()  # every exponent of an online sum is rounded (R10)
     with np.errstate(all="ignore"):
         up = N.E.grow(g)
         down = 1 / up
@@ -53,7 +54,7 @@ def total_of(
         below, above, nan = _special(N, a, below, above, axis)
         size = np.maximum(np.abs(lo), np.abs(hi))
         size = np.where(N.E.is_finite(size), size, 0.0).sum(axis=axis, keepdims=True) + lost
-        over = size >= accumulator(N, name).max * (1 - 2.0**-20)
+        over = size >= accumulator(N, name).max * NO_OVERFLOW
     made = open_where(N, below, above, nan, over, ORDER_DECIDES, "sum", a)
     made = cast_back(N, made, grown, accumulator(N, name))
     made.name = name
@@ -110,4 +111,4 @@ def dot_of(N: BandSystem, a: Quantity, b: Quantity, name: str, axis: int = -1) -
     more = np.maximum(A * B - np.where(np.asarray(N.E.is_finite(own), dtype=np.bool_), own, 0.0), 0.0)
     size = np.broadcast_to(more, products.shape).sum(axis=axis, keepdims=True)
     g = N.E.grow(growth(N, name, products.shape[axis], products=1).each) - 1
-    return total_of(N, products, name, axis, products=1, beside=size * g * (1 + 2.0**-40))
+    return total_of(N, products, name, axis, products=1, beside=size * g * OPERATIONS_4096)

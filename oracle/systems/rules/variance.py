@@ -4,6 +4,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_128
 from kfuzz.oracle.systems.rules.growth import accumulator, growth
 from kfuzz.oracle.systems.rules.moments import guarded, moments_of, scaled
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, open_where
@@ -53,14 +54,14 @@ def two_pass(N: BandSystem, x: Quantity, mean: Quantity, name: str) -> Quantity:
         up = N.E.grow(grown.most + 2 * N.u * (1 + N.u))  # a rounded difference is off by u, squared by 2 u
 
         def at_most(away: Reals) -> Reals:
-            return np.asarray(((most + n * away * away) * up + grown.lost) * (1 + 2.0**-45))
+            return np.asarray(((most + n * away * away) * up + grown.lost) * OPERATIONS_128)
 
         def known(lo: Reals, hi: Reals) -> Reals:
             return at_most(np.maximum(np.abs(hi - middle), np.abs(lo - middle)) + wrong)
 
-        lo = np.maximum((least + n * near * near) / up - grown.lost, 0.0) * (1 - 2.0**-45)
+        lo = np.maximum((least + n * near * near) / up - grown.lost, 0.0) * (2 - OPERATIONS_128)
         hi = at_most(away)
-        over = (hi >= accumulator(N, name).max * (1 - 2.0**-20)) & ~odd
+        over = (hi >= accumulator(N, name).max * NO_OVERFLOW) & ~odd
         nan = np.zeros(lo.shape, dtype=np.bool_)
     how = ("sum", x) if grown.is_cast else ("squares", mean, known)
     made = open_where(N, lo, hi, nan, over, ORDER_DECIDES, *how)

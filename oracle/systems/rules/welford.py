@@ -7,6 +7,7 @@ import numpy as np
 from kfuzz.oracle.elements import F64
 from kfuzz.oracle.rounding import HELD
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.room import NO_OVERFLOW, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.growth import accumulator
 from kfuzz.oracle.systems.rules.moments import guarded, moments_of, root_above
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, open_where
@@ -36,7 +37,7 @@ def welford(N: BandSystem, x: Quantity, names: tuple[str, str]) -> tuple[Quantit
         size = root_above(N, n * (np.abs(middle) + wrong) * (np.abs(middle) + wrong) + most)
         steps = adds + 1
         joined = root_above(N, most) * math.sqrt(steps * UNEVEN) + LEVELS * 2 * math.sqrt(n) * spread
-        H = u * (1 + 2.0**-10 + 4 * steps * u) * (steps * size + 3 * joined) + math.sqrt(n) * steps * lost
+        H = u * (ROUNDINGS_16384 + 4 * steps * u) * (steps * size + 3 * joined) + math.sqrt(n) * steps * lost
         growth = N.E.grow(each + 6 * u * (1 + 8 * u))
         e = 3.2 * root_above(N, most) * H + H * H
         lo = least / growth - e - 4 * lost  # Welford's own products may come out below zero
@@ -44,7 +45,7 @@ def welford(N: BandSystem, x: Quantity, names: tuple[str, str]) -> tuple[Quantit
         off = H / math.sqrt(n) + wrong
         most_held = min(accumulator(N, names[1]).max, N.f.max)
         # a join's off^2 n_A, before it is multiplied by n_B / n: at most 2 S n
-        over = (2 * n * hi >= most_held * (1 - 2.0**-20)) | (np.abs(middle) + spread >= most_held / 2)
+        over = (2 * n * hi >= most_held * NO_OVERFLOW) | (np.abs(middle) + spread >= most_held / 2)
     mean = open_where(N, middle - off, middle + off, False, over & ~odd, ORDER_DECIDES, "sum", x)
     mean = guarded(N, mean, odd, names[0])
     squares = open_where(N, lo, hi, False, over & ~odd, ORDER_DECIDES, "sum", x)
