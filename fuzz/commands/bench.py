@@ -1,4 +1,4 @@
-"""`kfuzz bench`: options, streams and exit codes. How times are taken, and what figures mean, stands in timing."""
+"""`kfuzz bench`: options, streams and exit codes. kfuzz.timing takes the times."""
 
 from importlib import metadata
 from pathlib import Path
@@ -25,7 +25,7 @@ def several(_: click.Context, __: click.Parameter, written: str) -> tuple[str, .
     """Rivals, with commas between them."""
     names = tuple(name for name in written.split(",") if name)
     if odd := [name for name in names if name not in NAMES]:
-        raise click.BadParameter(f"{odd[0]!r} is no rival; there are {', '.join(NAMES)}")
+        raise click.BadParameter(f"{odd[0]!r} is not a rival; choose from {', '.join(NAMES)}")
     return names
 
 
@@ -34,18 +34,19 @@ def shapes(ctx: click.Context, parameter: click.Parameter, written: tuple[str, .
     return tuple(shape(ctx, parameter, one) for one in written)
 
 
-@click.command(short_help="Say how fast a kernel is, if it is right.")
+@click.command(short_help="Measure how fast a kernel is, if it is right.")
 @click.argument("targets", metavar="KERNEL...", nargs=-1, required=True)
 @click.option("--size", "named", multiple=True, callback=shapes, metavar="1024x4096",
-              help="The sizes of its axes, in their order; again for more. Left out, five of them.")  # fmt: skip
+              help="Sizes of the axes, in their order. You can repeat it. Default: five usual sizes.")  # fmt: skip
 @click.option("--against", callback=several, default="", metavar="RIVALS",
-              help="Time these beside it, in the same run: torch,compile,triton.")  # fmt: skip
+              help="Time these in the same run, separated by commas: torch, compile, triton. "
+              "Default: none.")  # fmt: skip
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-              help="Write all that was recorded here; - is standard output.")  # fmt: skip
+              help="Write all recorded times to this file. - is standard output.")  # fmt: skip
 @click.option("--compare", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Say what has become of the figures since this --json file, and by what chance.")  # fmt: skip
+              help="Compare with this --json file; show each change with its p-value.")  # fmt: skip
 @click.option("--svg", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-              help="Draw fraction against size, one file a kernel, in this folder.")  # fmt: skip
+              help="Draw speed against size, one file for each kernel, in this folder.")  # fmt: skip
 @click.pass_context
 def bench(
     ctx: click.Context,
@@ -56,25 +57,26 @@ def bench(
     compare: Path | None,
     svg: Path | None,
 ) -> None:
-    """Say how fast a kernel is on this GPU, as a part of what a copy of as many bytes takes in the same run.
+    """Measure how fast a kernel is on this GPU, as a fraction of the speed of a copy of the same number of bytes.
 
-    Only what is right has a figure. First a few trials of the search; then its launches are timed, in graphs of 1.5 ms
-    and more, over buffers of eight times the second-level cache, in turns with copies and rivals; then numbers that it
-    has not seen are put where others lay, and what the timed functions make of them is judged. Faster than the card's
-    memory can be is a finding. Of several launches (`tune`) the fastest is taken.
+    Only a correct kernel gets a figure. kfuzz first runs a few trials of the search. Then it times the launches in
+    turns with copies and rivals, in graphs of at least 1.5 ms, over buffers of eight times the second-level cache. At
+    the end it puts new numbers into the buffers and judges what the timed functions make of them. A kernel that is
+    faster than the memory can be is a finding. Of several launches (`tune`) the fastest counts.
 
-    KERNEL is a name, a glob, a .cu file or a folder. docs/bench.md says what each column means, and how sure it is.
+    KERNEL is a name, a glob, a .cu file or a folder. docs/bench.md explains each column and its uncertainty.
 
     \b
     kfuzz bench softmax/fastest --against torch,compile,triton
     kfuzz bench mine.cu --size 1024x4096 --size 65536x1023 --json before.json
     kfuzz bench mine.cu --size 1024x4096 --size 65536x1023 --compare before.json
 
-    Exit code: 0 each has its figures, 1 one has none since it is wrong, 2 it could not be done, 130 interrupted.
+    Exit code: 0 each kernel has its figures, 1 a kernel has none since it is wrong, 2 kfuzz could not do it,
+    130 interrupted.
     """
     earlier = {} if compare is None else read_earlier(compare)
     if reason := why_not():
-        raise DeviceError(f"kfuzz bench takes times on a GPU, and here is none: {reason.partition(', or use')[0]}")
+        raise DeviceError(f"kfuzz bench measures on a GPU, and there is none: {reason}")
     device = open_device("gpu")
     try:
         check_there(against)
@@ -109,9 +111,11 @@ def read_earlier(path: Path) -> timing.Earlier:
     try:
         return timing.read_earlier(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise TargetError(f"{path}: {error.strerror}; --compare takes what --json wrote") from error
+        raise TargetError(f"{path}: {error.strerror}; --compare needs a file that kfuzz bench --json wrote") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise TargetError(f"{path}: no figures of kfuzz bench --json ({type(error).__name__}: {error})") from error
+        raise TargetError(
+            f"{path}: not a file that kfuzz bench --json wrote ({type(error).__name__}: {error})"
+        ) from error
 
 
 def versions() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`kfuzz check`: a whole CUDA program under the checker. How it is run, stands in programs."""
+"""`kfuzz check`: a whole CUDA program under the checker. kfuzz.programs builds and runs it."""
 
 import secrets
 import shlex
@@ -49,19 +49,21 @@ class WithArguments(click.Command):
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="PROGRAM... [-- ARGUMENT...]")
 @click.option("--runs", type=click.IntRange(1), default=3, show_default=True,
-              help="How often it runs, each time in another order of threads.")  # fmt: skip
+              help="Number of runs, each with another order of threads.")  # fmt: skip
 @click.option(
     "--inputs",
     type=FOLDER,
     metavar="DIR|generated",
-    help="Run it with each file of this folder, or with graphs and lists of numbers that make threads "
-    "meet, in the format that it reads. {input} among its arguments is the file; or it comes last.",
+    help="Run it with each file in this folder, or with generated graphs and lists of numbers that make threads "
+    "collide, in the format that the program reads. {input} among the arguments stands for the file; without it the "
+    "file is the last argument. Default: run it once with its own arguments.",
 )
 @click.option("--timeout", type=duration, default="60s", show_default=True, metavar="TIME",
-              help="Processor time that one run may take.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Which orders are tried; any, and shown, if left out.")
+              help="Longest processor time of one run.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the orders. Default: random, and printed.")
 @click.option("--warp-synchronous", is_flag=True,
-              help="It is of the time before Volta: the lanes of a warp go in step, without __syncwarp().")  # fmt: skip
+              help="The program is for GPUs before Volta: the lanes of a warp run in step, without "
+              "__syncwarp().")  # fmt: skip
 @format_options("check")
 @click.pass_context
 def check(
@@ -74,13 +76,14 @@ def check(
     warp_synchronous: bool,
     outputs: ReportFiles,
 ) -> None:
-    """Build a CUDA program for the cpu device and run its main, with every access of its kernels looked at.
+    """Build a CUDA program for the cpu device, run its main, and check every memory access of its kernels.
 
-    PROGRAM is one or more source files (.cu, .cpp, .c) with nvcc's own words (-I -D -std -arch; others are named and
-    left out), or a program that kfuzz nvcc has made. No GPU is needed. It runs several times, with threads in several
-    orders and other content in fresh memory: races, accesses out of bounds, reads of what nobody has written,
-    barriers and warp collectives that do not meet, launches that no GPU takes, and uses of device memory by the host
-    are told with their line and the calls that lead there. A program is code: it runs as you, and may do what you may.
+    PROGRAM is one or more source files (.cu, .cpp, .c) with nvcc's own options (-I -D -std -arch; kfuzz names the
+    options that it ignores), or a program that kfuzz nvcc built. You need no GPU. kfuzz runs the program several times,
+    each time with another order of threads and other content in fresh memory. It reports races, accesses out of
+    bounds, reads of uninitialised memory, barriers and warp collectives that some threads never reach, launches that
+    no GPU accepts, and device memory that the host uses: each with its line and the calls that lead to it. The program
+    runs with your rights.
 
     \b
     kfuzz check scan.cu
@@ -89,8 +92,8 @@ def check(
     kfuzz check bfs.cu --inputs generated -- {input} 256
     make NVCC="kfuzz nvcc" && kfuzz check ./scan --json scan.json
 
-    Exit code: 0 nothing is broken, 1 something is, 2 it could not be run to its end, or ends with an error of its
-    own, 130 interrupted.
+    Exit code: 0 nothing is broken, 1 something is broken, 2 the program could not be run to its end or ends with an
+    error of its own, 130 interrupted.
     """
     screen = console(to_stderr=outputs.uses_stdout)
     seed = secrets.randbelow(1 << 16) if seed is None else seed
@@ -215,9 +218,9 @@ def built(words: Sequence[str]) -> tuple[Library, Path]:
         return loadable(Path(words[0])), Path(words[0])
     command = parse(words)
     if not command.sources:
-        raise click.UsageError("name the source files of a program, or one that kfuzz nvcc has made")
+        raise click.UsageError("name the source files of a program, or a program that kfuzz nvcc built")
     if command.ignored:
-        click.echo(f"means nothing here, left out: {' '.join(command.ignored)}", err=True)
+        click.echo(f"ignored options: {' '.join(command.ignored)}", err=True)
     objects = [compiled(one, command.flags).object for one in command.sources]
     with cache.scratch() as folder:
         linked(objects, command, folder / "program")

@@ -1,4 +1,4 @@
-"""`kfuzz claim`: what a kernel may claim of its rounding, measured and tried. How, stands in claiming."""
+"""`kfuzz claim`: proposes a claim from measurements, and tests it. kfuzz.claiming does the work."""
 
 from pathlib import Path
 
@@ -19,42 +19,49 @@ from kfuzz.find.targets import find_one
 
 @click.command(short_help="Propose what a kernel may claim, measured from its runs.")
 @click.argument("target", metavar="KERNEL")
-@click.option("--op", help="What a file without a claim computes; told by its names if left out.")
-@click.option("--max-cases", type=click.IntRange(1), default=150, show_default=True, help="Trials of the proposal.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Which cases are tried.")
+@click.option("--op", help="The op that a file without a claim computes. Default: guessed from its names.")
+@click.option(
+    "--max-cases",
+    type=click.IntRange(1),
+    default=150,
+    show_default=True,
+    help="Number of trials that the proposal must pass.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the cases.")
 @click.pass_context
 def claim(ctx: click.Context, target: str, op: str | None, max_cases: int, seed: int) -> None:
     """Propose a claim that the kernel keeps, as tight as its structure allows.
 
-    KERNEL is a .cu or .py file, or a name of ours. Every addition and every product with an exp is counted while the
-    kernel runs, at many sizes; the formula through the counts is printed, with what the kernel was seen to do with
-    -inf, NaN and +inf, and with the rest of its claim, to be read and put into the file.
+    KERNEL is a .cu or .py file, or the name of a kernel that comes with kfuzz. kfuzz runs the kernel at many sizes and
+    counts its additions and its products with exponentials. It fits a formula in the sizes to these counts and tests
+    the proposal before it prints it, together with what the kernel does with -inf, NaN and +inf. Read the claim, then
+    put it at the top of the file.
 
-    Where the file has no claim, what it computes, its arrays and its launch are guessed from its text, and the first
-    guess that is kept is taken. Of a PyTorch extension, and of several kernels, that is the function which launches
-    them; where there is none, how several work together has to be written.
+    If the file has no claim, kfuzz guesses the op, the arrays and the launch from the text, and takes the first guess
+    that the kernel keeps. In a PyTorch extension, or a file with several kernels, it uses the function that launches
+    them; without one, write down yourself how the kernels work together.
 
-    Of a Python callable nothing is counted: what is proposed is its arrays, what it is called with, and what it does
-    with -inf, NaN and +inf. What it computes has to be said.
+    For a Python callable kfuzz counts nothing. It proposes the arrays, the call, and what happens with -inf, NaN and
+    +inf. You have to name the op.
 
     \b
     kfuzz claim mine.cu
     kfuzz claim mine.cu --op row_sum
     kfuzz claim mine.py --op softmax
 
-    Exit code: 0 the kernel keeps the proposal, 1 it is broken whatever it claims, 2 it cannot be run.
+    Exit code: 0 the kernel keeps the proposal, 1 the kernel is broken whatever it claims, 2 kfuzz cannot run it.
     """
     path = find_one(target)
     screen = console(to_stderr=True)
-    with screen.status("counting, then trying"):
+    with screen.status("counting additions, then testing"):
         kernel = load(path) if has_claim(path) else unclaimed(path, op)
         found = proposed(kernel, seed, max_cases)
     click.echo(claim_of(found.kernel))
     click.echo(f"{found.remark}", err=True)
     if found.broken:
-        click.echo(f"not kept in {found.trials} trials: {'; '.join(found.broken)}", err=True)
+        click.echo(f"the kernel does not keep it in {found.trials} trials: {'; '.join(found.broken)}", err=True)
         ctx.exit(FOUND)
-    click.echo(f"kept in {found.trials} trials on the cpu device; read it before you keep it", err=True)
+    click.echo(f"kept in {found.trials} trials on the cpu device; read it before you use it", err=True)
 
 
 def unclaimed(path: Path, op: str | None) -> Kernel:

@@ -1,4 +1,4 @@
-"""`kfuzz cmin`: a smaller corpus that finds the same. What a case is worth is measured in scoring."""
+"""`kfuzz cmin`: finds redundant cases of a corpus. kfuzz.scoring measures what a case detects."""
 
 from contextlib import closing
 from pathlib import Path
@@ -15,34 +15,37 @@ from kfuzz.find.project import kernels_below
 from kfuzz.scoring.thin import idle, worth
 
 
-@click.command(short_help="Drop kept cases that the others make needless.")
+@click.command(short_help="Find redundant cases, and delete them.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=DEFAULT)
 @click.option("--kernel", "targets", multiple=True, metavar="TARGET",
-              help="Measure on this kernel: a name, a glob, a .cu file or a folder; all here if left out.")  # fmt: skip
-@click.option("--delete", is_flag=True, help="Delete what is needless; without it, only say so.")
+              help="Measure on this kernel: a name, a glob, a .cu file or a folder. You can repeat it. "
+              "Default: all kernels below this folder.")  # fmt: skip
+@click.option("--delete", is_flag=True, help="Delete the redundant cases. Default: only print them.")
 @device_option
 def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> None:
-    """Find the kept cases that find nothing which the others do not find, and delete them with --delete.
+    """Find redundant cases: those that detect no bug that the others miss.
 
-    What a case finds is measured: a bug of each sort is seeded into the kernels, and every case is replayed on it. A
-    case that finds none of these bugs stays, since it was kept for a bug of another sort.
+    To measure what a case detects, kfuzz plants bugs into the kernels, one of each sort, and replays every case on
+    each of them. A case that detects none of these bugs stays, since it was kept for another sort of bug.
+
+    FOLDER is the corpus. Default: tests/corpus.
 
     \b
-    kfuzz cmin                          what could go from tests/corpus
-    kfuzz cmin tests/corpus --delete    and let it go
+    kfuzz cmin                          print the redundant cases of tests/corpus
+    kfuzz cmin tests/corpus --delete    delete them
     """
     found = kernels_named(targets) if targets else kernels_below(Path.cwd())  # a case may be of a formula of theirs
     entries = [entry for entry in corpus.entries([folder]) if entry.record is not None] if folder.is_dir() else []
     records = [entry.record for entry in entries if entry.record is not None]
     if not records:
-        raise TargetError(f"{folder}: no case in it that can be read")
+        raise TargetError(f"{folder}: no readable case in it")
     tell_faults(found)
     kernels = tuple(kernel for kernel in found.usable if kernel.broken is None)
     killers = {}
     with closing(open_device(device)) as opened:
         for mutant, cases in worth(records, kernels, opened):
             killers[mutant.key] = cases
-            click.echo(f"\r{len(killers)} seeded bugs tried, at {mutant.kernel} ", err=True, nl=False)
+            click.echo(f"\r{len(killers)} planted bugs tried, at {mutant.kernel} ", err=True, nl=False)
     click.echo("", err=True)
     killed = sum(bool(cases) for cases in killers.values())
     needless = idle(killers, lambda place: records[place].case.elements)
@@ -50,6 +53,6 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
         click.echo(shown_path(entries[place].path))
         if delete:
             corpus.delete(entries[place].path)
-    word = "deleted" if delete else "needless"
-    click.echo(f"{killed} of {len(killers)} seeded bugs are found by {len(records) - len(needless)} cases as by "
+    word = "deleted" if delete else "redundant"
+    click.echo(f"{killed} of {len(killers)} planted bugs are found by {len(records) - len(needless)} cases as by "
                f"{len(records)}; {len(needless)} {word}")  # fmt: skip

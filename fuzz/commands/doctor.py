@@ -42,14 +42,28 @@ class Check:
     missing: str = ""
 
 
-@click.command(short_help="Show what this machine can run, and what is missing.")
+@click.command(short_help="Show what this machine can run.")
 @click.option("--measure-exp", is_flag=True,
-              help="Measure how far expf and __expf err, for `exp = [a0, kappa]` in a claim: JSON on standard output, "
-              "words on standard error.")  # fmt: skip
-@click.option("--device", "name", type=click.Choice(NAMES), default="auto", help="What --measure-exp measures.")
+              help="Measure the error of expf and __expf, for `exp = [a0, kappa]` in a claim. Prints JSON on standard "
+              "output and a summary on standard error.")  # fmt: skip
+@click.option(
+    "--device",
+    "name",
+    type=click.Choice(NAMES),
+    default="auto",
+    show_default=True,
+    help="The device that --measure-exp measures.",
+)
 @click.pass_context
 def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
-    """Show what this machine can run, and what is missing, with the command that installs it."""
+    """Show what this machine can run, and for everything that is missing the command that installs it.
+
+    To test a device, kfuzz runs one kernel on it. `ok` means that the device works, `--` that something is missing.
+
+    \b
+    kfuzz doctor                                    devices, compilers and packages
+    kfuzz doctor --measure-exp --device cpu > e.json     errors of the exponential functions
+    """
     if measure_exp:
         with closing(open_device(name)) as device:
             sweeps = []
@@ -64,7 +78,7 @@ def doctor(ctx: click.Context, measure_exp: bool, name: str) -> None:
         mark = "ok" if check.found else "--"
         click.echo(f"{mark}  {check.name:<18} {check.found or check.missing}")
     if not any(device.found for device in devices):
-        click.echo("no device works here: no kernel can be run", err=True)
+        click.echo("no device works on this machine, so kfuzz cannot run any kernel", err=True)
         ctx.exit(COULD_NOT)
 
 

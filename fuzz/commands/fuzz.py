@@ -1,6 +1,6 @@
 """`kfuzz fuzz`: a campaign from the shell.
 
-Knows options, streams and exit codes; the search itself is in campaign, what is shown in live, summary and report.
+Knows options, streams and exit codes. The search itself is in kfuzz.campaign, and its texts are in kfuzz.views.
 """
 
 import os
@@ -53,7 +53,7 @@ from kfuzz.views.live import Board, KernelLine, view_of
 
 DEFAULT_SECONDS = 60.0
 WATCHED_CASES = 40
-"""Of each kernel that has changed: what is wrong is mostly seen in the first few."""
+"""Cases for each kernel that has changed: the first few show most bugs."""
 DEFAULT_CORPUS = Path("tests/corpus")
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -62,35 +62,53 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @device_option
 @click.option(
-    "--max-time", type=duration, metavar="TIME", help="Stop after this long: 60s, 5m. Default 60s without --max-cases."
+    "--max-time",
+    type=duration,
+    metavar="TIME",
+    help="Stop after this time: 90s, 5m, 1h. Default: 60s, or no limit with --max-cases.",
 )
 @click.option(
     "--max-cases",
     type=click.IntRange(1),
-    help="Stop after so many cases, tried on each device; a seed then has one result.",
+    help="Stop after this many cases on each device. The same seed then always gives the same result. "
+    "Default: no limit.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Which cases are tried; any, and shown, if left out.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of the cases. Default: random, and printed.")
 @click.option("--shard", "part", type=shard, metavar="I/N", default="1/1",
-              help="Try only part I of N of the cases; all parts need one --seed. See kfuzz merge.")  # fmt: skip
+              show_default=True,
+              help="Try only part I of N of the cases, to divide a campaign among machines. All parts need the same "
+              "--seed; kfuzz merge joins their reports.")  # fmt: skip
 @click.option(
     "--jobs",
     type=click.IntRange(1, 256),
-    help="Processes at work; if left out, one a processor, half of them for the gpu where it is beside the cpu.",
+    help="Number of processes. Default: one for each processor, half of them for the GPU if the campaign uses both "
+    "devices.",
 )
 @cluster_option
 @click.option("--corpus", "folder", type=FOLDER, default=DEFAULT_CORPUS, show_default=True,
-              help="Where failing cases are kept, one file for each way to fail.")  # fmt: skip
-@click.option("--out", type=FOLDER, help="Keep the state of the search here; given again, it goes on.")
-@click.option("--baseline", type=FILE, help="A former --json report: what stands in it is not new, and no failure.")
+              help="Keep failing cases in this folder, one file for each way to fail.")  # fmt: skip
+@click.option(
+    "--out",
+    type=FOLDER,
+    help="Keep the state of the search in this folder. Give the same folder again to continue. "
+    "Default: no state is kept.",
+)
+@click.option(
+    "--baseline", type=FILE, help="An earlier --json report. Findings that are already in it do not fail the run."
+)
 @format_options("fuzz")
 @service_option
-@click.option("--since", metavar="COMMIT", help="Only kernels that differ from this commit, or what they include.")
-@click.option("--watch", is_flag=True, help="Run again what changes, a few cases of each kernel, until Ctrl-C.")
+@click.option(
+    "--since",
+    metavar="COMMIT",
+    help="Fuzz only kernels that changed after this commit, themselves or in a file that they include.",
+)
+@click.option("--watch", is_flag=True, help="Fuzz a kernel again whenever its file changes, until you press Ctrl-C.")
 @unclaimed_options
-@click.option("--sanitize", is_flag=True, help="On the gpu, put compute-sanitizer under some of the trials.")
+@click.option("--sanitize", is_flag=True, help="Run some trials on the GPU under compute-sanitizer.")
 @guard_all_option
 @click.option("--torch", "with_torch", is_flag=True,
-              help="Also build extensions by the torch that is installed, and judge its answers.")  # fmt: skip
+              help="Also build PyTorch extensions with the installed torch, and judge their answers.")  # fmt: skip
 @click.pass_context
 def fuzz(
     ctx: click.Context,
@@ -114,41 +132,50 @@ def fuzz(
     guard_all: bool,
     unclaimed: Unclaimed | None,
 ) -> None:
-    """Search for inputs that break kernels, and keep one case for each way in which they break.
+    """Search for inputs that break kernels, and keep one small case for each way in which they break.
 
-    TARGET is a kernel's name, a glob, a .cu or .py file, a callable in a module or a folder; left out, every kernel
-    that comes with kfuzz and is not broken on purpose. A kernel is code: it is compiled and run as you. A kept case is
-    data and can do nothing.
+    TARGET is the name of a kernel, a glob, a .cu or .py file, a callable in a module (mypkg.softmax:forward), or a
+    folder. Default: every correct kernel that comes with kfuzz. kfuzz compiles kernels and runs them with your rights.
+    A kept case is only data.
 
     \b
-    kfuzz fuzz mine.cu                        a minute on your own kernel
-    kfuzz fuzz 'softmax/*' --max-time 10m     ten minutes on all softmax kernels
-    kfuzz fuzz mine.cu --max-cases 500 --seed 7     the same 500 cases, every time
-    kfuzz fuzz . --json now.json --baseline last.json     fail on what is new
-    kfuzz fuzz mine.cu --watch                run again whenever you save it
-    kfuzz fuzz theirs.cu --op softmax --home 16x1024     a file without a claim, as it is
-    kfuzz fuzz answers --claim softmax.toml --out done     a folder of them
-    kfuzz fuzz mypkg.softmax:forward --op softmax     a Python function of arrays
+    kfuzz fuzz mine.cu                          one minute on your own kernel
+    kfuzz fuzz 'softmax/*' --max-time 10m       ten minutes on all softmax kernels
+    kfuzz fuzz mine.cu --max-cases 500 --seed 7       the same 500 cases, every time
+    kfuzz fuzz . --json now.json --baseline last.json       fail only on new findings
+    kfuzz fuzz mine.cu --watch                  fuzz again whenever you save the file
+    kfuzz fuzz theirs.cu --op softmax --home 16x1024       a file without a claim
+    kfuzz fuzz answers --claim softmax.toml --out done     a folder of such files
+    kfuzz fuzz mypkg.softmax:forward --op softmax          a Python function of arrays
 
-    Exit code: 0 nothing new is broken, 1 something is, 2 it could not be done, 130 interrupted; what was found is
-    kept in every case.
+    Exit code: 0 nothing new is broken, 1 something is broken, 2 kfuzz could not do it, 130 interrupted. The
+    findings so far are kept in each case.
     """
     if part.count > 1 and seed is None:
-        raise click.UsageError(f"--shard {part} is a part of the cases of one seed: give all parts the same --seed")
+        raise click.UsageError(f"--shard {part} needs --seed: all parts of a campaign must have the same seed")
     if watch and (out or cluster or since or part != WHOLE):
-        raise click.UsageError("--watch begins anew with every change: leave out --out, --since, --cluster and --shard")
+        raise click.UsageError(
+            "--watch does not work with --out, --since, --cluster or --shard: it starts a new search for each change"
+        )
     if unclaimed and (watch or not targets):
-        raise click.UsageError("--op and --claim are for files that are named; with --watch, put the claim into them")
+        raise click.UsageError(
+            "--op and --claim need a TARGET, and do not work with --watch: put the claim into the file instead"
+        )
     kernels = Kernels((), {}) if watch else meant(targets, since, unclaimed)
     tell_faults(kernels)
     if unclaimed and len(kernels.usable) == 1 and kernels.usable[0].front.said:
-        click.echo(f"the claim, by the text of {targets[0]}:\n{kernels.usable[0].front.toml}\n", err=True)
+        click.echo(
+            f"claim that kfuzz derived from the text of {targets[0]}:\n{kernels.usable[0].front.toml}\n", err=True
+        )
     if not kernels.usable and not watch:
         click.echo(f"no kernel differs from {since}: nothing to do")
         ctx.exit(COULD_NOT if kernels.faults else NOTHING_NEW)
     place = ctx.with_resource(workplace_for(device, jobs, cluster, sanitize, with_torch, guard_all))
     if sanitize and place.devices == "cpu":
-        click.echo("--sanitize does nothing on the cpu, which looks at each access of some trials without it", err=True)
+        click.echo(
+            "--sanitize has no effect on the cpu device, which always checks every access in some of the trials",
+            err=True,
+        )
     options = Options(
         seed=chosen_seed(seed, out),
         max_cases=max_cases,
@@ -184,7 +211,7 @@ def fuzz(
 
 
 def meant(targets: tuple[str, ...], since: str | None, unclaimed: Unclaimed | None = None) -> Kernels:
-    """The kernels that are to be fuzzed: of ours those that are not broken on purpose, where none is named."""
+    """The kernels to fuzz; by default all that come with kfuzz and are not broken on purpose."""
     kernels = kernels_named(targets, unclaimed) if targets else read_all(kernel_files())
     if not targets:
         kernels = replace(kernels, usable=tuple(each for each in kernels.usable if each.broken is None))
@@ -194,9 +221,9 @@ def meant(targets: tuple[str, ...], since: str | None, unclaimed: Unclaimed | No
 def watched(
     targets: tuple[str, ...], options: Options, searched: Callable[[Kernels, Options], report.Report], screen: Screen
 ) -> int:
-    """Search what has changed, again and again, until somebody ends it: with the same cases, so that answers agree."""
+    """Fuzz what has changed, until interrupted; always with the same cases, so that results can be compared."""
     for target in targets:
-        find(target)  # at first they have to be there
+        find(target)  # all of them must exist at the start
     for paths in changes(lambda: files_meant(targets)):
         kernels = read_all(paths)
         tell_faults(kernels)
@@ -205,12 +232,12 @@ def watched(
             found = searched(kernels, replace(options, max_cases=most))
             if found.exit_code == INTERRUPTED or screen.is_abandoned:
                 return found.exit_code
-        screen.print("watching; save a file to run it again, Ctrl-C ends", "", sep="\n", highlight=False)
+        screen.print("watching: save a file to fuzz it again; Ctrl-C ends", "", sep="\n", highlight=False)
     raise AssertionError("changes go on for ever")
 
 
 def files_meant(targets: tuple[str, ...]) -> list[Path]:
-    """The files of the targets, as far as they are there now."""
+    """The files of the targets that exist now."""
     if not targets:
         return [kernel.path for kernel in meant((), None).usable]
     found: list[Path] = []
@@ -221,21 +248,21 @@ def files_meant(targets: tuple[str, ...]) -> list[Path]:
 
 
 def chosen_seed(seed: int | None, out: Path | None) -> int:
-    """The seed that was asked for, that of the campaign which is resumed, or a new one."""
+    """The given seed, that of the campaign to continue, or a random one."""
     if seed is None and out is not None:
         seed = seed_of_state(out)
     return secrets.randbelow(1 << 32) if seed is None else seed
 
 
 def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Console, is_part: bool) -> report.Report:
-    """Run it while it is shown; where it cannot go on, show what it has found before saying why."""
+    """Run and show a campaign; if it cannot continue, show its findings before the error."""
     chosen = kernels.usable
     count = f"{len(chosen)} kernels" if len(chosen) != 1 else chosen[0].name
     jobs = f"{options.jobs} jobs, " if options.jobs > 1 else ""
     part = f", part {options.shard}" if options.shard != WHOLE else ""
     screen.print(f"fuzzing {count} on the {place} ({jobs}seed {options.seed}{part})", markup=False, highlight=False)
     if slow := sorted({one.library for kernel in chosen for one in kernel.entries if isinstance(one, PythonCall)}):
-        screen.print(f"each process imports {', '.join(slow)} first, which may take seconds", highlight=False)
+        screen.print(f"each process first imports {', '.join(slow)}, which may take some seconds", highlight=False)
     each = due(chosen, quotas(len(chosen), options.max_cases), options.shard)
     most = None if each is None else each * len(place.lanes)
     board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, most)

@@ -1,6 +1,6 @@
-"""The group of all commands: what a person or the machine has to put right is one line and exit code 2.
+"""The group of all commands: an error that you can fix is one line and exit code 2.
 
-Knows exit codes and streams; what a command does stands in a module of its own.
+Knows exit codes and streams; each command is a module of its own.
 """
 
 import errno
@@ -74,24 +74,24 @@ def _tell(error: Exception, debug: bool) -> None:
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="kfuzz", prog_name="kfuzz")
-@click.option("--debug", is_flag=True, help="Where something goes wrong, show the traceback too.")
+@click.option("--debug", is_flag=True, help="If something goes wrong, also show the traceback.")
 @click.pass_context
 def main(ctx: click.Context, debug: bool) -> None:
-    """Find the inputs that break a CUDA kernel, prove that they do, shrink them, and keep them.
+    """Find inputs that break a CUDA kernel, prove that they break it, shrink them, and keep them.
 
     \b
-    kfuzz fuzz broken/leading_neg_inf        a kernel with a bug: what a finding looks like
-    kfuzz minimize tests/corpus/.../X.json   make the case that it left as small as it gets
+    kfuzz fuzz broken/leading_neg_inf        a kernel with a bug: see what a finding looks like
+    kfuzz minimize tests/corpus/.../X.json   shrink the case that it kept
     kfuzz replay                             run all kept cases again
-    kfuzz show --template > mine.cu          a kernel file of your own to start from
+    kfuzz show --template > mine.cu          a kernel file to start from
     kfuzz init                               set up the project in this folder: claims, settings, CI
-    kfuzz check program.cu -- 1024           a whole program, every access looked at
+    kfuzz check program.cu -- 1024           a whole program, with every memory access checked
     kfuzz bench softmax/fastest              how fast a kernel is, if it is right
     """
     try:
         folder = Path.cwd()
     except FileNotFoundError:
-        raise TargetError("the folder that this shell is in was removed; go to one that is there") from None
+        raise TargetError("the current folder was removed; change to one that exists") from None
     ctx.default_map = defaults(folder)
 
 

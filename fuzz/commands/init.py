@@ -1,6 +1,6 @@
-"""`kfuzz init`: from a project with kernels to one that is fuzzed, asked step by step.
+"""`kfuzz init`: sets up kfuzz for a project with kernels, and asks before each step.
 
-Knows questions and what is said; what is found and written stands in starting.
+Knows questions and messages; kfuzz.starting finds and writes the files.
 """
 
 from collections.abc import Iterator
@@ -46,19 +46,19 @@ class Beginning:
         return not self.is_asked or click.confirm(question, default=True)
 
 
-@click.command(short_help="Set a project up: claims, settings, a first corpus, CI.")
-@click.option("--yes", is_flag=True, help="Do all of it without asking.")
+@click.command(short_help="Set up a project: claims, settings, a first corpus, CI.")
+@click.option("--yes", is_flag=True, help="Do everything without asking. Default: ask before each step.")
 @click.pass_context
 def init(ctx: click.Context, yes: bool) -> None:
     """Look at the project in this folder and set it up: claims, settings, first cases, the file for CI.
 
-    Each step is asked before it is done, and no file is overwritten: a claim is put on top of a kernel file, settings
-    are added to pyproject.toml, and what is there already stays. To find a claim, kernels are compiled and run as you,
-    on the cpu device.
+    Before each step kfuzz asks. It overwrites nothing: it puts a claim on top of a kernel file, adds settings to
+    pyproject.toml, and leaves files that exist as they are. To find a claim, it compiles kernels and runs them on the
+    cpu device with your rights.
 
     \b
-    kfuzz init          asked step by step
-    kfuzz init --yes    all of it
+    kfuzz init          ask before each step
+    kfuzz init --yes    do everything
 
     Exit code: 0 done, 1 a kernel is broken whatever it claims, 2 no kernel here can be judged.
     """
@@ -161,12 +161,12 @@ def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: Beginning) -> 
     with closing(CpuDevice()) as device, console(to_stderr=True).status("") as status:
         for kernel in kernels:
             for mutant, case in first_cases(kernel, device):
-                status.update(f"{kernel.name}: a seeded bug in line {mutant.line}")
+                status.update(f"{kernel.name}: a planted bug in line {mutant.line}")
                 tried, found = tried + 1, found + (case is not None)
                 paths |= {kept(case, kernel, corpus)} if case is not None else set()
     if paths:
         plural = "s that find" if len(paths) > 1 else " that finds"
-        began.written.append(f"{corpus}: {len(paths)} case{plural} {found} of {tried} seeded bugs")
+        began.written.append(f"{corpus}: {len(paths)} case{plural} {found} of {tried} planted bugs")
 
 
 def write_ci(corpus: str, began: Beginning) -> None:

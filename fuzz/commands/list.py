@@ -1,4 +1,4 @@
-"""`kfuzz list`: the kernels that come with kfuzz. Knows options and streams; what is shown is in views."""
+"""`kfuzz list`: the kernels that come with kfuzz. Knows options and streams; kfuzz.views makes the text."""
 
 import json
 from pathlib import Path
@@ -14,15 +14,19 @@ from kfuzz.views.report import write
 
 
 @click.command("list", short_help="Show the kernels that come with kfuzz.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON. Default: a table.")
 @click.option("--into", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
-              help="Write the table, in Markdown, between the markers of this file.")  # fmt: skip
+              help="Write the table as Markdown between the markers in this file.")  # fmt: skip
 @click.pass_context
 def list_kernels(ctx: click.Context, as_json: bool, into: Path | None) -> None:
-    """Show the kernels that come with kfuzz: what each computes (its op), for which sizes, launched with what.
+    """Show the kernels that come with kfuzz: what each computes (its op), its sizes and its launch parameters.
 
-    "Last run" is the last search on this machine, by kfuzz fuzz or pytest --kfuzz. kfuzz show KERNEL shows one kernel
-    in full, kfuzz doctor which devices there are.
+    "Last run" is the last search on this machine, by kfuzz fuzz or pytest --kfuzz. kfuzz show KERNEL shows all of one
+    kernel; kfuzz doctor shows which devices work.
+
+    \b
+    kfuzz list                           a table
+    kfuzz list --json                    the same as JSON
     """
     kernels, errors = listing.read_folder()
     if into:

@@ -1,4 +1,4 @@
-"""`kfuzz merge`: the reports of a campaign's parts as one, and their cases in one folder. Views add them up."""
+"""`kfuzz merge`: joins the reports of a campaign's parts, and collects their cases in one folder."""
 
 import shlex
 import sys
@@ -21,24 +21,30 @@ from kfuzz.views.merged import merged, missing
 from kfuzz.views.report import write
 
 
-@click.command(short_help="Make one report of those of a campaign's parts.")
+@click.command(short_help="Join the reports of a campaign's parts.")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN.json...", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=Path("merged.json"),
-              show_default=True, help="Where the report is written.")  # fmt: skip
-@click.option("--corpus", "folder", type=FOLDER, help="Keep the cases of the findings here, too.")
+              show_default=True, help="Write the joined report to this file.")  # fmt: skip
+@click.option(
+    "--corpus",
+    "folder",
+    type=FOLDER,
+    help="Also copy the cases of the findings to this folder. Default: they stay where they are.",
+)
 @format_options("merge")
 @click.pass_context
 def merge(ctx: click.Context, runs: tuple[Path, ...], output: Path, folder: Path | None, outputs: ReportFiles) -> None:
-    """Make one report of those that kfuzz fuzz --shard --json has written: what one machine would have found.
+    """Join reports that kfuzz fuzz --shard --json wrote. The result is the report that one machine would have written.
 
-    Also of reports on different kernels. A case is looked for where its report says, and beside the report.
+    You can also join reports about different kernels. kfuzz looks for each case where its report says, and beside the
+    report.
 
     \b
-    kfuzz fuzz . --seed 7 --max-cases 9000 --shard 1/3 --json 1.json     on one machine, and 2/3, 3/3 on others
+    kfuzz fuzz . --seed 7 --max-cases 9000 --shard 1/3 --json 1.json     on the first of three machines
     kfuzz merge 1.json 2.json 3.json -o run.json       one report
-    kfuzz report run.json                              as a page
+    kfuzz merge *.json --html run.html                 the report, and a page
 
-    Exit code: as that of the whole campaign; 2 also where a part is missing.
+    Exit code: that of the whole campaign, and 2 if a part is missing.
     """
     parts = [report_file.read(path) for path in runs]
     for part, path in zip(parts, runs, strict=True):

@@ -1,6 +1,6 @@
-"""`kfuzz minimize`: a failing case made as small as it gets, and a script that shows it anywhere.
+"""`kfuzz minimize`: shrinks a failing case, and writes a script that reproduces the failure.
 
-Knows options, streams and exit codes; how a case is made smaller stands in minimize.
+Knows options, streams and exit codes; kfuzz.minimizing does the work.
 """
 
 from contextlib import closing
@@ -35,20 +35,26 @@ from kfuzz.views.report import write
 from kfuzz.views.repro import script
 
 
-@click.command(short_help="Make a failing case as small as it gets.")
+@click.command(short_help="Shrink a failing case as far as possible.")
 @click.argument("path", type=click.Path(path_type=Path), metavar="CASE")
-@click.option("--kernel", "target", metavar="TARGET", help="The kernel that it breaks: a name or a .cu file.")
+@click.option(
+    "--kernel",
+    "target",
+    metavar="TARGET",
+    help="The kernel that the case breaks: a name or a .cu file. Default: the kernel that the case names.",
+)
 @click.option(
     "--max-time",
     type=duration,
     metavar="TIME",
     default="60s",
-    help="Stop after this long with the smallest so far; 60s if left out.",
+    show_default=True,
+    help="Stop after this time, and keep the smallest case so far.",
 )
 @click.option(
     "--repro",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where the script goes; repro-*.py in this folder if left out.",
+    help="Write the script to this file. Default: repro-*.py in the current folder.",
 )
 @unclaimed_options
 @device_option
@@ -64,15 +70,17 @@ def minimize(
     guard_all: bool,
     unclaimed: Unclaimed | None,
 ) -> None:
-    """Make a failing case as small as it gets while the kernel fails in the same way, run after run.
+    """Shrink a failing case as far as possible, while the kernel still fails in the same way in every run.
 
-    The smaller case takes the place of CASE in its folder if it shows the same bug. Also writes repro-*.py: one file
-    with the kernel's text and the input, which shows the failure wherever kfuzz is installed.
+    CASE is a file that kfuzz fuzz kept. The smaller case replaces it in its folder if it shows the same bug. kfuzz also
+    writes repro-*.py, a script with the kernel's text and the input, which reproduces the failure wherever kfuzz is
+    installed.
 
     \b
     kfuzz minimize tests/corpus/softmax/mine-special-1f0c77aa.json
 
-    Ctrl-C keeps the smallest so far. Exit code: 0 done, 2 the case does not fail or cannot be run, 130 interrupted.
+    Ctrl-C keeps the smallest case so far. Exit code: 0 done, 2 the case does not fail or cannot be run,
+    130 interrupted.
     """
     known = kernels_named([target], unclaimed) if target else kernels_below(Path.cwd())
     record = case_file.read(path)

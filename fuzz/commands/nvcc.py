@@ -1,4 +1,4 @@
-"""`kfuzz nvcc`: by nvcc's command line, programs for the cpu device. How, stands in programs."""
+"""`kfuzz nvcc`: nvcc's command line for programs on the cpu device. kfuzz.programs builds them."""
 
 import os
 from collections.abc import Iterator
@@ -13,18 +13,18 @@ from kfuzz.programs.build import compiled, empty_object, linked
 from kfuzz.programs.command_line import Command, parse
 
 LINES_OF_NVCC = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
-"""`-arch` holds the letter of `-h`."""
+"""Without `-h`, which is a letter of `-arch`."""
 
 
-@click.command(short_help="nvcc's command line, for programs on the cpu device.", context_settings=LINES_OF_NVCC)
-@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="NVCC'S OWN WORDS...")
-@click.option("--path", is_flag=True, help="Print the path of a program that is this one, for CMake.")
+@click.command(short_help="Build programs for the cpu device, with nvcc's options.", context_settings=LINES_OF_NVCC)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="NVCC'S OPTIONS...")
+@click.option("--path", is_flag=True, help="Print the path of an executable that does the same, for CMake.")
 def nvcc(words: tuple[str, ...], path: bool) -> None:
-    """Compile and link CUDA programs for the cpu device, by nvcc's own command line.
+    """Compile and link CUDA programs for the cpu device, with nvcc's own command line.
 
-    What comes out is a program that runs on any Linux machine, and that `kfuzz check` looks at closely; a project is
-    built as it is, with `kfuzz nvcc` in the place of its compilers. Of nvcc's words -c -o -x -I -isystem -D -U
-    -include -std -arch -gencode -Xcompiler -l -L -MD -MF matter; others are named, and left out.
+    The result is a program that runs on any Linux machine, and that `kfuzz check` can check. You build a project as it
+    is, with `kfuzz nvcc` in place of its compilers. These options of nvcc have an effect: -c -o -x -I -isystem -D -U
+    -include -std -arch -gencode -Xcompiler -l -L -MD -MF. kfuzz names the others and ignores them.
 
     \b
     kfuzz nvcc scan.cu main.cu -o scan
@@ -32,7 +32,7 @@ def nvcc(words: tuple[str, ...], path: bool) -> None:
     NVCC=$(kfuzz nvcc --path); cmake -B build -DCMAKE_CUDA_COMPILER=$NVCC -DCMAKE_CXX_COMPILER=$NVCC
     kfuzz check ./scan -- 1024
 
-    Exit code: 0 it was made, 2 it was not, and the compiler's own words say why.
+    Exit code: 0 it was built, 2 it was not, and the compiler's messages say why.
     """
     if path:
         click.echo(one_word())
@@ -45,10 +45,10 @@ def nvcc(words: tuple[str, ...], path: bool) -> None:
         click.echo(f"kfuzz nvcc {metadata.version('kfuzz')}, by the command line of nvcc: release 13.0, V13.0.0")
         return
     if not command.sources and not command.linked:
-        told = f"no source file and no object; kfuzz nvcc --help has examples (in the place of {DRIVER})"
+        told = f"no source file and no object file; kfuzz nvcc --help has examples (it replaces {DRIVER})"
         raise click.UsageError(told)
     if command.ignored:
-        click.echo(f"kfuzz nvcc: means nothing here, left out: {' '.join(command.ignored)}", err=True)
+        click.echo(f"kfuzz nvcc: ignored options: {' '.join(command.ignored)}", err=True)
     if command.links_device:
         write(command.output or Path("a_dlink.o"), empty_object())
         return

@@ -1,4 +1,4 @@
-"""`kfuzz op`: the admission test of an op that is a formula, or such an op to start from."""
+"""`kfuzz op`: tests whether an op that you wrote as a formula may judge kernels, or prints one to start from."""
 
 from pathlib import Path
 
@@ -27,29 +27,31 @@ def formula(N, x, scale):
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path), metavar="FILE")
-@click.option("--template", is_flag=True, help="Print an op to start from.")
+@click.option("--template", is_flag=True, help="Print an op to start from, instead of testing one.")
 @click.pass_context
 def op(ctx: click.Context, file: Path | None, template: bool) -> None:
-    """Test whether an op of your own may judge kernels.
+    """Test whether an op that you wrote may judge kernels.
 
-    FILE holds a formula; a kernel that claims it says op = "FILE". Its exact answer is worked out twice, kernels of all
-    its forms are simulated in three formats, and wrong answers must be found.
+    FILE holds a formula (docs/formulas.md); a kernel uses it with op = "FILE" in its claim. kfuzz computes the exact
+    answer in two ways, simulates kernels of all forms in three formats, and checks that wrong answers are rejected.
 
     \b
-    kfuzz op --template > my_op.py
-    kfuzz op my_op.py
+    kfuzz op --template > my_op.py     an op to start from
+    kfuzz op my_op.py                  test it
+
+    Exit code: 0 it may judge kernels, 1 a check fails, 2 kfuzz could not test it.
     """
     if template:
         click.echo(TEMPLATE, nl=False)
         return
     if file is None:
-        raise click.UsageError("name the FILE of an op, or ask for a --template")
+        raise click.UsageError("name the FILE of an op, or give --template")
     try:
         checks = list(_told(file))
     except OracleError as error:
         raise ClaimError(str(error)) from None
     if not all(checks):
-        click.echo(f"{file} may not judge: {checks.count(False)} of {len(checks)} checks do not hold")
+        click.echo(f"{file} may not judge kernels: {checks.count(False)} of {len(checks)} checks fail")
         ctx.exit(FOUND)
     click.echo(f"{file} may judge kernels")
 

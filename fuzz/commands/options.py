@@ -1,6 +1,6 @@
-"""What several commands ask for in the same way: a device, a time, kernels.
+"""Options that several commands share: a device, a time, kernels.
 
-Knows click and how a person writes these; never what a command does with them.
+Knows click and how you write these; it does not know what a command does with them.
 """
 
 import functools
@@ -34,7 +34,7 @@ def duration(text: str) -> float:
     """Seconds, written 90, 90s, 1.5m or 2h."""
     found = DURATION.fullmatch(text.strip())
     if not found or float(found[1]) <= 0:
-        raise click.BadParameter(f"{text!r} is no duration; write 60, 60s, 5m or 1h")
+        raise click.BadParameter(f"{text!r} is not a time; write 60, 60s, 5m or 1h")
     return float(found[1]) * UNITS[found[2]]
 
 
@@ -42,7 +42,7 @@ def shard(text: str) -> Shard:
     """One of several parts, written 3/16."""
     found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text.strip())
     if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise click.BadParameter(f"{text!r} is no part; write 1/16 to 16/16")
+        raise click.BadParameter(f"{text!r} is not a part; write 1/16 to 16/16")
     return Shard(int(found[1]), int(found[2]))
 
 
@@ -50,17 +50,20 @@ device_option = click.option(
     "--device",
     type=click.Choice(NAMES),
     default="auto",
-    help="Where kernels run; auto is all there is: a campaign uses gpu and cpu, what is run once the gpu.",
+    show_default=True,
+    help="Where kernels run. auto: campaigns use the GPU and the CPU; single runs use the GPU if there is one.",
 )
 
 
 guard_all_option = click.option(
-    "--guard-all", is_flag=True, help="On the gpu, guards around all that torch allocates, within its operations, too."
+    "--guard-all",
+    is_flag=True,
+    help="On the GPU, put guards around everything that torch allocates, also inside its own operations.",
 )
 
 
 class ReaderGone(KeyboardInterrupt):
-    """Whoever read what is printed has gone: what runs ends as by Ctrl-C, and keeps what it has."""
+    """The reader of standard output has gone: the run ends as if by Ctrl-C, and keeps its findings."""
 
 
 class Screen(Console):
@@ -76,12 +79,12 @@ class Screen(Console):
 
 
 def silence(stream: IO[str]) -> None:
-    """Let what is still to be written, at exit at the latest, go nowhere."""
+    """Discard everything that is still written to this stream."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def console(to_stderr: bool = False) -> Screen:
-    """A console as wide as the terminal; lines are never broken where it is none."""
+    """A console as wide as the terminal; without a terminal it never breaks lines."""
     is_terminal = (sys.stderr if to_stderr else sys.stdout).isatty()
     return Screen(stderr=to_stderr) if is_terminal else Screen(stderr=to_stderr, width=WIDE)
 
@@ -102,12 +105,12 @@ def shape(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int,
     if text is None:
         return ()
     if not re.fullmatch(r"[1-9]\d*(x[1-9]\d*)*", text):
-        raise click.BadParameter(f"{text!r} is no shape; write 16x1024")
+        raise click.BadParameter(f"{text!r} is not a shape; write 16x1024")
     return tuple(map(int, text.split("x")))
 
 
 def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What is said of files without a claim; the command is handed an Unclaimed, or None where nothing is said."""
+    """Options that describe files without a claim; the command gets them as `unclaimed`, or None if there are none."""
 
     @functools.wraps(command)
     def told(
@@ -115,7 +118,9 @@ def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
         shapes: str | None, claim: Path | None, **rest: object
     ) -> None:  # fmt: skip
         if not (op or claim) and (entry or home or arg or shapes):
-            raise click.UsageError("--entry, --home, --arg and --shapes are for a file without a claim: say --op, too")
+            raise click.UsageError(
+                "--entry, --home, --arg and --shapes describe a file without a claim: give --op as well"
+            )
         unclaimed = Unclaimed(op or "", FunctionWords(entry, home, arg, shapes == "home"), shapes or "", claim)
         command(*args, unclaimed=unclaimed if op or claim else None, **rest)
 
@@ -125,21 +130,23 @@ def unclaimed_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 UNCLAIMED = (
-    click.option("--op", metavar="OP", help="What a file without a claim computes."),
-    click.option("--entry", default="", metavar="NAME", help="Its function, where it has several."),
-    click.option("--home", callback=shape, metavar="SIZES", help="The shape it was written for: 16x1024."),
-    click.option("--arg", multiple=True, callback=arguments, metavar="NAME=VALUE", help="What another argument is."),
+    click.option("--op", metavar="OP", help="The op that a file without a claim computes, such as softmax."),
+    click.option("--entry", default="", metavar="NAME", help="The function to call, if the file has several."),
+    click.option("--home", callback=shape, metavar="SIZES", help="The shape that it was written for, such as 16x1024."),
+    click.option("--arg", multiple=True, callback=arguments, metavar="NAME=VALUE",
+                 help="The value of another argument; NAME=VALUE,VALUE tries several."),
     click.option("--shapes", type=click.Choice(("any", "home")),
-                 help="Whether other shapes count like it, or are left out; else they count for a warning."),
+                 help="any: failures at other shapes are errors. home: test this shape only. "
+                 "Default: failures at other shapes are warnings."),
     click.option("--claim", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-                 help="A claim in TOML, or a part of one, for all files that have none."),
+                 help="A file with a claim in TOML, or a part of one, for all files that have none."),
 )  # fmt: skip
 
 
 def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) -> Kernels:
-    """The kernels that the targets stand for, each once; ClaimError where none of the files can be used.
+    """The kernels that the targets name, each once; ClaimError if none of the files can be used.
 
-    Where something is said of files without a claim, a folder stands for all its .cu files and submissions in Python.
+    With `unclaimed`, a folder stands for all its .cu files and submissions in Python.
     """
     folders = {target: sources_below(Path(target)) for target in targets if unclaimed and Path(target).is_dir()}
     modules = [target for target in targets if is_callable(target) and not Path(target).exists()]
@@ -153,6 +160,6 @@ def kernels_named(targets: Sequence[str], unclaimed: Unclaimed | None = None) ->
 
 
 def tell_faults(kernels: Kernels) -> None:
-    """What is wrong with files that hold no kernel, once."""
+    """Print what is wrong with each file that holds no kernel."""
     for fault in kernels.faults.values():
         click.echo(str(fault), err=True)

@@ -1,6 +1,6 @@
-"""`kfuzz replay`: every case that ever failed, run again.
+"""`kfuzz replay`: runs kept cases again.
 
-Knows options, streams and exit codes; what a replay is stands in replay.
+Knows options, streams and exit codes; kfuzz.trials runs the cases.
 """
 
 from collections import Counter
@@ -44,7 +44,8 @@ HUGE = 1 << 22
 @click.command(short_help="Run kept cases again.")
 @click.argument("places", nargs=-1, metavar="[PATH|LINE]...")
 @click.option("--kernel", "targets", multiple=True, metavar="TARGET",
-              help="Replay on this kernel alone: a name, a glob, a .cu file or a folder.")  # fmt: skip
+              help="Replay only on this kernel: a name, a glob, a .cu file or a folder. You can repeat it. "
+              "Default: all kernels below this folder, and the one that the case once broke.")  # fmt: skip
 @unclaimed_options
 @device_option
 @guard_all_option
@@ -57,23 +58,26 @@ def replay(
     guard_all: bool,
     unclaimed: Unclaimed | None,
 ) -> None:
-    """Run kept cases again, on every kernel that computes the same op and claims such sizes and values.
+    """Run kept cases again, on every kernel that computes the same op and claims these sizes and values.
 
-    PATH is a case file or a folder of them; tests/corpus if left out. LINE is a small case as a failure prints it:
-    kfuzz-case:... in quotes. The kernels are those in the .cu files below
-    this folder, and the one that the case once broke. They are compiled and run as you; a case is data and can do
-    nothing.
+    PATH is a case file or a folder of them. Default: tests/corpus. LINE is a small case in the form in which a failure
+    prints it, in quotes: 'kfuzz-case:...'. kfuzz compiles the kernels and runs them with your rights. A case is only
+    data.
+
+    \b
+    kfuzz replay                                  all cases of tests/corpus
+    kfuzz replay case.json --kernel mine.cu       one case on one kernel
 
     \b
     kept       right in every run
-    fixed      right in every run, by the kernel that this case once broke
-    warned     shows what it was once warned of, and no error
-    flaky      wrong in k of N runs that differ in schedule, poison and alignment alone
+    fixed      right in every run of the kernel that this case once broke
+    warned     shows the warning for which it was kept, and no error
+    flaky      wrong in k of N runs that differ only in schedule, poison and alignment
     broken     wrong in every run
-    skipped    this device lacks what the kernel uses
-    cannot run its source does not compile, or its claim leads to no launch
+    skipped    this device lacks something that the kernel uses
+    cannot run the source does not compile, or the claim allows no launch
 
-    Exit code: 0 all kept or fixed, 1 something is broken or flaky, 2 a case file is damaged or nothing could be run.
+    Exit code: 0 all are kept or fixed, 1 something is broken or flaky, 2 a case file is damaged or nothing ran.
     """
     kernels = kernels_named(targets, unclaimed) if targets else kernels_below(Path.cwd())
     found = entries(places)

@@ -1,4 +1,4 @@
-"""The command `kfuzz score`: options, progress, exit code. What a score is stands in scoring."""
+"""`kfuzz score`: options, progress and exit code. kfuzz.scoring computes the score."""
 
 import time
 from functools import partial
@@ -46,17 +46,20 @@ class Telling:
         self._status.stop()
 
 
-@click.command(short_help="Count which seeded bugs the search finds.")
+@click.command(short_help="Count how many planted bugs the search finds.")
 @click.argument("targets", metavar="[KERNEL]...", nargs=-1)
-@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes at work.")
-@click.option("--max-cases", type=click.IntRange(1), default=300, show_default=True, help="Trials for each seeded bug.")
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Number of processes.")
+@click.option(
+    "--max-cases", type=click.IntRange(1), default=300, show_default=True, help="Number of trials for each planted bug."
+)
 @click.option("--per-operator", type=click.IntRange(0), default=1, show_default=True,
-              help="Bugs of each sort that are seeded into a kernel; 0 for all.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Which bugs and which cases; the same for a seed.")
+              help="Number of bugs of each sort to plant into a kernel; 0 plants all.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bugs and the cases.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-              help="Keep what is done here; given again, it goes on.")  # fmt: skip
+              help="Keep results in this folder. Give the same folder again to continue. "
+              "Default: no results are kept.")  # fmt: skip
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-              help="Write what became of each seeded bug here; - is standard output.")  # fmt: skip
+              help="Write the result for each planted bug to this file. - is standard output.")  # fmt: skip
 @click.pass_context
 def score(
     ctx: click.Context,
@@ -68,18 +71,18 @@ def score(
     out: Path | None,
     json_file: Path | None,
 ) -> None:
-    """Seed bugs into correct kernels, one at a time, and count which of them the search finds.
+    """Plant bugs into correct kernels, one at a time, and count how many of them the search finds.
 
-    A seeded bug (a mutant) is the kernel with one change, such as a barrier left out or `<` for `<=`. One that is not
-    found shows what the search, or the claim, is blind to. Runs on the cpu device.
+    A planted bug (a mutant) is the kernel with one change, such as a missing barrier or `<` for `<=`. A bug that the
+    search misses shows a blind spot of the search or of the claim. It runs on the cpu device.
 
-    KERNEL is a name, a glob, a .cu or .py file or a folder; every kernel that is correct if none is given.
+    KERNEL is a name, a glob, a .cu or .py file, or a folder. Default: every correct kernel that comes with kfuzz.
 
     \b
     kfuzz score mine.cu --jobs 4                    one bug of each sort
-    kfuzz score mine.cu --per-operator 0 --out s    all of them, to be gone on with
+    kfuzz score mine.cu --per-operator 0 --out s    all bugs; the same command continues an interrupted run
 
-    Exit code: 0 done, 1 a correct kernel was called broken, 2 it could not be done, 130 interrupted.
+    Exit code: 0 done, 1 a correct kernel was called broken, 2 kfuzz could not do it, 130 interrupted.
     """
     named = kernels_named(targets or ("*",))
     tell_faults(named)

@@ -1,4 +1,4 @@
-"""`kfuzz show`: a kernel's claim, a case, or a kernel file to start from. What is shown is in views."""
+"""`kfuzz show`: a kernel's claim, a case, or a kernel file to start from. kfuzz.views makes the text."""
 
 from pathlib import Path
 
@@ -19,18 +19,22 @@ from kfuzz.views.show_case import case_text
 @click.command(short_help="Show a kernel's claim, a case, or a template.")
 @click.argument("target", metavar="KERNEL|CASE", required=False)
 @click.option("--template", is_flag=False, flag_value="softmax", metavar="[OP]",
-              help="Print a kernel file to start from, which works and computes OP; softmax if left out.")  # fmt: skip
+              help="Print a working kernel file that computes OP, to start from. Default OP: softmax.")  # fmt: skip
 def show(target: str | None, template: str | None) -> None:
     """Show what a kernel claims, or what is in a case.
 
-    KERNEL is a name, a glob that matches one name, or a .cu file; CASE is a file that kfuzz fuzz kept. For a kernel in
+    KERNEL is a name, a glob that matches one name, or a .cu file. CASE is a file that kfuzz fuzz kept. For a kernel in
     kernels/broken/ that is stored as edits of a right one, kfuzz also prints the whole source.
+
+    \b
+    kfuzz show softmax/online_block                  a kernel that comes with kfuzz
+    kfuzz show --template row_sum > mine.cu          a kernel file to start from
     """
     if template:
         click.echo(template_for(template), nl=False)
         return
     if not target:
-        raise click.UsageError("name a KERNEL or a CASE, or ask for a --template")
+        raise click.UsageError("name a KERNEL or a CASE, or give --template")
     if target.endswith(".json"):
         click.echo(case_text(case_file.read(Path(target)), target))
         return

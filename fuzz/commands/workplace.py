@@ -18,7 +18,10 @@ from kfuzz.find.device import lane_of, lane_of_torch, lanes_for, names_of
 from kfuzz.installation import install_line
 
 cluster_option = click.option(
-    "--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, tcp://HOST:8786: docs/cluster.md."
+    "--cluster",
+    metavar="ADDRESS",
+    help="Run the trials on the Dask cluster of this scheduler, such as tcp://HOST:8786 (docs/cluster.md). "
+    "Default: run them on this machine.",
 )
 
 
@@ -59,16 +62,18 @@ def workplace_for(
         yield Workplace((*lanes_for(device, jobs, sanitize, guard_all), *second))
         return
     if with_torch:
-        raise click.UsageError("--torch is of this machine; leave it or --cluster out")
+        raise click.UsageError("--torch works only on this machine: leave out --torch or --cluster")
     if jobs is not None:
-        raise click.UsageError("--jobs is of this machine; a cluster's own operator says how many are at work there")
+        raise click.UsageError(
+            "--jobs works only on this machine: the operator of a cluster sets its number of processes"
+        )
     try:
         dask = importlib.import_module("kfuzz.campaign.cluster")
     except ModuleNotFoundError as error:
         raise DeviceError(f"--cluster needs {error.name}: {install_line('cluster')}") from None
     with dask.connect(address) as cluster:
         if device == "gpu" and not cluster.has_gpu:
-            raise DeviceError(f"{address}: no worker has a GPU to give: start one with dask worker --resources GPU=1")
+            raise DeviceError(f"{address}: no worker offers a GPU: start one with dask worker --resources GPU=1")
         names = ["gpu", "cpu"] if device == "auto" and cluster.has_gpu else ["cpu" if device == "auto" else device]
         lanes = tuple(lane_of(name, 1, sanitize, guard_all and name == "gpu") for name in names)
         yield Workplace(lanes, partial(dask.spread, cluster), address)

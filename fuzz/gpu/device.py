@@ -29,7 +29,7 @@ def why_not() -> str | None:
 def check_machine() -> None:
     """A DeviceError that names the first thing missing: pycuda, driver, card, nvcc, or a match between them."""
     if importlib.util.find_spec("pycuda") is None:
-        raise DeviceError("pycuda is not installed: pip install pycuda, or use --device cpu")
+        raise DeviceError("pycuda is not installed: pip install pycuda")
     card, compiler = driver.card(), nvcc.find()
     check_release(card, compiler, nvcc.release(compiler))
     nvcc.check_architecture(card.architecture)

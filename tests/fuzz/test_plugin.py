@@ -242,7 +242,7 @@ def test_a_kernel_that_does_not_compile_fails_with_the_compilers_words(tmp_path:
 def test_a_wrong_time_or_setting_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "mine.cu").write_text(MINE)
     done = run(tmp_path, "--kfuzz", "--kfuzz-time", "soon")
-    assert (done.returncode, "is no duration" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
+    assert (done.returncode, "is not a time" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
     (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = nowhere/*.cu\n")
     done = run(tmp_path)
     assert (done.returncode, "fits no file" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)

@@ -150,8 +150,8 @@ def test_time_ends_a_campaign_there_too(cluster: TestCluster, tmp_path: Path) ->
     [
         (("--cluster", "tcp://127.0.0.1:9"), "--cluster tcp://127.0.0.1:9: no Dask scheduler answers there"),
         (("--cluster", "nowhere"), "--cluster nowhere: no address of a scheduler; write tcp://HOST:8786"),
-        (("--cluster", "HERE", "--device", "gpu"), "no worker has a GPU to give"),
-        (("--cluster", "HERE", "--jobs", "2"), "--jobs is of this machine"),
+        (("--cluster", "HERE", "--device", "gpu"), "no worker offers a GPU"),
+        (("--cluster", "HERE", "--jobs", "2"), "--jobs works only on this machine"),
     ],
 )
 def test_what_cannot_be_is_one_line(

@@ -120,9 +120,9 @@ def test_a_part_is_resumed_as_that_part_alone() -> None:
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "1/2/3", "one/two", "1/0"])
 def test_what_is_no_part_is_a_usage_error(text: str) -> None:
     done = kfuzz("fuzz", "reduce/warp_max_down", "--shard", text, "--seed", "1")
-    assert (done.exit_code, "is no part; write 1/16 to 16/16" in done.stderr) == (2, True)
+    assert (done.exit_code, "is not a part; write 1/16 to 16/16" in done.stderr) == (2, True)
 
 
 def test_a_part_needs_a_seed() -> None:
     done = kfuzz("fuzz", "reduce/warp_max_down", "--shard", "1/2")
-    assert (done.exit_code, "give all parts the same --seed" in done.stderr) == (2, True)
+    assert (done.exit_code, "all parts of a campaign must have the same seed" in done.stderr) == (2, True)

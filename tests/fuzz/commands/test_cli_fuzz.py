@@ -109,8 +109,8 @@ def test_a_campaign_is_resumed_with_its_seed(folder: Path) -> None:
     ("arguments", "words"),
     [
         (("fuzz", "nosuch"), "nosuch: no kernel, .cu or .py file or folder of that name"),
-        (("fuzz", "mine.cu", "--max-time", "soon"), "'soon' is no duration; write 60, 60s, 5m or 1h"),
-        (("fuzz", "mine.cu", "--max-time", "0"), "is no duration"),
+        (("fuzz", "mine.cu", "--max-time", "soon"), "'soon' is not a time; write 60, 60s, 5m or 1h"),
+        (("fuzz", "mine.cu", "--max-time", "0"), "is not a time"),
         (("fuzz", "mine.cu", "--max-cases", "0"), "x>=1"),
         (("fuzz", "mine.cu", "--corpus", "file/below"), "not a folder that can be written"),
         (("fuzz", "mine.cu", "--baseline", "nosuch.json"), "nosuch.json: cannot be read"),
@@ -217,7 +217,7 @@ def test_what_an_option_does_not_do_here_is_said(folder: Path) -> None:
     (folder / "mine.cu").write_text(FIXED)
     done = kfuzz("fuzz", "mine.cu", "--max-cases", "3", "--jobs", "1", "--sanitize")
     assert done.exit_code == 0
-    assert "--sanitize does nothing on the cpu" in done.stderr
+    assert "--sanitize has no effect on the cpu device" in done.stderr
 
 
 @pytest.mark.slow

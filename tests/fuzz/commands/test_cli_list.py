@@ -135,7 +135,7 @@ def test_a_template_is_printed_for_the_op_that_is_named() -> None:
             "of that name, did you mean softmax/online_block?",
         ),
         (["show", "softmax/*"], "softmax/*: stands for "),
-        (["show"], "name a KERNEL or a CASE, or ask for a --template"),
+        (["show"], "name a KERNEL or a CASE, or give --template"),
         (["show", "--template", "sofmax"], "sofmax: unknown op; the oracle has argmax"),
         (["lisst"], "No such command 'lisst'"),
         (["list", "--yaml"], "No such option"),

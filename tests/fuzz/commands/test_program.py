@@ -83,7 +83,7 @@ def test_a_folder_that_was_removed_is_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", "-c", shell], env=environment(), cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    line = "the folder that this shell is in was removed; go to one that is there\n"
+    line = "the current folder was removed; change to one that exists\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
 

@@ -43,14 +43,14 @@ def test_the_command_says_what_could_go_and_deletes_only_when_told(tmp_path: Pat
     told = CliRunner().invoke(main, command)
     assert told.exit_code == 0, told.output
     assert len(list(tmp_path.glob("*/*.json"))) == 2
-    assert "seeded bugs are found by" in told.output
+    assert "planted bugs are found by" in told.output
     before = told.output.splitlines()[-1].split(";")[0]
     done = CliRunner().invoke(main, [*command, "--delete"])
     left = len(list(tmp_path.glob("*/*.json")))
     again = CliRunner().invoke(main, command).output.splitlines()[-1]
     assert done.exit_code == 0
     assert again.split(" are found")[0] == before.split(" are found")[0], "no kill is lost"
-    assert again.endswith("; 0 needless")
+    assert again.endswith("; 0 redundant")
     assert left >= 1
 
 

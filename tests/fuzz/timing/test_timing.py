@@ -287,7 +287,7 @@ def test_the_drawing_has_a_line_for_each_contestant() -> None:
 def test_without_a_gpu_it_says_so_in_one_line() -> None:
     done = CliRunner().invoke(main, ["bench", "softmax/fastest"])
     assert done.exit_code == 2
-    assert done.output.startswith("kfuzz bench takes times on a GPU, and here is none: ")
+    assert done.output.startswith("kfuzz bench measures on a GPU, and there is none: ")
     assert done.output.count("\n") == 1
 
 
