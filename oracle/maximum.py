@@ -6,8 +6,8 @@ Knows no op.
 import numpy as np
 from flint import arb
 
+from kfuzz.oracle.elements import F32
 from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Index, Mask
-from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.verdict import Reason
 
 
@@ -19,8 +19,8 @@ def enclose_maximum(
     A comparison then takes all denormals for zero: of a row whose maximum is one of them, or zero, any of them may be
     chosen, whose bits a selection leaves alone, and zero where max.ftz flushes its result. docs/numerics.md#maximum
     """
-    lowest = np.where(np.abs(x) < MIN_NORMAL, x, 0.0).min(axis=-1, initial=0.0)
-    is_zero = (np.abs(top) < MIN_NORMAL) & ftz
+    lowest = np.where(np.abs(x) < F32.min_normal, x, 0.0).min(axis=-1, initial=0.0)
+    is_zero = (np.abs(top) < F32.min_normal) & ftz
     least, most = np.where(is_zero, lowest, top), np.where(is_zero, np.maximum(top, 0.0), top)
     none = np.zeros(top.shape)
 

@@ -10,10 +10,9 @@ from functools import partial
 import numpy as np
 from flint import arb
 
-from kfuzz.oracle.elements import values
+from kfuzz.oracle.elements import F32, values
 from kfuzz.oracle.enclosure import Bounds, Doubles, Enclosure, Floats, Index, Mask
 from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.special import special_rows
 from kfuzz.oracle.verdict import Reason, Special, Ties, Why
 
@@ -45,7 +44,7 @@ class Ranking:
         rows = special_rows(x, special, pos_inf_claimed=True)
         k = cols if k is None else k
         key = keys(x, special)
-        low = (np.abs(x) < MIN_NORMAL) & (ftz and given.dtype != np.float64)
+        low = (np.abs(x) < F32.min_normal) & (ftz and given.dtype != np.float64)
         order = ordered(key, special.ties)[:, :k]
         judged = np.broadcast_to(rows.judged[:, None], (len(x), k)) & (np.arange(k) < cols)
         reasons = rows.reasons

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from kfuzz.oracle.diagnosis.label import Diagnosis
-from kfuzz.oracle.elements import BF16, F16
+from kfuzz.oracle.elements import BF16, F16, F32
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask
-from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.rounding import U
 
 
@@ -38,7 +37,7 @@ def _passed_through(got: Doubles, want: Doubles) -> Diagnosis | None:
     have, right = (bits.astype(np.uint32).view(np.float32) for bits in (got, want))
     if ((have == right) | (np.isnan(have) & np.isnan(right))).all():
         return Diagnosis("same value, other bits", f"{len(got)} elements, NaN or 0, went through arithmetic")
-    if ((have == 0) & (np.abs(right) < MIN_NORMAL)).all():
+    if ((have == 0) & (np.abs(right) < F32.min_normal)).all():
         return Diagnosis("flush to zero", f"{len(got)} denormal elements are 0")
     return None
 

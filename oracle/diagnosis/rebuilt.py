@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from kfuzz.oracle.diagnosis.label import Diagnosis
+from kfuzz.oracle.elements import F32
 from kfuzz.oracle.enclosure import Doubles, Floats
-from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.rounding import U
 
 SPLITS = (32, 64, 128, 256, 512, 1024)
@@ -34,7 +34,7 @@ def float32_softmax(row: Doubles, shift: float, ftz: bool) -> Doubles:
     """What float32 makes of a row when this is subtracted: overflowing and underflowing as there."""
     t = (row - shift).astype(np.float32)
     e = np.exp(t.astype(np.float64)).astype(np.float32)
-    e = np.where(e < MIN_NORMAL, np.float32(0), e) if ftz else e
+    e = np.where(e < F32.min_normal, np.float32(0), e) if ftz else e
     total = np.sum(e, dtype=np.float64).astype(np.float32)
     return np.asarray((e / total).astype(np.float64))
 
@@ -76,9 +76,9 @@ def fits_exactly(y: Doubles, row: Doubles, shift: float) -> bool:
         t = (row - shift).astype(np.float32).astype(np.float64)
         e = np.exp(t)
         pred = e / e.sum()
-        known = (e > MIN_NORMAL / 2.0**20) & (pred > LEAST)
+        known = (e > F32.min_normal / 2.0**20) & (pred > LEAST)
         ratio = np.log(y[known] / pred[known])
-        lost = 2.5 * DENORMAL * (1 / e[known] + np.count_nonzero(e < MIN_NORMAL) / e.sum())
+        lost = 2.5 * DENORMAL * (1 / e[known] + np.count_nonzero(e < F32.min_normal) / e.sum())
         may = EXACT + np.where(t[known].max(initial=-np.inf) < NORMAL, lost, 0.0)
     return bool(known.sum() > 1 and (y[known] > 0).all() and (np.abs(ratio) <= may).all())
 

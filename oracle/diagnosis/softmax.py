@@ -19,9 +19,8 @@ from kfuzz.oracle.diagnosis.rebuilt import (
     other_shift,
     overflowed,
 )
-from kfuzz.oracle.elements import BF16, F16
+from kfuzz.oracle.elements import BF16, F16, F32
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask, tree_sum
-from kfuzz.oracle.number import MIN_NORMAL
 from kfuzz.oracle.rounding import U
 
 SLIGHT = 64.0
@@ -184,7 +183,7 @@ def _elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> Diagnosis
     """Which mistake in single elements explains them."""
     index = np.flatnonzero(wrong) if wrong.any() else np.arange(len(y))
     if (y[index] == 0).all():
-        if (want[index] < MIN_NORMAL).all():
+        if (want[index] < F32.min_normal).all():
             return Diagnosis("flush to zero", f"{len(index)} denormal results are 0")
         return Diagnosis("zero elements", f"{len(index)} of {len(y)} elements are 0")
     if (y[index] == row[index]).all():

@@ -6,11 +6,11 @@ from functools import partial
 
 import numpy as np
 
-from kfuzz.oracle import algorithms
-from kfuzz.oracle.algorithms import SEQUENTIAL, TREE, Parts
-from kfuzz.oracle.number import Float32, Vector
 from kfuzz.oracle.rounding import EXP2_SCALED, EXPF, Accuracy, ExpModel
+from kfuzz.oracle.selfcheck import algorithms
+from kfuzz.oracle.selfcheck.algorithms import SEQUENTIAL, TREE, Parts
 from kfuzz.oracle.selfcheck.families import Row
+from kfuzz.oracle.selfcheck.number import Float32, Vector
 from kfuzz.oracle.selfcheck.soundness import Tally, Variant, check
 
 LOG2_E = np.asarray(1.44269502, dtype=np.float32)

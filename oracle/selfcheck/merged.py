@@ -6,14 +6,14 @@ from itertools import product
 
 import numpy as np
 
-from kfuzz.oracle import algorithms
-from kfuzz.oracle.algorithms import SEQUENTIAL, TREE
 from kfuzz.oracle.enclosure import Floats
 from kfuzz.oracle.find import find
-from kfuzz.oracle.number import ExpNoise, Float32, Vector
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy, Order
+from kfuzz.oracle.selfcheck import algorithms
+from kfuzz.oracle.selfcheck.algorithms import SEQUENTIAL, TREE
 from kfuzz.oracle.selfcheck.families import rows
+from kfuzz.oracle.selfcheck.number import ExpNoise, Float32, Vector
 from kfuzz.oracle.selfcheck.soundness import MODELS, Plan, Tally, column, usage
 from kfuzz.oracle.verdict import Special
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.algorithms import total
 from kfuzz.oracle.enclosure import FLT_MAX, compare
 from kfuzz.oracle.find import find
 from kfuzz.oracle.judge import worst_element
-from kfuzz.oracle.number import Float32
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy, Order
+from kfuzz.oracle.selfcheck.algorithms import total
 from kfuzz.oracle.selfcheck.families import NEARLY_CONSTANT, TILE, Row, rows
+from kfuzz.oracle.selfcheck.number import Float32
 from kfuzz.oracle.verdict import Special
 
 STRIDED = Order("strided", TILE)

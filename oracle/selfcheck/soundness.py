@@ -7,15 +7,15 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle import algorithms
-from kfuzz.oracle.algorithms import SEQUENTIAL, TREE
 from kfuzz.oracle.elements import F64
 from kfuzz.oracle.enclosure import Doubles, Enclosure, compare, is_outside
 from kfuzz.oracle.find import find
-from kfuzz.oracle.number import ExpNoise, Float32, Vector
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import EXPF, FAST_EXPF, Accuracy, ExpModel, Order
+from kfuzz.oracle.selfcheck import algorithms
+from kfuzz.oracle.selfcheck.algorithms import SEQUENTIAL, TREE
 from kfuzz.oracle.selfcheck.families import Row, rows
+from kfuzz.oracle.selfcheck.number import ExpNoise, Float32, Vector
 from kfuzz.oracle.verdict import Special
 
 STRIDED = Order("strided", 256)

@@ -6,10 +6,10 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kfuzz.oracle import algorithms
-from kfuzz.oracle.algorithms import SEQUENTIAL, TREE, Parts, fold
-from kfuzz.oracle.number import Balls, Float32, Float64, Mpmath, Number, Vector
 from kfuzz.oracle.rounding import Order, adds_in_order, rescales_in_order
+from kfuzz.oracle.selfcheck import algorithms
+from kfuzz.oracle.selfcheck.algorithms import SEQUENTIAL, TREE, Parts, fold
+from kfuzz.oracle.selfcheck.number import Balls, Float32, Float64, Mpmath, Number, Vector
 
 M = Mpmath(200)
 ORDERS = (SEQUENTIAL, TREE, Order("strided", 4), Order("strided", 7), Order("random", seed=3))

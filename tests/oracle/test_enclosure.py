@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from kfuzz import oracle
 from kfuzz.oracle import FAST_EXPF, Accuracy, ExpModel, Order, Special, judge
-from kfuzz.oracle.algorithms import TREE, total
 from kfuzz.oracle.enclosure import Bounds, Enclosure, compare, is_outside, tree_sum
 from kfuzz.oracle.exp_sum import exponents_are_exact
 from kfuzz.oracle.find import find
-from kfuzz.oracle.number import Float32
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Divide
+from kfuzz.oracle.selfcheck.algorithms import TREE, total
 from kfuzz.oracle.selfcheck.families import rows
+from kfuzz.oracle.selfcheck.number import Float32
 from kfuzz.oracle.selfcheck.soundness import VARIANTS, wrong_bounds
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import FloatEnds

@@ -8,14 +8,14 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import EXPF, FAST_EXPF, Accuracy, ExpModel, Special, base_two, judge
-from kfuzz.oracle import algorithms as on
-from kfuzz.oracle.algorithms import SEQUENTIAL, TREE, total
 from kfuzz.oracle.exp_sum import sums
 from kfuzz.oracle.find import find
-from kfuzz.oracle.number import Balls, Float32
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import EXP2_SCALED, U, compensated
+from kfuzz.oracle.selfcheck import algorithms as on
 from kfuzz.oracle.selfcheck import base_two as in_base_two
+from kfuzz.oracle.selfcheck.algorithms import SEQUENTIAL, TREE, total
+from kfuzz.oracle.selfcheck.number import Balls, Float32
 from kfuzz.oracle.systems import room
 from kfuzz.oracle.verdict import Reason, Why
 

@@ -137,7 +137,7 @@ def is_slack(node: ast.AST) -> bool:
     )
 
 
-NO_BOUNDS = ("selfcheck", "diagnosis", "admission.py", "number.py")
+NO_BOUNDS = ("selfcheck", "diagnosis", "admission.py")
 """What simulates a kernel, looks at a wrong answer or tests an op: no bound is made there."""
 
 

@@ -1,7 +1,7 @@
-"""Each algorithm once, over any number system.
+"""The algorithms that the self-check simulates, each once, over any number system.
 
-In 200 bits these lines are the reference; in simulated float32 they are what the enclosure is validated against.
-Rows are the leading axes of an array, terms its last axis. Knows no accuracy and no verdict.
+In simulated float32 they are right kernels that every enclosure must hold; over balls and mpmath they give the exact
+answer a second time, without a formula. Rows are the leading axes of an array, terms its last axis.
 """
 
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.number import Number, Vector
 from kfuzz.oracle.rounding import Order
+from kfuzz.oracle.selfcheck.number import Number, Vector
 
 Parts = tuple[Vector, ...]
 """The fields of an item, one array each: (terms,) of a sum, (maxima, sums) of merged states."""
@@ -96,28 +96,6 @@ def row_max(N: Number, x: Vector) -> Vector:
     return fold(TREE, (x,), lambda a, b: (N.maximum(a[0], b[0]),))[0]
 
 
-def ranked(N: Number, x: Vector) -> Parts:
-    """All elements of each row, the greatest first and of equals the first first, and their places.
-
-    By the definition itself: each rank goes to the first of what is greatest among those that are left.
-    """
-    left, place = x, np.broadcast_to(np.arange(x.shape[-1]), x.shape)
-    found, places = [], []
-    for _ in range(x.shape[-1]):
-        top = row_max(N, left)[..., None]
-        first = np.argmax(np.asarray(left == top, dtype=np.bool_), axis=-1)[..., None]
-        found.append(np.take_along_axis(left, first, axis=-1))
-        places.append(np.take_along_axis(place, first, axis=-1))
-        others = np.arange(left.shape[-1]) != first
-        left, place = (part[others].reshape(*x.shape[:-1], -1) for part in (left, place))
-    return np.concatenate(found, axis=-1), np.concatenate(places, axis=-1)
-
-
-def argmax(N: Number, x: Vector) -> Vector:
-    """Where each row has its largest element, the first of equals."""
-    return np.asarray(np.argmax(np.asarray(x == row_max(N, x)[..., None], dtype=np.bool_), axis=-1))
-
-
 def row_sum(N: Number, x: Vector, order: Order = TREE) -> Vector:
     """The sum of each row."""
     return total(N, x, order)
@@ -181,8 +159,3 @@ def _normalize(N: Number, x: Vector, state: Parts) -> Vector:
 def sgemm(N: Number, a: Vector, b: Vector, order: Order = SEQUENTIAL) -> Vector:
     """C = A B, every product rounded before it is added."""
     return total(N, N.mul(a[:, None, :], np.swapaxes(b, 0, 1)[None, :, :]), order)
-
-
-def transpose(x: Vector) -> Vector:
-    """Rows become columns; no arithmetic, so no number system."""
-    return np.ascontiguousarray(np.swapaxes(x, -1, -2))
