@@ -12,9 +12,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.claims.formula_claims import op_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.oracle.apart import apart_of
+from kfuzz.oracle.find import find
 from kfuzz.search.edges import named
 from kfuzz.search.plan import shapes
 from kfuzz.search.sizes import row_axis
@@ -80,7 +80,7 @@ def summed_axes(kernel: Kernel) -> list[str]:
 
 def apart_axes(kernel: Kernel) -> list[str]:
     """Axes along which nothing of one index enters another's answer, by the op's formula."""
-    op = op_of(kernel.front)
+    op = find(kernel.op)
     named: dict[str, set[str]] = {}  # the claim's names for each dimension of the op
     for array in kernel.arrays.values():
         for _, dimensions in kernel.roles.dimensions(array.reads, array.writes):

@@ -18,11 +18,11 @@ from kfuzz.cases.case import case_of
 from kfuzz.claiming.grounds import grounds, inputs_of
 from kfuzz.claiming.propose import ProposedRounding, Statements, flags_of, quoted, rounding_of
 from kfuzz.claiming.text import Tables, with_tables
-from kfuzz.claims.formula_claims import op_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe
 from kfuzz.find.device import open_device
 from kfuzz.oracle.elements import NARROW
+from kfuzz.oracle.find import find
 from kfuzz.oracle.names import names_of
 from kfuzz.trials.trial import run_trial
 
@@ -71,7 +71,7 @@ def firsts(kernel: Kernel, rounding: ProposedRounding, seed: int) -> Iterator[tu
 def narrowed(kernel: Kernel) -> Iterator[Statements]:
     """What the formula may hold in 16 bits: nothing; where arrays are of such numbers, then each value, then all."""
     yield {}
-    op = op_of(kernel.front)
+    op = find(kernel.op)
     elements = sorted({array.element.name for array in kernel.arrays.values()} & NARROW.keys())
     for element in elements:
         names = names_of(op).kept

@@ -16,7 +16,7 @@ from kfuzz.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter, RunCoun
 SEEDS = (1, 2)
 """Two places for each array: one as badly aligned as is claimed, one that is well aligned."""
 
-Launches = tuple[tuple[int, ...], ...]
+ChosenLaunches = tuple[tuple[int, ...], ...]
 """The launches of a claim by their places, each with the template arguments that sizes choose."""
 
 
@@ -27,7 +27,7 @@ class Sample:
     axes: Mapping[str, int]
     tune: Mapping[str, int]
     sizes: Mapping[str, int]
-    launches: Launches
+    launches: ChosenLaunches
     adds: Mapping[str, int]
     """By stage."""
     has_narrow: bool
@@ -109,7 +109,7 @@ def most(trails: Sequence[NDArray[np.void]], name: str) -> int:
     return max(int(trail[name].max()) for trail in trails)
 
 
-def chosen(kernel: Kernel, sizes: Mapping[str, int]) -> Launches:
+def chosen(kernel: Kernel, sizes: Mapping[str, int]) -> ChosenLaunches:
     """Which of the claim's launches are made at these sizes, each with the template arguments that sizes choose."""
     return tuple(
         (i, *(one(sizes) for one in launch.holes.values() if not one.names <= kernel.tune.keys()))
@@ -124,14 +124,14 @@ def most_divisors(trail: NDArray[np.void]) -> int:
     return max(len(set(row.tolist()) - {0}) for row in rows)
 
 
-def split(samples: Sequence[Sample]) -> dict[Launches, list[Sample]]:
+def split(samples: Sequence[Sample]) -> dict[ChosenLaunches, list[Sample]]:
     """The samples by which of the kernel's launches they took."""
-    found: dict[Launches, list[Sample]] = {}
+    found: dict[ChosenLaunches, list[Sample]] = {}
     for sample in samples:
         found.setdefault(sample.launches, []).append(sample)
     return found
 
 
-def launches_at(kernel: Kernel, sample: Sample, axis: str, size: int) -> Launches:
+def launches_at(kernel: Kernel, sample: Sample, axis: str, size: int) -> ChosenLaunches:
     """Which launches are made where one axis of a sample has another size."""
     return chosen(kernel, kernel.sizes({**sample.axes, axis: size}, sample.tune))

@@ -15,11 +15,11 @@ from kfuzz.claiming.grounds import summed_axes
 from kfuzz.claiming.measure import MeasuredCounts, Sample, chosen, launches_at, measured, split
 from kfuzz.claiming.stages import stages_of
 from kfuzz.claims.expression import LONGEST
-from kfuzz.claims.formula_claims import op_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.cpu.counting import FAST, PRODUCT, QUOTIENT, STAGES, Counter
 from kfuzz.devices import ClaimError
 from kfuzz.oracle.elements import F64
+from kfuzz.oracle.find import find
 from kfuzz.search.edges import numbers
 
 LARGEST = 1 << 20
@@ -80,7 +80,7 @@ def counts(kernel: Kernel, found: MeasuredCounts, is_unshifted: bool) -> dict[st
     told = additions(kernel, found.samples) if is_known else {}
     if told and any(one.has_exp for one in found.samples) and not is_unshifted:
         told["rescales"] = quoted(
-            formula(kernel, found.samples, partial(rescaled, op_of(kernel.front).answers is not None))
+            formula(kernel, found.samples, partial(rescaled, find(kernel.op).answers is not None))
         )
     told |= {"shift": '"zero"'} if is_unshifted else {}
     told |= {"accumulate": quoted(F64.name)} if is_wide else {}
@@ -94,7 +94,7 @@ def rescaled(is_of_sums: bool, sample: Sample) -> int:
 
 def additions(kernel: Kernel, samples: Sequence[Sample]) -> dict[str, str]:
     """`adds`: a count for each sum that the op names, one for all where it has one sum; none where it has none."""
-    lying = stages_of(op_of(kernel.front), kernel.rounding.models.form)
+    lying = stages_of(find(kernel.op), kernel.rounding.models.form)
     if not any(lying.values()):
         return {}
     alone = alone_of(kernel, samples)

@@ -7,22 +7,23 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, cast, get_args
+from typing import Literal, cast
 
 from kfuzz.callables.libraries import libraries
 from kfuzz.callables.library import Arithmetic
 from kfuzz.claims.expression import Expression
-from kfuzz.claims.formula_claims import FORMULA_KEYS, ClaimedCounts, op_of, read_counts, read_formula
-from kfuzz.claims.front_matter import FrontMatter, lookup, shown, shown_path
+from kfuzz.claims.formula_claims import ClaimedCounts, read_counts, read_models, read_names, read_narrowed
+from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup, shown_path
+from kfuzz.claims.keys import ACCURACY, VALUES
 from kfuzz.claims.python_text import read_text
-from kfuzz.claims.reading import Names, check_keys, read_word
-from kfuzz.claims.sizes import read_op
+from kfuzz.claims.reading import ClaimNames, check_keys, read_choice, read_word
 from kfuzz.claims.text import Said, numbers_of, said_in
 from kfuzz.oracle.elements import F16, F32, F64
 from kfuzz.oracle.enclosure import FLT_MAX
 from kfuzz.oracle.find import find
+from kfuzz.oracle.names import names_of
+from kfuzz.oracle.op import Op
 from kfuzz.oracle.rounding import (
-    ACCUMULATORS,
     EXP2_SCALED,
     EXPF,
     FAR,
@@ -33,6 +34,7 @@ from kfuzz.oracle.rounding import (
     Denominator,
     Divide,
     ExpModel,
+    FunctionModel,
     RoundedSums,
     Shift,
 )
@@ -40,13 +42,8 @@ from kfuzz.oracle.verdict import Special, SpecialRow, Ties
 from kfuzz.printable import one_line
 from kfuzz.sources.flags import settings_of
 
-ACCURACY_KEYS = (
-    "adds", "rescales", "exp", "divide", "accumulate", "atomics", "additions", "denominator", "shift", "shift_slack",
-    "flags", *FORMULA_KEYS,
-)  # fmt: skip
 PRECISE_SUMS = (F32.name, F64.name, "compensated")
 """What sums of tensor cores are not."""
-VALUES_KEYS = ("finite", "range", "all_neg_inf", "nan", "pos_inf", "ties")
 EXP_MODELS = {"expf": EXPF, "__expf": FAST_EXPF, "exp2 scaled": EXP2_SCALED, "__exp2f scaled": FAST_EXP2_SCALED}
 FLAGS = (
     "-use_fast_math", "-ftz=true|false", "-prec-div=true|false", "-prec-sqrt=true|false", "-fmad=true|false",
@@ -83,44 +80,89 @@ class Domain:
     range: tuple[float, float] | None = None
 
 
-def read_rounding(front: FrontMatter, names: Names) -> Rounding:
+@dataclass(frozen=True)
+class WrittenAccuracy:
+    """The table [accuracy] as it is written; None, or nothing, where a key is left out."""
+
+    adds: ClaimedCounts
+    rescales: ClaimedCounts
+    exp: str | ExpModel | None
+    divide: str | None
+    accumulate: str | None
+    atomics: str | None
+    additions: str | None
+    denominator: str | None
+    shift: str | None
+    shift_slack: float
+    flags: tuple[str, ...] | None
+    form: str | None
+    operand: str | None
+    keep: Mapping[str, str]
+    functions: Mapping[str, FunctionModel]
+    shared: tuple[str, ...] | None
+
+    def statement(self, key: str) -> object:
+        """What is written under a key that the text may speak of as well."""
+        return vars(self)[key]
+
+
+def read_accuracy(front: FrontMatter, op: Op, names: ClaimNames) -> WrittenAccuracy:
+    """The table [accuracy]."""
+    check_keys(front, ("accuracy",), ACCURACY)
+
+    def key(name: str) -> KeyPath:
+        return ("accuracy", name)
+
+    known = names_of(op)
+    return WrittenAccuracy(
+        adds=read_counts(front, op, "adds", names),
+        rescales=read_counts(front, op, "rescales", names),
+        exp=read_exp(front),
+        divide=read_word(front, key("divide")),
+        accumulate=read_word(front, key("accumulate")),
+        atomics=read_word(front, key("atomics")),
+        additions=read_word(front, key("additions")),
+        denominator=read_word(front, key("denominator")),
+        shift=read_word(front, key("shift")),
+        shift_slack=read_slack(front),
+        flags=read_flags(front),
+        form=read_choice(front, key("form"), (*op.forms, *op.seldom, "any")),
+        operand=read_word(front, key("operand")),
+        keep=read_narrowed(front, key("keep"), known.kept),
+        functions=read_models(front, known.functions),
+        shared=read_names(front, key("shared"), tuple(known.sums)),
+    )
+
+
+def read_rounding(front: FrontMatter, op: Op, names: ClaimNames) -> Rounding:
     """The [accuracy] table; what it leaves out is what the text says plainly, or else the loosest sound model."""
-    check_keys(front, ("accuracy",), ACCURACY_KEYS)
-    op = op_of(front)
+    written = read_accuracy(front, op, names)
     text = said_in(front.source, front.is_python, set(op.seldom.values()))
-    flags = read_flags(front)
-    if not flags and lookup(front.values, ("accuracy", "flags")) is None and "flags" in text:
-        flags = ("-use_fast_math",)
+    from_text = ("-use_fast_math",) if "flags" in text else ()
+    flags = from_text if written.flags is None else written.flags
     settings = settings_of(flags)
     usual = libraries()[read_text(front.source).language].arithmetic if front.is_python else Arithmetic()
     ftz = settings.get("ftz", "false") == "true" or (usual.ftz and "ftz" not in settings)
-    has_fast_exp = "use_fast_math" in settings
     has_fast_divide = settings.get("prec-div", "true") == "false"
     models = Accuracy(
-        exp=read_exp(front, has_fast_exp, text, exp_of(usual)),
-        divide=read_divide(front, has_fast_divide, text, cast(Divide, usual.divide)),
-        accumulate=read_word(front, ("accuracy", "accumulate"), ACCUMULATORS, value_of(text, "accumulate", F32.name)),
-        atomics=cast(
-            Atomics, read_word(front, ("accuracy", "atomics"), get_args(Atomics), value_of(text, "atomics", "none"))
-        ),
-        additions=cast(
-            RoundedSums,
-            read_word(front, ("accuracy", "additions"), get_args(RoundedSums), value_of(text, "additions", "nearest")),
-        ),
-        denominator=cast(
-            Denominator, read_word(front, ("accuracy", "denominator"), get_args(Denominator), usual.denominator)
-        ),
-        shift=read_shift(front),
-        shift_slack=read_slack(front),
+        exp=exp_of(front, written.exp, "use_fast_math" in settings, text, usual_exp(usual)),
+        divide=divide_of(front, written.divide, has_fast_divide, text, cast(Divide, usual.divide)),
+        accumulate=written.accumulate or value_of(text, "accumulate", F32.name),
+        atomics=cast(Atomics, written.atomics or value_of(text, "atomics", "none")),
+        additions=cast(RoundedSums, written.additions or value_of(text, "additions", "nearest")),
+        denominator=cast(Denominator, written.denominator or usual.denominator),
+        shift=shift_of(front, op, written),
+        shift_slack=written.shift_slack,
         ftz=ftz,
-        **read_formula(front, text["form"].value if "form" in text else None),
+        form=written.form or (text["form"].value if "form" in text else None),
+        operand=written.operand,
+        keep=written.keep,
+        functions=written.functions,
+        shared=written.shared,
     )
-    silent = [said for said in text.values() if lookup(front.values, ("accuracy", said.key)) is None]
-    doubts = [one for said in text.values() if (one := contradiction(front, said))]
-    return Rounding(
-        read_counts(front, "adds", names), read_counts(front, "rescales", names), models, flags, tuple(silent),
-        tuple(doubts),
-    )  # fmt: skip
+    silent = tuple(said for said in text.values() if written.statement(said.key) is None)
+    doubts = tuple(one for said in text.values() if (one := contradiction(front, written.statement(said.key), said)))
+    return Rounding(written.adds, written.rescales, models, flags, silent, doubts)
 
 
 def value_of(text: Mapping[str, Said], key: str, otherwise: str) -> str:
@@ -128,9 +170,8 @@ def value_of(text: Mapping[str, Said], key: str, otherwise: str) -> str:
     return text[key].value if key in text else otherwise
 
 
-def contradiction(front: FrontMatter, said: Said) -> str:
+def contradiction(front: FrontMatter, claimed: object, said: Said) -> str:
     """In a line, how the claim says less than the text; empty where it does not."""
-    claimed = lookup(front.values, ("accuracy", said.key))
     less = {
         "__expf": ("expf", "exp2 scaled", "__exp2f scaled"),
         "fast reciprocal": ("ieee", "reciprocal"),
@@ -145,7 +186,7 @@ def contradiction(front: FrontMatter, said: Said) -> str:
     if claimed is None or not (claimed in known or (is_base_two and not is_scaled(claimed))):
         return ""
     value = said.value if said.value.startswith("[") else f'"{said.value}"'
-    wanted = f"the claim says {said.key} = {shown(claimed)}; for this line it is {said.key} = {value}"
+    wanted = f"the claim says {front.statement(('accuracy', said.key))}; for this line it is {said.key} = {value}"
     return f"{shown_path(front.path)}:{said.line}: `{one_line(said.text)}`: {wanted}"
 
 
@@ -153,12 +194,12 @@ def is_scaled(claimed: object) -> bool:
     return claimed in ("exp2 scaled", "__exp2f scaled")
 
 
-def read_flags(front: FrontMatter) -> tuple[str, ...]:
+def read_flags(front: FrontMatter) -> tuple[str, ...] | None:
     """Compiler flags whose effect on rounding both devices and the oracle know."""
     key = ("accuracy", "flags")
     value = lookup(front.values, key)
     if value is None:
-        return ()
+        return None
     if not isinstance(value, list) or not all(isinstance(flag, str) for flag in value):
         raise front.error(key, 'a list of strings is wanted, such as ["-use_fast_math"]')
     for flag in value:
@@ -167,18 +208,12 @@ def read_flags(front: FrontMatter) -> tuple[str, ...]:
     return tuple(value)
 
 
-def read_exp(front: FrontMatter, has_fast_exp: bool, text: Mapping[str, Said], usual: ExpModel) -> ExpModel:
+def read_exp(front: FrontMatter) -> str | ExpModel | None:
     """A word for an exp, or the two numbers of a measured model."""
     key = ("accuracy", "exp")
     value = lookup(front.values, key)
-    if value is None and "exp" in text:
-        return read_off(text["exp"].value, has_fast_exp)
-    if value is None:
-        return FAST_EXPF if has_fast_exp else usual
-    if value == "expf" and has_fast_exp:
-        raise front.error(key, "under -use_fast_math every expf is compiled as __expf; say so or leave it out")
-    if isinstance(value, str) and value in EXP_MODELS:
-        return EXP_MODELS[value]
+    if value is None or (isinstance(value, str) and value in EXP_MODELS):
+        return None if value is None else str(value)
     numbers = value if isinstance(value, list) else []
     try:
         a0, kappa = (float(number) for number in numbers if type(number) in (int, float))
@@ -189,6 +224,22 @@ def read_exp(front: FrontMatter, has_fast_exp: bool, text: Mapping[str, Said], u
         raise front.error(key, usage) from None
 
 
+def exp_of(
+    front: FrontMatter, written: str | ExpModel | None, is_fast: bool, text: Mapping[str, Said], usual: ExpModel
+) -> ExpModel:
+    """The model of an exp: as written, else as the text says, else the usual one."""
+    if isinstance(written, ExpModel):
+        return written
+    if written is None and "exp" in text:
+        return read_off(text["exp"].value, is_fast)
+    if written is None:
+        return FAST_EXPF if is_fast else usual
+    if written == "expf" and is_fast:
+        found = "under -use_fast_math every expf is compiled as __expf; say so or leave it out"
+        raise front.error(("accuracy", "exp"), found)
+    return EXP_MODELS[written]
+
+
 def read_off(said: str, has_fast_exp: bool) -> ExpModel:
     """The model that the text says; -use_fast_math makes of powf and exp10f what errs by up to 5 u more of t."""
     if said in EXP_MODELS:
@@ -197,31 +248,33 @@ def read_off(said: str, has_fast_exp: bool) -> ExpModel:
     return ExpModel(a0, kappa + 5) if has_fast_exp and said != "[5, 1.225]" else ExpModel(a0, kappa)
 
 
-def exp_of(usual: Arithmetic) -> ExpModel:
+def usual_exp(usual: Arithmetic) -> ExpModel:
     """The model of a library's exp."""
     return EXP_MODELS[usual.exp] if isinstance(usual.exp, str) else ExpModel(*usual.exp)
 
 
-def read_divide(front: FrontMatter, has_fast_divide: bool, text: Mapping[str, Said], usual: Divide) -> Divide:
-    key = ("accuracy", "divide")
+def divide_of(
+    front: FrontMatter, written: str | None, has_fast_divide: bool, text: Mapping[str, Said], usual: Divide
+) -> Divide:
+    """How a row is divided by its sum: as written, else the loosest that the flags, the text and the language allow."""
     is_fast = "divide" in text and text["divide"].value == "fast reciprocal"
-    loosest = "fast reciprocal" if has_fast_divide or is_fast else usual
-    found = cast(Divide, read_word(front, key, get_args(Divide), loosest))
+    found = written or ("fast reciprocal" if has_fast_divide or is_fast else usual)
     if has_fast_divide and "fast" not in found:
         wanted = 'write "fast" for e / s, "fast reciprocal" for e * (1 / s), or leave it out'
-        raise front.error(key, f"the flags make every division a fast one; {wanted}")
-    return found
+        raise front.error(("accuracy", "divide"), f"the flags make every division a fast one; {wanted}")
+    return cast(Divide, found)
 
 
-def read_shift(front: FrontMatter) -> Shift:
+def shift_of(front: FrontMatter, op: Op, written: WrittenAccuracy) -> Shift:
     """What is subtracted below exp, and what does not go with it."""
     key = ("accuracy", "shift")
-    shift = cast(Shift, read_word(front, key, get_args(Shift), "any"))
-    if shift != "any" and lookup(front.values, ("accuracy", "shift_slack")):
+    shift = cast(Shift, written.shift or "any")
+    if shift != "any" and written.shift_slack:
         raise front.error(key, f'with "{shift}" there is no shift_slack; leave one of the two out')
-    if shift == "zero" and lookup(front.values, ("op",)) != "softmax":
+    if shift == "zero" and op is not find("softmax"):
         raise front.error(key, '"zero" is for softmax alone; a (max, sum) state is relative to its maximum')
-    if shift == "zero" and lookup(front.values, ("accuracy", "rescales")) not in (None, 0, "0"):
+    rescales = written.rescales
+    if shift == "zero" and not (rescales is None or (isinstance(rescales, Expression) and rescales.text == "0")):
         raise front.error(key, '"zero" is never rescaled; rescales is 0, or left out')
     return shift
 
@@ -237,37 +290,31 @@ def read_slack(front: FrontMatter) -> float:
     return float(cast(float, value))
 
 
-def read_values(front: FrontMatter) -> Domain:
+def read_values(front: FrontMatter, op: Op) -> Domain:
     """The [values] table; silence is the op's own default."""
-    check_keys(front, ("values",), VALUES_KEYS)
+    check_keys(front, ("values",), VALUES)
     finite = lookup(front.values, ("values", "finite"))
     if finite is not None and type(finite) is not bool:
         raise front.error(("values", "finite"), "true or false is wanted")
+    all_neg_inf = read_word(front, ("values", "all_neg_inf"))
     special = Special(
-        all_neg_inf=cast(Literal["nan", "zero"], read_word(front, ("values", "all_neg_inf"), ("nan", "zero"), "nan")),
-        nan=read_row(front, "nan"),
-        pos_inf=read_row(front, "pos_inf"),
-        ties=read_ties(front),
+        all_neg_inf=cast(Literal["nan", "zero"], all_neg_inf or "nan"),
+        nan=cast(SpecialRow | None, read_word(front, ("values", "nan"))),
+        pos_inf=cast(SpecialRow | None, read_word(front, ("values", "pos_inf"))),
+        ties=read_ties(front, op),
     )
-    if finite and lookup(front.values, ("values", "all_neg_inf")) is not None:
+    if finite and all_neg_inf is not None:
         raise front.error(("values", "all_neg_inf"), "finite = true leaves -inf out, so such a row is not claimed")
     return Domain(special, bool(finite), read_range(front))
 
 
-def read_ties(front: FrontMatter) -> Ties:
+def read_ties(front: FrontMatter, op: Op) -> Ties:
     """Which of equal elements is meant, of an op that answers with places."""
     key = ("values", "ties")
-    word = cast(Ties, read_word(front, key, get_args(Ties), "any"))
-    if lookup(front.values, key) is not None:
-        op = find(read_op(front))
-        if all(role.is_float for role in op.outputs.values()):
-            raise front.error(key, "this op does not answer with places")
-    return word
-
-
-def read_row(front: FrontMatter, name: str) -> SpecialRow | None:
-    word = read_word(front, ("values", name), get_args(SpecialRow), "")
-    return cast(SpecialRow, word) if word else None
+    word = read_word(front, key)
+    if word is not None and all(role.is_float for role in op.outputs.values()):
+        raise front.error(key, "this op does not answer with places")
+    return cast(Ties, word or "any")
 
 
 def read_range(front: FrontMatter) -> tuple[float, float] | None:

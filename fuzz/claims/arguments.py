@@ -13,9 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kfuzz.claims.arrays import Array
-from kfuzz.claims.formula_claims import literals_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.reading import required
+from kfuzz.claims.reading import ClaimNames, required
 from kfuzz.claims.signature import Parameter, Parameters
 from kfuzz.devices.limits import C_INT_BYTES
 from kfuzz.sources.cuda_text import split_commas
@@ -51,11 +50,11 @@ class Written:
 
 
 def read_written(
-    front: FrontMatter, key: KeyPath, arrays: ClaimedArrays, names: Iterable[str], functions: Functions
+    front: FrontMatter, key: KeyPath, arrays: ClaimedArrays, names: ClaimNames, functions: Functions
 ) -> Written:
     """`entry` and `args`, or the `call` that stands for both. Without args they are the parameters, by their names."""
     taken = {*arrays, *names}
-    constants = {name: text for name, text in literals_of(front).items() if name not in taken}
+    constants = {name: text for name, text in names.constants.items() if name not in taken}
     call = lookup(front.values, (*key, "call"))
     if call is not None:
         return read_call(front, key, call, constants)

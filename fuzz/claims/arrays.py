@@ -11,7 +11,7 @@ from kfuzz.claims import expression
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.fill import Fill, FillError, fill_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.reading import Names, checked, required, table
+from kfuzz.claims.reading import ClaimNames, checked, required, table
 from kfuzz.claims.roles import Roles
 from kfuzz.claims.sizes import Axis
 from kfuzz.oracle.elements import ELEMENTS, F32, FLOATS, I32, I64, Element
@@ -54,12 +54,12 @@ class Array:
         return f"{self.element}[{shape}]{fill}{reads}{writes}"
 
 
-def read_arrays(front: FrontMatter, names: Names) -> dict[str, Array]:
+def read_arrays(front: FrontMatter, names: ClaimNames) -> dict[str, Array]:
     required(front, ("arrays",), 'arrays = { x = "f32[rows, cols] -> x", y = "f32[rows, cols] <- y" }')
     return {name: read_array(front, ("arrays", name), names) for name in table(front, ("arrays",))}
 
 
-def read_array(front: FrontMatter, key: KeyPath, names: Names) -> Array:
+def read_array(front: FrontMatter, key: KeyPath, names: ClaimNames) -> Array:
     """An array is "f32[shape]", then "= fill" where the host fills it, then "-> input", "<- output", or both."""
     value = lookup(front.values, key)
     found = ARRAY.fullmatch(value.strip()) if isinstance(value, str) else None

@@ -11,13 +11,13 @@ from kfuzz.callables.libraries import array_libraries, libraries
 from kfuzz.claims import expression
 from kfuzz.claims.arguments import ClaimedArrays, text_of
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup, shown_path
+from kfuzz.claims.keys import CALLABLE
 from kfuzz.claims.launches import Launch
 from kfuzz.claims.python_text import SUBMITTED_END, PythonFunction, PythonText, read_text
-from kfuzz.claims.reading import Names, check_keys, read_word, table
+from kfuzz.claims.reading import ClaimNames, check_keys, read_choice, read_word, table
 from kfuzz.claims.roles import Roles
 from kfuzz.devices import ClaimError, PythonCall, names_together
 
-KEYS = ("entry", "args", "given", "returns", "library", "strides", "stream", "home", "reference")
 KEY: KeyPath = ("call",)
 USUAL = ("ModelNew", "forward", "custom_kernel", "run", "Model")
 """What the function is called where a file has several; of a class it is `forward` of one object."""
@@ -59,9 +59,9 @@ def axes_of(arrays: object, roles: Roles) -> dict[str, str]:
     return dict.fromkeys(names, LONGEST)
 
 
-def read_callable(front: FrontMatter, names: Names, arrays: ClaimedArrays) -> Launch:
+def read_callable(front: FrontMatter, names: ClaimNames, arrays: ClaimedArrays) -> Launch:
     """The [call] table: which function is called, with what, and which outputs it returns."""
-    check_keys(front, KEY, KEYS)
+    check_keys(front, KEY, CALLABLE)
     text = read_text(front.source)
     if text.error:
         line, message = text.error
@@ -76,9 +76,9 @@ def read_callable(front: FrontMatter, names: Names, arrays: ClaimedArrays) -> La
         if name not in used and name not in returns:
             what = "is an input" if array.reads else "is scratch"
             raise front.error((*KEY, "args"), f"'{name}' {what} and is not handed over")
-    library = read_word(front, (*KEY, "library"), array_libraries(), text.library)
-    strides = read_word(front, (*KEY, "strides"), ("contiguous", "any"), "contiguous")
-    stream = read_word(front, (*KEY, "stream"), ("any", "current"), "any")
+    library = read_choice(front, (*KEY, "library"), array_libraries()) or text.library
+    strides = read_word(front, (*KEY, "strides"))
+    stream = read_word(front, (*KEY, "stream"))
     language = text.language if libraries()[text.language].arrays else library
     call = PythonCall(entry, args, used, returns, library, language, strides == "any", stream == "current")
     one = expression.number("1", ())

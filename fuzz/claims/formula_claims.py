@@ -5,19 +5,17 @@ Every name must stand in the formula. Knows the formula's names; never what a bo
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import cast
 
 from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.reading import Names, read_number, table
+from kfuzz.claims.reading import ClaimNames, read_number, table
 from kfuzz.oracle.elements import NARROW
-from kfuzz.oracle.find import find
 from kfuzz.oracle.measured import measured
 from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.rounding import FunctionModel
 
-FORMULA_KEYS = ("form", "keep", "operand", "shared", "functions")
 ClaimedCounts = Expression | Mapping[str, Expression] | None
 """One count for every sum, or a count for each by name."""
 
@@ -32,30 +30,11 @@ MODELS: dict[str, dict[str, FunctionModel]] = {
 PTX gives tanh.approx 2^-11, and sqrt.approx 1 ulp."""
 
 
-def op_of(front: FrontMatter) -> Op:
-    """The op of a claim."""
-    name = str(lookup(front.values, ("op",)))
-    return find(str((front.path.parent / name).resolve()) if name.endswith(".py") else name)
-
-
-def read_formula(front: FrontMatter, form: str | None) -> dict[str, Any]:
-    """The fields of an Accuracy that name parts of the op's formula; `form` where the claim names none."""
-    op = op_of(front)
-    return {
-        "form": _word(front, ("accuracy", "form"), (*op.forms, *op.seldom, "any")) or form,
-        "operand": _word(front, ("accuracy", "operand"), tuple(NARROW)),
-        "keep": _table(front, ("accuracy", "keep"), names_of(op).kept, tuple(NARROW)),
-        "functions": _models(front, names_of(op).functions),
-        "shared": _names(front, ("accuracy", "shared"), tuple(names_of(op).sums)),
-    }
-
-
-def read_scalars(front: FrontMatter) -> dict[str, float]:
+def read_scalars(front: FrontMatter, op: Op) -> dict[str, float]:
     """`scalars = { eps = 1e-5 }`: constants of the kernel, in the place of the op's own."""
     key = ("scalars",)
     given = table(front, key)
-    op = op_of(front)
-    _known(front, key, given, tuple(op.scalars), "scalar")
+    check_known(front, key, given, tuple(op.scalars), "scalar")
     found = {}
     for name, value in given.items():
         if type(value) not in (int, float) or not math.isfinite(cast(float, value)):
@@ -64,14 +43,13 @@ def read_scalars(front: FrontMatter) -> dict[str, float]:
     return found
 
 
-def literals_of(front: FrontMatter) -> dict[str, str]:
+def literals_of(op: Op, scalars: Mapping[str, float]) -> dict[str, str]:
     """The op's constants as C++ writes them, for a launch to hand over by name; none that follow from sizes."""
-    op = op_of(front)
-    values = {**op.scalars, **read_scalars(front)}
+    values = {**op.scalars, **scalars}
     return {name: repr(float(value)) for name, value in values.items() if not isinstance(value, str)}
 
 
-def read_counts(front: FrontMatter, name: str, names: Names) -> ClaimedCounts:
+def read_counts(front: FrontMatter, op: Op, name: str, names: ClaimNames) -> ClaimedCounts:
     """One expression, or a table of them by the names of the op's sums; "*" stands for the rest."""
     key = ("accuracy", name)
     value = lookup(front.values, key)
@@ -79,8 +57,7 @@ def read_counts(front: FrontMatter, name: str, names: Names) -> ClaimedCounts:
         return None
     if not isinstance(value, dict):
         return read_number(front, key, names)
-    op = op_of(front)
-    _known(front, key, value, (*names_of(op).sums, "*"), "sum")
+    check_known(front, key, value, (*names_of(op).sums, "*"), "sum")
     return {which: read_number(front, (*key, which), names) for which in value}
 
 
@@ -92,14 +69,10 @@ def each_count(name: str, counts: ClaimedCounts) -> Iterator[tuple[KeyPath, Expr
         yield from ((("accuracy", name, which), count) for which, count in counts.items())
 
 
-def _word(front: FrontMatter, key: KeyPath, allowed: tuple[str, ...]) -> str | None:
-    value = lookup(front.values, key)
-    if value is None or value in allowed:
-        return None if value is None else str(value)
-    raise front.error(key, f"one of {', '.join(allowed) or 'nothing'} is wanted")
-
-
-def _known(front: FrontMatter, key: KeyPath, given: Mapping[str, object], known: tuple[str, ...], what: str) -> None:
+def check_known(
+    front: FrontMatter, key: KeyPath, given: Mapping[str, object], known: tuple[str, ...], what: str
+) -> None:
+    """Raise ClaimError unless the op's formula has each of these names."""
     for name in given:
         if name not in known:
             raise front.error(
@@ -107,20 +80,20 @@ def _known(front: FrontMatter, key: KeyPath, given: Mapping[str, object], known:
             )
 
 
-def _table(front: FrontMatter, key: KeyPath, known: tuple[str, ...], words: tuple[str, ...]) -> dict[str, str]:
+def read_narrowed(front: FrontMatter, key: KeyPath, known: tuple[str, ...]) -> dict[str, str]:
     given = table(front, key)
-    _known(front, key, given, known, "value")
+    check_known(front, key, given, known, "value")
     for name, word in given.items():
-        if word not in words:
-            raise front.error((*key, name), f"one of {', '.join(words)} is wanted")
+        if word not in NARROW:
+            raise front.error((*key, name), f"one of {', '.join(NARROW)} is wanted")
     return {name: str(word) for name, word in given.items()}
 
 
-def _models(front: FrontMatter, known: tuple[str, ...]) -> dict[str, FunctionModel]:
+def read_models(front: FrontMatter, known: tuple[str, ...]) -> dict[str, FunctionModel]:
     """`functions = { log = "__logf", tanh = [187, 0] }`: a name, or a measured error in u and an absolute one."""
     key = ("accuracy", "functions")
     given = table(front, key)
-    _known(front, key, given, known, "function")
+    check_known(front, key, given, known, "function")
     found = {}
     for name, value in given.items():
         names = MODELS.get(name, {})
@@ -138,11 +111,11 @@ def _models(front: FrontMatter, known: tuple[str, ...]) -> dict[str, FunctionMod
     return found
 
 
-def _names(front: FrontMatter, key: KeyPath, known: tuple[str, ...]) -> tuple[str, ...] | None:
+def read_names(front: FrontMatter, key: KeyPath, known: tuple[str, ...]) -> tuple[str, ...] | None:
     value = lookup(front.values, key)
     if value is None:
         return None
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise front.error(key, 'a list of names is wanted, such as ["mean", "var"]')
-    _known(front, key, dict.fromkeys(value), known, "sum")
+    check_known(front, key, dict.fromkeys(value), known, "sum")
     return tuple(value)

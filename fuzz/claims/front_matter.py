@@ -76,6 +76,10 @@ class FrontMatter:
         line = "" if self.said else f"{self.line(key)}:"
         return ClaimError(f"{shown_path(self.path)}:{line} {shown_key(key)}{written}: {found}")
 
+    def statement(self, key: KeyPath) -> str:
+        """A key and its value as they are written: `exp = "expf"`."""
+        return f"{key[-1]} = {shown(lookup(self.values, key))}"
+
     def line(self, key: KeyPath) -> int:
         """The line on which the statement of this key starts, or of the nearest key around it."""
         lines = lines_of_keys(self.toml)

@@ -22,19 +22,21 @@ from kfuzz.claims.arrays import Array, check_roles, read_align, read_arrays
 from kfuzz.claims.bound import Bound
 from kfuzz.claims.callables import completed, read_callable
 from kfuzz.claims.expression import Expression, Total, show_sizes
-from kfuzz.claims.formula_claims import each_count, read_scalars
+from kfuzz.claims.formula_claims import each_count, literals_of, read_scalars
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.launches import Launch, Variant, read_launches
-from kfuzz.claims.reading import Names, Sizes, at, check_keys, evaluate
+from kfuzz.claims.keys import TOP
+from kfuzz.claims.launches import Launch, LaunchVariant, read_launches
+from kfuzz.claims.reading import ClaimNames, Sizes, at, check_keys, evaluate
 from kfuzz.claims.references import named, with_reference
 from kfuzz.claims.roles import Dimensions, Roles, roles_of
 from kfuzz.claims.sizes import Axis, Broken
 from kfuzz.claims.steps import is_chosen, step_of
-from kfuzz.claims.variants import EXAMPLE, FEW, Ground, TooManyError
+from kfuzz.claims.variants import EXAMPLE, FEW, SizeDomain, TooManyError
 from kfuzz.claims.where import Where, read_where
 from kfuzz.devices import Buffer, Entry, Job, Step
 from kfuzz.devices.vast import is_vast
 from kfuzz.oracle.elements import F32, Element, stored
+from kfuzz.oracle.find import find
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.verdict import Special
 from kfuzz.printable import one_line
@@ -119,14 +121,14 @@ class Kernel:
         return tuple(dict.fromkeys(one.entry for one in self.every_variant))
 
     @cached_property
-    def every_variant(self) -> tuple[Variant, ...]:
+    def every_variant(self) -> tuple[LaunchVariant, ...]:
         """Every launch with every entry that it may name; ClaimError where one has too many."""
         listed = {name: axis.listed for name, axis in self.axes.items() if axis.listed}
         ends = {name: (axis.lo, axis.hi) for name, axis in self.axes.items()}
-        found: list[Variant] = []
+        found: list[LaunchVariant] = []
         for index, launch in enumerate(self.launches):
             try:
-                found += launch.variants(Ground(ends, {**listed, **self.tune}, self.let), self.where)
+                found += launch.variants(SizeDomain(ends, {**listed, **self.tune}, self.let), self.where)
             except (TooManyError, RecursionError) as error:
                 known = ", ".join((*listed, *self.tune)) or "none"
                 reason = f"'{{{error}}}' has more than {FEW} values, and each is compiled"
@@ -134,7 +136,7 @@ class Kernel:
                 raise self.front.error(self.entry_key(index), f"{reason}; {wanted}") from None
         return tuple(found)
 
-    def variants(self, tune: Sizes) -> tuple[Variant, ...]:
+    def variants(self, tune: Sizes) -> tuple[LaunchVariant, ...]:
         """The launches and entries between which the sizes choose, with these values of tune."""
         fitting = [one for one in self.every_variant if all(tune.get(name, n) == n for name, n in one.few.items())]
         distinct = {(id(one.launch), one.entry): one for one in fitting}
@@ -250,9 +252,10 @@ def load(path: Path | str) -> Kernel:
 @lru_cache(maxsize=1024)
 def read(front: FrontMatter) -> Kernel:
     """The kernel that a front matter and the source below it make; of one text one kernel, which is read once."""
-    check_keys(front, (), (*claim.KEYS, "call") if front.is_python else claim.KEYS)
+    check_keys(front, (), (*TOP, "call") if front.is_python else TOP)
     front = with_reference(front) if front.is_python else front
     roles = roles_of(claim.read_op(front))
+    op = find(roles.op)
     if front.is_python:
         front = completed(front, roles)
     axes = claim.read_axes(front)
@@ -260,7 +263,8 @@ def read(front: FrontMatter) -> Kernel:
     claim.check_names(front)
     where = read_where(front, axes, tune)
     let = claim.read_let(front, (*axes, *tune))
-    names = Names((*axes, *tune, *let), claim.conditions_in(let))
+    scalars = read_scalars(front, op)
+    names = ClaimNames((*axes, *tune, *let), claim.conditions_in(let), literals_of(op, scalars))
     arrays = read_arrays(front, names)
     check_roles(front, roles, arrays, axes)
     launches = (read_callable(front, names, arrays),) if front.is_python else read_launches(front, names, arrays)
@@ -275,12 +279,12 @@ def read(front: FrontMatter) -> Kernel:
         align=read_align(front, arrays),
         warp_synchronous=claim.read_warp_synchronous(front),
         launches=launches,
-        rounding=read_rounding(front, names),
-        values=read_values(front),
+        rounding=read_rounding(front, op, names),
+        values=read_values(front, op),
         broken=claim.read_broken(front, is_exhibit=name_of(front.path).startswith("broken/")),
         home=claim.read_home(front, axes),
         front=front,
-        scalars=read_scalars(front),
+        scalars=scalars,
     )
     _ = kernel.entries  # each expression in an entry has a few values
     for corner, choice in corners(kernel):

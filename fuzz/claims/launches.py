@@ -24,16 +24,15 @@ from kfuzz.claims.arguments import (
 )
 from kfuzz.claims.expression import Expression, Total
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.reading import Names, Sizes, check_keys, checked, read_number, required, table
+from kfuzz.claims.keys import HOST, LAUNCH
+from kfuzz.claims.reading import ClaimNames, Sizes, check_keys, checked, read_number, required, table
 from kfuzz.claims.signature import Parameters, entries_of, host_functions_of
-from kfuzz.claims.variants import Ground, values_of
+from kfuzz.claims.variants import SizeDomain, values_of
 from kfuzz.claims.where import Where
 from kfuzz.devices import Call, Entry, PythonCall
 from kfuzz.sources.cuda_text import split_commas
 from kfuzz.sources.headers import sources
 
-HOST_KEYS = ("entry", "args", "call", "home")
-KEYS = ("entry", "args", "call", "grid", "block", "shared", "cluster", "cooperative", "when")
 EXAMPLE = '[[launch]], then entry = "name", grid = "rows", block = 256, args = ["y", "x", "rows", "cols"]'
 HOLE = re.compile(r"\{(.*?)\}")
 """An expression in an entry."""
@@ -101,16 +100,16 @@ class Launch:
             return function
         return Call(function, self.made.texts, self.made.declared, self.on_host, self.made.tensors)
 
-    def variants(self, ground: Ground, where: Where) -> tuple["Variant", ...]:
+    def variants(self, domain: SizeDomain, where: Where) -> tuple["LaunchVariant", ...]:
         """Every entry that it may name, as far as `when` and the conditions of `where` allow."""
         if not self.holes:
-            return (Variant(self, self.entry_with(()), {}),)
-        every = values_of(tuple(self.holes.values()), self.when, ground)
-        return tuple(Variant(self, self.entry_with(values), few) for values, few in every if where.allows(few))
+            return (LaunchVariant(self, self.entry_with(()), {}),)
+        every = values_of(tuple(self.holes.values()), self.when, domain)
+        return tuple(LaunchVariant(self, self.entry_with(values), few) for values, few in every if where.allows(few))
 
 
 @dataclass(frozen=True)
-class Variant:
+class LaunchVariant:
     """A launch with one of the entries that it may name, and the values of tune and listed axes that this takes."""
 
     launch: Launch
@@ -122,7 +121,7 @@ class Variant:
         return self.launch.is_made(sizes) and (not self.launch.holes or self.launch.entry_for(sizes) == self.entry)
 
 
-def read_launches(front: FrontMatter, names: Names, arrays: ClaimedArrays) -> tuple[Launch, ...]:
+def read_launches(front: FrontMatter, names: ClaimNames, arrays: ClaimedArrays) -> tuple[Launch, ...]:
     """The launches of a claim, or the host function that makes them."""
     if table(front, ("host",)):
         host = read_host(front, names, arrays)
@@ -146,10 +145,10 @@ def check_taken(front: FrontMatter, arrays: ClaimedArrays, launches: tuple[Launc
             raise front.error(("arrays", name), f"no launch takes '{name}' in its args")
 
 
-def read_host(front: FrontMatter, names: Names, arrays: ClaimedArrays) -> Launch:
+def read_host(front: FrontMatter, names: ClaimNames, arrays: ClaimedArrays) -> Launch:
     """The [host] table: a function of the file that launches what it needs itself."""
     key: KeyPath = ("host",)
-    check_keys(front, key, HOST_KEYS)
+    check_keys(front, key, HOST)
     if "launch" in front.values:
         raise front.error(key, "the host launches what it needs; leave out [[launch]], or [host]")
     functions = host_functions_of(front.source)
@@ -178,11 +177,11 @@ def read_host(front: FrontMatter, names: Names, arrays: ClaimedArrays) -> Launch
 def read_launch(
     front: FrontMatter,
     key: KeyPath,
-    names: Names,
+    names: ClaimNames,
     arrays: ClaimedArrays,
     functions: Functions,
 ) -> Launch:
-    check_keys(front, key, KEYS)
+    check_keys(front, key, LAUNCH)
     written = read_written(front, key, arrays, names, functions)
     said = "call" if written.is_call else "entry"
     parameters = read_function(front, (*key, said), written, functions)
@@ -207,7 +206,7 @@ def read_launch(
     )
 
 
-def read_cluster(front: FrontMatter, key: KeyPath, function: str, names: Names) -> tuple[Expression, ...]:
+def read_cluster(front: FrontMatter, key: KeyPath, function: str, names: ClaimNames) -> tuple[Expression, ...]:
     """The blocks of a cluster: as the claim has them, else as the function's own `__cluster_dims__` does."""
     if "cluster" in table(front, key):
         return read_dimensions(front, (*key, "cluster"), names)
@@ -230,7 +229,7 @@ def read_cooperative(front: FrontMatter, key: KeyPath) -> bool:
     return said
 
 
-def read_dimensions(front: FrontMatter, key: KeyPath, names: Names) -> tuple[Expression, ...]:
+def read_dimensions(front: FrontMatter, key: KeyPath, names: ClaimNames) -> tuple[Expression, ...]:
     """One to three expressions with commas between them."""
     value = required(front, key, f'{key[-1]} = "rows"')
     if type(value) is not int and not isinstance(value, str):
@@ -241,7 +240,7 @@ def read_dimensions(front: FrontMatter, key: KeyPath, names: Names) -> tuple[Exp
     return tuple(checked(front, key, size, names, expression.number) for size in sizes)
 
 
-def read_holes(front: FrontMatter, key: KeyPath, function: str, names: Names) -> dict[str, Expression]:
+def read_holes(front: FrontMatter, key: KeyPath, function: str, names: ClaimNames) -> dict[str, Expression]:
     """The expressions in braces in an entry, each by its text."""
     return {text: checked(front, key, text, names, expression.number) for text in HOLE.findall(function)}
 

@@ -4,23 +4,26 @@ Knows front matter and expressions; never what a key means.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from kfuzz.claims import expression
 from kfuzz.claims.expression import Expression, ExpressionError, show_sizes
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
+from kfuzz.claims.keys import TABLES
 
 Sizes = Mapping[str, int]
 """Axes, tune parameters and lets by name."""
 
 
 @dataclass(frozen=True)
-class Names:
+class ClaimNames:
     """The names that an expression of a claim may read, and which of them are conditions."""
 
     every: tuple[str, ...]
     conditions: frozenset[str] = frozenset()
+    constants: Mapping[str, str] = field(default_factory=dict)
+    """The op's constants as C++ writes them, which a launch may hand over by name."""
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.every)
@@ -54,17 +57,21 @@ def required(front: FrontMatter, key: KeyPath, example: str) -> object:
     return value
 
 
-def read_word(front: FrontMatter, key: KeyPath, allowed: tuple[str, ...], default: str) -> str:
-    """One of a few words, or the default where the key is left out."""
-    value = lookup(front.values, key)
-    if value is None:
-        return default
-    if value not in allowed:
-        raise front.error(key, f"one of {', '.join(allowed)} is wanted")
-    return str(value)
+def read_word(front: FrontMatter, key: KeyPath) -> str | None:
+    """One of the words of this key; None where it is left out."""
+    table_of_key, name = str(key[0]), str(key[-1])
+    return read_choice(front, key, TABLES[table_of_key][name].words)
 
 
-def read_number(front: FrontMatter, key: KeyPath, names: Names) -> Expression:
+def read_choice(front: FrontMatter, key: KeyPath, words: Iterable[str]) -> str | None:
+    """One of some words; None where the key is left out."""
+    value, allowed = lookup(front.values, key), tuple(words)
+    if value is not None and value not in allowed:
+        raise front.error(key, f"one of {', '.join(allowed) or 'nothing'} is wanted")
+    return None if value is None else str(value)
+
+
+def read_number(front: FrontMatter, key: KeyPath, names: ClaimNames) -> Expression:
     """An integer or an expression in quotes."""
     return checked(front, key, expression_text(front, key), names, expression.number)
 
@@ -81,7 +88,7 @@ def checked(
     front: FrontMatter,
     key: KeyPath,
     text: str,
-    names: Names,
+    names: ClaimNames,
     read: Callable[[str, Iterable[str], Collection[str]], Expression],
 ) -> Expression:
     """The expression in a text, read as a number or as a condition."""

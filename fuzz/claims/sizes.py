@@ -14,28 +14,12 @@ from typing import cast, get_args
 from kfuzz.claims import expression
 from kfuzz.claims.expression import Expression, ExpressionError
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
-from kfuzz.claims.reading import Names, check_keys, expression_text, read_number, required, table
+from kfuzz.claims.keys import BROKEN
+from kfuzz.claims.reading import ClaimNames, check_keys, expression_text, read_number, required, table
 from kfuzz.devices.limits import INT_MAX
 from kfuzz.kinds import KINDS, Kind, Severity
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find, op_names
-
-KEYS = (
-    "op",
-    "axes",
-    "tune",
-    "where",
-    "let",
-    "arrays",
-    "align",
-    "warp_synchronous",
-    "launch",
-    "host",
-    "accuracy",
-    "values",
-    "scalars",
-    "broken",
-)
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RANGE = re.compile(r"\s*(\d+)\s*\.\.\s*(\d+)\s*")
@@ -191,7 +175,7 @@ def read_let(front: FrontMatter, names: Iterable[str]) -> dict[str, Expression]:
         raise front.error(("let", circle[0]), f"goes in a circle: {' needs '.join(reversed(circle))}") from None
     let: dict[str, Expression] = {}
     for name in order:
-        let[name] = read_number(front, ("let", name), Names(every, conditions_in(let)))
+        let[name] = read_number(front, ("let", name), ClaimNames(every, conditions_in(let)))
     return let
 
 
@@ -237,7 +221,7 @@ def read_broken(front: FrontMatter, is_exhibit: bool) -> Broken | None:
             wanted = f"missing in our folder of broken kernels; write kind = one of {', '.join(KINDS)}, and why"
             raise front.error(("broken",), wanted)
         return None
-    check_keys(front, ("broken",), ("kind", "severity", "why"))
+    check_keys(front, ("broken",), BROKEN)
     kind = next((one for one in KINDS if one == required(front, ("broken", "kind"), 'kind = "race"')), None)
     if kind is None:
         raise front.error(("broken", "kind"), f"unknown kind; known are {', '.join(KINDS)}")

@@ -28,7 +28,7 @@ class TooManyError(ValueError):
 
 
 @dataclass(frozen=True)
-class Ground:
+class SizeDomain:
     """The sizes of a claim: the ends of each axis, the names that have a few values, and what is derived from them."""
 
     ends: Mapping[str, Interval]
@@ -40,7 +40,7 @@ class Ground:
 class Way:
     """One way through the conditionals: `plan` are the choices to make, `choices` those made, each of how many."""
 
-    ground: Ground
+    domain: SizeDomain
     plan: Sequence[int]
     steps: Iterator[int]
     choices: list[tuple[int, int]] = field(default_factory=list)
@@ -88,15 +88,15 @@ class Way:
 
     def of_name(self, name: str) -> Interval:
         """The interval of an axis or of a derived size; of a name with few values, one of them."""
-        if name in self.ground.let:
+        if name in self.domain.let:
             if name not in self.derived:
-                found = self.interval(tree_of(self.ground.let[name].text))
+                found = self.interval(tree_of(self.domain.let[name].text))
                 self.derived[name] = found  # the walk may have narrowed an axis, and cleared the others
             return self.derived[name]
         if name not in self.ends:
-            few = self.ground.few.get(name)
+            few = self.domain.few.get(name)
             value = few[self.choose(len(few))] if few else None
-            self.ends[name] = self.ground.ends[name] if value is None else (value, value)
+            self.ends[name] = self.domain.ends[name] if value is None else (value, value)
         return self.ends[name]
 
     def holds(self, node: ast.expr) -> bool:
@@ -155,16 +155,16 @@ def tree_of(text: str) -> ast.expr:
 
 
 def values_of(
-    wanted: Sequence[Expression], when: Expression | None, ground: Ground
+    wanted: Sequence[Expression], when: Expression | None, domain: SizeDomain
 ) -> Iterator[tuple[tuple[int, ...], dict[str, int]]]:
     """The values that these expressions have together where a condition holds, and those of the names in `few`."""
     plan: list[int] = []
     steps = iter(range(MOST_STEPS))
     while True:
-        way = Way(ground, plan, steps)
+        way = Way(domain, plan, steps)
         if when is None or way.holds(tree_of(when.text)):
             values = tuple(way.value(one) for one in wanted)
-            yield values, {name: way.ends[name][0] for name in ground.few if name in way.ends}
+            yield values, {name: way.ends[name][0] for name in domain.few if name in way.ends}
         choices = way.choices
         while choices and choices[-1][0] + 1 == choices[-1][1]:
             choices.pop()

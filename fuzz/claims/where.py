@@ -12,7 +12,7 @@ from itertools import combinations, permutations
 from kfuzz.claims import expression
 from kfuzz.claims.expression import Expression, ExpressionError
 from kfuzz.claims.front_matter import FrontMatter, lookup
-from kfuzz.claims.reading import Names, Sizes, checked
+from kfuzz.claims.reading import ClaimNames, Sizes, checked
 from kfuzz.claims.sizes import Axis
 
 SWEEPS = 6
@@ -113,7 +113,7 @@ def distance(value: int, here: int) -> tuple[float, int]:
 
 def read_where(front: FrontMatter, axes: Mapping[str, Axis], tune: Mapping[str, tuple[int, ...]]) -> Where:
     """The conditions of a claim; ClaimError where no sizes are found at which all of them hold."""
-    key, names = ("where",), Names((*axes, *tune))
+    key, names = ("where",), ClaimNames((*axes, *tune))
     written = lookup(front.values, key)
     if written is None:
         written = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from kfuzz.claims.kernel import Kernel
-from kfuzz.claims.launches import Variant
+from kfuzz.claims.launches import LaunchVariant
 from kfuzz.claims.sizes import Axis
 from kfuzz.search.choose import Choose, one_of, seldom
 from kfuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named, tuned_widths, widths
@@ -134,7 +134,7 @@ def _of_variant(ground: Ground, choose: Choose, budget: int, work: int) -> dict[
     return axes
 
 
-def _is_variant(ground: Ground, variant: Variant, axes: Mapping[str, int]) -> bool:
+def _is_variant(ground: Ground, variant: LaunchVariant, axes: Mapping[str, int]) -> bool:
     return bool(of_any(ground.kernel, lambda: variant.is_chosen(ground.kernel.sizes(axes, ground.tune))))
 
 

@@ -11,14 +11,13 @@ import pytest
 from pages import Block, blocks
 from paths import ROOT
 
-from kfuzz.claims import accuracy, arrays, launches, sizes
-from kfuzz.claims.expression import FUNCTIONS
+from kfuzz.claims import arrays
+from kfuzz.claims.expression import FUNCTIONS, PREDICATES
 from kfuzz.claims.kernel import Kernel, load
+from kfuzz.claims.keys import TABLES
 from kfuzz.devices import ClaimError
 from kfuzz.kinds import Severity
 from kfuzz.oracle.elements import ELEMENTS
-from kfuzz.oracle.rounding import ACCUMULATORS, Denominator, Divide, Shift
-from kfuzz.oracle.verdict import SpecialRow
 
 PAGE = ROOT / "docs" / "kernel-file.md"
 FIRST, *OTHERS = blocks(PAGE.read_text(), "toml")
@@ -98,15 +97,15 @@ def keys_of(value: object) -> Iterator[str]:
 
 def test_every_key_that_a_claim_may_have_stands_in_an_example() -> None:
     shown = {name for block in (FIRST, *OTHERS) for name in keys_of(tomllib.loads(block.text))}
-    known = {*sizes.KEYS, *launches.KEYS, *accuracy.ACCURACY_KEYS, *accuracy.VALUES_KEYS, "kind", "severity", "why"}
+    known = {name for table, keys in TABLES.items() if table != "call" for name in keys}
     assert known <= shown
 
 
 def test_every_word_that_a_claim_may_use_stands_on_the_page() -> None:
     text = PAGE.read_text()
-    words = [*ELEMENTS, *FUNCTIONS, *ACCUMULATORS]
-    for choices in (Divide, Denominator, Shift, SpecialRow, Severity):
-        words += [word for word in get_args(choices) if word != "any"]  # what is left out
+    words = [*ELEMENTS, *FUNCTIONS, *PREDICATES, *get_args(Severity)]
+    for keys in (keys for table, keys in TABLES.items() if table != "call"):
+        words += [word for key in keys.values() for word in key.words if word != "any"]  # what is left out
     assert [word for word in words if not re.search(rf'[`"]{re.escape(word)}\b', text)] == []
     assert not re.search(r'[`"]no such word\b', text)
 

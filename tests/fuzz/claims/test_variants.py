@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kfuzz.claims.expression import Expression, condition, number
-from kfuzz.claims.variants import Ground, TooManyError, values_of
+from kfuzz.claims.variants import SizeDomain, TooManyError, values_of
 
 NAMES = ("rows", "cols", "threads")
 ENDS = {"rows": (1, 40), "cols": (0, 40)}
@@ -19,7 +19,7 @@ def every_value(texts: list[str], when: str = "", let: dict[str, Expression] | N
     conditions = {name for name, value in (let or {}).items() if value.is_condition}
     wanted = [number(text, names, conditions) for text in texts]
     chosen = condition(when, names, conditions) if when else None
-    return {values for values, _ in values_of(wanted, chosen, Ground(ENDS, FEW, let or {}))}
+    return {values for values, _ in values_of(wanted, chosen, SizeDomain(ENDS, FEW, let or {}))}
 
 
 @pytest.mark.parametrize(
