@@ -27,6 +27,7 @@ from kfuzz.callables.library import Interpreter
 from kfuzz.callables.loading import Modules
 from kfuzz.callables.memory import Memory, Stretch
 from kfuzz.callables.opening import open_compiler, open_lender
+from kfuzz.callables.options import CallableOptions
 from kfuzz.callables.probes import (
     DECOYS,
     PRELUDE,
@@ -132,7 +133,8 @@ class Bench:
         self._interpreter = interpreter
         self.caller, self._memory, self._begin = caller, memory, begin
         self._probe, self._seed = probe, probe.seed
-        self._planned = 0 if probe.is_second else len(plans(caller.job, max(probe.runs, 2), probe.seed))
+        is_second = probe.option(CallableOptions).is_second
+        self._planned = 0 if is_second else len(plans(caller.job, max(probe.runs, 2), probe.seed))
         self._sent = np.empty(0, np.uint8)
         self._echoes: list[str] = []
         self._near: NamedArrays = {}

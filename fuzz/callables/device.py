@@ -5,6 +5,7 @@ Knows processes and outcomes; no file of a callable is imported here.
 
 from dataclasses import replace
 
+from kfuzz.callables.options import CallableOptions
 from kfuzz.devices import Job, Outcome, Probe
 from kfuzz.devices.confirming import confirmed, is_doubtful
 from kfuzz.devices.worker import Worker
@@ -26,11 +27,11 @@ class PythonDevice:
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; one that ends its process is run again in a new one before it is accused."""
-        if probe.watch or job.blocks:
-            return Outcome()  # a library does not say who has stored what, and has no blocks to leave out
+        if job.sampling:
+            return Outcome()  # a library has no blocks to leave out
         outcome = self._worker.run(job, probe)
         if self._worker.pid is None and is_doubtful(outcome, probe.fatal):
-            return confirmed(outcome, self._worker.run(job, replace(probe, is_second=True)))
+            return confirmed(outcome, self._worker.run(job, replace(probe, options=(CallableOptions(is_second=True),))))
         return outcome
 
     def close(self) -> None:

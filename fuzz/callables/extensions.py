@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kfuzz.callables.handing import Argument, handed_over, put_back
 from kfuzz.cpu.device import CpuDevice
+from kfuzz.cpu.questions import CpuQuestion
 from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job, Outcome, Probe, Run, Step, UnsupportedError
 from kfuzz.devices.comparing import poisoned
 from kfuzz.devices.layout import OUTPUT
@@ -132,7 +133,8 @@ class Extension:
             tuple(b.shape for b in job.buffers),
         )
         if key not in self._shapes:
-            self._shapes[key] = calls.device.run(job, replace(calls.probe, check=False, returned=True)).returned
+            asked = replace(calls.probe, check=False, options=(CpuQuestion(returned=True),))
+            self._shapes[key] = calls.device.run(job, asked).returned
         return self._shapes[key] or ()
 
 

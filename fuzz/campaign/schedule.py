@@ -11,6 +11,7 @@ from itertools import count
 from kfuzz.callables.libraries import libraries
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Probe, PythonCall
+from kfuzz.gpu.options import GpuOptions
 from kfuzz.kinds import Kind
 from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.large import Large
@@ -117,7 +118,7 @@ def probe_of(kernel: Kernel, seed: int, index: int, runs: int, timeout: float, f
     if index % AGAIN >= EVERY_RUN_FIRST and index % EVERY_RUN_IN:
         runs = min(runs, 2)
     is_watched = index % SANITIZE_EVERY == SANITIZE_FIRST
-    return Probe(is_check(index), runs, number, timeout, sanitize=is_watched, fatal=fatal)
+    return Probe(is_check(index), runs, number, timeout, fatal, (GpuOptions(sanitize=is_watched),))
 
 
 def is_check(index: int) -> bool:

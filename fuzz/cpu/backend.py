@@ -41,6 +41,7 @@ from kfuzz.cpu.confine import StartedProcessError, confined
 from kfuzz.cpu.experiments import CpuRun, Manner, examined
 from kfuzz.cpu.findings import Lines, Sight, sights
 from kfuzz.cpu.options import Flavour
+from kfuzz.cpu.questions import CpuQuestion
 from kfuzz.cpu.scene import in_file
 from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
 from kfuzz.devices.layout import POISONS, distances, nbytes
@@ -99,6 +100,7 @@ class LaidOut:
         self._left: dict[str, NDArray[np.generic]] = {}
         self._is_asked = False
         library = program.loaded.library
+        blocks = job.sampling.blocks if job.sampling else ()
         self._run = RawRun(
             watched_buffer=-1,
             module=ctypes.pointer(program.loaded.module),
@@ -116,8 +118,8 @@ class LaidOut:
             buffer_capacity=len(self._buffers),
             launched=self._launched,
             launched_capacity=len(self._launched),
-            only_blocks=(ctypes.c_uint64 * max(1, len(job.blocks)))(*job.blocks),
-            only_block_count=len(job.blocks),
+            only_blocks=(ctypes.c_uint64 * max(1, len(blocks)))(*blocks),
+            only_block_count=len(blocks),
         )
 
     def _fill_in(self, raw: RawBuffer, buffer: Buffer, distance: int) -> None:
@@ -202,7 +204,7 @@ class LaidOut:
             found = [one if one.finding.kind == "stateful" else told_as_later(one) for one in found]
         fits = (
             raw.status == Status.finished
-            and not (job.blocks or self._is_asked)
+            and not (job.sampling or self._is_asked)
             and all(one.finding.kind != "wrong-shape" for one in found)
         )
         run = Run(manner.label(), self._outputs(), took) if fits else None
@@ -356,16 +358,17 @@ class CpuBackend:
             return bound[flavour].run(self._runtime, manner, seconds)
 
         probe = replace(probe, check=probe.check or job.warp_synchronous)  # where warps can be had in step
-        flavour: Flavour = "check" if (probe.check or probe.watch) and not job.blocks else "fast"
+        question = probe.option(CpuQuestion)
+        flavour: Flavour = "check" if (probe.check or question.watch) and not job.sampling else "fast"
         try:
             bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
             begin("running")
-            if job.blocks:
+            if job.sampling:
                 return bound[flavour].overflowed(self._runtime, probe.timeout)
-            if probe.returned:
+            if question.returned:
                 return bound[flavour].returned(self._runtime, probe.timeout)
-            if probe.watch:
-                return Outcome(stored=bound["check"].stored(self._runtime, probe.watch, probe.timeout))
+            if question.watch:
+                return Outcome(stored=bound["check"].stored(self._runtime, question.watch, probe.timeout))
             outcome = examined(job, probe, run, self._waiters)
         except StartedProcessError:
             message = "the kernel starts processes of its own; they were ended"

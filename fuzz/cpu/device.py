@@ -6,8 +6,10 @@ worker process (backend.py).
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 
+from kfuzz.cpu.questions import CpuQuestion
 from kfuzz.devices import ClaimError, DeviceError, Job, Outcome, Probe, Step, host_compiler
 from kfuzz.devices.limits import BLOCK_MAX, GRID_MAX, SHARED_MAX, THREADS_MAX
 from kfuzz.devices.worker import Worker
@@ -32,6 +34,10 @@ class CpuDevice:
         for step in job.steps:
             check_launch(job, step)
         return self._sure(job, probe, lambda: self._worker.run(job, probe))
+
+    def find_store(self, job: Job, probe: Probe, array: str, index: int) -> tuple[str, int] | None:
+        """The line that stored an element of an array."""
+        return self.run(job, replace(probe, options=(CpuQuestion(watch=(array, index)),))).stored
 
     def ask(self, job: Job, probe: Probe) -> None:
         """Have a job run, if a GPU would take its launches."""

@@ -22,6 +22,7 @@ from kfuzz.devices.jobs import (
     Entry,
     Job,
     PythonCall,
+    Sampling,
     Step,
     is_host,
     is_python,
@@ -48,6 +49,7 @@ __all__ = [
     "Entry",
     "Finding",
     "Job",
+    "Locating",
     "MissingError",
     "OutOfMemory",
     "Outcome",
@@ -55,6 +57,7 @@ __all__ = [
     "PythonCall",
     "Refusal",
     "Run",
+    "Sampling",
     "Step",
     "TogetherError",
     "UnexpectedError",
@@ -77,6 +80,14 @@ class Device(Protocol):
 
     def close(self) -> None:
         """End the workers. A closed device is not used again."""
+
+
+@runtime_checkable
+class Locating(Device, Protocol):
+    """A device that may know which line stored an element."""
+
+    def find_store(self, job: Job, probe: Probe, array: str, index: int) -> tuple[str, int] | None:
+        """The header, or nothing for the kernel file, and the line that stored an element; None if it cannot tell."""
 
 
 @runtime_checkable

@@ -121,6 +121,16 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Sampling:
+    """The part of a job too large to be filled: blocks by number, for a device that simulates threads, and at most so
+    many rows of the answers, for a device that runs whole grids over real arrays.
+    """
+
+    blocks: tuple[int, ...]
+    most_rows: int = 0
+
+
+@dataclass(frozen=True)
 class Job:
     """A kernel bound to one case: all that a device needs to run it."""
 
@@ -133,10 +143,8 @@ class Job:
     steps: tuple[Step, ...]
     entries: tuple[Entry, ...]
     """Every entry that the kernel's launches name, whatever the sizes: what is compiled together."""
-    blocks: tuple[int, ...] = ()
-    """Of a job whose arrays are too large to be filled: the blocks that run where threads are simulated, by number."""
-    most_rows: int = 0
-    """Of such a job: so many rows of its answers may be asked for, where whole grids run and arrays are real."""
+    sampling: Sampling | None = None
+    """Of a job whose arrays are too large to be filled: which part of it a device runs or reads."""
     warp_synchronous: bool = False
     """It counts on the lanes of a warp to go in step, as they did before Volta."""
     earlier: tuple["Job", ...] = ()

@@ -14,7 +14,7 @@ from kfuzz.callables.device import PythonDevice
 from kfuzz.callables.real_torch import NAME, RealTorch, check_torch
 from kfuzz.campaign.campaign import Lane
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Ahead, Device, DeviceError, Job, Outcome, Probe, is_python
+from kfuzz.devices import Ahead, Device, DeviceError, Job, Locating, Outcome, Probe, is_python
 from kfuzz.gpu.device import GpuDevice, why_not
 
 NAMES = ("auto", "cpu", "gpu")
@@ -41,6 +41,11 @@ class NamedDevice:
             self._of_python = self._of_python or PythonDevice(self.name, self._guard_all)
             return self._of_python.run(job, probe)
         return self._cuda().run(job, probe)
+
+    def find_store(self, job: Job, probe: Probe, array: str, index: int) -> tuple[str, int] | None:
+        """The line that stored an element, if the device of the job can tell."""
+        device = None if is_python(job) else self._cuda()
+        return device.find_store(job, probe, array, index) if isinstance(device, Locating) else None
 
     def ask(self, job: Job, probe: Probe) -> None:
         """Have a job run; a callable is called when it is asked what came of it."""

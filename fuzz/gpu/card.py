@@ -104,7 +104,7 @@ class GpuCard:
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Look at one job. A fault of the kernel, or a job too large for the card, is in the outcome."""
-        self._timeout = min(probe.timeout, vast.MOST_SECONDS) if job.blocks else probe.timeout
+        self._timeout = min(probe.timeout, vast.MOST_SECONDS) if job.sampling else probe.timeout
         self._begin, self._heard = begin, float("-inf")
         is_made = bool(self._made) and self._made[0][0] is job
         made = self._made.popleft()[1] if is_made else ()
@@ -114,20 +114,20 @@ class GpuCard:
         try:
             if not all(is_host(step.entry) for step in job.steps):
                 self._check_launches(job)
-            if job.blocks:
+            if job.sampling:
                 return vast.examined(job, probe, self)
             return examined(job, probe, self, made)
         except hosting.HostRefusedError as refused:
             return Outcome(refusal=Refusal(str(refused)))
         except Fault as fault:
             self.is_spent = True
-            if job.blocks and fault.finding.kind == "hang":  # with so much to do it may only be slow
+            if job.sampling and fault.finding.kind == "hang":  # with so much to do it may only be slow
                 return Outcome(untried=Untried.TOO_SLOW, ended=True)
-            found = vast.overflowing(job, fault.finding) if job.blocks else fault.finding
+            found = vast.overflowing(job, fault.finding) if job.sampling else fault.finding
             return Outcome(findings=(found,), ended=True)
         except (OutOfMemory, cuda.MemoryError) as error:
             message = f"too large for this {self.card.name} as it is now: {error}"
-            if job.blocks:
+            if job.sampling:
                 return Outcome(untried=Untried.DOES_NOT_FIT)
             return Outcome(findings=(Finding("out-of-memory", message, severity="warning"),))
         except cuda.Error as error:
@@ -261,7 +261,7 @@ class GpuCard:
         program = self._programs.get(cubin.digest) if cubin else None
         if program is None or program.cubin.has_variables or program.packs:
             return False
-        return not (job.blocks or job.earlier or job.warp_synchronous or probe.fatal)
+        return not (job.sampling or job.earlier or job.warp_synchronous or probe.fatal)
 
     def _arguments(self, one: Laid) -> list[list[int | bytes]]:
         """The arguments of each launch of a run."""

@@ -12,6 +12,7 @@ from kfuzz.devices import DeviceError, Job, Outcome, Probe, is_host
 from kfuzz.devices.confirming import confirmed, is_doubtful
 from kfuzz.devices.worker import Worker
 from kfuzz.gpu import driver, nvcc, sanitizer
+from kfuzz.gpu.options import GpuOptions
 
 GRACE = 20.0
 """Seconds that the worker has, past a time-out, to say itself which launch hangs."""
@@ -48,7 +49,7 @@ class GpuDevice:
     """Runs jobs on the first NVIDIA GPU, in a worker process of its own.
 
     `sanitize`: wherever a probe asks for per-access checking, put compute-sanitizer under a replay. It takes seconds,
-    so it is a person who asks for it; a search does so in one case of many, where it is installed (Probe.sanitize).
+    so it is a person who asks for it; a search does so in one case of many, where it is installed (GpuOptions).
     """
 
     name = "gpu"
@@ -59,24 +60,21 @@ class GpuDevice:
             sanitizer.find()
         self._sanitize = sanitize
         self._worker = Worker("kfuzz.gpu.card", grace=GRACE)
-        self._asked: deque[tuple[Job, Probe, Outcome | None]] = deque()
+        self._asked: deque[tuple[Job, Probe]] = deque()
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job; raise only ClaimError or DeviceError."""
-        known = beforehand(probe)
-        return known or self._sure(job, probe, lambda: self._worker.run(job, probe))
+        return self._sure(job, probe, lambda: self._worker.run(job, probe))
 
     def ask(self, job: Job, probe: Probe) -> None:
         """Have a job run."""
-        known = beforehand(probe)
-        if known is None:
-            self._worker.ask(job, probe)
-        self._asked.append((job, probe, known))
+        self._worker.ask(job, probe)
+        self._asked.append((job, probe))
 
     def answer(self) -> Outcome:
         """What came of the job that was asked for first."""
-        job, probe, known = self._asked.popleft()
-        return known or self._sure(job, probe, self._worker.answer)
+        job, probe = self._asked.popleft()
+        return self._sure(job, probe, self._worker.answer)
 
     def forget(self) -> None:
         """Nobody wants to know any more what was asked for."""
@@ -99,13 +97,8 @@ class GpuDevice:
         return sanitizer.watched(job, probe, outcome)
 
     def _is_watched(self, job: Job, probe: Probe) -> bool:
-        is_wanted = (probe.check and self._sanitize) or (probe.sanitize and is_there())
-        return is_wanted and not job.blocks and not any(map(is_host, job.entries))
-
-
-def beforehand(probe: Probe) -> Outcome | None:
-    """What is known of a job before it runs: a card does not say who has stored what."""
-    return Outcome() if probe.watch else None
+        is_wanted = (probe.check and self._sanitize) or (probe.option(GpuOptions).sanitize and is_there())
+        return is_wanted and job.sampling is None and not any(map(is_host, job.entries))
 
 
 @functools.cache

@@ -164,7 +164,8 @@ def _run(
     seconds = time.perf_counter() - began
     findings = [found for one in arrays for found in (*_beside(card, one, word), *_changed(card, one))]
     outputs = [one for one in arrays if one.buffer.is_output]
-    rows, left = _rows_found(card, outputs, job.most_rows, rounds) if job.most_rows else ((), 0)
+    most = job.sampling.most_rows if job.sampling else 0
+    rows, left = _rows_found(card, outputs, most, rounds) if most else ((), 0)
     label = f"poison {word:08x}, arrays at the {'end' if at_end else 'start'} of memory"
     run = Run(label, {one.buffer.name: _picked(card, one, rows) for one in outputs} if rows else {}, seconds, rows)
     if not rows:

@@ -20,7 +20,7 @@ EVERY = 3
 
 def with_earlier(kernel: Kernel, case: Case, tune: Mapping[str, int], probe: Probe, job: Job) -> tuple[Job, ...]:
     """The earlier calls of a job: of smaller sizes, of larger ones, and with other values in the same arrays."""
-    if is_python(job) or job.blocks or not all(is_host(step.entry) for step in job.steps):
+    if is_python(job) or job.sampling or not all(is_host(step.entry) for step in job.steps):
         return ()
     if case.elements > MOST_ELEMENTS or not (remembers(job.source) or probe.seed % EVERY == 0):
         return ()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import Buffer, Job
+from kfuzz.devices import Buffer, Job, Sampling
 from kfuzz.devices.vast import INT_COUNTS, in_turns, is_vast, sampled
 from kfuzz.oracle.verdict import Verdict
 from kfuzz.search.vast import is_by_block
@@ -28,7 +28,7 @@ def with_rows(kernel: Kernel, case: Case, job: Job, seed: int) -> Job:
         return job
     buffers = tuple(_told(kernel, case, buffer) for buffer in job.buffers)
     most = _most_rows(kernel, case, buffers)
-    return replace(job, buffers=buffers, blocks=sampled(job.steps[0].grid, seed), most_rows=most)
+    return replace(job, buffers=buffers, sampling=Sampling(sampled(job.steps[0].grid, seed), most))
 
 
 def _told(kernel: Kernel, case: Case, buffer: Buffer) -> Buffer:

@@ -10,14 +10,14 @@ import numpy as np
 
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
-from kfuzz.devices import ClaimError, Device, DeviceError, Probe
+from kfuzz.devices import ClaimError, Device, DeviceError, Locating, Probe
 from kfuzz.trials.defect import Defect
 
 
 def located(defect: Defect, kernel: Kernel, case: Case, device: Device, probe: Probe) -> Defect:
     """The defect with the line that stored its worst element; as it is where it has a line, or nobody can tell."""
     worst, extent = defect.worst, defect.extent
-    if worst is None or extent is None or defect.line is not None:
+    if worst is None or extent is None or defect.line is not None or not isinstance(device, Locating):
         return defect
     job = kernel.bind(case.arrays, defect.scene.tune).job
     names = [name for name, array in kernel.arrays.items() if array.writes == worst.output]
@@ -27,7 +27,7 @@ def located(defect: Defect, kernel: Kernel, case: Case, device: Device, probe: P
     index = (0,) * len(buffer.shape) + worst.index  # an array of one row may be a vector, and a vector one row
     element = int(np.ravel_multi_index(index[len(index) - len(buffer.shape) :], buffer.shape)) if buffer.shape else 0
     try:
-        stored = device.run(job, replace(probe, watch=(buffer.name, element))).stored
+        stored = device.find_store(job, probe, buffer.name, element)
     except (ClaimError, DeviceError):  # the defect is there all the same
         return defect
     return replace(defect, header=stored[0], line=stored[1]) if stored else defect

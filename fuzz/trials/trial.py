@@ -167,7 +167,7 @@ def judged(
     kernel, case, tune, probe, bound = asked.kernel, asked.case, asked.tune, asked.probe, asked.bound
     ran = time.perf_counter()
     answers = _distinct(kernel, outcome.runs)
-    given = kernel.stored(case.arrays) if answers and not asked.job.blocks else {}
+    given = kernel.stored(case.arrays) if answers and not asked.job.sampling else {}
     told = []
     for run, got in answers:
         held = given_to(kernel, case, run.rows) if run.rows else given
@@ -202,7 +202,7 @@ def judged(
         ratio=max((verdict.ratio for _, verdict in told if verdict.status == "kept"), default=0.0),
         rows=(len(told[0][0].rows) or _rows(kernel, case)) if told else 0,
         elements=sum(verdict.judged for _, verdict in told[:1]),
-        reasons=(*(_beyond(outcome, bool(told)) if asked.job.blocks else ()), *reasons, *refusals),
+        reasons=(*(_beyond(outcome, bool(told)) if asked.job.sampling else ()), *reasons, *refusals),
         silences=_silences(kernel, case, bound.accuracy, answers[0][1], reasons) if reasons and given else {},
         untried=outcome.untried,
         notes=outcome.notes,

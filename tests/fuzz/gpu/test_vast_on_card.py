@@ -19,7 +19,7 @@ from kfuzz.campaign.schedule import LARGE, attempt_of, probe_of
 from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Buffer, Job, Outcome, Probe, Step, Untried
+from kfuzz.devices import Buffer, Job, Outcome, Probe, Sampling, Step, Untried
 from kfuzz.devices.layout import Bytes
 from kfuzz.devices.vast import KINDS, in_turns, unfilled
 from kfuzz.gpu import vast
@@ -131,7 +131,7 @@ def job_of(most_rows: int = 16) -> Job:
     bound = SOFTMAX.bind(case.arrays, {"threads": 32})
     x, y = sorted(bound.job.buffers, key=lambda one: one.is_output)
     buffers = (replace(x, content=None, fill=0, rows=0, in_turns=True), replace(y, rows=0))
-    return replace(bound.job, buffers=buffers, blocks=(0,), most_rows=most_rows)
+    return replace(bound.job, buffers=buffers, sampling=Sampling((0,), most_rows))
 
 
 def softmax(card: HostCard, addresses: Mapping[str, int], x: NDArray[np.float32], y: NDArray[np.float32]) -> None:
@@ -332,9 +332,9 @@ def test_every_kernel_is_asked_for_rows_of_which_inputs_are_known(kernel: Kernel
     assert axes
     case = attempt_of(kernel, 3, AT).case
     job = with_rows(kernel, case, kernel.bind(case.arrays, tune).job, 1)
-    assert job.blocks
-    if job.most_rows:
-        rows = range(min(job.most_rows, 9))
+    assert job.sampling
+    if job.sampling.most_rows:
+        rows = range(min(job.sampling.most_rows, 9))
         given = given_to(kernel, case, rows)
         for role, axis in kernel.roles.cut.items():
             if role in given:

@@ -84,7 +84,7 @@ def test_of_an_element_that_nobody_stored_no_line_is_told(kernel: Kernel, tmp_pa
         (defect,) = (one for one in defects if one.kind == "numeric")
         assert located(defect, silent, case_of("row_sum", {"x": X[:2]}), device, Probe()) == defect
         job = kernel.bind(CASE.arrays, {}).job
-        assert device.run(job, Probe(watch=("y", 3))).stored == ("", line_of("RIGHT"))
+        assert device.find_store(job, Probe(), "y", 3) == ("", line_of("RIGHT"))
 
 
 def test_a_replay_tells_the_line_and_what_the_kernel_printed(kernel: Kernel) -> None:

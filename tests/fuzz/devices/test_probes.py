@@ -1,0 +1,15 @@
+"""A probe: what only one device understands is that device's own."""
+
+from kfuzz.cpu.questions import CpuQuestion
+from kfuzz.devices import Probe
+from kfuzz.gpu.options import GpuOptions
+
+
+def test_a_device_reads_its_own_options_and_no_others() -> None:
+    probe = Probe(options=(GpuOptions(sanitize=True), CpuQuestion(watch=("y", 3))))
+    assert probe.option(GpuOptions).sanitize
+    assert probe.option(CpuQuestion) == CpuQuestion(watch=("y", 3))
+
+
+def test_without_options_a_device_has_its_defaults() -> None:
+    assert Probe(options=(CpuQuestion(returned=True),)).option(GpuOptions) == GpuOptions(sanitize=False)
