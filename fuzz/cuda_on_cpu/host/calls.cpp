@@ -12,14 +12,18 @@
 #include "../runtime/launch.h"
 #include "../runtime/memory_map.h"
 #include "../runtime/report.h"
+#include "../runtime/state.h"
 #include "host.h"
 
 namespace cuda_on_cpu {
 
 namespace {
 
-cudaError_t last_error;
-int silenced[2] = {-1, -1};  // what standard output and error were
+struct HostCall {
+  cudaError_t last_error;
+  int silenced[2] = {-1, -1};  // what standard output and error were
+};
+PerRun<HostCall> call;
 
 // What a host function prints is its own affair: this process speaks to its caller over other pipes.
 void silence() {
@@ -27,7 +31,7 @@ void silence() {
   fflush(stdout);
   int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   for (int i : {0, 1}) {
-    silenced[i] = dup(i + 1);
+    call.silenced[i] = dup(i + 1);
     if (nowhere >= 0) dup2(nowhere, i + 1);
   }
   if (nowhere >= 0) close(nowhere);
@@ -36,10 +40,10 @@ void silence() {
 void speak() {
   fflush(stdout);
   for (int i : {0, 1}) {
-    if (silenced[i] < 0) continue;
-    dup2(silenced[i], i + 1);
-    close(silenced[i]);
-    silenced[i] = -1;
+    if (call.silenced[i] < 0) continue;
+    dup2(call.silenced[i], i + 1);
+    close(call.silenced[i]);
+    call.silenced[i] = -1;
   }
 }
 
@@ -57,13 +61,7 @@ void call_host(const Step &step) {
   void *args[max_args];
   uint64_t values[max_args];
   bind_arguments(step, args, values);
-  last_error = cudaSuccess;
-  if (!run->step) {
-    forget_launches();
-    forget_handles();
-    forget_operations();
-    forget_work();
-  }
+  call.last_error = cudaSuccess;
   silence();
   enter_host(true);
   step.entry->invoke(args);
@@ -95,7 +93,7 @@ Within::~Within() {
 }
 
 cudaError_t returns(cudaError_t error) {
-  if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+  if (error != cudaSuccess && error != cudaErrorNotReady) call.last_error = error;
   return error;
 }
 
@@ -104,15 +102,15 @@ cudaError_t returns(cudaError_t error) {
 using namespace cuda_on_cpu;
 
 CUDA_ON_CPU_API cudaError_t cudaGetLastError() {
-  cudaError_t error = last_error;
-  last_error = cudaSuccess;
+  cudaError_t error = call.last_error;
+  call.last_error = cudaSuccess;
   refusals_are_seen();
   return error;
 }
 
 CUDA_ON_CPU_API cudaError_t cudaPeekAtLastError() {
   refusals_are_seen();
-  return last_error;
+  return call.last_error;
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why) { host_refuses(why); }

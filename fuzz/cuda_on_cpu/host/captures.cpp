@@ -1,5 +1,6 @@
 // Streams that are captured: what is asked of them becomes nodes of a graph. A node that is asked for by itself is made
 // so, too, of a stream that stands for nothing else.
+#include "../runtime/state.h"
 #include "graph.h"
 
 using namespace cuda_on_cpu;
@@ -15,22 +16,28 @@ struct Capture {
   bool is_origin;
 };
 constexpr int most_captures = 64;
-Capture captures[most_captures];
+struct Captures {
+  Capture at[most_captures];
+  ~Captures() {
+    for (const Capture &one : at) free(one.last);
+  }
+};
+PerRun<Captures> captures;
 
 Capture *capture_of(cudaStream_t stream) {
-  for (Capture &one : captures)
+  for (Capture &one : captures.at)
     if (one.graph && one.stream == stream) return &one;
   return nullptr;
 }
 
 bool is_under_way(const void *graph) {
-  for (const Capture &one : captures)
+  for (const Capture &one : captures.at)
     if (one.graph && one.graph == graph) return true;
   return false;
 }
 
 Capture *begin_capture(cudaStream_t stream, Graph *graph, bool is_origin) {
-  for (Capture &one : captures) {
+  for (Capture &one : captures.at) {
     if (one.graph) continue;
     one = {stream, graph, nullptr, 0, is_origin};
     return &one;
@@ -51,7 +58,7 @@ bool is_among(const Node *node, Node *const *nodes, size_t count) {
 
 // All that was forked has to be joined: what comes last on another stream is something that a node waits for.
 bool is_joined(const Capture &origin) {
-  for (const Capture &other : captures) {
+  for (const Capture &other : captures.at) {
     if (other.graph != origin.graph || &other == &origin) continue;
     for (size_t i = 0; i < other.last_count; i++) {
       bool joined = is_among(other.last[i], origin.last, origin.last_count);
@@ -105,11 +112,6 @@ Node *end_node(size_t count_before) {
   return made;
 }
 
-void forget_captures() {
-  for (Capture &one : captures) one = {};
-  forget_replay();
-}
-
 }  // namespace cuda_on_cpu
 
 static cudaError_t begun(cudaStream_t stream, Graph *graph, const cudaGraphNode_t *before, size_t count) {
@@ -135,7 +137,7 @@ CUDA_ON_CPU_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_
   if (!own || !own->is_origin) return returns(own ? cudaErrorStreamCaptureUnmatched : cudaErrorIllegalState);
   Graph *captured = own->graph;
   bool all_joined = is_joined(*own);
-  for (Capture &other : captures)
+  for (Capture &other : captures.at)
     if (other.graph == captured) end_capture(other);
   if (!all_joined) {
     destroy(captured);
@@ -157,7 +159,7 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_capture_info(cudaStream_t stream, cudaSt
                                                      cudaGraph_t *graph, const cudaGraphNode_t **last, size_t *count) {
   const Capture *own = capture_of(stream);
   *status = status_of(own);
-  if (id) *id = own ? static_cast<unsigned long long>(own - captures) + 1 : 0;
+  if (id) *id = own ? static_cast<unsigned long long>(own - captures.at) + 1 : 0;
   if (graph) *graph = own ? own->graph : nullptr;
   if (last) *last = own ? own->last : nullptr;
   if (count) *count = own ? own->last_count : 0;

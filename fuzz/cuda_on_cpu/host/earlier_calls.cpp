@@ -7,6 +7,7 @@
 #include "../runtime/block.h"
 #include "../runtime/memory_map.h"
 #include "../runtime/report.h"
+#include "../runtime/state.h"
 #include "host.h"
 
 namespace cuda_on_cpu {
@@ -18,7 +19,10 @@ struct EarlierAnswer {
   std::vector<char> bytes;
 };
 
-std::vector<EarlierAnswer> answers;
+struct EarlierAnswers {
+  std::vector<EarlierAnswer> answers;
+};
+PerRun<EarlierAnswers> earlier;
 
 // Of torch's types, by number; 0 of those that no claim has.
 constexpr size_t element_bytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 1, 0, 0, 0, 2};
@@ -40,11 +44,11 @@ bool is_of_job(const void *data) {
 }  // namespace
 
 void begin_counted_call() {
-  answers.clear();
+  earlier.answers.clear();
   for (uint32_t i = 0; i < run->given_count; i++) {
     auto *data = static_cast<const char *>(run->given[i].data);
     size_t bytes = bytes_of(run->given[i]);
-    if (bytes && !is_of_job(data)) answers.push_back({data, {data, data + bytes}});
+    if (bytes && !is_of_job(data)) earlier.answers.push_back({data, {data, data + bytes}});
   }
   run->given_count = 0;
   for (uint32_t i = 0; i < run->job_buffer_count; i++) {
@@ -56,8 +60,8 @@ void begin_counted_call() {
 }
 
 void check_earlier_answers() {
-  for (uint32_t i = 0; i < answers.size(); i++) {
-    const EarlierAnswer &one = answers[i];
+  for (uint32_t i = 0; i < earlier.answers.size(); i++) {
+    const EarlierAnswer &one = earlier.answers[i];
     const Buffer *b = device_array_at(one.data);
     if (!b || b->flags & is_freed || !memcmp(one.data, one.bytes.data(), one.bytes.size())) continue;
     if (Finding *f = report(Kind::earlier_answer_changed, 0, b->line)) locate(reinterpret_cast<uintptr_t>(one.data), *f);

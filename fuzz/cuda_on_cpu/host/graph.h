@@ -72,7 +72,6 @@ void destroy(Graph *graph);
 cudaError_t replace_work_in(CudaOnCpuGraphExec *exec, const Node *node, Shared *work);
 cudaError_t child_of(const Graph *graph, Again &again);
 Graph *graph_of_child(const Again &child);
-void forget_replay();
 
 // From captures.cpp: what is asked of stream_of_nodes() between the two is a node of this graph.
 void begin_node(Graph *graph, Node *const *before, size_t count);

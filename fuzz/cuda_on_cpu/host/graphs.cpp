@@ -5,6 +5,7 @@
 #include "graph.h"
 
 #include "../runtime/checker.h"
+#include "../runtime/state.h"
 
 using namespace cuda_on_cpu;
 
@@ -17,11 +18,17 @@ struct CudaOnCpuGraphExec {
 
 namespace cuda_on_cpu {
 
-static Timeline replayed_in;  // the lane of the node that is being done
-static uint32_t launches_of_graphs;
+namespace {
 
-Timeline lane_of_graph() { return replayed_in; }
-void forget_replay() { replayed_in = of_host; }
+struct Replay {
+  Timeline lane;      // of the node that is being done
+  uint32_t launches;  // of graphs
+};
+PerRun<Replay> replay;
+
+}  // namespace
+
+Timeline lane_of_graph() { return replay.lane; }
 
 Shared *work_of(const Again &again) {
   Shared *work = made<Shared>();
@@ -142,9 +149,9 @@ void destroy_exec(CudaOnCpuGraphExec *exec) {
 }
 
 cudaError_t done_on(Timeline own, CudaOnCpuGraphExec *exec) {
-  Timeline outer = replayed_in;
+  Timeline outer = replay.lane;
   wait_for(own, exec->done);  // one launch of it after the other
-  uint32_t number = ++launches_of_graphs;
+  uint32_t number = ++replay.launches;
   Done start;
   record(own, start);
   for (size_t i = 0; i < exec->graph->count; i++) {
@@ -152,9 +159,9 @@ cudaError_t done_on(Timeline own, CudaOnCpuGraphExec *exec) {
     Timeline lane = exec->lanes[node.lane];
     begin_lane(lane, start, number);
     for (size_t b = 0; b < node.before_count; b++) wait_for(lane, node.before[b]->done);
-    replayed_in = lane;
+    replay.lane = lane;
     cudaError_t error = node.is_off ? cudaSuccess : node.work->again.does(node.work->again.arguments);
-    replayed_in = outer;
+    replay.lane = outer;
     if (error != cudaSuccess) return error;
     record(lane, node.done);
     wait_for(own, node.done);
@@ -163,7 +170,7 @@ cudaError_t done_on(Timeline own, CudaOnCpuGraphExec *exec) {
   return cudaSuccess;
 }
 
-cudaError_t do_child(void *arguments) { return done_on(replayed_in, static_cast<CudaOnCpuGraphExec *>(arguments)); }
+cudaError_t do_child(void *arguments) { return done_on(replay.lane, static_cast<CudaOnCpuGraphExec *>(arguments)); }
 void forget_child(void *arguments) { destroy_exec(static_cast<CudaOnCpuGraphExec *>(arguments)); }
 
 // The node of an instance that stands for one of the graph that it was made of.

@@ -49,7 +49,6 @@ void begin_counted_call();
 void check_earlier_answers();
 
 // From order.cpp. Whatever a stream does is done between two of these; who asks waits for it where it is told to.
-void forget_handles();
 bool is_stream(cudaStream_t stream);
 Timeline timeline_of(cudaStream_t stream);
 class Working {
@@ -86,7 +85,6 @@ struct CapturedEvent {
 };
 void capture_event(cudaStream_t stream, CapturedEvent &event);
 cudaError_t capture_wait(cudaStream_t stream, const CapturedEvent &event);
-void forget_captures();
 Timeline lane_of_graph();  // from graphs.cpp: of the node that is being done; the host's, which is none, where none is
 
 // From memory.cpp, for tensors, and for the nodes of graphs.
@@ -112,7 +110,6 @@ cudaError_t launch_by_address(const void *kernel, void **arguments, const Launch
 void **arguments_of(const Again &launch);  // where they are kept; null of a launch by <<<>>>
 void write_down(const Launched &launched);  // becomes the one that is under way
 bool set_clusters(const Again &launch, ClusterSides cluster);
-void forget_launches();
 void report_unseen_refusals();
 void refusals_are_seen();
 uint64_t dynamic_shared_allowed(const void *kernel);

@@ -11,13 +11,21 @@
 #include "../runtime/shared_memory.h"
 #include "../runtime/signals.h"
 #include "../runtime/stacks.h"
+#include "../runtime/state.h"
 #include "../runtime/unwritten.h"
 #include "../runtime/vast.h"
 #include "host.h"
 
 namespace cuda_on_cpu {
 
-static bool ready;
+namespace {
+
+struct Machine {
+  bool is_ready;  // stacks, arena and heap are mapped, and signal handlers installed
+};
+PerProcess<Machine> machine;
+
+}  // namespace
 
 static void launch_all() {
   if (run->flush_denormals) write_float_control(read_float_control() | flush_bits);
@@ -34,8 +42,8 @@ static void launch_all() {
 }
 
 static bool prepare_memory() {
-  if (!ready) ready = cuda_on_cpu_dynamic_shared && map_stacks() && map_arena() && map_heap() && install_signal_handlers();
-  return ready;
+  if (!machine.is_ready) machine.is_ready = cuda_on_cpu_dynamic_shared && map_stacks() && map_arena() && map_heap() && install_signal_handlers();
+  return machine.is_ready;
 }
 
 }  // namespace cuda_on_cpu
@@ -53,25 +61,20 @@ static bool run_once(Run *the_run) {
   run->refusal = nullptr;
   run->buffer_count = run->job_buffer_count;
   run->blocks_done = run->thread_steps = run->accesses = 0;
-  block.current = 0;
-  block.number = 0;
   reseed(run->seed);
   restore_globals(*run->module);
   start_printing();
-  empty_heap();
-  forget_damage();
   take_back_stacks();
   unmap_shared_of_residents();
   enter_shared_of(0);
   if (!(is_vast(*run) ? place_vast_buffers(*run) : place_buffers(*run)) || static_shared_bytes() + shared_red_zone > static_shared_capacity) {
     run->status = Status::too_large;
-    give_back_vast_buffers();
     return true;
   }
   if (run->check && !checker_prepare(*run, library_start(*run->module), library_end(*run->module))) return false;
   uint32_t float_control = read_float_control();
   start_timer(run->timeout_ms);
-  if (!sigsetjmp(way_out, 0)) {  // handlers do not block signals (SA_NODEFER), so there is no mask to restore
+  if (!sigsetjmp(way_out.buffer, 0)) {  // handlers do not block signals (SA_NODEFER), so there is no mask to restore
     enter_kernels();
     launch_all();
   }
@@ -84,9 +87,7 @@ static bool run_once(Run *the_run) {
   stop_timer();
   write_float_control(float_control);
   run->printed = printed();
-  if (is_vast(*run)) {
-    give_back_vast_buffers();
-  } else {
+  if (!is_vast(*run)) {
     check_guards(*run);
     check_inputs(*run);
   }
@@ -96,8 +97,9 @@ static bool run_once(Run *the_run) {
 // False when the system gives no memory for stacks and arena.
 CUDA_ON_CPU_API bool cuda_on_cpu_run(Run *the_run) {
   if (!prepare_memory()) return false;
-  do
+  for (;;) {
+    RunState state;
     if (!run_once(the_run)) return false;
-  while (has_guessed_wrong());
-  return true;
+    if (!has_guessed_wrong()) return true;
+  }
 }

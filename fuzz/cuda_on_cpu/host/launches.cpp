@@ -8,6 +8,7 @@
 #include "../runtime/library_image.h"
 #include "../runtime/memory_map.h"
 #include "../runtime/report.h"
+#include "../runtime/state.h"
 #include "host.h"
 
 namespace cuda_on_cpu {
@@ -24,14 +25,17 @@ struct Allowance {
   bool large_clusters;
 };
 constexpr uint32_t most_allowances = 256;
-Allowance allowances[most_allowances];
-uint32_t allowance_count;
-
-uint32_t first_unseen;  // the launches before this one had their errors asked for
+struct Launches {
+  Allowance allowances[most_allowances];
+  uint32_t allowance_count;
+  uint32_t first_unseen;  // the launches before this one had their errors asked for
+  Launches() : allowance_count(0), first_unseen(0) {}
+};
+PerRun<Launches> launches;
 
 Allowance *allowance_of(const void *kernel) {
-  for (uint32_t i = 0; i < allowance_count; i++)
-    if (allowances[i].kernel == kernel) return &allowances[i];
+  for (uint32_t i = 0; i < launches.allowance_count; i++)
+    if (launches.allowances[i].kernel == kernel) return &launches.allowances[i];
   return nullptr;
 }
 
@@ -100,14 +104,9 @@ void note_calls(const void *frame, uint32_t (&calls)[most_calls]) {
   }
 }
 
-void forget_launches() {
-  allowance_count = 0;
-  first_unseen = run->launched_count;
-}
-
 void refusals_are_seen() {
-  for (uint32_t i = first_unseen; i < run->launched_count; i++) run->launched[i].is_seen = 1;
-  first_unseen = run->launched_count;
+  for (uint32_t i = launches.first_unseen; i < run->launched_count; i++) run->launched[i].is_seen = 1;
+  launches.first_unseen = run->launched_count;
 }
 
 void report_unseen_refusals() {
@@ -121,9 +120,9 @@ void report_unseen_refusals() {
 // Where a launch does not say which instance it is of, any allowance counts.
 uint64_t dynamic_shared_allowed(const void *kernel) {
   uint64_t most = plain_dynamic_shared;
-  for (uint32_t i = 0; i < allowance_count; i++)
-    if (!kernel || allowances[i].kernel == kernel)
-      if (allowances[i].dynamic_shared > most) most = allowances[i].dynamic_shared;
+  for (uint32_t i = 0; i < launches.allowance_count; i++)
+    if (!kernel || launches.allowances[i].kernel == kernel)
+      if (launches.allowances[i].dynamic_shared > most) most = launches.allowances[i].dynamic_shared;
   return most;
 }
 
@@ -217,12 +216,15 @@ struct Known {
   const void *kernel;
   const KernelType *type;
 };
-Known *known_kernels;
-size_t known_count;
+struct KnownKernels {
+  Known *at;
+  size_t count;
+};
+PerProcess<KnownKernels> known_kernels;
 
 Known *known_at(const void *kernel) {
-  for (size_t i = 0; i < known_count; i++)
-    if (known_kernels[i].kernel == kernel) return &known_kernels[i];
+  for (size_t i = 0; i < known_kernels.count; i++)
+    if (known_kernels.at[i].kernel == kernel) return &known_kernels.at[i];
   return nullptr;
 }
 
@@ -260,8 +262,8 @@ bool set_clusters(const Again &again, ClusterSides cluster) {
 CUDA_ON_CPU_API void cuda_on_cpu_note_kernel(const void *kernel, const KernelType *type) {
   Known *known = known_at(kernel);
   if (!known) {
-    known_kernels = static_cast<Known *>(realloc(known_kernels, (known_count + 1) * sizeof(Known)));
-    known = &known_kernels[known_count++];
+    known_kernels.at = static_cast<Known *>(realloc(known_kernels.at, (known_kernels.count + 1) * sizeof(Known)));
+    known = &known_kernels.at[known_kernels.count++];
   }
   *known = {kernel, type};
 }
@@ -282,8 +284,8 @@ CUDA_ON_CPU_API cudaError_t cuda_on_cpu_set_attribute(const void *kernel, cudaFu
   if (!of_shared && attribute != cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
   if (of_shared && (value < 0 || static_cast<uint64_t>(value) > most_dynamic_shared)) return returns(cudaErrorInvalidValue);
   Allowance *known = allowance_of(kernel);
-  if (!known && allowance_count == most_allowances) return returns(cudaErrorInvalidValue);
-  if (!known) *(known = &allowances[allowance_count++]) = {kernel, plain_dynamic_shared, false};
+  if (!known && launches.allowance_count == most_allowances) return returns(cudaErrorInvalidValue);
+  if (!known) *(known = &launches.allowances[launches.allowance_count++]) = {kernel, plain_dynamic_shared, false};
   if (of_shared)
     known->dynamic_shared = static_cast<uint64_t>(value);
   else

@@ -10,6 +10,7 @@
 #include "../runtime/library_image.h"
 #include "../runtime/memory_map.h"
 #include "../runtime/report.h"
+#include "../runtime/state.h"
 #include "host.h"
 
 namespace cuda_on_cpu {
@@ -395,7 +396,7 @@ CUDA_ON_CPU_API cudaError_t cudaHostGetFlags(unsigned int *flags, void *memory) 
 struct CudaOnCpuPool {
   uint64_t release_threshold;
 };
-static CudaOnCpuPool the_pool;
+static PerRun<CudaOnCpuPool> the_pool;
 
 CUDA_ON_CPU_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
   *pool = &the_pool;

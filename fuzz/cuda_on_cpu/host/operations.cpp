@@ -3,6 +3,7 @@
 #include "../runtime/library_image.h"
 #include "../runtime/memory_map.h"
 #include "../runtime/report.h"
+#include "../runtime/state.h"
 #include "host.h"
 
 using namespace cuda_on_cpu;
@@ -10,14 +11,18 @@ using namespace cuda_on_cpu;
 namespace {
 
 constexpr int pool_size = 32;  // of each priority, as torch has it
-cudaStream_t pool[2][pool_size];
-unsigned int taken[2];
-thread_local cudaStream_t current;
+thread_local cudaStream_t current;  // each thread of the host has its own, as in torch
 
-int nested;         // operations that are under way, of which the outermost is a piece of work
-bool is_looked_at;  // it has touched device memory
-bool host_takes_part, device_is_written;
-uint64_t place;     // in the author's own code, from where it was asked for
+struct Operations {
+  cudaStream_t pool[2][pool_size];
+  unsigned int taken[2];
+  int nested;         // operations that are under way, of which the outermost is a piece of work
+  bool is_looked_at;  // it has touched device memory
+  bool host_takes_part, device_is_written;
+  uint64_t place;     // in the author's own code, from where it was asked for
+  ~Operations() { current = nullptr; }
+};
+PerRun<Operations> operations;
 
 // What was asked for, and by which calls: the first that stands before the shim, which is linked behind the author's file.
 void note_operation(const void *frame) {
@@ -25,9 +30,9 @@ void note_operation(const void *frame) {
   for (int i = 0; i < 3; i++) asked.grid[i] = asked.block[i] = 1;
   note_calls(frame, asked.calls);
   uint64_t shim = reinterpret_cast<uintptr_t>(run->module->thread_local_anchor) - library_start(*run->module);
-  place = asked.calls[0];
+  operations.place = asked.calls[0];
   for (uint32_t i = most_calls; i-- > 0;)
-    if (asked.calls[i] && asked.calls[i] < shim) place = asked.calls[i];
+    if (asked.calls[i] && asked.calls[i] < shim) operations.place = asked.calls[i];
   write_down(asked);
 }
 
@@ -36,59 +41,55 @@ void note_operation(const void *frame) {
 namespace cuda_on_cpu {
 
 void forget_operations() {
-  for (auto &one : pool)
-    for (cudaStream_t &stream : one) stream = nullptr;
-  current = nullptr;
-  taken[0] = taken[1] = 0;
-  nested = 0;
-  is_looked_at = host_takes_part = device_is_written = false;
+  operations.nested = 0;
+  operations.is_looked_at = operations.host_takes_part = operations.device_is_written = false;
 }
 
-bool is_in_operation() { return nested; }
+bool is_in_operation() { return operations.nested; }
 
 }  // namespace cuda_on_cpu
 
 CUDA_ON_CPU_API cudaStream_t cuda_on_cpu_current_stream() { return current; }
 CUDA_ON_CPU_API void cuda_on_cpu_set_current_stream(cudaStream_t stream) { current = stream; }
 CUDA_ON_CPU_API cudaStream_t cuda_on_cpu_pool_stream(int is_urgent) {
-  cudaStream_t &one = pool[is_urgent][taken[is_urgent]++ % pool_size];
+  cudaStream_t &one = operations.pool[is_urgent][operations.taken[is_urgent]++ % pool_size];
   if (!one) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
   return one;
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_operation_begins() {
-  ++nested;
+  ++operations.nested;
   host_reaches(true);
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_operation_touches(const void *data, size_t bytes, int writes) {
-  device_is_written |= writes != 0;
+  operations.device_is_written |= writes != 0;
   if (!run->check || !is_device_memory(data)) return;
-  if (!is_looked_at) {
-    is_looked_at = true;
+  if (!operations.is_looked_at) {
+    operations.is_looked_at = true;
     note_operation(__builtin_frame_address(0));
     enter_host(false);
     begin_work(timeline_of(current), Work::operation);
     checker_rests(true);
   }
   auto address = reinterpret_cast<uintptr_t>(data);
-  checker_moves(address, bytes, writes ? Move::writes : Move::reads, place, true);
+  checker_moves(address, bytes, writes ? Move::writes : Move::reads, operations.place, true);
   if (writes) host_has_written(address, bytes);
 }
 
-CUDA_ON_CPU_API void cuda_on_cpu_operation_meets_host() { host_takes_part = true; }
+CUDA_ON_CPU_API void cuda_on_cpu_operation_meets_host() { operations.host_takes_part = true; }
 
 // The host waits for what it is given, and for a copy of what it may change.
 CUDA_ON_CPU_API void cuda_on_cpu_operation_ends() {
-  if (--nested) return;
-  if (is_looked_at) {
+  if (--operations.nested) return;
+  if (operations.is_looked_at) {
     checker_rests(false);
     checker_has_moved();
     end_work();
-    if (host_takes_part || !device_is_written) host_waits_for(timeline_of(current));
+    if (operations.host_takes_part || !operations.device_is_written) host_waits_for(timeline_of(current));
     enter_host(true);
   }
-  is_looked_at = host_takes_part = device_is_written = false;
+  operations.is_looked_at = operations.host_takes_part = operations.device_is_written = false;
   host_reaches(false);
 }
 

@@ -1,6 +1,7 @@
 // Streams and events. Whatever a host function asks for is done at once, in the order in which it asks; what that order
 // leaves open, work.h knows.
 #include "../runtime/checker.h"
+#include "../runtime/state.h"
 #include "host.h"
 
 using namespace cuda_on_cpu;
@@ -20,21 +21,35 @@ struct CudaOnCpuEvent {
 namespace {
 
 constexpr int most_handles = 1024;
-CudaOnCpuStream streams[most_handles], of_nodes = {true, of_host, cudaStreamNonBlocking};
-CudaOnCpuEvent events[most_handles];
-uint64_t recordings;
-Timeline stream_0 = legacy_stream;
+
+// Handles that are given out: the first `used` have been.
+template <class Handle>
+struct Table {
+  Handle at[most_handles];
+  int used;
+  Table() : used(0) {}
+};
+
+struct Handles {
+  Table<CudaOnCpuStream> streams;
+  Table<CudaOnCpuEvent> events;
+  CudaOnCpuStream of_nodes = {true, of_host, cudaStreamNonBlocking};
+  uint64_t recordings = 0;
+  Timeline stream_0 = legacy_stream;
+  Handles() {}
+};
+PerRun<Handles> handles;
 
 template <class Handle>
-cudaError_t made(Handle **to, Handle (&all)[most_handles]) {
-  for (Handle &one : all) {
-    if (one.is_alive) continue;
-    one = {};
-    one.is_alive = true;
-    *to = &one;
-    return cudaSuccess;
-  }
-  return returns(cudaErrorMemoryAllocation);
+cudaError_t made(Handle **to, Table<Handle> &table) {
+  int number = 0;
+  while (number < table.used && table.at[number].is_alive) number++;
+  if (number == most_handles) return returns(cudaErrorMemoryAllocation);
+  if (number == table.used) table.used++;
+  table.at[number] = {};
+  table.at[number].is_alive = true;
+  *to = &table.at[number];
+  return cudaSuccess;
 }
 
 bool is_own(cudaStream_t stream) { return stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread; }
@@ -65,7 +80,7 @@ cudaError_t waited_for_all() {
 
 cudaError_t made_stream(cudaStream_t *stream, unsigned int flags) {
   if (flags & ~unsigned{cudaStreamNonBlocking}) return returns(cudaErrorInvalidValue);
-  cudaError_t error = made(stream, streams);
+  cudaError_t error = made(stream, handles.streams);
   if (error != cudaSuccess) return error;
   (*stream)->timeline = make_timeline(!(flags & cudaStreamNonBlocking));
   (*stream)->flags = flags;
@@ -102,21 +117,14 @@ cudaError_t wait_again(void *event) { return cudaStreamWaitEvent(nullptr, *stati
 
 namespace cuda_on_cpu {
 
-void forget_handles() {
-  for (int i = 0; i < most_handles; i++) streams[i] = {}, events[i].is_alive = false;
-  recordings = 0;
-  stream_0 = legacy_stream;
-  forget_captures();
-}
-
-cudaStream_t stream_of_nodes() { return &of_nodes; }
+cudaStream_t stream_of_nodes() { return &handles.of_nodes; }
 
 bool is_stream(cudaStream_t stream) { return !is_own(stream) || stream->is_alive; }
 
 Timeline timeline_of(cudaStream_t stream) {
   if (lane_of_graph() != of_host) return lane_of_graph();
   if (is_own(stream)) return stream->timeline;
-  if (!stream) return stream_0;
+  if (!stream) return handles.stream_0;
   return stream == cudaStreamPerThread ? per_thread_stream : legacy_stream;
 }
 
@@ -133,7 +141,7 @@ Working::~Working() {
 }  // namespace cuda_on_cpu
 
 // By nvcc's -default-stream: what 0 stands for as a stream, and for whoever names none.
-CUDA_ON_CPU_API void cuda_on_cpu_stream_0(int is_per_thread) { stream_0 = is_per_thread ? per_thread_stream : legacy_stream; }
+CUDA_ON_CPU_API void cuda_on_cpu_stream_0(int is_per_thread) { handles.stream_0 = is_per_thread ? per_thread_stream : legacy_stream; }
 
 // A launch that was refused is told by cudaGetLastError alone; what goes wrong within a kernel ends the run at once.
 CUDA_ON_CPU_API cudaError_t cudaDeviceSynchronize() { return waited_for_all(); }
@@ -184,8 +192,8 @@ CUDA_ON_CPU_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *gr
   return cudaSuccess;
 }
 
-CUDA_ON_CPU_API cudaError_t cudaEventCreate(cudaEvent_t *event) { return made(event, events); }
-CUDA_ON_CPU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int) { return made(event, events); }
+CUDA_ON_CPU_API cudaError_t cudaEventCreate(cudaEvent_t *event) { return made(event, handles.events); }
+CUDA_ON_CPU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int) { return made(event, handles.events); }
 CUDA_ON_CPU_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (!event || !event->is_alive) return returns(cudaErrorInvalidResourceHandle);
   event->is_alive = false;
@@ -198,7 +206,7 @@ CUDA_ON_CPU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stre
     capture_event(stream, event->captured);
     return cudaSuccess;
   }
-  event->recorded = ++recordings;
+  event->recorded = ++handles.recordings;
   record(timeline_of(stream), event->done);
   return cudaSuccess;
 }

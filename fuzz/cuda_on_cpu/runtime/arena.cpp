@@ -6,6 +6,7 @@
 
 #include "guard_zone.h"
 #include "report.h"
+#include "state.h"
 #include "unwritten.h"
 
 namespace cuda_on_cpu {
@@ -19,25 +20,33 @@ constexpr uint64_t apart = 16 << 20;
 // quarter, are no negative int: -3 % 4 is not what a kernel that cuts an address off to an int had in mind.
 static void *const usual_place = reinterpret_cast<void *>(usual_arena);
 
-static char *arena;
+namespace {
+
+struct ArenaMapping {
+  char *start;
+  uint32_t runs;  // since the process began
+};
+
+PerProcess<ArenaMapping> arena;
+
+}  // namespace
 
 bool map_arena() {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void *memory = mmap(usual_place, capacity, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
   if (memory == MAP_FAILED) memory = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (memory == MAP_FAILED) return false;
-  arena = static_cast<char *>(memory);
+  arena.start = static_cast<char *>(memory);
   return true;
 }
 
-uintptr_t arena_start() { return reinterpret_cast<uintptr_t>(arena); }
+uintptr_t arena_start() { return reinterpret_cast<uintptr_t>(arena.start); }
 uint64_t arena_bytes() { return capacity; }
 
 // Now and then, before the arrays of a run are placed: large ones of earlier jobs, and stray writes.
 static void give_back() {
   constexpr uint32_t once_in = 1024;
-  static uint32_t runs;
-  if (++runs % once_in == 0) madvise(arena, capacity, MADV_DONTNEED);
+  if (++arena.runs % once_in == 0) madvise(arena.start, capacity, MADV_DONTNEED);
 }
 
 static uint64_t align_up(uint64_t offset) { return (offset + default_alignment - 1) & ~(default_alignment - 1); }
@@ -56,7 +65,7 @@ bool place_buffers(Run &run) {
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     uint64_t offset = align_up(used) + b.distance;
-    b.address = arena + offset;
+    b.address = arena.start + offset;
     used = offset + b.bytes + 2 * guard_zone_bytes + gap;  // one zone behind it, one before the next
   }
   give_back();
@@ -85,7 +94,7 @@ static uint64_t end_of(const Run &run, uint64_t from, uint64_t to) {
   uint64_t end = from + guard_zone_bytes;
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     const Buffer &b = run.buffers[i];
-    uint64_t start = static_cast<uint64_t>(b.address - arena), behind = start + b.bytes + 2 * guard_zone_bytes;
+    uint64_t start = static_cast<uint64_t>(b.address - arena.start), behind = start + b.bytes + 2 * guard_zone_bytes;
     if (start >= from && start < to && behind > end) end = behind;
   }
   return end;
@@ -118,7 +127,7 @@ bool place_one_more(const Run &run, Buffer &b) {
   uint64_t behind = end_of(run, from, to), gap = behind < to ? (to - behind) / 16 : 0;
   uint64_t offset = align_up(behind + (!run.check ? 0 : gap < apart ? gap : apart));
   if (b.bytes > arena_left(run) || b.bytes > to || offset + b.bytes + 2 * guard_zone_bytes > to) return false;
-  b.address = arena + offset;
+  b.address = arena.start + offset;
   paint_zone(b.address - guard_zone_bytes, run.poison);
   bring_in(b.address, b.bytes);
   fill(b.address, b.bytes, b.fill, b.element_bytes);
@@ -127,7 +136,7 @@ bool place_one_more(const Run &run, Buffer &b) {
 }
 
 void allow_device_memory(bool allowed) {
-  mprotect(arena, visible_from, allowed ? PROT_READ | PROT_WRITE : PROT_NONE);
+  mprotect(arena.start, visible_from, allowed ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
 static void report_guard(Run &run, uint32_t number, int64_t offset) {

@@ -12,6 +12,7 @@
 #include "common_access.h"
 #include "grid.h"
 #include "memory_map.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
@@ -34,45 +35,52 @@ struct OfBarrier {
 
 constexpr uint32_t nobody = 0, most = 1 << 22, most_barriers = 16;
 
-Asked *asked;
-uint32_t room, used = 1, unused = nobody;
-uint32_t newest_of[max_residents][max_threads];
-OfBarrier of_barrier[max_residents][most_barriers];
-bool has_any[max_residents];
-uint32_t resident;
+struct CopyRoom {
+  Asked *asked;
+  uint32_t size, used = 1, unused = nobody;
+  uint32_t newest_of[max_residents][max_threads];
+  OfBarrier of_barrier[max_residents][most_barriers];
+  bool has_any[max_residents];
+};
+PerProcess<CopyRoom> room;  // lists that a run leaves are given back when a block of the next run starts there
+
+struct RunningBlock {
+  uint32_t resident;
+};
+PerRun<RunningBlock> running;
 
 // No room: nobody, and then the copy is made at once.
 uint32_t place() {
-  if (unused != nobody) {
-    uint32_t taken = unused;
-    unused = asked[taken].older;
+  if (room.unused != nobody) {
+    uint32_t taken = room.unused;
+    room.unused = room.asked[taken].older;
     return taken;
   }
-  if (used == room || !asked) {
-    uint32_t larger = room ? 2 * room : 4096;
-    auto *made = larger <= most ? static_cast<Asked *>(realloc(asked, larger * sizeof(Asked))) : nullptr;
+  if (room.used == room.size || !room.asked) {
+    uint32_t larger = room.size ? 2 * room.size : 4096;
+    auto *made = larger <= most ? static_cast<Asked *>(realloc(room.asked, larger * sizeof(Asked))) : nullptr;
     if (!made) return nobody;
-    asked = made;
-    room = larger;
+    room.asked = made;
+    room.size = larger;
   }
-  return used++;
+  return room.used++;
 }
 
 bool remember(const Asked &one, uint32_t &newest) {
   uint32_t at = place();
   if (at == nobody) return false;
-  asked[at] = one;
-  asked[at].older = newest;
+  room.asked[at] = one;
+  room.asked[at].older = newest;
   newest = at;
-  has_any[resident] = true;
+  room.has_any[running.resident] = true;
   return true;
 }
 
-uint32_t &newest_of_thread() { return newest_of[resident][block.current]; }
+uint32_t &newest_of_thread() { return room.newest_of[running.resident][block.current]; }
 
 // The list of a barrier of the running block; null where it has none.
 uint32_t *newest_of_barrier(const void *barrier) {
-  for (OfBarrier &one : of_barrier[resident])
+  for (OfBarrier &one : room.of_barrier[running.resident])
     if (one.newest != nobody && one.barrier == barrier) return &one.newest;
   return nullptr;
 }
@@ -80,7 +88,7 @@ uint32_t *newest_of_barrier(const void *barrier) {
 // The same, a new one where it has none; null where too many have.
 uint32_t *list_of_barrier(const void *barrier) {
   if (uint32_t *known = newest_of_barrier(barrier)) return known;
-  for (OfBarrier &one : of_barrier[resident])
+  for (OfBarrier &one : room.of_barrier[running.resident])
     if (one.newest == nobody) {
       one.barrier = barrier;
       return &one.newest;
@@ -89,8 +97,8 @@ uint32_t *list_of_barrier(const void *barrier) {
 }
 
 void give_back(uint32_t at) {
-  asked[at].older = unused;
-  unused = at;
+  room.asked[at].older = room.unused;
+  room.unused = at;
 }
 
 void make(const Asked &one) {
@@ -112,8 +120,8 @@ void empty(const Asked &one) {
 // The oldest first. Recursion is as deep as batches are long.
 void make_all(uint32_t at) {
   if (at == nobody) return;
-  make_all(asked[at].older);
-  Asked one = asked[at];
+  make_all(room.asked[at].older);
+  Asked one = room.asked[at];
   give_back(at);
   if (one.to) make(one);
 }
@@ -122,20 +130,20 @@ void make_all(uint32_t at) {
 
 static void forget_list(uint32_t &newest) {
   while (newest != nobody) {
-    uint32_t older = asked[newest].older;
+    uint32_t older = room.asked[newest].older;
     give_back(newest);
     newest = older;
   }
 }
 
 void forget_copies_of(uint32_t number) {
-  if (!has_any[number]) return;
-  for (uint32_t &newest : newest_of[number]) forget_list(newest);
-  for (OfBarrier &one : of_barrier[number]) forget_list(one.newest);
-  has_any[number] = false;
+  if (!room.has_any[number]) return;
+  for (uint32_t &newest : room.newest_of[number]) forget_list(newest);
+  for (OfBarrier &one : room.of_barrier[number]) forget_list(one.newest);
+  room.has_any[number] = false;
 }
 
-void enter_copies_of(uint32_t number) { resident = number; }
+void enter_copies_of(uint32_t number) { running.resident = number; }
 
 }  // namespace cuda_on_cpu
 
@@ -165,8 +173,8 @@ CUDA_ON_CPU_API void cuda_on_cpu_async_commit() { remember({nullptr, nullptr, 0,
 // For all batches but so many of the last; what is in no batch yet is not waited for.
 CUDA_ON_CPU_API void cuda_on_cpu_async_wait(uint32_t but) {
   uint32_t *link = &newest_of_thread();
-  for (uint64_t ends = uint64_t{but} + 1; *link != nobody; link = &asked[*link].older)
-    if (!asked[*link].to && !--ends) break;
+  for (uint64_t ends = uint64_t{but} + 1; *link != nobody; link = &room.asked[*link].older)
+    if (!room.asked[*link].to && !--ends) break;
   uint32_t done = *link;
   *link = nobody;
   make_all(done);
@@ -174,13 +182,13 @@ CUDA_ON_CPU_API void cuda_on_cpu_async_wait(uint32_t but) {
 
 CUDA_ON_CPU_API uint32_t cuda_on_cpu_async_batches() {
   uint32_t count = 0;
-  for (uint32_t at = newest_of[resident][block.current]; at != nobody; at = asked[at].older) count += !asked[at].to;
+  for (uint32_t at = room.newest_of[running.resident][block.current]; at != nobody; at = room.asked[at].older) count += !room.asked[at].to;
   return count;
 }
 
 CUDA_ON_CPU_API void cuda_on_cpu_async_land(const void *barrier, uint32_t phase) {
   uint32_t *link = newest_of_barrier(barrier);
-  while (link && *link != nobody && static_cast<int32_t>(phase - asked[*link].phase) <= 0) link = &asked[*link].older;
+  while (link && *link != nobody && static_cast<int32_t>(phase - room.asked[*link].phase) <= 0) link = &room.asked[*link].older;
   if (!link || *link == nobody) return;
   uint32_t done = *link;
   *link = nobody;

@@ -10,33 +10,28 @@
 
 namespace cuda_on_cpu {
 
-Threads threads;
-Ring ring;
-Woken woken;
-Block block;
+PerRun<Threads> threads;
+PerRun<Ring> ring;
+PerRun<Woken> woken;
+PerRun<Block> block;
+PerRun<Turns> turns;
 Run *run;
-void *main_stack_pointer;
-ThreadPlace *current_place;
 
-uint16_t order[max_threads];
-uint64_t threads_ended;
-static uint64_t random_state;
-
-void reseed(uint64_t seed) { random_state = seed * 0x9E3779B97F4A7C15ull + 0x2545F4914F6CDD1Dull; }
+void reseed(uint64_t seed) { turns.random_state = seed * 0x9E3779B97F4A7C15ull + 0x2545F4914F6CDD1Dull; }
 
 uint64_t random_bits() {  // xorshift64
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  random_state ^= random_state << 17;
-  return random_state;
+  turns.random_state ^= turns.random_state << 13;
+  turns.random_state ^= turns.random_state >> 7;
+  turns.random_state ^= turns.random_state << 17;
+  return turns.random_state;
 }
 
 static void shuffle_order() {
   for (int i = block.size - 1; i > 0; i--) {
     auto j = (random_bits() >> 32) * static_cast<uint64_t>(i + 1) >> 32;  // in [0, i], without a division
-    uint16_t other = order[i];
-    order[i] = order[j];
-    order[j] = other;
+    uint16_t other = turns.order[i];
+    turns.order[i] = turns.order[j];
+    turns.order[j] = other;
   }
 }
 
@@ -53,14 +48,14 @@ static void release_barrier() {
   }
   if (run->schedule == shuffled) shuffle_order();
   for (int i = 0; i < block.size; i++)
-    if (threads.state[order[i]] == State::at_barrier) ring.push_back(order[i]);
+    if (threads.state[turns.order[i]] == State::at_barrier) ring.push_back(turns.order[i]);
   block.ring_is_stale = block.exited > 0 || run->schedule == shuffled;
 }
 
 static void thread_is_done(int t) {
   end_of_read();
   came_on();
-  threads_ended++;
+  turns.threads_ended++;
   threads.state[t] = State::done;
   block.ring_is_stale = true;
   block.live--;
@@ -125,18 +120,18 @@ void prepare_threads(const Step &step) {
 
 void begin_block(uint64_t number) {
   int size = block.size;
-  block = {};
+  block = Block{};
   block.size = block.live = size;
   block.number = number;
   ring.head = ring.tail = Ring::capacity;
   woken.lanes = 0;
   for (int i = 0; i < size; i++) {
-    order[i] = static_cast<uint16_t>(run->schedule == reverse ? size - 1 - i : i);
+    turns.order[i] = static_cast<uint16_t>(run->schedule == reverse ? size - 1 - i : i);
     threads.stack_pointer[i] = nullptr;
     threads.state[i] = State::ready;
   }
   if (run->schedule == shuffled) shuffle_order();
-  for (int i = 0; i < size; i++) ring.push_back(order[i]);
+  for (int i = 0; i < size; i++) ring.push_back(turns.order[i]);
   start_warps(size);
 }
 
@@ -169,7 +164,7 @@ void release_from_grid_barrier() {
   block.at_grid_barrier = 0;
   block.ring_is_stale = true;
   for (int i = 0; i < block.size; i++)
-    if (threads.state[order[i]] == State::at_grid_barrier) ring.push_back(order[i]);
+    if (threads.state[turns.order[i]] == State::at_grid_barrier) ring.push_back(turns.order[i]);
 }
 
 constexpr uint32_t patience = 4, patience_of_block = 1 << 15;

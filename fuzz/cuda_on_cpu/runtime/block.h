@@ -8,6 +8,7 @@
 #include "context.h"
 #include "grid.h"
 #include "settled.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
@@ -78,16 +79,23 @@ struct Block {
   uint64_t has_arrived[max_threads / 64], arrived_in_odd[max_threads / 64], arrived_apart[max_threads / 64];
 };
 
-extern Threads threads;
-extern Ring ring;
-extern Woken woken;
-extern Block block;
-extern Run *run;
-extern void *main_stack_pointer;
-extern ThreadPlace *current_place;  // the kernel library's threadIdx
+struct Turns {
+  void *main_stack_pointer;
+  ThreadPlace *current_place;   // the kernel library's threadIdx
+  uint64_t progress;            // counts whatever another thread may have waited for
+  uint64_t threads_ended;
+  uint64_t random_state;
+  uint16_t order[max_threads];  // the schedule: which thread runs first after a barrier
+};
 
-extern uint16_t order[max_threads];  // the schedule: who runs first after a barrier
-extern uint64_t threads_ended;  // in the whole run
+extern PerRun<Threads> threads;
+extern PerRun<Ring> ring;
+extern PerRun<Woken> woken;
+extern PerRun<Block> block;
+extern PerRun<Turns> turns;
+
+// What the caller asks for and is given: the current run, and between two runs the last one.
+extern Run *run;
 
 void *start_stack(int thread);
 void begin_block(uint64_t number);
@@ -99,13 +107,13 @@ void reseed(uint64_t seed);
 
 static inline void make_current(int t) {
   block.current = t;
-  *current_place = threads.place[t];
+  *turns.current_place = threads.place[t];
   cuda_on_cpu_settled.not_mine = ~warp_codes.of[t / warp_lanes];
 }
 
 static inline void switch_to(int from, int to) {
-  switch_stack(from == main_context ? &main_stack_pointer : &threads.stack_pointer[from],
-               to == main_context ? main_stack_pointer : threads.stack_pointer[to]);
+  switch_stack(from == main_context ? &turns.main_stack_pointer : &threads.stack_pointer[from],
+               to == main_context ? turns.main_stack_pointer : threads.stack_pointer[to]);
 }
 
 static inline bool nobody_can_run() { return !woken.lanes && ring.empty(); }
@@ -171,7 +179,7 @@ void leave_block();
 // Something happened that others may have waited for.
 static inline void came_on() {
   block.polls = 0;
-  progress++;
+  turns.progress++;
 }
 
 // warp.cpp

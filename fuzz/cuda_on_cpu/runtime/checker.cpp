@@ -24,7 +24,7 @@
 
 namespace cuda_on_cpu {
 
-CheckerState checker = {0, 1, false, false, false, false, 0, 0};
+PerRun<CheckerState> checker;
 
 namespace {
 
@@ -51,25 +51,28 @@ Finding *report_access(Kind kind, const Seen &s, uint64_t other_pc = 0) {
 
 // A thread with a wrong bound of a loop would go on through all memory there is, into other arrays in the end.
 constexpr uint32_t most_outside = 1024;
-uint32_t outside[max_threads];  // how often each thread of the running block has been outside
-bool somebody_is_outside;
-
-pthread_t main_thread;  // of the host: what others do is their own affair
+struct Watched {
+  uint32_t outside[max_threads];  // how often each thread of the running block has been outside
+  bool somebody_is_outside;
+  uintptr_t last_read[max_threads];  // by each thread, as volatile or atomic, with the place in the code
+  pthread_t main_thread;             // of the host: the accesses of other threads are not checked
+};
+PerRun<Watched> watched;
 
 void report_outside(const Seen &s) {
   uint64_t freed_at = 0;
   bool freed = was_freed(s.address, freed_at);
   Finding *f = report_access(freed ? Kind::use_after_free : Kind::out_of_bounds, s, freed_at);
   if (f && f->place == Place::buffer) f->detail = run->buffers[f->place_number].flags & is_freed;  // as it is now
-  somebody_is_outside = true;
-  if (++outside[block.current] < most_outside) return;
+  watched.somebody_is_outside = true;
+  if (++watched.outside[block.current] < most_outside) return;
   run_is_damaged();
   end_thread();
 }
 
 void forget_who_is_outside() {
-  if (somebody_is_outside) memset(outside, 0, sizeof outside);
-  somebody_is_outside = false;
+  if (watched.somebody_is_outside) memset(watched.outside, 0, sizeof watched.outside);
+  watched.somebody_is_outside = false;
 }
 
 // Whether some byte of an access is initialised: then it reads a struct with padding, most likely.
@@ -263,9 +266,9 @@ void draw_turn() {
 
 // Reading one place again and again.
 bool is_polling(const Seen &s) {
-  static uintptr_t address[max_threads];
-  bool again = address[block.current] == (s.address ^ s.pc << 40);
-  address[block.current] = s.address ^ s.pc << 40;
+  uintptr_t read = s.address ^ s.pc << 40;
+  bool again = watched.last_read[block.current] == read;
+  watched.last_read[block.current] = read;
   return again;
 }
 
@@ -313,10 +316,9 @@ bool checker_prepare(Run &the_run, uintptr_t library_start, uintptr_t library_en
   bool has_turns = the_run.late_writes || the_run.preempt_one_in || are_warps_in_step();
   guess_unwritten(the_run, has_turns);
   if (!prepare_ordering() || !map_memory(the_run, library_start, library_end)) return false;
-  forget_races();
-  checker = {0, 0, has_turns, true, false, false, 0, 0};
-  main_thread = pthread_self();
-  forget_work();
+  checker.has_turns = has_turns;
+  checker.active = true;
+  watched.main_thread = pthread_self();
   draw_turn();
   return prepare_late_writes(the_run.late_writes, memory_map.buffers);
 }
@@ -443,7 +445,7 @@ void checker_atomic(uintptr_t address, uint32_t bytes, const Strength &strength,
 
 // What the host itself does is kept only where it does it in a stream's place: whatever it asks for later comes after it.
 void checker_host_access(uintptr_t address, uint32_t bytes, bool writes, uintptr_t pc) {
-  if (!is_host_visible(address) || !pthread_equal(main_thread, pthread_self())) return;
+  if (!is_host_visible(address) || !pthread_equal(watched.main_thread, pthread_self())) return;
   end_of_read();
   checker_moves(address, bytes, writes ? Move::writes : Move::reads, pc - memory_map.library_start, piece_now().what == Work::callback);
 }

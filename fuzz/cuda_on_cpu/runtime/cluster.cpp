@@ -76,7 +76,7 @@ void release_from_cluster_barrier() {
   block.at_cluster_barrier = 0;
   block.ring_is_stale = true;
   for (int i = 0; i < block.size; i++) {
-    int t = order[i];
+    int t = turns.order[i];
     if (threads.state[t] != State::at_cluster_barrier) continue;
     threads.state[t] = State::ready;
     ring.push_back(t);

@@ -11,7 +11,7 @@ namespace cuda_on_cpu {
 
 struct CheckerState {
   uintptr_t last_pc;
-  uint32_t until_turn;  // so many accesses from now another thread may go on
+  uint32_t until_turn = 1;  // so many accesses from now another thread may go on
   bool has_turns;
   bool active;          // while kernels run: the constructors of a library that is being loaded call the hooks, too
   bool has_updated;     // another block is to go on at the next turn
@@ -20,7 +20,7 @@ struct CheckerState {
   uintptr_t strong_read;  // the place that was last read by an atomic, or as volatile: whoever waits, waits for it
 };
 
-extern CheckerState checker;
+extern PerRun<CheckerState> checker;
 
 // Called where an access is due from `pc`, in a function whose stack frame lies at `frame`.
 void take_turn(uintptr_t pc, const void *frame);

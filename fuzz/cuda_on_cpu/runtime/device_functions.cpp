@@ -8,21 +8,30 @@
 #include "abi.h"
 #include "block.h"
 #include "report.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
 // As cudaLimitPrintfFifoSize has it by default, but that of what is printed only the beginning is kept.
 constexpr int print_capacity = 8192;
 
-static char print_buffer[print_capacity];
-static int print_used;
+namespace {
+
+// The caller reads it after the run.
+struct Printed {
+  char text[print_capacity];
+  int used;
+};
+PerProcess<Printed> last_printed;
+
+}  // namespace
 
 void start_printing() {
-  print_used = 0;
-  print_buffer[0] = 0;
+  last_printed.used = 0;
+  last_printed.text[0] = 0;
 }
 
-const char *printed() { return print_buffer; }
+const char *printed() { return last_printed.text; }
 
 }  // namespace cuda_on_cpu
 
@@ -30,9 +39,9 @@ using namespace cuda_on_cpu;
 
 CUDA_ON_CPU_API int cuda_on_cpu_vprintf(const char *format, va_list values) {
   if (run->is_program) return vprintf(format, values);
-  int room = print_capacity - print_used;
-  int length = vsnprintf(print_buffer + print_used, static_cast<size_t>(room), format, values);
-  if (length > 0) print_used += length < room ? length : room - 1;
+  int room = print_capacity - last_printed.used;
+  int length = vsnprintf(last_printed.text + last_printed.used, static_cast<size_t>(room), format, values);
+  if (length > 0) last_printed.used += length < room ? length : room - 1;
   return length;
 }
 

@@ -22,8 +22,6 @@
 
 namespace cuda_on_cpu {
 
-uint64_t progress;
-
 namespace {
 
 // An H200's: what waits for more blocks than that comes to its end on no card of today.
@@ -54,16 +52,25 @@ struct Queue {
   }
 };
 
-Resident residents[max_residents];
-Queue waiting, at_barrier;
-uint32_t unused[max_residents], unused_count, used_count;  // the last one used first: its memory is in the caches
-uint32_t loaded;  // whose state the globals hold
-uint32_t limit;
-uint32_t cluster_size, parked;  // blocks that wait for others of their cluster
-bool limited_by_card, last_only_polls, starts_next;
-uint64_t next_position, starts_in_all, progress_seen, in_vain;
-const Step *step;
-Index *block_index;
+// Their memory is kept, and used again by the next run.
+struct Residents {
+  Resident at[max_residents];
+};
+PerProcess<Residents> residents;
+
+struct Grid {
+  Queue waiting, at_barrier;
+  uint32_t unused[max_residents], unused_count, used_count;  // the last one used first: its memory is in the caches
+  uint32_t loaded;                // the block that runs
+  uint32_t limit;
+  uint32_t cluster_size, parked;  // blocks that wait for others of their cluster
+  bool limited_by_card, last_only_polls, starts_next;
+  uint64_t next_position, starts_in_all, progress_before, in_vain;
+  const Step *step;
+  Index *block_index;
+  Grid() : step(nullptr) { waiting.head = at_barrier.head = 0; }  // run_grid sets the rest
+};
+PerRun<Grid> grid;
 
 template <class T>
 bool allocate(T *&made, size_t count = 1) {
@@ -74,17 +81,17 @@ bool allocate(T *&made, size_t count = 1) {
 }
 
 // The residents that begin next: those that have ended last, then new ones.
-uint32_t unused_at(uint32_t which) { return which < unused_count ? unused[unused_count - 1 - which] : used_count + which - unused_count; }
+uint32_t unused_at(uint32_t which) { return which < grid.unused_count ? grid.unused[grid.unused_count - 1 - which] : grid.used_count + which - grid.unused_count; }
 
-uint32_t take_unused() { return unused_count ? unused[--unused_count] : used_count++; }
+uint32_t take_unused() { return grid.unused_count ? grid.unused[--grid.unused_count] : grid.used_count++; }
 
 bool prepare_residents(uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     uint32_t number = unused_at(i);
     if (number >= max_residents) return false;
-    Resident &r = residents[number];
-    if (!allocate(r.ordering) || !allocate(r.threads) || !allocate(r.warps, bytes_of_warps(max_threads)) || (cluster_size > 1 && !allocate(r.cluster)) ||
-        !map_shared_of(number, step->shared))
+    Resident &r = residents.at[number];
+    if (!allocate(r.ordering) || !allocate(r.threads) || !allocate(r.warps, bytes_of_warps(max_threads)) || (grid.cluster_size > 1 && !allocate(r.cluster)) ||
+        !map_shared_of(number, grid.step->shared))
       return false;
   }
   return true;
@@ -99,12 +106,12 @@ void copy_threads(Threads &to, const Threads &from) {
 }
 
 void save() {
-  Resident &r = residents[loaded];
+  Resident &r = residents.at[grid.loaded];
   r.block = block;
   r.ring = ring;
   r.woken = woken;
   copy_threads(*r.threads, threads);
-  memcpy(r.order, order, sizeof order);
+  memcpy(r.order, turns.order, sizeof turns.order);
   save_warps(r.warps);
 }
 
@@ -118,9 +125,9 @@ int waiting_in(const Threads &those, State state) {
 uint64_t cluster_of_block(uint64_t number) {
   uint64_t cluster = 0, row = 1;
   for (int axis = 0; axis < 3; axis++) {
-    cluster += row * (number % step->grid[axis] / step->cluster[axis]);
-    row *= step->grid[axis] / step->cluster[axis];
-    number /= step->grid[axis];
+    cluster += row * (number % grid.step->grid[axis] / grid.step->cluster[axis]);
+    row *= grid.step->grid[axis] / grid.step->cluster[axis];
+    number /= grid.step->grid[axis];
   }
   return cluster;
 }
@@ -129,42 +136,42 @@ uint64_t cluster_of_block(uint64_t number) {
 uint64_t block_of_cluster(uint64_t cluster, uint32_t rank) {
   uint64_t at[3], rest = cluster;
   for (int axis = 0; axis < 3; axis++) {
-    uint64_t side = step->cluster[axis], clusters = step->grid[axis] / side;
+    uint64_t side = grid.step->cluster[axis], clusters = grid.step->grid[axis] / side;
     at[axis] = rest % clusters * side + rank % side;
     rest /= clusters;
     rank /= static_cast<uint32_t>(side);
   }
-  return at[0] + step->grid[0] * (at[1] + step->grid[1] * at[2]);
+  return at[0] + grid.step->grid[0] * (at[1] + grid.step->grid[1] * at[2]);
 }
 
 void show_block(uint64_t number) {
-  *block_index = {static_cast<uint32_t>(number % step->grid[0]), static_cast<uint32_t>(number / step->grid[0] % step->grid[1]),
-                  static_cast<uint32_t>(number / step->grid[0] / step->grid[1])};
+  *grid.block_index = {static_cast<uint32_t>(number % grid.step->grid[0]), static_cast<uint32_t>(number / grid.step->grid[0] % grid.step->grid[1]),
+                  static_cast<uint32_t>(number / grid.step->grid[0] / grid.step->grid[1])};
 }
 
 void start(uint32_t number, uint64_t block_number) {
-  loaded = number;
+  grid.loaded = number;
   enter_shared_of(number);
   forget_copies_of(number);
   enter_copies_of(number);
-  poison_shared(step->shared);
+  poison_shared(grid.step->shared);
   note_block_start();
   begin_block(block_number);
   show_block(block_number);
-  if (run->check) checker_starts_block(*residents[number].ordering);
+  if (run->check) checker_starts_block(*residents.at[number].ordering);
 }
 
 void resume(uint32_t number) {
-  Resident &r = residents[number];
-  if (number != loaded) {
-    loaded = number;
+  Resident &r = residents.at[number];
+  if (number != grid.loaded) {
+    grid.loaded = number;
     enter_shared_of(number);
     enter_copies_of(number);
     block = r.block;
     ring = r.ring;
     woken = r.woken;
     copy_threads(threads, *r.threads);
-    memcpy(order, r.order, sizeof order);
+    memcpy(turns.order, r.order, sizeof turns.order);
     restore_warps(r.warps);
     show_block(block.number);
   }
@@ -175,29 +182,29 @@ void resume(uint32_t number) {
 // The blocks of a cluster begin together, and the one that is first in the schedule runs.
 uint32_t start_blocks(uint64_t number) {
   uint32_t first = take_unused();
-  if (cluster_size == 1) {
+  if (grid.cluster_size == 1) {
     start(first, number);
     return first;
   }
   if (run->only_block_count) number = cluster_of_block(number);
-  Cluster &c = *residents[first].cluster;
+  Cluster &c = *residents.at[first].cluster;
   c = {};
-  c.size = c.left = cluster_size;
-  c.live = cluster_size * static_cast<uint32_t>(block.size);
-  memcpy(c.side, step->cluster, sizeof c.side);
-  uint32_t first_rank = run->schedule == forward ? 0 : run->schedule == reverse ? cluster_size - 1 : static_cast<uint32_t>(random_bits() % cluster_size);
-  for (uint32_t i = 0; i < cluster_size; i++) {
-    uint32_t rank = (run->schedule == reverse ? first_rank - i + cluster_size : first_rank + i) % cluster_size;
+  c.size = c.left = grid.cluster_size;
+  c.live = grid.cluster_size * static_cast<uint32_t>(block.size);
+  memcpy(c.side, grid.step->cluster, sizeof c.side);
+  uint32_t first_rank = run->schedule == forward ? 0 : run->schedule == reverse ? grid.cluster_size - 1 : static_cast<uint32_t>(random_bits() % grid.cluster_size);
+  for (uint32_t i = 0; i < grid.cluster_size; i++) {
+    uint32_t rank = (run->schedule == reverse ? first_rank - i + grid.cluster_size : first_rank + i) % grid.cluster_size;
     uint32_t resident = i ? take_unused() : first;
     uint64_t in_grid = block_of_cluster(number, rank);
     c.member[rank].resident = resident;
     c.member[rank].block = in_grid;
-    c.member[rank].ordering = residents[resident].ordering;
+    c.member[rank].ordering = residents.at[resident].ordering;
     start(resident, in_grid);
     block.cluster = &c;
     block.rank = rank;
     save();
-    if (i) waiting.push(resident);
+    if (i) grid.waiting.push(resident);
   }
   resume(first);
   return first;
@@ -205,14 +212,14 @@ uint32_t start_blocks(uint64_t number) {
 
 // Its memory is another's as soon as nobody of its cluster may look for it there.
 void end_block(uint32_t number) {
-  if (cluster_size == 1) {
-    unused[unused_count++] = number;
+  if (grid.cluster_size == 1) {
+    grid.unused[grid.unused_count++] = number;
     return;
   }
   Cluster &c = *block.cluster;
   c.member[block.rank].has_ended = true;
   if (--c.left) return;
-  for (uint32_t rank = 0; rank < c.size; rank++) unused[unused_count++] = c.member[rank].resident;
+  for (uint32_t rank = 0; rank < c.size; rank++) grid.unused[grid.unused_count++] = c.member[rank].resident;
 }
 
 // Others run: this block only polls, or it is their turn, or it waits for them.
@@ -220,23 +227,23 @@ void leave(uint32_t number) {
   save();
   if (block.at_cluster_barrier && nobody_can_run() && block.waits_in_phase == block.cluster->phase) {
     block.cluster->member[block.rank].is_parked = true;
-    parked++;
+    grid.parked++;
   } else {
-    (block.at_grid_barrier == block.live ? at_barrier : waiting).push(number);
+    (block.at_grid_barrier == block.live ? grid.at_barrier : grid.waiting).push(number);
   }
 }
 
 // Nobody can run, and a block waits in the barrier of its cluster: for whom?
 [[noreturn]] void report_stuck_cluster() {
-  for (uint32_t r = 0; r < used_count; r++) {
-    const Block &b = residents[r].block;
+  for (uint32_t r = 0; r < grid.used_count; r++) {
+    const Block &b = residents.at[r].block;
     if (!b.cluster || !b.cluster->member[b.rank].is_parked || b.cluster->member[b.rank].resident != r) continue;
     resume(r);
     block.current = waiting_in(threads, State::at_cluster_barrier);
     const Cluster &c = *block.cluster;
     for (uint32_t rank = 0; rank < c.size; rank++) {
       if (c.member[rank].has_ended) continue;
-      const Threads &its = *residents[c.member[rank].resident].threads;
+      const Threads &its = *residents.at[c.member[rank].resident].threads;
       for (State state : {State::at_barrier, State::in_warp, State::at_grid_barrier})
         if (int t = waiting_in(its, state); t >= 0) {
           report_cluster_never_meets(c.live - c.arrived, c.member[rank].block, t, its.line[t]);
@@ -251,20 +258,20 @@ void leave(uint32_t number) {
 
 uint32_t card_limit() {
   uint64_t each = threads_each / static_cast<uint64_t>(block.size);
-  uint64_t by_shared = shared_each / (shared_reserved + step->shared + shared_bytes_of_arrays());
+  uint64_t by_shared = shared_each / (shared_reserved + grid.step->shared + shared_bytes_of_arrays());
   if (by_shared < each) each = by_shared;
   if (blocks_each < each) each = blocks_each;
   return static_cast<uint32_t>((each ? each : 1) * multiprocessors);
 }
 
 bool can_start() {
-  uint32_t resident = waiting.count + at_barrier.count + parked;
-  if (next_position == starts_in_all || resident + cluster_size > limit) return false;
-  if (waiting.count && !last_only_polls && resident >= residents_by_turns) return false;
-  uint64_t stacks = uint64_t{resident + cluster_size} * static_cast<uint64_t>(block.size);
-  if (!has_stacks_for(stacks) || !prepare_residents(cluster_size)) {
-    if (!resident && cluster_size > 1) stop_run(Status::too_large);
-    if (resident) limit = resident, limited_by_card = false;
+  uint32_t resident = grid.waiting.count + grid.at_barrier.count + grid.parked;
+  if (grid.next_position == grid.starts_in_all || resident + grid.cluster_size > grid.limit) return false;
+  if (grid.waiting.count && !grid.last_only_polls && resident >= residents_by_turns) return false;
+  uint64_t stacks = uint64_t{resident + grid.cluster_size} * static_cast<uint64_t>(block.size);
+  if (!has_stacks_for(stacks) || !prepare_residents(grid.cluster_size)) {
+    if (!resident && grid.cluster_size > 1) stop_run(Status::too_large);
+    if (resident) grid.limit = resident, grid.limited_by_card = false;
     return !resident;
   }
   return true;
@@ -274,21 +281,21 @@ bool can_start() {
 void pass_grid_barrier() {
   if (run->check) checker_passed_grid_barrier();
   note_block_start();  // a grid that meets again and again is at work, and does not hang
-  while (at_barrier.count) {
-    uint32_t number = at_barrier.pop();
+  while (grid.at_barrier.count) {
+    uint32_t number = grid.at_barrier.pop();
     resume(number);
     release_from_grid_barrier();
     save();
-    waiting.push(number);
+    grid.waiting.push(number);
   }
 }
 
 void look_whether_anything_comes_on() {
-  if (progress != progress_seen || !last_only_polls) in_vain = 0;
-  progress_seen = progress;
-  if (++in_vain > uint64_t{rounds_in_vain} * (waiting.count + 1) && next_position < starts_in_all) {
-    if (!limited_by_card) stop_run(Status::crowded);
-    report_waits_for_more_blocks(waiting.count + at_barrier.count + parked);
+  if (turns.progress != grid.progress_before || !grid.last_only_polls) grid.in_vain = 0;
+  grid.progress_before = turns.progress;
+  if (++grid.in_vain > uint64_t{rounds_in_vain} * (grid.waiting.count + 1) && grid.next_position < grid.starts_in_all) {
+    if (!grid.limited_by_card) stop_run(Status::crowded);
+    report_waits_for_more_blocks(grid.waiting.count + grid.at_barrier.count + grid.parked);
     stop_run(Status::stopped);
   }
 }
@@ -312,17 +319,17 @@ uint64_t BlockOrder::at(uint64_t position) const {
   return static_cast<uint64_t>((static_cast<unsigned __int128>(position) * factor + shift) % count);
 }
 
-bool has_other_blocks() { return waiting.count || next_position < starts_in_all; }
+bool has_other_blocks() { return grid.waiting.count || grid.next_position < grid.starts_in_all; }
 
 Cluster &own_cluster() {
   if (block.cluster) return *block.cluster;
-  Resident &r = residents[loaded];
+  Resident &r = residents.at[grid.loaded];
   if (!allocate(r.cluster)) stop_run(Status::too_large);
   *r.cluster = {};
   r.cluster->size = r.cluster->left = 1;
   for (uint32_t &side : r.cluster->side) side = 1;
   r.cluster->live = static_cast<uint32_t>(block.live);
-  r.cluster->member[0].resident = loaded;
+  r.cluster->member[0].resident = grid.loaded;
   r.cluster->member[0].block = block.number;
   r.cluster->member[0].ordering = r.ordering;
   return *(block.cluster = r.cluster);
@@ -332,58 +339,59 @@ void unpark(Cluster &c) {
   for (uint32_t rank = 0; rank < c.size; rank++)
     if (c.member[rank].is_parked) {
       c.member[rank].is_parked = false;
-      waiting.push(c.member[rank].resident);
-      parked--;
+      grid.waiting.push(c.member[rank].resident);
+      grid.parked--;
     }
 }
 
-const Step *running_step() { return step; }
+const Step *running_step() { return grid.step; }
 
 void run_grid(const Step &the_step, const BlockOrder &order_of_starts, Index *index) {
-  step = &the_step;
-  block_index = index;
-  waiting.count = at_barrier.count = unused_count = used_count = parked = 0;
-  cluster_size = size_of_cluster(the_step);
-  limit = has_place_for_residents() ? card_limit() : 1;
-  limited_by_card = limit > 1 && limit <= max_residents;
-  if (limit > max_residents) limit = max_residents;
-  if (limit < cluster_size) stop_run(Status::too_large);
-  last_only_polls = starts_next = true;
-  next_position = in_vain = 0;
-  starts_in_all = order_of_starts.count;
-  for (run->blocks_done = 0; run->blocks_done < starts_in_all * cluster_size;) {
+  grid.step = &the_step;
+  grid.block_index = index;
+  grid.waiting.count = grid.at_barrier.count = grid.unused_count = grid.used_count = grid.parked = 0;
+  grid.cluster_size = size_of_cluster(the_step);
+  grid.limit = has_place_for_residents() ? card_limit() : 1;
+  grid.limited_by_card = grid.limit > 1 && grid.limit <= max_residents;
+  if (grid.limit > max_residents) grid.limit = max_residents;
+  if (grid.limit < grid.cluster_size) stop_run(Status::too_large);
+  grid.last_only_polls = grid.starts_next = true;
+  grid.next_position = grid.in_vain = 0;
+  grid.progress_before = turns.progress;
+  grid.starts_in_all = order_of_starts.count;
+  for (run->blocks_done = 0; run->blocks_done < grid.starts_in_all * grid.cluster_size;) {
     uint32_t number;
-    if ((starts_next || !waiting.count) && can_start()) {
-      number = start_blocks(order_of_starts.at(next_position++));
-    } else if (waiting.count) {
-      number = waiting.pop();
+    if ((grid.starts_next || !grid.waiting.count) && can_start()) {
+      number = start_blocks(order_of_starts.at(grid.next_position++));
+    } else if (grid.waiting.count) {
+      number = grid.waiting.pop();
       resume(number);
-    } else if (parked) {
+    } else if (grid.parked) {
       report_stuck_cluster();
-    } else if (next_position == starts_in_all && !run->blocks_done) {
+    } else if (grid.next_position == grid.starts_in_all && !run->blocks_done) {
       pass_grid_barrier();
       continue;
     } else {
-      bool some_cannot_start = next_position < starts_in_all;
-      if (some_cannot_start && !limited_by_card) stop_run(Status::crowded);
-      report_grid_never_meets(at_barrier.count, some_cannot_start);
+      bool some_cannot_start = grid.next_position < grid.starts_in_all;
+      if (some_cannot_start && !grid.limited_by_card) stop_run(Status::crowded);
+      report_grid_never_meets(grid.at_barrier.count, some_cannot_start);
       stop_run(Status::stopped);
     }
     run_block();
-    starts_next = !starts_next || !waiting.count;
+    grid.starts_next = !grid.starts_next || !grid.waiting.count;
     if (!block.has_left) {
       if (run->check) checker_ends_block();
       run->blocks_done++;
-      progress++;
+      turns.progress++;
       end_block(number);
       continue;
     }
-    last_only_polls = only_polls();
+    grid.last_only_polls = only_polls();
     leave(number);
     look_whether_anything_comes_on();
   }
   enter_shared_of(0);
-  if (used_count > 1) unmap_shared_of_residents();
+  if (grid.used_count > 1) unmap_shared_of_residents();
 }
 
 }  // namespace cuda_on_cpu

@@ -10,6 +10,7 @@
 #include "memory_map.h"
 #include "report.h"
 #include "signals.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
@@ -25,24 +26,34 @@ struct Allocation {
   uint64_t freed_at;  // 0: it is not; else a place in the library, plus one
 };
 
-char *heap;
-uint64_t used;
-Allocation *allocations;
-uint32_t count;
+struct HeapMapping {
+  char *start;
+  Allocation *allocations;
+};
+PerProcess<HeapMapping> heap;
+
+struct Allocated {
+  uint64_t used;
+  uint32_t count;
+  ~Allocated() {
+    if (used && memory_map.heap.cells) unmark(memory_map.heap, heap_start(), used);
+  }
+};
+PerRun<Allocated> allocated;
 
 uint64_t offset_of(uintptr_t address) { return address - heap_start(); }
 
 // The last allocation that begins at or before the address.
 Allocation *allocation_at(uintptr_t address) {
-  uint32_t low = 0, high = count;
+  uint32_t low = 0, high = allocated.count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (allocations[middle].offset <= offset_of(address))
+    if (heap.allocations[middle].offset <= offset_of(address))
       low = middle + 1;
     else
       high = middle;
   }
-  return low ? &allocations[low - 1] : nullptr;
+  return low ? &heap.allocations[low - 1] : nullptr;
 }
 
 void *map(uint64_t bytes) {
@@ -53,17 +64,12 @@ void *map(uint64_t bytes) {
 }  // namespace
 
 bool map_heap() {
-  if (!heap) heap = static_cast<char *>(map(capacity));
-  if (!allocations) allocations = static_cast<Allocation *>(map(most_allocations * sizeof(Allocation)));
-  return heap && allocations;
+  if (!heap.start) heap.start = static_cast<char *>(map(capacity));
+  if (!heap.allocations) heap.allocations = static_cast<Allocation *>(map(most_allocations * sizeof(Allocation)));
+  return heap.start && heap.allocations;
 }
 
-void empty_heap() {
-  if (used && memory_map.heap.cells) unmark(memory_map.heap, heap_start(), used);
-  used = count = 0;
-}
-
-uintptr_t heap_start() { return reinterpret_cast<uintptr_t>(heap); }
+uintptr_t heap_start() { return reinterpret_cast<uintptr_t>(heap.start); }
 uintptr_t heap_bytes() { return capacity; }
 
 bool was_freed(uintptr_t address, uint64_t &freed_at) {
@@ -86,10 +92,10 @@ using namespace cuda_on_cpu;
 
 CUDA_ON_CPU_API void *cuda_on_cpu_malloc(uint64_t bytes) {
   uint64_t taken = (bytes + alignment - 1) / alignment * alignment + between;
-  if (taken < bytes || taken > capacity - between - used || count == most_allocations) return nullptr;
-  allocations[count++] = {used + between, bytes, 0};
-  char *memory = heap + used + between;
-  used += taken;
+  if (taken < bytes || taken > capacity - between - allocated.used || allocated.count == most_allocations) return nullptr;
+  heap.allocations[allocated.count++] = {allocated.used + between, bytes, 0};
+  char *memory = heap.start + allocated.used + between;
+  allocated.used += taken;
   fill(memory, bytes, run->poison, sizeof run->poison);
   if (run->check) mark(memory_map.heap, reinterpret_cast<uintptr_t>(memory), bytes, false);
   return memory;

@@ -5,7 +5,6 @@
 namespace cuda_on_cpu {
 
 bool map_heap();
-void empty_heap();  // before a run
 uintptr_t heap_start();
 uintptr_t heap_bytes();
 

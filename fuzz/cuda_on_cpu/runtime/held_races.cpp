@@ -6,6 +6,7 @@
 #include "memory_map.h"
 #include "ordering.h"
 #include "report.h"
+#include "state.h"
 #include "work.h"
 
 namespace cuda_on_cpu {
@@ -29,15 +30,20 @@ struct Held {
 
 constexpr int nobody = -1;
 constexpr int capacity = 1024, capacity_until_end = 256;
-Held held[capacity];
-int count, count_until_end;
 
 // Places of the code whose reads some thread of the launch went on to swap. Where another thread leaves the loop first,
 // for what it read is large enough, its read was a guess all the same.
 constexpr int most_guess_places = 64;
-uintptr_t guess_places[most_guess_places];
-int guess_place_count;
-bool has_told_in_step;
+
+struct HeldRaces {
+  Held held[capacity];
+  int count, count_until_end;
+  uintptr_t guess_places[most_guess_places];
+  int guess_place_count;
+  bool has_told_in_step;
+  HeldRaces() : count(0), count_until_end(0), guess_place_count(0), has_told_in_step(false) {}
+};
+PerRun<HeldRaces> races;
 
 Value value_at(uintptr_t address, uint32_t bytes) {
   Value value = {};
@@ -108,8 +114,8 @@ void tell(Kind kind, const Held &h) {
 }
 
 bool is_guess_place(uintptr_t pc) {
-  for (int i = 0; i < guess_place_count; i++)
-    if (guess_places[i] == pc) return true;
+  for (int i = 0; i < races.guess_place_count; i++)
+    if (races.guess_places[i] == pc) return true;
   return false;
 }
 
@@ -132,31 +138,31 @@ void settle_at_end(const Held &h) {
 
 template <class Condition>
 void settle_where(Condition condition) {
-  for (int i = 0; i < count; i++)
-    if (!held[i].until_end && condition(held[i])) {
-      if (may_be_guess(held[i]) && count_until_end < capacity_until_end) {  // until all have had a chance to swap
-        held[i].kind = kind_of(held[i]);
-        held[i].until_end = true;
-        count_until_end++;
+  for (int i = 0; i < races.count; i++)
+    if (!races.held[i].until_end && condition(races.held[i])) {
+      if (may_be_guess(races.held[i]) && races.count_until_end < capacity_until_end) {  // until all have had a chance to swap
+        races.held[i].kind = kind_of(races.held[i]);
+        races.held[i].until_end = true;
+        races.count_until_end++;
         continue;
       }
-      settle(held[i]);
-      held[i--] = held[--count];
+      settle(races.held[i]);
+      races.held[i--] = races.held[--races.count];
     }
 }
 
 void hold(const Meeting &m, Kind kind, int guesser, bool until_end) {
-  if (count == capacity) settle_where([](const Held &) { return true; });
+  if (races.count == capacity) settle_where([](const Held &) { return true; });
   bool other_guesses = guesser != nobody && m.writes;
   uint32_t owner = other_guesses ? block_start_at(m.before.when) : ordering.own_start;
-  held[count++] = {m, kind, value_at(m.address, m.bytes), block.number, block_at(m.before.when), owner, ordering.now,
+  races.held[races.count++] = {m, kind, value_at(m.address, m.bytes), block.number, block_at(m.before.when), owner, ordering.now,
                    static_cast<uint32_t>(block.current), until_end, guesser};
 }
 
 // Many accesses may meet in the same two places of the code.
 bool is_held(const Meeting &m, int guesser) {
-  for (int i = 0; i < count; i++) {
-    const Held &h = held[i];
+  for (int i = 0; i < races.count; i++) {
+    const Held &h = races.held[i];
     if (h.guesser == guesser && h.met.address == m.address && h.met.pc == m.pc && h.met.before.pc() == m.before.pc()) return true;
   }
   return false;
@@ -167,9 +173,9 @@ bool is_held(const Meeting &m, int guesser) {
 void hold_race(const Meeting &m) { hold(m, Kind::race, nobody, false); }
 
 void hold_volatile_race(const Meeting &m) {
-  bool until_end = m.writes && m.before_writes && count_until_end < capacity_until_end;
+  bool until_end = m.writes && m.before_writes && races.count_until_end < capacity_until_end;
   if (!until_end && is_held(m, nobody)) return;
-  count_until_end += until_end;
+  races.count_until_end += until_end;
   hold(m, Kind::volatile_race, nobody, until_end);
 }
 
@@ -183,22 +189,22 @@ void hold_atomic_after_guess(const Meeting &m) {
 }
 
 void tell_race_in_step(const Meeting &m) {
-  if (has_told_in_step) return;
-  has_told_in_step = true;
+  if (races.has_told_in_step) return;
+  races.has_told_in_step = true;
   auto me = static_cast<uint32_t>(block.current);
   tell(Kind::race_in_step, {m, Kind::race_in_step, {}, block.number, block.number, ordering.own_start, ordering.now, me, false, nobody});
 }
 
 void forgive_guesses(uintptr_t address, uint32_t bytes) {
-  for (int i = 0; i < count; i++) {
-    Held &h = held[i];
+  for (int i = 0; i < races.count; i++) {
+    Held &h = races.held[i];
     bool mine = h.guesser == block.current && h.owner == ordering.own_start;
     if (mine && h.met.address < address + bytes && address < h.met.address + h.met.bytes) h.kind = Kind::guessed_read;
   }
 }
 
 void note_guess(uintptr_t pc) {
-  if (guess_place_count < most_guess_places && !is_guess_place(pc)) guess_places[guess_place_count++] = pc;
+  if (races.guess_place_count < most_guess_places && !is_guess_place(pc)) races.guess_places[races.guess_place_count++] = pc;
 }
 
 void settle_races() {
@@ -211,13 +217,9 @@ void settle_all_but_late_races() {
 
 void settle_all_races() {
   settle_all_but_late_races();
-  for (int i = 0; i < count; i++) settle_at_end(held[i]);
-  forget_races();
-}
-
-void forget_races() {
-  count = count_until_end = guess_place_count = 0;
-  has_told_in_step = false;
+  for (int i = 0; i < races.count; i++) settle_at_end(races.held[i]);
+  races.count = races.count_until_end = races.guess_place_count = 0;
+  races.has_told_in_step = false;
 }
 
 }  // namespace cuda_on_cpu

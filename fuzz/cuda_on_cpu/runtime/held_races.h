@@ -31,6 +31,5 @@ void note_guess(uintptr_t pc);  // a read of this place was one
 void settle_races();            // of the running block
 void settle_all_but_late_races();  // before what ends their interval
 void settle_all_races();        // of the launch
-void forget_races();
 
 }  // namespace cuda_on_cpu

@@ -6,18 +6,31 @@
 
 #include "block.h"
 #include "report.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
-static bool is_running;
-static char refusal[1024];
+namespace {
 
-bool in_host() { return is_running; }
-void note_in_host(bool is) { is_running = is; }
+struct HostCode {
+  bool is_running;
+};
+PerRun<HostCode> host_code;
+
+// The caller reads it after the run.
+struct Refusal {
+  char why[1024];
+};
+PerProcess<Refusal> refusal;
+
+}  // namespace
+
+bool in_host() { return host_code.is_running; }
+void note_in_host(bool is) { host_code.is_running = is; }
 
 void host_refuses(const char *why) {
-  snprintf(refusal, sizeof refusal, "%s", why);
-  run->refusal = refusal;
+  snprintf(refusal.why, sizeof refusal.why, "%s", why);
+  run->refusal = refusal.why;
   stop_run(Status::refused);
 }
 

@@ -1,4 +1,5 @@
 #include "knowledge.h"
+#include "state.h"
 
 #include <sys/mman.h>
 
@@ -16,20 +17,27 @@ struct Node {
 
 constexpr uint32_t capacity = 8 << 20, reserve = 4096;  // no single operation takes more than the reserve
 
-Node *nodes;
-uint32_t used = 1;
-uint32_t changeable_from = ~0u;
+struct NodeMapping {
+  Node *nodes;
+};
+PerProcess<NodeMapping> mapping;
+
+struct Nodes {
+  uint32_t used = 1;
+  uint32_t changeable_from = ~0u;
+};
+PerRun<Nodes> known;
 
 Knowledge node(uint32_t key, uint32_t bit, uint32_t left, uint32_t right) {
-  if (used == capacity) return nothing;
-  nodes[used] = {key, bit, left, right};
-  return used++;
+  if (known.used == capacity) return nothing;
+  mapping.nodes[known.used] = {key, bit, left, right};
+  return known.used++;
 }
 
 Knowledge replaced(Knowledge old, uint32_t left, uint32_t right) {
-  Node &n = nodes[old];
+  Node &n = mapping.nodes[old];
   if (n.left == left && n.right == right) return old;
-  if (old < changeable_from) return node(n.key, n.bit, left, right);
+  if (old < known.changeable_from) return node(n.key, n.bit, left, right);
   n.left = left;
   n.right = right;
   return old;
@@ -40,14 +48,14 @@ bool is_below(uint32_t key, const Node &branch) { return above(key, branch.bit) 
 
 // Two maps that differ in a bit above both.
 Knowledge linked(Knowledge a, Knowledge b) {
-  uint32_t bit = 1u << (31 - __builtin_clz(nodes[a].key ^ nodes[b].key));
-  bool a_is_left = !(nodes[a].key & bit);
-  return node(above(nodes[a].key, bit), bit, a_is_left ? a : b, a_is_left ? b : a);
+  uint32_t bit = 1u << (31 - __builtin_clz(mapping.nodes[a].key ^ mapping.nodes[b].key));
+  bool a_is_left = !(mapping.nodes[a].key & bit);
+  return node(above(mapping.nodes[a].key, bit), bit, a_is_left ? a : b, a_is_left ? b : a);
 }
 
 Knowledge joined_below(Knowledge branch, Knowledge other) {
-  const Node n = nodes[branch];
-  if (nodes[other].key & n.bit) return replaced(branch, n.left, joined(n.right, other));
+  const Node n = mapping.nodes[branch];
+  if (mapping.nodes[other].key & n.bit) return replaced(branch, n.left, joined(n.right, other));
   return replaced(branch, joined(n.left, other), n.right);
 }
 
@@ -56,7 +64,7 @@ Knowledge joined_below(Knowledge branch, Knowledge other) {
 Knowledge joined(Knowledge a, Knowledge b) {
   if (a == b || !b) return a;
   if (!a) return b;
-  const Node x = nodes[a], y = nodes[b];
+  const Node x = mapping.nodes[a], y = mapping.nodes[b];
   if (x.bit == y.bit && x.key == y.key) {
     if (!x.bit) return x.left >= y.left ? a : b;
     Knowledge left = joined(x.left, y.left), right = joined(x.right, y.right);
@@ -74,7 +82,7 @@ Knowledge with(Knowledge knowledge, uint32_t agent, uint32_t until) {
 
 uint32_t known_until(Knowledge knowledge, uint32_t agent) {
   while (knowledge) {
-    const Node &n = nodes[knowledge];
+    const Node &n = mapping.nodes[knowledge];
     if (!n.bit) return n.key == agent ? n.left : 0;
     if (!is_below(agent, n)) return 0;
     knowledge = agent & n.bit ? n.right : n.left;
@@ -82,19 +90,19 @@ uint32_t known_until(Knowledge knowledge, uint32_t agent) {
   return 0;
 }
 
-void begin_joining() { changeable_from = used; }
-void end_joining() { changeable_from = ~0u; }
+void begin_joining() { known.changeable_from = known.used; }
+void end_joining() { known.changeable_from = ~0u; }
 
-bool has_room_for_knowledge() { return used + reserve < capacity; }
+bool has_room_for_knowledge() { return known.used + reserve < capacity; }
 
 bool map_knowledge() {
-  if (nodes) return true;
+  if (mapping.nodes) return true;
   void *memory = mmap(nullptr, capacity * sizeof(Node), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
-  nodes = static_cast<Node *>(memory);
+  mapping.nodes = static_cast<Node *>(memory);
   return true;
 }
 
-void forget_knowledge() { used = 1; }
+void forget_knowledge() { known.used = 1; }
 
 }  // namespace cuda_on_cpu

@@ -1,10 +1,11 @@
 #include "late_writes.h"
+#include "state.h"
 
 #include <sys/mman.h>
 
 namespace cuda_on_cpu {
 
-int words_shown;
+PerRun<LateReads> late_reads;
 
 namespace {
 
@@ -15,42 +16,50 @@ struct Shown {
   uint32_t *word, value;
 };
 
-Shown shown[1 << 12];  // of a thread's access, 16 bytes at most; of a copy, its first words
-uint32_t *before;  // for each word of the buffers; null until a run asks
-uintptr_t start, bytes;
-bool active;
-uint32_t late;
+struct WordsBefore {
+  uint32_t *before;  // for each word of the buffers; null until a run asks
+  uintptr_t start, bytes;
+};
+PerProcess<WordsBefore> words;
+
+struct LateWrites {
+  Shown shown[1 << 12];  // of a thread's access, 16 bytes at most; of a copy, its first words
+  bool active;
+  uint32_t late;
+  LateWrites() : active(false), late(0) {}
+};
+PerRun<LateWrites> writes;
 
 }  // namespace
 
 bool prepare_late_writes(bool wanted, const Region &buffers) {
-  active = wanted;
-  late = 0;
-  if (!wanted || before) return true;
-  start = buffers.start;
-  bytes = buffers.bytes;
-  void *memory = mmap(nullptr, bytes + sizeof *before, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  writes.active = wanted;
+  writes.late = 0;
+  if (!wanted || words.before) return true;
+  words.start = buffers.start;
+  words.bytes = buffers.bytes;
+  void *memory = mmap(nullptr, words.bytes + sizeof *words.before, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
-  before = static_cast<uint32_t *>(memory);
+  words.before = static_cast<uint32_t *>(memory);
   return true;
 }
 
 void note_before_write(uintptr_t word) {
-  if (active && word - start < bytes) before[(word - start) / sizeof *before] = *reinterpret_cast<uint32_t *>(word);
+  if (writes.active && word - words.start < words.bytes) words.before[(word - words.start) / sizeof *words.before] = *reinterpret_cast<uint32_t *>(word);
 }
 
 void show_before_write(uintptr_t word) {
-  if (!active || word - start >= bytes || late == patience) return;
-  if (words_shown == sizeof shown / sizeof *shown) return;
-  late++;
+  if (!writes.active || word - words.start >= words.bytes || writes.late == patience) return;
+  if (late_reads.words_shown == sizeof writes.shown / sizeof *writes.shown) return;
+  writes.late++;
   uint32_t *there = reinterpret_cast<uint32_t *>(word);
-  shown[words_shown++] = {there, *there};
-  *there = before[(word - start) / sizeof *before];
+  writes.shown[late_reads.words_shown++] = {there, *there};
+  *there = words.before[(word - words.start) / sizeof *words.before];
 }
 
 void hide_shown_words() {
-  while (words_shown) {
-    const Shown &s = shown[--words_shown];
+  while (late_reads.words_shown) {
+    const Shown &s = writes.shown[--late_reads.words_shown];
     *s.word = s.value;
   }
 }

@@ -2,6 +2,7 @@
 // sees what was written or what was there before. A run may ask for the latter, to find out whether it matters.
 #pragma once
 #include "shadow.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
@@ -13,10 +14,13 @@ void note_before_write(uintptr_t word);
 void show_before_write(uintptr_t word);
 
 // Whatever comes after the read sees memory as it is.
-extern int words_shown;
+struct LateReads {
+  int words_shown;
+};
+extern PerRun<LateReads> late_reads;
 void hide_shown_words();
 static inline void end_of_read() {
-  if (words_shown) hide_shown_words();
+  if (late_reads.words_shown) hide_shown_words();
 }
 
 }  // namespace cuda_on_cpu

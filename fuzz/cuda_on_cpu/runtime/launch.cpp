@@ -5,19 +5,29 @@
 #include "grid.h"
 #include "report.h"
 #include "shared_memory.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
-sigjmp_buf way_out;
-static const Step *step;
-static void *kernel_args[max_args];
-static uint64_t arg_values[max_args];
+PerRun<WayOut> way_out;
 
-void call_kernel() { step->entry->invoke(kernel_args); }
+namespace {
+
+struct Launch {
+  const Step *step;
+  void *kernel_args[max_args];
+  uint64_t arg_values[max_args];
+  Launch() {}
+};
+PerRun<Launch> current;
+
+}  // namespace
+
+void call_kernel() { current.step->entry->invoke(current.kernel_args); }
 
 void stop_run(Status status) {
   run->status = status;
-  siglongjmp(way_out, 1);
+  siglongjmp(way_out.buffer, 1);
 }
 
 void bind_arguments(const Step &the_step, void **args, uint64_t *values) {
@@ -29,25 +39,25 @@ void bind_arguments(const Step &the_step, void **args, uint64_t *values) {
 }
 
 void launch(const Step &the_step) {
-  step = &the_step;
+  current.step = &the_step;
   const Module &module = *run->module;
-  current_place = module.thread;
-  *module.block_dim = {step->block[0], step->block[1], step->block[2]};
-  *module.grid_dim = {step->grid[0], step->grid[1], step->grid[2]};
-  if (step->context)
-    kernel_args[0] = step->context;
+  turns.current_place = module.thread;
+  *module.block_dim = {current.step->block[0], current.step->block[1], current.step->block[2]};
+  *module.grid_dim = {current.step->grid[0], current.step->grid[1], current.step->grid[2]};
+  if (current.step->context)
+    current.kernel_args[0] = current.step->context;
   else
-    bind_arguments(*step, kernel_args, arg_values);
-  prepare_threads(*step);
+    bind_arguments(*current.step, current.kernel_args, current.arg_values);
+  prepare_threads(*current.step);
   if (run->check)
-    checker_starts_launch(step->shared);
+    checker_starts_launch(current.step->shared);
   else
-    paint_shared_zones(step->shared);
-  run_grid(*step, BlockOrder(uint64_t{step->grid[0]} * step->grid[1] * step->grid[2] / size_of_cluster(*step)), module.block);
+    paint_shared_zones(current.step->shared);
+  run_grid(*current.step, BlockOrder(uint64_t{current.step->grid[0]} * current.step->grid[1] * current.step->grid[2] / size_of_cluster(*current.step)), module.block);
   if (run->check)
     checker_ends_launch();
   else
-    check_shared_zones(step->shared);
+    check_shared_zones(current.step->shared);
 }
 
 }  // namespace cuda_on_cpu

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 
 #include "abi.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
@@ -10,7 +11,10 @@ namespace cuda_on_cpu {
 void launch(const Step &step);
 
 // Where stop_run goes: the run sets it (host/job.cpp).
-extern sigjmp_buf way_out;
+struct WayOut {
+  sigjmp_buf buffer;
+};
+extern PerRun<WayOut> way_out;
 
 // The values that a step passes, and pointers to them as cuLaunchKernel takes them.
 void bind_arguments(const Step &step, void **args, uint64_t *values);

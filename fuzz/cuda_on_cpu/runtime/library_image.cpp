@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "memory_map.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
@@ -20,7 +21,10 @@ struct Image {
   Image *next;
 };
 
-Image *images;
+struct Images {
+  Image *first;
+};
+PerProcess<Images> images;
 
 int fill_in(dl_phdr_info *info, size_t, void *data) {
   Image &image = *static_cast<Image *>(data);
@@ -45,15 +49,15 @@ int fill_in(dl_phdr_info *info, size_t, void *data) {
 }
 
 Image &image_of(const Module &module) {
-  for (Image *i = images; i; i = i->next)
+  for (Image *i = images.first; i; i = i->next)
     if (i->module == &module) return *i;
   Image *image = static_cast<Image *>(calloc(1, sizeof(Image)));
   image->module = &module;
   dl_iterate_phdr(fill_in, image);
   image->remembered = static_cast<char *>(malloc(image->globals_bytes + 1));
   memcpy(image->remembered, image->globals, image->globals_bytes);
-  image->next = images;
-  images = image;
+  image->next = images.first;
+  images.first = image;
   return *image;
 }
 
@@ -71,7 +75,7 @@ void restore_globals(const Module &module) {
 }
 
 void forget_library(const Module &module) {
-  for (Image **link = &images; *link; link = &(*link)->next) {
+  for (Image **link = &images.first; *link; link = &(*link)->next) {
     if ((*link)->module != &module) continue;
     Image *image = *link;
     *link = image->next;

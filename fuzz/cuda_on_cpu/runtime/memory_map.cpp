@@ -14,16 +14,10 @@
 
 namespace cuda_on_cpu {
 
-MemoryMap memory_map;
+PerProcess<MemoryMap> memory_map;
 
 namespace {
 
-Region &buffers = memory_map.buffers, &variables = memory_map.variables, &heap = memory_map.heap;
-
-const Module *marked_module;  // whose static shared arrays are marked
-uint32_t marked_dynamic_bytes;
-Buffer marked_buffers[max_buffers];
-uint32_t marked_buffer_count;
 
 uintptr_t static_start() { return reinterpret_cast<uintptr_t>(static_shared_start()); }
 uintptr_t dynamic_start() { return reinterpret_cast<uintptr_t>(cuda_on_cpu_dynamic_shared); }
@@ -32,7 +26,17 @@ struct SharedShadow {
   Region static_arrays, dynamic_array;
 };
 
-SharedShadow of_resident[max_residents];  // 0: the process's own shared memory
+// Cells keep what they know from run to run: of an earlier run it is older than the launch, and does no harm. So only what has
+// changed since is marked again.
+struct Marked {
+  const Module *module;  // whose static shared arrays are marked
+  uint32_t dynamic_bytes;
+  Buffer buffers[max_buffers];
+  uint32_t buffer_count;
+  uint32_t jobs;
+  SharedShadow of_resident[max_residents];  // 0: the process's own shared memory
+};
+PerProcess<Marked> marked;
 
 bool map_static_shadow(Region &region, char *arrays) {
   uintptr_t start = reinterpret_cast<uintptr_t>(arrays);
@@ -45,17 +49,17 @@ bool map_static_shadow(Region &region, char *arrays) {
 }
 
 bool map_variables(const Module &module) {
-  unmap_shadow(variables);
-  if (!map_shadow(variables, variables_start(module), variables_bytes(module))) return false;
+  unmap_shadow(memory_map.variables);
+  if (!map_shadow(memory_map.variables, variables_start(module), variables_bytes(module))) return false;
   for (uint32_t i = 0; i < run->variable_count; i++) {
     const Variable &v = run->variables[i];
-    if (variables.holds(memory_map.library_start + v.offset)) mark(variables, memory_map.library_start + v.offset, v.bytes, true);
+    if (memory_map.variables.holds(memory_map.library_start + v.offset)) mark(memory_map.variables, memory_map.library_start + v.offset, v.bytes, true);
   }
   return true;
 }
 
 bool map_library(const Module &module) {
-  Region &first = of_resident[0].static_arrays;
+  Region &first = marked.of_resident[0].static_arrays;
   unmap_shadow(first);
   return map_static_shadow(first, static_shared_start()) && map_variables(module);
 }
@@ -65,10 +69,10 @@ bool is_initialised_buffer(const Buffer &b) { return b.flags & (has_content | is
 // The same arrays at the same places as in the run before: what the cells remember of that run is older than this
 // launch, and does no harm. Only what is initialised has to be told anew.
 bool lies_as_before() {
-  if (run->buffer_count != marked_buffer_count) return false;
+  if (run->buffer_count != marked.buffer_count) return false;
   for (uint32_t i = 0; i < run->buffer_count; i++)
-    if (run->buffers[i].address != marked_buffers[i].address || run->buffers[i].bytes != marked_buffers[i].bytes ||
-        is_guessed(run->buffers[i]) != is_guessed(marked_buffers[i]))
+    if (run->buffers[i].address != marked.buffers[i].address || run->buffers[i].bytes != marked.buffers[i].bytes ||
+        is_guessed(run->buffers[i]) != is_guessed(marked.buffers[i]))
       return false;
   return true;
 }
@@ -76,73 +80,72 @@ bool lies_as_before() {
 // Now and then: the shadow of a large job is eight times as large.
 bool is_time_to_give_back() {
   constexpr uint32_t once_in = 64;
-  static uint32_t jobs;
-  return ++jobs % once_in == 0;
+  return ++marked.jobs % once_in == 0;
 }
 
 void mark_buffers() {
   if (!lies_as_before()) {
-    for (uint32_t i = 0; i < marked_buffer_count; i++)
-      unmark(buffers, reinterpret_cast<uintptr_t>(marked_buffers[i].address), marked_buffers[i].bytes);
-    if (is_time_to_give_back()) give_back_shadow(buffers);
-    marked_buffer_count = 0;
+    for (uint32_t i = 0; i < marked.buffer_count; i++)
+      unmark(memory_map.buffers, reinterpret_cast<uintptr_t>(marked.buffers[i].address), marked.buffers[i].bytes);
+    if (is_time_to_give_back()) give_back_shadow(memory_map.buffers);
+    marked.buffer_count = 0;
     for (uint32_t i = 0; i < run->buffer_count; i++) {
       const Buffer &b = run->buffers[i];
-      if (!is_guessed(b)) mark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
-      marked_buffers[marked_buffer_count++] = b;
+      if (!is_guessed(b)) mark(memory_map.buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
+      marked.buffers[marked.buffer_count++] = b;
     }
     return;
   }
   for (uint32_t i = 0; i < run->buffer_count; i++) {
     const Buffer &b = run->buffers[i];
     bool initialised = is_initialised_buffer(b);
-    if (initialised && is_initialised_buffer(marked_buffers[i])) continue;
-    set_initialised(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, initialised);
-    marked_buffers[i] = b;
+    if (initialised && is_initialised_buffer(marked.buffers[i])) continue;
+    set_initialised(memory_map.buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, initialised);
+    marked.buffers[i] = b;
   }
 }
 
 }  // namespace
 
 void mark_array(const Buffer &b) {
-  mark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
-  if (marked_buffer_count < max_buffers) marked_buffers[marked_buffer_count++] = b;
+  mark(memory_map.buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
+  if (marked.buffer_count < max_buffers) marked.buffers[marked.buffer_count++] = b;
 }
 
-void unmark_array(const Buffer &b) { unmark(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes); }
+void unmark_array(const Buffer &b) { unmark(memory_map.buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes); }
 
 void mark_as_laid(const Buffer &b) {
-  set_initialised(buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
+  set_initialised(memory_map.buffers, reinterpret_cast<uintptr_t>(b.address), b.bytes, is_initialised_buffer(b));
 }
 
-void host_has_written(uintptr_t address, uintptr_t bytes) { set_initialised(buffers, address, bytes, true); }
+void host_has_written(uintptr_t address, uintptr_t bytes) { set_initialised(memory_map.buffers, address, bytes, true); }
 
 bool map_memory(const Run &the_run, uintptr_t library_start, uintptr_t library_end) {
-  Region &dynamic = of_resident[0].dynamic_array;
-  if (!buffers.cells && !map_shadow(buffers, arena_start(), arena_bytes())) return false;
-  if (!heap.cells && !map_shadow(heap, heap_start(), heap_bytes())) return false;
+  Region &dynamic = marked.of_resident[0].dynamic_array;
+  if (!memory_map.buffers.cells && !map_shadow(memory_map.buffers, arena_start(), arena_bytes())) return false;
+  if (!memory_map.heap.cells && !map_shadow(memory_map.heap, heap_start(), heap_bytes())) return false;
   if (!dynamic.cells &&
       !map_shadow(dynamic, dynamic_start() - shared_red_zone, dynamic_shared_capacity + 2 * shared_red_zone))
     return false;
   memory_map.library_start = library_start;
   memory_map.library_end = library_end;
-  if (marked_module != the_run.module && !map_library(*the_run.module)) return false;
-  marked_module = the_run.module;
+  if (marked.module != the_run.module && !map_library(*the_run.module)) return false;
+  marked.module = the_run.module;
   mark_buffers();
   enter_shared_shadow_of(0);
   return true;
 }
 
 void map_dynamic_shared(uint32_t bytes) {
-  if (bytes == marked_dynamic_bytes) return;
-  Region &dynamic = of_resident[0].dynamic_array;
-  unmark(dynamic, dynamic_start(), marked_dynamic_bytes);
+  if (bytes == marked.dynamic_bytes) return;
+  Region &dynamic = marked.of_resident[0].dynamic_array;
+  unmark(dynamic, dynamic_start(), marked.dynamic_bytes);
   mark(dynamic, dynamic_start(), bytes, false);
-  marked_dynamic_bytes = bytes;
+  marked.dynamic_bytes = bytes;
 }
 
 bool map_shared_shadow_of(uint32_t resident, char *static_arrays, char *dynamic_array, uint32_t dynamic_bytes) {
-  SharedShadow &s = of_resident[resident];
+  SharedShadow &s = marked.of_resident[resident];
   uintptr_t dynamic = reinterpret_cast<uintptr_t>(dynamic_array);
   if (map_static_shadow(s.static_arrays, static_arrays) &&
       map_shadow(s.dynamic_array, dynamic - shared_red_zone, dynamic_bytes + 2 * shared_red_zone)) {
@@ -154,33 +157,33 @@ bool map_shared_shadow_of(uint32_t resident, char *static_arrays, char *dynamic_
 }
 
 void enter_shared_shadow_of(uint32_t resident) {
-  memory_map.static_shared = of_resident[resident].static_arrays;
-  memory_map.dynamic_shared = of_resident[resident].dynamic_array;
+  memory_map.static_shared = marked.of_resident[resident].static_arrays;
+  memory_map.dynamic_shared = marked.of_resident[resident].dynamic_array;
 }
 
 const Region *remote_region_of(uintptr_t address, bool &shared) {
   uint32_t rank = remote_rank_of(address);
   if (rank == no_rank) return nullptr;
-  const SharedShadow &s = of_resident[block.cluster->member[rank].resident];
+  const SharedShadow &s = marked.of_resident[block.cluster->member[rank].resident];
   shared = true;
   if (s.dynamic_array.holds(address)) return &s.dynamic_array;
   return s.static_arrays.holds(address) ? &s.static_arrays : nullptr;
 }
 
 void unmap_shared_shadow_of(uint32_t resident) {
-  unmap_shadow(of_resident[resident].static_arrays);
-  unmap_shadow(of_resident[resident].dynamic_array);
+  unmap_shadow(marked.of_resident[resident].static_arrays);
+  unmap_shadow(marked.of_resident[resident].dynamic_array);
 }
 
 void forget_memory() {
-  for (Region *region : {&buffers, &variables, &heap}) unmap_shadow(*region);
+  for (Region *region : {&memory_map.buffers, &memory_map.variables, &memory_map.heap}) unmap_shadow(*region);
   unmap_shared_shadow_of(0);
-  marked_module = nullptr;
-  marked_buffer_count = marked_dynamic_bytes = 0;
+  marked.module = nullptr;
+  marked.buffer_count = marked.dynamic_bytes = 0;
 }
 
 void forget_library_memory(const Module &module) {
-  if (marked_module == &module) marked_module = nullptr;
+  if (marked.module == &module) marked.module = nullptr;
 }
 
 bool is_unchecked(uintptr_t address) {
@@ -233,12 +236,12 @@ void locate(uintptr_t address, Finding &f) {
     if (d < nearest) nearest = d, locate_in(f, Place::static_shared, i, start, address);
   }
   nearest = shared_red_zone;
-  for (uint32_t i = 0; variables.holds(address) && i < run->variable_count; i++) {
+  for (uint32_t i = 0; memory_map.variables.holds(address) && i < run->variable_count; i++) {
     uintptr_t start = memory_map.library_start + run->variables[i].offset;
     uintptr_t d = distance(address, start, run->variables[i].bytes);
     if (d < nearest) nearest = d, locate_in(f, Place::global_variable, i, start, address);
   }
-  if (heap.holds(address)) return locate_on_heap(f, address);
+  if (memory_map.heap.holds(address)) return locate_on_heap(f, address);
   nearest = ~uintptr_t{0};
   if (address - arena_start() >= arena_bytes()) return;
   for (uint32_t i = 0; i < run->buffer_count; i++) {

@@ -1,6 +1,7 @@
 // The memory that kernels may touch while accesses are checked: its regions, the arrays in them, and their shadow.
 #pragma once
 #include "shadow.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
@@ -11,7 +12,7 @@ struct MemoryMap {
   uintptr_t arguments_start, arguments_end;  // of the launch by a host function, before a thread has them
 };
 
-extern MemoryMap memory_map;
+extern PerProcess<MemoryMap> memory_map;
 
 // Before a run: shadow for all of its arrays; false when the system gives no memory for it.
 bool map_memory(const Run &run, uintptr_t library_start, uintptr_t library_end);

@@ -1,4 +1,5 @@
 #include "messages.h"
+#include "state.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -13,27 +14,31 @@ struct Message {
   Knowledge knowledge;
 };
 
-Message *table;
-uint64_t capacity, count;
+struct Messages {
+  Message *table;
+  uint64_t capacity, count;
+  ~Messages() { free(table); }
+};
+PerRun<Messages> messages;
 
 uint64_t slot(uintptr_t address, uint32_t to_block) {
   uint64_t mixed = (address ^ uint64_t{to_block} << 40) * 0x9E3779B97F4A7C15ull;
   for (uint64_t i = mixed >> 20;; i++) {
-    Message &m = table[i & (capacity - 1)];
-    if (!m.address || (m.address == address && m.to_block == to_block)) return i & (capacity - 1);
+    Message &m = messages.table[i & (messages.capacity - 1)];
+    if (!m.address || (m.address == address && m.to_block == to_block)) return i & (messages.capacity - 1);
   }
 }
 
 bool grow() {
-  uint64_t larger = capacity ? 2 * capacity : 256;
+  uint64_t larger = messages.capacity ? 2 * messages.capacity : 256;
   auto *made = static_cast<Message *>(calloc(larger, sizeof(Message)));
   if (!made) return false;
-  Message *old = table;
-  uint64_t old_capacity = capacity;
-  table = made;
-  capacity = larger;
+  Message *old = messages.table;
+  uint64_t old_capacity = messages.capacity;
+  messages.table = made;
+  messages.capacity = larger;
   for (uint64_t i = 0; i < old_capacity; i++)
-    if (old[i].address) table[slot(old[i].address, old[i].to_block)] = old[i];
+    if (old[i].address) messages.table[slot(old[i].address, old[i].to_block)] = old[i];
   free(old);
   return true;
 }
@@ -41,21 +46,21 @@ bool grow() {
 }  // namespace
 
 Knowledge message(uintptr_t address, uint32_t to_block) {
-  return count ? table[slot(address, to_block)].knowledge : nothing;
+  return messages.count ? messages.table[slot(address, to_block)].knowledge : nothing;
 }
 
 bool publish(uintptr_t address, uint32_t to_block, Knowledge knowledge) {
   if (!knowledge) return true;
-  if (2 * (count + 1) > capacity && !grow()) return false;
-  Message &m = table[slot(address, to_block)];
-  if (!m.address) m = {address, to_block, nothing}, count++;
+  if (2 * (messages.count + 1) > messages.capacity && !grow()) return false;
+  Message &m = messages.table[slot(address, to_block)];
+  if (!m.address) m = {address, to_block, nothing}, messages.count++;
   m.knowledge = joined(m.knowledge, knowledge);
   return true;
 }
 
 void forget_messages() {
-  if (count) memset(static_cast<void *>(table), 0, capacity * sizeof(Message));
-  count = 0;
+  if (messages.count) memset(static_cast<void *>(messages.table), 0, messages.capacity * sizeof(Message));
+  messages.count = 0;
 }
 
 }  // namespace cuda_on_cpu

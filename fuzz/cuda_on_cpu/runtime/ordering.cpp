@@ -13,9 +13,7 @@ namespace cuda_on_cpu {
 
 Settled cuda_on_cpu_settled;
 
-Ordering ordering = {1, 1, 1, 1, 1, 1, 1, 1, nullptr};
-
-static BlockOrdering of_single;
+PerProcess<Ordering> ordering;
 
 namespace {
 
@@ -36,8 +34,17 @@ struct Shift {
   uint64_t block;          // in the grid
 };
 
-Shift *shifts;
-uint32_t shift_count, shift_capacity, blocks_started;
+struct ShiftRoom {
+  Shift *shifts;
+  uint32_t shift_capacity;
+  BlockOrdering of_single;  // the work that is no kernel
+};
+PerProcess<ShiftRoom> room;
+
+struct Shifts {
+  uint32_t shift_count, blocks_started;
+};
+PerRun<Shifts> launched;
 
 // Agents of a block: its threads, its warps, and all of it. Blocks that start more than two million others apart share
 // their agents, and then more is known than was said.
@@ -62,27 +69,27 @@ void lose_track() {
 }
 
 void begin_shift(const BlockOrdering &own) {
-  if (shift_count == shift_capacity) {
-    uint32_t larger = shift_capacity ? 2 * shift_capacity : 1024;
-    auto *made = static_cast<Shift *>(realloc(shifts, larger * sizeof(Shift)));
+  if (launched.shift_count == room.shift_capacity) {
+    uint32_t larger = room.shift_capacity ? 2 * room.shift_capacity : 1024;
+    auto *made = static_cast<Shift *>(realloc(room.shifts, larger * sizeof(Shift)));
     if (!made) {  // then the last one seems to have run ever since
       lose_track();
-      shifts[shift_count - 1] = {ordering.now, own.start, own.number, block.number};
+      room.shifts[launched.shift_count - 1] = {ordering.now, own.start, own.number, block.number};
       return;
     }
-    shifts = made;
-    shift_capacity = larger;
+    room.shifts = made;
+    room.shift_capacity = larger;
   }
-  shifts[shift_count++] = {ordering.now, own.start, own.number, block.number};
+  room.shifts[launched.shift_count++] = {ordering.now, own.start, own.number, block.number};
 }
 
 const Shift &shift_at(uint32_t when) {
-  uint32_t low = 0, high = shift_count;  // the last that began at or before then
+  uint32_t low = 0, high = launched.shift_count;  // the last that began at or before then
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
-    (shifts[middle].from <= when ? low : high) = middle;
+    (room.shifts[middle].from <= when ? low : high) = middle;
   }
-  return shifts[low];
+  return room.shifts[low];
 }
 
 bool knows(Knowledge knowledge, uint32_t number, int thread, uint32_t when) {
@@ -149,16 +156,20 @@ bool is_of_this_block(uint32_t when) {
 
 bool is_of_this_work(uint32_t when) { return when >= ordering.work_start; }
 
-bool is_block_known(uint32_t when) { return shift_count && when >= shifts[0].from; }
+bool is_block_known(uint32_t when) { return launched.shift_count && when >= room.shifts[0].from; }
 
-uint64_t block_at(uint32_t when) { return shift_count ? shift_at(when).block : 0; }
+uint64_t block_at(uint32_t when) { return launched.shift_count ? shift_at(when).block : 0; }
 
-uint32_t block_start_at(uint32_t when) { return shift_count ? shift_at(when).started : 0; }
+uint32_t block_start_at(uint32_t when) { return launched.shift_count ? shift_at(when).started : 0; }
 
 bool prepare_ordering() { return map_knowledge(); }
 
 void order_from_start() {
-  ordering = {1, 1, 1, 1, 1, 1, 1, ordering.track + 1, ordering.own};
+  uint32_t track = ordering.track + 1;
+  BlockOrdering *own = ordering.own;
+  static_cast<Ordering &>(ordering) = {};
+  ordering.track = track;
+  ordering.own = own;
   forget_settled();
 }
 
@@ -167,11 +178,11 @@ uint32_t next_moment() { return tick(); }
 // What concurrent work has told by atomics stays told: blocks of several launches are then told apart as those of one.
 void order_work(uint32_t start, uint32_t all_before) {
   constexpr uint32_t most_shifts = 1 << 22;
-  if (shift_count > most_shifts) all_before = ordering.lost_at = start;
+  if (launched.shift_count > most_shifts) all_before = ordering.lost_at = start;
   ordering.work_start = start;
   ordering.all_before = all_before > ordering.lost_at ? all_before : ordering.lost_at;
   if (ordering.all_before < start) return;
-  shift_count = blocks_started = 0;
+  launched.shift_count = launched.blocks_started = 0;
   forget_messages();
   forget_knowledge();
 }
@@ -181,7 +192,7 @@ void order_single(uint32_t start, uint32_t all_before) {
   block.current = 0;
   block.number = 0;
   cuda_on_cpu_settled.not_mine = ~uint64_t{0};  // of no warp
-  order_block(of_single);
+  order_block(room.of_single);
 }
 
 void order_launch() {
@@ -191,7 +202,7 @@ void order_launch() {
 
 void order_block(BlockOrdering &starting) {
   ordering.own = &starting;
-  starting.number = blocks_started++;
+  starting.number = launched.blocks_started++;
   starting.start = starting.interval_start = tick();
   forget_what_is_known(starting);
   memset(starting.warp_start, 0, sizeof starting.warp_start);

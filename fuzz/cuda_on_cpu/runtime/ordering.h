@@ -13,6 +13,7 @@
 #include "block.h"
 #include "knowledge.h"
 #include "shadow.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
@@ -49,19 +50,20 @@ struct BlockOrdering {
   uint32_t lane_start[max_threads][warp_lanes];  // [thread][lane]: the last __syncwarp with that lane, by partial masks
 };
 
+// The clock goes on from run to run, since cells remember the accesses of earlier runs; order_work begins the rest anew.
 struct Ordering {
-  uint32_t now;
-  uint32_t all_before;  // everything before this moment is ordered: what the launch waits for (work.h), or where track was lost
-  uint32_t work_start;  // the launch's, or that of whatever else is being done
-  uint32_t lost_at;     // where track was lost last
-  uint32_t own_start;   // the running block's
-  uint32_t alone_from;  // since then nobody but the running block has run; before its start, if it began the launch
-  uint32_t alone_interval;  // the start of its interval, and no less than alone_from
-  uint32_t track;           // counts how often more happened than could be kept
-  BlockOrdering *own;
+  uint32_t now = 1;
+  uint32_t all_before = 1;  // everything before this moment is ordered: what the launch waits for (work.h), or where track was lost
+  uint32_t work_start = 1;  // the launch's, or that of whatever else is being done
+  uint32_t lost_at = 1;     // where track was lost last
+  uint32_t own_start = 1;   // the running block's
+  uint32_t alone_from = 1;  // since then nobody but the running block has run; before its start, if it began the launch
+  uint32_t alone_interval = 1;  // the start of its interval, and no less than alone_from
+  uint32_t track = 1;           // counts how often more happened than could be kept
+  BlockOrdering *own = nullptr;
 };
 
-extern Ordering ordering;
+extern PerProcess<Ordering> ordering;
 
 // True only where is_ordered is, and nearly always where it is: before this interval in this block, before this launch,
 // the same thread's, or before the last __syncwarp of its warp. In shared memory, which dies with its block, what was

@@ -1,20 +1,26 @@
 #include "report.h"
 
 #include "block.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
-static bool is_damaged;
+namespace {
+
+struct Damage {
+  bool is_damaged;
+};
+PerRun<Damage> damage;
+
+}  // namespace
 
 void run_is_damaged() {
-  is_damaged = true;
+  damage.is_damaged = true;
   run->status = Status::stopped;
 }
 
-void forget_damage() { is_damaged = false; }
-
 Finding *report(Kind kind, uint64_t pc, uint32_t line, uint64_t other_pc, uint32_t other_line) {
-  if (is_damaged && may_follow_from_damage(kind)) return nullptr;
+  if (damage.is_damaged && may_follow_from_damage(kind)) return nullptr;
   for (uint32_t i = 0; i < run->finding_count; i++) {
     Finding &f = run->findings[i];
     if (f.kind == kind && f.pc == pc && f.line == line && f.other_pc == other_pc && f.other_line == other_line) {

@@ -11,7 +11,6 @@ void call_kernel();
 // A thread has ended where it should have gone on: the run's results mean nothing, and what its absence leads to, others
 // that wait for it or read what it has not written, is told no more.
 void run_is_damaged();
-void forget_damage();  // before a run
 
 // A finding of the current thread; null when it only added to the count of an earlier one (or there is no room).
 Finding *report(Kind kind, uint64_t pc, uint32_t line, uint64_t other_pc = 0, uint32_t other_line = 0);

@@ -7,6 +7,7 @@
 #include "guard_zone.h"
 #include "memory_map.h"
 #include "report.h"
+#include "state.h"
 
 constexpr uint64_t page_bound = 65536;
 constexpr uint64_t dynamic_room = (dynamic_shared_capacity + page_bound - 1) / page_bound * page_bound;
@@ -64,13 +65,16 @@ struct SharedMemory {
   uint64_t bytes;
 };
 
-SharedMemory of_resident[max_residents];
-uint32_t mapped_residents = 1;  // the first is the process's own
+struct SharedMappings {
+  SharedMemory of_resident[max_residents];
+  uint32_t mapped_residents = 1;  // the first is the process's own
+};
+PerProcess<SharedMappings> mappings;
 
 uint64_t rounded_up(uint64_t bytes) { return (bytes + page_bound - 1) & ~(page_bound - 1); }
 
 SharedMemory &first() {
-  SharedMemory &s = of_resident[0];
+  SharedMemory &s = mappings.of_resident[0];
   if (!s.static_arrays) s = {nullptr, cuda_on_cpu_static_shared, cuda_on_cpu_dynamic_shared, 0};
   return s;
 }
@@ -85,8 +89,8 @@ bool has_place_for_residents() {
 
 bool map_shared_of(uint32_t resident, uint32_t dynamic_bytes) {
   first();
-  if (resident < mapped_residents) return true;
-  SharedMemory &s = of_resident[resident];
+  if (resident < mappings.mapped_residents) return true;
+  SharedMemory &s = mappings.of_resident[resident];
   uint64_t arrays = rounded_up(static_shared_bytes());
   s.bytes = arrays + rounded_up(dynamic_bytes) + 4 * shared_red_zone;
   void *memory = mmap(nullptr, s.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -99,28 +103,28 @@ bool map_shared_of(uint32_t resident, uint32_t dynamic_bytes) {
     munmap(s.mapping, s.bytes);
     return false;
   }
-  mapped_residents = resident + 1;
+  mappings.mapped_residents = resident + 1;
   return true;
 }
 
 void enter_shared_of(uint32_t resident) {
-  const SharedMemory &s = resident ? of_resident[resident] : first();
+  const SharedMemory &s = resident ? mappings.of_resident[resident] : first();
   cuda_on_cpu_static_shared = s.static_arrays;
   cuda_on_cpu_dynamic_shared = s.dynamic_array;
   if (run->check) enter_shared_shadow_of(resident);
 }
 
 void unmap_shared_of_residents() {
-  while (mapped_residents > 1) {
-    const SharedMemory &s = of_resident[--mapped_residents];
+  while (mappings.mapped_residents > 1) {
+    const SharedMemory &s = mappings.of_resident[--mappings.mapped_residents];
     munmap(s.mapping, s.bytes);
-    unmap_shared_shadow_of(mapped_residents);
+    unmap_shared_shadow_of(mappings.mapped_residents);
   }
 }
 
 namespace {
 
-const SharedMemory &shared_of(uint32_t resident) { return resident ? of_resident[resident] : first(); }
+const SharedMemory &shared_of(uint32_t resident) { return resident ? mappings.of_resident[resident] : first(); }
 
 // With what lies around the arrays: whoever misses one is to miss it in the same way.
 bool is_near(uintptr_t address, const char *start, uint64_t bytes) {

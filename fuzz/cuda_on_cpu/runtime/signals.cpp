@@ -14,33 +14,42 @@
 #include "library_image.h"
 #include "report.h"
 #include "stacks.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
-static volatile bool in_kernels;
-alignas(16) static char handler_stack[64 << 10];  // a fault for want of stack cannot be handled on that stack
+namespace {
+
+struct Handlers {
+  alignas(16) char stack[64 << 10];  // a fault for want of stack cannot be handled on that stack
+};
+PerProcess<Handlers> handlers;
 
 // Several times a run it is looked whether a block has begun since the last look, a thread has come to its end, or more
 // of them have to a barrier that none has passed meanwhile: of each there is an end, so that this is work and no hang,
 // however slow. Looks come by processor time, as the time-out does: what others take of the processor is no stillness.
-static uint64_t blocks_begun, blocks_seen;
-static uint64_t steps_seen;
-static uint64_t ended_seen;
-static int arrived_seen;
-static uint32_t looks_left, still_looks, look_ms;
+struct Watch {
+  volatile bool in_kernels;
+  uint64_t blocks_begun, blocks_before, steps_before, ended_before;  // before: at the last look
+  int arrived_before;
+  uint32_t looks_left, still_looks, look_ms;
+};
+PerRun<Watch> watch;
 
-void note_block_start() { ++blocks_begun; }
+}  // namespace
+
+void note_block_start() { ++watch.blocks_begun; }
 
 static void look_whether_it_comes_on() {
-  bool begun = blocks_begun != blocks_seen;
-  bool ended = threads_ended > ended_seen;
-  bool arrived = run->thread_steps == steps_seen && block.arrived > arrived_seen;
+  bool begun = watch.blocks_begun != watch.blocks_before;
+  bool ended = turns.threads_ended > watch.ended_before;
+  bool arrived = run->thread_steps == watch.steps_before && block.arrived > watch.arrived_before;
   bool at_work = run->is_program && in_host();  // for which a program may take its time
-  still_looks = begun || ended || arrived || at_work ? 0 : still_looks + 1;
-  blocks_seen = blocks_begun;
-  steps_seen = run->thread_steps;
-  ended_seen = threads_ended;
-  arrived_seen = block.arrived;
+  watch.still_looks = begun || ended || arrived || at_work ? 0 : watch.still_looks + 1;
+  watch.blocks_before = watch.blocks_begun;
+  watch.steps_before = run->thread_steps;
+  watch.ended_before = turns.threads_ended;
+  watch.arrived_before = block.arrived;
 }
 
 // Of a page fault: bit 1 of the error code that the processor gives.
@@ -94,7 +103,7 @@ static Kind kind_of(int number, uintptr_t address) {
 }
 
 static void on_signal(int number, siginfo_t *info, void *context) {
-  if (!in_kernels) {
+  if (!watch.in_kernels) {
     if (number == SIGPROF) return;  // the run had just ended
     signal(number, SIG_DFL);
     raise(number);
@@ -102,9 +111,9 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   }
   if (number == SIGPROF) {
     look_whether_it_comes_on();
-    if (--looks_left) return;
+    if (--watch.looks_left) return;
   }
-  in_kernels = false;
+  watch.in_kernels = false;
   uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
   uint64_t place = place_in_library(program_counter(context));
   if (in_host() && !place) place = place_of_caller(context);
@@ -117,14 +126,14 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     if (f->kind == Kind::illegal_address || f->kind == Kind::host_access) locate(address, *f);
     f->writes = f->kind == Kind::host_access && is_write(context);
   }
-  run->block_ms = still_looks * look_ms;
+  run->block_ms = watch.still_looks * watch.look_ms;
   stop_run(number == SIGPROF ? Status::timed_out : Status::stopped);
 }
 
 bool install_signal_handlers() {
   stack_t stack = {};
-  stack.ss_sp = handler_stack;
-  stack.ss_size = sizeof handler_stack;
+  stack.ss_sp = handlers.stack;
+  stack.ss_size = sizeof handlers.stack;
   if (sigaltstack(&stack, nullptr)) return false;
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
@@ -134,23 +143,23 @@ bool install_signal_handlers() {
   return true;
 }
 
-void enter_kernels() { in_kernels = true; }
-void leave_kernels() { in_kernels = false; }
-bool is_in_kernels() { return in_kernels; }
+void enter_kernels() { watch.in_kernels = true; }
+void leave_kernels() { watch.in_kernels = false; }
+bool is_in_kernels() { return watch.in_kernels; }
 
 void start_timer(uint32_t milliseconds) {
   if (!milliseconds) return;
   constexpr uint32_t most = 16, least = 10;  // milliseconds: the kernel's clock is hardly finer
-  looks_left = std::min(most, std::max(1u, milliseconds / least));
-  look_ms = milliseconds / looks_left;
-  still_looks = 0;
-  blocks_seen = blocks_begun;
-  steps_seen = 0;
-  ended_seen = threads_ended;
-  arrived_seen = 0;
+  watch.looks_left = std::min(most, std::max(1u, milliseconds / least));
+  watch.look_ms = milliseconds / watch.looks_left;
+  watch.still_looks = 0;
+  watch.blocks_before = watch.blocks_begun;
+  watch.steps_before = 0;
+  watch.ended_before = turns.threads_ended;
+  watch.arrived_before = 0;
   itimerval timer = {};
-  timer.it_value.tv_sec = timer.it_interval.tv_sec = look_ms / 1000;
-  timer.it_value.tv_usec = timer.it_interval.tv_usec = look_ms % 1000 * 1000;
+  timer.it_value.tv_sec = timer.it_interval.tv_sec = watch.look_ms / 1000;
+  timer.it_value.tv_usec = timer.it_interval.tv_usec = watch.look_ms % 1000 * 1000;
   setitimer(ITIMER_PROF, &timer, nullptr);
 }
 

@@ -16,17 +16,24 @@ constexpr size_t guard_bytes = stack_guard_bytes, stride = stack_stride;
 // For the whole process, not for a kernel library: a guard makes two mappings of every stack, and Linux gives a process
 // 65,530 mappings in all. Blocks that wait for each other need more sets than one.
 constexpr int max_sets = 24;
-static char *sets[max_sets];
-uintptr_t first_stacks;
-static int set_count, sets_in_use, sets_touched;
+namespace {
+
+struct StackSets {
+  char *sets[max_sets];
+  int set_count, sets_in_use, sets_touched;
+  uint16_t free_stack[max_sets * max_threads];
+  int free_stacks;
+};
+PerProcess<StackSets> pool;
+
+}  // namespace
+
+PerProcess<FirstSet> first_set;
 
 constexpr size_t most_resident = 512 << 20;  // of the whole process
 
-static uint16_t free_stack[max_sets * max_threads];
-static int free_stacks;
-
 static bool map_set() {
-  if (set_count == max_sets) return false;
+  if (pool.set_count == max_sets) return false;
   void *memory = mmap(nullptr, set_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   char *stacks = static_cast<char *>(memory);
@@ -35,16 +42,16 @@ static bool map_set() {
       munmap(memory, set_bytes);
       return false;
     }
-  sets[set_count++] = stacks;
-  first_stacks = reinterpret_cast<uintptr_t>(sets[0]);
+  pool.sets[pool.set_count++] = stacks;
+  first_set.start = reinterpret_cast<uintptr_t>(pool.sets[0]);
   return true;
 }
 
 static void free_set(int set) {
-  for (int s = max_threads - 1; s >= 0; s--) free_stack[free_stacks++] = static_cast<uint16_t>(set * max_threads + s);
+  for (int s = max_threads - 1; s >= 0; s--) pool.free_stack[pool.free_stacks++] = static_cast<uint16_t>(set * max_threads + s);
 }
 
-bool map_stacks() { return set_count || map_set(); }
+bool map_stacks() { return pool.set_count || map_set(); }
 
 static size_t resident_bytes() {
   char text[128] = {};
@@ -59,38 +66,38 @@ static size_t resident_bytes() {
 // They stay as they are, hot in the caches, for a page that is given back costs more than a run of its thread. Only where
 // the process has become large the memory of all but the first set goes.
 void take_back_stacks() {
-  if (sets_in_use > sets_touched) sets_touched = sets_in_use;
-  if (sets_touched > 1 && resident_bytes() > most_resident) {
-    for (int s = 1; s < sets_touched; s++) madvise(sets[s], set_bytes, MADV_DONTNEED);
-    sets_touched = 1;
+  if (pool.sets_in_use > pool.sets_touched) pool.sets_touched = pool.sets_in_use;
+  if (pool.sets_touched > 1 && resident_bytes() > most_resident) {
+    for (int s = 1; s < pool.sets_touched; s++) madvise(pool.sets[s], set_bytes, MADV_DONTNEED);
+    pool.sets_touched = 1;
   }
-  free_stacks = 0;
-  sets_in_use = 1;
+  pool.free_stacks = 0;
+  pool.sets_in_use = 1;
   free_set(0);
 }
 
 bool has_stacks_for(uint64_t threads) {
-  while (static_cast<uint64_t>(sets_in_use) * max_threads < threads) {
-    if (sets_in_use == set_count && !map_set()) return false;
-    free_set(sets_in_use++);
+  while (static_cast<uint64_t>(pool.sets_in_use) * max_threads < threads) {
+    if (pool.sets_in_use == pool.set_count && !map_set()) return false;
+    free_set(pool.sets_in_use++);
   }
   return true;
 }
 
-int take_stack() { return free_stack[--free_stacks]; }
-void give_stack(int stack) { free_stack[free_stacks++] = static_cast<uint16_t>(stack); }
+int take_stack() { return pool.free_stack[--pool.free_stacks]; }
+void give_stack(int stack) { pool.free_stack[pool.free_stacks++] = static_cast<uint16_t>(stack); }
 
 // Stacks a power of two apart would all compete for the same few sets of the L1 cache, so that each top is
 // shifted by another multiple of three lines ("coloured"): 17 to 23 % faster at 256 threads, measured.
 char *stack_top(int stack) {
   constexpr size_t colour = 192, colours = 64;
   size_t in_set = static_cast<size_t>(stack) % max_threads;
-  return sets[stack / max_threads] + stride * (in_set + 1) - 64 - (in_set % colours) * colour;
+  return pool.sets[stack / max_threads] + stride * (in_set + 1) - 64 - (in_set % colours) * colour;
 }
 
 static const char *set_of(uintptr_t address) {
-  for (int s = 0; s < set_count; s++)
-    if (address - reinterpret_cast<uintptr_t>(sets[s]) < set_bytes) return sets[s];
+  for (int s = 0; s < pool.set_count; s++)
+    if (address - reinterpret_cast<uintptr_t>(pool.sets[s]) < set_bytes) return pool.sets[s];
   return nullptr;
 }
 

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "state.h"
+
 namespace cuda_on_cpu {
 
 // CUDA lets a thread have 512 KB of local memory; the rest is for frames that g++ makes larger than nvcc does.
@@ -18,8 +20,11 @@ void give_stack(int stack);
 char *stack_top(int stack);
 bool is_on_stacks(uintptr_t address);
 // Where nearly all of them are: in the first set.
-extern uintptr_t first_stacks;
-static inline bool is_on_first_stacks(uintptr_t address) { return address - first_stacks < set_bytes; }
+struct FirstSet {
+  uintptr_t start;
+};
+extern PerProcess<FirstSet> first_set;
+static inline bool is_on_first_stacks(uintptr_t address) { return address - first_set.start < set_bytes; }
 bool is_stack_guard(uintptr_t address);
 
 }  // namespace cuda_on_cpu

@@ -5,6 +5,7 @@
 #include "arena.h"
 #include "block.h"
 #include "report.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
@@ -19,22 +20,29 @@ struct Range {
   bool holds(uintptr_t address, uint64_t others) const { return address >= start && address + others <= start + bytes; }
 };
 
-Range guessed[max_buffers];
-uint32_t count;
-bool is_wrong;
+void mark_lines(const Range &range, Line as) {
+  constexpr uint64_t line = uint64_t{1} << line_shift;
+  uint64_t from = range.start - usual_arena, first = (from + line - 1) >> line_shift, end = (from + range.bytes) >> line_shift;
+  if (first < end) memset(cuda_on_cpu_lines + first, static_cast<int>(as), end - first);
+}
+
+struct Guesses {
+  Range guessed[max_buffers];
+  uint32_t count;
+  bool is_wrong;
+  Guesses() : count(0), is_wrong(false) {}
+  ~Guesses() {
+    for (uint32_t i = 0; i < count; i++) mark_lines(guessed[i], Line::other);
+  }
+};
+PerRun<Guesses> guesses;
 
 // From now on none of them is an input that nobody writes.
 [[noreturn]] void begin_anew() {
   for (uint32_t i = 0; i < run->buffer_count; i++)
     if (is_guessed(run->buffers[i])) run->buffers[i].flags |= is_written;
-  is_wrong = true;
+  guesses.is_wrong = true;
   stop_run(Status::stopped);
-}
-
-void mark_lines(const Range &range, Line as) {
-  constexpr uint64_t line = uint64_t{1} << line_shift;
-  uint64_t from = range.start - usual_arena, first = (from + line - 1) >> line_shift, end = (from + range.bytes) >> line_shift;
-  if (first < end) memset(cuda_on_cpu_lines + first, static_cast<int>(as), end - first);
 }
 
 // Whatever the host does beside its kernels, it does without a hook.
@@ -49,36 +57,30 @@ bool may_guess(const Buffer &b) { return b.flags & has_content && !(b.flags & (i
 }  // namespace
 
 void guess_unwritten(Run &run, bool has_turns) {
-  for (uint32_t i = 0; i < count; i++) mark_lines(guessed[i], Line::other);
-  count = 0;
-  bool guesses = are_all_kernels(run) && arena_start() == usual_arena;
+  bool may_guess_any = are_all_kernels(run) && arena_start() == usual_arena;
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     b.flags &= ~uint32_t{is_taken_as_unwritten};
-    if (!guesses || !may_guess(b)) continue;
+    if (!may_guess_any || !may_guess(b)) continue;
     b.flags |= is_taken_as_unwritten;
-    guessed[count] = {reinterpret_cast<uintptr_t>(b.address), b.bytes};
-    mark_lines(guessed[count++], has_turns ? Line::unwritten_at_turns : Line::unwritten);
+    guesses.guessed[guesses.count] = {reinterpret_cast<uintptr_t>(b.address), b.bytes};
+    mark_lines(guesses.guessed[guesses.count++], has_turns ? Line::unwritten_at_turns : Line::unwritten);
   }
 }
 
 bool is_guessed(const Buffer &b) { return b.flags & is_taken_as_unwritten; }
 
 bool is_unwritten(uintptr_t address, uint64_t bytes) {
-  for (uint32_t i = 0; i < count; i++)
-    if (guessed[i].holds(address, bytes)) return true;
+  for (uint32_t i = 0; i < guesses.count; i++)
+    if (guesses.guessed[i].holds(address, bytes)) return true;
   return false;
 }
 
 void expect_no_guess(uintptr_t address, uint64_t bytes) {
-  for (uint32_t i = 0; i < count; i++)
-    if (guessed[i].overlaps(address, bytes)) begin_anew();
+  for (uint32_t i = 0; i < guesses.count; i++)
+    if (guesses.guessed[i].overlaps(address, bytes)) begin_anew();
 }
 
-bool has_guessed_wrong() {
-  bool was_wrong = is_wrong;
-  is_wrong = false;
-  return was_wrong;
-}
+bool has_guessed_wrong() { return guesses.is_wrong; }
 
 }  // namespace cuda_on_cpu

@@ -1,4 +1,5 @@
 #include "vast.h"
+#include "state.h"
 
 #include <sys/mman.h>
 
@@ -11,20 +12,27 @@ constexpr uint64_t page_bound = 65536;       // a multiple of every page size
 
 // The same in every process, as that of other buffers is (arena.cpp).
 static void *const usual_place = reinterpret_cast<void *>(uintptr_t{0x580000000000});
-static char *region;
-static uint64_t region_bytes;
+namespace {
+
+struct VastMapping {
+  char *region;
+  uint64_t region_bytes;
+};
+PerRun<VastMapping> mapping;
+
+}  // namespace
 
 static uint64_t pages(uint64_t bytes) { return (bytes + page_bound - 1) & ~(page_bound - 1); }
 
 bool place_vast_buffers(Run &run) {
-  region_bytes = far;
-  for (uint32_t i = 0; i < run.buffer_count; i++) region_bytes += pages(run.buffers[i].bytes + page_bound) + far;
+  mapping.region_bytes = far;
+  for (uint32_t i = 0; i < run.buffer_count; i++) mapping.region_bytes += pages(run.buffers[i].bytes + page_bound) + far;
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void *memory = mmap(usual_place, region_bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
-  if (memory == MAP_FAILED) memory = mmap(nullptr, region_bytes, PROT_NONE, flags, -1, 0);
+  void *memory = mmap(usual_place, mapping.region_bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+  if (memory == MAP_FAILED) memory = mmap(nullptr, mapping.region_bytes, PROT_NONE, flags, -1, 0);
   if (memory == MAP_FAILED) return false;
-  region = static_cast<char *>(memory);
-  char *at = region + far;
+  mapping.region = static_cast<char *>(memory);
+  char *at = mapping.region + far;
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     uint64_t bytes = pages(b.bytes + page_bound);
@@ -38,8 +46,8 @@ bool place_vast_buffers(Run &run) {
 }
 
 void give_back_vast_buffers() {
-  if (region) munmap(region, region_bytes);
-  region = nullptr;
+  if (mapping.region) munmap(mapping.region, mapping.region_bytes);
+  mapping.region = nullptr;
 }
 
 }  // namespace cuda_on_cpu

@@ -15,6 +15,7 @@
 #include "late_writes.h"
 #include "report.h"
 #include "stacks.h"
+#include "state.h"
 #include "warp_operations.h"
 
 namespace cuda_on_cpu {
@@ -41,8 +42,12 @@ struct Lanes {
   uint32_t source[warp_lanes];  // for shuffles: lane to read from
 };
 
-Lanes lanes[max_warps];
-Warp warps[max_warps];
+struct Warps {
+  Lanes lanes[max_warps];
+  Warp warps[max_warps];
+  Warps() {}  // start_warps begins the warps of a block
+};
+PerRun<Warps> all;
 
 uint32_t lanes_of_warp(int first_thread) {
   int rest = block.size - first_thread;
@@ -173,7 +178,7 @@ void wake(uint32_t lanes_to_wake, int first_thread) {
 void complete(Warp &warp, int number, int first_thread, uint32_t asleep) {
   Meeting meeting = warp.meeting[number];
   warp.meeting[number] = warp.meeting[--warp.meetings];
-  compute(meeting, lanes[first_thread / warp_lanes], first_thread);
+  compute(meeting, all.lanes[first_thread / warp_lanes], first_thread);
   if (meeting.operation != WarpOperation::step) {  // which those take as well that only poll
     came_on();
     run->thread_steps += static_cast<uint64_t>(__builtin_popcount(meeting.arrived));
@@ -198,7 +203,7 @@ Meeting &find_meeting(Warp &warp, const Meeting &like) {
 // The current thread comes to a meeting, and goes on when it is over.
 inline __attribute__((always_inline)) void meet(const Meeting &like) {  // a call would save all registers once more
   auto me = static_cast<uint32_t>(block.current), lane = me % warp_lanes;
-  Warp &warp = warps[me / warp_lanes];
+  Warp &warp = all.warps[me / warp_lanes];
   Meeting &meeting = find_meeting(warp, like);
   meeting.arrived |= 1u << lane;
   if (everyone_came(warp, meeting)) {
@@ -226,9 +231,9 @@ int next_step(const Warp &warp) {
 bool take_steps() {
   bool any = false;
   for (int w = 0; w * warp_lanes < block.size; w++) {
-    int next = next_step(warps[w]);
+    int next = next_step(all.warps[w]);
     if (next < 0) continue;
-    complete(warps[w], next, w * warp_lanes, ~0u);
+    complete(all.warps[w], next, w * warp_lanes, ~0u);
     any = true;
   }
   return any;
@@ -238,8 +243,8 @@ bool take_steps() {
 
 void start_warps(int threads_in_block) {
   for (int w = 0; w * warp_lanes < threads_in_block; w++) {
-    warps[w].live = lanes_of_warp(w * warp_lanes);
-    warps[w].meetings = 0;
+    all.warps[w].live = lanes_of_warp(w * warp_lanes);
+    all.warps[w].meetings = 0;
   }
 }
 
@@ -247,21 +252,21 @@ static size_t count_of_warps(int threads_in_block) {
   return (static_cast<size_t>(threads_in_block) + warp_lanes - 1) / warp_lanes;
 }
 
-size_t bytes_of_warps(int threads_in_block) { return count_of_warps(threads_in_block) * (sizeof *warps + sizeof *lanes); }
+size_t bytes_of_warps(int threads_in_block) { return count_of_warps(threads_in_block) * (sizeof *all.warps + sizeof *all.lanes); }
 
 void save_warps(char *to) {
   size_t count = count_of_warps(block.size);
-  memcpy(to, warps, count * sizeof *warps);
-  memcpy(to + count * sizeof *warps, lanes, count * sizeof *lanes);
+  memcpy(to, all.warps, count * sizeof *all.warps);
+  memcpy(to + count * sizeof *all.warps, all.lanes, count * sizeof *all.lanes);
 }
 
 void restore_warps(const char *from) {
   size_t count = count_of_warps(block.size);
-  memcpy(static_cast<void *>(warps), from, count * sizeof *warps);
-  memcpy(static_cast<void *>(lanes), from + count * sizeof *warps, count * sizeof *lanes);
+  memcpy(static_cast<void *>(all.warps), from, count * sizeof *all.warps);
+  memcpy(static_cast<void *>(all.lanes), from + count * sizeof *all.warps, count * sizeof *all.lanes);
 }
 
-bool lane_is_live(int thread) { return warps[thread / warp_lanes].live >> (thread % warp_lanes) & 1; }
+bool lane_is_live(int thread) { return all.warps[thread / warp_lanes].live >> (thread % warp_lanes) & 1; }
 
 static void complete_all_that_can(Warp &warp, int first_thread) {
   for (int i = 0; i < warp.meetings; i++)
@@ -269,7 +274,7 @@ static void complete_all_that_can(Warp &warp, int first_thread) {
 }
 
 void leave_warp(int thread) {
-  Warp &warp = warps[thread / warp_lanes];
+  Warp &warp = all.warps[thread / warp_lanes];
   warp.live &= ~(1u << (thread % warp_lanes));
   if (__builtin_expect(warp.meetings, 0)) complete_all_that_can(warp, thread & ~(warp_lanes - 1));
 }
@@ -282,9 +287,9 @@ void step_with_warp(uint32_t place, const void *frame) {
 // Nobody can run. Lanes that converge go on with those that came; true when there are any.
 static bool go_on_without_the_others() {
   for (int w = 0; w * warp_lanes < block.size; w++)
-    for (int i = 0; i < warps[w].meetings; i++)
-      if (warps[w].meeting[i].operation == WarpOperation::converge) {
-        complete(warps[w], i, w * warp_lanes, ~0u);
+    for (int i = 0; i < all.warps[w].meetings; i++)
+      if (all.warps[w].meeting[i].operation == WarpOperation::converge) {
+        complete(all.warps[w], i, w * warp_lanes, ~0u);
         return true;
       }
   return false;
@@ -295,7 +300,7 @@ bool go_on_in_warps() { return take_steps() || go_on_without_the_others(); }
 // Nobody can run. Threads in a collective wait for lanes that wait elsewhere: no hardware gets out of this.
 void report_stuck_warp() {
   for (int w = 0; w * warp_lanes < block.size; w++) {
-    Warp &warp = warps[w];
+    Warp &warp = all.warps[w];
     if (!warp.meetings) continue;
     const Meeting &m = warp.meeting[0];
     int waiting = w * warp_lanes + __builtin_ctz(m.arrived);
@@ -319,8 +324,8 @@ CUDA_ON_CPU_API uint64_t cuda_on_cpu_warp(WarpOperation operation, uint32_t mask
     report_mask_without_caller(mask, line);
     mask |= my_bit;
   }
-  lanes[number].value[lane] = value;
-  lanes[number].source[lane] = static_cast<uint32_t>(source);
+  all.lanes[number].value[lane] = value;
+  all.lanes[number].source[lane] = static_cast<uint32_t>(source);
   meet({mask, 0, operation, operation == WarpOperation::converge ? line : 0, 0});
-  return lanes[number].result[lane];
+  return all.lanes[number].result[lane];
 }

@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "ordering.h"
+#include "state.h"
 
 namespace cuda_on_cpu {
 
@@ -11,182 +12,189 @@ namespace {
 
 constexpr uint32_t most_pieces = 1 << 20;
 
-Done done_before[most_timelines];   // what the next work on a timeline knows of
-uint32_t last[most_timelines];      // when its last work had ended
-uint32_t open_from[most_timelines]; // all of its work before this moment the host has waited for
-uint32_t users[most_timelines];     // streams and lanes; more than one where there were none left
-bool waits_for_legacy[most_timelines];
-uint32_t graph_of[most_timelines];
-uint32_t timeline_count = first_stream;
+struct Timelines {
+  Done done_before[most_timelines];    // what the next work on a timeline knows of
+  uint32_t last[most_timelines];       // when its last work had ended
+  uint32_t open_from[most_timelines];  // all of its work before this moment the host has waited for
+  uint32_t users[most_timelines];      // streams and lanes; more than one where there were none left
+  bool waits_for_legacy[most_timelines];
+  uint32_t graph_of[most_timelines];
+  uint32_t timeline_count = 0;
+  uint32_t piece_count;
+  Piece now_at;
+  const Done *known;  // to the work that is being done
+  Timelines();
+};
+PerRun<Timelines> work;
 
-Piece *pieces;  // in the order of their moments; what came before the first is known to all
-uint32_t piece_count;
-Piece now_at;
-const Done *known;  // to the work that is being done
+struct PieceMapping {
+  Piece *pieces;  // in the order of their moments; what came before the first is known to all
+};
+PerProcess<PieceMapping> mapping;
+
+void begin_timeline(Timelines &all, Timeline t) {
+  all.done_before[t] = {};
+  all.last[t] = all.open_from[t] = all.users[t] = all.graph_of[t] = 0;
+  all.waits_for_legacy[t] = false;
+}
+
+// Clears no more than the timelines that are there: most runs have none but the host's and the default streams.
+Timelines::Timelines() : piece_count(0), now_at{}, known(nullptr) {
+  while (timeline_count < first_stream) begin_timeline(*this, timeline_count++);
+  users[of_host] = users[legacy_stream] = users[per_thread_stream] = 1;
+  waits_for_legacy[per_thread_stream] = true;
+}
 
 void join(Done &to, const Done &from) {
-  for (uint32_t t = 0; t < timeline_count; t++)
+  for (uint32_t t = 0; t < work.timeline_count; t++)
     if (from.until[t] > to.until[t]) to.until[t] = from.until[t];
 }
 
-bool knows_all_of(const Done &done, Timeline t) { return done.until[t] >= last[t]; }
+bool knows_all_of(const Done &done, Timeline t) { return done.until[t] >= work.last[t]; }
 
 // All is as if it had been waited for: of more pieces nothing is kept.
 void forget_pieces() {
   host_waits_for_all();
-  for (uint32_t t = 0; t < timeline_count; t++) join(done_before[t], done_before[of_host]);
-  piece_count = 0;
+  for (uint32_t t = 0; t < work.timeline_count; t++) join(work.done_before[t], work.done_before[of_host]);
+  work.piece_count = 0;
 }
 
 void note_piece(const Piece &piece) {
-  if (!pieces) {
+  if (!mapping.pieces) {
     void *memory = mmap(nullptr, most_pieces * sizeof(Piece), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    pieces = memory == MAP_FAILED ? nullptr : static_cast<Piece *>(memory);
+    mapping.pieces = memory == MAP_FAILED ? nullptr : static_cast<Piece *>(memory);
   }
-  if (!pieces || piece_count == most_pieces || !host_is_ahead()) forget_pieces();
-  if (pieces) pieces[piece_count++] = piece;
+  if (!mapping.pieces || work.piece_count == most_pieces || !host_is_ahead()) forget_pieces();
+  if (mapping.pieces) mapping.pieces[work.piece_count++] = piece;
 }
 
 const Piece *find_piece(uint32_t when) {
-  uint32_t low = 0, high = piece_count;  // the last that began at or before then
-  if (!piece_count || when < pieces[0].from) return nullptr;
+  uint32_t low = 0, high = work.piece_count;  // the last that began at or before then
+  if (!work.piece_count || when < mapping.pieces[0].from) return nullptr;
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
-    (pieces[middle].from <= when ? low : high) = middle;
+    (mapping.pieces[middle].from <= when ? low : high) = middle;
   }
-  return &pieces[low];
+  return &mapping.pieces[low];
 }
 
 // The moment before which everything is done.
 uint32_t all_done_until(uint32_t now) {
   uint32_t until = now;
-  for (Timeline t = 1; t < timeline_count; t++) {
-    if (knows_all_of(*known, t)) continue;
-    uint32_t of_this = known->until[t] > open_from[t] ? known->until[t] : open_from[t];
+  for (Timeline t = 1; t < work.timeline_count; t++) {
+    if (knows_all_of(*work.known, t)) continue;
+    uint32_t of_this = work.known->until[t] > work.open_from[t] ? work.known->until[t] : work.open_from[t];
     if (of_this < until) until = of_this;
   }
   return until;
 }
 
 void learn_what_is_before(Timeline timeline) {
-  join(done_before[timeline], done_before[of_host]);
+  join(work.done_before[timeline], work.done_before[of_host]);
   if (timeline == legacy_stream) {
-    for (Timeline t = per_thread_stream; t < timeline_count; t++)
-      if (waits_for_legacy[t]) join(done_before[timeline], done_before[t]);
-  } else if (waits_for_legacy[timeline]) {
-    join(done_before[timeline], done_before[legacy_stream]);
+    for (Timeline t = per_thread_stream; t < work.timeline_count; t++)
+      if (work.waits_for_legacy[t]) join(work.done_before[timeline], work.done_before[t]);
+  } else if (work.waits_for_legacy[timeline]) {
+    join(work.done_before[timeline], work.done_before[legacy_stream]);
   }
 }
 
 }  // namespace
 
-void forget_work() {
-  for (Timeline t = 0; t < most_timelines; t++) {
-    done_before[t] = {};
-    last[t] = open_from[t] = 0;
-    users[t] = t < first_stream;
-    graph_of[t] = 0;
-    waits_for_legacy[t] = t == per_thread_stream;
-  }
-  timeline_count = first_stream;
-  piece_count = 0;
-  known = nullptr;
-}
-
 void finish_work() {
   forget_pieces();
-  known = nullptr;
+  work.known = nullptr;
 }
 
 // One whose work the host has waited for is as good as new. Where there are none left, two streams share one: what is on
 // the one then seems to be ordered before what is on the other.
 Timeline make_timeline(bool with_legacy) {
-  Timeline made = timeline_count;
+  Timeline made = work.timeline_count;
   if (made == most_timelines) {
     made = first_stream;
     for (Timeline t = first_stream; t < most_timelines; t++)
-      if (!users[t] && (users[made] || knows_all_of(done_before[of_host], t))) made = t;
+      if (!work.users[t] && (work.users[made] || knows_all_of(work.done_before[of_host], t))) made = t;
   } else {
-    timeline_count++;
+    begin_timeline(work, work.timeline_count++);
   }
-  waits_for_legacy[made] = with_legacy || (users[made] && waits_for_legacy[made]);
-  users[made]++;
-  graph_of[made] = 0;
+  work.waits_for_legacy[made] = with_legacy || (work.users[made] && work.waits_for_legacy[made]);
+  work.users[made]++;
+  work.graph_of[made] = 0;
   return made;
 }
 
 void begin_lane(Timeline timeline, const Done &before, uint32_t graph) {
-  graph_of[timeline] = graph;
-  if (users[timeline] == 1)
-    done_before[timeline] = before;
+  work.graph_of[timeline] = graph;
+  if (work.users[timeline] == 1)
+    work.done_before[timeline] = before;
   else
-    join(done_before[timeline], before);
+    join(work.done_before[timeline], before);
 }
 
-void end_timeline(Timeline timeline) { users[timeline]--; }
+void end_timeline(Timeline timeline) { work.users[timeline]--; }
 
 void record(Timeline timeline, Done &event) {
   learn_what_is_before(timeline);
-  event = done_before[timeline];
+  event = work.done_before[timeline];
 }
 
 void wait_for(Timeline waiting, const Done &event) {
   learn_what_is_before(waiting);
-  join(done_before[waiting], event);
+  join(work.done_before[waiting], event);
 }
 
 void host_waits_for(Timeline timeline) {
   learn_what_is_before(timeline);
-  join(done_before[of_host], done_before[timeline]);
+  join(work.done_before[of_host], work.done_before[timeline]);
 }
 
 void host_waits_for_all() {
-  for (Timeline t = 1; t < timeline_count; t++) join(done_before[of_host], done_before[t]);
+  for (Timeline t = 1; t < work.timeline_count; t++) join(work.done_before[of_host], work.done_before[t]);
 }
 
 bool host_is_ahead() {
-  for (Timeline t = 1; t < timeline_count; t++)
-    if (!knows_all_of(done_before[of_host], t)) return true;
+  for (Timeline t = 1; t < work.timeline_count; t++)
+    if (!knows_all_of(work.done_before[of_host], t)) return true;
   return false;
 }
 
 void begin_work(Timeline timeline, Work what) {
   learn_what_is_before(timeline);
   uint32_t from = next_moment();
-  if (knows_all_of(done_before[of_host], timeline)) open_from[timeline] = from;
-  now_at = {from, timeline, what, run->launched_now, graph_of[timeline]};
-  note_piece(now_at);
-  known = &done_before[timeline];
+  if (knows_all_of(work.done_before[of_host], timeline)) work.open_from[timeline] = from;
+  work.now_at = {from, timeline, what, run->launched_now, work.graph_of[timeline]};
+  note_piece(work.now_at);
+  work.known = &work.done_before[timeline];
   (what == Work::kernel ? order_work : order_single)(from, all_done_until(from));
 }
 
 void end_work() {
-  Timeline t = now_at.timeline;
-  last[t] = done_before[t].until[t] = next_moment();
-  known = nullptr;
+  Timeline t = work.now_at.timeline;
+  work.last[t] = work.done_before[t].until[t] = next_moment();
+  work.known = nullptr;
 }
 
 void begin_hosts_own() {
   uint32_t from = next_moment();
-  now_at = {from, of_host, Work::host, run->launched_now, 0};
-  known = &done_before[of_host];
+  work.now_at = {from, of_host, Work::host, run->launched_now, 0};
+  work.known = &work.done_before[of_host];
   order_single(from, all_done_until(from));
 }
 
 bool is_done_before(uint32_t when) {
   const Piece *piece = find_piece(when);
-  return !known || !piece || when < known->until[piece->timeline];
+  return !work.known || !piece || when < work.known->until[piece->timeline];
 }
 
-bool has_work() { return known; }
-Piece piece_now() { return now_at; }
+bool has_work() { return work.known; }
+Piece piece_now() { return work.now_at; }
 
 Piece piece_at(uint32_t when) {
-  if (when >= now_at.from) return now_at;
+  if (when >= work.now_at.from) return work.now_at;
   const Piece *piece = find_piece(when);
-  return piece ? *piece : now_at;
+  return piece ? *piece : work.now_at;
 }
 
-bool is_of_this_graph(uint32_t when) { return now_at.graph && piece_at(when).graph == now_at.graph; }
+bool is_of_this_graph(uint32_t when) { return work.now_at.graph && piece_at(when).graph == work.now_at.graph; }
 
 }  // namespace cuda_on_cpu

@@ -29,7 +29,6 @@ struct Piece {
   uint32_t graph;     // as begin_lane has it; 0 on a stream
 };
 
-void forget_work();  // before a run
 void finish_work();  // all of it is done: whoever has called the host function waits for it
 Timeline make_timeline(bool waits_for_legacy);
 void end_timeline(Timeline timeline);  // no more is asked of it; what was asked is done all the same
