@@ -11,8 +11,9 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from kfuzz.oracle import base_two
+from kfuzz.oracle.counts import counts
 from kfuzz.oracle.enclosure import Doubles, Mask, tree_sum
-from kfuzz.oracle.rounding import FAR, Accuracy, counts
+from kfuzz.oracle.rounding import FAR, Accuracy
 
 
 @dataclass(frozen=True)

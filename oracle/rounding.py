@@ -7,15 +7,9 @@ Long, for a claim is one thing: each of its fields stands beside the sentence th
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Literal, TypeVar, get_args
-
-import numpy as np
-from flint import arb
-from numpy.typing import NDArray
+from typing import Literal, get_args
 
 from kfuzz.oracle.elements import F32, F64, FLOATS, NARROW
-
-T = TypeVar("T", float, NDArray[np.float64], arb)
 
 U = F32.u
 """Half a unit in the last place of float32: the largest relative error of one correctly rounded operation."""
@@ -88,19 +82,6 @@ ACCUMULATORS = (F32.name, F64.name, "compensated", *NARROW_SUMS, "mma")
 
 DIVIDE_ROUNDINGS: dict[Divide, int] = {"ieee": 1, "reciprocal": 2, "fast": 5, "fast reciprocal": 6}
 """e / s; e * (1 / s); the same by `__fdividef` or under -prec-div=false, whose quotient errs by 2 ulp."""
-
-
-def compensated(adds: T) -> T:
-    """What a term errs by on its way into a compensated sum, in units of u, for so many additions.
-
-    Kahan feeds each error back: 3 + 8 n u, of which 2 would not do (docs/numerics.md#compensated). Neumaier, or any
-    tree of exact additions, adds the errors up apart, of which n u (n u) is lost; joining the two sums rounds once.
-    """
-    small = adds * U
-    with np.errstate(over="ignore"):
-        second = (3 * small).exp() if isinstance(small, arb) else np.exp(3 * small)
-    growth: T = 3 + 8 * small + adds * small * second
-    return growth
 
 
 @dataclass(frozen=True)
@@ -276,98 +257,3 @@ class Accuracy:
         """
         most = self.exp.a0 + (1 + self.exp.kappa) * (FAR + self.shift_slack)
         return U * (1 + most * U)
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Roundings on a term's way into a sum: exps, multiplications by them, additions. Arrays where terms differ."""
-
-    exps: NDArray[np.float64] | float
-    rescales: NDArray[np.float64] | float
-    adds: NDArray[np.float64] | float
-
-    def growth(self, accuracy: Accuracy, at_top: bool = False) -> NDArray[np.float64] | float:
-        """The factors on a term's way, in units of ubar, without what its exponents add (docs/numerics.md#path).
-
-        `at_top`: for a term at the maximum, whose only exp is exp(0), which is exactly 1 (docs/numerics.md#a3).
-        """
-        rescales, adds = self.rescales, self.adds
-        exps = 0.0 if at_top else self.exps * accuracy.exp.a0
-        if accuracy.accumulate == F64.name:
-            return exps + (rescales + adds) * (F64.u / F32.u) + 1  # the cast to float32
-        if accuracy.accumulate == "compensated":
-            adds = compensated(np.asarray(adds, dtype=np.float64))
-        return exps + rescales + adds
-
-
-def counts(accuracy: Accuracy, terms: int, m: NDArray[np.float64] | None = None, first_exp: bool = True) -> Counts:
-    """The roundings of every term of a sum of so many; `m` (its last axis the terms) tells a named order the data.
-
-    `first_exp`: a term is itself an exp, and not a sum handed in.
-    """
-    if accuracy.order is not None:
-        adds = adds_in_order(accuracy.order, terms)
-        online = accuracy.rescales != 0 and m is not None
-        rescales = rescales_in_order(accuracy.order, m) if online and m is not None else np.zeros(terms)
-        return Counts(rescales + first_exp, rescales, adds)
-    most, times = accuracy.most(terms)
-    if accuracy.shift == "zero":
-        times = 0
-    if accuracy.shift == "running max" and m is not None and not accuracy.exp.base_two:  # else exp(m - m) may err
-        steps = steps_above(m)
-        return Counts(np.minimum(steps, times + first_exp), np.minimum(steps, times), float(most))
-    return Counts(float(times + first_exp), float(times), float(most))
-
-
-def steps_above(m: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How many distinct values of its row are greater than each; rows ascend.
-
-    Where every shift is a running maximum, each exp on a term's way that is not exp(0) = 1, and each multiplication
-    by one, is a step from one of the row's values to a greater one: there are at most so many.
-    docs/numerics.md#running-max
-    """
-    grows = np.zeros(m.shape)
-    grows[..., :-1] = m[..., 1:] > m[..., :-1]
-    return np.flip(np.cumsum(np.flip(grows, -1), -1), -1)
-
-
-def adds_in_order(order: Order, n: int) -> NDArray[np.float64]:
-    """How many additions lie on each term's way in a named order."""
-    if n <= 1:
-        return np.zeros(n)
-    index = np.arange(n)
-    match order.kind:
-        case "tree":
-            half = (n + 1) // 2
-            place = np.where(index < half, index, index - half)
-            paired = (index < n - half) | (index >= half)
-            return paired + adds_in_order(order, half)[place]
-        case "random":
-            return np.full(n, float(n - 1))
-        case _:
-            width = 1 if order.kind == "sequential" else min(order.width, n)
-            held = (n - index % width + width - 1) // width  # terms of this term's thread
-            tree = adds_in_order(Order("tree"), width)[index % width]
-            return held - np.maximum(index // width, 1) + tree
-
-
-def rescales_in_order(order: Order, m: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How often each term is multiplied by an exp when the running maximum alone decides it.
-
-    Exact along a thread (the strict new maxima after the term); a tree counts its depth, which is the most.
-    """
-    n = m.shape[-1]
-    if order.kind == "tree":
-        return np.broadcast_to(adds_in_order(order, n), m.shape)
-    if order.kind == "random":
-        return np.full(m.shape, float(n - 1))
-    width = 1 if order.kind == "sequential" else min(order.width, n)
-    padded = np.full((*m.shape[:-1], -(-n // width) * width), -np.inf)
-    padded[..., :n] = m
-    threads = padded.reshape(*m.shape[:-1], -1, width)
-    running = np.maximum.accumulate(threads, axis=-2)
-    grows = np.zeros(threads.shape)
-    grows[..., 1:, :] = running[..., 1:, :] > running[..., :-1, :]
-    after = np.flip(np.cumsum(np.flip(grows, -2), -2), -2) - grows
-    tree = adds_in_order(Order("tree"), width)
-    return (after + tree).reshape(*m.shape[:-1], -1)[..., :n]

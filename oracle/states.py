@@ -10,11 +10,12 @@ import numpy as np
 from flint import arb
 
 from kfuzz.oracle import base_two
+from kfuzz.oracle.counts import counts
 from kfuzz.oracle.enclosure import FLT_MAX, ROUND_64, Bounds, Doubles, Enclosure, Index
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.exp_sum import BallSums, ball_sums, sums
 from kfuzz.oracle.maximum import enclose_maximum
-from kfuzz.oracle.rounding import FAR, Accuracy, counts
+from kfuzz.oracle.rounding import FAR, Accuracy
 from kfuzz.oracle.special import special_rows
 from kfuzz.oracle.verdict import Reason, Special, Why
 

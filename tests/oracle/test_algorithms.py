@@ -6,7 +6,8 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kfuzz.oracle.rounding import Order, adds_in_order, rescales_in_order
+from kfuzz.oracle.counts import adds_in_order, rescales_in_order
+from kfuzz.oracle.rounding import Order
 from kfuzz.oracle.selfcheck import algorithms
 from kfuzz.oracle.selfcheck.algorithms import SEQUENTIAL, TREE, Parts, fold
 from kfuzz.oracle.selfcheck.number import Balls, Float32, Float64, Mpmath, Number, Vector

@@ -8,10 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import EXPF, FAST_EXPF, Accuracy, ExpModel, Special, base_two, judge
+from kfuzz.oracle.counts import compensated
 from kfuzz.oracle.exp_sum import sums
 from kfuzz.oracle.find import find
 from kfuzz.oracle.question import enclose
-from kfuzz.oracle.rounding import EXP2_SCALED, U, compensated
+from kfuzz.oracle.rounding import EXP2_SCALED, U
 from kfuzz.oracle.selfcheck import algorithms as on
 from kfuzz.oracle.selfcheck import base_two as in_base_two
 from kfuzz.oracle.selfcheck.algorithms import SEQUENTIAL, TREE, total

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from kfuzz.oracle.counts import adds_in_order, compensated
 from kfuzz.oracle.elements import F64, Element, Reals
-from kfuzz.oracle.rounding import HELD, NARROW_SUMS, Accuracy, adds_in_order, compensated
+from kfuzz.oracle.rounding import HELD, NARROW_SUMS, Accuracy
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import OPERATIONS_4096
 
