@@ -16,7 +16,7 @@ from kfuzz.cases.case import Case
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Ahead, ClaimError, Device, Outcome, Probe, UnsupportedError
 from kfuzz.kinds import Kind
-from kfuzz.search.plan import BUDGET
+from kfuzz.search.scale import BUDGET
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.locating import located
 from kfuzz.trials.trial import Prepared, Trial, judged, prepared

@@ -20,7 +20,7 @@ from kfuzz.campaign.joining import joined
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.ranking import ELSEWHERE, ranked
 from kfuzz.campaign.result import KernelResult, Result
-from kfuzz.campaign.schedule import CHECK_BUDGET, attempt_of, probe_of
+from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.state import Discovery, write_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
@@ -29,6 +29,7 @@ from kfuzz.devices import ClaimError, Device, DeviceError, Probe
 from kfuzz.kinds import kinds_with
 from kfuzz.minimizing.minimize import Failure, minimize, pointed, record_of
 from kfuzz.minimizing.subject import subject_of
+from kfuzz.search.scale import CHECK_BUDGET
 from kfuzz.trials.trial import run_trial
 
 RUNS, SECONDS, ALL_SECONDS = 100, 20.0, 60.0

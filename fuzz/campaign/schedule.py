@@ -14,15 +14,12 @@ from kfuzz.devices import Probe, PythonCall
 from kfuzz.gpu.options import GpuOptions
 from kfuzz.kinds import Kind
 from kfuzz.search.choose import seed_of, seeded
-from kfuzz.search.large import Large
-from kfuzz.search.plan import BUDGET, Attempt, plan
-from kfuzz.search.sizes import WORK
+from kfuzz.search.plan import Attempt, plan
+from kfuzz.search.scale import BUDGET, CHECK_BUDGET, CHECK_WORK, OF_ELEMENTS, WORK, Large
 
 FIRST_BUDGET, TRIALS_A_DOUBLING = 64, 2
 """Cases start small and may double every so many trials: what breaks small is found small, and at once."""
 CHECK_EVERY, CHECK_FIRST = 6, 1
-CHECK_BUDGET, CHECK_WORK = 1 << 13, 1 << 19
-"""Per-access checking is slow, and no defect that it alone sees needs many elements."""
 EVERY_RUN_FIRST, EVERY_RUN_IN = 32, 4
 """The first trials of a kernel, and one in so many of the others, are run as often as is asked for; the rest twice,
 in another order with another poison each time: what depends on either shows in the next trials if not in this one."""
@@ -139,7 +136,7 @@ def large_of(index: int) -> Large | None:
 
 def is_for_hardware(index: int) -> bool:
     """Whether a trial is about many elements alone: what a gpu does in no time, and sees as well as the cpu."""
-    return large_of(index) in ("elements", "rows", "columns")
+    return large_of(index) in OF_ELEMENTS
 
 
 def quotas(kernels: int, max_cases: int | None) -> list[int | None]:

@@ -6,31 +6,16 @@ Knows claims and numbers in them; never values, how a kernel is run or what the 
 from collections.abc import Mapping
 from itertools import product
 from math import prod
-from typing import Literal
 
 from kfuzz.claims.formula_claims import each_count
 from kfuzz.claims.kernel import MOST_TUNES, Kernel
 from kfuzz.claims.launches import Launch
 from kfuzz.search.choose import Choose, one_of
 from kfuzz.search.edges import numbers
+from kfuzz.search.scale import LARGEST, LONGEST, MANY, MOST_ELEMENTS, MOST_ROW_ELEMENTS, MOST_STEPS, MOST_THREADS, Large
 from kfuzz.search.sizes import Ground, array_elements, drawn, elements, ground_of, row_axis, threads
 from kfuzz.search.turns import of_any
 
-Large = Literal["rows", "elements", "columns", "turns", "overflow"]
-MANY = 1 << 16
-LONGEST = 1 << 18
-"""Columns of the longest rows that are tried."""
-MOST_ELEMENTS, MOST_THREADS = 1 << 21, 1 << 20
-"""Of a trial in which a grid goes round again: a second or two where threads are simulated."""
-MOST_ROW_ELEMENTS = 1 << 20
-"""Of rows that are so long: the oracle takes 5 us for each element of the ops that are dearest."""
-LARGEST = (MANY + 64) * 64
-"""Array elements, or threads, of any trial that need not have so many: what takes a few seconds and some 100 MB.
-Blocks of 64 threads for more rows than 16 bits count are within it."""
-MOST_STEPS = 1 << 31
-"""Threads times the additions that the claim counts: a second or two. A thread that sums up a whole row for itself does
-in an hour what a block does together in a moment; how large it may be follows from the claim alone, and not from a
-clock, so that every machine tries the same."""
 TUNE_TRIES = 4
 OTHERS = 200
 """The largest size of the other axes there: mostly several warps, since what one warp does alone it does in order."""

@@ -18,13 +18,11 @@ from kfuzz.search import planners
 from kfuzz.search.choose import Choose
 from kfuzz.search.families import NEG_INF, POS_INF
 from kfuzz.search.indices import indices_recipe
-from kfuzz.search.large import Large, large_size
+from kfuzz.search.large import large_size
 from kfuzz.search.rows import rows_recipe, two
-from kfuzz.search.sizes import WORK, Ground, allowed, ground_of, size_of
+from kfuzz.search.scale import BUDGET, WORK, Large
+from kfuzz.search.sizes import Ground, allowed, ground_of, size_of
 from kfuzz.search.vast import arrays_in_turns, vast_size
-
-BUDGET = 1 << 16
-"""Elements of one trial's inputs and outputs, unless more are asked for."""
 
 Planner = Callable[[Ground, Mapping[str, Shape], Choose], dict[str, Recipe]]
 

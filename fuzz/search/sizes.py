@@ -12,16 +12,9 @@ from kfuzz.claims.launches import LaunchVariant
 from kfuzz.claims.sizes import Axis
 from kfuzz.search.choose import Choose, one_of, seldom
 from kfuzz.search.edges import PRIMES, SMALL, STEPS, TIMES, VECTOR, named, tuned_widths, widths
+from kfuzz.search.scale import FAR_LARGER, FEW_THREADS, LEAST_CAP, MANY_THREADS, MOST_ROWS, NEARBY, UNBOUNDED
 from kfuzz.search.turns import least_size, loops, of_any
 
-LEAST_CAP = 256
-FEW_THREADS, MANY_THREADS = 1 << 12, 1 << 15
-"""Threads of one trial: mostly few, so that many trials fit a second; a block with its own edges is within both."""
-WORK = 1 << 23
-"""Threads times the longest axis: about the loads of a trial in which every thread walks along that axis."""
-UNBOUNDED = 1 << 62
-"""As much work as the elements and threads allow: where it is known that threads share the axis, that is little."""
-MOST_ROWS = 160
 EVEN_ONCE_IN, SQUARE_ONCE_IN, VECTORS_ONCE_IN = 4, 6, 3
 """Trials of a matrix in which no axis is small; in the others hardly any has two tiles along each axis."""
 VARIANT_TRIES = 6
@@ -29,10 +22,6 @@ ANOTHER_LAUNCH_ONCE_IN = 2
 HOME_ONCE_IN = 8
 LARGE_LAUNCH_ONCE_IN = 8
 TURNS = (2, 3, 4)
-NEARBY, FAR_LARGER = 1 << 22, 4
-"""Elements of what `where` allows beside a size that it does not allow, and how many times those that were asked for:
-a launch for rows of millions has no short rows near.
-"""
 
 
 @dataclass(frozen=True)

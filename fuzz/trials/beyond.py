@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.cases.case import Case
+from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, Job, Sampling
 from kfuzz.devices.vast import INT_COUNTS, in_turns, is_vast, sampled
 from kfuzz.oracle.verdict import Verdict
-from kfuzz.search.vast import is_by_block
 
 MOST_ELEMENTS, MOST_ROWS = 1 << 22, 64
 """Of inputs and answers that are judged: a second, and a few where an op is dear."""

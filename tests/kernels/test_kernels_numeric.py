@@ -19,7 +19,8 @@ from kfuzz.devices import Probe
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.rounding import Accuracy, U
 from kfuzz.search.choose import seed_of, seeded
-from kfuzz.search.plan import Large, plan
+from kfuzz.search.plan import plan
+from kfuzz.search.scale import Large
 from kfuzz.timing.sizes import tunes_at
 from kfuzz.trials.trial import Trial, run_trial
 

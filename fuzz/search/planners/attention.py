@@ -13,8 +13,8 @@ from kfuzz.claims.kernel import Shape
 from kfuzz.search.choose import Choose, one_of, seldom
 from kfuzz.search.edges import WARP, columns
 from kfuzz.search.families import noise_of
-from kfuzz.search.large import MANY
 from kfuzz.search.rows import MOST_BANDS, rows_recipe, two
+from kfuzz.search.scale import MANY
 from kfuzz.search.sizes import Ground
 
 

@@ -7,8 +7,8 @@ from kfuzz.claims.kernel import Shape
 from kfuzz.search.choose import Choose, one_of, seldom
 from kfuzz.search.edges import columns
 from kfuzz.search.families import NAN, NEG_INF, POS_INF
-from kfuzz.search.large import MANY
 from kfuzz.search.rows import MOST_BANDS
+from kfuzz.search.scale import MANY
 from kfuzz.search.sizes import Ground
 
 

@@ -28,7 +28,8 @@ from kfuzz.devices import ClaimError, Device, Probe, UnsupportedError
 from kfuzz.devices.repeats import Fault
 from kfuzz.find.project import sources_below
 from kfuzz.mutating.mutate import mutants
-from kfuzz.search.large import Large, large_size
+from kfuzz.search.large import large_size
+from kfuzz.search.scale import Large
 from kfuzz.sources.cuda_in_python import END, built_in, cuda_of, has_cuda
 from kfuzz.sources.cuda_text import blanked
 from kfuzz.trials.trial import Trial, run_trial

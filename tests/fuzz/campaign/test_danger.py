@@ -21,7 +21,7 @@ from kfuzz.claims.kernel import Kernel, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Outcome
 from kfuzz.gpu.device import GpuDevice
-from kfuzz.search.plan import BUDGET
+from kfuzz.search.scale import BUDGET
 
 TEXT = """// Ends its process where a row is no multiple of 4, and leaves out the last element where it is none of 8.
 //

@@ -18,9 +18,10 @@ from kfuzz.oracle import op_names
 from kfuzz.search import edges, plan, planners
 from kfuzz.search.choose import seed_of, seeded
 from kfuzz.search.families import ROWS, RowPlan, with_nan
-from kfuzz.search.large import LARGEST, MANY, Large, full_grid, large_size
+from kfuzz.search.large import full_grid, large_size
 from kfuzz.search.plan import Attempt
 from kfuzz.search.planners.safe_merge import meetings, merge_inputs
+from kfuzz.search.scale import LARGEST, MANY, Large
 from kfuzz.search.sizes import elements
 from kfuzz.search.turns import least_size, loops, turns
 from kfuzz.strategies import attempts, cases, rows, sizes, values

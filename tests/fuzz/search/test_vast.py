@@ -13,12 +13,13 @@ from seldom import is_seldom
 from kfuzz.campaign.schedule import AGAIN, LARGE, LARGE_EVERY, OVERFLOW_EVERY, attempt_of, large_of, probe_of
 from kfuzz.cases import case_file
 from kfuzz.cases.case import CaseError, Origin, Record, case_of
+from kfuzz.claims.blocks import is_by_block
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices.vast import LEAST, is_vast, sampled, unfilled
 from kfuzz.minimizing.minimize import failure_of, minimize
 from kfuzz.search.choose import seeded
-from kfuzz.search.vast import is_by_block, vast_size
+from kfuzz.search.vast import vast_size
 from kfuzz.trials.trial import Trial, run_trial, unfit
 from kfuzz.trials.unjudged import ONLY_ACCESSES
 from kfuzz.views.repro import script

@@ -1,0 +1,29 @@
+"""Whether the blocks of a kernel are independent, so that a few of them alone do what they do in a whole grid.
+
+Knows claims and the text of kernels; never how a block is run.
+"""
+
+import re
+
+from kfuzz.claims.kernel import Kernel
+from kfuzz.devices import is_host
+from kfuzz.sources.cuda_text import blanked
+from kfuzz.sources.headers import sources
+
+TOGETHER = re.compile(
+    r"\batomic\w+\s*\(|\b__threadfence\w*|\bvolatile\b|\b__ldc[vg]\b|\bgrid_group\b|\bthis_grid\b|<<<|"
+    r"^\s*(?:static\s+|extern\s+)*__(?:device__|managed__)\b[^(){}]*[;=\[{]",
+    re.MULTILINE,
+)
+"""Words of kernels whose blocks wait for one another, or leave one another something."""
+
+
+def is_by_block(kernel: Kernel) -> bool:
+    """Whether blocks have nothing to do with one another: no scratch, and nothing in the text that joins them."""
+    arrays = kernel.arrays.values()
+    if any(not (array.reads or array.writes) or (array.fill and array.fill.bits) for array in arrays):
+        return False
+    texts = [one.text for one in sources(kernel.path, kernel.source, kernel.flags)]
+    lo, hi = kernel.value_range or (0.0, 1.0)
+    is_joined = any(map(is_host, kernel.entries)) or any(TOGETHER.search(blanked(text)) for text in texts)
+    return lo <= 0.0 and hi >= 1.0 and not is_joined
