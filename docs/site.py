@@ -56,7 +56,7 @@ def assembled(source: Path) -> None:
         if (ROOT / name).exists():
             write(source / name, (ROOT / name).read_text(encoding="utf-8"), ROOT)
     for kind in KINDS.values():
-        write(source / "findings" / f"{kind.name}.md", kind.page, FOLDER)
+        write(source / "findings" / f"{kind.name}.md", kind.page, FOLDER, up="../")
     chosen = {name: f"    options:\n      members: [{members}]\n" if members else "" for name, members in API.items()}
     pages = [f"# API\n\n{' '.join(f'[`{name}`](#{name})' for name in API)}\n"]
     pages += [f"::: {name}\n{options}" for name, options in chosen.items()]
@@ -70,16 +70,16 @@ def linked(folder: Path) -> None:
         (folder / "kfuzz" / path.name).symlink_to(path)
 
 
-def write(path: Path, text: str, folder: Path) -> None:
-    """A page, with links to what the site holds pointing there, and links to other files of the repository in words."""
+def write(path: Path, text: str, folder: Path, up: str = "") -> None:
+    """Write a page. Links to pages of the site lead there, by way of `up`; links to other files become their names."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(LINK.sub(lambda found: linked_to(*found.groups(default=""), folder), text), encoding="utf-8")
+    path.write_text(LINK.sub(lambda found: linked_to(*found.groups(default=""), folder, up), text), encoding="utf-8")
 
 
-def linked_to(label: str, link: str, anchor: str, folder: Path) -> str:
+def linked_to(label: str, link: str, anchor: str, folder: Path, up: str) -> str:
     """A link to a page of the site; of another file of the repository its name."""
     place = where(link, folder)
-    return f"[{label}]({place}{anchor})" if place else f"{label} (`{name_of(folder / link)}`)"
+    return f"[{label}]({up}{place}{anchor})" if place else f"{label} (`{name_of(folder / link)}`)"
 
 
 def name_of(path: Path) -> str:
@@ -95,6 +95,8 @@ def where(link: str, folder: Path) -> str:
         return "index.md"
     if target.parent in (ROOT / "docs", ROOT) and target.suffix == ".md":
         return target.name
+    if target.parent == FOLDER and target.stem in KINDS:
+        return f"findings/{target.name}"
     return ""
 
 

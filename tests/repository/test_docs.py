@@ -264,9 +264,20 @@ def test_a_page_has_blocks_of_known_languages_only() -> None:
         assert {block.language for block in blocks(page.read_text())} <= known, page
 
 
-def test_a_page_on_a_device_explains_every_kind_of_finding() -> None:
-    cpu, python = ((ROOT / "docs" / page).read_text() for page in ("cpu-device.md", "callables.md"))
-    assert [kind for kind in KINDS if f"`{kind}`" not in cpu and f"[{kind}]" not in python] == []
+def test_every_kind_of_finding_has_the_same_sections_on_its_page() -> None:
+    wanted = ["## Example", "## How kfuzz knows", "## What to do"]
+    assert [one.name for one in KINDS.values() if re.findall(r"^## .*", one.page, re.MULTILINE) != wanted] == []
+
+
+def test_the_pages_on_devices_lead_to_the_kinds_of_findings() -> None:
+    for page, kinds in (("cpu-device.md", ["(../fuzz/kinds)"]), ("callables.md", only_reported_by("callables"))):
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        assert [one for one in kinds if one not in text] == [], page
+
+
+def only_reported_by(device: str) -> list[str]:
+    """Links to the kinds that no other device reports."""
+    return [f"(../fuzz/kinds/{one.name}.md)" for one in KINDS.values() if one.devices == (device,)]
 
 
 def unnamed(rooms: list[str], text: str) -> list[str]:

@@ -54,6 +54,8 @@ def test_a_link_leads_to_a_page_of_the_site_or_becomes_a_name(site: ModuleType, 
     assert (tmp_path / "page.md").read_text() == (
         "[a](limits.md#x) [b](index.md) c (`benchmarks/detection/RESULTS.md`) [d](https://example.org) [e](#here)"
     )
+    site.write(tmp_path / "page.md", "[a](../../docs/limits.md) [b](race.md)", ROOT / "fuzz" / "kinds", up="../")
+    assert (tmp_path / "page.md").read_text() == "[a](../limits.md) [b](../findings/race.md)"
 
 
 def test_a_link_that_leads_nowhere_ends_the_build(site: ModuleType, tmp_path: Path) -> None:
