@@ -1,6 +1,6 @@
 """What `kfuzz claim` proposes for every correct kernel of ours, beside what its author wrote: a table in Markdown.
 
-    python -m benchmarks.claims.proposals --jobs 16 > benchmarks/claims/CLAIMS.md     all of them
+    python -m benchmarks.claims.proposals --jobs 16                  all of them
     python -m benchmarks.claims.proposals softmax/online_block                 some
 
 The whole claim of each kernel is taken out before. *Guessed*: arrays and launch were found from the text alone, given

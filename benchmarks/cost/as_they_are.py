@@ -1,4 +1,4 @@
-"""Files as they are, in figures: `python -m benchmarks.cost.as_they_are > benchmarks/cost/AS_THEY_ARE.md`.
+"""Whole programs and large files, in figures: `python -m benchmarks.cost.as_they_are`.
 
 What a checked run of a whole program costs beside the same without checks, how long a large file compiles, and how soon
 an extension has its first trial. All by processor time, but for what is said to be of the wall.
@@ -60,7 +60,7 @@ LOCALS = "  std::vector<float> values(32);\n  std::map<std::string, int> sizes;\
 def main() -> None:
     """Measure, and print the page."""
     print("# Files as they are, in figures\n")
-    print("`python -m benchmarks.cost.as_they_are` writes this page. Processor seconds, the least of three.\n")
+    print("Processor seconds, the least of three.\n")
     with tempfile.TemporaryDirectory() as folder:
         programs(Path(folder))
         large_file(Path(folder))

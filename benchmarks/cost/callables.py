@@ -2,7 +2,7 @@
 
     python -m benchmarks.cost.callables gpu [TRIALS] [JOBS] [SECONDS] [SEED]
 
-Prints the tables of benchmarks/cost/CALLABLES.md. It runs TRIALS trials in all (default: 20,000), or as many as SECONDS
+It prints tables. It runs TRIALS trials in all (default: 20,000), or as many as SECONDS
 allow; a library that is not installed is left out. Exit code 1 where one is accused.
 Long, since every library's callables stand here as they are written.
 """

@@ -1,4 +1,4 @@
-"""What it costs to look at every access: `python -m benchmarks.cost.check_speed > benchmarks/cost/CHECK_SPEED.md`.
+"""What it costs to look at every access: `python -m benchmarks.cost.check_speed`.
 
 Every kernel that is right, at sizes at which a run takes milliseconds: the time of a run in which every access is
 checked beside one in which none is, and how many accesses are checked in a second. Meant for cores that are idle.
@@ -143,7 +143,7 @@ def page(costs: list[Cost]) -> Iterator[str]:
     """All of them in a table, the dearest first."""
     yield "# What it costs to look at every access"
     yield ""
-    yield "Written by `python -m benchmarks.cost.check_speed`. The time of a run in which every access is checked,"
+    yield "The time of a run in which every access is checked,"
     yield f"beside one in which none is: the least of {REPEATS} turns each. An access is a load, store or atomic."
     yield ""
     ratios = [one.ratio for one in costs]

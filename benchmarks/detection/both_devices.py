@@ -1,6 +1,6 @@
 """Wrong extensions on both devices, with a GPU.
 
-    python -m benchmarks.detection.both_devices 16 > benchmarks/detection/BOTH_DEVICES.md
+    python -m benchmarks.detection.both_devices 16
 
 Which findings both devices see, and which only one; and that neither accuses a right one.
 """

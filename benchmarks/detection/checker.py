@@ -10,6 +10,7 @@ the same programs under compute-sanitizer.
 import argparse
 import hashlib
 import itertools
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -84,7 +85,7 @@ def timed(device: Device, asked: Asked, has_bug: bool) -> tuple[Asked, str, floa
     began = time.perf_counter()
     verdict = judged(device, planted_programs.program(asked.name), has_bug, asked.threads, asked.seed)
     if verdict not in ("found", "silent"):
-        print(f"{verdict}: {asked.name}, {asked.threads} threads, seed {asked.seed}", flush=True)
+        print(f"{verdict}: {asked.name}, {asked.threads} threads, seed {asked.seed}", file=sys.stderr, flush=True)
     return asked, verdict, time.perf_counter() - began
 
 
@@ -96,7 +97,7 @@ def judged(device: Device, one: Program, has_bug: bool, threads: int, seed: int)
             planted_programs.job(one, has_bug, threads, seed), Probe(check=True, runs=3, seed=seed, timeout=timeout)
         )
     except (ClaimError, DeviceError) as error:
-        print(f"{one.path.stem}: {str(error).splitlines()[0]}")
+        print(f"{one.path.stem}: {str(error).splitlines()[0]}", file=sys.stderr)
         return "not run"
     told = [found for found in outcome.findings if found.kind != "nondeterministic"]
     if not has_bug:

@@ -1,10 +1,10 @@
 """Who sees which broken kernel: each device, and the rules in use elsewhere; tables in Markdown, from one run of each.
 
-python -m benchmarks.detection.exhibits cpu > benchmarks/detection/data/cpu.json              on any machine
-python -m benchmarks.detection.exhibits gpu > benchmarks/detection/data/gpu.json              on one with a card
-python -m benchmarks.detection.exhibits sanitize > benchmarks/detection/data/sanitize.json    likewise
-python -m benchmarks.detection.exhibits rivals > benchmarks/detection/data/rivals.json        on any machine
-python -m benchmarks.detection.exhibits table > benchmarks/detection/DETECTION.md
+python -m benchmarks.detection.exhibits cpu > benchmarks/detection/data/exhibits/cpu.json   on any machine
+python -m benchmarks.detection.exhibits gpu > benchmarks/detection/data/exhibits/gpu.json   on one with a card
+python -m benchmarks.detection.exhibits sanitize > benchmarks/detection/data/exhibits/sanitize.json    likewise
+python -m benchmarks.detection.exhibits rivals > benchmarks/detection/data/exhibits/rivals.json   on any machine
+python -m benchmarks.detection measure exhibits      the tables from these four
 """
 
 import json
@@ -26,7 +26,7 @@ from kfuzz.devices import Device
 from kfuzz.find.device import open_device
 from kfuzz.trials.trial import run_trial
 
-FOLDER = Path(__file__).with_name("data")
+FOLDER = Path(__file__).with_name("data") / "exhibits"
 DEVICES = ("cpu", "gpu", "sanitize")
 MOST_TRIALS = {"cpu": 600, "gpu": 600, "sanitize": 2}
 AT_ONCE = {"gpu": 14, "sanitize": 8}
@@ -41,7 +41,6 @@ WARNING = " (warning)"
 HEAD = """# Who sees which broken kernel
 
 Every kernel of `kernels/broken/` has one defect, and its front matter names the finding that must be reported for it.
-Written by `python -m benchmarks.detection.exhibits`, whose first lines say how.
 
 ## Our devices
 
@@ -52,7 +51,8 @@ hardware happens not to need, a read beside a shared array whose value is not us
 OTHERS = """
 ## The rules in use elsewhere
 
-The same kernels, on the cpu device, by the inputs and tolerances of [RESULTS.md](RESULTS.md): the launch at which each
+The same kernels, on the cpu device, by the inputs and tolerances of
+[the run of every bug](#every-bug-of-29-kernels-and-the-rules-in-use-elsewhere): the launch at which each
 rule first rejects an answer, - where it accepts all of them, nothing where it is not asked, for its tolerances are for
 float32. A launch that crashes or never ends counts as rejected. *gpuemu, adversarial values* is left out: it rejects
 every kernel, right ones too.

@@ -1,9 +1,9 @@
-"""How good the search is, measured: mutants and rivals in one run, written to benchmarks/detection/RESULTS.md.
+"""How good the search is: mutants and rivals in one run.
 
     python -m benchmarks.detection.results --out score --jobs 2
 
-With `--per-operator 1` it plants one bug of each sort in each kernel, leaves the rivals out, and writes SCORE.md.
-What is done is kept in --out and not done again. The short table for the README is printed.
+With `--per-operator 1` it plants one bug of each sort in each kernel, and leaves the rivals out.
+It keeps what is done in --out and does not do it again. It prints Markdown.
 """
 
 import argparse
@@ -30,8 +30,6 @@ from kfuzz.scoring.run import HowFar, ScoreReport, run_score
 from kfuzz.scoring.survivors import ReviewedReason, belied, reason_for, reasons, standing
 from kfuzz.scoring.trials import Score, ScoreOptions, chosen
 
-RESULTS = Path(__file__).with_name("RESULTS.md")
-SCORE = Path(__file__).with_name("SCORE.md")
 OURS = "kfuzz"
 SPANS = ((1, 1), (2, 5), (6, 20), (21, 100), (101, 10**9))
 
@@ -52,18 +50,10 @@ def main() -> None:
     if report.interrupted:
         sys.exit(130)
     without = [kernel.name for kernel in every if not mutants(kernel)]
-    write(report, [], without)  # what there is, should the rivals not come to their end
-    if asked.per_operator:
-        return
-    tallies = rivals([one for one in kernels if are_asked(one)], report, asked.out / "rivals.json", asked.jobs)
-    write(report, tallies, without)
-    print("\n".join(rival_table(report, tallies, reasons())))
-
-
-def write(report: ScoreReport, tallies: list[Tally], without: Sequence[str]) -> None:
-    """The page anew."""
-    file = SCORE if report.options.per_operator else RESULTS
-    file.write_text("\n".join(page(report, tallies, reasons(), without)) + "\n", encoding="utf-8")
+    tallies: list[Tally] = []
+    if not asked.per_operator:
+        tallies = rivals([one for one in kernels if are_asked(one)], report, asked.out / "rivals.json", asked.jobs)
+    print("\n".join(page(report, tallies, reasons(), without)))
 
 
 def provenance() -> dict[str, str]:
@@ -111,10 +101,9 @@ def rivals(kernels: Sequence[Kernel], report: ScoreReport, kept: Path, jobs: int
 def page(
     report: ScoreReport, tallies: list[Tally], known: tuple[ReviewedReason, ...], without: Sequence[str]
 ) -> Iterator[str]:
-    """RESULTS.md, line by line."""
+    """All of it in Markdown, line by line."""
     total = figures(report.scores.values(), known)
-    yield "# How good is it?\n"
-    yield "Written by `python -m benchmarks.detection.results`; the run is a function of the seed and of the sources.\n"
+    yield "The run is a function of the seed and of the sources.\n"
     yield from (f"- {name}: {value}" for name, value in provenance().items())
     yield f"- seed {report.options.seed}, {report.options.max_cases} trials for each mutant at most\n"
     yield "## Mutants\n"

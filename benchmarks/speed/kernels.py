@@ -8,6 +8,7 @@ size by size, so that a run that is ended has all that it has done.
 import argparse
 import importlib
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, suppress
@@ -30,7 +31,6 @@ from kfuzz.timing.rivals import compiled, knows
 from kfuzz.timing.sizes import shown, sizes_of
 from kfuzz.views.timing import as_document, table
 
-HERE = Path(__file__).parent
 ALL = ("torch", "compile", "triton")
 ROWS = (
     (1024, 512), (1024, 1024), (1024, 1023), (1024, 2048), (1024, 4096), (1024, 4095), (1024, 8192), (1024, 10240),
@@ -62,7 +62,7 @@ KERNELS: tuple[tuple[str, tuple[tuple[int, ...], ...], tuple[str, ...]], ...] = 
 
 HEAD = """# How fast the kernels here are
 
-Written by `python -m benchmarks.speed.kernels` on a {card}: CUDA {cuda}, nvcc {nvcc}{libraries}. Each figure is the
+Measured on an {card}: CUDA {cuda}, nvcc {nvcc}{libraries}. Each figure is the
 median of 30 graph replays over rotated buffers, in turns with its rivals and with copies in the same run
 ([docs/bench.md](../docs/bench.md)), and stands only where the oracle keeps what was timed. A fraction is of the best
 of those copies, beside it of the best that asks no cache to keep what it reads; a part of the peak is of what the pins
@@ -91,7 +91,7 @@ class Entry:
 def main() -> None:
     """Time every kernel that was asked for, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=HERE)
+    parser.add_argument("--out", type=Path, default=Path("build/speed"), help="folder for all that is recorded")
     parser.add_argument("--only", default="", help="names of kernels begin with this")
     parser.add_argument("--against", default=",".join(ALL), help="which of torch,compile,triton are there")
     options = parser.parse_args()
@@ -104,17 +104,18 @@ def main() -> None:
     began = monotonic()
     alone()
     reasons = prepared(every)
-    print(f"all is compiled after {monotonic() - began:.0f} s", flush=True)
+    print(f"all is compiled after {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     done: dict[tuple[str, bool], Timed] = {}
     with session() as card:
         for entry in every:
             if reason := reasons[entry.name]:
-                print(entry.name, reason, flush=True)
+                print(entry.name, reason, file=sys.stderr, flush=True)
                 continue
             for one in timed(card, entry):
                 done[entry.name, entry.is_rung] = one
                 write(options.out, done, card.peak, every)
-    print(f"all is timed after {monotonic() - began:.0f} s", flush=True)
+    print(f"all is timed after {monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    print((options.out / "page.md").read_text(encoding="utf-8"))
 
 
 def prepared(every: Sequence[Entry]) -> dict[str, str]:
@@ -163,7 +164,7 @@ def timed(card: Session, entry: Entry) -> Iterator[Timed]:
         heats.append(race(card, kernel, axes, entry.against))
         one = Timed(entry.name, kernel.op, tuple(heats))
         new = Timed(entry.name, kernel.op, tuple(heats[-1:]))
-        print(*table(new)[1:], f"    in {monotonic() - began:.1f} s", sep="\n", flush=True)
+        print(*table(new)[1:], f"    in {monotonic() - began:.1f} s", sep="\n", file=sys.stderr, flush=True)
         yield one
 
 
@@ -177,7 +178,8 @@ def write(folder: Path, done: dict[tuple[str, bool], Timed], peak: float, every:
         parts.append(rungs(ladder))
     if left := [words for entry in every if (words := left_out(entry, done.get((entry.name, entry.is_rung))))]:
         parts.append(f"The run was ended before these were timed: {'; '.join(left)}.\n")
-    (folder / "SPEED.md").write_text("\n".join(parts), encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "page.md").write_text("\n".join(parts), encoding="utf-8")
     (folder / "speed.json").write_text(as_document(list(done.values()), card, made_with), encoding="utf-8")
 
 

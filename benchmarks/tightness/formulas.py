@@ -1,6 +1,6 @@
 """Every op that is a formula: how tight its bounds are, that right kernels are inside, and which planted bugs are seen.
 
-    python -m benchmarks.tightness.formulas [--jobs 16] [--seeds 2] > benchmarks/tightness/FORMULAS.md
+    python -m benchmarks.tightness.formulas [--jobs 16] [--seeds 2]
 
 Simulated kernels of every form, format and order of addition, with the claim that fits them and with the one that says
 nothing, and a few kernels that follow no formula. "Bound / largest error" is of each answer's worst element, and of

@@ -4,7 +4,7 @@
 // of a block do, up to 57,344 its shared memory, up to 393,216 that of 4, 8 or 16 blocks, and from 5,242,881 to 8,650,752 all
 // of 132 multiprocessors together: x is read once, y is written once, and no kernel can move less. Other long rows are read
 // twice. Where x and y together fit into the second-level cache, registers of up to 4,096 columns are loaded and stored past
-// it (row.cuh). benchmarks/speed/SPEED.md has the figures.
+// it (row.cuh). benchmarks/speed/README.md has the figures.
 //
 // /// kernel
 // op     = "softmax"

@@ -109,6 +109,7 @@ def check_target(arguments: list[str]) -> None:
 def check_benchmark(program: str, arguments: list[str]) -> None:
     """The file exists and mentions the options."""
     path = ROOT / (f"{program.removeprefix('-m ').replace('.', '/')}.py" if program.startswith("-m") else arguments[0])
+    path = path if path.is_file() else path.with_suffix("") / "__main__.py"
     if not path.is_file():
         raise WrongError(f"{path.relative_to(ROOT)}: no such file")
     check_options(arguments, path.read_text())

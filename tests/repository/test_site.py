@@ -47,12 +47,10 @@ def test_the_site_is_built_strictly_and_fetches_nothing(tmp_path: Path) -> None:
 
 
 def test_a_link_leads_to_a_page_of_the_site_or_becomes_a_name(site: ModuleType, tmp_path: Path) -> None:
-    text = (
-        "[a](limits.md#x) [b](../README.md) [c](../benchmarks/detection/RESULTS.md) [d](https://example.org) [e](#here)"
-    )
+    text = "[a](limits.md#x) [b](../README.md) [c](../benchmarks/README.md) [d](https://example.org) [e](#here)"
     site.write(tmp_path / "page.md", text, ROOT / "docs")
     assert (tmp_path / "page.md").read_text() == (
-        "[a](limits.md#x) [b](index.md) c (`benchmarks/detection/RESULTS.md`) [d](https://example.org) [e](#here)"
+        "[a](limits.md#x) [b](index.md) c (`benchmarks/README.md`) [d](https://example.org) [e](#here)"
     )
     site.write(tmp_path / "page.md", "[a](../../docs/limits.md) [b](race.md)", ROOT / "fuzz" / "kinds", up="../")
     assert (tmp_path / "page.md").read_text() == "[a](../limits.md) [b](../findings/race.md)"

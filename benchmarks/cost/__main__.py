@@ -1,0 +1,19 @@
+"""The page on this folder: `python -m benchmarks.cost` writes it, `... measure NAME` measures a section first."""
+
+from benchmarks.measurement import Page, Section, main
+
+INTRO = """\
+How long checked runs take beside unchecked ones, and where the time of a trial goes."""
+PAGE = Page(
+    "cost",
+    "What it costs",
+    INTRO,
+    (
+        Section("check_speed", "What it costs to check every access", "check_speed", ("--jobs", "14")),
+        Section("as_they_are", "Whole programs and large files", "as_they_are", ()),
+        Section("callables", "Python callables on a GPU", "callables", ("gpu", "20000", "12", "300", "31")),
+    ),
+)
+
+if __name__ == "__main__":
+    main(PAGE)

@@ -1,0 +1,38 @@
+"""The page on this folder: `python -m benchmarks.detection` writes it, `... measure NAME` measures a section first."""
+
+from benchmarks.measurement import Page, Section, main
+
+INTRO = """\
+How many planted bugs kfuzz finds, how soon, on which device, and which right code it accuses. A mutant is a right
+kernel with one planted bug."""
+PAGE = Page(
+    "detection",
+    "What kfuzz finds",
+    INTRO,
+    (
+        Section(
+            "score",
+            "How many planted bugs kfuzz finds: all kernels, one bug of each sort",
+            "results",
+            ("--out", "score", "--seed", "7", "--per-operator", "1"),
+        ),
+        Section(
+            "results",
+            "Every bug of 29 kernels, and the rules in use elsewhere",
+            "results",
+            ("--out", "score", "--seed", "6", "--jobs", "16"),
+        ),
+        Section("exhibits", "Which device sees which broken kernel", "exhibits", ("table",)),
+        Section(
+            "found_and_small",
+            "How soon a broken kernel is found, and how small its case becomes",
+            "found_and_small",
+            (),
+        ),
+        Section("checker", "Bugs in planted programs", "checker", ("--threads", "64,256,512,1024")),
+        Section("both_devices", "Wrong extensions on both devices", "both_devices", ("16",)),
+    ),
+)
+
+if __name__ == "__main__":
+    main(PAGE)

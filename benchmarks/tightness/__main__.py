@@ -1,0 +1,18 @@
+"""The page on this folder: `python -m benchmarks.tightness` writes it, `... measure NAME` measures a section first."""
+
+from benchmarks.measurement import Page, Section, main
+
+INTRO = """\
+How far the bounds lie from the errors that right kernels make, and how far two right devices differ."""
+PAGE = Page(
+    "tightness",
+    "How tight the bounds are",
+    INTRO,
+    (
+        Section("formulas", "How tight the bounds of formulas are", "formulas", ("--jobs", "16")),
+        Section("devices_apart", "How far apart a GPU and a CPU lie", "devices_apart", ("gpu", "cpu", "60")),
+    ),
+)
+
+if __name__ == "__main__":
+    main(PAGE)
