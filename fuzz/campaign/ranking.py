@@ -6,7 +6,6 @@ Knows kernels, trials and bugs; what is told of a rank is here.
 """
 
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -108,7 +107,7 @@ def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int
 
 def undefined(defect: Defect, shape: str, right: Sequence[str], wrong: Sequence[str]) -> tuple[int, str]:
     """What is told of a race."""
-    is_within = "of its warp" in defect.message
+    is_within = defect.finding is not None and defect.finding.in_one_warp
     who = "lanes of one warp, which GPUs often hide" if is_within else "warps"
     told = f"right in {', '.join(right)}; wrong in {', '.join(wrong)}" if wrong else f"right in {', '.join(right)}"
     return (WITHIN_A_WARP if is_within else BETWEEN_WARPS), f"at {shape}: race between {who}; {told}"
@@ -138,8 +137,8 @@ def narrow(kernel: Kernel, defect: Defect, device: Device) -> str:
 def deed(defect: Defect) -> str:
     """What it does there, in a few words: `reads x[4]`."""
     found = defect.finding
-    if found and (access := re.search(r"(reads|writes) (?:\d+ bytes (?:at|from) )?(\w+\[-?\d+\])", found.message)):
-        return f"{access[1]} {access[2]}"
+    if found and found.access and found.array and found.index is not None:
+        return f"{found.access} {found.array}[{found.index}]"
     if found and found.array and found.index is not None and found.kind == "unwritten":
         return f"leaves {found.array}[{found.index}] unwritten"
     return f"its answer is wrong: {defect.diagnosis}" if defect.diagnosis else f"shows {defect.kind}"

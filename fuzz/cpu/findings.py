@@ -7,14 +7,18 @@ import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Literal
 
-from kfuzz.cpu.abi import Place, RawFinding, RawRun, Work
+from kfuzz.cpu.abi import Place, RawFinding, RawRun, Relation, Traits, Work
 from kfuzz.cpu.compiler import Library
 from kfuzz.cpu.scene import LaunchShape, RunScene, coordinates, in_file, line_of, scene_of
 from kfuzz.cpu.sights import Doubt, sight_type
 from kfuzz.cpu.unit import KERNEL_NAME
 from kfuzz.cpu.wording import message, place_of, was_freed
 from kfuzz.devices import Finding, Job
+
+WITH_ACCESS = ("race", "out-of-bounds", "uninitialised", "use-after-free")
+"""Kinds that are seen at an access."""
 
 
 @dataclass(frozen=True)
@@ -124,11 +128,19 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
         step=None if left_behind and scene.steps > 1 else raw.step - scene.first_step,
         count=raw.count,
         calls=() if left_behind else _calls(raw, launch, scene, lines, of_host),
+        access=_access(raw) if sight.kind in WITH_ACCESS and not left_behind else "",
+        in_one_warp="is_race" in sight.traits and raw.relation == Relation.in_one_warp,
     )
     if "of_claim" in sight.traits:
         return Sight(_of_claim(finding), sight.doubt, True)
     race = _race(raw) if "is_race" in sight.traits else None
     return Sight(finding, sight.doubt, not left_behind, "is_partial" in sight.traits, race)
+
+
+def _access(raw: RawFinding) -> Literal["", "reads", "writes"]:
+    if raw.traits & Traits.is_atomic:
+        return ""
+    return "writes" if raw.writes else "reads"
 
 
 def _race(raw: RawFinding) -> Race:

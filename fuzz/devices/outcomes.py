@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,10 @@ class Finding:
     count: int = 1
     calls: tuple[str, ...] = ()
     """How it comes there from where the host begins: a function and its line each, the outermost first."""
+    access: Literal["", "reads", "writes"] = ""
+    """What the thread does at `array[index]`, if that is a plain access."""
+    in_one_warp: bool = False
+    """It is a race between two lanes of one warp."""
 
 
 @dataclass(frozen=True)

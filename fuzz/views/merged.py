@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TypeVar
 
 from kfuzz.campaign.bugs import grouped, telling
+from kfuzz.campaign.explain import CONFIRMED, HIDDEN
 from kfuzz.cases.case import CaseError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
 from kfuzz.trials.defect import is_finite
@@ -166,7 +167,7 @@ def _finding(same: Sequence[FindingEntry]) -> FindingEntry:
 
 def _certainty(confirmed: str) -> int:
     """The lower, the more it says."""
-    return 0 if confirmed == "yes" else 1 if confirmed.startswith("no,") else 2
+    return 0 if confirmed == CONFIRMED else 1 if confirmed == HIDDEN else 2
 
 
 def _is_error(one: FindingEntry) -> bool:
