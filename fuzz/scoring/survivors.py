@@ -1,10 +1,10 @@
-"""Why some mutants cannot be killed: reasons that were written down and reviewed, in survivors.toml.
+"""Why some mutants cannot be killed: reviewed reasons, in survivors.json.
 
-A reason alone makes no mutant equivalent: what was executed has to bear it out. Knows the file and its keys; never
-how a mutant is run.
+`after` is the mutated line with single spaces; where a statement was dropped, the line that it was. A reason counts
+only if the run confirms it. Knows the file and its keys; never how a mutant is run.
 """
 
-import tomllib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from kfuzz.mutating.mutate import Mutant
 from kfuzz.scoring.trials import Score
 
-FILE = Path(__file__).with_name("survivors.toml")
+FILE = Path(__file__).with_name("survivors.json")
 Excuse = Literal["equivalent", "within the claim", "out of reach"]
 Standing = Literal["killed", "warned", "equivalent", "within the claim", "out of reach", "unexplained", "stillborn"]
 KEYS = {"verdict", "operator", "kernels", "after", "why"}
@@ -55,7 +55,7 @@ def line_of(mutant: Mutant | Score) -> str:
 def reasons(path: Path = FILE) -> tuple[ReviewedReason, ...]:
     """Every reason in the file."""
     found = []
-    for number, table in enumerate(tomllib.loads(path.read_text(encoding="utf-8")).get("reason", []), start=1):
+    for number, table in enumerate(json.loads(path.read_text(encoding="utf-8")), start=1):
         where = f"{path.name}: reason {number}"
         if set(table) != KEYS:
             raise ReasonError(f"{where}: has {', '.join(sorted(table))}; a reason has {', '.join(sorted(KEYS))}")

@@ -288,11 +288,11 @@ def test_an_operator_that_does_nothing_is_named() -> None:
 
 
 def test_a_reason_that_says_too_little_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "reasons.toml"
-    path.write_text('[[reason]]\nverdict = "equivalent"\n')
+    path = tmp_path / "reasons.json"
+    path.write_text('[{"verdict": "equivalent"}]')
     with pytest.raises(ReasonError, match="reason 1: has verdict; a reason has after, kernels"):
         reasons(path)
-    path.write_text('[[reason]]\nverdict = "fine"\noperator = "a"\nkernels = []\nafter = []\nwhy = ""\n')
+    path.write_text('[{"verdict": "fine", "operator": "a", "kernels": [], "after": [], "why": ""}]')
     with pytest.raises(ReasonError, match="verdict = 'fine': one of equivalent"):
         reasons(path)
 
