@@ -27,7 +27,7 @@ from pathlib import Path
 from benchmarks.detection.checker import Asked, every, mixed
 from benchmarks.detection.labelled import TOLD_AS, planted_programs
 from kfuzz.devices import ClaimError, Job, Probe, processes
-from kfuzz.gpu import driver, nvcc, sanitizer
+from kfuzz.gpu import driver, machine_code, nvidia, sanitizer
 
 SEED = 0
 BOTH = ("right", "bug")
@@ -80,7 +80,7 @@ def compiled(jobs: list[Job], side_by_side: int, until: float) -> list[Job]:
     def is_compiled(job: Job) -> bool:
         try:
             if time.monotonic() < until:
-                nvcc.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
+                machine_code.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
                 return True
         except ClaimError as error:
             print(f"{job.kernel}: {str(error).splitlines()[0]}", flush=True)
@@ -127,7 +127,7 @@ class Watching:
         first = 0
         while first < len(self.jobs) and time.monotonic() < self.ends:
             log = self.folder / f"{first}.log"
-            command = [sanitizer.find(), "--tool", self.tool, "--log-file", str(log), *sanitizer.OPTIONS]
+            command = [nvidia.find_sanitizer(), "--tool", self.tool, "--log-file", str(log), *sanitizer.OPTIONS]
             command += ["--report-api-errors", "no"] if self.tool == "memcheck" else []
             command += [sys.executable, "-m", "benchmarks.detection.tools", "--replay", str(file), str(first)]
             first = self.last_of(command, first) + 1

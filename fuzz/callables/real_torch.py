@@ -8,7 +8,7 @@ import importlib.util
 from kfuzz.devices import DeviceError, Job, Outcome, Probe
 from kfuzz.devices.confirming import confirmed, is_doubtful
 from kfuzz.devices.worker import Worker
-from kfuzz.gpu import driver, nvcc
+from kfuzz.gpu import driver, nvidia
 
 NAME = "torch"
 GRACE = 20.0
@@ -21,7 +21,7 @@ def check_torch() -> None:
         raise DeviceError("--torch: torch is not installed: pip install torch, or leave --torch out")
     try:
         driver.card()
-        nvcc.find()
+        nvidia.find()
     except DeviceError as error:
         raise DeviceError(f"--torch runs extensions on a GPU, by torch itself: {error}") from None
 

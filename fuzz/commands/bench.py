@@ -10,7 +10,7 @@ from kfuzz.devices import DeviceError
 from kfuzz.exit_codes import COULD_NOT, FOUND
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
-from kfuzz.gpu import driver, nvcc
+from kfuzz.gpu import driver, nvidia
 from kfuzz.gpu.device import why_not
 from kfuzz.timing.bench import Timed, timed
 from kfuzz.timing.rivals import NAMES, check_there
@@ -122,7 +122,7 @@ def versions() -> dict[str, str]:
     """What the figures were made with."""
     found = {
         "cuda": ".".join(map(str, driver.card().driver_cuda)),
-        "nvcc": ".".join(map(str, nvcc.release(nvcc.find()))),
+        "nvcc": ".".join(map(str, nvidia.release(nvidia.find()))),
     }
     for name in LIBRARIES:
         try:

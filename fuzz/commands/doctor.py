@@ -26,7 +26,7 @@ from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import Device, DeviceError, Probe, host_compiler
 from kfuzz.exit_codes import COULD_NOT
 from kfuzz.find.device import NAMES, open_device
-from kfuzz.gpu import driver, exp_model, nvcc, sanitizer
+from kfuzz.gpu import driver, exp_model, nvidia
 from kfuzz.installation import install_line
 
 PYPROJECT = Path(__file__).resolve().parent.parent.parent / "pyproject.toml"
@@ -110,13 +110,13 @@ def tools() -> Iterator[Check]:
     yield asked("c++", host_compiler.find)
     yield asked("nvcc", toolkit)
     yield asked("driver", card)
-    yield asked("compute-sanitizer", sanitizer.find)
+    yield asked("compute-sanitizer", nvidia.find_sanitizer)
 
 
 def toolkit() -> str:
-    found = nvcc.find()
-    major, minor = nvcc.release(found)
-    return f"{found} (CUDA {major}.{minor}, up to {nvcc.architectures(found)[-1]})"
+    found = nvidia.find()
+    major, minor = nvidia.release(found)
+    return f"{found} (CUDA {major}.{minor}, up to {nvidia.architectures(found)[-1]})"
 
 
 def card() -> str:
@@ -169,6 +169,6 @@ def provenance(device: str) -> dict[str, str]:
     """What a measurement on this device is true of."""
     built_by = host_compiler.find()
     if device == "gpu":
-        built_by = next(line for line in nvcc.version(nvcc.find()).splitlines() if "release" in line)
+        built_by = next(line for line in nvidia.version(nvidia.find()).splitlines() if "release" in line)
     where = card() if device == "gpu" else f"{platform.processor() or platform.machine()}, {platform.libc_ver()[1]}"
     return {"device": device, "on": where, "compiler": built_by, "day": date.today().isoformat()}

@@ -39,7 +39,7 @@ from kfuzz.devices import (
 )
 from kfuzz.devices.layout import OUTPUT, SHARED, Bytes, initial, nbytes, offsets
 from kfuzz.devices.repeats import Fault, GpuRun, Laid, Left, PlannedRun, examined, planned_runs, runs_made
-from kfuzz.gpu import driver, graphs, hosting, nvcc, vast
+from kfuzz.gpu import driver, graphs, hosting, machine_code, vast
 from kfuzz.gpu.progress import Launches, launch_words
 from kfuzz.gpu.sanitizer import ENDED as REPLAY_ENDED
 
@@ -64,10 +64,10 @@ VAST = Path(__file__).with_name("vast.cu")
 
 
 @dataclass(frozen=True)
-class _LoadedCubin:
-    """A loaded cubin: the module keeps its functions alive."""
+class _LoadedCode:
+    """Loaded machine code: the module keeps its functions alive."""
 
-    cubin: nvcc.Cubin
+    code: machine_code.MachineCode
     module: cuda.Module
     functions: dict[Entry, cuda.Function]
     packs: dict[Entry, cuda.Function]
@@ -88,8 +88,8 @@ class GpuCard:
         self._stream = cuda.Stream()
         self._arena = driver.Arena()
         self._sent = self._back = np.empty(0, np.uint8)
-        self._cubins: OrderedDict[tuple[object, ...], nvcc.Cubin] = OrderedDict()
-        self._programs: dict[str, _LoadedCubin] = {}
+        self._codes: OrderedDict[tuple[object, ...], machine_code.MachineCode] = OrderedDict()
+        self._programs: dict[str, _LoadedCode] = {}
         self._hosts: OrderedDict[tuple[object, ...], hosting.HostLibrary] = OrderedDict()
         self._reached = cuda.pagelocked_empty(1, np.uint32, mem_flags=FOR_BOTH)
         self._reached_at = int(self._reached.ctypes.data)
@@ -98,7 +98,8 @@ class GpuCard:
         self._begin: Callable[[str], None] = _unheard
         self._made: deque[tuple[Job, list[GpuRun]]] = deque()
         self.is_spent = False
-        own = nvcc.compiled(BETWEEN, BETWEEN.read_text(encoding="utf-8"), (), OWN_FUNCTIONS, self.card.architecture)
+        text = BETWEEN.read_text(encoding="utf-8")
+        own = machine_code.compiled(BETWEEN, text, (), OWN_FUNCTIONS, self.card.architecture)
         self._poison, self._mover = map(_loaded(own, self._shared_limit, False).functions.__getitem__, OWN_FUNCTIONS)
         self._packed = cuda.mem_alloc(MOST_PACKED)
 
@@ -192,10 +193,10 @@ class GpuCard:
         self._await(launches)
 
     @functools.cached_property
-    def _vast(self) -> _LoadedCubin:
+    def _vast(self) -> _LoadedCode:
         functions = ("write_turns", "changed_turns", "mark_unlike", "settle")
-        cubin = nvcc.compiled(VAST, VAST.read_text(encoding="utf-8"), (), functions, self.card.architecture)
-        return _loaded(cubin, self._shared_limit, False)
+        code = machine_code.compiled(VAST, VAST.read_text(encoding="utf-8"), (), functions, self.card.architecture)
+        return _loaded(code, self._shared_limit, False)
 
     def close(self) -> None:
         """Leave the context: with one still pushed, PyCUDA ends the process with an abort."""
@@ -257,9 +258,9 @@ class GpuCard:
 
     def _is_tame(self, job: Job, probe: Probe) -> bool:
         """Whether a job may be run beside others: its kernel has run here, and it is not known to end contexts."""
-        cubin = self._cubins.get(_key(job))
-        program = self._programs.get(cubin.digest) if cubin else None
-        if program is None or program.cubin.has_variables or program.packs:
+        code = self._codes.get(_key(job))
+        program = self._programs.get(code.digest) if code else None
+        if program is None or program.code.has_variables or program.packs:
             return False
         return not (job.sampling or job.earlier or job.warp_synchronous or probe.fatal)
 
@@ -344,7 +345,7 @@ class GpuCard:
 
     def _is_launched_at_once(self, job: Job) -> bool:
         """Whether runs may follow one another without a word from this process between them."""
-        return not any(is_host(step.entry) for step in job.steps) and not self._cubin(job).has_variables
+        return not any(is_host(step.entry) for step in job.steps) and not self._code(job).has_variables
 
     def _host(self, job: Job) -> hosting.HostLibrary:
         """The library of a job's host functions, loaded, for this job."""
@@ -402,32 +403,32 @@ class GpuCard:
             return DeviceError(f"the card failed during {words}: {_words(error)}")
         return Fault(Finding(kind, f"{words}: {_words(error)}", step=reached.step))
 
-    def _program(self, job: Job) -> _LoadedCubin:
+    def _program(self, job: Job) -> _LoadedCode:
         """The job's module, loaded; afresh each time where global variables could remember a launch."""
-        cubin = self._cubin(job)
-        program = self._programs.get(cubin.digest)
+        code = self._code(job)
+        program = self._programs.get(code.digest)
         by_driver = goes_by_driver(job)
-        if program is None or cubin.has_variables or (by_driver and program.by_driver is None):
-            program = self._programs[cubin.digest] = _loaded(cubin, self._shared_limit, by_driver)
+        if program is None or code.has_variables or (by_driver and program.by_driver is None):
+            program = self._programs[code.digest] = _loaded(code, self._shared_limit, by_driver)
         return program
 
-    def _cubin(self, job: Job) -> nvcc.Cubin:
+    def _code(self, job: Job) -> machine_code.MachineCode:
         """The job's machine code."""
         key = _key(job)
-        cubin = self._cubins.get(key)
-        if cubin is None:
-            cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, self.card.architecture)
-            self._cubins[key] = cubin
-            if len(self._cubins) > KEPT_MODULES:
-                self._programs.pop(self._cubins.popitem(last=False)[1].digest, None)
-        self._cubins.move_to_end(key)
-        return cubin
+        code = self._codes.get(key)
+        if code is None:
+            code = machine_code.compiled(job.path, job.source, job.flags, job.entries, self.card.architecture)
+            self._codes[key] = code
+            if len(self._codes) > KEPT_MODULES:
+                self._programs.pop(self._codes.popitem(last=False)[1].digest, None)
+        self._codes.move_to_end(key)
+        return code
 
     def _check_launches(self, job: Job) -> None:
         """What the driver would take without a word, or refuse in too few."""
         program = self._program(job)
         for number, step in enumerate(job.steps):
-            there = program.cubin.entries[step.entry]
+            there = program.code.entries[step.entry]
             sizes = there.pack.parameters[1:] if there.pack else there.parameters
             if len(sizes) != len(step.args) or any(
                 size != POINTER if isinstance(one, str) else size not in (4, 8)
@@ -483,11 +484,11 @@ def goes_by_driver(job: Job) -> bool:
     return any(step.cluster or step.cooperative for step in job.steps)
 
 
-def _loaded(cubin: nvcc.Cubin, shared_limit: int, by_driver: bool) -> _LoadedCubin:
+def _loaded(code: machine_code.MachineCode, shared_limit: int, by_driver: bool) -> _LoadedCode:
     """A module and its functions, each opted in to all the shared memory that the card gives a block."""
-    module = cuda.module_from_buffer(cubin.image)
+    module = cuda.module_from_buffer(code.image)
     functions, packs, names = {}, {}, cuda.function_attribute
-    for entry, there in cubin.entries.items():
+    for entry, there in code.entries.items():
         function = module.get_function(there.symbol)
         if there.pack:
             packs[entry] = module.get_function(there.pack.symbol)
@@ -499,18 +500,18 @@ def _loaded(cubin: nvcc.Cubin, shared_limit: int, by_driver: bool) -> _LoadedCub
         function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_limit - static)
         function.set_attribute(names.PREFERRED_SHARED_MEMORY_CARVEOUT, 100)
         functions[entry] = function
-    once_more = graphs.LoadedFunctions(cubin.image) if by_driver else None
-    return _LoadedCubin(cubin, module, functions, packs, once_more)
+    once_more = graphs.LoadedFunctions(code.image) if by_driver else None
+    return _LoadedCode(code, module, functions, packs, once_more)
 
 
-def _launch(program: _LoadedCubin, job: Job, step: Step, arguments: Sequence[int | bytes], stream: cuda.Stream) -> None:
+def _launch(program: _LoadedCode, job: Job, step: Step, arguments: Sequence[int | bytes], stream: cuda.Stream) -> None:
     """One launch. All of a job go one way: the two copies of a module have variables of their own."""
     if not goes_by_driver(job):
         function = program.functions[step.entry]
         function.prepared_async_call(step.grid, step.block, stream, *arguments, shared_size=step.shared)
         return
     assert program.by_driver
-    there = program.cubin.entries[step.entry]
+    there = program.code.entries[step.entry]
     values = [one for one in arguments if not isinstance(one, bytes)]
     packed = b"".join(one for one in arguments if isinstance(one, bytes)) or graphs.packed(values, there.parameters)
     function = program.by_driver.function(there.symbol, step.shared)
@@ -518,13 +519,13 @@ def _launch(program: _LoadedCubin, job: Job, step: Step, arguments: Sequence[int
     graphs.launch(function, step.grid, step.block, step.shared, packed, handle, step.cluster, step.cooperative)
 
 
-def _letters(entry: nvcc.CubinEntry) -> str:
+def _letters(entry: machine_code.CodeEntry) -> str:
     """The parameters of a function in the letters of Python's struct."""
     return "".join("q" if size == POINTER else "i" for size in entry.parameters)
 
 
 def _arguments(
-    program: _LoadedCubin,
+    program: _LoadedCode,
     step: Step,
     addresses: Mapping[str, int],
     packed: cuda.DeviceAllocation,
@@ -535,7 +536,7 @@ def _arguments(
     pack = program.packs.get(step.entry)
     if pack is None:
         return given
-    made = np.empty(program.cubin.entries[step.entry].packed, np.uint8)
+    made = np.empty(program.code.entries[step.entry].packed, np.uint8)
     pack.prepared_async_call((1, 1, 1), (1, 1, 1), stream, int(packed), *given)
     stream.synchronize()
     cuda.memcpy_dtoh(made, packed)
@@ -586,8 +587,8 @@ def launched_plainly(job: Job, probe: Probe, context: cuda.Context) -> None:
         print(f"array {buffer.name} at {address:#x}")
         if (content := initial(buffer)) is not None:
             cuda.memcpy_htod(address, content)
-    cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
-    program = _loaded(cubin, cuda.Device(0).get_attribute(SHARED_LIMIT), goes_by_driver(job))
+    code = machine_code.compiled(job.path, job.source, job.flags, job.entries, driver.card().architecture)
+    program = _loaded(code, cuda.Device(0).get_attribute(SHARED_LIMIT), goes_by_driver(job))
     packed, stream = cuda.mem_alloc(MOST_PACKED), cuda.Stream()
     for step in job.steps:
         arguments = _arguments(program, step, addresses, packed, stream)

@@ -4,14 +4,13 @@ Knows processes and outcomes; it must not import pycuda.
 """
 
 import functools
-import importlib.util
 from collections import deque
 from collections.abc import Callable
 
 from kfuzz.devices import DeviceError, Job, Outcome, Probe, is_host
 from kfuzz.devices.confirming import confirmed, is_doubtful
 from kfuzz.devices.worker import Worker
-from kfuzz.gpu import driver, nvcc, sanitizer
+from kfuzz.gpu import nvidia, sanitizer
 from kfuzz.gpu.options import GpuOptions
 
 GRACE = 20.0
@@ -21,28 +20,10 @@ GRACE = 20.0
 def why_not() -> str | None:
     """Why this machine cannot run jobs on a GPU, in one line that says what to do; None when it can."""
     try:
-        check_machine()
+        nvidia.check_machine()
     except DeviceError as error:
         return str(error)
     return None
-
-
-def check_machine() -> None:
-    """A DeviceError that names the first thing missing: pycuda, driver, card, nvcc, or a match between them."""
-    if importlib.util.find_spec("pycuda") is None:
-        raise DeviceError("pycuda is not installed: pip install pycuda")
-    card, compiler = driver.card(), nvcc.find()
-    check_release(card, compiler, nvcc.release(compiler))
-    nvcc.check_architecture(card.architecture)
-
-
-def check_release(card: driver.Card, compiler: str, release: tuple[int, int]) -> None:
-    """A DeviceError where the driver is of an older major version of CUDA than nvcc, whose code it then refuses."""
-    if card.driver_cuda[0] < release[0]:
-        has, needs = (".".join(map(str, version)) for version in (card.driver_cuda, release))
-        raise DeviceError(
-            f"the driver runs CUDA {has} and {compiler} is {needs}: update the driver, or put an older nvcc on PATH"
-        )
 
 
 class GpuDevice:
@@ -55,9 +36,9 @@ class GpuDevice:
     name = "gpu"
 
     def __init__(self, sanitize: bool = False) -> None:
-        check_machine()
+        nvidia.check_machine()
         if sanitize:
-            sanitizer.find()
+            nvidia.find_sanitizer()
         self._sanitize = sanitize
         self._worker = Worker("kfuzz.gpu.card", grace=GRACE)
         self._asked: deque[tuple[Job, Probe]] = deque()
@@ -105,7 +86,7 @@ class GpuDevice:
 def is_there() -> bool:
     """Whether compute-sanitizer is installed."""
     try:
-        sanitizer.find()
+        nvidia.find_sanitizer()
     except DeviceError:
         return False
     return True

@@ -154,7 +154,7 @@ class DeviceBytes:
 
 
 class LoadedFunctions:
-    """The kernels of a cubin, by symbol; the module lives as long as this does."""
+    """The kernels of machine code, by symbol; the module lives as long as this does."""
 
     def __init__(self, image: bytes) -> None:
         self._module = c_void_p()

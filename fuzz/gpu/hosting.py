@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kfuzz.devices import Call, ClaimError, Entry, Finding, Job, cache, is_host
 from kfuzz.devices.repeats import Returned
-from kfuzz.gpu import nvcc
+from kfuzz.gpu import machine_code, nvidia
 from kfuzz.oracle.elements import BY_TORCH_NUMBER
 from kfuzz.sources.remembering import remembers
 
@@ -56,9 +56,9 @@ class RawSeen(ctypes.Structure):
 
 def compiled(job: Job, architecture: str) -> Path:
     """The library of a file and its entries, from the cache where this compiler has seen this very text before."""
-    nvcc.check_architecture(architecture)
+    nvidia.check_architecture(architecture)
     parts = [
-        nvcc.version(nvcc.find()),
+        nvidia.version(nvidia.find()),
         architecture,
         *COMMON,
         *job.flags,
@@ -71,7 +71,7 @@ def compiled(job: Job, architecture: str) -> Path:
         for one in sorted((*HERE.iterdir(), *SHIM.rglob("*.h"), *SHIM.rglob("*.cpp")))
         if one.is_file()
     ]
-    name = "host/" + cache.key(*parts, *texts, *nvcc.included(job.path, job.source, job.flags))
+    name = "host/" + cache.key(*parts, *texts, *machine_code.included(job.path, job.source, job.flags))
     path = cache.folder() / name
     if cache.fetch(name) is None:
         with cache.scratch() as folder:
@@ -91,7 +91,7 @@ def _linked(job: Job, architecture: str, folder: Path, shim: str) -> bytes:
     command = ["-shared", "-Xlinker", "-Bsymbolic", *includes, "-o", str(library), str(text), *map(str, objects)]
     words = _nvcc(command, architecture, folder)
     if not library.exists():
-        raise ClaimError(nvcc.compiler_words(job.path, job.entries, words))
+        raise ClaimError(machine_code.compiler_words(job.path, job.entries, words))
     return library.read_bytes()
 
 
@@ -103,7 +103,7 @@ def sources(with_torch: bool) -> list[Path]:
 
 def _object(source: Path, architecture: str, folder: Path, shim: str) -> Path:
     """A part of the shim, compiled once."""
-    name = f"host/{cache.key(shim, architecture, *COMMON, nvcc.version(nvcc.find()), source.name)}.o"
+    name = f"host/{cache.key(shim, architecture, *COMMON, nvidia.version(nvidia.find()), source.name)}.o"
     made = folder / f"{source.name}.o"
     content = cache.fetch(name)
     if content is None:
@@ -118,7 +118,7 @@ def _object(source: Path, architecture: str, folder: Path, shim: str) -> Path:
 
 
 def _nvcc(words: list[str], architecture: str, folder: Path) -> str:
-    command = [nvcc.find(), f"-arch={architecture}", *COMMON, *words]
+    command = [nvidia.find(), f"-arch={architecture}", *COMMON, *words]
     environment = {**os.environ, "TMPDIR": str(folder)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     return done.stdout + done.stderr

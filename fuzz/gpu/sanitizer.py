@@ -5,7 +5,6 @@ Knows the tool's words. It must not import pycuda: the replay is a process of it
 
 import pickle
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kfuzz.devices import Buffer, DeviceError, Finding, Job, Outcome, Probe
+from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe
 from kfuzz.devices.layout import nbytes
-from kfuzz.gpu import nvcc
+from kfuzz.gpu import nvidia
 from kfuzz.kinds import Kind, Severity
 from kfuzz.sources.headers import sources
 
@@ -55,17 +54,9 @@ class Complaint:
         return " ".join((self.head, *self.details))
 
 
-def find() -> str:
-    """The path of compute-sanitizer, which comes with the toolkit."""
-    for place in (None, str(Path(nvcc.find()).resolve().parent), "/usr/local/cuda/bin"):
-        if path := shutil.which("compute-sanitizer", path=place):
-            return path
-    raise DeviceError("no compute-sanitizer on PATH or beside nvcc: install it with the CUDA toolkit")
-
-
 def watched(job: Job, probe: Probe, outcome: Outcome) -> Outcome:
     """An outcome with what the four tools say of a replay of its job folded in."""
-    tool_path = find()
+    tool_path = nvidia.find_sanitizer()
     with tempfile.TemporaryDirectory(prefix="kfuzz-sanitizer-") as folder:
         file = Path(folder) / "job"
         file.write_bytes(pickle.dumps((job, probe)))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kfuzz.gpu import graphs, nvcc
+from kfuzz.gpu import graphs, machine_code
 from kfuzz.timing.protocol import Contestant, LaunchGraph
 
 TEXT = Path(__file__).with_name("copies.cu")
@@ -29,13 +29,13 @@ class CopyKernels:
         self._stream = session.stream
         entries = tuple(entry_of(shape) for shape in SHAPES)
         text = TEXT.read_text(encoding="utf-8")
-        self._cubin = nvcc.compiled(TEXT, text, (), entries, session.card.architecture)
-        self._module = graphs.LoadedFunctions(self._cubin.image)
+        self._code = machine_code.compiled(TEXT, text, (), entries, session.card.architecture)
+        self._module = graphs.LoadedFunctions(self._code.image)
 
     def enqueue(self, shape: CopyShape, to: int, source: int, vectors: int) -> None:
         """Copy so many vectors from one address to another."""
         threads, count, _ = shape
-        there = self._cubin.entries[entry_of(shape)]
+        there = self._code.entries[entry_of(shape)]
         arguments = graphs.packed((to, source, vectors), there.parameters)
         grid = (-(-vectors // (threads * count)), 1, 1)
         function = self._module.function(there.symbol, 0)

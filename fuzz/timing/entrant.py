@@ -18,7 +18,7 @@ from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Buffer, ClaimError, Job, Step
 from kfuzz.devices.layout import POISONS, nbytes
 from kfuzz.devices.vast import unfilled
-from kfuzz.gpu import graphs, nvcc
+from kfuzz.gpu import graphs, machine_code
 from kfuzz.oracle.elements import Element
 from kfuzz.oracle.find import find
 from kfuzz.search.plan import shapes
@@ -112,8 +112,8 @@ class Entrant:
     def __init__(self, session: graphs.Session, arrays: Rotation) -> None:
         self._session, self.arrays = session, arrays
         job = arrays.bound.job
-        self._cubin = nvcc.compiled(job.path, job.source, job.flags, job.entries, session.card.architecture)
-        self._module = graphs.LoadedFunctions(self._cubin.image)
+        self._code = machine_code.compiled(job.path, job.source, job.flags, job.entries, session.card.architecture)
+        self._module = graphs.LoadedFunctions(self._code.image)
         self._room = graphs.DeviceBytes(PACKED)
         self._arguments = [[self._packed(step, one) for step in job.steps] for one in arrays.sets]
 
@@ -142,7 +142,7 @@ class Entrant:
                 address = self.arrays.sets[which][buffer.name].address
                 graphs.set_bytes(address, buffer.fill, width, prod(buffer.shape), self._session.stream)
         for step, arguments in zip(job.steps, self._arguments[which], strict=True):
-            there = self._cubin.entries[step.entry]
+            there = self._code.entries[step.entry]
             function = self._module.function(there.symbol, step.shared)
             stream = self._session.stream
             graphs.launch(
@@ -151,7 +151,7 @@ class Entrant:
 
     def _packed(self, step: Step, arrays: Mapping[str, graphs.DeviceBytes]) -> bytes:
         """The arguments of a launch; where C++ makes them, it does so on the card."""
-        there = self._cubin.entries[step.entry]
+        there = self._code.entries[step.entry]
         values = [arrays[one].address if isinstance(one, str) else one for one in step.args]
         if there.pack is None:
             return graphs.packed(values, there.parameters)

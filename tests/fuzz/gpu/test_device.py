@@ -5,8 +5,9 @@ import pytest
 from kfuzz.devices import DeviceError, Finding, Outcome, Run
 from kfuzz.devices.confirming import confirmed
 from kfuzz.find.device import open_device
-from kfuzz.gpu.device import check_release, why_not
+from kfuzz.gpu.device import why_not
 from kfuzz.gpu.driver import Card
+from kfuzz.gpu.nvidia import check_release
 
 TRAP = Finding("trap", "launch 0 (k): unspecified launch failure", step=0)
 RUN = Run("poison 7fbadbad", {})

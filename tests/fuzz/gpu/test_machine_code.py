@@ -13,7 +13,7 @@ from paths import DATA
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.devices import ClaimError, DeviceError, cache
-from kfuzz.gpu import hosting, nvcc
+from kfuzz.gpu import hosting, machine_code, nvidia
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +35,7 @@ def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def missing_nvcc() -> str:
     try:
-        nvcc.find()
+        nvidia.find()
     except DeviceError as error:
         return str(error)
     return ""
@@ -44,8 +44,8 @@ def missing_nvcc() -> str:
 needs_nvcc = pytest.mark.skipif(bool(missing_nvcc()), reason=missing_nvcc() or "nvcc is here")
 
 
-def compiled(source: str, *entries: str, architecture: str = "sm_90", path: Path = KERNEL) -> nvcc.Cubin:
-    return nvcc.compiled(path, source, (), entries, architecture)
+def compiled(source: str, *entries: str, architecture: str = "sm_90", path: Path = KERNEL) -> machine_code.MachineCode:
+    return machine_code.compiled(path, source, (), entries, architecture)
 
 
 @needs_nvcc
@@ -61,7 +61,9 @@ def test_an_entry_is_found_by_the_words_of_the_claim() -> None:
 def codes(image: bytes) -> dict[str, bytes]:
     """The machine code of each function of a cubin."""
     return {
-        one.name.removeprefix(".text."): one.data for one in nvcc.sections_of(image) if one.name.startswith(".text.")
+        one.name.removeprefix(".text."): one.data
+        for one in machine_code.sections_of(image)
+        if one.name.startswith(".text.")
     }
 
 
@@ -71,12 +73,12 @@ def test_the_code_of_an_entry_is_that_of_the_users_own_build(tmp_path: Path) -> 
     """An assembler that sees the address of this kernel taken makes a seventh more of it."""
     kernel = load(KERNELS / "softmax" / "block_in_registers.cu")
     entries = tuple(f"softmax_block_in_registers<float, {size}>" for size in ("128, 2", "512, 8"))
-    ours = nvcc.compiled(kernel.path, kernel.source, (), entries, "sm_90")
+    ours = machine_code.compiled(kernel.path, kernel.source, (), entries, "sm_90")
     built = {}
     for before in ("static", "__device__"):
         pointers = "".join(f"{before} void *p{place} = (void *)({entry});\n" for place, entry in enumerate(entries))
         (tmp_path / "own.cu").write_text(f'#include "{kernel.path}"\n{pointers}', encoding="utf-8")
-        command = [nvcc.find(), "-cubin", "-arch=sm_90", "-o", str(tmp_path / "own.cubin"), str(tmp_path / "own.cu")]
+        command = [nvidia.find(), "-cubin", "-arch=sm_90", "-o", str(tmp_path / "own.cubin"), str(tmp_path / "own.cu")]
         subprocess.run(command, check=True)
         built[before] = codes((tmp_path / "own.cubin").read_bytes())
     for entry in entries:
@@ -88,7 +90,7 @@ def test_the_code_of_an_entry_is_that_of_the_users_own_build(tmp_path: Path) -> 
 @pytest.mark.usefixtures("own_cache")
 @pytest.mark.parametrize("architecture", ["sm_75", pytest.param("sm_90", marks=pytest.mark.soak), "newest"])
 def test_the_sizes_of_parameters_are_read_from_the_code(architecture: str) -> None:
-    architecture = nvcc.architectures(nvcc.find())[-1] if architecture == "newest" else architecture
+    architecture = nvidia.architectures(nvidia.find())[-1] if architecture == "newest" else architecture
     found = compiled(TEMPLATE, "scale<4, float>", "inner::kernel", "plain", architecture=architecture).entries
     assert [entry.parameters for entry in found.values()] == [(8, 8, 4), (8, 8, 2), (8, 4)]
 
@@ -136,7 +138,7 @@ def test_a_cubin_is_compiled_once_and_again_when_anything_changes(own_cache: Pat
     compiled(TEMPLATE + "\n", "plain")
     compiled(TEMPLATE, "plain", "inner::kernel")
     compiled(TEMPLATE, "plain", architecture="sm_80")
-    nvcc.compiled(KERNEL, TEMPLATE, ("-use_fast_math",), ("plain",), "sm_90")
+    machine_code.compiled(KERNEL, TEMPLATE, ("-use_fast_math",), ("plain",), "sm_90")
     assert files() == 5
 
 
@@ -159,10 +161,10 @@ def test_what_is_included_is_found_beside_the_kernel_and_in_the_folders_of_its_f
     (far / "b.cuh").write_text('# include "c.cuh"\n', encoding="utf-8")
     (far / "c.cuh").write_text("int c;\n", encoding="utf-8")
     source = '#include "a.cuh"\n#include <cstdio>\n#include "nowhere.cuh"\n'
-    found = list(nvcc.included(near / "kernel.cu", source, (f"-I{far}", "-DX")))
+    found = list(machine_code.included(near / "kernel.cu", source, (f"-I{far}", "-DX")))
     assert found[::2] == [str(near / "a.cuh"), str(far / "b.cuh"), str(far / "c.cuh")]
     assert found[1::2] == [Path(name).read_text(encoding="utf-8") for name in found[::2]]
-    assert list(nvcc.included(near / "kernel.cu", "#include <b.cuh>", ())) == []
+    assert list(machine_code.included(near / "kernel.cu", "#include <b.cuh>", ())) == []
 
 
 @needs_nvcc
@@ -189,12 +191,12 @@ def test_without_nvcc_the_error_says_what_to_install(monkeypatch: pytest.MonkeyP
     for name in ("PATH", "CUDA_HOME", "CUDA_PATH"):
         monkeypatch.setenv(name, str(tmp_path))
     with pytest.raises(DeviceError, match=r"no nvcc .*: install the CUDA toolkit, or set CUDA_HOME"):
-        nvcc.find(default=tmp_path)
+        nvidia.find(default=tmp_path)
 
 
 def cards() -> list[str]:
     """The cards that matter, and the newest that this nvcc knows."""
-    known = () if missing_nvcc() else nvcc.architectures(nvcc.find())
+    known = () if missing_nvcc() else nvidia.architectures(nvidia.find())
     return [*dict.fromkeys([name for name in ("sm_75", "sm_80", "sm_90") if name in known] + [*known[-1:]])]
 
 
@@ -225,7 +227,7 @@ def test_every_kernel_compiles_for_cards_old_and_new(architecture: str) -> None:
     """From the user's own cache: 3 s of nvcc the first time, and again only after a change."""
     for kernels in by_flags():
         source, entries = together(kernels)
-        cubin = nvcc.compiled(KERNELS / "all.cu", source, kernels[0].flags, entries, architecture)
+        cubin = machine_code.compiled(KERNELS / "all.cu", source, kernels[0].flags, entries, architecture)
         assert cubin.entries.keys() == set(entries)
         assert not cubin.has_variables
 
@@ -236,7 +238,7 @@ def words_of_nvcc(source: str, entries: Sequence[str], flags: Sequence[str], cod
     pointers = ", ".join(f"(void *)({entry})" for entry in entries)
     unit.write_text(f"{source}\nvoid *entries[] = {{{pointers}}};\n", encoding="utf-8")
     targets = [f"-gencode=arch={name.replace('sm', 'compute')},code={name}" for name in codes]
-    command = [nvcc.find(), "--fatbin", *targets, *flags, "-o", str(folder / "unit"), str(unit)]
+    command = [nvidia.find(), "--fatbin", *targets, *flags, "-o", str(folder / "unit"), str(unit)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stderr
@@ -268,7 +270,7 @@ def test_each_kernel_compiles_alone_for_every_card(kernel: Kernel, tmp_path: Pat
 @needs_nvcc
 def test_no_header_of_the_shim_stands_before_one_of_the_toolkit() -> None:
     said = subprocess.run(
-        [nvcc.find(), "--dryrun", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True
+        [nvidia.find(), "--dryrun", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True
     )
     folders = re.findall(r'(?:"-I|"-isystem" ")([^"]+)"', said.stderr)
     toolkit = {name for one in folders for name in os.listdir(one)}

@@ -3,20 +3,17 @@
 Knows nvcc and the ELF file that it writes; it needs no GPU, no driver and no pycuda.
 """
 
-import functools
 import os
 import re
-import shutil
 import struct
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kfuzz.devices import Call, ClaimError, DeviceError, Entry, cache
-from kfuzz.gpu import deduced
+from kfuzz.devices import Call, ClaimError, Entry, cache
+from kfuzz.gpu import deduced, nvidia
 
-TOOLKIT = Path("/usr/local/cuda")
 PACK_ARGUMENTS = Path(__file__).with_name("pack_arguments.cu")
 
 SHT_SYMTAB = 2
@@ -33,7 +30,7 @@ ENTRY_LINE = re.compile(r"^launch entry\((\d+)\):\s*error: (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class CubinEntry:
+class CodeEntry:
     """A `__global__` function of a cubin: its mangled name, and the bytes that each parameter takes.
 
     `packed` is how many bytes all parameters take together. `pack` is the function that makes them, where C++ does.
@@ -42,75 +39,30 @@ class CubinEntry:
     symbol: str
     parameters: tuple[int, ...]
     packed: int = 0
-    pack: "CubinEntry | None" = None
+    pack: "CodeEntry | None" = None
 
 
 @dataclass(frozen=True)
-class Cubin:
+class MachineCode:
     """Machine code for one architecture. `entries` maps a claim's words (`block_sum<256>`) to a function.
 
     `has_variables`: there are `__device__` variables, which keep their values from one launch to the next.
     """
 
     image: bytes
-    entries: dict[Entry, CubinEntry]
+    entries: dict[Entry, CodeEntry]
     has_variables: bool
     digest: str
 
 
-def find(default: Path = TOOLKIT) -> str:
-    """The path of nvcc: on PATH, under CUDA_HOME or CUDA_PATH, or where the toolkit installs itself."""
-    homes = [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
-    for place in (None, *(str(home / "bin") for home in (*homes, default))):
-        if path := shutil.which("nvcc", path=place):
-            return path
-    raise DeviceError(f"no nvcc on PATH or under {default}: install the CUDA toolkit, or set CUDA_HOME to it")
-
-
-@functools.cache
-def version(nvcc: str) -> str:
-    """What this nvcc says of itself, to the build."""
-    return _output([nvcc, "--version"])
-
-
-def release(nvcc: str) -> tuple[int, int]:
-    """The toolkit's release, as (13, 0)."""
-    found = re.search(r"release (\d+)\.(\d+)", version(nvcc))
-    if not found:
-        raise DeviceError(f"{nvcc} --version does not name a release: {version(nvcc)!r}")
-    return int(found[1]), int(found[2])
-
-
-@functools.cache
-def architectures(nvcc: str) -> tuple[str, ...]:
-    """The architectures that this nvcc writes machine code for, oldest first: sm_75, sm_80, ..."""
-    names = [name for name in _output([nvcc, "--list-gpu-code"]).split() if name.startswith("sm_")]
-    return tuple(sorted(names, key=lambda name: int(name.removeprefix("sm_"))))
-
-
-def check_architecture(architecture: str) -> None:
-    """A DeviceError where nvcc writes no code for this card."""
-    compiler = find()
-    if architecture not in architectures(compiler):
-        raise DeviceError(
-            f"{compiler} writes no code for this card's {architecture}, only for {', '.join(architectures(compiler))}: "
-            "install a CUDA toolkit that supports the card"
-        )
-
-
-def _output(command: list[str]) -> str:
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise DeviceError(f"{' '.join(command)} failed: {error}") from error
-
-
-def compiled(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str) -> Cubin:
+def compiled(
+    path: Path, source: str, flags: tuple[str, ...], entries: tuple[Entry, ...], architecture: str
+) -> MachineCode:
     """The machine code of a source, from the cache where this compiler has seen this very text before."""
-    check_architecture(architecture)
+    nvidia.check_architecture(architecture)
     name = "cubin/" + cache.key(
         "symbols and code",  # what is kept; older caches hold the code alone
-        version(find()),
+        nvidia.version(nvidia.find()),
         architecture,
         "\n".join(flags),
         *map(repr, entries),
@@ -162,7 +114,7 @@ def _compile(path: Path, source: str, flags: tuple[str, ...], entries: tuple[Ent
     with cache.scratch() as folder:
         text, ptx, cubin = folder / "kernel.cu", folder / "kernel.ptx", folder / "kernel.cubin"
         text.write_text(f'#line 1 "{path.name}"\n{source}\n{pointers}', encoding="utf-8")
-        command = [find(), f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
+        command = [nvidia.find(), f"-arch={architecture}", "-lineinfo", "-w", f"-I{path.parent}", *flags]
         command += ["--expt-relaxed-constexpr"] if has_calls else []  # what makes an argument may be the host's
         environment = {**os.environ, "TMPDIR": str(folder)}  # what nvcc leaves when killed is swept with the folder
 
@@ -230,7 +182,7 @@ class ElfSection:
     data: bytes
 
 
-def _read(image: bytes, symbols: Sequence[str], path: Path, entries: tuple[Entry, ...], digest: str) -> Cubin:
+def _read(image: bytes, symbols: Sequence[str], path: Path, entries: tuple[Entry, ...], digest: str) -> MachineCode:
     """A cubin's kernels, by their symbols, and the parameters of each."""
     sections = list(sections_of(image))
     table = next(section for section in sections if section.kind == SHT_SYMTAB)
@@ -242,7 +194,7 @@ def _read(image: bytes, symbols: Sequence[str], path: Path, entries: tuple[Entry
         there = _entry(symbols[number], sections)
         found[entry] = there if isinstance(entry, str) else replace(there, pack=_entry(_pack(number), sections))
     has_variables = any(section.size for section in sections if section.name.startswith(".nv.global"))
-    return Cubin(image, found, has_variables, digest)
+    return MachineCode(image, found, has_variables, digest)
 
 
 def sections_of(image: bytes) -> Iterator[ElfSection]:
@@ -263,7 +215,7 @@ def _kernels(table: ElfSection, sections: list[ElfSection]) -> Iterator[str]:
             yield _text(names, name)
 
 
-def _entry(symbol: str, sections: list[ElfSection]) -> CubinEntry:
+def _entry(symbol: str, sections: list[ElfSection]) -> CodeEntry:
     """A kernel of a cubin, with the size in bytes of each parameter, in order."""
     data = next((section.data for section in sections if section.name == f".nv.info.{symbol}"), b"")
     sizes, packed, position = {}, 0, 0
@@ -276,7 +228,7 @@ def _entry(symbol: str, sections: list[ElfSection]) -> CubinEntry:
                 sizes[ordinal] = word >> 18
                 packed = max(packed, offset + sizes[ordinal])
             position += value
-    return CubinEntry(symbol, tuple(sizes[ordinal] for ordinal in sorted(sizes)), packed)
+    return CodeEntry(symbol, tuple(sizes[ordinal] for ordinal in sorted(sizes)), packed)
 
 
 def _text(data: bytes, start: int) -> str:
