@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kfuzz.cpu import toolchain
+from kfuzz.devices import host_compiler
 
 DECLARATION = re.compile(r"\bPer(?:Run|Process)<\w+> (\w+);")
 OF_THE_ABI = {
@@ -56,5 +57,5 @@ def test_each_variable_that_can_change_belongs_to_the_run_or_to_the_process() ->
 def test_a_variable_of_its_own_is_found(tmp_path: Path, stray: str) -> None:
     source, library = tmp_path / "stray.cpp", tmp_path / "stray.so"
     source.write_text(f"namespace cuda_on_cpu {{ {stray} }}\n")
-    subprocess.run([toolchain.find(), "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    subprocess.run([host_compiler.find(), "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
     assert find_strays(library, read_sources())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kfuzz.cpu import toolchain
+from kfuzz.devices import host_compiler
 
 UNITS = Path(__file__).parent / "units"
 FLAGS = ("-std=c++17", "-O0", "-Wall", "-Wextra", "-fno-exceptions", "-fno-rtti", "-fno-pie", f"-I{toolchain.HOME}")
@@ -38,7 +39,7 @@ def compile_once(tmp_path_factory: pytest.TempPathFactory) -> Compile:
         if source not in made:
             made[source] = folder / f"{len(made)}.o"
             where = (f"-iquote{toolchain.HOME / 'runtime'}", "-c", str(source), "-o", str(made[source]))
-            subprocess.run([toolchain.find(), *FLAGS, *where], check=True)
+            subprocess.run([host_compiler.find(), *FLAGS, *where], check=True)
         return made[source]
 
     return compile_
@@ -53,7 +54,7 @@ def run_driver(
     sources = [driver, *(replaced.get(unit, toolchain.HOME / "runtime" / f"{unit}.cpp") for unit in units)]
     program = folder / name
     objects = [str(compile_(source)) for source in sources]
-    subprocess.run([toolchain.find(), *UNRESOLVED, *objects, "-o", str(program)], check=True, capture_output=True)
+    subprocess.run([host_compiler.find(), *UNRESOLVED, *objects, "-o", str(program)], check=True, capture_output=True)
     return subprocess.run([program], capture_output=True, text=True, check=False)
 
 

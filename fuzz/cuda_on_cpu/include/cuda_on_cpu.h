@@ -39,5 +39,5 @@
 #include "cuda_on_cpu/ptx_table.h"
 #include "cuda_on_cpu/entry.h"
 #ifdef CUDA_ON_CPU_COUNT
-#include "cuda_on_cpu/counted.h"
+#include "cuda_on_cpu/counted_functions.h"
 #endif

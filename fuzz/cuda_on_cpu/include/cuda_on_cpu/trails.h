@@ -1,0 +1,192 @@
+// The trails of numbers that count, and the tables that keep them (counted.h).
+//
+// A trail says how many additions and how many products with an exp lie on the way of any one term into a value, and by what it
+// was divided. Additions are counted in three stages: those of the sum that the value is, those of sums that it was divided by,
+// and those of sums that are inner ones by now, of which a function was taken or which were a factor. A claim's sums lie in one
+// stage each.
+#pragma once
+#include "vectors.h"
+#include "warp.h"
+
+namespace cuda_on_cpu {
+
+enum TrailFlag : uint32_t {
+  is_constant = 1,     // made of literals alone
+  is_exponential = 2,  // an exp, or a product of exps
+  is_difference = 4,   // something was added or subtracted on the way
+  is_reciprocal = 8,   // 1 / divisor
+  is_quotient = 16,    // a / divisor
+  is_product = 32,     // a * (1 / divisor)
+  is_fast = 64,        // by __fdividef
+  ends_in_difference = 128,  // what was done last is a subtraction, as of a shift or a mean
+  is_step = 256,             // a part of a difference, as a mean takes it toward an element
+};
+
+struct Adds {
+  uint32_t narrow, wide;  // wide: in double
+  bool any() const { return narrow | wide; }
+};
+
+struct Trail {
+  Adds sum, inner, divided;
+  uint32_t rescales;
+  uint32_t scalings;  // those, and what an input is weighed by
+  uint32_t divisor;  // the bits of the last one
+  uint32_t flags;
+};
+
+// What was seen of a run beside its values.
+struct Tally {
+  uint32_t lost;       // values whose trail was lost
+  uint32_t crowded;    // the tables are full
+  uint32_t exps;       // of something that is no literal
+  uint32_t unshifted;  // those from whose argument nothing was subtracted
+};
+
+static Tally tally;
+
+inline uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+inline Adds larger(Adds a, Adds b) { return {larger(a.narrow, b.narrow), larger(a.wide, b.wide)}; }
+
+// Two values become one, whatever is done.
+inline Trail joined(const Trail &s, const Trail &t, uint32_t divisor, uint32_t flags) {
+  return {larger(s.sum, t.sum), larger(s.inner, t.inner), larger(s.divided, t.divided), larger(s.rescales, t.rescales),
+          larger(s.scalings, t.scalings), divisor, flags};
+}
+
+// A subtraction at the end of a value is no addition of a term to the sum that it is.
+inline Trail without_difference(Trail t) {
+  uint32_t &last = t.sum.narrow ? t.sum.narrow : t.sum.wide;
+  if (last && t.flags & ends_in_difference) last--;
+  return t;
+}
+
+inline Trail part_of(Trail t) {
+  if (t.flags & ends_in_difference) t.flags |= is_step;
+  return t;
+}
+
+// The sum that a value is becomes an inner one.
+inline Trail closed(Trail t) {
+  t = without_difference(t);
+  t.inner = larger(t.inner, t.sum);
+  t.sum = {0, 0};
+  return t;
+}
+
+// Trails by number: equal ones are one. Number 0 is of a value that was loaded, 1 of a constant.
+constexpr uint32_t most_trails = 1u << 20, trail_slots = 2 * most_trails;
+struct Slot {
+  uint32_t run, trail;
+};
+
+// The trail of each number in memory, by its address.
+struct Noted {
+  uintptr_t address;
+  uint32_t run, trail, bits;
+};
+constexpr uint64_t most_noted = 1u << 21;
+
+// A warp collective moves 64 bits: a number goes through it by its place among the last that did.
+struct Moved {
+  double value;
+  uint32_t trail;
+};
+constexpr uint32_t most_moved = 1u << 16, most_integers = 1u << 12;
+
+// What was noted in earlier runs counts no more; what was while the library was loaded, in every run.
+constexpr uint32_t at_load = 1;
+struct Tables {
+  uint32_t run, trail_count, trails_at_load, next_moved;
+  uint64_t noted_count;
+  Trail trails[most_trails];
+  Slot slots[trail_slots];
+  Noted noted[most_noted], as_integer[most_integers];
+  Moved moved[most_moved];
+};
+
+// In memory of their own: what lies in the library is put back before every run, and these are 120 MB, mostly untouched.
+struct OwnedTables {
+  Tables *at = static_cast<Tables *>(calloc(1, sizeof(Tables)));
+  OwnedTables() {
+    at->run = at_load;
+    at->trail_count = 2;
+    at->trails[is_constant].flags = is_constant;
+  }
+  ~OwnedTables() { (free)(at); }  // not the free of a kernel
+};
+static OwnedTables owned_tables;
+static Tables &tables = *owned_tables.at;
+
+inline bool is_current(uint32_t run) { return run == tables.run || run == at_load; }
+
+inline uint64_t scramble(uint64_t key) {
+  key = (key ^ key >> 32) * 0x9E3779B97F4A7C15u;
+  return (key ^ key >> 29) * 0xBF58476D1CE4E5B9u >> 20;
+}
+
+inline uint32_t number_of(const Trail &t) {
+  bool has_adds = t.sum.any() | t.inner.any() | t.divided.any();
+  if (!has_adds && !(t.scalings | t.divisor) && t.flags <= is_constant) return t.flags;
+  uint64_t at = t.flags;
+  uint32_t words[sizeof t / 4];
+  memcpy(words, &t, sizeof t);
+  for (uint32_t word : words) at = scramble(at ^ word);
+  for (;; at++) {
+    Slot &slot = tables.slots[at % trail_slots];
+    if (!is_current(slot.run)) {
+      if (tables.trail_count == most_trails) {
+        tally.crowded++;
+        return 0;
+      }
+      slot = {tables.run, tables.trail_count++};
+      tables.trails[slot.trail] = t;
+      return slot.trail;
+    }
+    if (!memcmp(&tables.trails[slot.trail], &t, sizeof t)) return slot.trail;
+  }
+}
+
+inline Noted *find(const volatile void *p) {
+  auto address = reinterpret_cast<uintptr_t>(p);
+  for (uint64_t at = (address >> 2) + scramble(address >> 14);; at++) {  // neighbours lie side by side, pages anywhere
+    Noted &one = tables.noted[at % most_noted];
+    if (!is_current(one.run) || one.address == address) return &one;
+  }
+}
+
+template <class T>
+inline uint32_t hash_bits(T value) {
+  uint64_t bits = to_bits(value);
+  return static_cast<uint32_t>(bits ^ bits >> 32);
+}
+
+template <class T>
+inline void note(const volatile void *p, T value, uint32_t trail) {
+  Noted *one = find(p);
+  if (!is_current(one->run) && ++tables.noted_count > most_noted / 2) {
+    tally.crowded++;
+    return;
+  }
+  *one = {reinterpret_cast<uintptr_t>(p), tables.run, trail, hash_bits(value)};
+}
+
+// What lies on the stack of the thread that asks, or near it.
+inline bool is_local(const volatile void *p) {
+  constexpr ptrdiff_t stack = 512 << 10;
+  char here;
+  ptrdiff_t away = reinterpret_cast<intptr_t>(p) - reinterpret_cast<intptr_t>(&here);
+  return away < stack && away > -stack;
+}
+
+// A number that nobody has noted was loaded, if it lies in an array; a local one was put there as bits.
+template <class T>
+inline uint32_t trail_at(const volatile void *p, T value) {
+  const Noted *one = find(p);
+  bool is_noted = is_current(one->run);
+  if (is_noted && one->bits == hash_bits(value)) return one->trail;
+  if (is_noted || is_local(p)) tally.lost++;
+  return 0;
+}
+
+}  // namespace cuda_on_cpu
