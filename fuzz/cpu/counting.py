@@ -35,7 +35,7 @@ TRAIL = np.dtype([(name, np.uint32) for name in FIELDS])
 TALLY = "tally"
 """The name under which the tally of a run stands among its outputs; no name of C++ is a word of this kind."""
 RECIPROCAL, QUOTIENT, PRODUCT, FAST = 8, 16, 32, 64
-"""Flags of a trail, as counted.h has them: 1 / s, a / s, a * (1 / s), and that the division was __fdividef."""
+"""Flags of a trail, as trails.h has them: 1 / s, a / s, a * (1 / s), and that the division was __fdividef."""
 
 
 @dataclass(frozen=True)

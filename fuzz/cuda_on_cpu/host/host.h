@@ -87,8 +87,9 @@ void capture_event(cudaStream_t stream, CapturedEvent &event);
 cudaError_t capture_wait(cudaStream_t stream, const CapturedEvent &event);
 Timeline lane_of_graph();  // from graphs.cpp: of the node that is being done; the host's, which is none, where none is
 
-// From memory.cpp, for tensors, and for the nodes of graphs.
+// From memory.cpp, for tensors.
 void free_at_once(void *memory);
+// From copies.cpp, for the nodes of graphs.
 cudaError_t copy_on(cudaStream_t stream, const cudaMemcpy3DParms &asked, int line, const void *back);
 cudaError_t set_on(cudaStream_t stream, const cudaMemsetParams &asked, int line, const void *back);
 

@@ -1,0 +1,29 @@
+// What copies, memsets and the functions that allocate and free have in common: the call that asks for them.
+#pragma once
+#include "../runtime/block.h"
+#include "../runtime/checker.h"
+#include "../runtime/library_image.h"
+#include "host.h"
+
+namespace cuda_on_cpu {
+
+// A call of the API: its place in the library, its stream, and whether the host waits for what it asks for.
+struct Asked {
+  int line;
+  uint64_t pc;  // relative
+  cudaStream_t stream;
+  bool waits;
+};
+
+inline Asked asked(int line, const void *back, cudaStream_t stream, bool waits) {
+  return {line, reinterpret_cast<uintptr_t>(back) - library_start(*run->module), stream, waits};
+}
+#define ASKED(stream, waits) asked(line, __builtin_return_address(0), stream, waits)
+
+inline void moves(const void *address, size_t bytes, Move move, const Asked &by, const Working &work) {
+  if (run->check) checker_moves(reinterpret_cast<uintptr_t>(address), bytes, move, by.pc, !work.host_waits());
+}
+
+inline bool is_host_visible(const Buffer *b) { return b && b->flags & is_host_visible_memory; }
+
+}  // namespace cuda_on_cpu
