@@ -1,7 +1,7 @@
 """Jobs for the planted kernels: small inputs, and lines by the marks that stand in the sources."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from paths import DATA
 
-from kfuzz.devices import Buffer, Job, Step
+from kfuzz.devices import Buffer, Finding, Job, Step
 from kfuzz.oracle.elements import ELEMENTS
 
 PLANTED = DATA / "planted"
 
+Mark = tuple[str, str, int]
+"""Severity, or note; the kind of finding; and the line."""
 Value = NDArray[np.generic] | int | str
 """An argument: an input's content, a C int, or the element type and length of an output, as in "f32[64]"."""
 
@@ -27,6 +29,44 @@ def source(file: str) -> str:
 def marked(file: str, mark: str) -> list[int]:
     """The lines that carry a mark."""
     return [number for number, line in enumerate(source(file).splitlines(), 1) if f"// {mark}" in line + "\n"]
+
+
+def lines_of(text: str, entry: str) -> range:
+    """The lines of a kernel and of the functions between it and the kernel before."""
+    name = entry.partition("<")[0]
+    lines = text.splitlines()
+    first = next(number for number, line in enumerate(lines, 1) if re.search(rf"__global__ void {name}\(", line))
+    end = next(number for number in range(first, len(lines) + 1) if lines[number - 1] == "}")
+    kernels = [number for number in range(1, first) if lines[number - 1].startswith("__global__")]
+    before = next(number for number in range(kernels[-1], first) if lines[number - 1] == "}") if kernels else 0
+    return range(before + 1, end + 1)
+
+
+def head_of(text: str, entry: str) -> int:
+    """The line on which a kernel begins, where a finding without a line is expected."""
+    return next(number for number in lines_of(text, entry) if text.splitlines()[number - 1].startswith("__global__"))
+
+
+def expected(text: str, entry: str) -> set[Mark]:
+    """The findings that the lines of a kernel name: `//~ error: race`, `//~ warning: race`.
+
+    `//~ note: race` marks the other place of a race that is reported at one place alone.
+    """
+    lines = text.splitlines()
+    return {
+        (mark[1], mark[2], number)
+        for number in lines_of(text, entry)
+        for mark in re.finditer(r"//~ (\w+): ([\w-]+)", lines[number - 1])
+    }
+
+
+def reported(text: str, entry: str, findings: Iterable[Finding]) -> set[Mark]:
+    """Findings as the marks that they should have."""
+    findings = tuple(findings)
+    found = {(one.severity, one.kind, one.line or head_of(text, entry)) for one in findings}
+    places = {(kind, line) for _, kind, line in found}
+    others = {(one.kind, one.other_line) for one in findings if one.other_line}
+    return {*found, *(("note", kind, line) for kind, line in others - places)}
 
 
 def entries(file: str) -> tuple[str, ...]:

@@ -2,17 +2,17 @@
 __global__ void write_past_the_end(float *y, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i <= n) {
-        y[i] = i;  // OUT-WRITE
+        y[i] = i;  //~ error: out-of-bounds
     }
 }
 
 __global__ void read_past_the_end(const float *x, float *y) {
-    y[threadIdx.x] = x[threadIdx.x] + x[threadIdx.x + 1];  // OUT-READ
+    y[threadIdx.x] = x[threadIdx.x] + x[threadIdx.x + 1];  //~ error: out-of-bounds
 }
 
-__global__ void read_before_the_start(const float *x, float *y) {
+__global__ void read_before_the_start(const float *x, float *y) {  //~ error: unwritten
     const int before = static_cast<int>(threadIdx.x) - 1;
-    y[threadIdx.x] = x[before];  // OUT-BEFORE
+    y[threadIdx.x] = x[before];  //~ error: out-of-bounds
 }
 
 __global__ void unused_load_past_shared(const float *x, float *y) {
@@ -22,7 +22,7 @@ __global__ void unused_load_past_shared(const float *x, float *y) {
     s[t] = x[t];
     __syncthreads();
     for (int i = blockDim.x / 2; i > 0; i /= 2) {
-        const float other = s[t + i];  // OUT-DYNAMIC
+        const float other = s[t + i];  //~ error: out-of-bounds
         __syncthreads();
         if (t < i) {
             s[t] += other;
@@ -35,14 +35,14 @@ __global__ void unused_load_past_shared(const float *x, float *y) {
 __global__ void static_array_into_the_next(float *y) {
     __shared__ float a[32], b[32];
     const int t = threadIdx.x;  // ranges [0, 64)
-    a[t & 31] = 1.0f;
+    a[t & 31] = 1.0f;  //~ warning: race
     b[t & 31] = 2.0f;
     __syncthreads();
-    y[t] = a[t];  // OUT-STATIC
+    y[t] = a[t];  //~ error: out-of-bounds
 }
 
 __global__ void far_away(float *y) {
-    y[static_cast<long long>(threadIdx.x) * 1000000000000ll] = 1.0f;  // FAR
+    y[static_cast<long long>(threadIdx.x) * 1000000000000ll] = 1.0f;  //~ error: illegal-address
 }
 
 __global__ void through_null(float *y) {
@@ -50,16 +50,16 @@ __global__ void through_null(float *y) {
     if (y[0] == 0.0f) {
         nothing = y;
     }
-    *nothing = 1.0f;  // NULL
+    *nothing = 1.0f;  //~ error: illegal-address
 }
 
 __global__ void misaligned_vector(const float *x, float *y, int start) {
-    const float4 v = *reinterpret_cast<const float4 *>(x + start);  // MISALIGNED
+    const float4 v = *reinterpret_cast<const float4 *>(x + start);  //~ error: misaligned
     y[0] = v.x + v.y + v.z + v.w;
 }
 
 __global__ void misaligned_pair(const float *x, float *y, int start) {
-    const float2 v = *reinterpret_cast<const float2 *>(x + start);  // MISALIGNED-PAIR
+    const float2 v = *reinterpret_cast<const float2 *>(x + start);  //~ error: misaligned
     y[0] = v.x + v.y;
 }
 
@@ -72,18 +72,18 @@ __global__ void tail_of_the_tile(const float *x, float *y, int n) {
     __syncthreads();
     float most = -1e30f;
     for (int i = 0; i < 64; i++) {
-        most = fmaxf(most, s[i]);  // UNINITIALISED-SHARED
+        most = fmaxf(most, s[i]);  //~ error: uninitialised
     }
     y[t] = most;
 }
 
 __global__ void adds_to_nothing(float *y) {
-    atomicAdd(y, 1.0f);  // UNINITIALISED-OUTPUT
+    atomicAdd(y, 1.0f);  //~ error: uninitialised
 }
 
 __global__ void reads_scratch_first(const float *x, float *scratch, float *y) {
     const int t = threadIdx.x;
-    scratch[t] += x[t];  // UNINITIALISED-SCRATCH
+    scratch[t] += x[t];  //~ error: uninitialised
     y[t] = scratch[t];
 }
 
@@ -128,7 +128,7 @@ __global__ void loads_and_throws_away(const float *x, float *y, int n) {
         s[t] = x[t];
     }
     __syncthreads();
-    const float value = s[63 - t];  // THROWN-AWAY
+    const float value = s[63 - t];  //~ warning: uninitialised
     y[t] = 63 - t < n ? value : 0.0f;
 }
 

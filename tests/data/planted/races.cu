@@ -6,7 +6,7 @@ __global__ void missing_barrier_in_loop(const float *x, float *y) {
     __syncthreads();
     for (int i = 128; i > 0; i >>= 1) {
         if (t < i) {
-            s[t] += s[t + i];  // RACE-LOOP
+            s[t] += s[t + i];  //~ error: race
         }
     }
     __syncthreads();
@@ -18,10 +18,10 @@ __global__ void missing_barrier_in_loop(const float *x, float *y) {
 __global__ void missing_barrier_after_load(const float *x, float *y) {
     __shared__ float s[256];
     const int t = threadIdx.x;
-    s[t] = x[t];  // RACE-LOAD-WRITE
+    s[t] = x[t];  //~ error: race
     for (int i = 128; i > 0; i >>= 1) {
         if (t < i) {
-            s[t] += s[t + i];  // RACE-LOAD-READ
+            s[t] += s[t + i];  //~ error: race //~ error: uninitialised
         }
         __syncthreads();
     }
@@ -36,7 +36,7 @@ __global__ void lost_update(float *y) {
         s = 0.0f;
     }
     __syncthreads();
-    s += 1.0f;  // RACE-UPDATE
+    s += 1.0f;  //~ error: race //~ warning: race
     __syncthreads();
     if (threadIdx.x == 0) {
         y[0] = s;
@@ -49,12 +49,12 @@ __global__ void last_warp(const float *x, float *y) {
     s[t] = x[t];
     __syncthreads();
     if (t < 32) {
-        s[t] += s[t + 32];
-        s[t] += s[t + 16];  // RACE-WARP
-        s[t] += s[t + 8];   // RACE-WARP
-        s[t] += s[t + 4];   // RACE-WARP
-        s[t] += s[t + 2];   // RACE-WARP
-        s[t] += s[t + 1];   // RACE-WARP
+        s[t] += s[t + 32];  //~ error: race
+        s[t] += s[t + 16];  //~ error: race
+        s[t] += s[t + 8];  //~ error: race
+        s[t] += s[t + 4];  //~ error: race
+        s[t] += s[t + 2];  //~ error: race
+        s[t] += s[t + 1];  //~ error: race
     }
     if (t == 0) {
         y[0] = s[0];
@@ -68,12 +68,12 @@ __device__ float block_sum(float value) {
         value += __shfl_xor_sync(0xffffffffu, value, offset);
     }
     if (threadIdx.x % 32 == 0) {
-        of_warp[threadIdx.x / 32] = value;  // RACE-REUSE-WRITE
+        of_warp[threadIdx.x / 32] = value;  //~ error: race
     }
     __syncthreads();
     float sum = 0.0f;
     for (int warp = 0; warp < Threads / 32; warp++) {
-        sum += of_warp[warp];  // RACE-REUSE-READ
+        sum += of_warp[warp];  //~ error: race
     }
     return sum;
 }
@@ -86,12 +86,12 @@ __global__ void array_used_again(const float *x, float *y) {
 
 __global__ void blocks_update_one_cell(float *y) {
     if (threadIdx.x == 0) {
-        y[0] += 1.0f;  // RACE-BLOCKS
+        y[0] += 1.0f;  //~ error: race
     }
 }
 
 __global__ void all_write_the_same(const float *x, float *y) {
-    y[0] = x[0];  // RACE-SAME
+    y[0] = x[0];  //~ warning: race
 }
 
 template <class T>
@@ -111,7 +111,7 @@ __global__ void all_lanes_write_their_double_sum(const float *x, double *y) {
 }
 
 __global__ void all_write_another_third_word(const float *x, float4 *y) {
-    y[0] = make_float4(0.0f, 0.0f, x[threadIdx.x], 0.0f);  // RACE-THIRD
+    y[0] = make_float4(0.0f, 0.0f, x[threadIdx.x], 0.0f);  //~ error: race
 }
 
 __global__ void never_shows(const float *x, float *y) {
@@ -119,15 +119,15 @@ __global__ void never_shows(const float *x, float *y) {
     __shared__ float s[64];
     s[threadIdx.x] = 0.5f;
     __syncthreads();
-    s[threadIdx.x] = x[threadIdx.x];             // RACE-DEAD-WRITE
-    const float neighbour = s[threadIdx.x ^ 1];  // RACE-DEAD-READ
+    s[threadIdx.x] = x[threadIdx.x];  //~ error: race
+    const float neighbour = s[threadIdx.x ^ 1];  //~ error: race
     y[threadIdx.x] = neighbour > 0.0f ? 1.0f : 2.0f;
 }
 
 __global__ void never_shows_between_blocks(const float *x, float *part, float *y) {
     // So here, where the neighbour is another block: its value is the old one or the new one, and both will do.
-    part[blockIdx.x] = x[blockIdx.x] + 1.0f;               // RACE-DEAD-STORE
-    const float neighbour = part[blockIdx.x ^ 1];          // RACE-DEAD-LOAD
+    part[blockIdx.x] = x[blockIdx.x] + 1.0f;  //~ error: race
+    const float neighbour = part[blockIdx.x ^ 1];  //~ error: race
     y[blockIdx.x] = neighbour > -INFINITY ? 1.0f : 2.0f;
 }
 
@@ -135,14 +135,14 @@ __global__ void ticket_without_fence(const float *x, float *part, float *y, unsi
     // The last block adds up what all have left, but nothing makes that visible to it.
     __shared__ bool last;
     if (threadIdx.x == 0) {
-        part[blockIdx.x] = x[blockIdx.x];  // RACE-FENCE-WRITE
+        part[blockIdx.x] = x[blockIdx.x];  //~ note: race
         last = atomicAdd(count, 1u) == gridDim.x - 1;
     }
     __syncthreads();
     if (last && threadIdx.x == 0) {
         float sum = 0.0f;
         for (unsigned i = 0; i < gridDim.x; i++) {
-            sum += part[i];  // RACE-FENCE-READ
+            sum += part[i];  //~ error: race
         }
         y[0] = sum;
     }
@@ -315,8 +315,8 @@ __global__ void copies_a_struct_with_padding(float *y, const float *x) {
 __global__ void looks_without_a_barrier(float *y, int *count) {
     // Who looks without swapping has not guessed: it may be late.
     if (threadIdx.x > 0) {
-        atomicAdd(count, 1);  // RACE-COUNTED
+        atomicAdd(count, 1);  //~ error: race
     } else {
-        y[0] = static_cast<float>(*count);  // RACE-LOOK
+        y[0] = static_cast<float>(*count);  //~ error: race
     }
 }

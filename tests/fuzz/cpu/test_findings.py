@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from planted_jobs import Value, entries, floats, job_of, marked, planted
+from planted_jobs import Value, entries, expected, floats, job_of, planted, reported, source
 
 from kfuzz.cpu.abi import Status
 from kfuzz.cpu.device import CpuDevice
@@ -113,43 +113,8 @@ JOBS: dict[str, tuple[str, dict[str, Value], dict[str, int]]] = {
     "beyond_the_last_block": ("innocent", {"y": "f32[100]", "x": floats(100), "n": 100}, {"grid": 2}),
 }
 
-FOUND = [
-    # kernel, kind, severity, where it is, what it races or meets with
-    ("missing_barrier_in_loop", "race", "error", "RACE-LOOP", "RACE-LOOP"),
-    ("missing_barrier_after_load", "race", "error", "RACE-LOAD-READ", "RACE-LOAD-WRITE"),
-    ("lost_update", "race", "error", "RACE-UPDATE", "RACE-UPDATE"),
-    ("last_warp", "race", "error", "RACE-WARP", "RACE-WARP"),
-    ("array_used_again<256>", "race", "error", "RACE-REUSE-WRITE", "RACE-REUSE-READ"),
-    ("blocks_update_one_cell", "race", "error", "RACE-BLOCKS", "RACE-BLOCKS"),
-    ("ticket_without_fence", "race", "error", "RACE-FENCE-READ", "RACE-FENCE-WRITE"),
-    ("looks_without_a_barrier", "race", "error", "RACE-LOOK", "RACE-COUNTED"),
-    ("all_write_the_same", "race", "warning", "RACE-SAME", "RACE-SAME"),
-    ("all_write_another_third_word", "race", "error", "RACE-THIRD", "RACE-THIRD"),
-    ("never_shows", "race", "error", "RACE-DEAD-READ", "RACE-DEAD-WRITE"),
-    ("never_shows_between_blocks", "race", "error", "RACE-DEAD-LOAD", "RACE-DEAD-STORE"),
-    ("write_past_the_end", "out-of-bounds", "error", "OUT-WRITE", None),
-    ("read_past_the_end", "out-of-bounds", "error", "OUT-READ", None),
-    ("read_before_the_start", "out-of-bounds", "error", "OUT-BEFORE", None),
-    ("unused_load_past_shared", "out-of-bounds", "error", "OUT-DYNAMIC", None),
-    ("static_array_into_the_next", "out-of-bounds", "error", "OUT-STATIC", None),
-    ("far_away", "illegal-address", "error", "FAR", None),
-    ("through_null", "illegal-address", "error", "NULL", None),
-    ("misaligned_vector", "misaligned", "error", "MISALIGNED", None),
-    ("misaligned_pair", "misaligned", "error", "MISALIGNED-PAIR", None),
-    ("tail_of_the_tile", "uninitialised", "error", "UNINITIALISED-SHARED", None),
-    ("adds_to_nothing", "uninitialised", "error", "UNINITIALISED-OUTPUT", None),
-    ("reads_scratch_first", "uninitialised", "error", "UNINITIALISED-SCRATCH", None),
-    ("loads_and_throws_away", "uninitialised", "warning", "THROWN-AWAY", None),
-    ("barrier_in_both_branches", "divergent-barrier", "error", "BARRIER-ELSE", "BARRIER-THEN"),
-    ("returns_before_the_barrier", "divergent-barrier", "warning", "BARRIER-AFTER-RETURN", None),
-    ("one_barrier_less", "divergent-barrier", "warning", "BARRIER-COUNT", None),
-    ("barrier_against_shuffle", "divergent-barrier", "error", "STUCK-SHUFFLE", "STUCK-BARRIER"),
-    ("shuffle_after_return", "inactive-lane", "error", "SHUFFLE-EXITED", None),
-    ("shuffle_in_a_branch", "inactive-lane", "error", "SHUFFLE-BRANCH", None),
-    ("shuffle_in_part_of_a_warp", "inactive-lane", "error", "SHUFFLE-PARTIAL", None),
-    ("mask_without_me", "inactive-lane", "error", "MASK", None),
-    ("shuffles_and_throws_away", "inactive-lane", "warning", "SHUFFLE-THROWN-AWAY", None),
-]
+FOUND = [name for name, (file, _, _) in JOBS.items() if expected(source(file), name)]
+"""The kernels whose lines carry the findings that must be reported: `//~ error: race`."""
 
 BY_SWAPPING = {"atomics_of_its_own", "leaves_before_it_swaps"}
 RELAXED = {"scan_across_blocks", *BY_SWAPPING, "waits_for_a_flag", "waits_for_a_shared_flag"}
@@ -201,20 +166,21 @@ SEEN_FAST = [
 ]
 
 
-def matching(findings: tuple[Finding, ...], name: str, kind: str, mark: str, other: str | None) -> list[Finding]:
-    file = JOBS[name][0]
-    others = marked(file, other) if other else [None]
-    return [one for one in findings if one.kind == kind and one.line in marked(file, mark) and one.other_line in others]
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FOUND)
+def test_the_check_flavour_reports_what_the_lines_say_and_nothing_else(device: CpuDevice, name: str) -> None:
+    text = source(JOBS[name][0])
+    assert reported(text, name, device.run(job(name), CHECK).findings) == expected(text, name)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "kind", "severity", "mark", "other"), FOUND, ids=[one[0] for one in FOUND])
-def test_the_check_flavour_names_kind_and_line(
-    device: CpuDevice, name: str, kind: str, severity: str, mark: str, other: str | None
+@pytest.mark.parametrize(("old", "new"), [("//~ error: race", "//~ warning: race"), ("//~ error: race", "")])
+def test_a_finding_that_no_line_expects_and_one_that_does_not_come_are_seen(
+    device: CpuDevice, old: str, new: str
 ) -> None:
-    outcome = device.run(job(name), CHECK)
-    found = matching(outcome.findings, name, kind, mark, other)
-    assert [one.severity for one in found[:1]] == [severity], outcome.findings
+    text = source("races").replace(old, new)
+    found = reported(text, "lost_update", device.run(job("lost_update"), CHECK).findings)
+    assert found != expected(text, "lost_update")
 
 
 @pytest.mark.parametrize("seeds", [3, pytest.param(250, marks=pytest.mark.soak)])
@@ -328,7 +294,9 @@ def test_unwritten_elements_are_told_even_beside_written_ones(device: CpuDevice)
 
 def test_a_guard_that_was_overwritten_is_explained_by_the_write(device: CpuDevice) -> None:
     found = [one for one in device.run(job("write_past_the_end"), FAST).findings if one.kind == "out-of-bounds"]
-    assert [(one.line, one.index) for one in found] == [(marked("accesses", "OUT-WRITE")[0], 100)]
+    assert [(one.line, one.index) for one in found] == [
+        (next(iter(expected(source("accesses"), "write_past_the_end")))[2], 100)
+    ]
 
 
 def test_a_device_variable_starts_every_run_anew(device: CpuDevice) -> None:
