@@ -17,6 +17,9 @@ namespace {
 struct VastMapping {
   char *region;
   uint64_t region_bytes;
+  ~VastMapping() {
+    if (region) munmap(region, region_bytes);
+  }
 };
 PerRun<VastMapping> mapping;
 
@@ -36,18 +39,13 @@ bool place_vast_buffers(Run &run) {
   for (uint32_t i = 0; i < run.buffer_count; i++) {
     Buffer &b = run.buffers[i];
     uint64_t bytes = pages(b.bytes + page_bound);
-    if (mprotect(at, bytes, PROT_READ | PROT_WRITE)) return give_back_vast_buffers(), false;
+    if (mprotect(at, bytes, PROT_READ | PROT_WRITE)) return false;
     madvise(at, bytes, MADV_NOHUGEPAGE);  // one element that is stored is to take one page
     b.address = at + b.distance;
     if (b.flags & has_content) memcpy(b.address, b.content, b.bytes);
     at += bytes + far;
   }
   return true;
-}
-
-void give_back_vast_buffers() {
-  if (mapping.region) munmap(mapping.region, mapping.region_bytes);
-  mapping.region = nullptr;
 }
 
 }  // namespace cuda_on_cpu

@@ -8,8 +8,7 @@ namespace cuda_on_cpu {
 
 static inline bool is_vast(const Run &run) { return run.only_block_count; }
 
-// False when the system gives no such address space.
+// Until the run ends. False when the system gives no such address space.
 bool place_vast_buffers(Run &run);
-void give_back_vast_buffers();
 
 }  // namespace cuda_on_cpu
