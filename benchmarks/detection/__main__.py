@@ -22,7 +22,7 @@ PAGE = Page(
             "results",
             ("--out", "score", "--seed", "6", "--jobs", "16"),
         ),
-        Section("exhibits", "Which device sees which broken kernel", "exhibits", ("table",)),
+        Section("exhibits", "Which device sees which broken kernel", "exhibits", ("cpu", "rivals")),
         Section(
             "found_and_small",
             "How soon a broken kernel is found, and how small its case becomes",

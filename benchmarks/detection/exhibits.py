@@ -1,10 +1,8 @@
-"""Who sees which broken kernel: each device, and the rules in use elsewhere; tables in Markdown, from one run of each.
+"""Which broken kernel each device and each rule in use elsewhere sees: tables in Markdown, from one run of each.
 
-python -m benchmarks.detection.exhibits cpu > benchmarks/detection/data/exhibits/cpu.json   on any machine
-python -m benchmarks.detection.exhibits gpu > benchmarks/detection/data/exhibits/gpu.json   on one with a card
-python -m benchmarks.detection.exhibits sanitize > benchmarks/detection/data/exhibits/sanitize.json    likewise
-python -m benchmarks.detection.exhibits rivals > benchmarks/detection/data/exhibits/rivals.json   on any machine
-python -m benchmarks.detection measure exhibits      the tables from these four
+    python -m benchmarks.detection.exhibits [cpu] [gpu] [sanitize] [rivals]
+
+Each of these is measured and kept in data/exhibits; gpu and sanitize need a GPU. The tables show all that is kept.
 """
 
 import json
@@ -151,11 +149,12 @@ def document() -> str:
     return f"{HEAD}\n{as_table(ours)}\n{OTHERS}\n{rival_table(files['rivals'])}\n"
 
 
-def main(what: str) -> None:
-    if what == "table":
-        print(document(), end="")
-    else:
-        print(json.dumps(measured(what), indent=1, sort_keys=True))
+def main(*manners: str) -> None:
+    """Measure what was asked for, keep it, and print the tables of all that is kept."""
+    for manner in manners:
+        text = json.dumps(measured(manner), indent=1, sort_keys=True) + "\n"
+        (FOLDER / f"{manner}.json").write_text(text, encoding="utf-8")
+    print(document(), end="")
 
 
 if __name__ == "__main__":
