@@ -12,7 +12,7 @@ from types import FrameType
 
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED
 from kfuzz.memory import keep_freed_memory
-from kfuzz.one_thread import one_thread
+from kfuzz.one_thread import use_one_thread
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -24,7 +24,7 @@ def main() -> None:
     for one in heard:
         signal.signal(one, _leave)
     try:
-        with one_thread():
+        with use_one_thread():
             command = importlib.import_module("kfuzz.commands.group").main
     except ImportError as error:
         sys.stderr.write(f"kfuzz cannot be loaded: {error}; install it anew\n")

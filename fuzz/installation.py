@@ -20,10 +20,10 @@ def install_line(extra: str = "") -> str:
         told = metadata.distribution("kfuzz").read_text("direct_url.json")
     except metadata.PackageNotFoundError:
         told = None
-    return line_of(told, CHECKOUT, extra)
+    return install_line_for(told, CHECKOUT, extra)
 
 
-def line_of(told: str | None, checkout: Path, extra: str) -> str:
+def install_line_for(told: str | None, checkout: Path, extra: str) -> str:
     """The same from what the installer has written down, direct_url.json, or else from the checkout that runs."""
     extras = f"[{extra}]" if extra else ""
     if told is None:

@@ -12,17 +12,17 @@ NAMES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 @contextlib.contextmanager
-def one_thread() -> Iterator[list[str]]:
+def use_one_thread() -> Iterator[list[str]]:
     """Whatever is loaded or started meanwhile reads 1; the names that say so, and are gone afterwards."""
     unsaid = [name for name in NAMES if name not in os.environ]
     os.environ.update(dict.fromkeys(unsaid, "1"))
     try:
         yield unsaid
     finally:
-        unsay(unsaid)
+        lift_limit(unsaid)
 
 
-def unsay(names: list[str]) -> None:
+def lift_limit(names: list[str]) -> None:
     """Take back what was said: what is started from now on has as many threads as it likes."""
     for name in names:
         os.environ.pop(name, None)

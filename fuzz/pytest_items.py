@@ -21,7 +21,7 @@ from kfuzz.cases.case import CaseError, Record
 from kfuzz.claims.kernel import Kernel, load
 from kfuzz.commands.options import duration
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe, UnsupportedError
-from kfuzz.find.device import device_named, lanes_of_caller, names_of, open_device
+from kfuzz.find.device import lanes_of_caller, names_of, open_device, resolve_device
 from kfuzz.find.project import Kernels, kernels_below, kernels_for, read_all
 from kfuzz.gpu import driver
 from kfuzz.sources.exhibits import name_as_kernel
@@ -72,7 +72,9 @@ class CaseFile(pytest.File):
                 yield CaseItem.from_parent(self, name=kernel.name, kernel=kernel, record=record)
         if all(reasons.values()):
             why = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
-            yield NobodysItem.from_parent(self, name="no kernel", why=why or f"no kernel here is for {record.case.op}")
+            yield UnclaimedCaseItem.from_parent(
+                self, name="no kernel", why=why or f"no kernel here is for {record.case.op}"
+            )
 
 
 class CaseItem(Item):
@@ -96,7 +98,7 @@ class CaseItem(Item):
         return self.path, None, f"{self.path.name} on {self.kernel.name}"
 
 
-class NobodysItem(Item):
+class UnclaimedCaseItem(Item):
     """A case that no kernel here claims: skipped, so that it is seen."""
 
     def __init__(self, *, why: str, **rest: object) -> None:
@@ -157,14 +159,14 @@ class FuzzItem(Item):
         """Fuzz for this kernel's share of the time, or for its number of cases."""
         cases = self.config.getoption("--kfuzz-cases")
         seconds = None if cases else share_of_time(self.session)
-        visible_device(self.config)
+        select_device(self.config)
         lanes = lanes_of_caller(str(self.config.getoption("--kfuzz-device")))
         device = names_of(lanes)
         folder = self.config.rootpath / str(self.config.getini("kfuzz_corpus"))
         options = Options(seed=self.config.getoption("--kfuzz-seed"), max_cases=cases, max_time=seconds, corpus=folder)
         started = datetime.now(UTC)
         result = search([self.kernel], lanes, options)
-        last_run.note(result, device)
+        last_run.note_runs(result, device)
         if result.stop_reason == "interrupted":
             raise KeyboardInterrupt
         progress = result.kernels[0].progress
@@ -243,23 +245,23 @@ def _matching(root: Path, pattern: str) -> list[Path]:
 def device_of(config: pytest.Config) -> Device:
     """The device of this run, opened once and closed with it."""
     if DEVICE not in config.stash:
-        config.stash[DEVICE] = device = open_device(visible_device(config))
+        config.stash[DEVICE] = device = open_device(select_device(config))
         config.add_cleanup(device.close)
     return config.stash[DEVICE]
 
 
-def visible_device(config: pytest.Config) -> str:
+def select_device(config: pytest.Config) -> str:
     """The device that was asked for; of several GPUs each worker of xdist is shown one."""
     if NAME not in config.stash:
-        config.stash[NAME] = name = device_named(str(config.getoption("--kfuzz-device")))
+        config.stash[NAME] = name = resolve_device(str(config.getoption("--kfuzz-device")))
         worker = os.environ.get("PYTEST_XDIST_WORKER")
         if name == "gpu" and worker:
             cards = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(driver.count())))
-            os.environ["CUDA_VISIBLE_DEVICES"] = card_for(worker, cards)
+            os.environ["CUDA_VISIBLE_DEVICES"] = gpu_for(worker, cards)
     return config.stash[NAME]
 
 
-def card_for(worker: str, cards: str) -> str:
+def gpu_for(worker: str, cards: str) -> str:
     """The card for a worker "gw3": by its number among those that the caller was shown, round and round."""
     shown = cards.split(",")
     return shown[int(worker.removeprefix("gw")) % len(shown)]

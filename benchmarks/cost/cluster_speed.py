@@ -33,7 +33,7 @@ from benchmarks.cost.fleet import RIGHT, SEED
 from kfuzz.campaign.blocks import TrialEnd
 from kfuzz.campaign.campaign import run_lanes
 from kfuzz.campaign.children import Work
-from kfuzz.campaign.cluster import GPU, Cluster, connect, do, spread
+from kfuzz.campaign.cluster import GPU, Cluster, connect, run_errand, spread
 from kfuzz.campaign.errand import Errand
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.schedule import attempt_of
@@ -188,7 +188,9 @@ def everywhere(
     for number, stream in enumerate(streams):
         for errand in filter(None, stream):
             given = {"pure": False, "resources": {GPU: 1} if errand.device == "gpu" else None}
-            for found in client.gather([client.submit(do, errand, workers=[one], **given) for one in workers])[:1]:
+            for found in client.gather([client.submit(run_errand, errand, workers=[one], **given) for one in workers])[
+                :1
+            ]:
                 yield number, found
 
 

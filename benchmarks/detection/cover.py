@@ -26,11 +26,11 @@ from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import Device
-from kfuzz.minimizing.minimize import Failure, minimize, pointed, record_of
+from kfuzz.minimizing.minimize import Failure, minimize, point_at_worst, record_of
 from kfuzz.minimizing.subject import subject_of
 from kfuzz.mutating.mutate import as_kernel, mutants
 from kfuzz.scoring.run import scores_in
-from kfuzz.scoring.thin import kills
+from kfuzz.scoring.thin import is_killed_by
 from kfuzz.scoring.trials import RUNS, TIMEOUT, Score, ScoreOptions
 from kfuzz.trials.replay import LARGE, replay
 from kfuzz.trials.trial import run_trial
@@ -79,12 +79,14 @@ def cover(op: str, dead: list[Dead], options: ScoreOptions) -> Cover:
         while dead:
             turn = Counter((one.original.name, one.score.trials) for one in dead).most_common(1)[0][0]
             first = next(one for one in dead if (one.original.name, one.score.trials) == turn)
-            record = next((one for one in _records(first, device, options) if kills(one, first.kernel, device)), None)
+            record = next(
+                (one for one in _records(first, device, options) if is_killed_by(one, first.kernel, device)), None
+            )
             if record is None:
                 lost.append(str(first))
                 dead = [one for one in dead if one is not first]
                 continue
-            struck = tuple(one for one in dead if one is first or kills(record, one.kernel, device))
+            struck = tuple(one for one in dead if one is first or is_killed_by(record, one.kernel, device))
             chosen.append((record, struck))
             dead = [one for one in dead if one not in struck]
     return Cover(op, tuple(chosen), tuple(lost), time.monotonic() - began)
@@ -93,7 +95,7 @@ def cover(op: str, dead: list[Dead], options: ScoreOptions) -> Cover:
 def thin(chosen: Sequence[Choice]) -> tuple[Record, ...]:
     """What is left of the cases of an op."""
     with CpuDevice() as device:
-        return thinned(chosen, lambda record, one: kills(record, one.kernel, device))
+        return thinned(chosen, lambda record, one: is_killed_by(record, one.kernel, device))
 
 
 def thinned(chosen: Sequence[Choice], is_killed: Callable[[Record, Dead], bool]) -> tuple[Record, ...]:
@@ -123,7 +125,7 @@ def _records(dead: Dead, device: Device, options: ScoreOptions) -> list[Record]:
     trial = run_trial(dead.kernel, attempt.case, attempt.tune, device, probe)
     found = []
     for defect in trial.errors[:1]:
-        failure = Failure(pointed(subject, defect), defect, probe.runs)
+        failure = Failure(point_at_worst(subject, defect), defect, probe.runs)
         small = minimize(failure, device, MOST_RUNS, SECONDS)
         found.append(_named(record_of(small, device.name), dead.score))
         told = (dead.original.name, defect.bucket, defect.kind, defect.message, device.name)
@@ -143,7 +145,9 @@ def _named(record: Record, score: Score) -> Record:
 def measure(dead: Sequence[Dead], records: Sequence[Record]) -> list[Dead]:
     """The mutants that no record kills."""
     with CpuDevice() as device:
-        return [one for one in dead if not any(kills(record, one.kernel, device) for record in _near(one, records))]
+        return [
+            one for one in dead if not any(is_killed_by(record, one.kernel, device) for record in _near(one, records))
+        ]
 
 
 def left_by(folder: Path, dead: Sequence[Dead], pool: ProcessPoolExecutor) -> list[Dead]:

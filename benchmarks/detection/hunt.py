@@ -9,7 +9,7 @@ from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import Device
 from kfuzz.kinds import Severity
-from kfuzz.minimizing.minimize import Failure, pointed
+from kfuzz.minimizing.minimize import Failure, point_at_worst
 from kfuzz.minimizing.subject import subject_of
 from kfuzz.trials.trial import run_trial
 
@@ -34,5 +34,5 @@ def hunt(
         for defect in trial.defects:
             if (defect.kind, defect.severity) == (kind, severity):
                 subject = subject_of(kernel, attempt.case, attempt.tune, probe.check, probe.seed)
-                return Quarry(index + 1, Failure(pointed(subject, defect), defect, probe.runs))
+                return Quarry(index + 1, Failure(point_at_worst(subject, defect), defect, probe.runs))
     return None

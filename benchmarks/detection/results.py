@@ -25,10 +25,10 @@ from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import host_compiler
 from kfuzz.mutating.mutate import mutants, operators
-from kfuzz.scoring.figures import Figures, accused, by_kernel, by_operator, figures, idle_operators, survivors
+from kfuzz.scoring.figures import Figures, accused_controls, by_kernel, by_operator, figures, idle_operators, survivors
 from kfuzz.scoring.run import HowFar, ScoreReport, run_score
-from kfuzz.scoring.survivors import ReviewedReason, belied, reason_for, reasons, standing
-from kfuzz.scoring.trials import Score, ScoreOptions, chosen
+from kfuzz.scoring.survivors import ReviewedReason, reason_for, reasons, standing, wrongly_excused
+from kfuzz.scoring.trials import Score, ScoreOptions, choose_mutants
 
 OURS = "kfuzz"
 SPANS = ((1, 1), (2, 5), (6, 20), (21, 100), (101, 10**9))
@@ -88,7 +88,7 @@ def rivals(kernels: Sequence[Kernel], report: ScoreReport, kept: Path, jobs: int
     asked = {key for key, one in scores.items() if one.status != "stillborn" and one.kind != "hang"}
     work = {}
     for kernel in kernels:
-        every = chosen(kernel, report.options.per_operator)
+        every = choose_mutants(kernel, report.options.per_operator)
         work[kernel.name] = (kernel, tuple(mutant for mutant in every if mutant.key in asked))
     for done in run_rivals(work, jobs):
         tallies += done
@@ -146,14 +146,16 @@ def summary(report: ScoreReport, total: Figures, known: tuple[ReviewedReason, ..
         yield f"| survived, {name} | {total.counts[name]} |"
     seconds = sum(score.seconds for score in report.scores.values())
     yield f"| equivalent: no bit differs where the claim speaks, and a reason is written down | {total.equivalent} |"
-    yield f"| unmutated kernels accused, in {trials} trials | {len(accused(report))} |"
+    yield f"| unmutated kernels accused, in {trials} trials | {len(accused_controls(report))} |"
     yield f"| seconds of one process, compiling included | {seconds:.0f} |"
     yield "\nA warning is a race in which all write the same value, or a barrier that threads reach at different"
     yield f"places: the mutation made it, and {same} of these {total.counts['warned']} mutants gave their kernel's own"
     yield "answers, bit for bit, in every run."
     yield "*Within the claim* are mutants of which every answer is one that the claim allows, as the reason shows; they"
     yield "count as not killed. So do those *out of reach*: wrong only where no trial comes, or hardly any."
-    for score in belied(report.scores.values(), known) if not most else ():  # that asks for all mutants of a line
+    for score in (
+        wrongly_excused(report.scores.values(), known) if not most else ()
+    ):  # that asks for all mutants of a line
         yield f"\nA reason says that it survives, and it does not: {_changed(score)}"
     idle = idle_operators(report, known)
     for why in dict.fromkeys(idle.values()):
@@ -187,7 +189,7 @@ def rival_table(report: ScoreReport, tallies: list[Tally], known: tuple[Reviewed
     controls = len(names)
     yield "| | mutants found | | rejected | correct kernels accused | trials | seconds |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
-    bad = sum(control.kernel in names for control in accused(report))
+    bad = sum(control.kernel in names for control in accused_controls(report))
     killed = total.killed
     row = (f"**{OURS}**", f"**{killed}**", f"**{total.rate:.1%}**", killed, f"**{bad} of {controls}**", trials)
     yield f"| {' | '.join(map(str, row))} | {seconds:.0f} |"

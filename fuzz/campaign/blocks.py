@@ -47,7 +47,7 @@ class Orders:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownDefect:
     """A defect, and the case that showed it where that is the smallest of its bucket so far."""
 
     defect: Defect
@@ -72,7 +72,7 @@ class TrialEnd:
     seconds: Mapping[str, float]
     reasons: tuple[Unjudged, ...]
     silences: Mapping[str, tuple[str, ...]]
-    seen: tuple[Shown, ...]
+    seen: tuple[ShownDefect, ...]
     fatal: Kind | None
     """What it was that has ended the process."""
 
@@ -91,7 +91,7 @@ Ends = Generator[End, None, None]
 
 
 @dataclass(frozen=True)
-class _Coming:
+class _QueuedTrial:
     """A trial that the device was asked for; or why it cannot be."""
 
     block: Block
@@ -114,7 +114,7 @@ def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], k
     the next is begun leaves the device idle meanwhile. Of a kernel that has not yet run, one shows that it does.
     """
     ahead = device if isinstance(device, Ahead) else None
-    upcoming = _Upcoming(orders, ahead, blocks)
+    upcoming = _TrialQueue(orders, ahead, blocks)
     try:
         while (one := upcoming.next()) is not None:
             if isinstance(one, BlockEnd):
@@ -122,7 +122,7 @@ def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], k
                 if one.why:
                     return
                 continue
-            for end in _ended(orders, device, one, known, ahead.answer if ahead else _run(device, one)):
+            for end in _finish_trial(orders, device, one, known, ahead.answer if ahead else _run(device, one)):
                 yield end
                 if isinstance(end, BlockEnd):
                     upcoming.leave_out(end.block.kernel)
@@ -131,24 +131,24 @@ def run_blocks(orders: Orders, device: Device, blocks: Iterator[Block | None], k
             ahead.forget()
 
 
-class _Upcoming:
+class _TrialQueue:
     """The trials to come, and each block's end behind them; the device has been asked for those that stand here."""
 
     def __init__(self, orders: Orders, ahead: Ahead | None, blocks: Iterator[Block | None]) -> None:
         self._orders, self._ahead, self._blocks = orders, ahead, blocks
-        self._coming: deque[_Coming | BlockEnd] = deque()
+        self._coming: deque[_QueuedTrial | BlockEnd] = deque()
         self._numbers: Iterator[tuple[int, int, float] | BlockEnd] = iter(())
         self._block: Block | None = None
         self._have_run: set[int] = set()
 
-    def next(self) -> _Coming | BlockEnd | None:
+    def next(self) -> _QueuedTrial | BlockEnd | None:
         """What comes next; None where nothing does."""
         while len(self._coming) < (AHEAD if self._ahead else 1) and self._may_ask() and self._ask():
             pass
         if not self._coming:
             return None
         one = self._coming.popleft()
-        if isinstance(one, _Coming):
+        if isinstance(one, _QueuedTrial):
             self._have_run.add(one.block.kernel)
         return one
 
@@ -161,7 +161,7 @@ class _Upcoming:
         if self._ahead:
             self._ahead.forget()
             for one in coming:
-                if isinstance(one, _Coming) and isinstance(one.asked, Prepared):
+                if isinstance(one, _QueuedTrial) and isinstance(one.asked, Prepared):
                     self._ahead.ask(one.asked.job, one.asked.probe)
 
     def _may_ask(self) -> bool:
@@ -183,7 +183,7 @@ class _Upcoming:
             self._coming.append(chosen)
             self._block = None
         else:
-            self._coming.append(_asked(self._orders, self._ahead, self._block, *chosen))
+            self._coming.append(_begin_trial(self._orders, self._ahead, self._block, *chosen))
         return True
 
 
@@ -205,7 +205,9 @@ def _numbers(orders: Orders, block: Block) -> Iterator[tuple[int, int, float] | 
             yield index, number, min(orders.timeout, max(LEAST_TIMEOUT, left / 4))
 
 
-def _asked(orders: Orders, ahead: Ahead | None, block: Block, index: int, number: int, timeout: float) -> _Coming:
+def _begin_trial(
+    orders: Orders, ahead: Ahead | None, block: Block, index: int, number: int, timeout: float
+) -> _QueuedTrial:
     began = time.perf_counter()
     kernel, fatal = orders.kernels[block.kernel], tuple(dict.fromkeys(kind for _, kind in block.fatal))
     probe = probe_of(kernel, orders.seed, number, orders.runs, timeout, fatal)
@@ -213,13 +215,13 @@ def _asked(orders: Orders, ahead: Ahead | None, block: Block, index: int, number
         attempt = attempt_of(kernel, orders.seed, number, orders.budget)
         asked = prepared(kernel, attempt.case, attempt.tune, probe)
     except ClaimError as error:
-        return _Coming(block, index, number, timeout, 0.0, error)
+        return _QueuedTrial(block, index, number, timeout, 0.0, error)
     if ahead:
         ahead.ask(asked.job, probe)
-    return _Coming(block, index, number, timeout, time.perf_counter() - began, asked)
+    return _QueuedTrial(block, index, number, timeout, time.perf_counter() - began, asked)
 
 
-def _run(device: Device, one: _Coming) -> Callable[[], Outcome]:
+def _run(device: Device, one: _QueuedTrial) -> Callable[[], Outcome]:
     def run() -> Outcome:
         assert isinstance(one.asked, Prepared)
         return device.run(one.asked.job, one.asked.probe)
@@ -227,8 +229,8 @@ def _run(device: Device, one: _Coming) -> Callable[[], Outcome]:
     return run
 
 
-def _ended(
-    orders: Orders, device: Device, one: _Coming, known: dict[str, int], answer: Callable[[], Outcome]
+def _finish_trial(
+    orders: Orders, device: Device, one: _QueuedTrial, known: dict[str, int], answer: Callable[[], Outcome]
 ) -> Iterator[End]:
     """The end of a trial, and that of its block where it is the last."""
     block = one.block
@@ -248,12 +250,12 @@ def _ended(
     if hangs and one.timeout < min(orders.timeout, SURE_TIMEOUT):  # it may only have been short of time
         yield BlockEnd(block, "time")
         return
-    yield _end(one, orders.kernels[block.kernel], trial, known, device)
+    yield _trial_end(one, orders.kernels[block.kernel], trial, known, device)
     if hangs:
         yield BlockEnd(block, "hang", f"trial {one.index} did not end; this kernel is not tried further")
 
 
-def _end(one: _Coming, kernel: Kernel, trial: Trial, known: dict[str, int], device: Device) -> TrialEnd:
+def _trial_end(one: _QueuedTrial, kernel: Kernel, trial: Trial, known: dict[str, int], device: Device) -> TrialEnd:
     fatal = next((defect.kind for defect in trial.errors if defect.finding), None) if trial.ended else None
     return TrialEnd(
         kernel=one.block.kernel,
@@ -268,13 +270,15 @@ def _end(one: _Coming, kernel: Kernel, trial: Trial, known: dict[str, int], devi
         seconds={"generation": one.planned, **trial.seconds},
         reasons=tuple(map(without_numbers, trial.left_out)),
         silences=trial.silences,
-        seen=tuple(_seen(kernel, trial.case, defect, known, device, trial.probe) for defect in trial.defects),
+        seen=tuple(_show_defect(kernel, trial.case, defect, known, device, trial.probe) for defect in trial.defects),
         fatal=fatal,
     )
 
 
-def _seen(kernel: Kernel, case: Case, defect: Defect, known: dict[str, int], device: Device, probe: Probe) -> Shown:
+def _show_defect(
+    kernel: Kernel, case: Case, defect: Defect, known: dict[str, int], device: Device, probe: Probe
+) -> ShownDefect:
     if case.elements >= known.get(defect.bucket, case.elements + 1):
-        return Shown(defect, None)
+        return ShownDefect(defect, None)
     known[defect.bucket] = case.elements
-    return Shown(located(defect, kernel, case, device, probe), case)
+    return ShownDefect(located(defect, kernel, case, device, probe), case)

@@ -52,9 +52,9 @@ def bugs_of(discoveries: Iterable[Discovery]) -> tuple[Bug, ...]:
 
     Threads that wait at two barriers and are none the worse, for a card counts them all, come behind what shows.
     """
-    found = [_bug(group) for group in grouped(list(discoveries), lambda one: one.causes)]
+    found = [_bug(group) for group in group_by_cause(list(discoveries), lambda one: one.causes)]
     order = [
-        ((not bug.is_error, bug.is_known, bug.headline.defect.rank, bug.is_at_barriers, *_telling(bug.headline)), bug)
+        ((not bug.is_error, bug.is_known, bug.headline.defect.rank, bug.is_at_barriers, *_order_of(bug.headline)), bug)
         for bug in found
     ]
     return tuple(bug for _, bug in sorted(order, key=lambda pair: pair[0]))
@@ -63,17 +63,17 @@ def bugs_of(discoveries: Iterable[Discovery]) -> tuple[Bug, ...]:
 def _bug(group: Sequence[Discovery]) -> Bug:
     finite = [one for one in group if one.defect.is_finite]  # to be wrong for numbers is more than for infinities
     is_known = any(one.is_known for one in finite or group)
-    headline, *also = sorted((one.with_known(is_known) for one in group), key=_telling)
+    headline, *also = sorted((one.with_known(is_known) for one in group), key=_order_of)
     return Bug(headline, tuple(also))
 
 
-def _telling(one: Discovery) -> tuple[object, ...]:
+def _order_of(one: Discovery) -> tuple[object, ...]:
     defect = one.defect
     shown = (defect.kind, defect.diagnosis, defect.finding is None, defect.is_finite, defect.line is not None)
-    return telling(one.is_error, *shown, one.first_trial, one.count, defect.bucket)
+    return report_order(one.is_error, *shown, one.first_trial, one.count, defect.bucket)
 
 
-def telling(
+def report_order(
     is_error: bool,
     kind: str,
     diagnosis: str,
@@ -92,7 +92,7 @@ def telling(
     return not is_error, *how, first_trial, -count, bucket
 
 
-def grouped(items: Sequence[T], causes_of: Callable[[T], Iterable[str]]) -> list[list[T]]:
+def group_by_cause(items: Sequence[T], causes_of: Callable[[T], Iterable[str]]) -> list[list[T]]:
     """The items in groups: those with a cause in common, and those in common with these, belong together."""
     groups: list[tuple[set[str], list[T]]] = []
     for item in items:

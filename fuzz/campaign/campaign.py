@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from kfuzz.campaign.blocks import Orders, TrialEnd
 from kfuzz.campaign.children import MakeDevice
-from kfuzz.campaign.crew import Crew, LaneEnds, alone, elsewhere, together
+from kfuzz.campaign.crew import Crew, LaneEnds, run_alone, run_elsewhere, run_in_processes
 from kfuzz.campaign.errand import Spread
 from kfuzz.campaign.events import Event, Listen, Tried, ignore
 from kfuzz.campaign.ledger import Ledger
@@ -66,7 +66,7 @@ def run_lanes(
     began = time.monotonic()
     ledgers: list[Ledger] = []
     for lane in lanes:
-        ledgers.append(Ledger(tuple(kernels), options_of(options, lane, lanes), _summing(ledgers, listen)))
+        ledgers.append(Ledger(tuple(kernels), options_of(options, lane, lanes), _sum_trials(ledgers, listen)))
     deadline = None if options.max_time is None else began + options.max_time
     shared = (options.seed, options.runs, options.timeout, options.budget, deadline, options.shard)
     crews = [
@@ -76,7 +76,7 @@ def run_lanes(
         for lane, ledger in zip(lanes, ledgers, strict=True)
     ]
     stop: StopReason | None = None
-    ends = _ends(crews, spread)
+    ends = _run_crews(crews, spread)
     try:
         for lane_number, item in ends:
             if isinstance(item, TrialEnd):
@@ -100,16 +100,16 @@ def run_lanes(
     )
 
 
-def _ends(crews: Sequence[Crew], spread: Spread | None) -> LaneEnds:
+def _run_crews(crews: Sequence[Crew], spread: Spread | None) -> LaneEnds:
     """The ends of all trials, each with the number of its lane."""
     if spread is not None:
-        return elsewhere(crews, spread)
+        return run_elsewhere(crews, spread)
     if not any(crew.jobs for crew in crews) or (len(crews) == 1 and crews[0].jobs == 1):
-        return alone(crews)
-    return together(crews)
+        return run_alone(crews)
+    return run_in_processes(crews)
 
 
-def _summing(ledgers: Sequence[Ledger], listen: Listen) -> Listen:
+def _sum_trials(ledgers: Sequence[Ledger], listen: Listen) -> Listen:
     """A listener that is told the trials of all lanes together."""
 
     def told(event: Event) -> None:

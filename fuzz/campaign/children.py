@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from kfuzz.devices import ClaimError, Device, DeviceError, unexpected
 from kfuzz.memory import keep_freed_memory
-from kfuzz.one_thread import one_thread, unsay
+from kfuzz.one_thread import lift_limit, use_one_thread
 
 TERMINAL = (signal.SIGINT, signal.SIGHUP)
 """What a terminal sends to every process that was started from it."""
@@ -42,9 +42,9 @@ class Child(Generic[Task, Answer]):
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._untold: tuple[MakeDevice, Work[Task, Answer]] | None = make_device, work
-        with one_thread() as unsaid:
+        with use_one_thread() as unsaid:
             self.process: BaseProcess = context.Process(target=_serve, args=(theirs, unsaid))
-            start(self.process)
+            start_process(self.process)
         theirs.close()
         self.is_busy = False
 
@@ -57,14 +57,14 @@ class Child(Generic[Task, Answer]):
                 self._untold = None
             self.pipe.send(job)
         except (BrokenPipeError, ConnectionResetError):
-            raise self._ended() from None
+            raise self._end_error() from None
 
     def receive(self) -> Answer:
         """The next item; raises the error that ended the process, or a DeviceError where it ended without one."""
         try:
             item: Answer | DeviceError | ClaimError = self.pipe.recv()
         except (EOFError, ConnectionResetError):
-            raise self._ended() from None
+            raise self._end_error() from None
         if isinstance(item, DeviceError | ClaimError):
             raise item
         return item
@@ -85,7 +85,7 @@ class Child(Generic[Task, Answer]):
             end()
         self.process.join()
 
-    def _ended(self) -> DeviceError:
+    def _end_error(self) -> DeviceError:
         self.process.join(JOIN_SECONDS)
         return DeviceError(f"a process at work ended with exit code {self.process.exitcode}")
 
@@ -98,18 +98,18 @@ def end_all(hands: Sequence[Child[Any, Any]]) -> None:
         hand.close()
 
 
-def start(process: BaseProcess) -> None:
+def start_process(process: BaseProcess) -> None:
     """Start a process that is deaf from birth, while it is being loaded too; it calls `stay_deaf` when it runs.
 
     What ends the caller meanwhile waits: half a message would be the new process's affair.
     """
     resource_tracker.ensure_running()  # which would come with the first process, and lets Ctrl-C through again
-    with _blocked():
+    with _block_signals():
         process.start()
 
 
 @contextlib.contextmanager
-def _blocked() -> Iterator[None]:
+def _block_signals() -> Iterator[None]:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     try:
         yield
@@ -117,7 +117,7 @@ def _blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def stay_deaf() -> None:
+def ignore_terminal() -> None:
     """What was blocked until now is ignored from now on, and so it is by what this process starts; SIGTERM is heard."""
     for one in TERMINAL:
         signal.signal(one, signal.SIG_IGN)
@@ -126,8 +126,8 @@ def stay_deaf() -> None:
 
 def _serve(pipe: Connection, unsaid: list[str]) -> None:
     """The other end of a child: jobs come in, items go out, until the pipe is closed or the caller ends it."""
-    unsay(unsaid)  # numpy is loaded; a device's own process has as many threads as it likes
-    stay_deaf()
+    lift_limit(unsaid)  # numpy is loaded; a device's own process has as many threads as it likes
+    ignore_terminal()
     keep_freed_memory()
     with contextlib.suppress(*ENDED):
         signal.signal(signal.SIGTERM, _leave)

@@ -20,7 +20,7 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker, get_worker
 
-from kfuzz.campaign.errand import Errand, check
+from kfuzz.campaign.errand import Errand, check_errand
 from kfuzz.devices import Device, DeviceError
 
 CONNECT_SECONDS = 10.0
@@ -81,7 +81,7 @@ def spread(
     cluster: Cluster, streams: Sequence[Iterator[Errand | None]], until: float | None
 ) -> Generator[tuple[int, Sequence[Any]], None, None]:
     """What comes of the errands of each stream, in its order; ends early when time is up, and leaves nothing behind."""
-    given: list[deque[_Out]] = [deque() for _ in streams]
+    given: list[deque[_Submission]] = [deque() for _ in streams]
     news = threading.Event()
     threads, asked = 0, -inf
     try:
@@ -93,7 +93,7 @@ def spread(
                 at_work = sum(not one.is_done() for one in out)
                 room = max(0, min(AHEAD * threads - at_work, MOST_WAITING * threads - len(out)))
                 while room and (errand := next(stream, None)) is not None:
-                    out.append(_Out(cluster.client, errand, news))
+                    out.append(_Submission(cluster.client, errand, news))
                     room -= 1
             if not any(given):
                 return
@@ -107,7 +107,7 @@ def spread(
             one.cancel()
 
 
-class _Out:
+class _Submission:
     """An errand that was given out, and how often its workers were lost; `news` is set when something comes of it.
 
     What comes is fetched at once, as its worker may be lost, and of many errands side by side: a worker that computes
@@ -124,7 +124,8 @@ class _Out:
         key = f"{self.errand.name} {uuid.uuid4().hex[:8]}"
         resources = {GPU: 1} if self.errand.device == "gpu" else None
         self.coming: Coming[Sequence[Any]] | None = None
-        self.future: Future | None = self.client.submit(do, self.errand, key=key, pure=False, resources=resources)
+        submit = self.client.submit
+        self.future: Future | None = submit(run_errand, self.errand, key=key, pure=False, resources=resources)
         self.future.add_done_callback(self._fetch)
 
     def _fetch(self, future: Future) -> None:
@@ -171,9 +172,9 @@ class _Out:
 _own = threading.local()
 
 
-def do(errand: Errand) -> list[Any]:
+def run_errand(errand: Errand) -> list[Any]:
     """Do an errand; runs on a worker. Each of its threads keeps one device open."""
-    check(errand, get_worker().address)
+    check_errand(errand, get_worker().address)
     return list(errand.work(_device(errand), errand.task))
 
 

@@ -45,10 +45,10 @@ class Crew:
     device: str
 
 
-def alone(crews: Sequence[Crew]) -> LaneEnds:
+def run_alone(crews: Sequence[Crew]) -> LaneEnds:
     """All trials, run by this process; of several crews a trial of each in turn."""
     with ExitStack() as stack:
-        every = [stack.enter_context(closing(_alone(crew))) for crew in crews]
+        every = [stack.enter_context(closing(_run_crew(crew))) for crew in crews]
         left = dict(enumerate(every))
         while left:
             for number, ends in list(left.items()):
@@ -59,12 +59,12 @@ def alone(crews: Sequence[Crew]) -> LaneEnds:
                     yield number, end
 
 
-def _alone(crew: Crew) -> Ends:
+def _run_crew(crew: Crew) -> Ends:
     with closing(crew.make_device()) as device:
         yield from run_blocks(crew.orders, device, crew.blocks, {})
 
 
-def together(crews: Sequence[Crew]) -> LaneEnds:
+def run_in_processes(crews: Sequence[Crew]) -> LaneEnds:
     """All trials, run by processes of each crew's own; in the order of its blocks, whoever is done first."""
     queues: list[_Queue] = []
     try:
@@ -73,25 +73,25 @@ def together(crews: Sequence[Crew]) -> LaneEnds:
             queues[-1].hire()
         while True:
             for queue in queues:
-                queue.give()
+                queue.hand_out()
             busy = {pipe: queue for queue in queues for pipe in queue.busy}
             if not busy:
                 return
             for pipe in wait(list(busy)):
                 busy[pipe].receive(pipe)  # wait gives back what it was given
             for number, queue in enumerate(queues):
-                for end in queue.in_turn():
+                for end in queue.take_in_turn():
                     yield number, end
     finally:
         end_all([hand for queue in queues for hand in queue.hands])
 
 
-def elsewhere(crews: Sequence[Crew], spread: Spread) -> LaneEnds:
+def run_elsewhere(crews: Sequence[Crew], spread: Spread) -> LaneEnds:
     """All trials, run on other machines; of each crew in the order of its blocks, a few blocks at a time."""
     given: list[deque[Parcel]] = [deque() for _ in crews]
 
     def errands(crew: Crew, given: deque[Parcel]) -> Iterator[Errand | None]:
-        for blocks in in_parcels(crew.blocks):
+        for blocks in parcels_of(crew.blocks):
             if blocks is None:
                 yield None
                 continue
@@ -117,7 +117,7 @@ def elsewhere(crews: Sequence[Crew], spread: Spread) -> LaneEnds:
             yield number, BlockEnd(left[0][0], "time")
 
 
-def in_parcels(blocks: Iterator[Block | None]) -> Iterator[Parcel | None]:
+def parcels_of(blocks: Iterator[Block | None]) -> Iterator[Parcel | None]:
     """Blocks of as many trials as there are in any, a few together, each of another kernel; smaller ones one by one,
     since those come first: every machine is to have something to do, and most have yet to compile.
     """
@@ -161,7 +161,7 @@ class _Queue:
             self.hands.append(Child(self.crew.make_device, _Blocks(self.crew.orders)))
         self.idle = list(self.hands)
 
-    def give(self) -> None:
+    def hand_out(self) -> None:
         """Give whoever is idle a block, many ahead: one may be at a large case."""
         most = WINDOW * len(self.hands)
         while self.idle and self.given - self.turn < most and (block := next(self.crew.blocks, None)) is not None:
@@ -181,7 +181,7 @@ class _Queue:
             del self.busy[pipe]
             self.idle.append(hand)
 
-    def in_turn(self) -> Iterator[End]:
+    def take_in_turn(self) -> Iterator[End]:
         """What has come of the block whose turn it is, and of those after it."""
         while self.turn in self.waiting:
             items, self.waiting[self.turn] = self.waiting[self.turn], []

@@ -51,7 +51,7 @@ def errand(
     return Errand(name, make_device, work, task, version(), tuple(known), device)
 
 
-def check(errand: Errand, machine: str) -> None:
+def check_errand(errand: Errand, machine: str) -> None:
     """Raise a DeviceError where this machine would do something else than the one that the errand comes from."""
     if errand.version != version():
         raise DeviceError(f"{machine} has another kfuzz than this machine: install the same one on both")

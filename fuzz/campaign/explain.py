@@ -16,9 +16,9 @@ from kfuzz.campaign.bugs import Bug
 from kfuzz.campaign.campaign import Lane, run_lanes
 from kfuzz.campaign.errand import Spread
 from kfuzz.campaign.events import Listen, ignore
-from kfuzz.campaign.joining import joined
+from kfuzz.campaign.joining import join_results
 from kfuzz.campaign.options import Options
-from kfuzz.campaign.ranking import ELSEWHERE, ranked
+from kfuzz.campaign.ranking import ELSEWHERE, rank_bugs
 from kfuzz.campaign.result import KernelResult, Result
 from kfuzz.campaign.schedule import attempt_of, probe_of
 from kfuzz.campaign.state import Discovery, write_state
@@ -27,7 +27,7 @@ from kfuzz.cases.case import CaseError
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device, DeviceError, Probe
 from kfuzz.kinds import kinds_with
-from kfuzz.minimizing.minimize import Failure, minimize, pointed, record_of
+from kfuzz.minimizing.minimize import Failure, minimize, point_at_worst, record_of
 from kfuzz.minimizing.subject import subject_of
 from kfuzz.search.scale import CHECK_BUDGET
 from kfuzz.trials.trial import run_trial
@@ -54,36 +54,37 @@ def search(
 ) -> Result:
     """A campaign on each lane, put together and explained; parts are put together before anything is made of them."""
     results = run_lanes(kernels, lanes, options, listen, spread)
-    found = joined(results, [lane.name for lane in lanes])
-    return found if is_part else explained(found, lanes, options)
+    result = join_results(results, [lane.name for lane in lanes])
+    return result if is_part else explain_bugs(result, lanes, options)
 
 
-def explained(result: Result, lanes: Sequence[Lane], options: Options) -> Result:
+def explain_bugs(result: Result, lanes: Sequence[Lane], options: Options) -> Result:
     """The result with its bugs put together, a small case for each new one, and where there are several devices, what
     one try on the first says of what only the others have seen; as it is where it was interrupted.
     """
     if result.stop_reason == "interrupted" or not result.news:
         return result
     until = time.monotonic() + ALL_SECONDS
-    found, left = list(result.kernels), MOST_SMALL
+    kernels, left = list(result.kernels), MOST_SMALL
     try:
         with closing(_Devices(lanes)) as devices:
-            for place, one in enumerate(found):
-                if one.news:
-                    together = _replaced(one, _causes(one, result.seed, options, devices, until))
-                    found[place] = together
-                    told_first = [bug for bug in together.bugs if _is_to_be_small(bug)][:left]
-                    left -= len(told_first)
-                    small = (_small(one, bug, result.seed, options, devices, until) for bug in told_first)
-                    found[place] = together = _replaced(together, small)
-                    found[place] = _replaced(together, _ranked(together, options, devices.checking))
+            for place, kernel in enumerate(result.kernels):
+                if kernel.news:
+                    one = _replace_discoveries(kernel, _find_causes(kernel, result.seed, options, devices, until))
+                    kernels[place] = one
+                    bugs = [bug for bug in one.bugs if _needs_small_case(bug)][:left]
+                    left -= len(bugs)
+                    small = (_shrink_bug(kernel, bug, result.seed, options, devices, until) for bug in bugs)
+                    kernels[place] = one = _replace_discoveries(one, small)
+                    kernels[place] = one = _replace_discoveries(one, _rank_errors(one, options, devices.checking))
                     if len(lanes) > 1:
-                        found[place] = _replaced(found[place], _tried(found[place], result.seed, options, devices))
+                        confirmed = _confirm_errors(one, result.seed, options, devices)
+                        kernels[place] = _replace_discoveries(one, confirmed)
     except (CaseError, ClaimError, DeviceError, KeyboardInterrupt):
-        pass  # what was found is found, and told as it is
-    if len(lanes) == 1:  # of several each has its own, and this is made again
-        write_state(options.out, result.seed, [one.kernel for one in found], [one.progress for one in found])
-    return replace(result, kernels=tuple(found))
+        pass  # the report shows the bugs as far as they are explained
+    if len(lanes) == 1:  # each of several lanes has a state of its own, and this joined result is made again
+        write_state(options.out, result.seed, [one.kernel for one in kernels], [one.progress for one in kernels])
+    return replace(result, kernels=tuple(kernels))
 
 
 class _Devices:
@@ -120,12 +121,14 @@ class _Devices:
             device.close()
 
 
-def _replaced(one: KernelResult, changed: Iterator[Discovery]) -> KernelResult:
+def _replace_discoveries(one: KernelResult, changed: Iterator[Discovery]) -> KernelResult:
     news = {discovery.defect.bucket: discovery for discovery in changed}
     return replace(one, progress=replace(one.progress, discoveries={**one.progress.discoveries, **news}))
 
 
-def _causes(one: KernelResult, seed: int, options: Options, devices: _Devices, until: float) -> Iterator[Discovery]:
+def _find_causes(
+    one: KernelResult, seed: int, options: Options, devices: _Devices, until: float
+) -> Iterator[Discovery]:
     """The errors without a line, each with the lines of the errors that its case shows when accesses are checked."""
     with_lines = [each for each in one.discoveries if each.is_error and each.defect.is_placed]
     for each in one.discoveries if with_lines else ():
@@ -139,25 +142,25 @@ def _causes(one: KernelResult, seed: int, options: Options, devices: _Devices, u
                 yield replace(each, comes_of=tuple(dict.fromkeys(causes)))
 
 
-def _ranked(one: KernelResult, options: Options, device: Device) -> Iterator[Discovery]:
+def _rank_errors(one: KernelResult, options: Options, device: Device) -> Iterator[Discovery]:
     """The errors of a function that was written for a shape, by what they mean there."""
-    errors = [bug for bug in one.bugs if _is_to_be_small(bug)]
-    for each in ranked(one.kernel, errors, device):
+    errors = [bug for bug in one.bugs if _needs_small_case(bug)]
+    for each in rank_bugs(one.kernel, errors, device):
         is_error = options.other_shapes or each.defect.rank != ELSEWHERE
         yield each if is_error else replace(each, defect=replace(each.defect, severity="warning"))
 
 
-def _is_to_be_small(bug: Bug) -> bool:
+def _needs_small_case(bug: Bug) -> bool:
     return bug.is_error and not bug.is_known and bug.headline.defect.kind not in HAVE_ONE_CAUSE
 
 
-def _small(of: KernelResult, bug: Bug, seed: int, options: Options, devices: _Devices, until: float) -> Discovery:
+def _shrink_bug(of: KernelResult, bug: Bug, seed: int, options: Options, devices: _Devices, until: float) -> Discovery:
     """What a new bug is told by, as a case shows it that is as small as it gets in so many runs."""
     kernel, one, device = of.kernel, bug.headline, devices.of(bug.headline)
     probe = _probe(kernel, seed, one, options)
     attempt = attempt_of(kernel, seed, one.smallest_trial, options.budget)
     subject = subject_of(kernel, attempt.case, attempt.tune, probe.check, probe.seed)
-    failure = Failure(pointed(subject, one.defect), one.defect, probe.runs)
+    failure = Failure(point_at_worst(subject, one.defect), one.defect, probe.runs)
     most = CRASHING_RUNS if any(kind == one.defect.kind for _, kind in of.progress.fatal) else RUNS
     found = minimize(failure, device, most_runs=most, max_time=min(SECONDS, until - time.monotonic()), again=0)
     if found.stop == "interrupted":
@@ -170,7 +173,7 @@ def _small(of: KernelResult, bug: Bug, seed: int, options: Options, devices: _De
     return replace(one, defect=defect, path=path, is_minimized=is_minimized)
 
 
-def _tried(one: KernelResult, seed: int, options: Options, devices: _Devices) -> Iterator[Discovery]:
+def _confirm_errors(one: KernelResult, seed: int, options: Options, devices: _Devices) -> Iterator[Discovery]:
     """The errors, each with what the first device says of it: what it has not seen by itself it tries once."""
     for each in one.discoveries:
         if not each.is_error:
@@ -180,10 +183,10 @@ def _tried(one: KernelResult, seed: int, options: Options, devices: _Devices) ->
         elif each.defect.kind in HAVE_ONE_CAUSE or each.is_known:
             yield replace(each, confirmed=NOT_RUN)
         else:
-            yield replace(each, confirmed=_one_try(one.kernel, each, seed, options, devices.named(devices.first)))
+            yield replace(each, confirmed=_confirm(one.kernel, each, seed, options, devices.named(devices.first)))
 
 
-def _one_try(kernel: Kernel, one: Discovery, seed: int, options: Options, device: Device) -> str:
+def _confirm(kernel: Kernel, one: Discovery, seed: int, options: Options, device: Device) -> str:
     attempt = attempt_of(kernel, seed, one.smallest_trial, options.budget)
     try:
         trial = run_trial(kernel, attempt.case, attempt.tune, device, _probe(kernel, seed, one, options))

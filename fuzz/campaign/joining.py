@@ -14,19 +14,19 @@ Amount = TypeVar("Amount", int, float)
 STOPS: tuple[StopReason, ...] = ("interrupted", "max-time", "max-cases", "no kernel can go on")
 
 
-def joined(results: Sequence[Result], names: Sequence[str]) -> Result:
+def join_results(results: Sequence[Result], names: Sequence[str]) -> Result:
     """The result of the devices of these names together; of one, as it is."""
     if len(results) == 1:
         return results[0]
     kernels = tuple(
-        KernelResult(same[0].kernel, _joined([one.progress for one in same], names))
+        KernelResult(same[0].kernel, _join_progress([one.progress for one in same], names))
         for same in zip(*(result.kernels for result in results), strict=True)
     )
     stop = next(why for why in STOPS if any(result.stop_reason == why for result in results))
     return replace(results[0], kernels=kernels, stop_reason=stop)
 
 
-def _joined(every: Sequence[Progress], names: Sequence[str]) -> Progress:
+def _join_progress(every: Sequence[Progress], names: Sequence[str]) -> Progress:
     """What all devices know of one kernel. What one of them has no use for is no trouble where another has tried it."""
     lanes = list(zip(names, every, strict=True))
     is_tried = any(one.trials for one in every)
@@ -43,17 +43,17 @@ def _joined(every: Sequence[Progress], names: Sequence[str]) -> Progress:
         reasons=set().union(*(one.reasons for one in every)),
         refusals=set().union(*(one.refusals for one in every)),
         untried=set().union(*(one.untried for one in every)),
-        silences=_shared(one.silences for one in every),
+        silences=_shared_silences(one.silences for one in every),
         seconds=_sums(one.seconds for one in every),
-        smallest=_ends([one.smallest for one in every], min),
-        largest=_ends([one.largest for one in every], max),
+        smallest=_extremes([one.smallest for one in every], min),
+        largest=_extremes([one.largest for one in every], max),
         tried=_sums(one.tried for one in every),
         fatal=[fatal for one in every for fatal in one.fatal],
         discoveries=_discoveries(every),
     )
 
 
-def _shared(every: Iterable[Mapping[str, list[str]]]) -> dict[str, list[str]]:
+def _shared_silences(every: Iterable[Mapping[str, list[str]]]) -> dict[str, list[str]]:
     """Of each special value, the words with which every device's trials would have been kept."""
     found: dict[str, list[str]] = {}
     for silences in every:
@@ -70,7 +70,7 @@ def _sums(every: Iterable[Mapping[str, Amount]]) -> dict[str, Amount]:
     return found
 
 
-def _ends(every: Sequence[Mapping[str, int]], end: Callable[[Iterable[int]], int]) -> dict[str, int]:
+def _extremes(every: Sequence[Mapping[str, int]], end: Callable[[Iterable[int]], int]) -> dict[str, int]:
     names = dict.fromkeys(name for one in every for name in one)
     return {name: end(one[name] for one in every if name in one) for name in names}
 
@@ -80,11 +80,11 @@ def _discoveries(every: Sequence[Progress]) -> dict[str, Discovery]:
     found: dict[str, Discovery] = {}
     for progress in every:
         for bucket, one in progress.discoveries.items():
-            found[bucket] = _both(found[bucket], one) if bucket in found else one
+            found[bucket] = _join_discoveries(found[bucket], one) if bucket in found else one
     return found
 
 
-def _both(one: Discovery, other: Discovery) -> Discovery:
+def _join_discoveries(one: Discovery, other: Discovery) -> Discovery:
     smaller, larger = sorted((one, other), key=lambda each: each.defect.scene.elements)
     causes = tuple(sorted({*one.defect.causes, *other.defect.causes}))
     return replace(

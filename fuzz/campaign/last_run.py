@@ -32,7 +32,7 @@ class LastRun:
         return self.text == cache.key(kernel.front.whole)
 
 
-def note(result: Result, device: str) -> None:
+def note_runs(result: Result, device: str) -> None:
     """Note a campaign for each kernel that it ran."""
     ended = datetime.now(UTC).isoformat(timespec="seconds")
     for one in result.kernels:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kfuzz.campaign.blocks import BlockEnd, Shown, TrialEnd
+from kfuzz.campaign.blocks import BlockEnd, ShownDefect, TrialEnd
 from kfuzz.campaign.danger import MOST_FATAL, checkpoint
 from kfuzz.campaign.events import Found, GaveUp, Listen, Tried
 from kfuzz.campaign.options import Options
@@ -43,7 +43,7 @@ def octaves(axes: Mapping[str, int]) -> str:
     return " ".join(str(1 << size.bit_length() - 1 if size else 0) for size in axes.values())
 
 
-def _count(progress: Progress, trial: TrialEnd) -> None:
+def _add_trial(progress: Progress, trial: TrialEnd) -> None:
     """Add up what a trial adds."""
     progress.next = trial.index + 1
     progress.trials += 1
@@ -74,7 +74,7 @@ def _count(progress: Progress, trial: TrialEnd) -> None:
         progress.seconds[part] = progress.seconds.get(part, 0.0) + took
 
 
-def _enough(progress: Progress) -> str:
+def _reason_to_stop(progress: Progress) -> str:
     """Why a kernel is given up after this trial; empty where it is not."""
     if len(progress.fatal) >= MOST_FATAL:
         return f"{MOST_FATAL} trials have ended their process; it is not tried further"
@@ -143,9 +143,9 @@ class Ledger:
         kernel, progress = self.kernels[trial.kernel], self.progress[trial.kernel].copy()
         if progress.retired:
             return
-        found = [self._see(progress, trial, seen) for seen in trial.seen]
-        _count(progress, trial)
-        progress.retired = _enough(progress)
+        found = [self._note_defect(progress, trial, seen) for seen in trial.seen]
+        _add_trial(progress, trial)
+        progress.retired = _reason_to_stop(progress)
         self.progress[trial.kernel] = progress
         try:
             if any(one.is_new for one in found) or time.monotonic() - self.saved > SAVE_SECONDS:
@@ -179,7 +179,7 @@ class Ledger:
         self.saved = time.monotonic()
         write_state(self.options.out, self.options.seed, self.kernels, self.progress, self.options.shard)
 
-    def _see(self, progress: Progress, trial: TrialEnd, seen: Shown) -> _Sighting:
+    def _note_defect(self, progress: Progress, trial: TrialEnd, seen: ShownDefect) -> _Sighting:
         """Note a defect, and keep its case where its bucket is new or had a larger one."""
         defect, old = seen.defect, progress.discoveries.get(seen.defect.bucket)
         if defect.severity == "warning" and progress.is_error(defect.fault):
@@ -196,7 +196,7 @@ class Ledger:
         path, trouble = None, None
         if defect.kind not in BLAMES_DEVICE and not is_known:
             try:
-                path = self._keep(trial, defect, seen.case)
+                path = self._keep_case(trial, defect, seen.case)
             except CaseError as error:  # what cannot be kept is told all the same
                 trouble = error
         progress.discoveries[defect.bucket] = Discovery(
@@ -211,7 +211,7 @@ class Ledger:
         )
         return _Sighting(defect.bucket, old is None, trouble)
 
-    def _keep(self, trial: TrialEnd, defect: Defect, case: Case) -> Path | None:
+    def _keep_case(self, trial: TrialEnd, defect: Defect, case: Case) -> Path | None:
         """Keep the case of a defect in the corpus, where there is one; the path of what stays there."""
         if self.options.corpus is None:
             return None

@@ -50,7 +50,7 @@ class AtHome:
         return any(one.elements or one.errors for one in self.usual)
 
 
-def at_home(kernel: Kernel, device: Device) -> AtHome:
+def run_at_home(kernel: Kernel, device: Device) -> AtHome:
     """Run a kernel at its home: with normal numbers, and with such as the search draws."""
     tune = next(kernel.tunes(kernel.home), {})
 
@@ -78,11 +78,11 @@ def is_tame(array: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> bool:
     return bool(np.isfinite(array).all() and (np.abs(array) <= USUAL).all())
 
 
-def ranked(kernel: Kernel, bugs: Sequence[Bug], device: Device) -> Iterator[Discovery]:
+def rank_bugs(kernel: Kernel, bugs: Sequence[Bug], device: Device) -> Iterator[Discovery]:
     """The discoveries of each bug with its rank, where anything is known of the home."""
     if not kernel.home or not bugs:
         return
-    home = at_home(kernel, device)
+    home = run_at_home(kernel, device)
     for bug in bugs if home.is_known else ():
         place, standing = rank_of(kernel, bug, home, device)
         yield from (replace(one, defect=replace(one.defect, rank=place, standing=standing)) for one in bug.every)
@@ -97,15 +97,15 @@ def rank_of(kernel: Kernel, bug: Bug, home: AtHome, device: Device) -> tuple[int
     if defect.kind == "race" and (is_usual or is_other):
         right, wrong = orders_of(kernel, home.usual[0].case, device)
         if right or not wrong:
-            return undefined(defect, shape, right, wrong)
+            return describe_race(defect, shape, right, wrong)
     if is_usual:
         return AT_HOME, f"at {shape}, the shape it was written for"
     if is_other:
         return FOR_VALUES, f"at {shape} for values that {kernel.op} allows"
-    return ELSEWHERE, narrow(kernel, defect, device)
+    return ELSEWHERE, describe_elsewhere(kernel, defect, device)
 
 
-def undefined(defect: Defect, shape: str, right: Sequence[str], wrong: Sequence[str]) -> tuple[int, str]:
+def describe_race(defect: Defect, shape: str, right: Sequence[str], wrong: Sequence[str]) -> tuple[int, str]:
     """What is told of a race."""
     is_within = defect.finding is not None and defect.finding.in_one_warp
     who = "lanes of one warp, which GPUs often hide" if is_within else "warps"
@@ -124,17 +124,17 @@ def orders_of(kernel: Kernel, case: Case, device: Device) -> tuple[list[str], li
     return list(right), list(wrong)
 
 
-def narrow(kernel: Kernel, defect: Defect, device: Device) -> str:
+def describe_elsewhere(kernel: Kernel, defect: Defect, device: Device) -> str:
     """What it does at another shape, and where it is right, as far as that can be told from a few sizes."""
     axes = defect.scene.axes
     name = str(kernel.entries[0]).partition("(")[0]
     takes = "x".join(map(str, axes.values()))
-    where = condition(kernel, axes, lambda sizes: shows(kernel, defect, sizes, device))
+    where = right_condition(kernel, axes, lambda sizes: has_defect_at(kernel, defect, sizes, device))
     right = f"; right wherever {where}" if where else f"; right at {show_sizes(kernel.home, kernel.home)}"
-    return f"{name}() takes {takes} and {deed(defect)}{right}. A check would turn this into a refusal"
+    return f"{name}() takes {takes} and {describe_deed(defect)}{right}. A check would turn this into a refusal"
 
 
-def deed(defect: Defect) -> str:
+def describe_deed(defect: Defect) -> str:
     """What it does there, in a few words: `reads x[4]`."""
     found = defect.finding
     if found and found.access and found.array and found.index is not None:
@@ -144,7 +144,7 @@ def deed(defect: Defect) -> str:
     return f"its answer is wrong: {defect.diagnosis}" if defect.diagnosis else f"shows {defect.kind}"
 
 
-def shows(kernel: Kernel, defect: Defect, axes: Mapping[str, int], device: Device) -> bool:
+def has_defect_at(kernel: Kernel, defect: Defect, axes: Mapping[str, int], device: Device) -> bool:
     """Whether the same comes of usual numbers of this size."""
     tune = dict(defect.scene.tune)
     case = usual_cases(kernel, axes, tune)[0]
@@ -152,18 +152,18 @@ def shows(kernel: Kernel, defect: Defect, axes: Mapping[str, int], device: Devic
     return any(set(error.causes) & set(defect.causes) for error in trial.errors)
 
 
-def condition(kernel: Kernel, axes: Mapping[str, int], is_broken: Callable[[Mapping[str, int]], bool]) -> str:
+def right_condition(kernel: Kernel, axes: Mapping[str, int], is_broken: Callable[[Mapping[str, int]], bool]) -> str:
     """`cols % 4 == 0`: what is true of one axis wherever it is right and nowhere else, of the sizes that are tried."""
     for name in reversed(list(axes)):
         sizes = sorted({axes[name], *(size for size in (*SIZES, kernel.home[name]) if size in kernel.axes[name])})
         sizes = [size for size in sizes if size <= max(SIZES) and kernel.admits({**axes, name: size})]
         wrong = {size for size in sizes if is_broken({**axes, name: size})}
-        if found := divides(name, set(sizes) - wrong, wrong):
+        if found := separating_condition(name, set(sizes) - wrong, wrong):
             return found
     return ""
 
 
-def divides(name: str, right: set[int], wrong: set[int]) -> str:
+def separating_condition(name: str, right: set[int], wrong: set[int]) -> str:
     """The divisor, or the bound, that tells the right sizes from the wrong ones; empty where none does."""
     if not wrong or len(right) < 2:
         return ""

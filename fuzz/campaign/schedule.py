@@ -85,7 +85,7 @@ WHOLE = Shard()
 def attempt_of(kernel: Kernel, seed: int, index: int, budget: int = BUDGET) -> Attempt:
     """The input of a kernel's trial number `index`."""
     if is_interpreted(kernel):
-        kernel, budget = narrowed(kernel), min(budget, BUDGET - 1)
+        kernel, budget = with_few_programs(kernel), min(budget, BUDGET - 1)
     most, work = min(budget, FIRST_BUDGET << min(index % AGAIN // TRIALS_A_DOUBLING, 32)), WORK
     if is_check(index):
         most, work = min(most, CHECK_BUDGET), CHECK_WORK
@@ -99,7 +99,7 @@ def is_interpreted(kernel: Kernel) -> bool:
     return any(libraries()[one].interpreter is not None for one in languages)
 
 
-def narrowed(kernel: Kernel) -> Kernel:
+def with_few_programs(kernel: Kernel) -> Kernel:
     """The kernel with few programs: all its sizes but the last make more of them, and each takes milliseconds."""
     first = {name: axis for name, axis in list(kernel.axes.items())[:-1] if not axis.listed}
     few = {name: replace(axis, hi=max(axis.lo, min(axis.hi, MOST_PROGRAMS))) for name, axis in first.items()}
@@ -146,7 +146,7 @@ def quotas(kernels: int, max_cases: int | None) -> list[int | None]:
     return [max_cases // kernels + (place < max_cases % kernels) for place in range(kernels)]
 
 
-def due(kernels: Sequence[Kernel], given: Sequence[int | None], shard: Shard) -> int | None:
+def trial_count(kernels: Sequence[Kernel], given: Sequence[int | None], shard: Shard) -> int | None:
     """How many trials a shard has; None is without end."""
     if None in given:
         return None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kfuzz.campaign.schedule import WHOLE, Shard
-from kfuzz.campaign.state_6 import as_7
+from kfuzz.campaign.state_6 import to_version_7
 from kfuzz.cases import atomic
 from kfuzz.cases.case import CaseError
 from kfuzz.cases.case_reader import Reader, read_bytes
@@ -118,7 +118,7 @@ def write_state(
     """Write the state of a campaign, whole or not at all."""
     if out is None:
         return
-    told = {kernel.name: _encoded(kernel, one) for kernel, one in zip(kernels, progress, strict=True)}
+    told = {kernel.name: _encode(kernel, one) for kernel, one in zip(kernels, progress, strict=True)}
     document = {"schema": SCHEMA, "seed": seed, "shard": str(shard), "kernels": told}
     text = json.dumps(document, indent=1) + "\n"
     try:
@@ -136,7 +136,7 @@ def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel], shard: Sh
     document = reader.parse(read_bytes(out / STATE, MAX_STATE_BYTES))
     if document.get("schema") == FORMER:
         try:
-            document = as_7(document)
+            document = to_version_7(document)
         except (KeyError, TypeError, AttributeError) as error:
             reader.fail("kernels", f"{error}: not the state of a campaign; give another folder")
     if document.get("schema") != SCHEMA:
@@ -146,7 +146,7 @@ def read_state(out: Path | None, seed: int, kernels: Sequence[Kernel], shard: Sh
     if document.get("shard") != str(shard):
         reader.fail("shard", f"{document.get('shard')}, and this campaign has {shard}; give another folder")
     told = reader.table("kernels", document.get("kernels"))
-    return [_decoded(reader, kernel, told.get(kernel.name)) for kernel in kernels]
+    return [_decode(reader, kernel, told.get(kernel.name)) for kernel in kernels]
 
 
 def seed_of_state(out: Path) -> int | None:
@@ -162,10 +162,10 @@ def _hash(kernel: Kernel) -> str:
     return hashlib.sha256(kernel.front.whole.encode()).hexdigest()
 
 
-def _encoded(kernel: Kernel, progress: Progress) -> dict[str, object]:
+def _encode(kernel: Kernel, progress: Progress) -> dict[str, object]:
     return {
         **asdict(progress),
-        "discoveries": [_plain(asdict(one)) for one in progress.discoveries.values()],
+        "discoveries": [_to_json(asdict(one)) for one in progress.discoveries.values()],
         "reasons": sorted(progress.reasons),
         "refusals": [asdict(one) for one in sorted(progress.refusals, key=refusal_text)],
         "untried": sorted(one.name for one in progress.untried),
@@ -173,16 +173,16 @@ def _encoded(kernel: Kernel, progress: Progress) -> dict[str, object]:
     }
 
 
-def _plain(value: object) -> object:
+def _to_json(value: object) -> object:
     """A value as JSON can hold it: paths, NaN and infinities are text."""
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: _to_json(item) for name, item in value.items()}
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [_to_json(item) for item in value]
     return str(value) if isinstance(value, Path) or (isinstance(value, float) and not isfinite(value)) else value
 
 
-def _decoded(reader: Reader, kernel: Kernel, value: object) -> Progress:
+def _decode(reader: Reader, kernel: Kernel, value: object) -> Progress:
     """The progress of a kernel; a fresh one where it is new or its text has changed."""
     if value is None:
         return Progress()

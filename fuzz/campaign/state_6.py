@@ -14,7 +14,7 @@ STRIDED = re.compile(r"every (?P<step>\d+)th from (?P<first>\d+)")
 SPAN = re.compile(r"(?P<region>head|tail|interior), (?P<first>\d+)(?:\.\.(?P<last>\d+))?")
 
 
-def as_7(document: dict[str, Any]) -> dict[str, Any]:
+def to_version_7(document: dict[str, Any]) -> dict[str, Any]:
     """The document in version 7."""
     kernels = {name: _progress(table) for name, table in document["kernels"].items()}
     return {**document, "schema": "kfuzz-campaign/7", "kernels": kernels}

@@ -74,7 +74,7 @@ class Case:
     def __reduce__(self) -> tuple[object, ...]:
         """Sent to another process, arrays that are never filled are their shapes: they have 8 GB each."""
         arrays = {role: array.shape if is_vast(array) else array for role, array in self.arrays.items()}
-        return _received, (self.op, self.axes, arrays, self.recipes, self.dimensions)
+        return _rebuild, (self.op, self.axes, arrays, self.recipes, self.dimensions)
 
     @property
     def sizes(self) -> str:
@@ -87,10 +87,10 @@ class Case:
 
     def show(self, role: str) -> str:
         """One array in words: its runs of equal bits where they are few, else its recipe."""
-        words = in_runs(self.arrays[role])
+        words = describe_runs(self.arrays[role])
         if words is None and role in self.recipes:
             words = describe(self.recipes[role])
-        return words or f"{self.arrays[role].size} values, first {_word(self.arrays[role].flat[0])}"
+        return words or f"{self.arrays[role].size} values, first {_format_value(self.arrays[role].flat[0])}"
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Record:
     origin: Origin | None = None
 
 
-def _received(
+def _rebuild(
     op: str,
     axes: Mapping[str, int],
     arrays: Mapping[str, Values | tuple[int, ...]],
@@ -155,12 +155,12 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe], dimensions: Mapping[
             recipes[role] = source
         else:
             values = source if is_vast(source) else np.array(source, order="C")
-        shaped[role] = _shaped(op, role, values, wanted, roles)
-        _bind(op, role, shaped[role].shape, wanted, axes)
+        shaped[role] = _fit_rank(op, role, values, wanted, roles)
+        _bind_axes(op, role, shaped[role].shape, wanted, axes)
     return Case(named(op), axes, shaped, recipes, roles.inputs)
 
 
-def _shaped(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: Roles) -> Values:
+def _fit_rank(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: Roles) -> Values:
     """The array in the op's rank: a vector gains the row it is, a recipe of one row or column loses it."""
     if values.dtype != np.float32:
         raise CaseError(f"{role} of {op}: dtype={values.dtype}; float32 is expected")
@@ -178,7 +178,7 @@ def _shaped(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: 
     return view
 
 
-def _bind(op: str, role: str, shape: tuple[int, ...], wanted: tuple[str, ...], axes: dict[str, int]) -> None:
+def _bind_axes(op: str, role: str, shape: tuple[int, ...], wanted: tuple[str, ...], axes: dict[str, int]) -> None:
     for name, size in zip(wanted, shape, strict=True):
         expected = int(name) if name.isdigit() else axes.setdefault(name, size)
         if size != expected:
@@ -191,7 +191,7 @@ def bytes_of(array: Values) -> memoryview:
     return np.ascontiguousarray(array).view(np.uint32).astype("<u4", copy=False).reshape(-1).view(np.uint8).data
 
 
-def in_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
+def describe_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
     """An array as runs of equal bits, "-inf x2, 0 x3", equal rows in one; None where it would be long."""
     if array.size == 0:
         return "empty"
@@ -199,13 +199,13 @@ def in_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
         return "0 and 1, seven kinds of row in turns"
     rows = array.view(np.uint32).reshape(-1, array.shape[-1])
     if len(rows) > 1 and (rows == rows[0, 0]).all():
-        return f"{_word(array.flat[0])} everywhere"
+        return f"{_format_value(array.flat[0])} everywhere"
     begins = np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]).any(axis=1))))
     if len(begins) > groups:
         return None
     told: list[str] = []
     for first, after in zip(begins.tolist(), [*begins[1:].tolist(), len(rows)], strict=True):
-        words = _row_in_runs(rows[first], most)
+        words = _describe_row(rows[first], most)
         if words is None:
             return None
         which = f"row {first}" if after == first + 1 else f"rows {first}..{after - 1}"
@@ -213,15 +213,15 @@ def in_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
     return "; ".join(told)
 
 
-def _row_in_runs(bits: NDArray[np.uint32], most: int) -> str | None:
+def _describe_row(bits: NDArray[np.uint32], most: int) -> str | None:
     starts = np.flatnonzero(np.concatenate(([True], bits[1:] != bits[:-1])))
     if len(starts) > most:
         return None
     lengths = np.diff(np.append(starts, len(bits)))
     runs = zip(bits[starts].view(np.float32), lengths, strict=True)
-    return ", ".join(_word(value) + (f" x{length}" if length > 1 else "") for value, length in runs)
+    return ", ".join(_format_value(value) + (f" x{length}" if length > 1 else "") for value, length in runs)
 
 
-def _word(value: np.float32) -> str:
+def _format_value(value: np.float32) -> str:
     """A value as a person writes it; NaN with its bits, since they differ."""
     return f"nan({int(value.view(np.uint32)):08x})" if np.isnan(value) else f"{value:.9g}"

@@ -47,9 +47,9 @@ def save_in(place: Path, record: Record) -> Path:
     name = slug(_bucket(record) or "case")
     try:
         place.mkdir(parents=True, exist_ok=True)
-        with _locked(place):
-            named = _named(place, name)
-            rivals = [entry for entry in named if _same_bucket(entry, record)]
+        with _lock(place):
+            named = _cases_of_slug(place, name)
+            rivals = [entry for entry in named if _has_same_bucket(entry, record)]
             path = _path_for(place / name, record, {entry.path for entry in named} - {entry.path for entry in rivals})
             smaller = [entry for entry in rivals if entry.record and _size(entry.record) <= _size(record)]
             if smaller:
@@ -93,7 +93,7 @@ def fetch(folder: Path, bucket: str) -> Record | None:
 def delete(path: Path) -> None:
     """Remove a case file, and the sidecars that no other case beside it needs."""
     try:
-        with _locked(path.parent):
+        with _lock(path.parent):
             _remove(path)
     except OSError as error:
         raise CaseError(f"{path}: cannot be deleted: {error.strerror}") from None
@@ -148,11 +148,11 @@ def _size(record: Record) -> tuple[int, bool, str]:
     return record.case.elements, not (record.origin and record.origin.minimized), record.case.digest
 
 
-def _same_bucket(entry: KeptCase, record: Record) -> bool:
+def _has_same_bucket(entry: KeptCase, record: Record) -> bool:
     return entry.record is not None and _bucket(entry.record) == _bucket(record)
 
 
-def _named(place: Path, name: str) -> list[KeptCase]:
+def _cases_of_slug(place: Path, name: str) -> list[KeptCase]:
     """The case files of this slug."""
     found = re.compile(re.escape(name) + r"-[0-9a-f]{8}\.json")
     return list(entries(path for path in sorted(place.iterdir()) if found.fullmatch(path.name)))
@@ -186,7 +186,7 @@ def _sidecars(path: Path) -> set[str]:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     """Hold a folder against other writers; the system lets go of it when this process ends, however it ends."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -18,7 +18,7 @@ from kfuzz.claims.python_text import read_text
 from kfuzz.claims.references import OP
 from kfuzz.claims.roles import Roles, roles_of
 from kfuzz.devices import ClaimError
-from kfuzz.find.modules import NamedCallable, callable_named
+from kfuzz.find.modules import NamedCallable, find_callable
 
 
 def claim_for_python(path: Path, source: str, op: str, said: FunctionWords) -> str:
@@ -36,7 +36,7 @@ def claim_by_reference(said: FunctionWords) -> str:
 
 def kernel_of_module(target: str, op: str, said: FunctionWords, words: str) -> Kernel:
     """The kernel of `mypkg.softmax:forward`: a file of one line that imports it, with a claim."""
-    found = callable_named(target)
+    found = find_callable(target)
     entry = found.name.rpartition(".")[2]
     path = Path(target)
     front = FrontMatter(path, source_of(found, entry), "", 1, "", {"op": op}, words)

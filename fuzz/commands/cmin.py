@@ -12,7 +12,7 @@ from kfuzz.commands.replay import DEFAULT
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import kernels_below
-from kfuzz.scoring.thin import idle, worth
+from kfuzz.scoring.thin import killers_of_mutants, redundant_cases
 
 
 @click.command(short_help="Find redundant cases, and delete them.")
@@ -43,12 +43,12 @@ def cmin(folder: Path, targets: tuple[str, ...], delete: bool, device: str) -> N
     kernels = tuple(kernel for kernel in found.usable if kernel.broken is None)
     killers = {}
     with closing(open_device(device)) as opened:
-        for mutant, cases in worth(records, kernels, opened):
+        for mutant, cases in killers_of_mutants(records, kernels, opened):
             killers[mutant.key] = cases
             click.echo(f"\r{len(killers)} planted bugs tried, at {mutant.kernel} ", err=True, nl=False)
     click.echo("", err=True)
     killed = sum(bool(cases) for cases in killers.values())
-    needless = idle(killers, lambda place: records[place].case.elements)
+    needless = redundant_cases(killers, lambda place: records[place].case.elements)
     for place in sorted(needless):
         click.echo(shown_path(entries[place].path))
         if delete:

@@ -19,7 +19,7 @@ from rich.console import Console
 from kfuzz.campaign import last_run
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
-from kfuzz.campaign.schedule import WHOLE, Shard, due, quotas
+from kfuzz.campaign.schedule import WHOLE, Shard, quotas, trial_count
 from kfuzz.campaign.state import seed_of_state
 from kfuzz.cases import corpus
 from kfuzz.cases.case import CaseError
@@ -41,7 +41,7 @@ from kfuzz.commands.options import (
 from kfuzz.commands.workplace import Workplace, cluster_option, workplace_for
 from kfuzz.devices import DeviceError, PythonCall
 from kfuzz.exit_codes import COULD_NOT, INTERRUPTED, NOTHING_NEW, READER_GONE
-from kfuzz.find.changed import changed_since
+from kfuzz.find.changed import kernels_changed_since
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import Kernels, read_all
 from kfuzz.find.targets import find
@@ -215,7 +215,7 @@ def meant(targets: tuple[str, ...], since: str | None, unclaimed: Unclaimed | No
     kernels = kernels_named(targets, unclaimed) if targets else read_all(kernel_files())
     if not targets:
         kernels = replace(kernels, usable=tuple(each for each in kernels.usable if each.broken is None))
-    return kernels if since is None else replace(kernels, usable=changed_since(kernels.usable, since))
+    return kernels if since is None else replace(kernels, usable=kernels_changed_since(kernels.usable, since))
 
 
 def watched(
@@ -263,7 +263,7 @@ def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Conso
     screen.print(f"fuzzing {count} on the {place} ({jobs}seed {options.seed}{part})", markup=False, highlight=False)
     if slow := sorted({one.library for kernel in chosen for one in kernel.entries if isinstance(one, PythonCall)}):
         screen.print(f"each process first imports {', '.join(slow)}, which may take some seconds", highlight=False)
-    each = due(chosen, quotas(len(chosen), options.max_cases), options.shard)
+    each = trial_count(chosen, quotas(len(chosen), options.max_cases), options.shard)
     most = None if each is None else each * len(place.lanes)
     board = Board({kernel.name: KernelLine() for kernel in chosen}, options.max_time, most)
     started = datetime.now(UTC)
@@ -274,5 +274,5 @@ def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Conso
         for one in board.found:
             screen.print(discovery_text(one), "", sep="\n", markup=False, highlight=False)
         raise
-    last_run.note(result, place.devices)
+    last_run.note_runs(result, place.devices)
     return report.Report(result, ("kfuzz", *sys.argv[1:]), place.devices, started, kernels.faults)

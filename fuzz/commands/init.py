@@ -25,8 +25,8 @@ from kfuzz.find.project import kernels_below
 from kfuzz.starting import settings
 from kfuzz.starting.ci_file import PLACES, ci_text, installation, service_of, top_of
 from kfuzz.starting.claims import put_claim
-from kfuzz.starting.first_cases import first_cases, kept
-from kfuzz.starting.look import SAID, look
+from kfuzz.starting.first_cases import first_cases, keep_case
+from kfuzz.starting.look import DESCRIPTIONS, find_gpu_code
 
 SEED, TRIALS = 0, 150
 """Of a proposed claim, as in kfuzz claim."""
@@ -77,12 +77,12 @@ def init(ctx: click.Context, yes: bool) -> None:
 
 def claimed(began: Beginning) -> tuple[Kernel, ...]:
     """The kernels of the project, once those that have no claim were given one."""
-    found = look(Path())
+    found = find_gpu_code(Path())
     if not found:
         raise TargetError(f"{Path.cwd()}: no .cu file in it or below; kfuzz show --template prints one to start from")
     width = max(len(shown_path(one.path)) for one in found)
     for one in found:
-        click.echo(f"{shown_path(one.path):<{width}}  {SAID[one.sort]}")
+        click.echo(f"{shown_path(one.path):<{width}}  {DESCRIPTIONS[one.sort]}")
     for one in found:
         if one.sort in ("kernel", "extension"):
             give_claim(one.path, began)
@@ -163,7 +163,7 @@ def write_cases(kernels: tuple[Kernel, ...], corpus: Path, began: Beginning) -> 
             for mutant, case in first_cases(kernel, device):
                 status.update(f"{kernel.name}: a planted bug in line {mutant.line}")
                 tried, found = tried + 1, found + (case is not None)
-                paths |= {kept(case, kernel, corpus)} if case is not None else set()
+                paths |= {keep_case(case, kernel, corpus)} if case is not None else set()
     if paths:
         plural = "s that find" if len(paths) > 1 else " that finds"
         began.written.append(f"{corpus}: {len(paths)} case{plural} {found} of {tried} planted bugs")

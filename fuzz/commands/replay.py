@@ -30,7 +30,7 @@ from kfuzz.devices import Device
 from kfuzz.exit_codes import COULD_NOT, FOUND, NOTHING_NEW
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
-from kfuzz.find.project import kernels_below, kernels_for, of_its_op
+from kfuzz.find.project import kernels_below, kernels_for, kernels_of_op
 from kfuzz.printable import one_line, printable
 from kfuzz.trials.replay import Replay
 from kfuzz.trials.replay import replay as replay_record
@@ -131,7 +131,7 @@ def replays(
     """
     record = entry.record
     assert record is not None, "a damaged case is told before"
-    chosen = of_its_op(record, kernels) if is_chosen else kernels_for(record, kernels)
+    chosen = kernels_of_op(record, kernels) if is_chosen else kernels_for(record, kernels)
     for kernel in chosen:
         found = idle.get(kernel.name) or shown(entry, record, kernel, device, screen)
         if found.status in ("skipped", "cannot run"):

@@ -10,7 +10,7 @@ from kfuzz.commands.options import console, kernels_named, tell_faults
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED
 from kfuzz.find.device import open_device
 from kfuzz.find.errors import TargetError
-from kfuzz.scoring.figures import accused, as_json, told
+from kfuzz.scoring.figures import accused_controls, as_json, score_lines
 from kfuzz.scoring.run import HowFar, run_score
 from kfuzz.scoring.survivors import reasons
 from kfuzz.scoring.trials import ScoreOptions
@@ -93,13 +93,13 @@ def score(
         report = run_score(
             kernels, partial(open_device, "cpu"), ScoreOptions(seed, max_cases, per_operator), jobs, out, telling
         )
-    for line in told(report, reasons()):
+    for line in score_lines(report, reasons()):
         click.echo(line, err=json_file == STDOUT)
     if json_file:
         write(json_file, as_json(report, reasons()))
     if report.interrupted:
         ctx.exit(INTERRUPTED)
-    if accused(report):
+    if accused_controls(report):
         ctx.exit(FOUND)
     if named.faults:
         ctx.exit(COULD_NOT)

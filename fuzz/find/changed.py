@@ -15,23 +15,23 @@ from kfuzz.sources import exhibits
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.MULTILINE)
 
 
-def changed_since(kernels: Sequence[Kernel], commit: str) -> tuple[Kernel, ...]:
+def kernels_changed_since(kernels: Sequence[Kernel], commit: str) -> tuple[Kernel, ...]:
     """The kernels of which something differs between the commit and the working tree, new files among them."""
-    touched = differing(commit)
-    return tuple(kernel for kernel in kernels if touched & included(kernel.path))
+    touched = files_that_differ(commit)
+    return tuple(kernel for kernel in kernels if touched & included_files(kernel.path))
 
 
-def differing(commit: str) -> frozenset[Path]:
+def files_that_differ(commit: str) -> frozenset[Path]:
     """The files that differ from the commit, and those that git does not know yet."""
-    top = Path(asked("rev-parse", "--show-toplevel").rstrip("\n"))
+    top = Path(ask_git("rev-parse", "--show-toplevel").rstrip("\n"))
     # What the branch changed, not what others changed on the base since.
-    base = asked("merge-base", "HEAD", f"{commit}^{{commit}}").strip()
-    names = asked("diff", "--name-only", "-z", "--no-renames", base, cwd=top).split("\0")
-    names += asked("ls-files", "--others", "--exclude-standard", "-z", cwd=top).split("\0")
+    base = ask_git("merge-base", "HEAD", f"{commit}^{{commit}}").strip()
+    names = ask_git("diff", "--name-only", "-z", "--no-renames", base, cwd=top).split("\0")
+    names += ask_git("ls-files", "--others", "--exclude-standard", "-z", cwd=top).split("\0")
     return frozenset((top / name).resolve() for name in names if name)
 
 
-def asked(*words: str, cwd: Path | None = None) -> str:
+def ask_git(*words: str, cwd: Path | None = None) -> str:
     """What git says; one line of what is wrong where it does not."""
     try:
         done = subprocess.run(["git", *words], cwd=cwd, capture_output=True, text=True, check=False)
@@ -43,7 +43,7 @@ def asked(*words: str, cwd: Path | None = None) -> str:
     return done.stdout
 
 
-def included(path: Path) -> frozenset[Path]:
+def included_files(path: Path) -> frozenset[Path]:
     """The file and all that it includes by name, as far as they lie beside one another; of an exhibit, its base too."""
     seen: set[Path] = set()
     left = [path.resolve()]

@@ -18,7 +18,7 @@ from kfuzz.devices import Ahead, Device, DeviceError, Job, Locating, Outcome, Pr
 from kfuzz.gpu.device import GpuDevice, why_not
 
 NAMES = ("auto", "cpu", "gpu")
-MOST_ON_A_CARD = 18
+MOST_ON_A_GPU = 18
 """Processes that feed one card, unless more are asked for: their contexts take turns there. On an H200 with 16
 cores 14 of them had 3,149 trials a second, 18 in the same run 3,520, and 22 of them 2,441."""
 
@@ -90,8 +90,8 @@ def open_device(name: str, sanitize: bool = False, guard_all: bool = False) -> D
     `sanitize` lets a gpu look at each access where a probe asks for it; the cpu does so without. `guard_all` has an
     allocator of ours under torch on a gpu.
     """
-    check_guard_all(device_named(name), guard_all)
-    return NamedDevice(device_named(name), sanitize, guard_all)
+    check_guard_all(resolve_device(name), guard_all)
+    return NamedDevice(resolve_device(name), sanitize, guard_all)
 
 
 def check_guard_all(device: str, guard_all: bool) -> None:
@@ -100,7 +100,7 @@ def check_guard_all(device: str, guard_all: bool) -> None:
         raise DeviceError("--guard-all is of a gpu: on a CPU torch's allocator stays its own; leave it out")
 
 
-def device_named(name: str) -> str:
+def resolve_device(name: str) -> str:
     """Which device a name stands for on this machine."""
     if name not in NAMES:
         raise DeviceError(f"device={name!r}: expected one of {', '.join(NAMES)}")
@@ -113,12 +113,12 @@ def lanes_for(name: str, jobs: int | None, sanitize: bool = False, guard_all: bo
     Without `jobs` there is a process for each processor. Of two devices each gets half: a process that feeds the gpu
     plans and judges, which is as much work as to run a case on the cpu. The large cases are the gpu's.
     """
-    every, device = jobs or len(os.sched_getaffinity(0)), device_named(name)
+    every, device = jobs or len(os.sched_getaffinity(0)), resolve_device(name)
     check_guard_all(device, guard_all)
     if name == "auto" and device == "gpu":
-        fed = min(max(1, every // 2), MOST_ON_A_CARD)
+        fed = min(max(1, every // 2), MOST_ON_A_GPU)
         return lane_of("gpu", fed, sanitize, guard_all), replace(lane_of("cpu", max(1, every - fed)), leaves_large=True)
-    many = every if jobs or device == "cpu" else min(every, MOST_ON_A_CARD)
+    many = every if jobs or device == "cpu" else min(every, MOST_ON_A_GPU)
     return (lane_of(device, many, sanitize, guard_all),)
 
 

@@ -29,7 +29,7 @@ def is_callable(target: str) -> bool:
     return TARGET.fullmatch(target) is not None
 
 
-def callable_named(target: str) -> NamedCallable:
+def find_callable(target: str) -> NamedCallable:
     """The module of a target and its text; TargetError where there is no such module."""
     found = TARGET.fullmatch(target)
     assert found, "is_callable says so"

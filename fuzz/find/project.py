@@ -71,10 +71,12 @@ def files_below(folder: Path) -> tuple[Path, ...]:
 
 def sources_below(folder: Path) -> tuple[Path, ...]:
     """Every .cu file below the folder, with a claim or without, and every .py file that has one or is a submission."""
-    return tuple(path for path in sorted(sources(folder, ENDINGS)) if path.suffix == ".cu" or is_answer(path))
+    return tuple(
+        path for path in sorted(sources(folder, ENDINGS)) if path.suffix == ".cu" or is_claimed_or_submission(path)
+    )
 
 
-def is_answer(path: Path) -> bool:
+def is_claimed_or_submission(path: Path) -> bool:
     """Whether a Python file has a claim, or is told to be a submission by its shape."""
     try:
         return has_claim(path) or is_submission(front_matter.text_of(path))
@@ -106,7 +108,7 @@ def sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
             yield from (name_as_kernel(here / name) for name in names if is_exhibit(here / name))
 
 
-def of_its_op(record: Record, kernels: Iterable[Kernel]) -> list[Kernel]:
+def kernels_of_op(record: Record, kernels: Iterable[Kernel]) -> list[Kernel]:
     """The kernels that compute what a case is an input of."""
     return [kernel for kernel in kernels if kernel.computes(record.case.op, record.case.dimensions)]
 
@@ -116,7 +118,7 @@ def kernels_for(record: Record, kernels: Iterable[Kernel]) -> tuple[Kernel, ...]
 
     That one is looked for among our own kernels too, by its name.
     """
-    chosen = of_its_op(record, kernels)
+    chosen = kernels_of_op(record, kernels)
     origin = record.origin.kernel if record.origin else ""
     if origin and all(kernel.name != origin for kernel in chosen):
         chosen += [load(path) for path in kernel_files() if name_of(path) == origin]

@@ -28,10 +28,10 @@ def read_settings(folder: Path, known: Collection[str]) -> dict[str, Value]:
         raise TargetError(f"{path}: cannot be read: {error}") from None
     if not isinstance(table, dict):
         raise TargetError(f"{path}: tool.kfuzz: a table is wanted, [tool.kfuzz]")
-    return {key: _checked(path, key, value, known) for key, value in table.items()}
+    return {key: _check_value(path, key, value, known) for key, value in table.items()}
 
 
-def _checked(path: Path, key: str, value: object, known: Collection[str]) -> Value:
+def _check_value(path: Path, key: str, value: object, known: Collection[str]) -> Value:
     where = f"{path}: tool.kfuzz.{key}"
     if key != KERNELS and key not in known:
         near = get_close_matches(key, [KERNELS, *known], 1)

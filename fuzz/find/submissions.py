@@ -27,7 +27,7 @@ def is_solution(path: Path) -> bool:
     return path.suffix == ".json" and path.is_file()
 
 
-def unpacked(path: Path) -> Path:
+def unpack(path: Path) -> Path:
     """The Python file that a solution enters by, with its claim, and its sources and its reference beside it."""
     solution, definition = read(path), read(definition_of(path))
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from kfuzz.claims.kernel import KERNELS, kernel_files, name_of
 from kfuzz.find.errors import TargetError
 from kfuzz.find.project import ENDINGS, files_below
-from kfuzz.find.submissions import is_solution, unpacked
+from kfuzz.find.submissions import is_solution, unpack
 from kfuzz.sources.exhibits import description_of, name_as_kernel
 
 
@@ -20,7 +20,7 @@ def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
         raise TargetError("'': a name is wanted; of a folder that is . where everything below it is meant")
     path = name_as_kernel(Path(target))
     if is_solution(path):
-        return (unpacked(path),)
+        return (unpack(path),)
     if path.suffix in ENDINGS and (path.is_file() or description_of(path)):
         return (path,)
     if path.is_dir() and (found := files_below(path)):
@@ -35,11 +35,11 @@ def find(target: str, folder: Path = KERNELS) -> tuple[Path, ...]:
             f"{target}: no .cu or .py file below it has a claim; kfuzz show --template prints one to start from"
         )
     if not found:
-        raise TargetError(f"{target}: no kernel, .cu or .py file or folder of that name{closest(target, known)}")
+        raise TargetError(f"{target}: no kernel, .cu or .py file or folder of that name{suggest(target, known)}")
     return found
 
 
-def closest(target: str, names: dict[str, Path]) -> str:
+def suggest(target: str, names: dict[str, Path]) -> str:
     """A proposal, where one comes near."""
     tails = {name.rpartition("/")[2]: name for name in names}
     near = get_close_matches(target, [*names, *tails], 1)

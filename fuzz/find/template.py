@@ -87,8 +87,8 @@ def template(op: str) -> str:
     kernels = [kernel for kernel in discover() if kernel.op == op and kernel.broken is None]
     if not kernels:
         raise TargetError(f"{op}: no kernel in the folder computes it, so there is none to start from")
-    return min(kernels, key=length).source + REFERENCE
+    return min(kernels, key=source_length).source + REFERENCE
 
 
-def length(kernel: Kernel) -> int:
+def source_length(kernel: Kernel) -> int:
     return len(kernel.source)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from kfuzz.find.changed import included
+from kfuzz.find.changed import included_files
 
 PAUSE = 0.3
 """Seconds between two looks: less than it takes to turn from the editor to the terminal."""
@@ -16,7 +16,9 @@ Stamp = frozenset[tuple[Path, int, int]]
 
 def stamp(path: Path) -> Stamp:
     """What differs once the file, or one that it includes, has changed."""
-    return frozenset((one, status.st_mtime_ns, status.st_size) for one in included(path) for status in (one.stat(),))
+    return frozenset(
+        (one, status.st_mtime_ns, status.st_size) for one in included_files(path) for status in (one.stat(),)
+    )
 
 
 def changes(files: Callable[[], Iterable[Path]], wait: Callable[[float], None] = time.sleep) -> Iterator[list[Path]]:

@@ -84,7 +84,7 @@ class _Search:
         """Whether a candidate is smaller, admitted by the claim, and fails in the same way; it then is the smallest."""
         if candidate.weight >= self.smallest.subject.weight or unfit(candidate.kernel, candidate.case):
             return False
-        candidate = candidate.launchable()
+        candidate = candidate.fit_launch()
         if candidate.weight >= self.smallest.subject.weight:
             return False
         key = (candidate.case.digest, *candidate.tune.items(), candidate.check, candidate.seed)
@@ -95,11 +95,11 @@ class _Search:
         if time.monotonic() > self.deadline:
             raise _Enough("out of time")
         self.tried += 1
-        defect = showing(candidate, self.smallest, self.device)
+        defect = find_defect(candidate, self.smallest, self.device)
         if defect is None:
             self.refuted.add(key)
             return False
-        self.smallest = replace(self.smallest, subject=pointed(candidate.settled(), defect), defect=defect)
+        self.smallest = replace(self.smallest, subject=point_at_worst(candidate.work_out(), defect), defect=defect)
         self.progress(self.smallest.subject, self.tried)
         return True
 
@@ -109,7 +109,7 @@ class _Enough(Exception):  # noqa: N818  no error: the search has had its share
         self.why = why
 
 
-def in_silence(subject: Subject, tried: int) -> None:
+def ignore_progress(subject: Subject, tried: int) -> None:
     """Tell nobody of the progress."""
 
 
@@ -126,7 +126,7 @@ def minimize(
     device: Device,
     most_runs: int = MOST_RUNS,
     max_time: float = 60.0,
-    progress: Callable[[Subject, int], None] = in_silence,
+    progress: Callable[[Subject, int], None] = ignore_progress,
     again: int = AGAIN,
 ) -> Minimized:
     """The smallest trial with the same bucket that the passes lead to."""
@@ -137,26 +137,26 @@ def minimize(
     try:
         try:
             if not failure.subject.case.is_vast:  # zeros, and no more of them than it takes
-                _to_fixpoint(search, all_passes())
+                _run_to_fixpoint(search, all_passes())
         except _Enough as enough:
             stop = enough.why
-        if failure.defect.kind == "hang" and showing(search.smallest.subject, failure, device, SURELY) is None:
+        if failure.defect.kind == "hang" and find_defect(search.smallest.subject, failure, device, SURELY) is None:
             search.smallest = failure  # it only was slow
-        failing, tried_again = steadiness(search.smallest, device, again)
-        search.smallest = replace(search.smallest, defect=_placed(search.smallest, device))
+        failing, tried_again = count_failures(search.smallest, device, again)
+        search.smallest = replace(search.smallest, defect=_locate(search.smallest, device))
     except KeyboardInterrupt:
         stop = "interrupted"
     return Minimized(search.smallest, stop, search.tried, time.monotonic() - began, failing, tried_again)
 
 
-def _placed(failure: Failure, device: Device) -> Defect:
+def _locate(failure: Failure, device: Device) -> Defect:
     """The failure's defect with the line that it is about, where one can be told."""
     subject = failure.subject
     probe = Probe(subject.check, failure.runs, subject.seed)
     return located(failure.defect, subject.kernel, subject.case, device, probe)
 
 
-def _to_fixpoint(search: _Search, every: Iterable[Pass]) -> None:
+def _run_to_fixpoint(search: _Search, every: Iterable[Pass]) -> None:
     """All passes in turn until none of them leads further."""
     before = None
     while before != search.smallest.subject.weight:
@@ -180,14 +180,14 @@ def trial_of(subject: Subject, runs: int, device: Device, seed: int, timeout: fl
     return run_trial(subject.kernel, subject.case, subject.tune, device, probe)
 
 
-def showing(subject: Subject, failure: Failure, device: Device, timeout: float | None = None) -> Defect | None:
+def find_defect(subject: Subject, failure: Failure, device: Device, timeout: float | None = None) -> Defect | None:
     """The defect of the failure's bucket in a run of the subject, where there is one."""
     timeout = timeout or (HANG_TIMEOUT if failure.defect.kind == "hang" else TIMEOUT)
     trial = trial_of(subject, failure.runs, device, subject.seed, timeout)
     return next((defect for defect in trial.defects if defect.bucket == failure.defect.bucket), None)
 
 
-def steadiness(failure: Failure, device: Device, again: int = AGAIN) -> tuple[int, int]:
+def count_failures(failure: Failure, device: Device, again: int = AGAIN) -> tuple[int, int]:
     """In how many of so many runs, alike in all but schedule, poison and alignment, it fails in the same way."""
     began = time.monotonic()
     found: list[bool] = []
@@ -195,11 +195,11 @@ def steadiness(failure: Failure, device: Device, again: int = AGAIN) -> tuple[in
         if found and time.monotonic() - began > (0 if failure.defect.kind == "hang" else AGAIN_SECONDS):
             break
         subject = replace(failure.subject, seed=seed_of(failure.subject.seed, "again", number))
-        found.append(showing(subject, failure, device) is not None)
+        found.append(find_defect(subject, failure, device) is not None)
     return sum(found), len(found)
 
 
-def pointed(subject: Subject, defect: Defect) -> Subject:
+def point_at_worst(subject: Subject, defect: Defect) -> Subject:
     """The subject with the place of its worst element, dimension by dimension."""
     if defect.worst is None:
         return replace(subject, worst={})
@@ -219,7 +219,7 @@ def failure_of(record: Record, kernel: Kernel, device: Device) -> Failure | None
                 if not wanted and (other is not None or defect.severity != "error"):
                     continue
                 subject = subject_of(kernel, record.case, tune, probe.check, probe.seed)
-                failure = Failure(pointed(subject, defect), defect, probe.runs)
+                failure = Failure(point_at_worst(subject, defect), defect, probe.runs)
                 if wanted:
                     return failure
                 other = failure

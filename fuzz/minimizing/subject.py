@@ -59,7 +59,7 @@ class Subject:
     def weight(self) -> Weight:
         """Smaller is simpler, in this order: sizes, launch, stretches of equal values, the values themselves."""
         launch = [self.kernel.tune[name].index(value) for name, value in self.tune.items()]
-        stretches, length = map(sum, zip(*map(told, self.sources.values()), strict=True))
+        stretches, length = map(sum, zip(*map(statements_in, self.sources.values()), strict=True))
         return tuple(self.axes.values()), (*launch, self.check), stretches, (length, self.seed)
 
     def literals(self) -> dict[str, Values]:
@@ -82,10 +82,10 @@ class Subject:
         sources = dict(self.sources)
         for role, names in self.kernel.roles.inputs.items():
             if axis in names:
-                sources[role] = _kept(sources[role], names.index(axis), len(names), indices)
+                sources[role] = _select(sources[role], names.index(axis), len(names), indices)
         return replace(self, sources=sources)
 
-    def launchable(self) -> "Subject":
+    def fit_launch(self) -> "Subject":
         """The same trial, with another launch where the claim's conditions do not let its sizes have this one."""
         kernel, axes = self.kernel, self.kernel.axes_of(self.case.arrays)
         if not kernel.where.broken({**axes, **self.tune}):
@@ -93,7 +93,7 @@ class Subject:
         found = kernel.where.near({**axes, **self.tune}, tuple(kernel.tune)) or next(kernel.tunes(axes))
         return replace(self, tune={name: found[name] for name in kernel.tune})
 
-    def settled(self) -> "Subject":
+    def work_out(self) -> "Subject":
         """The same trial with the recipes of short arrays worked out."""
         sources = {role: self.case.arrays[role] if is_short(each) else each for role, each in self.sources.items()}
         return replace(self, sources=sources)
@@ -106,14 +106,14 @@ Candidates = Generator[Subject, bool, None]
 def subject_of(kernel: Kernel, case: Case, tune: Mapping[str, int], check: bool, seed: int) -> Subject:
     """A case as a subject: recipes where it has them, values where it has not or they are few."""
     sources: dict[str, Content] = {**case.arrays, **case.recipes}
-    return Subject(kernel, sources, {name: tune[name] for name in kernel.tune}, check, seed).settled()
+    return Subject(kernel, sources, {name: tune[name] for name in kernel.tune}, check, seed).work_out()
 
 
 def is_short(source: Content) -> bool:
     return (source.size if isinstance(source, np.ndarray) else source.elements) <= MAX_LITERAL
 
 
-def _kept(source: Content, place: int, rank: int, indices: Sequence[int]) -> Content:
+def _select(source: Content, place: int, rank: int, indices: Sequence[int]) -> Content:
     if isinstance(source, np.ndarray):
         return np.ascontiguousarray(np.take(source, indices, axis=place))
     is_row = place == 0 if rank == 2 else source.cols == 1
@@ -124,17 +124,17 @@ def _kept(source: Content, place: int, rank: int, indices: Sequence[int]) -> Con
     return replace(source, rows=len(indices))
 
 
-def told(source: Content) -> tuple[int, int]:
+def statements_in(source: Content) -> tuple[int, int]:
     """How many statements say what an array holds, and how long they are."""
     if isinstance(source, Recipe):
         return 0, sum(map(_band_length, source.bands)) + (source.limits is not None)
     if source.size > MAX_LITERAL:
         return source.size, 0
-    values = source.view(np.uint32)[starts(source)]
+    values = source.view(np.uint32)[stretch_starts(source)]
     return values.size, sum(map(length_of, values.tolist()))
 
 
-def starts(array: Values) -> NDArray[np.bool_]:
+def stretch_starts(array: Values) -> NDArray[np.bool_]:
     """Where a stretch of equal bits begins; each row begins one."""
     bits = array.view(np.uint32)
     begins = np.ones(array.shape, np.bool_)
@@ -157,7 +157,7 @@ def length_of(bits: int) -> int:
     return 2 + (LONGEST_NUMBER if np.isnan(value) else len(str(value).removesuffix(".0")))
 
 
-def simpler(bits: int) -> list[int]:
+def simpler_values(bits: int) -> list[int]:
     """Values with less to say about them than this one, the simplest first, then those that lie near it."""
     value = value_of(bits)
     near: list[float] = [-1.0, 2.0, -2.0, 100.0, -100.0, 1000.0, -1000.0]
@@ -167,7 +167,7 @@ def simpler(bits: int) -> list[int]:
     return sorted((each for each in found if found[each] < length_of(bits)), key=lambda each: found[each])
 
 
-def without(count: int, first: int, last: int) -> list[int]:
+def places_without(count: int, first: int, last: int) -> list[int]:
     """The places below `count` but for first .. last - 1."""
     return [*range(first), *range(last, count)]
 
@@ -180,7 +180,7 @@ def widths_below(size: int) -> Iterable[int]:
         width //= 2
 
 
-def filled(values: Values, first: int, last: int, bits: int) -> Values:
+def fill_range(values: Values, first: int, last: int, bits: int) -> Values:
     """The array with its elements first .. last - 1, in memory order, of these bits."""
     changed = values.copy()
     changed.view(np.uint32).reshape(-1)[first:last] = bits

@@ -50,16 +50,16 @@ class Mutant:
 @cache
 def operators() -> dict[str, Operator]:
     """Every operator for CUDA by its name, by the folder listing."""
-    return found_in(operators_folder)
+    return functions_in(operators_folder)
 
 
 @cache
 def python_operators() -> dict[str, PythonOperator]:
     """Every operator for Python by its name, by the folder listing."""
-    return found_in(python_folder)
+    return functions_in(python_folder)
 
 
-def found_in(folder: ModuleType) -> dict[str, Callable[..., Iterator[Change]]]:
+def functions_in(folder: ModuleType) -> dict[str, Callable[..., Iterator[Change]]]:
     """The public functions of the modules in a folder, by their names in words."""
     found: dict[str, Callable[..., Iterator[Change]]] = {}
     for module in sorted(one.name for one in pkgutil.iter_modules(folder.__path__)):
@@ -103,7 +103,7 @@ def is_python(text: str) -> bool:
 def cuda_mutants(kernel: Kernel) -> tuple[Mutant, ...]:
     """Those of a kernel in CUDA."""
     source = parse(kernel.source)
-    idle = _idle(kernel)
+    idle = _unreached_bytes(kernel)
     found: dict[str, Mutant] = {}
     for name, operator in operators().items():
         for change in operator(source):
@@ -120,7 +120,7 @@ def as_kernel(mutant: Mutant, kernel: Kernel) -> Kernel:
     return replace(kernel, front=replace(kernel.front, source=mutant.source))
 
 
-def _idle(kernel: Kernel) -> list[tuple[int, int]]:
+def _unreached_bytes(kernel: Kernel) -> list[tuple[int, int]]:
     """The bytes of the functions and classes that no launch reaches."""
     text = kernel.source
     parts = unreached(blanked(text), map(str, kernel.entries))

@@ -50,7 +50,7 @@ class Source:
         found: dict[str, Variable] = {}
         for node in walk(function, OUTSIDE):
             if node.type in ("parameter_declaration", "declaration"):
-                for variable in _declared(node):
+                for variable in _variables_of(node):
                     found.setdefault(variable.name, variable)
         return found
 
@@ -95,10 +95,10 @@ def operator(node: Node) -> str:
 
 def function_of(node: Node) -> Node | None:
     """The function around a node."""
-    return around(node, "function_definition")
+    return enclosing(node, "function_definition")
 
 
-def around(node: Node, *types: str) -> Node | None:
+def enclosing(node: Node, *types: str) -> Node | None:
     """The innermost node of these types around a node."""
     outer = node.parent
     while outer is not None and outer.type not in types:
@@ -123,14 +123,14 @@ def arguments(call: Node) -> list[Node]:
     return [node for node in field(call, "arguments").named_children if node.type != "comment"]
 
 
-def plain(node: Node) -> Node:
+def strip_parentheses(node: Node) -> Node:
     """A node without the parentheses around it."""
     while node.type in ("parenthesized_expression", "condition_clause"):
         node = next(child for child in node.named_children if child.type != "comment")
     return node
 
 
-def is_written(node: Node) -> bool:
+def is_assigned(node: Node) -> bool:
     """Whether a name stands where it is assigned to, in whole or by an index, or is declared."""
     outer = node
     while outer.parent is not None and outer.parent.type in ("subscript_expression", "field_expression"):
@@ -144,7 +144,7 @@ def is_written(node: Node) -> bool:
     return target == outer or parent.type == "update_expression"
 
 
-def _declared(declaration: Node) -> Iterator[Variable]:
+def _variables_of(declaration: Node) -> Iterator[Variable]:
     kind = declaration.child_by_field_name("type")
     if kind is None:
         return

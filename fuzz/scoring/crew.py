@@ -28,8 +28,8 @@ class Done:
     """The end of a batch."""
 
 
-Told = Control | Score | Done
-Scorer = Child[Batch, Told]
+ScoreMessage = Control | Score | Done
+Scorer = Child[Batch, ScoreMessage]
 
 
 class Waiting:
@@ -62,7 +62,7 @@ def run_batches(
     waiting = Waiting(batches)
     scorers: list[Scorer] = [Child(make_device, _Batches(options)) for _ in range(min(jobs, len(batches)))]
     try:
-        busy = _sent(waiting, scorers)
+        busy = _send_work(waiting, scorers)
         while busy:
             for pipe in wait(list(busy)):
                 told = busy[pipe].receive()  # type: ignore[index]  # wait gives back what it was given
@@ -73,12 +73,12 @@ def run_batches(
                     yield told
                     if isinstance(told, Control):
                         waiting.controls[told.kernel] = told
-            busy |= _sent(waiting, [scorer for scorer in scorers if not scorer.is_busy])
+            busy |= _send_work(waiting, [scorer for scorer in scorers if not scorer.is_busy])
     finally:
         end_all(scorers)
 
 
-def _sent(waiting: Waiting, idle: Sequence[Scorer]) -> dict[Connection, Scorer]:
+def _send_work(waiting: Waiting, idle: Sequence[Scorer]) -> dict[Connection, Scorer]:
     """Give work to whoever is idle, as far as there is any that can be begun with."""
     busy = {}
     for scorer in idle:
@@ -94,7 +94,7 @@ class _Batches:
 
     options: ScoreOptions
 
-    def __call__(self, device: Device, batch: Batch) -> Iterator[Told]:
+    def __call__(self, device: Device, batch: Batch) -> Iterator[ScoreMessage]:
         if batch.control is None:
             yield control_of(batch.kernel, device, self.options)
         else:

@@ -11,7 +11,7 @@ from statistics import median
 
 from kfuzz.mutating.mutate import operators, python_operators
 from kfuzz.scoring.run import ScoreReport
-from kfuzz.scoring.survivors import ReviewedReason, Standing, belied, reason_for, standing
+from kfuzz.scoring.survivors import ReviewedReason, Standing, reason_for, standing, wrongly_excused
 from kfuzz.scoring.trials import Control, Score
 
 
@@ -73,7 +73,7 @@ def survivors(report: ScoreReport) -> list[Score]:
     return sorted(left, key=lambda score: (score.kernel, score.line, score.operator))
 
 
-def accused(report: ScoreReport) -> list[Control]:
+def accused_controls(report: ScoreReport) -> list[Control]:
     """The correct kernels that were accused: there must be none."""
     return [control for control in report.controls.values() if control.defects]
 
@@ -140,13 +140,13 @@ def as_json(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def told(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
+def score_lines(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterator[str]:
     """The score in sentences, for a terminal."""
     if report.interrupted:
         yield "interrupted: what follows is of the bugs that were tried by then"
     yield from sentences(report, known)
     trials = sum(control.trials for control in report.controls.values())
-    bad = accused(report)
+    bad = accused_controls(report)
     right = f"the kernel{'s' * (len(report.controls) != 1)} without a seeded bug"
     said = f"{len(bad)} of {len(report.controls)} accused" if bad else "not accused"
     yield f"{right}: {said}, in {trials} trials"
@@ -161,7 +161,7 @@ def told(report: ScoreReport, known: tuple[ReviewedReason, ...]) -> Iterator[str
     if report.interrupted:  # of what is not there nothing can be said
         return
     if not report.options.per_operator:
-        for score in belied(report.scores.values(), known):
+        for score in wrongly_excused(report.scores.values(), known):
             yield f"a reason says that it survives: {score.kernel}:{score.line}: {score.operator}: {score.after}"
     idle = idle_operators(report, known)
     for why in dict.fromkeys(idle.values()):

@@ -14,7 +14,7 @@ from kfuzz.campaign.children import MakeDevice
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.kernel import Kernel
 from kfuzz.scoring.crew import Batch, run_batches
-from kfuzz.scoring.trials import Control, Score, ScoreOptions, chosen
+from kfuzz.scoring.trials import Control, Score, ScoreOptions, choose_mutants
 
 SCHEMA = "kfuzz-score/1"
 FILE = "score.jsonl"
@@ -23,7 +23,7 @@ AT_A_TIME = 4
 
 @dataclass(frozen=True)
 class HowFar:
-    """How far it has come; `left` is in seconds, as far as it can be told."""
+    """How far the score has come; `left` is an estimate in seconds."""
 
     done: int
     total: int
@@ -53,7 +53,9 @@ def run_score(
     """Score what has not been scored in `out` yet; Ctrl-C ends it, and what is done is kept."""
     report = ScoreReport(options)
     log = _Log(out, options)
-    every = {mutant.key: (kernel, mutant) for kernel in kernels for mutant in chosen(kernel, options.per_operator)}
+    every = {
+        mutant.key: (kernel, mutant) for kernel in kernels for mutant in choose_mutants(kernel, options.per_operator)
+    }
     for control in log.controls:
         report.controls[control.kernel] = control
     report.scores = {score.key: score for score in log.scores if score.key in every}
@@ -61,19 +63,20 @@ def run_score(
     for kernel in kernels:
         left = [mutant for own, mutant in every.values() if own is kernel and mutant.key not in report.scores]
         batches += [Batch(kernel, tuple(left[at : at + AT_A_TIME])) for at in range(0, len(left), AT_A_TIME)]
-    began, before = time.monotonic(), len(report.scores)
+    began, resumed = time.monotonic(), len(report.scores)
     try:
-        for told in run_batches(batches, make_device, options, jobs) if batches else ():
-            if isinstance(told, Control):
-                if _shown(told) != _shown(report.controls.get(told.kernel)):  # new, or the kernel's text has changed
-                    log.keep(told)
-                report.controls[told.kernel] = told
-            elif isinstance(told, Score):
-                report.scores[told.key] = told
-                log.keep(told)
+        for message in run_batches(batches, make_device, options, jobs) if batches else ():
+            if isinstance(message, Control):
+                before = report.controls.get(message.kernel)
+                if _verdict_of(message) != _verdict_of(before):  # new, or the kernel's text has changed
+                    log.keep(message)
+                report.controls[message.kernel] = message
+            elif isinstance(message, Score):
+                report.scores[message.key] = message
+                log.keep(message)
                 seconds, done = time.monotonic() - began, len(report.scores)
-                each = seconds / (done - before)
-                listen(HowFar(done, len(every), seconds, each * (len(every) - done), told))
+                each = seconds / (done - resumed)
+                listen(HowFar(done, len(every), seconds, each * (len(every) - done), message))
     except KeyboardInterrupt:
         report.interrupted = True
     finally:
@@ -83,7 +86,7 @@ def run_score(
     return report
 
 
-def _shown(control: Control | None) -> tuple[object, ...]:
+def _verdict_of(control: Control | None) -> tuple[object, ...]:
     """What a control says of its kernel, whenever it was run."""
     return (control.trials, control.defects) if control else ()
 

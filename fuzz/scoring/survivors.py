@@ -40,7 +40,7 @@ class ReviewedReason:
     after: tuple[str, ...]
     why: str
 
-    def speaks_of(self, mutant: Mutant | Score) -> bool:
+    def applies_to(self, mutant: Mutant | Score) -> bool:
         """Whether this is the mutant that is meant."""
         named = mutant.kernel in self.kernels and mutant.operator == self.operator
         return named and line_of(mutant) in self.after
@@ -70,7 +70,7 @@ def reasons(path: Path = FILE) -> tuple[ReviewedReason, ...]:
 
 def reason_for(score: Score, known: tuple[ReviewedReason, ...]) -> ReviewedReason | None:
     """The reason that speaks of a mutant, where there is one."""
-    return next((reason for reason in known if reason.speaks_of(score)), None)
+    return next((reason for reason in known if reason.applies_to(score)), None)
 
 
 def standing(score: Score, known: tuple[ReviewedReason, ...]) -> Standing:
@@ -83,7 +83,7 @@ def standing(score: Score, known: tuple[ReviewedReason, ...]) -> Standing:
     return reason.verdict
 
 
-def belied(scores: Iterable[Score], known: tuple[ReviewedReason, ...]) -> list[Score]:
+def wrongly_excused(scores: Iterable[Score], known: tuple[ReviewedReason, ...]) -> list[Score]:
     """Mutants of which a reason says that nothing can kill them, where none of that line survives.
 
     Every mutant has to be there. What is out of reach may be killed by luck.

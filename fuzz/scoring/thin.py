@@ -19,7 +19,7 @@ from kfuzz.trials.trial import run_trial, unfit
 T = TypeVar("T")
 
 
-def kills(record: Record, kernel: Kernel, device: Device) -> bool:
+def is_killed_by(record: Record, kernel: Kernel, device: Device) -> bool:
     """Whether a replay of the case, in the manner in which it was found, finds an error in the kernel."""
     if unfit(kernel, record.case):
         return False
@@ -32,24 +32,26 @@ def kills(record: Record, kernel: Kernel, device: Device) -> bool:
     return False
 
 
-def one_of_each(kernel: Kernel) -> tuple[Mutant, ...]:
+def first_of_each_operator(kernel: Kernel) -> tuple[Mutant, ...]:
     """The first mutant of every operator."""
     return tuple({mutant.operator: mutant for mutant in reversed(mutants(kernel))}.values())
 
 
-def worth(records: Sequence[Record], kernels: Sequence[Kernel], device: Device) -> Iterator[tuple[Mutant, set[int]]]:
+def killers_of_mutants(
+    records: Sequence[Record], kernels: Sequence[Kernel], device: Device
+) -> Iterator[tuple[Mutant, set[int]]]:
     """For each mutant the places of the cases that kill it; a mutant that does not compile tells nothing."""
     for kernel in kernels:
         mine = [place for place, one in enumerate(records) if kernel.computes(one.case.op, one.case.dimensions)]
-        for mutant in one_of_each(kernel) if mine else ():
+        for mutant in first_of_each_operator(kernel) if mine else ():
             seeded = as_kernel(mutant, kernel)
             try:
-                yield mutant, {place for place in mine if kills(records[place], seeded, device)}
+                yield mutant, {place for place in mine if is_killed_by(records[place], seeded, device)}
             except ClaimError:
                 continue
 
 
-def idle(killers: Mapping[T, Set[int]], size: Callable[[int], int]) -> set[int]:
+def redundant_cases(killers: Mapping[T, Set[int]], size: Callable[[int], int]) -> set[int]:
     """The cases whose kills the others make, too, large ones first; one that kills nothing is kept: nobody knows why.
 
     `killers` maps each mutant to the cases that kill it.

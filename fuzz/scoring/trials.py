@@ -79,7 +79,7 @@ class Score:
     identical: bool = False
 
 
-class Listening:
+class AnswerRecorder:
     """A device that notes the bits of each answer it gives; all else it leaves to the device it stands before."""
 
     def __init__(self, device: Device) -> None:
@@ -104,7 +104,7 @@ class Listening:
         self._device.close()
 
 
-def chosen(kernel: Kernel, per_operator: int) -> tuple[Mutant, ...]:
+def choose_mutants(kernel: Kernel, per_operator: int) -> tuple[Mutant, ...]:
     """The mutants of a kernel, at most so many of each operator; which ones, the hashes of their texts decide."""
     every = mutants(kernel)
     if not per_operator:
@@ -119,17 +119,17 @@ def chosen(kernel: Kernel, per_operator: int) -> tuple[Mutant, ...]:
 def control_of(kernel: Kernel, device: Device, options: ScoreOptions) -> Control:
     """The unmutated kernel, given every trial that its mutants are given."""
     began = time.perf_counter()
-    listening = Listening(device)
+    listening = AnswerRecorder(device)
     answers: list[str] = []
     defects: dict[str, str] = {}
     for trial in _trials(kernel, kernel, listening, options):
         answers.append(listening.answer)
-        defects |= {one.bucket: f"{one.severity}: {one.bucket}: {one.message}" for one in _of_the_kernel(trial)}
+        defects |= {one.bucket: f"{one.severity}: {one.bucket}: {one.message}" for one in _kernel_defects(trial)}
     seconds = time.perf_counter() - began
     return Control(kernel.name, len(answers), tuple(defects.values()), seconds, tuple(answers), frozenset(defects))
 
 
-def _of_the_kernel(trial: Trial) -> Iterator[Defect]:
+def _kernel_defects(trial: Trial) -> Iterator[Defect]:
     """The defects that say something of it: that a case is too large for the device does not."""
     return (defect for defect in trial.defects if defect.kind not in BLAMES_DEVICE)
 
@@ -137,7 +137,7 @@ def _of_the_kernel(trial: Trial) -> Iterator[Defect]:
 def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptions, control: Control) -> Score:
     """Search a mutant until an error, or until the budget is spent."""
     began = time.perf_counter()
-    listening = Listening(device)
+    listening = AnswerRecorder(device)
     warned: tuple[int, str, str, str] | None = None
     identical, tried = True, 0
 
@@ -151,7 +151,7 @@ def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptio
             tried += 1
             for error in trial.errors[:1]:
                 return told("killed", tried, error.kind, error.bucket, error.message)
-            for defect in _of_the_kernel(trial):
+            for defect in _kernel_defects(trial):
                 if warned is None and defect.bucket not in control.buckets:
                     warned = (tried, defect.kind, defect.bucket, defect.message)
             if identical and listening.answer != control.answers[tried - 1]:
@@ -161,7 +161,7 @@ def score_of(mutant: Mutant, kernel: Kernel, device: Device, options: ScoreOptio
     return told("warned", *warned) if warned else told("survived", tried)
 
 
-def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: Listening) -> bool:
+def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: AnswerRecorder) -> bool:
     """Whether the runs of a trial and the control's differ in no element that the claim speaks of, run by run."""
     inputs = trial.case.arrays
     bound = kernel.bind(inputs, trial.tune)

@@ -19,15 +19,15 @@ def service_of(folder: Path) -> str:
         return "gitlab"
     if (folder / ".github").is_dir():
         return "github"
-    return "gitlab" if "gitlab" in git(folder, "remote", "-v") else "github"
+    return "gitlab" if "gitlab" in ask_git(folder, "remote", "-v") else "github"
 
 
 def top_of(folder: Path) -> Path:
     """The top of the repository that the folder is in, or the folder itself."""
-    return Path(git(folder, "rev-parse", "--show-toplevel").rstrip("\n") or folder).resolve()
+    return Path(ask_git(folder, "rev-parse", "--show-toplevel").rstrip("\n") or folder).resolve()
 
 
-def git(folder: Path, *words: str) -> str:
+def ask_git(folder: Path, *words: str) -> str:
     """What git says; nothing where there is no git or no repository."""
     try:
         return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=False).stdout

@@ -14,7 +14,7 @@ from kfuzz.cases.corpus import slug
 from kfuzz.claims.kernel import Kernel
 from kfuzz.devices import ClaimError, Device
 from kfuzz.mutating.mutate import Mutant, as_kernel
-from kfuzz.scoring.trials import RUNS, TIMEOUT, chosen
+from kfuzz.scoring.trials import RUNS, TIMEOUT, choose_mutants
 from kfuzz.trials.trial import run_trial
 
 SEED = 0
@@ -26,11 +26,11 @@ MOST_TRIALS = 24
 def first_cases(kernel: Kernel, device: Device) -> Iterator[tuple[Mutant, Case | None]]:
     """For some mutants the case that finds each, one that found another first; None where none does."""
     killers: list[int] = []
-    for mutant in sample(kernel):
+    for mutant in sample_mutants(kernel):
         seeded = as_kernel(mutant, kernel)
         others = [index for index in range(MOST_TRIALS) if index not in killers and not is_large(index)]
         try:
-            index = next((one for one in [*killers, *others] if finds(kernel, seeded, one, device)), None)
+            index = next((one for one in [*killers, *others] if finds_bug(kernel, seeded, one, device)), None)
         except ClaimError:  # it does not compile, and is no bug
             continue
         if index is not None and index not in killers:
@@ -38,19 +38,19 @@ def first_cases(kernel: Kernel, device: Device) -> Iterator[tuple[Mutant, Case |
         yield mutant, None if index is None else attempt_of(kernel, SEED, index).case
 
 
-def sample(kernel: Kernel) -> list[Mutant]:
+def sample_mutants(kernel: Kernel) -> list[Mutant]:
     """Mutants of different operators, as far apart among these as so many can be."""
-    every = chosen(kernel, 1)
+    every = choose_mutants(kernel, 1)
     return [every[place * len(every) // MOST_MUTANTS] for place in range(MOST_MUTANTS)] if every else []
 
 
-def finds(kernel: Kernel, seeded: Kernel, index: int, device: Device) -> bool:
+def finds_bug(kernel: Kernel, seeded: Kernel, index: int, device: Device) -> bool:
     """Whether a trial of the kernel finds the bug."""
     attempt, probe = attempt_of(kernel, SEED, index), probe_of(kernel, SEED, index, RUNS, TIMEOUT)
     return bool(run_trial(seeded, attempt.case, attempt.tune, device, probe).errors)
 
 
-def kept(case: Case, kernel: Kernel, corpus: Path) -> Path:
+def keep_case(case: Case, kernel: Kernel, corpus: Path) -> Path:
     """The file of a case in the corpus, which is written if it is not there."""
     path = corpus / case.folder / f"{slug(f'first {kernel.name}')}-{case.digest[:8]}.json"
     if not path.exists():

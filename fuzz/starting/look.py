@@ -15,7 +15,7 @@ from kfuzz.find.project import sources
 from kfuzz.sources.cuda_text import includes
 
 Sort = Literal["claimed", "kernel", "extension", "no kernel", "triton", "inline"]
-SAID: dict[Sort, str] = {
+DESCRIPTIONS: dict[Sort, str] = {
     "claimed": "has a claim",
     "kernel": "CUDA without a claim",
     "extension": "a PyTorch extension without a claim",
@@ -37,7 +37,7 @@ class GpuCode:
     sort: Sort
 
 
-def look(folder: Path) -> tuple[GpuCode, ...]:
+def find_gpu_code(folder: Path) -> tuple[GpuCode, ...]:
     """Every file below the folder that holds GPU code, in the order of their names."""
     return tuple(GpuCode(path, sort) for path in sorted(sources(folder, (".cu", ".py"))) for sort in sorts_of(path))
 

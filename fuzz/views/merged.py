@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
-from kfuzz.campaign.bugs import grouped, telling
+from kfuzz.campaign.bugs import group_by_cause, report_order
 from kfuzz.campaign.explain import CONFIRMED, HIDDEN
 from kfuzz.cases.case import CaseError
 from kfuzz.exit_codes import COULD_NOT, FOUND, INTERRUPTED, NOTHING_NEW
@@ -134,7 +134,7 @@ def _findings(kernel: str, every: list[FindingEntry]) -> list[FindingEntry]:
     told = [one for one in every if _is_error(one) or one["bucket"].replace(WARNING, "", 1) not in errors]
     by_bucket = groupby(sorted(told, key=lambda one: one["bucket"]), key=lambda one: one["bucket"])
     found = [_finding(list(same)) for _, same in by_bucket]
-    for bug in grouped(found, lambda one: one["causes"]):
+    for bug in group_by_cause(found, lambda one: one["causes"]):
         told_by = min(bug, key=partial(_telling, kernel))
         for one in bug:
             one["bug"] = told_by["bucket"]
@@ -144,7 +144,7 @@ def _findings(kernel: str, every: list[FindingEntry]) -> list[FindingEntry]:
 def _telling(kernel: str, one: FindingEntry) -> tuple[object, ...]:
     is_answer = one["worst"] is not None
     shown = (one["kind"], one["diagnosis"], is_answer, is_finite(kernel, one["causes"]), one["line"] is not None)
-    return telling(_is_error(one), *shown, one["first_trial"], one["count"], one["bucket"])
+    return report_order(_is_error(one), *shown, one["first_trial"], one["count"], one["bucket"])
 
 
 def _finding(same: Sequence[FindingEntry]) -> FindingEntry:

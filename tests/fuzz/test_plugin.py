@@ -17,7 +17,7 @@ from wrong_twins import without_confession
 from kfuzz.cases import case_file
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.claims.kernel import KERNELS
-from kfuzz.pytest_items import card_for
+from kfuzz.pytest_items import gpu_for
 from kfuzz.pytest_plugin import WINDOW, is_case
 
 pytestmark = pytest.mark.slow
@@ -266,5 +266,5 @@ def test_the_plugin_costs_nothing_until_it_is_needed() -> None:
 
 
 def test_each_worker_has_a_card_of_the_callers() -> None:
-    assert [card_for(f"gw{number}", "2,5") for number in range(3)] == ["2", "5", "2"]
-    assert card_for("gw1", "GPU-aa,GPU-bb") == "GPU-bb"
+    assert [gpu_for(f"gw{number}", "2,5") for number in range(3)] == ["2", "5", "2"]
+    assert gpu_for("gw1", "GPU-aa,GPU-bb") == "GPU-bb"

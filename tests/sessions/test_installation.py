@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from installed import ROOT, Machine
 
-from kfuzz.installation import ANYWHERE, line_of
+from kfuzz.installation import ANYWHERE, install_line_for
 
 LINE = re.compile(r"python -m pip install (?P<what>.*)")
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -44,13 +44,13 @@ def installed_by(line: str, target: Path) -> str:
 )
 def test_it_names_where_kfuzz_came_from(told: dict[str, object] | None, extra: str, wanted: str) -> None:
     text = None if told is None else json.dumps(told)
-    assert line_of(text, ROOT, extra) == f"python -m pip install {wanted}"
+    assert install_line_for(text, ROOT, extra) == f"python -m pip install {wanted}"
 
 
 def test_it_never_is_the_name_alone(tmp_path: Path) -> None:
     """Who takes that name on an index would be believed; from an index of one's own nothing is written down."""
-    assert line_of(None, tmp_path, "") == f"python -m pip install {ANYWHERE}"
-    assert line_of(None, tmp_path, "gpu") == f"python -m pip install '{ANYWHERE}[gpu]'"
+    assert install_line_for(None, tmp_path, "") == f"python -m pip install {ANYWHERE}"
+    assert install_line_for(None, tmp_path, "gpu") == f"python -m pip install '{ANYWHERE}[gpu]'"
 
 
 @pytest.mark.soak

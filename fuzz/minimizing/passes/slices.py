@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 
-from kfuzz.minimizing.subject import PATIENCE, Candidates, Subject, widths_below, without
+from kfuzz.minimizing.subject import PATIENCE, Candidates, Subject, places_without, widths_below
 
 WORTH = 30
 
@@ -11,13 +11,13 @@ def candidates(subject: Subject) -> Candidates:
     """Each dimension without each slice of each width, from its end to its beginning."""
     for axis in subject.axes:
         if subject.recipes():
-            subject = yield from shorter(subject, axis)
+            subject = yield from cut_recipe(subject, axis)
             continue
         for width in widths_below(subject.axes[axis]):
             first, refused = subject.axes[axis] - width, 0
             while first >= 0 and refused < PATIENCE:
                 count = subject.axes[axis]
-                candidate = subject.keep(axis, without(count, first, min(first + width, count)))
+                candidate = subject.keep(axis, places_without(count, first, min(first + width, count)))
                 if candidate.axes[axis] and (yield candidate):
                     subject, refused = candidate, 0
                 else:
@@ -25,7 +25,7 @@ def candidates(subject: Subject) -> Candidates:
                 first -= width
 
 
-def shorter(subject: Subject, axis: str) -> Generator[Subject, bool, Subject]:
+def cut_recipe(subject: Subject, axis: str) -> Generator[Subject, bool, Subject]:
     """The subject with a recipe's dimension cut at its end, since its rows and columns are alike.
 
     It is long, and a run of it slow: where nothing can be done without a few places, no more is tried.

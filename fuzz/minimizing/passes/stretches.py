@@ -1,6 +1,6 @@
 """Make neighbours equal: an array of a few stretches, each of one value, shows what matters."""
 
-from kfuzz.minimizing.subject import PATIENCE, Candidates, Subject, filled, widths_below
+from kfuzz.minimizing.subject import PATIENCE, Candidates, Subject, fill_range, widths_below
 
 WORTH = 60
 
@@ -16,7 +16,7 @@ def candidates(subject: Subject) -> Candidates:
                     continue
                 refused += 1
                 for bits in dict.fromkeys((0, int(flat[first - 1]) if first else 0)):
-                    candidate = subject.put(role, filled(subject.literals()[role], first, first + width, bits))
+                    candidate = subject.put(role, fill_range(subject.literals()[role], first, first + width, bits))
                     if (yield candidate):
                         subject, refused = candidate, 0
                         break

@@ -2,7 +2,7 @@
 
 from kfuzz.cases.case_reader import MAX_LITERAL
 from kfuzz.cases.recipe import Band, Base, Recipe
-from kfuzz.minimizing.subject import NEG_INF, ONE, Candidates, Content, Subject, filled
+from kfuzz.minimizing.subject import NEG_INF, ONE, Candidates, Content, Subject, fill_range
 
 WORTH = 5
 
@@ -13,14 +13,14 @@ def candidates(subject: Subject) -> Candidates:
         for bits in (0, ONE, NEG_INF):
             candidate = subject
             for role in roles:
-                candidate = candidate.put(role, uniform(subject.sources[role], bits))
+                candidate = candidate.put(role, fill_with(subject.sources[role], bits))
             if (yield candidate):
                 subject = candidate
                 break
 
 
-def uniform(source: Content, bits: int) -> Content:
+def fill_with(source: Content, bits: int) -> Content:
     """An array of this shape with one value."""
     if isinstance(source, Recipe):
         return Recipe(source.rows, source.cols, (Band(Base("constant", bits)),))
-    return filled(source, 0, source.size, bits) if source.size <= MAX_LITERAL else source
+    return fill_range(source, 0, source.size, bits) if source.size <= MAX_LITERAL else source

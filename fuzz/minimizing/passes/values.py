@@ -3,7 +3,7 @@
 import numpy as np
 
 from kfuzz.cases.case import Values
-from kfuzz.minimizing.subject import Candidates, Subject, simpler, starts
+from kfuzz.minimizing.subject import Candidates, Subject, simpler_values, stretch_starts
 
 WORTH = 70
 
@@ -13,23 +13,23 @@ def candidates(subject: Subject) -> Candidates:
     for role, values in subject.literals().items():
         for bits in np.unique(values.view(np.uint32)).tolist():
             where = subject.literals()[role].view(np.uint32) == bits
-            for other in simpler(bits):
-                candidate = subject.put(role, changed(subject.literals()[role], where, other))
+            for other in simpler_values(bits):
+                candidate = subject.put(role, set_where(subject.literals()[role], where, other))
                 if (yield candidate):
                     subject = candidate
                     break
-        numbers = np.cumsum(starts(subject.literals()[role])).reshape(values.shape)
+        numbers = np.cumsum(stretch_starts(subject.literals()[role])).reshape(values.shape)
         for number in range(1, int(numbers.max()) + 1):
             where = numbers == number
             bits = int(subject.literals()[role].view(np.uint32)[where][0])
-            for other in simpler(bits):
-                candidate = subject.put(role, changed(subject.literals()[role], where, other))
+            for other in simpler_values(bits):
+                candidate = subject.put(role, set_where(subject.literals()[role], where, other))
                 if (yield candidate):
                     subject = candidate
                     break
 
 
-def changed(values: Values, where: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], bits: int) -> Values:
+def set_where(values: Values, where: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], bits: int) -> Values:
     """The array with other bits where the mask says so."""
     found = values.copy()
     found.view(np.uint32)[where] = bits

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from kfuzz.mutating.change import Change, put
-from kfuzz.mutating.syntax import Source, field, function_of, operator, plain, walk, words
+from kfuzz.mutating.syntax import Source, field, function_of, operator, strip_parentheses, walk, words
 
 NEIGHBOUR = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ORDERED = ("<", "<=", ">", ">=")
@@ -40,7 +40,7 @@ def bound_plus_one(source: Source) -> Iterator[Change]:
 def negated_condition(source: Source) -> Iterator[Change]:
     """A branch is taken by those who should not."""
     for node in source.nodes("if_statement"):
-        condition = plain(field(node, "condition"))
+        condition = strip_parentheses(field(node, "condition"))
         yield put(condition, f"!({words(condition)})")
 
 
@@ -48,14 +48,14 @@ def guard_dropped(source: Source) -> Iterator[Change]:
     """A branch is taken by everyone."""
     for node in source.nodes("if_statement"):
         if node.child_by_field_name("alternative") is None:
-            condition = plain(field(node, "condition"))
+            condition = strip_parentheses(field(node, "condition"))
             yield put(condition, f"({words(condition)}) || true")
 
 
 def branch_removed(source: Source) -> Iterator[Change]:
     """A branch is taken by nobody: no tail, no head, no early return."""
     for node in source.nodes("if_statement"):
-        condition = plain(field(node, "condition"))
+        condition = strip_parentheses(field(node, "condition"))
         yield put(condition, f"({words(condition)}) && false")
 
 

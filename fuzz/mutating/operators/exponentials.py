@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from kfuzz.mutating.change import Change, put
-from kfuzz.mutating.syntax import Source, arguments, callee, field, function_of, operator, plain, words
+from kfuzz.mutating.syntax import Source, arguments, callee, field, function_of, operator, strip_parentheses, words
 
 
 def rescale_dropped(source: Source) -> Iterator[Change]:
@@ -75,6 +75,6 @@ def _exps(source: Source) -> Iterator[Node]:
 def _differences(source: Source) -> Iterator[tuple[Node, Node, Node]]:
     """Every exp of a difference, with both sides."""
     for call in _exps(source):
-        argument = plain(arguments(call)[0])
+        argument = strip_parentheses(arguments(call)[0])
         if argument.type == "binary_expression" and operator(argument) == "-":
             yield call, field(argument, "left"), field(argument, "right")

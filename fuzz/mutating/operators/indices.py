@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from tree_sitter import Node
 
 from kfuzz.mutating.change import Change, put
-from kfuzz.mutating.syntax import INTEGERS, Source, callee, field, function_of, is_written, operator, words
+from kfuzz.mutating.syntax import INTEGERS, Source, callee, field, function_of, is_assigned, operator, words
 
 BUILT_IN = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 OTHER_WORD = {"threadIdx": "blockIdx", "blockIdx": "threadIdx", "blockDim": "gridDim", "gridDim": "blockDim"}
@@ -34,7 +34,7 @@ def wrong_index(source: Source) -> Iterator[Change]:
         own = known.get(words(node))
         if own is None or own.is_array or own.type not in INTEGERS:
             continue
-        if is_written(node) or node.start_byte < own.known_from:
+        if is_assigned(node) or node.start_byte < own.known_from:
             continue
         others = [
             one.name

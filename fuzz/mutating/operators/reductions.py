@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from kfuzz.mutating.change import Change, put
-from kfuzz.mutating.syntax import Source, arguments, around, callee, field, is_within, operator, words
+from kfuzz.mutating.syntax import Source, arguments, callee, enclosing, field, is_within, operator, words
 
 
 def max_as_min(source: Source) -> Iterator[Change]:
@@ -83,6 +83,6 @@ def _calls(source: Source, name: str) -> Iterator[Node]:
 def _statements(source: Source) -> Iterator[Node]:
     """Every assignment but those that step a loop."""
     for node in source.nodes("assignment_expression"):
-        loop = around(node, "for_statement")
+        loop = enclosing(node, "for_statement")
         if loop is None or not is_within(node, loop.child_by_field_name("update")):
             yield node

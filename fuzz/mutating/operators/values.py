@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from kfuzz.mutating.change import Change, put
-from kfuzz.mutating.syntax import Source, arguments, callee, field, function_of, is_written, operator, walk, words
+from kfuzz.mutating.syntax import Source, arguments, callee, field, function_of, is_assigned, operator, walk, words
 
 OTHER_SIGN = {"+": "-", "-": "+", "*": "/", "/": "*", "%": "/"}
 OTHER_COMPONENT = {"x": "y", "y": "x", "z": "w", "w": "z"}
@@ -74,7 +74,7 @@ def wrong_float(source: Source) -> Iterator[Change]:
         function = function_of(node)
         known = source.variables(function) if function else {}
         own = known.get(words(node))
-        if own is None or own.is_array or own.type != "float" or is_written(node):
+        if own is None or own.is_array or own.type != "float" or is_assigned(node):
             continue
         if node.start_byte < own.known_from:
             continue

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kfuzz.campaign.bugs import bugs_of, grouped
+from kfuzz.campaign.bugs import bugs_of, group_by_cause
 from kfuzz.campaign.campaign import Lane
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
@@ -37,7 +37,7 @@ def discovery(bucket: str, *causes: str, diagnosis: str = "", known: bool = Fals
 
 
 def test_what_has_a_cause_in_common_is_one_group_also_by_way_of_a_third() -> None:
-    groups = grouped(["ab", "cd", "bc", "x", "yz"], set)
+    groups = group_by_cause(["ab", "cd", "bc", "x", "yz"], set)
     assert sorted(map(sorted, groups)) == [["ab", "bc", "cd"], ["x"], ["yz"]]
 
 

@@ -16,8 +16,8 @@ from cluster import TestCluster, cluster_of, fuzzing
 from settled import settled
 
 from kfuzz.campaign.children import Work
-from kfuzz.campaign.crew import in_parcels
-from kfuzz.campaign.errand import check, errand, version
+from kfuzz.campaign.crew import parcels_of
+from kfuzz.campaign.errand import check_errand, errand, version
 from kfuzz.campaign.schedule import BLOCKS, Block
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.cpu.device import CpuDevice
@@ -73,7 +73,7 @@ def test_whole_blocks_of_several_kernels_go_together_in_their_order() -> None:
     small = [Block(0, 0, 2), Block(1, 0, 2)]
     large = [Block(kernel, whole, 2 * whole) for kernel in (0, 1, 2, 3, 4, 5)]
     again = [Block(kernel, 2 * whole, 3 * whole) for kernel in (5, 0)]
-    parcels = list(in_parcels(iter([*small, *large, *again, None, None, Block(1, 96, 100), *large[:1]])))
+    parcels = list(parcels_of(iter([*small, *large, *again, None, None, Block(1, 96, 100), *large[:1]])))
     assert parcels == [
         *((one,) for one in small), tuple(large[:4]), tuple(large[4:]), tuple(again), None, None,
         (Block(1, 96, 100),), (large[0],),
@@ -236,11 +236,11 @@ def test_who_has_other_code_or_headers_does_no_errand(tmp_path: Path) -> None:
     (tmp_path / "part.h").write_text("// as it was\n")
     work: Work[object, object] = nothing
     made = errand("mine 0-1", [load(path)], CpuDevice, work, None, "cpu")
-    check(made, "here")
+    check_errand(made, "here")
     (tmp_path / "part.h").write_text("// as it is now\n")
     with pytest.raises(DeviceError, match=r"there: .*part.h is not there as it is here"):
-        check(made, "there")
+        check_errand(made, "there")
     other = errand("other", [load(KERNELS / "transpose" / "naive.cu")], CpuDevice, work, None, "cpu")
     object.__setattr__(other, "version", version()[::-1] + "0")
     with pytest.raises(DeviceError, match="there has another kfuzz than this machine"):
-        check(other, "there")
+        check_errand(other, "there")

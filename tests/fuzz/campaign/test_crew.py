@@ -37,11 +37,11 @@ def test_a_block_that_takes_long_keeps_nobody_idle_and_is_told_first(
     told: list[End] = []
     try:
         while len(told) < len(BLOCKS):
-            queue.give()
+            queue.hand_out()
             for pipe in (ready := wait(list(queue.busy), 20)):
                 queue.receive(pipe)
             assert ready, "one waits for the other, who has nothing to do"
-            told += queue.in_turn()
+            told += queue.take_in_turn()
     finally:
         end_all(queue.hands)
     assert told == [BlockEnd(block) for block in BLOCKS]

@@ -10,7 +10,7 @@ from kfuzz.campaign.blocks import Orders, TrialEnd, run_block
 from kfuzz.campaign.campaign import Lane, run_campaign, run_lanes
 from kfuzz.campaign.events import Event, Tried
 from kfuzz.campaign.explain import HIDDEN, search
-from kfuzz.campaign.joining import joined
+from kfuzz.campaign.joining import join_results
 from kfuzz.campaign.options import Options
 from kfuzz.campaign.result import Result
 from kfuzz.campaign.schedule import Block
@@ -86,7 +86,7 @@ def test_a_campaign_on_two_devices_goes_on_where_both_were_interrupted(tmp_path:
                 raise KeyboardInterrupt
 
     parts = replace(options, out=tmp_path)
-    first = joined(run_lanes(kernels, LANES, parts, stop), ["unchecked", "cpu"])
+    first = join_results(run_lanes(kernels, LANES, parts, stop), ["unchecked", "cpu"])
     assert (first.stop_reason, first.trials, totals) == ("interrupted", 17, list(range(1, 18)))
     assert list(map(told, run_lanes(kernels, LANES, parts))) == list(map(told, run_lanes(kernels, LANES, options)))
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from settled import settled
 
-from kfuzz.campaign.schedule import LARGE, Shard, due, is_check, quotas
+from kfuzz.campaign.schedule import LARGE, Shard, is_check, quotas, trial_count
 from kfuzz.claims.kernel import discover
 from kfuzz.commands.group import main
 from kfuzz.views.document import Document
@@ -51,7 +51,7 @@ def test_every_trial_is_in_one_part(count: int) -> None:
 def test_parts_cost_alike(count: int) -> None:
     """Large and checked trials come by number: by their remainder, one part of six would have all of these."""
     given = quotas(len(EVERY), 300 * len(EVERY))
-    sizes = [due(EVERY, given, Shard(place, count)) or 0 for place in range(1, count + 1)]
+    sizes = [trial_count(EVERY, given, Shard(place, count)) or 0 for place in range(1, count + 1)]
     assert sum(sizes) == 300 * len(EVERY)
     fair = sum(sizes) / count
     assert all(abs(size - fair) < 5 * fair**0.5 for size in sizes)  # five standard deviations of a fair draw

@@ -91,16 +91,16 @@ def started_plainly(process: BaseProcess) -> None:
     process.start()
 
 
-@pytest.mark.parametrize("start", [children.start, started_plainly])
+@pytest.mark.parametrize("start", [children.start_process, started_plainly])
 @pytest.mark.parametrize("number", children.TERMINAL)
 def test_a_process_of_ours_is_deaf_from_birth(
     start: Callable[[BaseProcess], None], number: signal.Signals, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    process = multiprocessing.get_context("spawn").Process(target=children.stay_deaf)
+    process = multiprocessing.get_context("spawn").Process(target=children.ignore_terminal)
     start(process)
     assert process.pid is not None
     os.kill(process.pid, number)
     process.join()
     is_deaf = process.exitcode == 0 and "Traceback" not in capfd.readouterr().err
-    assert is_deaf == (start is children.start)  # the other shows that the signal is one to be deaf to
+    assert is_deaf == (start is children.start_process)  # the other shows that the signal is one to be deaf to
     assert number not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

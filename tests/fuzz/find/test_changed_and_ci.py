@@ -15,7 +15,7 @@ from paths import ROOT
 
 from kfuzz.claims.kernel import KERNELS, Kernel, load
 from kfuzz.commands.group import main
-from kfuzz.find.changed import changed_since
+from kfuzz.find.changed import kernels_changed_since
 from kfuzz.find.errors import TargetError
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -43,7 +43,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def touched(project: Path) -> list[str]:
     kernels: list[Kernel] = [load(path) for path in sorted(project.glob("*.cu"))]
-    return [kernel.name for kernel in changed_since(kernels, "HEAD")]
+    return [kernel.name for kernel in kernels_changed_since(kernels, "HEAD")]
 
 
 def test_a_kernel_is_touched_by_its_text_its_header_and_its_coming(project: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_kernel_is_touched_by_its_text_its_header_and_its_coming(project: Path
 
 def test_an_unknown_commit_is_one_line(project: Path) -> None:
     with pytest.raises(TargetError, match="--since: git merge-base") as error:
-        changed_since([load(project / "one.cu")], "nowhere")
+        kernels_changed_since([load(project / "one.cu")], "nowhere")
     assert "\n" not in str(error.value)
 
 

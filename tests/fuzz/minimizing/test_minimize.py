@@ -21,15 +21,15 @@ from kfuzz.minimizing.minimize import (
     Failure,
     Minimized,
     all_passes,
+    count_failures,
     failure_of,
+    find_defect,
     minimize,
-    pointed,
+    point_at_worst,
     record_of,
-    showing,
-    steadiness,
     trial_of,
 )
-from kfuzz.minimizing.subject import ONE, Subject, length_of, simpler, subject_of, told
+from kfuzz.minimizing.subject import ONE, Subject, length_of, simpler_values, statements_in, subject_of
 
 EVERY = {kernel.name: kernel for kernel in discover()}
 LEADING = EVERY["broken/leading_neg_inf"]
@@ -54,7 +54,7 @@ def failing(kernel: Kernel, case: Case, tune: dict[str, int], device: CpuDevice)
     subject = subject_of(kernel, case, tune, False, 0)
     trial = trial_of(subject, 3, device, 0, 5.0)
     defect = trial.errors[0]
-    return Failure(pointed(subject, defect), defect, 3)
+    return Failure(point_at_worst(subject, defect), defect, 3)
 
 
 class Counted:
@@ -115,7 +115,7 @@ def test_the_bucket_stays_and_every_step_was_run(cpu: CpuDevice) -> None:
     found = minimize(failure, counted)
     assert found.failure.defect.bucket == failure.defect.bucket
     assert counted.jobs == found.tried + found.again + 1  # the smallest is run once more to see which line stored it
-    assert showing(found.failure.subject, failure, cpu) is not None
+    assert find_defect(found.failure.subject, failure, cpu) is not None
 
 
 def test_of_a_kernel_with_several_buckets_each_keeps_its_own(cpu: CpuDevice) -> None:
@@ -143,7 +143,7 @@ def test_ctrl_c_keeps_the_smallest_so_far_which_still_fails(cpu: CpuDevice) -> N
     assert found.stop == "interrupted"
     assert (found.failing, found.again) == (0, 0)
     assert found.failure.subject.weight < failure.subject.weight
-    assert showing(found.failure.subject, failure, cpu) is not None
+    assert find_defect(found.failure.subject, failure, cpu) is not None
     origin = record_of(found, "cpu").origin
     assert origin is not None
     assert not origin.minimized
@@ -169,7 +169,7 @@ def test_a_case_too_long_to_be_written_out_stays_a_recipe(cpu: CpuDevice) -> Non
 def test_it_says_how_often_a_flaky_case_fails() -> None:
     subject = subject_of(RIGHT, case_of("softmax", {"x": np.ones((1, 4), np.float32)}), {"threads": 32}, False, 1)
     defect = trial_of(subject, 3, Moody(), 1, 5.0).errors[0]
-    failing, again = steadiness(Failure(subject, defect, 3), Moody(), again=40)
+    failing, again = count_failures(Failure(subject, defect, 3), Moody(), again=40)
     assert again == 40
     assert 8 <= failing <= 32
 
@@ -244,18 +244,18 @@ def test_whatever_a_pass_proposes_is_a_case_of_its_op(kernel: str, arrays: dict[
 
 @given(st.integers(0, 0xFFFFFFFF))
 def test_what_is_called_simpler_is_shorter_to_say(bits: int) -> None:
-    assert all(length_of(other) < length_of(bits) for other in simpler(bits))
+    assert all(length_of(other) < length_of(bits) for other in simpler_values(bits))
 
 
 def test_zero_one_and_neg_inf_are_the_simplest() -> None:
     every = [0, ONE, NEG_INF, *map(bits_of, (2.0, -3.5, 10.25, 1e-40)), bits_of(float("nan"))]
     assert [length_of(bits) for bits in every] == sorted(length_of(bits) for bits in every)
-    assert [value_of(bits) for bits in simpler(bits_of(3.7182))][:2] == [0.0, 1.0]
+    assert [value_of(bits) for bits in simpler_values(bits_of(3.7182))][:2] == [0.0, 1.0]
 
 
 def test_an_array_of_one_value_has_least_to_say() -> None:
     plain, mixed = np.zeros((2, 3), np.float32), np.array([[0, 0, 1], [0, 0, 0]], np.float32)
-    assert told(plain) < told(mixed)
+    assert statements_in(plain) < statements_in(mixed)
 
 
 def test_keeping_places_of_a_dimension_keeps_them_in_every_array() -> None:

@@ -11,7 +11,7 @@ from kfuzz.mutating.change import Change
 from kfuzz.mutating.mutate import Mutant, as_kernel, mutants, operators, python_operators
 from kfuzz.mutating.syntax import parse
 from kfuzz.scoring.survivors import line_of, reasons
-from kfuzz.scoring.trials import chosen
+from kfuzz.scoring.trials import choose_mutants
 
 CORRECT = tuple(kernel for kernel in discover() if kernel.broken is None and "__global__" in kernel.source)
 
@@ -208,17 +208,17 @@ def test_what_does_not_run_is_left_alone(text: str) -> None:
 @pytest.mark.slow
 def test_of_each_operator_so_many_are_chosen_and_always_the_same() -> None:
     kernel = load(KERNELS / "softmax" / "online_block.cu")
-    one, two, every = chosen(kernel, 1), chosen(kernel, 2), chosen(kernel, 0)
+    one, two, every = choose_mutants(kernel, 1), choose_mutants(kernel, 2), choose_mutants(kernel, 0)
     assert len({mutant.operator for mutant in one}) == len(one)
     assert set(one) < set(two) < set(every) == set(mutants(kernel))
-    assert chosen(kernel, 1) == one
+    assert choose_mutants(kernel, 1) == one
 
 
 @pytest.mark.slow
 def test_every_reason_speaks_of_mutants() -> None:
     every = [mutant for kernel in CORRECT for mutant in mutants_of(kernel.name)]
     for reason in reasons():
-        meant = [mutant for mutant in every if reason.speaks_of(mutant)]
+        meant = [mutant for mutant in every if reason.applies_to(mutant)]
         assert {mutant.kernel for mutant in meant} == set(reason.kernels), reason
         assert {line_of(mutant) for mutant in meant} == set(reason.after), reason
         assert len(reason.why) > 30, reason

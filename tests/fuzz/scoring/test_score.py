@@ -15,9 +15,9 @@ from kfuzz.commands.group import main
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.mutating.mutate import Mutant, mutants
 from kfuzz.scoring.crew import Batch, Waiting, run_batches
-from kfuzz.scoring.figures import accused, as_json, figures, idle_operators, told
+from kfuzz.scoring.figures import accused_controls, as_json, figures, idle_operators, score_lines
 from kfuzz.scoring.run import FILE, SCHEMA, HowFar, ScoreReport, run_score
-from kfuzz.scoring.survivors import ReasonError, ReviewedReason, belied, reasons, standing
+from kfuzz.scoring.survivors import ReasonError, ReviewedReason, reasons, standing, wrongly_excused
 from kfuzz.scoring.trials import Control, Fate, Score, ScoreOptions, control_of, score_of
 
 pytestmark = pytest.mark.slow
@@ -58,7 +58,7 @@ def test_the_control_of_a_broken_kernel_is_accused(device: CpuDevice) -> None:
     broken = load(KERNELS / "broken" / "max_starts_at_flt_min.cu")
     control = control_of(broken, device, FEW)
     assert control.defects
-    assert accused(ScoreReport(FEW, {broken.name: control})) == [control]
+    assert accused_controls(ScoreReport(FEW, {broken.name: control})) == [control]
 
 
 def test_a_wrong_mutant_is_killed_by_the_trial_that_shows_it(device: CpuDevice, control: Control) -> None:
@@ -145,7 +145,7 @@ def test_every_mutant_gets_a_score_and_the_control_its_trials(whole: ScoreReport
     assert len(whole.scores) == len({mutant.operator for mutant in mutants(KERNEL)})
     assert whole.controls[KERNEL.name].trials == FEW.max_cases
     assert figures(whole.scores.values(), ()).rate > 0.9
-    lines = list(told(whole, ()))
+    lines = list(score_lines(whole, ()))
     assert lines[0] == f"{len(whole.scores)} bugs were seeded into 1 kernel, one at a time"
     assert any(
         re.match(r"of the \d+ others \d+ were found \(\d+\.\d%\), half of these within \d+", line) for line in lines
@@ -160,8 +160,8 @@ def test_a_kernel_is_run_once_however_many_processes_score_its_mutants(device: C
     waiting.controls[KERNEL.name] = control
     assert [waiting.pop(), waiting.pop(), waiting.pop()] == [*(replace(one, control=control) for one in some[:2]), None]
     few = replace(FEW, max_cases=3)
-    told = list(run_batches(some[:2], CpuDevice, few, 2))
-    assert [type(one) for one in told] == [Control, Score, Score]
+    messages = list(run_batches(some[:2], CpuDevice, few, 2))
+    assert [type(one) for one in messages] == [Control, Score, Score]
 
 
 def test_the_document_of_a_score_has_every_bug(whole: ScoreReport) -> None:
@@ -178,7 +178,7 @@ def test_the_document_of_a_score_has_every_bug(whole: ScoreReport) -> None:
 def test_where_nothing_was_found_no_figure_is_made_up(statuses: tuple[Fate, ...]) -> None:
     """After Ctrl-C it said `0.0 %, half of them within 0 trials`."""
     scores = {str(place): made_up(status=status, key=str(place)) for place, status in enumerate(statuses)}
-    lines = list(told(ScoreReport(FEW, {}, scores, interrupted=True), ()))
+    lines = list(score_lines(ScoreReport(FEW, {}, scores, interrupted=True), ()))
     assert lines[0].startswith("interrupted: ")
     assert not any("0.0%" in line or "within 0" in line or "of 0" in line for line in lines)
     assert any("nothing can be said" in line or "none was found" in line for line in lines)
@@ -213,7 +213,7 @@ def test_a_control_that_was_kept_gives_way_to_that_of_a_changed_kernel(tmp_path:
     header = {"schema": SCHEMA, **asdict(FEW)}
     (tmp_path / FILE).write_text("".join(json.dumps(line) + "\n" for line in (header, kept)))
     now = run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(1))
-    assert not accused(now)
+    assert not accused_controls(now)
     again = run_score([KERNEL], CpuDevice, FEW, 1, tmp_path, interrupting(2))
     assert again.controls[KERNEL.name].trials == FEW.max_cases  # and it is what is kept
     assert len((tmp_path / FILE).read_text().splitlines()) == 1 + 2 + 2
@@ -246,18 +246,22 @@ def test_a_survivor_is_equivalent_only_with_a_reason_and_without_a_difference() 
 
 def test_a_reason_that_a_kill_belies_is_told() -> None:
     killed, other = made_up(status="killed", line=7, key="7"), made_up(status="killed", after="c", key="c")
-    assert belied([killed, other], (REASON,)) == [killed]
-    assert belied([killed, other, made_up()], (REASON,)) == []  # two lines say "b", and one of them does survive
-    assert belied([killed], (replace(REASON, verdict="out of reach"),)) == []
-    told_of_all = list(told(ScoreReport(replace(FEW, per_operator=0), {}, {"7": killed}), (REASON,)))
+    assert wrongly_excused([killed, other], (REASON,)) == [killed]
+    assert (
+        wrongly_excused([killed, other, made_up()], (REASON,)) == []
+    )  # two lines say "b", and one of them does survive
+    assert wrongly_excused([killed], (replace(REASON, verdict="out of reach"),)) == []
+    told_of_all = list(score_lines(ScoreReport(replace(FEW, per_operator=0), {}, {"7": killed}), (REASON,)))
     assert "a reason says that it survives: op/name:7: by hand: b" in told_of_all
-    assert not any("a reason says" in line for line in told(ScoreReport(FEW, {}, {"7": killed}), (REASON,)))
+    assert not any("a reason says" in line for line in score_lines(ScoreReport(FEW, {}, {"7": killed}), (REASON,)))
 
 
 def test_an_interrupted_score_says_nothing_of_what_is_not_there() -> None:
     killed = {"7": made_up(status="killed", line=7, key="7"), "8": made_up(operator="max as min", key="8")}
     every = replace(FEW, per_operator=0)
-    whole, part = (list(told(ScoreReport(every, {}, killed, interrupted), (REASON,))) for interrupted in (False, True))
+    whole, part = (
+        list(score_lines(ScoreReport(every, {}, killed, interrupted), (REASON,))) for interrupted in (False, True)
+    )
     beyond = [line for line in whole if line not in part]
     assert any("a reason says" in line for line in beyond)
     assert any("apply nowhere" in line for line in beyond)

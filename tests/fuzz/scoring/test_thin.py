@@ -9,26 +9,26 @@ from click.testing import CliRunner
 from kfuzz.cases import corpus
 from kfuzz.cases.case import Origin, Record, case_of
 from kfuzz.commands.group import main
-from kfuzz.scoring.thin import idle
+from kfuzz.scoring.thin import redundant_cases
 
 
 def test_a_case_goes_whose_kills_the_others_make() -> None:
-    assert idle({"a": {0, 1}, "b": {1}, "c": {2}}, lambda place: 0) == {0}
+    assert redundant_cases({"a": {0, 1}, "b": {1}, "c": {2}}, lambda place: 0) == {0}
 
 
 def test_of_two_that_do_the_same_the_large_one_goes() -> None:
-    assert idle({"a": {0, 1}}, lambda place: (9, 4)[place]) == {0}
-    assert idle({"a": {0, 1}}, lambda place: (4, 9)[place]) == {1}
+    assert redundant_cases({"a": {0, 1}}, lambda place: (9, 4)[place]) == {0}
+    assert redundant_cases({"a": {0, 1}}, lambda place: (4, 9)[place]) == {1}
 
 
 def test_a_case_that_kills_nothing_stays() -> None:
-    assert idle({"a": {0, 1}, "b": set()}, lambda place: 0) == {0}
-    assert idle({}, lambda place: 0) == set()
+    assert redundant_cases({"a": {0, 1}, "b": set()}, lambda place: 0) == {0}
+    assert redundant_cases({}, lambda place: 0) == set()
 
 
 def test_the_last_killer_of_a_mutant_stays_whatever_goes_before_it() -> None:
     killers = {"a": {0, 1, 2}, "b": {0, 1}, "c": {1, 2}, "d": {0, 2}}
-    gone = idle(killers, lambda place: 0)
+    gone = redundant_cases(killers, lambda place: 0)
     assert all(cases - gone for cases in killers.values())
     assert gone
 

@@ -8,7 +8,7 @@ from paths import DATA
 from kfuzz.claims.front_matter import text_of
 from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.devices import ClaimError
-from kfuzz.find.changed import included
+from kfuzz.find.changed import included_files
 from kfuzz.find.project import files_below
 from kfuzz.find.targets import find
 from kfuzz.sources.exhibits import compose, is_exhibit, list_kernel_files, read
@@ -66,7 +66,7 @@ def test_a_file_and_a_folder_name_exhibits(exhibit: Path) -> None:
 
 
 def test_a_change_of_the_base_is_a_change_of_the_exhibit(exhibit: Path) -> None:
-    assert included(exhibit.with_suffix(".cu")) == {exhibit.resolve(), (exhibit.parent / "right.cu").resolve()}
+    assert included_files(exhibit.with_suffix(".cu")) == {exhibit.resolve(), (exhibit.parent / "right.cu").resolve()}
 
 
 @pytest.mark.parametrize(

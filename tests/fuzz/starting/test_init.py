@@ -17,8 +17,8 @@ from kfuzz.commands.group import main
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.starting.ci_file import PLACES, ci_text
 from kfuzz.starting.claims import put_claim, with_claim
-from kfuzz.starting.first_cases import finds, first_cases, kept, sample
-from kfuzz.starting.look import look
+from kfuzz.starting.first_cases import finds_bug, first_cases, keep_case, sample_mutants
+from kfuzz.starting.look import find_gpu_code
 from kfuzz.starting.settings import additions, corpus_for, rival, with_settings
 
 GOOD = KERNELS / "reduce" / "warp_sum_down.cu"
@@ -55,7 +55,7 @@ def test_every_sort_of_gpu_code_is_seen_for_what_it_is(tmp_path: Path) -> None:
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "latin.cu").write_bytes(b"// \xe9")
-    assert {one.path.name: one.sort for one in look(tmp_path)} == {
+    assert {one.path.name: one.sort for one in find_gpu_code(tmp_path)} == {
         "bare.cu": "kernel",
         "claimed.cu": "claimed",
         "extension.cu": "extension",
@@ -194,10 +194,10 @@ def test_a_first_case_finds_the_bug_that_it_was_kept_for(tmp_path: Path) -> None
         found = [(mutant, case) for mutant, case in islice(first_cases(kernel, device), 2) if case is not None]
         assert found
         for _, case in found:
-            path = kept(case, kernel, tmp_path)
-            assert kept(case, kernel, tmp_path) == path
-        assert not finds(kernel, kernel, 0, device)
-    assert 2 <= len({mutant.operator for mutant in sample(kernel)}) <= 12
+            path = keep_case(case, kernel, tmp_path)
+            assert keep_case(case, kernel, tmp_path) == path
+        assert not finds_bug(kernel, kernel, 0, device)
+    assert 2 <= len({mutant.operator for mutant in sample_mutants(kernel)}) <= 12
 
 
 @pytest.mark.soak

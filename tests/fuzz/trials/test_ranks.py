@@ -12,7 +12,7 @@ from paths import DATA
 from kfuzz.campaign.campaign import Lane
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
-from kfuzz.campaign.ranking import divides
+from kfuzz.campaign.ranking import separating_condition
 from kfuzz.campaign.result import Result
 from kfuzz.claiming.guess_host import FunctionWords
 from kfuzz.claiming.infer import Unclaimed, kernel_with
@@ -87,4 +87,4 @@ def test_the_exit_code_counts_other_shapes_where_they_were_asked_for(
     ],
 )
 def test_where_it_is_right_is_told_by_what_tells_the_sizes_apart(right: set[int], wrong: set[int], told: str) -> None:
-    assert divides("cols", right, wrong) == told
+    assert separating_condition("cols", right, wrong) == told
