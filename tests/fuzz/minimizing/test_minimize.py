@@ -71,6 +71,10 @@ class Counted:
             raise KeyboardInterrupt
         return self._device.run(job, probe)
 
+    def find_store(self, job: Job, probe: Probe, array: str, index: int) -> tuple[str, int] | None:
+        self.jobs += 1
+        return self._device.find_store(job, probe, array, index)
+
     def close(self) -> None:
         pass
 
