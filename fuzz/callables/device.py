@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kfuzz.callables.options import CallableOptions
 from kfuzz.devices import Job, Outcome, Probe
-from kfuzz.devices.confirming import confirmed, is_doubtful
+from kfuzz.devices.confirming import confirm, is_doubtful
 from kfuzz.devices.worker import Worker
 
 GRACE = 60.0
@@ -31,7 +31,8 @@ class PythonDevice:
             return Outcome()  # a library has no blocks to leave out
         outcome = self._worker.run(job, probe)
         if self._worker.pid is None and is_doubtful(outcome, probe.fatal):
-            return confirmed(outcome, self._worker.run(job, replace(probe, options=(CallableOptions(is_second=True),))))
+            second = replace(probe, options=(CallableOptions(is_second=True),))
+            return confirm(outcome, lambda: self._worker.run(job, second), probe.fatal)
         return outcome
 
     def close(self) -> None:

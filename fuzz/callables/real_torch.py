@@ -6,7 +6,7 @@ Runs in the caller's process, which imports no torch: a worker process does (tor
 import importlib.util
 
 from kfuzz.devices import DeviceError, Job, Outcome, Probe
-from kfuzz.devices.confirming import confirmed, is_doubtful
+from kfuzz.devices.confirming import confirm, is_doubtful
 from kfuzz.devices.worker import Worker
 from kfuzz.gpu import driver, nvidia
 
@@ -41,7 +41,7 @@ class RealTorch:
             return Outcome()
         outcome = self._worker.run(job, probe)
         if is_doubtful(outcome, ()):
-            return confirmed(outcome, self._worker.first(job, probe))
+            return confirm(outcome, lambda: self._worker.first(job, probe))
         return outcome
 
     def close(self) -> None:

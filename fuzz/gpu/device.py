@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 
 from kfuzz.devices import DeviceError, Job, Outcome, Probe, is_host
-from kfuzz.devices.confirming import confirmed, is_doubtful
+from kfuzz.devices.confirming import confirm, is_doubtful
 from kfuzz.devices.worker import Worker
 from kfuzz.gpu import nvidia, sanitizer
 from kfuzz.gpu.options import GpuOptions
@@ -67,12 +67,10 @@ class GpuDevice:
         self._worker.close()
 
     def _sure(self, job: Job, probe: Probe, first: Callable[[], Outcome]) -> Outcome:
-        """An outcome; one that ends its context is seen again in a new process before the kernel is accused, but
-        where that is known of the kernel.
-        """
+        """Confirm an outcome that ends its context in a new process, unless the kernel is known to do so."""
         outcome = first()
         if is_doubtful(outcome, probe.fatal):
-            outcome = confirmed(outcome, self._worker.first(job, probe))
+            outcome = confirm(outcome, lambda: self._worker.first(job, probe), probe.fatal)
         if not self._is_watched(job, probe) or any(found.kind == "hang" for found in outcome.findings):
             return outcome  # what never ends would not end under the sanitizer either
         return sanitizer.watched(job, probe, outcome)
