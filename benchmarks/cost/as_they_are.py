@@ -17,7 +17,7 @@ from pathlib import Path
 from kfuzz.cpu.experiments import Manner
 from kfuzz.cpu.options import Flavour
 from kfuzz.devices.layout import POISONS
-from kfuzz.programs.build import compiled, linked, loadable
+from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.check import Server
 from kfuzz.programs.command_line import parse
 from kfuzz.programs.messages import ProgramEnd, ProgramRun
@@ -80,10 +80,10 @@ def programs(folder: Path) -> None:
 def least(folder: Path, name: str, arguments: tuple[str, ...], flavour: Flavour) -> ProgramEnd:
     """The fastest of a few runs."""
     command, program = parse([str(TESTS / "programs" / f"{name}.cu")]), folder / f"{name}-{flavour}"
-    linked([compiled(one, command.flags, flavour).object for one in command.sources], command, program, flavour)
-    asked = ProgramRun(loadable(program, flavour), Manner(0, POISONS[0]), 60.0)
+    link([compile_source(one, command.flags, flavour).object for one in command.sources], command, program, flavour)
+    asked = ProgramRun(load_program(program, flavour), Manner(0, POISONS[0]), 60.0)
     with closing(Server()) as server:
-        ends = [server.ended(asked, (str(program), *arguments))[0] for _ in range(TIMES)]
+        ends = [server.run(asked, (str(program), *arguments))[0] for _ in range(TIMES)]
     return min((one for one in ends if isinstance(one, ProgramEnd)), key=lambda one: one.seconds)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from kfuzz.claims.kernel import KERNELS, Kernel, discover, load
 from kfuzz.cpu import toolchain
 from kfuzz.cpu.abi import Runtime, Schedule, Status
-from kfuzz.cpu.backend import LaidOut, LoadedFlavour
+from kfuzz.cpu.backend import LoadedFlavour, PlacedJob
 from kfuzz.cpu.experiments import Manner
 from kfuzz.cpu.options import Flavour
 from kfuzz.devices import Job
@@ -76,7 +76,7 @@ def main() -> None:
 def cost_of(name: str) -> Cost:
     """What one kernel costs."""
     kernel = load(KERNELS / f"{name}.cu")
-    runtime = Runtime(toolchain.runtime())
+    runtime = Runtime(toolchain.build_runtime())
     sizes = grown(kernel, runtime)
     job = job_at(kernel, sizes)
     fast, check = (laid_out(job, flavour) for flavour in ("fast", "check"))
@@ -126,12 +126,12 @@ def job_at(kernel: Kernel, sizes: dict[str, int]) -> Job:
     return kernel.bind(inputs, tunes[len(tunes) // 2]).job
 
 
-def laid_out(job: Job, flavour: Flavour) -> LaidOut:
+def laid_out(job: Job, flavour: Flavour) -> PlacedJob:
     """The job in this flavour, in this process."""
-    return LaidOut(job, LoadedFlavour(job, flavour), 0)
+    return PlacedJob(job, LoadedFlavour(job, flavour), 0)
 
 
-def seconds(one: LaidOut, runtime: Runtime) -> float:
+def seconds(one: PlacedJob, runtime: Runtime) -> float:
     """How long a run takes; by the wall's clock, since that of the processor may tick but every few milliseconds."""
     began = time.perf_counter()
     done = one.run(runtime, Manner(Schedule.forward, POISONS[0]), LONGEST)

@@ -120,7 +120,7 @@ def compile_times() -> Iterator[str]:
             for (_, axes, tune), kernel in zip(TIMED, files, strict=True):
                 job = bound(kernel, axes, tune)
                 began = time.perf_counter()
-                compiler.library(job, flavour)  # type: ignore[arg-type]  # one of the two literals
+                compiler.build_library(job, flavour)  # type: ignore[arg-type]  # one of the two literals
                 times.append(time.perf_counter() - began)
             median, worst = statistics.median(times[1:]), max(times[1:])
             later = f"then median {median:.2f} s, worst {worst:.2f} s (aim: 0.35 s)"

@@ -14,7 +14,7 @@ from kfuzz.claims.signature import Parameter, entries_of, host_functions_of
 from kfuzz.cpu.compiler import Library
 from kfuzz.devices import Buffer, Call, Job, Step, cache
 from kfuzz.oracle.elements import F16, F32, F64, I32
-from kfuzz.programs.build import compiled, linked, loadable
+from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.command_line import parse
 from kfuzz.sources.headers import sources
 
@@ -48,10 +48,10 @@ def has_main(path: Path, include: Iterable[Path]) -> bool:
 def program(path: Path, include: Iterable[Path]) -> Library:
     """The program that a file is, built as `kfuzz check` does it."""
     command = parse([str(path), *(f"-I{one.resolve()}" for one in include)])
-    objects = [compiled(one, command.flags).object for one in command.sources]
+    objects = [compile_source(one, command.flags).object for one in command.sources]
     with cache.scratch() as folder:
-        linked(objects, command, folder / "program")
-        return loadable(folder / "program")
+        link(objects, command, folder / "program")
+        return load_program(folder / "program")
 
 
 def kernels(

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.detection.extensions import extensions, trials
 from kfuzz.find.device import open_device
-from kfuzz.programs.build import compiled, linked, loadable
+from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 
@@ -75,10 +75,10 @@ def program(work: tuple[Path, int]) -> Counted:
     command = parse([str(path)])
     with tempfile.TemporaryDirectory() as folder, closing(Server()) as server:
         made = Path(folder) / "program"
-        linked([compiled(one, command.flags).object for one in command.sources], command, made)
+        link([compile_source(one, command.flags).object for one in command.sources], command, made)
         words = (str(made), *(said[1].split() if said else ()))
-        one = CheckedProgram(loadable(made), words, 60.0, server, lambda _: None)
-        found = [seen for seen in one.outcome(RUNS, seed).findings if seen.severity == "error"]
+        one = CheckedProgram(load_program(made), words, 60.0, server, lambda _: None)
+        found = [seen for seen in one.examine(RUNS, seed).findings if seen.severity == "error"]
     return path.stem, RUNS, 0, [f"{path.stem}: {seen.kind}, {seen.message}" for seen in found]
 
 

@@ -137,7 +137,7 @@ def seen_of(place: Place, one: Labelled, seed: int) -> Iterator[Seen]:
         return
     words = (one.runs.path.stem, *one.runs.words)
     checked = CheckedProgram(program(one.runs.path, one.runs.include), words, SECONDS, server, lambda _: None)
-    told = judged_of(one, checked.outcome(RUNS, seed))
+    told = judged_of(one, checked.examine(RUNS, seed))
     codes = {each.exit_code for each in checked.printed}
     said = next((line for each in checked.printed for line in reversed(each.lines[:-1]) if line.strip()), "")
     if not told and (checked.stopped or not checked.launches or not codes & {0, None}):

@@ -22,7 +22,7 @@ from kfuzz.commands.options import Screen, console, duration
 from kfuzz.cpu.compiler import Library
 from kfuzz.devices import cache
 from kfuzz.exit_codes import READER_GONE
-from kfuzz.programs.build import compiled, is_program, linked, loadable
+from kfuzz.programs.build import compile_source, is_program, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 from kfuzz.trials.defect import Defect, Scene
@@ -173,7 +173,7 @@ def defects_of(asked: Looking, program: CheckedProgram) -> Iterator[Defect]:
     texts = {str(one.path): one.text for one in asked.library.files.values()}
     own = str(asked.library.files[0].path)
     scene = Scene(asked.path.stem, own, shown(program.words), 0, {}, {}, True)
-    for finding in program.outcome(asked.runs, asked.seed).findings:
+    for finding in program.examine(asked.runs, asked.seed).findings:
         yield seen_defect(scene, finding, lambda file: texts.get(file or own, ""))
 
 
@@ -215,16 +215,16 @@ class Teller:
 def built(words: Sequence[str]) -> tuple[Library, Path]:
     """The program that these words stand for, and the file that it is named by."""
     if len(words) == 1 and is_program(Path(words[0])):
-        return loadable(Path(words[0])), Path(words[0])
+        return load_program(Path(words[0])), Path(words[0])
     command = parse(words)
     if not command.sources:
         raise click.UsageError("name the source files of a program, or a program that kfuzz nvcc built")
     if command.ignored:
         click.echo(f"ignored options: {' '.join(command.ignored)}", err=True)
-    objects = [compiled(one, command.flags).object for one in command.sources]
+    objects = [compile_source(one, command.flags).object for one in command.sources]
     with cache.scratch() as folder:
-        linked(objects, command, folder / "program")
-        return loadable(folder / "program"), command.sources[0].path
+        link(objects, command, folder / "program")
+        return load_program(folder / "program"), command.sources[0].path
 
 
 def lists_of(

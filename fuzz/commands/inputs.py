@@ -13,7 +13,7 @@ from kfuzz.cpu.experiments import Manner
 from kfuzz.devices import cache
 from kfuzz.devices.layout import POISONS
 from kfuzz.find.errors import TargetError
-from kfuzz.programs.check import Server, structs
+from kfuzz.programs.check import Server, read_structs
 from kfuzz.programs.messages import ProgramEnd, ProgramRun
 from kfuzz.search.graphs import COUNT, GRAPHS, LISTS, PROBE
 from kfuzz.search.input_files import OF_GRAPHS, OF_LISTS
@@ -84,9 +84,9 @@ def _kept(folder: Path, name: str, content: bytes) -> Path:
 def _has_understood(reader: FileReader, probe: Path, is_graph: bool) -> bool:
     """Whether it launches kernels, and has made arrays of as many elements as the file says."""
     manner = Manner(0, POISONS[0])
-    end, _ = reader.server.ended(ProgramRun(reader.library, manner, reader.timeout), reader.given(probe))
+    end, _ = reader.server.run(ProgramRun(reader.library, manner, reader.timeout), reader.given(probe))
     if not isinstance(end, ProgramEnd) or not end.launches:
         return False
-    sizes = [one.bytes for one in structs(end.buffers, RawBuffer) if one.bytes]
+    sizes = [one.bytes for one in read_structs(end.buffers, RawBuffer) if one.bytes]
     wanted = [(PROBE.vertices, PROBE.vertices + 1), (len(PROBE.edges) // 2,)] if is_graph else [(COUNT,)]
     return all(any(size % number == 0 for size in sizes for number in numbers) for numbers in wanted)

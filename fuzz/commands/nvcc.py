@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from kfuzz.devices import ClaimError
-from kfuzz.programs.as_nvcc import DRIVER, one_word, told_to_cmake
-from kfuzz.programs.build import compiled, empty_object, linked
+from kfuzz.programs.as_nvcc import DRIVER, verbose_output, write_wrapper
+from kfuzz.programs.build import compile_source, empty_object, link
 from kfuzz.programs.command_line import Command, parse
 
 LINES_OF_NVCC = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
@@ -35,10 +35,10 @@ def nvcc(words: tuple[str, ...], path: bool) -> None:
     Exit code: 0 it was built, 2 it was not, and the compiler's messages say why.
     """
     if path:
-        click.echo(one_word())
+        click.echo(write_wrapper())
         return
     if "-v" in words or "--verbose" in words:
-        click.echo(told_to_cmake(one_word()), err=True)
+        click.echo(verbose_output(write_wrapper()), err=True)
     command = parse(words)
     os.environ.pop("CXX", None)  # make and cmake hand on what they call compiler: this program itself
     if command.asks_version:
@@ -54,7 +54,7 @@ def nvcc(words: tuple[str, ...], path: bool) -> None:
         return
     objects = list(objects_of(command))
     if not command.compiles_only:
-        linked(objects, command, command.output or Path("a.out"))
+        link(objects, command, command.output or Path("a.out"))
 
 
 def objects_of(command: Command) -> Iterator[Path]:
@@ -62,7 +62,7 @@ def objects_of(command: Command) -> Iterator[Path]:
     if command.compiles_only and command.output and len(command.sources) > 1:
         raise ClaimError(f"-o {command.output}: several sources make several objects; leave -o out")
     for source in command.sources:
-        built = compiled(source, command.flags)
+        built = compile_source(source, command.flags)
         place = built.object
         if command.compiles_only:
             place = command.output or (command.folder or Path()) / f"{source.path.stem}.o"

@@ -37,12 +37,12 @@ from kfuzz.cpu.abi import (
     are_equal,
     arguments,
 )
-from kfuzz.cpu.confine import StartedProcessError, confined
-from kfuzz.cpu.experiments import CpuRun, Manner, examined
-from kfuzz.cpu.findings import Lines, Sight, sights
+from kfuzz.cpu.confine import StartedProcessError, confine
+from kfuzz.cpu.experiments import CpuRun, Manner, examine
+from kfuzz.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.questions import CpuQuestion
-from kfuzz.cpu.scene import in_file
+from kfuzz.cpu.scene import locate_line
 from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
 from kfuzz.devices.layout import POISONS, distances, nbytes
 from kfuzz.devices.processes import adopt_orphans
@@ -55,7 +55,7 @@ MEMORY_LIMIT = 40 << 30
 NO_PARAMETER = "neither a pointer nor an integer of 32 or 64 bits"
 NO_ANSWER = (Status.timed_out, Status.too_large, Status.refused, Status.crowded)
 """With which a run behind earlier calls tells nothing of the job: it runs by itself then."""
-KEPT_LIBRARIES = 256
+MOST_LIBRARIES = 256
 """Twice as many as a campaign over the kernels here has: each is wanted again a few blocks of trials later."""
 MOST_SECONDS = 2.0
 """For a job whose arrays are not filled: what is written meanwhile is memory."""
@@ -68,13 +68,13 @@ class LoadedFlavour:
 
     def __init__(self, job: Job, flavour: Flavour) -> None:
         self.flavour = flavour
-        library = compiler.library(job, flavour)
-        with confined():  # the file's own constructors run as it is loaded
+        library = compiler.build_library(job, flavour)
+        with confine():  # the file's own constructors run as it is loaded
             self.loaded = LoadedLibrary(library)
         self.lines = Lines(self.loaded.library)
 
 
-class LaidOut:
+class PlacedJob:
     """A job laid out for the runtime, to be run in several manners."""
 
     def __init__(self, job: Job, program: LoadedFlavour, seed: int) -> None:
@@ -193,15 +193,15 @@ class LaidOut:
         raw.assume = manner.assume | (Assume.warps_in_step if job.warp_synchronous else 0)
         raw.timeout_ms = max(1, int(seconds * 1000))
         began = time.process_time()  # as the runtime counts: what others take of the processor is not this run's
-        with confined():
+        with confine():
             runtime.run(raw)
         took = time.process_time() - began
         seen = [one for one in self._findings[: raw.finding_count] if one.step >= raw.first_counted]
-        found = sights(seen, job, program.loaded.library, program.lines, raw) if seen else []
+        found = describe_sights(seen, job, program.loaded.library, program.lines, raw) if seen else []
         if raw.status == Status.finished and not self._is_asked:
-            found += self._misfits()
+            found += self._find_misfits()
         if manner.after_calls:
-            found = [one if one.finding.kind == "stateful" else told_as_later(one) for one in found]
+            found = [one if one.finding.kind == "stateful" else note_earlier_calls(one) for one in found]
         fits = (
             raw.status == Status.finished
             and not (job.sampling or self._is_asked)
@@ -222,7 +222,7 @@ class LaidOut:
         buffers = zip(self._buffers, self._placed, strict=False)
         return {buffer.name: int(raw.address) for raw, buffer in buffers if buffer.is_output}
 
-    def overflowed(self, runtime: Runtime, seconds: float) -> Outcome:
+    def find_overflows(self, runtime: Runtime, seconds: float) -> Outcome:
         """What a few blocks access outside of arrays that are too large to be filled: run once, and not for long."""
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         before = resource.getrlimit(resource.RLIMIT_AS)
@@ -233,9 +233,9 @@ class LaidOut:
             resource.setrlimit(resource.RLIMIT_AS, before)
         lost = [(one.finding, raw) for one, raw in zip(done.sights, self._findings, strict=False)]
         far = [(found, raw.address) for found, raw in lost if found.kind == "illegal-address"]
-        return Outcome(findings=tuple(self._told(found, address) for found, address in far))
+        return Outcome(findings=tuple(self._locate(found, address) for found, address in far))
 
-    def _told(self, found: Finding, address: int) -> Finding:
+    def _locate(self, found: Finding, address: int) -> Finding:
         """The finding with the array that the address is nearest to, and whether 32 bits were too few for an index."""
         for raw, buffer in zip(self._buffers, self.job.buffers, strict=False):
             index, size = (address - int(raw.address)) // buffer.element.bytes, math.prod(buffer.shape)
@@ -246,7 +246,7 @@ class LaidOut:
                 return replace(found, message=words, array=buffer.name, index=index)
         return found
 
-    def stored(self, runtime: Runtime, watch: tuple[str, int], seconds: float) -> tuple[str, int] | None:
+    def find_store(self, runtime: Runtime, watch: tuple[str, int], seconds: float) -> tuple[str, int] | None:
         """Where the element that is watched is stored, in a run in the usual order."""
         name, index = watch
         number = next((i for i, buffer in enumerate(self._placed) if buffer.name == name), None)
@@ -256,7 +256,7 @@ class LaidOut:
         self._run.watched_offset = index * self._placed[number].element.bytes
         self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds)
         library = self.program.loaded.library
-        file, line = in_file(library, self.program.lines.of(self._run.watched_pc))
+        file, line = locate_line(library, self.program.lines.line_at(self._run.watched_pc))
         return None if line is None else (file, line)
 
     def _outputs(self) -> dict[str, NDArray[np.generic]]:
@@ -273,7 +273,7 @@ class LaidOut:
             outputs[buffer.name] = array
         return outputs
 
-    def returned(self, runtime: Runtime, seconds: float) -> Outcome:
+    def find_returned(self, runtime: Runtime, seconds: float) -> Outcome:
         """What a function of tensors returns, in a run of its own."""
         self._is_asked = True
         if self.run(runtime, Manner(Schedule.forward, POISONS[0]), seconds).status != Status.finished:
@@ -281,7 +281,7 @@ class LaidOut:
         given = self._given[: self._run.given_count]
         return Outcome(returned=tuple((element_of(raw), tuple(raw.sizes[: raw.rank])) for raw in given))
 
-    def _misfits(self) -> Iterator[Sight]:
+    def _find_misfits(self) -> Iterator[Sight]:
         """What a host function returned that is no array of the claim's."""
         given = self._given[: self._run.given_count]
         if len(given) != len(self._returned):
@@ -301,7 +301,7 @@ def element_of(raw: RawGiven) -> str:
     return str(BY_TORCH_NUMBER.get(raw.type, f"type {raw.type} of torch"))
 
 
-def told_as_later(sight: Sight) -> Sight:
+def note_earlier_calls(sight: Sight) -> Sight:
     """What was seen in a call behind others, which may be why."""
     later = f"{sight.finding.message}; in a call after others with other sizes and values"
     return replace(sight, finding=replace(sight.finding, message=later))
@@ -310,7 +310,7 @@ def told_as_later(sight: Sight) -> Sight:
 def uninitialised_local(library: compiler.Library, place: tuple[int, str]) -> Finding:
     """What the compiler has seen: a warning, for it cannot see whether the line is reached, or its result matters."""
     number, name = place
-    file, line = in_file(library, number)
+    file, line = locate_line(library, number)
     return Finding("uninitialised", f"{name} is used before it has a value", "warning", line=line, file=file)
 
 
@@ -340,7 +340,7 @@ class CpuBackend:
     def __init__(self) -> None:
         self.is_spent = False
         limit_process()
-        self._runtime = Runtime(toolchain.runtime())
+        self._runtime = Runtime(toolchain.build_runtime())
         self._programs: OrderedDict[tuple[object, ...], LoadedFlavour] = OrderedDict()
         self._loads = 0
         self._waiters: set[str] = set()
@@ -350,26 +350,26 @@ class CpuBackend:
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Run a job as often and as closely as the probe says."""
-        bound: dict[Flavour, LaidOut] = {}
+        bound: dict[Flavour, PlacedJob] = {}
 
         def run(flavour: Flavour, manner: Manner, seconds: float) -> CpuRun:
             if flavour not in bound:
-                bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
+                bound[flavour] = PlacedJob(job, self._program(job, flavour), probe.seed)
             return bound[flavour].run(self._runtime, manner, seconds)
 
         probe = replace(probe, check=probe.check or job.warp_synchronous)  # where warps can be had in step
         question = probe.option(CpuQuestion)
         flavour: Flavour = "check" if (probe.check or question.watch) and not job.sampling else "fast"
         try:
-            bound[flavour] = LaidOut(job, self._program(job, flavour), probe.seed)
+            bound[flavour] = PlacedJob(job, self._program(job, flavour), probe.seed)
             begin("running")
             if job.sampling:
-                return bound[flavour].overflowed(self._runtime, probe.timeout)
+                return bound[flavour].find_overflows(self._runtime, probe.timeout)
             if question.returned:
-                return bound[flavour].returned(self._runtime, probe.timeout)
+                return bound[flavour].find_returned(self._runtime, probe.timeout)
             if question.watch:
-                return Outcome(stored=bound["check"].stored(self._runtime, question.watch, probe.timeout))
-            outcome = examined(job, probe, run, self._waiters)
+                return Outcome(stored=bound["check"].find_store(self._runtime, question.watch, probe.timeout))
+            outcome = examine(job, probe, run, self._waiters)
         except StartedProcessError:
             message = "the kernel starts processes of its own; they were ended"
             return Outcome(findings=(Finding("trap", message),))
@@ -384,7 +384,7 @@ class CpuBackend:
             program = self._programs[key] = LoadedFlavour(job, flavour)
             self._loads += 1
             self.is_spent = self._loads >= SPENT_AFTER
-            if len(self._programs) > KEPT_LIBRARIES:
+            if len(self._programs) > MOST_LIBRARIES:
                 self._runtime.forget(self._programs.popitem(last=False)[1].loaded)
         self._programs.move_to_end(key)
         return program

@@ -12,26 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kfuzz.cpu.options import HOST_LIBRARIES, LIBRARIES, LINK, Flags, Flavour, flags
+from kfuzz.cpu.options import HOST_LIBRARIES, LIBRARIES, LINK, Flags, Flavour, split_flags
 from kfuzz.cpu.toolchain import (
     FRONTS,
     HOME,
     INCLUDES,
-    before_front,
-    behind_front,
-    layout,
-    objects,
+    build_objects,
+    flags_before_front,
     option_words,
     own_digest,
-    precompiled,
+    precompile_front,
+    read_layout,
+    words_after_front,
 )
-from kfuzz.cpu.unit import KERNEL_NAME, Files, Unit, in_its_files, unit_of, whole_unit
+from kfuzz.cpu.unit import KERNEL_NAME, Files, Unit, build_unit, build_whole_unit, restore_file_names
 from kfuzz.devices import ClaimError, Job, cache, is_host
 from kfuzz.devices.host_compiler import environment, find, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
 from kfuzz.printable import printable
 
-Noted = dict[str, Any]
+Notes = dict[str, Any]
 """As JSON: where the static __shared__ arrays lie, and the digests of the files that the kernel file includes."""
 
 UNINITIALISED = re.compile(
@@ -43,7 +43,7 @@ UNINITIALISED = re.compile(
 
 @dataclass(frozen=True)
 class Library:
-    """A kernel file as a shared library, and what was noted of it when it was compiled."""
+    """A kernel file as a shared library, and what was notes of it when it was compiled."""
 
     path: Path
     files: Files
@@ -65,11 +65,11 @@ def _front(job: Job, unit: Unit) -> int:
     return (1 + unit.uses_torch) if any(map(is_host, job.entries)) else 0
 
 
-def library(job: Job, flavour: Flavour) -> Library:
+def build_library(job: Job, flavour: Flavour) -> Library:
     """The job's kernel file, compiled for a flavour; a ClaimError with the compiler's own words where it does not."""
     compiler = find()
-    chosen = flags(job.flags)
-    unit = unit_of(job, flavour)
+    chosen = split_flags(job.flags)
+    unit = build_unit(job, flavour)
     parts = [
         identity(compiler),
         own_digest(),
@@ -81,46 +81,46 @@ def library(job: Job, flavour: Flavour) -> Library:
     if not unit.is_closed:
         parts.append(str(job.path.parent.resolve()))
     name = f"cpu/{cache.key(*parts)[:32]}"
-    noted = _noted(name)
-    if noted is None:
+    notes = _read_notes(name)
+    if notes is None:
         if flavour == "count" and (refused := cache.fetch(f"{name}.refused")):
             raise ClaimError(refused.decode())
-        noted = _build(compiler, job, flavour, chosen, unit, name)
+        notes = _build(compiler, job, flavour, chosen, unit, name)
     return Library(
         path=cache.folder() / f"{name}.so",
         files=unit.by_number,
         flavour=flavour,
-        anchor_offset=noted["anchor"],
-        shared_arrays=tuple((one, offset, size) for one, offset, size in noted["shared"]),
-        variables=tuple((one, offset, size, one in unit.constants) for one, offset, size in noted["variables"]),
-        uninitialised=tuple((line, one) for line, one in noted["uninitialised"]),
+        anchor_offset=notes["anchor"],
+        shared_arrays=tuple((one, offset, size) for one, offset, size in notes["shared"]),
+        variables=tuple((one, offset, size, one in unit.constants) for one, offset, size in notes["variables"]),
+        uninitialised=tuple((line, one) for line, one in notes["uninitialised"]),
         dynamic_shared=unit.dynamic_shared,
         flush_denormals=chosen.flush_denormals,
     )
 
 
-def _noted(name: str) -> Noted | None:
-    """What was noted when the library of this name was built; None unless both are whole and includes the same."""
+def _read_notes(name: str) -> Notes | None:
+    """What was notes when the library of this name was built; None unless both are whole and includes the same."""
     raw = cache.fetch(f"{name}.json")
     if raw is None or cache.fetch(f"{name}.so") is None:
         return None
-    noted: Noted = json.loads(raw)
-    return noted if all(digest_of(Path(one)) == digest for one, digest in noted["included"]) else None
+    notes: Notes = json.loads(raw)
+    return notes if all(digest_of(Path(one)) == digest for one, digest in notes["included"]) else None
 
 
-def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit, name: str) -> Noted:
+def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit, name: str) -> Notes:
     """Compile and link; keep the library, and then the notes that make it count."""
     before, with_host = _front(job, unit), bool(_front(job, unit))
-    copies = objects(compiler, flavour, before)
-    header = precompiled(compiler, flavour, chosen, before)
-    words = option_words(compiler, flavour, before_front(chosen), with_host)
+    copies = build_objects(compiler, flavour, before)
+    header = precompile_front(compiler, flavour, chosen, before)
+    words = option_words(compiler, flavour, flags_before_front(chosen), with_host)
     with cache.scratch() as folder:
         made, depends = folder / "made.so", folder / "made.d"
         empty = empty_files(folder, unit.missing)
 
         def compiled(front: str, what: Unit) -> subprocess.CompletedProcess[str]:
             command = [
-                *(compiler, *words, "-include", front, *behind_front(chosen, folder), *INCLUDES),
+                *(compiler, *words, "-include", front, *words_after_front(chosen, folder), *INCLUDES),
                 *("-iquote", str(folder), "-iquote", str(job.path.parent), "-idirafter", str(empty)),
                 *("-MMD", "-MF", str(depends), *LINK),
                 *("-x", "c++", str(what.write(folder)), "-x", "none", *copies, "-o", str(made)),
@@ -133,7 +133,10 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
             without_precompiled = done = compiled(FRONTS[before], unit)
             if not done.returncode:
                 shutil.rmtree(header.parent, ignore_errors=True)  # then it was the precompiled header that is damaged
-            elif (whole := whole_unit(job, flavour)) not in (None, unit):  # a macro may need what nothing else does
+            elif (whole := build_whole_unit(job, flavour)) not in (
+                None,
+                unit,
+            ):  # a macro may need more
                 done = compiled(str(header), whole)
             if done.returncode:
                 complaint = _complaint(without_precompiled.stderr, job, unit)
@@ -142,15 +145,15 @@ def _build(compiler: str, job: Job, flavour: Flavour, chosen: Flags, unit: Unit,
                 raise ClaimError(complaint)
         included = [one for one in dependencies(depends) if HOME not in one.parents and folder not in one.parents]
         unset = [(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)]
-        noted: Noted = {
-            **layout(made),
+        notes: Notes = {
+            **read_layout(made),
             "uninitialised": sorted(set(unset)),
             "included": [(str(one), digest_of(one)) for one in included],
         }
         cache.keep(f"{name}.so", made.read_bytes())
-    _check_static_shared(noted, job)
-    cache.keep(f"{name}.json", json.dumps(noted).encode())
-    return noted
+    _check_static_shared(notes, job)
+    cache.keep(f"{name}.json", json.dumps(notes).encode())
+    return notes
 
 
 def empty_files(folder: Path, names: Iterable[str]) -> Path:
@@ -172,7 +175,7 @@ def _complaint(words: str, job: Job, unit: Unit) -> str:
         if not is_host(entry) and re.fullmatch(r"\w+", plain) and plain not in unit.kernels:
             there = ", ".join(unit.kernels) or "none"
             return f"{job.path}: no __global__ function named {plain}; in this file: {there}"
-    lines = [one for one in in_its_files(words, unit).splitlines() if one.strip()]
+    lines = [one for one in restore_file_names(words, unit).splitlines() if one.strip()]
     start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
     return printable("\n".join(lines[start : start + 12]))
 
@@ -183,8 +186,8 @@ def dependencies(depends: Path) -> list[Path]:
     return [Path(one.replace("\\ ", " ")) for one in re.findall(r"(?:\\ |\S)+", rule.partition(": ")[2])]
 
 
-def _check_static_shared(noted: Noted, job: Job) -> None:
-    for name, _, size in noted["shared"]:
+def _check_static_shared(notes: Notes, job: Job) -> None:
+    for name, _, size in notes["shared"]:
         if size > STATIC_SHARED_MAX:
             raise ClaimError(
                 f"{job.path}: __shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}, "

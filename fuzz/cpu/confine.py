@@ -20,7 +20,7 @@ class StartedProcessError(Exception):
 
 
 @contextmanager
-def confined() -> Iterator[None]:
+def confine() -> Iterator[None]:
     """Let a kernel run: no files, no processes; StartedProcessError where it has started one all the same."""
     me, known, before = os.getpid(), children(), [(limit, resource.getrlimit(limit)) for limit in LIMITS]
     for limit, (_, hard) in before:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kfuzz.cpu import toolchain
 from kfuzz.cpu.abi import Runtime, Schedule
-from kfuzz.cpu.backend import LaidOut, LoadedFlavour, limit_process
+from kfuzz.cpu.backend import LoadedFlavour, PlacedJob, limit_process
 from kfuzz.cpu.experiments import Manner
 from kfuzz.devices import Buffer, Job, Outcome, Probe, Run, host_compiler
 from kfuzz.devices.layout import POISONS
@@ -80,7 +80,7 @@ class CountingBackend:
     def __init__(self) -> None:
         self.is_spent = False
         limit_process()
-        self._runtime = Runtime(toolchain.runtime())
+        self._runtime = Runtime(toolchain.build_runtime())
         self._key: tuple[object, ...] = ()
         self._program: LoadedFlavour | None = None
 
@@ -89,18 +89,18 @@ class CountingBackend:
 
     def run(self, job: Job, probe: Probe, begin: Callable[[str], None]) -> Outcome:
         """Run a job once, and give back trails in the place of its outputs."""
-        program = self._loaded(job)
-        laid_out = LaidOut(job, program, probe.seed)
+        program = self._load(job)
+        laid_out = PlacedJob(job, program, probe.seed)
         begin("counting")
         program.loaded.function("cuda_on_cpu_count_begin", [])()
         run = laid_out.run(self._runtime, Manner(Schedule.forward, POISONS[0]), probe.timeout).run
         if run is None:
             return Outcome()
         addresses = laid_out.addresses()
-        outputs = {one.name: trails(program, one, addresses[one.name]) for one in job.buffers if one.is_output}
-        return Outcome((Run(run.label, {**outputs, TALLY: tally(program)}),))
+        outputs = {one.name: read_trails(program, one, addresses[one.name]) for one in job.buffers if one.is_output}
+        return Outcome((Run(run.label, {**outputs, TALLY: read_tally(program)}),))
 
-    def _loaded(self, job: Job) -> LoadedFlavour:
+    def _load(self, job: Job) -> LoadedFlavour:
         key = (job.path, job.source, job.flags, job.entries)
         if self._program is None or key != self._key:
             if self._program is not None:
@@ -109,7 +109,7 @@ class CountingBackend:
         return self._program
 
 
-def trails(program: LoadedFlavour, buffer: Buffer, address: int) -> NDArray[np.generic]:
+def read_trails(program: LoadedFlavour, buffer: Buffer, address: int) -> NDArray[np.generic]:
     """The trail of each element of an output, in a last dimension."""
     found = np.zeros((*buffer.answer, len(FIELDS)), np.uint32)
     ask = program.loaded.function("cuda_on_cpu_trails_of", [c_void_p, c_uint64, c_uint64, c_void_p])
@@ -117,7 +117,7 @@ def trails(program: LoadedFlavour, buffer: Buffer, address: int) -> NDArray[np.g
     return found
 
 
-def tally(program: LoadedFlavour) -> NDArray[np.generic]:
+def read_tally(program: LoadedFlavour) -> NDArray[np.generic]:
     found = (c_uint32 * 4)()
     program.loaded.function("cuda_on_cpu_tally", [c_void_p])(ctypes.cast(found, c_void_p))
     return np.array(found, np.uint32)

@@ -11,7 +11,7 @@ from functools import partial
 
 from kfuzz.cpu.abi import Schedule, Status
 from kfuzz.cpu.findings import Sight
-from kfuzz.cpu.missing_order import Again, with_missing_order
+from kfuzz.cpu.missing_order import Again, add_missing_order
 from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.sights import Doubt
 from kfuzz.devices import Finding, Job, Outcome, Probe, Refusal, Run
@@ -77,7 +77,7 @@ RunOnce = Callable[[Flavour, Manner, float], CpuRun]
 
 
 @dataclass(frozen=True)
-class Unlike:
+class Difference:
     """Where two runs differ, and what each has there. `array` and `index` where it is an element."""
 
     where: str
@@ -87,7 +87,7 @@ class Unlike:
     index: int | None = None
 
 
-Differ = Callable[[CpuRun, CpuRun], Unlike | None]
+Differ = Callable[[CpuRun, CpuRun], Difference | None]
 
 
 @dataclass
@@ -136,7 +136,7 @@ def manners(probe: Probe, after_calls: bool = False) -> list[Manner]:
     return chosen
 
 
-def examined(
+def examine(
     job: Job, probe: Probe, run_once: RunOnce, waiters: set[str], differ: Differ | None = None, seconds: float = 0
 ) -> Outcome:
     """Run a job as the probe says, and report what the runs prove.
@@ -145,17 +145,18 @@ def examined(
     are for all runs together where that is more than the time-out of one.
     """
     flavour: Flavour = "check" if probe.check else "fast"
-    trial = Examination(job, probe, flavour, run_once, seconds or probe.timeout, differ or partial(_difference, job))
+    compare = differ or partial(_find_difference, job)
+    trial = Examination(job, probe, flavour, run_once, seconds or probe.timeout, compare)
     if job.source in waiters:
         trial.flavour, trial.turns = "check", FINE
     chosen = manners(probe, bool(job.earlier))
     runs_first = max(probe.runs, 2 if job.earlier else 1)
-    passes = _passes(trial, chosen[:runs_first])
+    passes = _run_passes(trial, chosen[:runs_first])
     if len(chosen) > runs_first and (first := passes[0].run) and may_be_unwritten(job, first, chosen[0].poison):
-        passes += _passes(trial, chosen[runs_first:])
+        passes += _run_passes(trial, chosen[runs_first:])
     if passes[-1].status == Status.too_large:
         can_be_fast = probe.check and not job.warp_synchronous
-        return _unchecked(job, probe, run_once, waiters) if can_be_fast else _too_large(job)
+        return _run_unchecked(job, probe, run_once, waiters) if can_be_fast else _too_large(job)
     if passes[-1].status == Status.crowded:
         return CROWD
     if passes[-1].status == Status.refused:
@@ -163,18 +164,18 @@ def examined(
     if passes[-1].status == Status.timed_out:
         if passes[-1].block_seconds < probe.timeout / 2:
             return _too_slow(passes)
-        passes = _with_turns(trial, passes)
+        passes = _run_with_turns(trial, passes)
         waiters |= {job.source} if trial.turns else set()
     trial.seconds = max(trial.seconds, 0) + (seconds or probe.timeout)  # what follows is done for defects alone
-    seen = _distinct(sight for one in passes for sight in one.sights)
+    seen = _merge(sight for one in passes for sight in one.sights)
     whole = [one for one in passes if one.run is not None]
-    if trial.flavour == "fast" and any(not one.precise or _stopped(one) for one in seen):
-        seen = _explained(trial, passes, seen)
+    if trial.flavour == "fast" and any(not one.precise or _is_stop(one) for one in seen):
+        seen = _explain(trial, passes, seen)
     if trial.flavour == "check":
         if any(_is_write_after_read(sight) for one in passes for sight in one.sights):
-            seen = _distinct([*seen, *_other_way_round(trial, passes)])
-        seen = with_missing_order(seen, job.source, partial(_again, trial, passes))
-    findings = _settled(trial, whole, seen)
+            seen = _merge([*seen, *_try_other_way_round(trial, passes)])
+        seen = add_missing_order(seen, job.source, partial(_repetition, trial, passes))
+    findings = _settle(trial, whole, seen)
     runs = tuple(one.run for one in whole if one.run is not None)
     if len(runs) > 1:
         findings += unwritten(job, runs, [one.manner.poison for one in whole])
@@ -182,7 +183,7 @@ def examined(
     return Outcome(runs, tuple(findings), notes)
 
 
-def _passes(trial: Examination, chosen: Iterable[Manner]) -> list[CpuRun]:
+def _run_passes(trial: Examination, chosen: Iterable[Manner]) -> list[CpuRun]:
     """The runs up to the first that does not come to its end; where each access is checked, what stops one is told, and
     another order may show more."""
     passes = []
@@ -194,9 +195,9 @@ def _passes(trial: Examination, chosen: Iterable[Manner]) -> list[CpuRun]:
     return passes
 
 
-def _unchecked(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Outcome:
+def _run_unchecked(job: Job, probe: Probe, run_once: RunOnce, waiters: set[str]) -> Outcome:
     """What a job shows whose arrays are too large for each access to be checked."""
-    outcome = examined(job, replace(probe, check=False), run_once, waiters)
+    outcome = examine(job, replace(probe, check=False), run_once, waiters)
     return replace(outcome, notes=(*outcome.notes, "accesses were not checked: the arrays are too large for that"))
 
 
@@ -223,7 +224,7 @@ def _too_large(job: Job) -> Outcome:
 def _refused(passes: list[CpuRun]) -> Outcome:
     """A host function that does not take its arguments has no answer to be judged; what was seen before is certain."""
     certain = [sight for one in passes for sight in one.sights if sight.doubt is None]
-    return Outcome(findings=tuple(one.finding for one in _distinct(certain)), refusal=Refusal(passes[-1].refusal))
+    return Outcome(findings=tuple(one.finding for one in _merge(certain)), refusal=Refusal(passes[-1].refusal))
 
 
 def _too_slow(passes: list[CpuRun]) -> Outcome:
@@ -231,10 +232,10 @@ def _too_slow(passes: list[CpuRun]) -> Outcome:
     runs = tuple(one.run for one in passes if one.run is not None)
     certain = [sight for one in passes for sight in one.sights if sight.doubt is None and sight.finding.kind != "hang"]
     note = "not run to its end: too slow here, though its blocks or threads come to their ends; try smaller sizes"
-    return Outcome(runs, tuple(one.finding for one in _distinct(certain)), (note,))
+    return Outcome(runs, tuple(one.finding for one in _merge(certain)), (note,))
 
 
-def _with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
+def _run_with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
     """The runs again, with threads that take turns at every few accesses, where the job comes to its end that way.
 
     A thread may rightly wait for another by reading memory again and again, but the runtime can only interrupt it
@@ -243,12 +244,12 @@ def _with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
     trial.seconds = trial.probe.timeout
     turns = trial.run(replace(passes[-1].manner, preempt_one_in=FINE), "check")
     if turns.status == Status.timed_out:
-        return [*passes[:-1], _with_time(trial, passes[-1] if _lines(passes[-1]) else turns)]
+        return [*passes[:-1], _add_time(trial, passes[-1] if _has_lines(passes[-1]) else turns)]
     trial.flavour, trial.turns, trial.seconds = "check", FINE, trial.probe.timeout
-    return _passes(trial, manners(trial.probe, bool(trial.job.earlier)))
+    return _run_passes(trial, manners(trial.probe, bool(trial.job.earlier)))
 
 
-def _with_time(trial: Examination, hung: CpuRun) -> CpuRun:
+def _add_time(trial: Examination, hung: CpuRun) -> CpuRun:
     """The pass with words for how long it was given, and in which order its threads ran."""
     after = f"not ended after {trial.probe.timeout:g} s of processor time ({hung.manner.label()})"
     told = (replace(one.finding, message=f"{after}: {one.finding.message}") for one in hung.sights)
@@ -256,25 +257,25 @@ def _with_time(trial: Examination, hung: CpuRun) -> CpuRun:
     return replace(hung, sights=tuple(replace(one, finding=f) if f.kind == "hang" else one for one, f in seen))
 
 
-def _lines(one: CpuRun) -> bool:
+def _has_lines(one: CpuRun) -> bool:
     return all(sight.finding.line is not None for sight in one.sights)
 
 
-def _stopped(sight: Sight) -> bool:
+def _is_stop(sight: Sight) -> bool:
     return sight.finding.kind in ("illegal-address", "misaligned") or sight.finding.line is None
 
 
-def _explained(trial: Examination, passes: list[CpuRun], seen: list[Sight]) -> list[Sight]:
+def _explain(trial: Examination, passes: list[CpuRun], seen: list[Sight]) -> list[Sight]:
     """The same run with every access checked: it names the access where the fast run saw its traces."""
-    culprit = next((one for one in passes if any(not s.precise or _stopped(s) for s in one.sights)), passes[-1])
-    closer = [one for one in _checked(trial, culprit.manner) if one.precise]
+    culprit = next((one for one in passes if any(not s.precise or _is_stop(s) for s in one.sights)), passes[-1])
+    closer = [one for one in _run_checked(trial, culprit.manner) if one.precise]
     if not any(one.finding.severity == "error" for one in closer):
         return seen
     explained = {one.finding.kind for one in closer} | {"illegal-address", "out-of-bounds"}
-    return _distinct([*(one for one in seen if one.finding.kind not in explained), *closer])
+    return _merge([*(one for one in seen if one.finding.kind not in explained), *closer])
 
 
-def _again(trial: Examination, checked: list[CpuRun], sight: Sight) -> Again | None:
+def _repetition(trial: Examination, checked: list[CpuRun], sight: Sight) -> Again | None:
     """How the run that showed this is made again; each access was checked in it."""
     shown = next((one for one in checked if any(other.finding == sight.finding for other in one.sights)), None)
     if shown is None:
@@ -293,30 +294,30 @@ def _is_write_after_read(sight: Sight) -> bool:
     return race is not None and severity == "warning" and not (race.other_writes or race.traits or race.other_traits)
 
 
-def _other_way_round(trial: Examination, passes: list[CpuRun]) -> Iterator[Sight]:
+def _try_other_way_round(trial: Examination, passes: list[CpuRun]) -> Iterator[Sight]:
     """What the orders show that no pass has had, of those in which the last of two comes first."""
     for schedule in {Schedule.forward, Schedule.reverse} - {one.manner.schedule for one in passes}:
         if trial.seconds > 0:
-            yield from _checked(trial, replace(passes[0].manner, schedule=schedule))
+            yield from _run_checked(trial, replace(passes[0].manner, schedule=schedule))
 
 
-def _checked(trial: Examination, manner: Manner) -> list[Sight]:
+def _run_checked(trial: Examination, manner: Manner) -> list[Sight]:
     """What a run shows that has every access checked, in what is left of the time: to need more of it is no hang."""
     return [one for one in trial.run(manner, "check").sights if one.finding.kind != "hang"]
 
 
-def _settled(trial: Examination, whole: list[CpuRun], seen: list[Sight]) -> list[Finding]:
+def _settle(trial: Examination, whole: list[CpuRun], seen: list[Sight]) -> list[Finding]:
     """The findings, with each doubt tried by experiment, and what the runs' differences show beside them."""
     causes: dict[Doubt, Finding | None] = {}
     odd = [one for one in whole[1:] if trial.differ(whole[0], one)][:1]
     if whole and (odd or any(one.doubt for one in seen)):
-        causes = {"poison": _by_poison(trial, [*whole[:2], *odd]), "schedule": _by_schedule(trial, whole[0], odd)}
+        causes = {"poison": _try_poisons(trial, [*whole[:2], *odd]), "schedule": _try_orders(trial, whole[0], odd)}
         if any(one.doubt == "lane" for one in seen):
-            causes["lane"] = _by_lane(trial, whole[:2])
+            causes["lane"] = _try_lanes(trial, whole[:2])
         if trial.flavour == "fast" and any(causes.values()):
-            seen = _distinct([*seen, *_culprits(trial, whole, causes)])
-    findings = [_weighed(one, causes) for one in seen if not (one.is_partial and not causes.get("poison"))]
-    if whole and odd and (by_calls := _by_calls(trial, whole)):
+            seen = _merge([*seen, *_find_culprits(trial, whole, causes)])
+    findings = [_weigh(one, causes) for one in seen if not (one.is_partial and not causes.get("poison"))]
+    if whole and odd and (by_calls := _try_without_calls(trial, whole)):
         findings.append(by_calls)
     kinds = {one.kind for one in findings if one.severity == "error"}
     if (by_poison := causes.get("poison")) and not kinds & READS_UNDEFINED:
@@ -326,7 +327,7 @@ def _settled(trial: Examination, whole: list[CpuRun], seen: list[Sight]) -> list
     return findings
 
 
-def _weighed(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
+def _weigh(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
     """A doubtful sight is an error where an experiment made it visible; else it is as grave as it was, and says so."""
     if sight.doubt is None:
         return sight.finding
@@ -342,27 +343,27 @@ def _weighed(sight: Sight, causes: dict[Doubt, Finding | None]) -> Finding:
     return replace(sight.finding, message=f"{sight.finding.message} (no {what} that was tried changes the result)")
 
 
-def _culprits(trial: Examination, whole: list[CpuRun], causes: dict[Doubt, Finding | None]) -> Iterator[Sight]:
+def _find_culprits(trial: Examination, whole: list[CpuRun], causes: dict[Doubt, Finding | None]) -> Iterator[Sight]:
     """What the check flavour sees that can cause a dependence: only that which the experiment has confirmed."""
     runs = [trial.run(replace(one.manner, preempt_one_in=0), "check") for one in whole[:2]]
     shown = [sight for one in runs for sight in one.sights if sight.finding.kind != "hang"]
-    for sight in with_missing_order(shown, trial.job.source, partial(_again, trial, runs)):
+    for sight in add_missing_order(shown, trial.job.source, partial(_repetition, trial, runs)):
         certain = sight.finding.severity == "error" and sight.precise
         if certain or (sight.doubt is not None and causes.get(sight.doubt)):
             yield sight
 
 
-def _difference(job: Job, left: CpuRun, right: CpuRun) -> Unlike | None:
+def _find_difference(job: Job, left: CpuRun, right: CpuRun) -> Difference | None:
     if left.run is None or right.run is None:
         return None
     different = differing(job, left.run, left.manner.poison, right.run, right.manner.poison)
     if different is None:
         return None
     output, index, one, two = different
-    return Unlike(f"{output}[{index}]", f"0x{one:08x}", f"0x{two:08x}", output, index)
+    return Difference(f"{output}[{index}]", f"0x{one:08x}", f"0x{two:08x}", output, index)
 
 
-def _by_poison(trial: Examination, bases: list[CpuRun]) -> Finding | None:
+def _try_poisons(trial: Examination, bases: list[CpuRun]) -> Finding | None:
     """The finding that the result depends on what uninitialised memory holds: nothing else was changed."""
     for base in bases:
         for poison in POISONS:
@@ -378,7 +379,7 @@ def _by_poison(trial: Examination, bases: list[CpuRun]) -> Finding | None:
     return None
 
 
-def _by_lane(trial: Examination, bases: list[CpuRun]) -> Finding | None:
+def _try_lanes(trial: Examination, bases: list[CpuRun]) -> Finding | None:
     """The finding that the result depends on what an absent lane gives: an error unless a NaN alone shows it.
 
     PTX leaves the value open; hardware gives 0, or what the lane held last.
@@ -395,7 +396,7 @@ def _by_lane(trial: Examination, bases: list[CpuRun]) -> Finding | None:
     return None
 
 
-def _by_schedule(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding | None:
+def _try_orders(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding | None:
     """The finding that the result depends on the order in which threads run: nothing else was changed.
 
     With the odd run's order it is complete: two runs that differ in poison and order differ by one of the two.
@@ -418,7 +419,7 @@ def _by_schedule(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding
     return None
 
 
-def _by_calls(trial: Examination, whole: list[CpuRun]) -> Finding | None:
+def _try_without_calls(trial: Examination, whole: list[CpuRun]) -> Finding | None:
     """The finding that the result depends on earlier calls: nothing else was changed."""
     after = next((one for one in whole if one.manner.after_calls), None)
     if after is None or trial.seconds <= 0:
@@ -444,7 +445,7 @@ def _other_orders(trial: Examination, base: Manner) -> Iterator[Manner]:
         yield replace(base, schedule=Schedule.shuffled, seed=base.seed * 1000 + seed, preempt_one_in=preempt)
 
 
-def _distinct(found: Iterable[Sight]) -> list[Sight]:
+def _merge(found: Iterable[Sight]) -> list[Sight]:
     """Each defect once, however many runs saw it; traces in guard zones only where nobody saw the write itself."""
     merged: dict[tuple[object, ...], Sight] = {}
     for one in found:

@@ -11,10 +11,10 @@ from typing import Literal
 
 from kfuzz.cpu.abi import Place, RawFinding, RawRun, Relation, Traits, Work
 from kfuzz.cpu.compiler import Library
-from kfuzz.cpu.scene import LaunchShape, RunScene, coordinates, in_file, line_of, scene_of
+from kfuzz.cpu.scene import LaunchShape, RunScene, coordinates, describe_line, locate_line, read_scene
 from kfuzz.cpu.sights import Doubt, sight_type
 from kfuzz.cpu.unit import KERNEL_NAME
-from kfuzz.cpu.wording import message, place_of, was_freed
+from kfuzz.cpu.wording import has_been_freed, message, place_of
 from kfuzz.devices import Finding, Job
 
 WITH_ACCESS = ("race", "out-of-bounds", "uninitialised", "use-after-free")
@@ -82,37 +82,37 @@ class Lines:
             self._chains[one] = tuple(chain)
             self._known[one] = chain[0][1] if chain else None
 
-    def of(self, address: int) -> int | None:
+    def line_at(self, address: int) -> int | None:
         """The line of the author's files, by the number that unit.place reads; None if it is in none."""
         self.look_up([address])
         return self._known[address]
 
-    def chain(self, address: int) -> tuple[tuple[str, int], ...]:
+    def frames_at(self, address: int) -> tuple[tuple[str, int], ...]:
         """The functions of the author's that an address lies in by inlining, the innermost first, and their lines."""
         self.look_up([address])
         return self._chains[address]
 
 
-def sights(raw: Iterable[RawFinding], job: Job, library: Library, lines: Lines, run: RawRun) -> list[Sight]:
+def describe_sights(raw: Iterable[RawFinding], job: Job, library: Library, lines: Lines, run: RawRun) -> list[Sight]:
     """The sights of a run, in words."""
-    raw, scene = list(raw), scene_of(job, library, run)
+    raw, scene = list(raw), read_scene(job, library, run)
     with_code = [one for one in raw if "left_behind" not in sight_type(one.kind).traits]
     addresses = [address for one in with_code for address in (one.pc, one.other_pc)]
     lines.look_up([*addresses, *(address for one in with_code for address in scene.launch(one).calls)])
-    return [_sight(one, scene, lines) for one in raw]
+    return [_describe(one, scene, lines) for one in raw]
 
 
-def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
+def _describe(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
     sight = sight_type(raw.kind)
     left_behind = "left_behind" in sight.traits
     of_host = "by_host" in sight.traits or raw.work != Work.kernel
     launch, array, index = scene.launch(raw), *place_of(raw, scene)
-    line = None if left_behind else raw.line or lines.of(raw.pc) or _asked_in(raw.work, launch, lines)
-    other = None if left_behind else raw.other_line or lines.of(raw.other_pc)
+    line = None if left_behind else raw.line or lines.line_at(raw.pc) or _torch_line(raw.work, launch, lines)
+    other = None if left_behind else raw.other_line or lines.line_at(raw.other_pc)
     if other is None and raw.other_launched < len(scene.launches):
-        other = _asked_in(raw.other_work, scene.launches[raw.other_launched], lines)
-    is_freed = raw.place == Place.buffer and was_freed(raw, scene)
-    (file, line), (other_file, other) = (in_file(scene.library, number) for number in (line, other))
+        other = _torch_line(raw.other_work, scene.launches[raw.other_launched], lines)
+    is_freed = raw.place == Place.buffer and has_been_freed(raw, scene)
+    (file, line), (other_file, other) = (locate_line(scene.library, number) for number in (line, other))
     finding = Finding(
         kind="use-after-free" if is_freed and sight.kind == "out-of-bounds" else sight.kind,
         message=message(raw, scene),
@@ -132,7 +132,7 @@ def _sight(raw: RawFinding, scene: RunScene, lines: Lines) -> Sight:
         in_one_warp="is_race" in sight.traits and raw.relation == Relation.in_one_warp,
     )
     if "of_claim" in sight.traits:
-        return Sight(_of_claim(finding), sight.doubt, True)
+        return Sight(_without_lines(finding), sight.doubt, True)
     race = _race(raw) if "is_race" in sight.traits else None
     return Sight(finding, sight.doubt, not left_behind, "is_partial" in sight.traits, race)
 
@@ -155,13 +155,13 @@ def _race(raw: RawFinding) -> Race:
     )
 
 
-def _asked_in(work: int, launch: LaunchShape, lines: Lines) -> int | None:
+def _torch_line(work: int, launch: LaunchShape, lines: Lines) -> int | None:
     """The author's line that calls an operation of torch."""
     calls = launch.calls if work == Work.operation else ()
-    return next((line for address in calls for _, line in lines.chain(address)), None)
+    return next((line for address in calls for _, line in lines.frames_at(address)), None)
 
 
-def _of_claim(found: Finding) -> Finding:
+def _without_lines(found: Finding) -> Finding:
     """The finding without lines, as one of the whole kernel: however many lines rely on it, there is one claim."""
     text = f"{found.message} (lines {found.line} and {found.other_line})"
     return replace(found, message=text, line=None, other_line=None, file="", other_file="", array=None, index=None)
@@ -169,18 +169,18 @@ def _of_claim(found: Finding) -> Finding:
 
 def _calls(raw: RawFinding, launch: LaunchShape, scene: RunScene, lines: Lines, of_host: bool) -> tuple[str, ...]:
     """The calls from the host's beginning to the sight; empty if there is only the line itself."""
-    frames = [] if of_host else list(lines.chain(raw.pc))
-    launched = [frame for address in launch.calls for frame in lines.chain(address)]
+    frames = [] if of_host else list(lines.frames_at(raw.pc))
+    launched = [frame for address in launch.calls for frame in lines.frames_at(address)]
     named = [
-        f"{_function(name)} ({line_of(scene.library, number)})"
+        f"{_plain_name(name)} ({describe_line(scene.library, number)})"
         for name, number in (*frames, *launched)
-        if not _function(name).startswith("cuda_on_cpu")
+        if not _plain_name(name).startswith("cuda_on_cpu")
     ]
     apart = [one for one, _ in groupby(reversed(named))]  # a lambda has the name of the function that it is in
     return tuple(apart) if scene.by_host and launched and not of_host else ()
 
 
-def _function(name: str) -> str:
+def _plain_name(name: str) -> str:
     """A function's name without its parameters and what it returns."""
     depth, start, plain = 0, 0, name.replace("(anonymous namespace)::", "")
     for at, letter in enumerate(plain):

@@ -15,7 +15,7 @@ MOST = 3
 """Races of one job that are looked into; the others are told in general words."""
 
 _SYNCHRONISES = re.compile(r"atom|fence|membar|\.acquire|\.release|\bcuda\s*::")
-_GRANTED = (
+_REPAIRS = (
     (
         Assume.scopes_reach,
         "an atomic or a fence of block scope meets a block other than its own: it needs device scope",
@@ -36,7 +36,7 @@ Again = Callable[[int], Iterable[Sight]]
 """What the same run shows when this much is assumed (abi.h's Assume)."""
 
 
-def with_missing_order(seen: list[Sight], source: str, again: Callable[[Sight], Again | None]) -> list[Sight]:
+def add_missing_order(seen: list[Sight], source: str, again: Callable[[Sight], Again | None]) -> list[Sight]:
     """The same sights, where the races say what is missing; one that only a wider scope orders is an error for sure."""
     told, tried = [], 0
     for sight in seen:
@@ -47,45 +47,45 @@ def with_missing_order(seen: list[Sight], source: str, again: Callable[[Sight], 
         is_in_launch = sight.race.relation not in (Relation.in_other_work, Relation.in_other_node)
         if is_in_launch and _SYNCHRONISES.search(source) and tried < MOST and (run := again(sight)):
             tried += 1
-            granted = _granted(sight, run)
-        told.append(_in_words(sight, sight.race, granted))
+            granted = _find_repair(sight, run)
+        told.append(_add_words(sight, sight.race, granted))
     return told
 
 
-def _granted(sight: Sight, again: Again) -> tuple[int, str] | None:
+def _find_repair(sight: Sight, again: Again) -> tuple[int, str] | None:
     """The least that has to be taken for granted for the race to be none."""
-    everything, _ = _GRANTED[-1]
-    if _is_seen(sight, again(everything)):
+    everything, _ = _REPAIRS[-1]
+    if _is_among(sight, again(everything)):
         return None
-    return next((one for one in _GRANTED[:-1] if not _is_seen(sight, again(one[0]))), _GRANTED[-1])
+    return next((one for one in _REPAIRS[:-1] if not _is_among(sight, again(one[0]))), _REPAIRS[-1])
 
 
-def _is_seen(sight: Sight, among: Iterable[Sight]) -> bool:
+def _is_among(sight: Sight, among: Iterable[Sight]) -> bool:
     lines = {sight.finding.line, sight.finding.other_line}
     return any(one.race is not None and {one.finding.line, one.finding.other_line} == lines for one in among)
 
 
-def _in_words(sight: Sight, race: Race, granted: tuple[int, str] | None) -> Sight:
+def _add_words(sight: Sight, race: Race, granted: tuple[int, str] | None) -> Sight:
     finding = sight.finding
     both = (finding.other_line, finding.other_file), (finding.line, finding.file)
-    first, second = (_shown_line(*place, is_alone=finding.file == finding.other_file) for place in both)
+    first, second = (_name_line(*place, is_alone=finding.file == finding.other_file) for place in both)
     if granted:
         words = granted[1].format(first=first, second=second)
     elif finding.severity == "warning":  # it is said already
         return sight
     else:
-        words = _general(race, first, second)
+        words = _general_words(race, first, second)
     sure = granted is not None and granted[0] == Assume.scopes_reach
     severity = "error" if sure else finding.severity
     return replace(sight, finding=replace(finding, severity=severity, message=f"{finding.message}; {words}"))
 
 
-def _shown_line(line: int | None, file: str, is_alone: bool) -> str:
+def _name_line(line: int | None, file: str, is_alone: bool) -> str:
     """A line; where the two are in different files, of which."""
     return f"line {line}" if is_alone else f"line {line} of {Path(file).name or 'the kernel file'}"
 
 
-def _general(race: Race, first: str, second: str) -> str:
+def _general_words(race: Race, first: str, second: str) -> str:
     if race.relation == Relation.in_other_node:
         return (
             "no path of the graph leads from the one node to the other: needs an edge (cudaGraphAddDependencies(), or "

@@ -82,7 +82,7 @@ class Flags:
     flush_denormals: bool
 
 
-def flags(job_flags: tuple[str, ...]) -> Flags:
+def split_flags(job_flags: tuple[str, ...]) -> Flags:
     """Split a claim's flags: preprocessor and language flags are passed on, the rest concerns nvcc alone."""
     settings = settings_of(job_flags)
     passed = tuple(flag.replace("--std", "-std", 1) for flag in job_flags if _PASSED.match(flag))

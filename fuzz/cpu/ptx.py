@@ -7,7 +7,7 @@ Knows the statements as CUDA C++ writes them; what they do, include/cuda_on_cpu/
 import re
 from collections.abc import Iterator
 
-from kfuzz.cpu.ptx_forms import DONE, form
+from kfuzz.cpu.ptx_forms import DONE, parse_form
 from kfuzz.cpu.ptx_table import expression
 
 _STATEMENT = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*(?:volatile\b|__volatile__\b)?\s*\(")
@@ -32,7 +32,7 @@ _WAIT = re.compile(r"cp\.async\.wait_(?:all|group (?P<but>%0|\d+));?")
 _OPERAND = re.compile(r'\s*"[^"]*"\s*\(')
 
 
-def statements(source: str, code: str) -> Iterator[tuple[int, int, str]]:
+def translate_statements(source: str, code: str) -> Iterator[tuple[int, int, str]]:
     """Where inline PTX of these kinds stands in a source, and the call that stands for it; `code` is blanked."""
     for found in _STATEMENT.finditer(code):
         end = _closing(code, found.end() - 1)
@@ -63,7 +63,7 @@ def _call(inside: str) -> str | None:
         return _plain_access(access, operands)
     if update := _UPDATE.fullmatch(plain):
         return _atomic_update(update, operands)
-    meant = form(instruction, operands)
+    meant = parse_form(instruction, operands)
     one = expression(meant.instruction, list(meant.operands))
     return f"::cuda_on_cpu::ptx_until([&](bool &{DONE}) {{ {one}; }})" if one and meant.is_loop else one
 
@@ -81,11 +81,11 @@ def _plain_access(found: re.Match[str], operands: list[str]) -> str | None:
 def _atomic_update(found: re.Match[str], operands: list[str]) -> str | None:
     """One of the functions of include/cuda_on_cpu/atomic.h."""
     swaps, gives = found["does"] == "cas", found["what"] == "atom"
-    form = _FORMS[found["what"]] + (",%3" if swaps else "")
+    shape = _FORMS[found["what"]] + (",%3" if swaps else "")
     if (
         found["does"] not in _UPDATES
-        or re.sub(r"\s", "", found["operands"]) != form
-        or len(operands) <= form.count("%") - 1
+        or re.sub(r"\s", "", found["operands"]) != shape
+        or len(operands) <= shape.count("%") - 1
     ):
         return None
     given = operands[1:] if gives else operands

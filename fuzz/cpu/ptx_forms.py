@@ -29,7 +29,7 @@ class Form:
     is_loop: bool = False
 
 
-def form(text: str, operands: list[str]) -> Form:
+def parse_form(text: str, operands: list[str]) -> Form:
     """What the text of an asm statement stands for; itself where it is of none of these kinds."""
     if found := _DROPPED.fullmatch(text):
         return Form(_with(found, "_"), tuple(operands))

@@ -36,10 +36,10 @@ class Definition:
     is_macro: bool = False
 
 
-def unreached(code: str, entries: Iterable[str]) -> list[Definition]:
+def find_unreached(code: str, entries: Iterable[str]) -> list[Definition]:
     """What no entry needs of the functions, classes and macros of blanked code, where it falls apart into these."""
-    waiting = [*macros(code), *functions(code)]
-    outside = INCLUDE.sub("", blanked_out(code, waiting))
+    waiting = [*find_macros(code), *find_functions(code)]
+    outside = INCLUDE.sub("", blank_out(code, waiting))
     used = set(WORD.findall(outside)).union(*(WORD.findall(entry) for entry in entries))
     while grown := [one for one in waiting if one.name in used]:
         names = {one.name for one in grown}
@@ -48,34 +48,34 @@ def unreached(code: str, entries: Iterable[str]) -> list[Definition]:
     return waiting
 
 
-def blanked_out(text: str, parts: Iterable[Definition]) -> str:
+def blank_out(text: str, parts: Iterable[Definition]) -> str:
     """The text with spaces where these stand, of the same length and with the same lines."""
     for one in parts:
         text = text[: one.start] + re.sub(r"[^\n]", " ", text[one.start : one.end]) + text[one.end :]
     return text
 
 
-def macros(code: str) -> Iterator[Definition]:
+def find_macros(code: str) -> Iterator[Definition]:
     """Every #define, with what it stands for."""
     for line in DIRECTIVE.finditer(code):
         if named := MACRO.match(line[0]):
             yield Definition(named[1], *line.span(), frozenset(WORD.findall(line[0])), is_macro=True)
 
 
-def functions(code: str) -> Iterator[Definition]:
+def find_functions(code: str) -> Iterator[Definition]:
     """Every function and class: its definitions, declarations and instantiations, one by one."""
     text = DIRECTIVE.sub(spaces, code)
-    pairs = brackets(text)
+    pairs = match_brackets(text)
     if pairs is None:
         return
-    kept = {one.name for one in macros(code)}
-    for start, end, name in statements(text, pairs):
+    kept = {one.name for one in find_macros(code)}
+    for start, end, name in split_statements(text, pairs):
         if name and name not in kept:
             first = start + len(text[start:end]) - len(text[start:end].lstrip())
             yield Definition(name, first, end, frozenset(WORD.findall(text[first:end])))
 
 
-def statements(text: str, pairs: dict[int, int]) -> Iterator[tuple[int, int, str]]:
+def split_statements(text: str, pairs: dict[int, int]) -> Iterator[tuple[int, int, str]]:
     """Where each statement outside of functions begins and ends, and the name of what it is about."""
     start = at = 0
     while found := ENDS_OR_OPENS.search(text, at):
@@ -84,7 +84,7 @@ def statements(text: str, pairs: dict[int, int]) -> Iterator[tuple[int, int, str
         if letter == "{" and ENTERED.fullmatch(head.strip()):
             start = at = at + 1
         elif letter == "{":
-            at = body_end(text, at, pairs)
+            at = find_body_end(text, at, pairs)
             if name := name_of(head):
                 yield start, at, name
                 start = at
@@ -97,7 +97,7 @@ def statements(text: str, pairs: dict[int, int]) -> Iterator[tuple[int, int, str
             start = at
 
 
-def body_end(text: str, opened: int, pairs: dict[int, int]) -> int:
+def find_body_end(text: str, opened: int, pairs: dict[int, int]) -> int:
     """Behind the body that begins here; members that a constructor initialises with braces stand before it."""
     end = pairs[opened] + 1
     while more := NEXT_BRACE.match(text, end):
@@ -107,7 +107,7 @@ def body_end(text: str, opened: int, pairs: dict[int, int]) -> int:
 
 def name_of(head: str) -> str:
     """The name of the function whose signature this is; empty where it is none, or is used without its name."""
-    signature, bracket, _ = without(without(head, TEMPLATE, "<>"), WITH_BRACKETS, "()").partition("(")
+    signature, bracket, _ = remove_bracketed(remove_bracketed(head, TEMPLATE, "<>"), WITH_BRACKETS, "()").partition("(")
     words = WORD.findall(signature)
     if not bracket or "=" in signature or not words or NO_FUNCTIONS & set(words):
         return ""
@@ -118,11 +118,11 @@ def name_of(head: str) -> str:
 def type_of(head: str) -> str:
     """The name of the class that a statement defines or declares, and no object of it; empty where it does not."""
     before, brace, after = head.partition("{")
-    named = TYPE.fullmatch(without(without(before, TEMPLATE, "<>"), WITH_BRACKETS, "()"))
+    named = TYPE.fullmatch(remove_bracketed(remove_bracketed(before, TEMPLATE, "<>"), WITH_BRACKETS, "()"))
     return named[1] if named and not (brace and after.rpartition("}")[2].strip()) else ""
 
 
-def without(text: str, before: re.Pattern[str], pair: str) -> str:
+def remove_bracketed(text: str, before: re.Pattern[str], pair: str) -> str:
     """The text less such words and what follows them in brackets."""
     while found := before.search(text):
         depth, end = 0, found.end()
@@ -134,7 +134,7 @@ def without(text: str, before: re.Pattern[str], pair: str) -> str:
     return text
 
 
-def brackets(text: str) -> dict[int, int] | None:
+def match_brackets(text: str) -> dict[int, int] | None:
     """The place of the bracket that closes each one; None where they do not match, as with halves under #if."""
     pairs: dict[int, int] = {}
     opened: list[int] = []

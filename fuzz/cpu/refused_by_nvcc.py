@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kfuzz.cpu.host_functions import DEVICE, calls_of_the_hosts, for_both
-from kfuzz.cpu.reach import functions
+from kfuzz.cpu.host_functions import DEVICE, find_device_words, find_host_calls
+from kfuzz.cpu.reach import find_functions
 from kfuzz.devices import ClaimError
 
 SHARED_WITH_VALUE = re.compile(r"\b__shared__\b[^;{}()=\n]*?(?<![=!<>])=(?!=)")
@@ -17,25 +17,25 @@ PLACE = tuple[int, int, str]
 """The number of a text, a place in it, and what is refused there."""
 
 
-def check(codes: Sequence[str], paths: Sequence[Path], constants: Sequence[str]) -> None:
+def check_texts(codes: Sequence[str], paths: Sequence[Path], constants: Sequence[str]) -> None:
     """Raise a ClaimError that names the first such place in blanked texts."""
-    for number, at, why in (*values_of_shared(codes), *writes_of_constants(codes, constants), *calls(codes)):
+    for number, at, why in (*find_shared_values(codes), *find_constant_writes(codes, constants), *find_calls(codes)):
         line = codes[number].count("\n", 0, at) + 1
         raise ClaimError(f"{paths[number]}:{line}: nvcc would refuse this: {why}")
 
 
-def values_of_shared(codes: Sequence[str]) -> Iterator[PLACE]:
+def find_shared_values(codes: Sequence[str]) -> Iterator[PLACE]:
     for number, code in enumerate(codes):
         if found := SHARED_WITH_VALUE.search(code):
             yield number, found.start(), "a __shared__ variable has no initial value"
 
 
-def writes_of_constants(codes: Sequence[str], constants: Sequence[str]) -> Iterator[PLACE]:
+def find_constant_writes(codes: Sequence[str], constants: Sequence[str]) -> Iterator[PLACE]:
     """Assignments by a kernel to a __constant__ variable, where its name means nothing else there; nvcc takes those to
     elements of an array, which a run finds.
     """
     for number, code in enumerate(codes):
-        for one in functions(code):
+        for one in find_functions(code):
             text = code[one.start : one.end]
             head, brace, _ = text.partition("{")
             if not brace or not DEVICE.search(head):
@@ -46,7 +46,7 @@ def writes_of_constants(codes: Sequence[str], constants: Sequence[str]) -> Itera
                     yield number, one.start + written.end() - 1, f"{name} is __constant__"
 
 
-def calls(codes: Sequence[str]) -> Iterator[PLACE]:
+def find_calls(codes: Sequence[str]) -> Iterator[PLACE]:
     """Calls by a kernel of what is the host's alone."""
-    for number, at, name in calls_of_the_hosts(codes, for_both(codes)):
+    for number, at, name in find_host_calls(codes, find_device_words(codes)):
         yield number, at, f"device code calls {name}(), which is a function of the host"

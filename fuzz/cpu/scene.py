@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from kfuzz.cpu.abi import BufferFlags, RawBuffer, RawFinding, RawLaunched, RawRun
 from kfuzz.cpu.compiler import Library
-from kfuzz.cpu.unit import place, text_at
+from kfuzz.cpu.unit import locate, text_at
 from kfuzz.devices import Job, is_host
 
 WORD = 4
@@ -58,50 +58,50 @@ class RunScene:
         return self.launches[number] if number < len(self.launches) else LaunchShape((1, 1, 1), (1, 1, 1))
 
 
-def scene_of(job: Job, library: Library, run: RawRun) -> RunScene:
+def read_scene(job: Job, library: Library, run: RawRun) -> RunScene:
     """The scene of a run."""
     arrays = [
         ArrayInRun(one.name, one.element.bytes, f"{one.element}[{', '.join(map(str, one.shape))}]")
         for one in job.buffers
         if not one.is_returned
     ]
-    arrays += [_allocated(run.buffers[number], library) for number in range(len(arrays), run.buffer_count)]
+    arrays += [_describe_allocation(run.buffers[number], library) for number in range(len(arrays), run.buffer_count)]
     by_host = any(is_host(step.entry) for step in job.steps)
     launches = [LaunchShape(step.grid, step.block) for step in job.steps]
     if by_host:
-        launches = [_launched(run.launched[number]) for number in range(run.launched_count)]
+        launches = [_read_launch(run.launched[number]) for number in range(run.launched_count)]
     return RunScene(library, tuple(arrays), tuple(launches), by_host, len(job.steps), run.first_counted)
 
 
-def _allocated(raw: RawBuffer, library: Library) -> ArrayInRun:
+def _describe_allocation(raw: RawBuffer, library: Library) -> ArrayInRun:
     """An array under the name that it has where it is allocated."""
     if raw.flags & BufferFlags.is_of_earlier_call:
         return ArrayInRun("an argument of an earlier call", WORD, f"its {raw.bytes} bytes")
     found = ALLOCATED.findall(text_at(library.files, raw.line))
     named = found[0] if len(found) == 1 else None  # of several in one line it is not known which it was
-    line, freed_line = (line_of(library, number) for number in (raw.line, raw.freed_line))
+    line, freed_line = (describe_line(library, number) for number in (raw.line, raw.freed_line))
     freed = f" and {freed_line} frees" if raw.flags & BufferFlags.is_freed else ""
     shown = f"the {raw.bytes} bytes that {line} allocates"
     return ArrayInRun((named[0] or named[1]) if named else f"memory of {line}", WORD, shown, freed, raw.bytes)
 
 
-def line_of(library: Library, number: int) -> str:
+def describe_line(library: Library, number: int) -> str:
     """`line 7`, or `line 7 of rows.cuh` where that is another file."""
-    file, line = in_file(library, number)
+    file, line = locate_line(library, number)
     return f"line {line} of {PurePath(file).name}" if file else f"line {line}"
 
 
-def _launched(raw: RawLaunched) -> LaunchShape:
+def _read_launch(raw: RawLaunched) -> LaunchShape:
     (gx, gy, gz), (bx, by, bz) = raw.grid, raw.block
     calls = tuple(address for address in raw.calls if address)
     return LaunchShape((gx, gy, gz), (bx, by, bz), raw.line, raw.shared, raw.refused, calls)
 
 
-def in_file(library: Library, number: int | None) -> tuple[str, int | None]:
+def locate_line(library: Library, number: int | None) -> tuple[str, int | None]:
     """The header that a line is in, or nothing where it is in the kernel file; and its number there."""
     if number is None:
         return "", None
-    path, line = place(library.files, number)
+    path, line = locate(library.files, number)
     return ("" if path == library.files[0].path else str(path)), line
 
 

@@ -45,7 +45,7 @@ def own_digest() -> str:
     )
 
 
-def runtime() -> Path:
+def build_runtime() -> Path:
     """The runtime as a shared library that kernel libraries resolve against."""
     compiler = find()
     name = f"cpu/runtime-{cache.key(identity(compiler), own_digest())[:32]}.so"
@@ -54,7 +54,7 @@ def runtime() -> Path:
     return build_once(name, lambda made: _compile_own(compiler, made, *_red_zone(compiler), "-shared", *sources))
 
 
-def objects(compiler: str, flavour: Flavour, front: int) -> list[str]:
+def build_objects(compiler: str, flavour: Flavour, front: int) -> list[str]:
     """What every kernel library has a copy of."""
     made = [_object(compiler, flavour, one) for one in OF_LIBRARIES[: 2 if front else 1]]
     if front == len(FRONTS) - 1:
@@ -62,7 +62,7 @@ def objects(compiler: str, flavour: Flavour, front: int) -> list[str]:
     return list(map(str, made))
 
 
-def program_objects(compiler: str, flavour: Flavour) -> list[str]:
+def build_program_objects(compiler: str, flavour: Flavour) -> list[str]:
     """What every program has a copy of."""
     return [str(_object(compiler, flavour, one)) for one in (*OF_LIBRARIES, OF_PROGRAMS)]
 
@@ -110,12 +110,12 @@ def _compile_own(compiler: str, made: Path, *arguments: str) -> None:
         raise DeviceError(f"{identity(compiler)} cannot compile the runtime of the cpu device: {done.stderr.strip()}")
 
 
-def precompiled(compiler: str, flavour: Flavour, chosen: Flags, front: int) -> Path:
+def precompile_front(compiler: str, flavour: Flavour, chosen: Flags, front: int) -> Path:
     """The header in front of every kernel, beside its precompiled form, which the compiler ignores if it misfits.
 
     Folders and macros of the author's are none of its concern: one form does for all of these.
     """
-    passed = tuple(one for one in before_front(chosen).passed if not one.startswith("-I"))
+    passed = tuple(one for one in flags_before_front(chosen).passed if not one.startswith("-I"))
     chosen = replace(chosen, passed=passed)
     chosen_options = option_words(compiler, flavour, chosen, bool(front))
     folder = f"cpu/front-{cache.key(identity(compiler), own_digest(), FRONTS[front], *chosen_options)[:32]}"
@@ -137,14 +137,14 @@ def precompiled(compiler: str, flavour: Flavour, chosen: Flags, front: int) -> P
     return header
 
 
-def before_front(chosen: Flags) -> Flags:
+def flags_before_front(chosen: Flags) -> Flags:
     """Without what belongs behind the header in front: the author's macros, and files that he has included."""
     words = zip((None, *chosen.passed), chosen.passed, strict=False)
     kept = (one for last, one in words if "-include" not in (last, one) and not MACRO.fullmatch(one))
     return replace(chosen, passed=tuple(kept))
 
 
-def behind_front(chosen: Flags, folder: Path) -> list[str]:
+def words_after_front(chosen: Flags, folder: Path) -> list[str]:
     """The words for what `before_front` leaves out, in its order: macros, and then files."""
     macros = [found.groups() for one in chosen.passed if (found := MACRO.fullmatch(one))]
     lines = [
@@ -157,7 +157,7 @@ def behind_front(chosen: Flags, folder: Path) -> list[str]:
     return ["-include", str(folder / "macros.h"), *files]
 
 
-def layout(path: Path) -> dict[str, Any]:
+def read_layout(path: Path) -> dict[str, Any]:
     """Where the static __shared__ arrays lie, the thread-local symbols of the library, and all other variables."""
     command = ["readelf", "--symbols", "--wide", "--demangle", str(path)]
     listing = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(path.parent))

@@ -10,10 +10,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from kfuzz.cpu import refused_by_nvcc
-from kfuzz.cpu.host_functions import for_both, unchecked
-from kfuzz.cpu.launches import TextEdit, launches
-from kfuzz.cpu.ptx import statements
-from kfuzz.cpu.reach import blanked_out, unreached
+from kfuzz.cpu.host_functions import disable_checks, find_device_words
+from kfuzz.cpu.launches import TextEdit, translate_launches
+from kfuzz.cpu.ptx import translate_statements
+from kfuzz.cpu.reach import blank_out, find_unreached
 from kfuzz.devices import UnsupportedError
 from kfuzz.sources.cuda_text import blanked, kernels
 from kfuzz.sources.headers import SourceFile, renamed
@@ -83,7 +83,7 @@ _HEADERS = tuple(Path(__file__).parents[1] / "cuda_on_cpu" / one for one in ("in
 
 
 @dataclass(frozen=True)
-class Translated:
+class Translation:
     """Sources that a host compiler takes, and the names of their `extern __shared__` arrays, constants and kernels."""
 
     texts: tuple[str, ...]
@@ -92,12 +92,12 @@ class Translated:
     kernels: tuple[str, ...]
 
 
-def translated(
+def translate(
     files: Sequence[SourceFile],
     names: Sequence[str] = (),
     entries: Iterable[str] | None = None,
     with_host: bool = False,
-) -> Translated:
+) -> Translation:
     """A kernel file and its headers with CUDA's own words replaced; `names` are what the headers are called from then.
 
     With `entries`, what none of them reaches is left out. With the host's functions, launches are translated, too.
@@ -106,34 +106,34 @@ def translated(
     whole = [renamed(one, names) for one in files]
     texts, codes = whole, list(map(blanked, whole))
     if entries is not None:
-        idle = unreached("\n".join(codes), entries)
-        texts = _parted(blanked_out("\n".join(whole), (one for one in idle if not one.is_macro)), whole)
-        codes = _parted(blanked_out("\n".join(codes), idle), whole)
-    ptx = [list(statements(text, code)) for text, code in zip(texts, codes, strict=True)]
-    codes = [_without(code, found) for code, found in zip(codes, ptx, strict=True)]
+        idle = find_unreached("\n".join(codes), entries)
+        texts = _split_again(blank_out("\n".join(whole), (one for one in idle if not one.is_macro)), whole)
+        codes = _split_again(blank_out("\n".join(codes), idle), whole)
+    ptx = [list(translate_statements(text, code)) for text, code in zip(texts, codes, strict=True)]
+    codes = [_blank(code, found) for code, found in zip(codes, ptx, strict=True)]
     for one, code in zip(files, codes, strict=True):
         check_supported(code, one.path, with_host)
-    every, words = "\n".join(codes), for_both(codes)
+    every, words = "\n".join(codes), find_device_words(codes)
     constants = _names(_CONSTANT, every)
-    refused_by_nvcc.check(codes, [one.path for one in files], constants)
-    edits = [[*found, *_edits(code)] for code, found in zip(codes, ptx, strict=True)]
+    refused_by_nvcc.check_texts(codes, [one.path for one in files], constants)
+    edits = [[*found, *_find_edits(code)] for code, found in zip(codes, ptx, strict=True)]
     if with_host:
         shares = bool(_SHARES_WITH_HOST.search(every)) and not _OTHER_THREADS.search(every)
         for file, code, text, some in zip(files, codes, texts, edits, strict=True):
-            some.extend(launches(code, text, file.path, every))
-            some.extend(_addresses(code, _kernels(every)))
-            some.extend(unchecked(code, words, shares))
-    done = tuple(map(_edited, texts, edits))
-    return Translated(done, _names(_DYNAMIC_SHARED, every), constants, _kernels(blanked("\n".join(whole))))
+            some.extend(translate_launches(code, text, file.path, every))
+            some.extend(_edit_addresses(code, _kernels(every)))
+            some.extend(disable_checks(code, words, shares))
+    done = tuple(map(_apply_edits, texts, edits))
+    return Translation(done, _names(_DYNAMIC_SHARED, every), constants, _kernels(blanked("\n".join(whole))))
 
 
-def _parted(joined: str, lengths_of: Sequence[str]) -> list[str]:
+def _split_again(joined: str, lengths_of: Sequence[str]) -> list[str]:
     """What was joined by single letters, in its parts again."""
     ends = list(accumulate(len(one) + 1 for one in lengths_of))
     return [joined[end - len(one) - 1 : end - 1] for one, end in zip(lengths_of, ends, strict=True)]
 
 
-def _without(code: str, parts: Iterable[TextEdit]) -> str:
+def _blank(code: str, parts: Iterable[TextEdit]) -> str:
     for start, end, _ in parts:
         code = code[:start] + re.sub(r"[^\n]", " ", code[start:end]) + code[end:]
     return code
@@ -147,12 +147,12 @@ def _kernels(code: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name, _ in kernels(code)))
 
 
-def _edits(code: str) -> list[TextEdit]:
+def _find_edits(code: str) -> list[TextEdit]:
     """What stands for CUDA's own words: from where to where, and the text."""
     edits = [(*one.span(), " " * len(one[0])) for one in _TOOLKIT.finditer(code) if not _is_there(one[1])]
     for found in _DYNAMIC_SHARED.finditer(code):
         lines = "\n" * found[0].count("\n")
-        edits.append((*found.span(), f"{_declared(found)};{lines}"))
+        edits.append((*found.span(), f"{_declare_shared(found)};{lines}"))
     taken = [(start, end) for start, end, _ in edits]
     static = [(*found.span(), " " * len(found[0])) for found in _STATIC_SHARED.finditer(code)]
     static += [(*one.span(), f"{one['alignas']} {one['shared']}") for one in _SHARED_ALIGNAS.finditer(code)]
@@ -161,7 +161,7 @@ def _edits(code: str) -> list[TextEdit]:
     return edits + [(*found.span(), "__attribute__((noinline))") for found in _NO_INLINE.finditer(code)]
 
 
-def _addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
+def _edit_addresses(code: str, kernels: Iterable[str]) -> Iterator[TextEdit]:
     """What notes the type of a kernel, in place of the cast that takes it away."""
     for found in re.finditer(_AS_ADDRESS % ("|".join(kernels) or r"(?!)"), code):
         yield *found.span("cast" if found["cast"] else "named"), "::cuda_on_cpu::as_address->*"
@@ -173,18 +173,18 @@ def _is_there(header: str) -> bool:
 
 def check_supported(code: str, path: Path, with_host: bool = False) -> None:
     """Raise an UnsupportedError that names the first feature of blanked code that the cpu device does not have."""
-    for at, feature in sorted(_features(code, _UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST))):
+    for at, feature in sorted(_find_unsupported(code, _UNSUPPORTED if with_host else (*_UNSUPPORTED, *_OF_HOST))):
         line = code.count("\n", 0, at) + 1
         raise UnsupportedError(f"{path}:{line}: the cpu device does not have {feature}{ON_A_GPU}")
 
 
-def _features(code: str, unsupported: Iterable[tuple[str, str]]) -> Iterator[tuple[int, str]]:
+def _find_unsupported(code: str, unsupported: Iterable[tuple[str, str]]) -> Iterator[tuple[int, str]]:
     for pattern, feature in unsupported:
         if found := re.search(pattern, code):
             yield found.start(), feature
 
 
-def _declared(found: re.Match[str]) -> str:
+def _declare_shared(found: re.Match[str]) -> str:
     """A reference to where the runtime keeps the running block's dynamic array: it changes with the block."""
     kind = " ".join(re.sub(_ALIGNMENT, " ", f"{found['before']} {found['type']}").split())
     volatile = "volatile " if re.search(r"\bvolatile\b", found[0]) and "volatile" not in kind else ""
@@ -194,7 +194,7 @@ def _declared(found: re.Match[str]) -> str:
     return f"{pointer.format(found['name'])} = {place}"
 
 
-def _edited(source: str, edits: list[TextEdit]) -> str:
+def _apply_edits(source: str, edits: list[TextEdit]) -> str:
     for start, end, text in sorted(edits, reverse=True):
         source = source[:start] + text + source[end:]
     return source

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kfuzz.cpu.options import Flavour
-from kfuzz.cpu.translate import Translated, translated
+from kfuzz.cpu.translate import Translation, translate
 from kfuzz.devices import Call, ClaimError, Entry, Job, is_host
 from kfuzz.sources.cuda_text import KEPT_TEXTS, includes
 from kfuzz.sources.headers import SourceFile, sources
@@ -44,14 +44,14 @@ class Unit:
     def text(self) -> str:
         """The kernel file under its own lines, then one line for each entry."""
         exports = f'\n#line 1 "{ENTRIES_NAME}"\n{self.exports}' if self.exports else ""
-        return f"{self.front}{self._begins(0)}{self.texts[0]}{exports}"
+        return f"{self.front}{self._line_directive(0)}{self.texts[0]}{exports}"
 
     @property
     def by_number(self) -> Files:
         """Every file by the number that its lines go by."""
         return {0: self.files[0], **dict(zip(self.numbers or range(len(self.files)), self.files, strict=True))}
 
-    def _begins(self, place: int) -> str:
+    def _line_directive(self, place: int) -> str:
         number = self.numbers[place] if self.numbers else place
         return f'#line {number * LINES_A_FILE + 1} "{KERNEL_NAME}"\n'
 
@@ -78,21 +78,21 @@ class Unit:
         for number, text in enumerate(self.texts[1:], 1):
             header = folder / header_name(number)
             header.parent.mkdir(exist_ok=True)
-            header.write_text(self._begins(number) + text, encoding="utf-8")
+            header.write_text(self._line_directive(number) + text, encoding="utf-8")
         unit = folder / KERNEL_NAME
         unit.write_text(self.text, encoding="utf-8")
         return unit
 
-    def place(self, line: int) -> tuple[Path, int]:
+    def locate(self, line: int) -> tuple[Path, int]:
         """The file and the line that a number stands for."""
-        return place(self.by_number, line)
+        return locate(self.by_number, line)
 
 
 def header_name(number: int) -> str:
     return f"headers/{number}.h"
 
 
-def place(files: Files, line: int) -> tuple[Path, int]:
+def locate(files: Files, line: int) -> tuple[Path, int]:
     """The file and the line that a number stands for; the kernel file where a #line of its author says otherwise."""
     number, rest = divmod(line, LINES_A_FILE)
     return (files[number].path, rest) if number and number in files else (files[0].path, line)
@@ -100,39 +100,39 @@ def place(files: Files, line: int) -> tuple[Path, int]:
 
 def text_at(files: Files, line: int) -> str:
     """The line that a number stands for; empty where there is none."""
-    path, number = place(files, line)
+    path, number = locate(files, line)
     lines = next(one.text for one in files.values() if one.path == path).split("\n")
     return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
-def unit_of(job: Job, flavour: Flavour) -> Unit:
+def build_unit(job: Job, flavour: Flavour) -> Unit:
     """What of a kernel file its entries reach; a ClaimError where they reach what the cpu device lacks."""
-    return _unit(job, tuple(map(str, job.entries)), flavour)
+    return _build(job, tuple(map(str, job.entries)), flavour)
 
 
-def whole_unit(job: Job, flavour: Flavour) -> Unit | None:
+def build_whole_unit(job: Job, flavour: Flavour) -> Unit | None:
     """The same with all of the file in it; None where there is something that the cpu device lacks."""
     try:
-        return _unit(job, None, flavour)
+        return _build(job, None, flavour)
     except ClaimError:
         return None
 
 
-def _unit(job: Job, entries: Iterable[str] | None, flavour: Flavour) -> Unit:
+def _build(job: Job, entries: Iterable[str] | None, flavour: Flavour) -> Unit:
     files = sources(job.path, job.source, job.flags)
     names = [KERNEL_NAME, *map(header_name, range(1, len(files)))]
-    done = _translated(files, tuple(names), None if entries is None else tuple(entries), any(map(is_host, job.entries)))
-    exports = "".join(f"{_exported(number, one)}\n" for number, one in enumerate(job.entries))
+    done = _translate(files, tuple(names), None if entries is None else tuple(entries), any(map(is_host, job.entries)))
+    exports = "".join(f"{_export_line(number, one)}\n" for number, one in enumerate(job.entries))
     front = f"{_toolkit_includes(done.texts)}{COUNT_FROM_HERE}\n" if flavour == "count" else ""
     return Unit(files, done.texts, exports, done.dynamic_shared, done.constants, done.kernels, front)
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
-def _translated(
+def _translate(
     files: tuple[SourceFile, ...], names: tuple[str, ...], entries: tuple[str, ...] | None, with_host: bool
-) -> Translated:
+) -> Translation:
     """`translated`, for the next flavour too: it takes ten times as long as to load what was made of it."""
-    return translated(files, names, entries, with_host)
+    return translate(files, names, entries, with_host)
 
 
 def _toolkit_includes(texts: Iterable[str]) -> str:
@@ -140,13 +140,13 @@ def _toolkit_includes(texts: Iterable[str]) -> str:
     return "".join(f"{line}\n" for text in texts for line in re.findall(r"^\s*#\s*include\s*<.*", text, re.MULTILINE))
 
 
-def _exported(number: int, entry: Entry) -> str:
+def _export_line(number: int, entry: Entry) -> str:
     """The line that hands an entry to the runtime."""
     if not isinstance(entry, Call):
         return f"CUDA_ON_CPU_ENTRY({json.dumps(entry)}, {entry})"
     declared = f"({', '.join(entry.declared)})"
     if entry.tensors:
-        made = "".join(_tensor(name, rank) for name, rank in entry.tensors)
+        made = "".join(_make_tensor(name, rank) for name, rank in entry.tensors)
         return f"CUDA_ON_CPU_TORCH_CALL({number}, {json.dumps(str(entry))}, {declared}, {made}, {entry})"
     if entry.on_host:
         return f"CUDA_ON_CPU_HOST_CALL({number}, {json.dumps(str(entry))}, {declared}, {entry})"
@@ -156,17 +156,17 @@ def _exported(number: int, entry: Entry) -> str:
     return f"CUDA_ON_CPU_CALL({number}, {json.dumps(str(entry))}, {declared}, {call})"
 
 
-def _tensor(name: str, rank: int) -> str:
+def _make_tensor(name: str, rank: int) -> str:
     """The statement that makes a tensor of an array and its sizes."""
     parts = ", ".join([f"{name}_data", *(f"{name}_size_{number}" for number in range(rank))])
     return f"::at::Tensor {name} = ::kfuzz_torch::tensor({parts}); "
 
 
-def in_its_files(words: str, unit: Unit) -> str:
+def restore_file_names(words: str, unit: Unit) -> str:
     """A compiler's words under the names of the files that they are about."""
 
     def named(found: re.Match[str]) -> str:
-        path, line = unit.place(int(found[1]))
+        path, line = unit.locate(int(found[1]))
         return f"{path}:{line}"
 
     text = re.sub(rf"(?:(?<=\s)|^)\S*\b{re.escape(KERNEL_NAME)}:(\d+)", named, words, flags=re.MULTILINE)

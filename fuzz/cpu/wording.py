@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from signal import Signals
 
 from kfuzz.cpu.abi import Place, RawFinding, Refused, Relation, Traits, Work
-from kfuzz.cpu.scene import WORD, RunScene, coordinates, line_of
+from kfuzz.cpu.scene import WORD, RunScene, coordinates, describe_line
 from kfuzz.cpu.sights import sight_type
 
 WORK = {
@@ -56,16 +56,16 @@ class Wording(Mapping[str, str]):
     @property
     def me(self) -> str:
         """The thread that did it."""
-        return f"thread {_shown(coordinates(self._raw.thread, self._launch.block))}"
+        return f"thread {_format(coordinates(self._raw.thread, self._launch.block))}"
 
     @property
     def other(self) -> str:
         """The other thread."""
-        return f"thread {_shown(coordinates(self._raw.other_thread, self._launch.block))}"
+        return f"thread {_format(coordinates(self._raw.other_thread, self._launch.block))}"
 
     @property
     def other_block(self) -> str:
-        return f"block {_shown(coordinates(self._raw.other_block, self._launch.grid))}"
+        return f"block {_format(coordinates(self._raw.other_block, self._launch.grid))}"
 
     @property
     def actor(self) -> str:
@@ -112,7 +112,7 @@ class Wording(Mapping[str, str]):
         """The element of an array, or the address where no array is."""
         array, index = place_of(self._raw, self._scene)
         where = f"{array}[{index}]" if array is not None else f"address {self.address}"
-        owner = f" of block {_shown(coordinates(self._raw.owner - 1, self._launch.grid))}" if self._raw.owner else ""
+        owner = f" of block {_format(coordinates(self._raw.owner - 1, self._launch.grid))}" if self._raw.owner else ""
         return where + owner
 
     @property
@@ -121,7 +121,7 @@ class Wording(Mapping[str, str]):
         if self._raw.place != Place.buffer:
             return f"{self._raw.offset} bytes from its start, outside the array"
         array = self._scene.arrays[self._raw.place_number]
-        return f"outside {array.shown}{array.freed if was_freed(self._raw, self._scene) else ''}"
+        return f"outside {array.shown}{array.freed if has_been_freed(self._raw, self._scene) else ''}"
 
     @property
     def bytes(self) -> str:
@@ -177,7 +177,7 @@ def place_of(raw: RawFinding, scene: RunScene) -> tuple[str | None, int | None]:
     return None, None
 
 
-def was_freed(raw: RawFinding, scene: RunScene) -> bool:
+def has_been_freed(raw: RawFinding, scene: RunScene) -> bool:
     """Whether an array was already freed at the time. A write that missed the array does not show that."""
     array, sight = scene.arrays[raw.place_number], sight_type(raw.kind)
     if "left_behind" in sight.traits and not 0 <= raw.offset < array.bytes:
@@ -198,11 +198,11 @@ def _other_work(raw: RawFinding, scene: RunScene) -> str:
     if raw.other_work != Work.kernel or raw.other_launched >= len(scene.launches):
         return WORK.get(raw.other_work, "a kernel")
     one = scene.launches[raw.other_launched]
-    thread = f"thread {_shown(coordinates(raw.other_thread, one.block))}"
-    block = f" of block {_shown(coordinates(raw.other_block, one.grid))}" if raw.other_block_known else ""
-    return f"{thread}{block} of the launch in {line_of(scene.library, one.line or 0)}"
+    thread = f"thread {_format(coordinates(raw.other_thread, one.block))}"
+    block = f" of block {_format(coordinates(raw.other_block, one.grid))}" if raw.other_block_known else ""
+    return f"{thread}{block} of the launch in {describe_line(scene.library, one.line or 0)}"
 
 
-def _shown(place: tuple[int, int, int]) -> str:
+def _format(place: tuple[int, int, int]) -> str:
     used = max((i for i, one in enumerate(place) if one), default=0) + 1
     return str(place[0]) if used == 1 else str(place[:used])

@@ -15,7 +15,7 @@ from functools import cache
 from types import ModuleType
 
 from kfuzz.claims.kernel import Kernel
-from kfuzz.cpu.reach import unreached
+from kfuzz.cpu.reach import find_unreached
 from kfuzz.mutating import operators as operators_folder
 from kfuzz.mutating import python_operators as python_folder
 from kfuzz.mutating.change import Change
@@ -123,7 +123,7 @@ def as_kernel(mutant: Mutant, kernel: Kernel) -> Kernel:
 def _unreached_bytes(kernel: Kernel) -> list[tuple[int, int]]:
     """The bytes of the functions and classes that no launch reaches."""
     text = kernel.source
-    parts = unreached(blanked(text), map(str, kernel.entries))
+    parts = find_unreached(blanked(text), map(str, kernel.entries))
     return [(len(text[: one.start].encode()), len(text[: one.end].encode())) for one in parts if not one.is_macro]
 
 

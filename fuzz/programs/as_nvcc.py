@@ -16,7 +16,7 @@ ARCHITECTURE = 90
 """What CMake has for CMAKE_CUDA_ARCHITECTURES where a project says nothing."""
 
 
-def one_word() -> Path:
+def write_wrapper() -> Path:
     """A script that is `kfuzz nvcc`, for those who take a compiler's path and no words behind it."""
     path = cache.folder() / "kfuzz-nvcc"
     text = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kfuzz nvcc "$@"\n'
@@ -27,7 +27,7 @@ def one_word() -> Path:
     return path
 
 
-def told_to_cmake(compiler: Path) -> str:
+def verbose_output(compiler: Path) -> str:
     """In nvcc's form: where its toolkit lies, and with what it links, which is this program."""
     libraries = f'"-L{HOME}"'
     return "\n".join(

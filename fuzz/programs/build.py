@@ -21,17 +21,17 @@ from kfuzz.cpu.toolchain import (
     FRONTS,
     HOME,
     INCLUDES,
-    before_front,
-    behind_front,
-    layout,
+    build_program_objects,
+    build_runtime,
+    flags_before_front,
     option_words,
     own_digest,
-    precompiled,
-    program_objects,
-    runtime,
+    precompile_front,
+    read_layout,
+    words_after_front,
 )
-from kfuzz.cpu.translate import ON_A_GPU, Translated, translated
-from kfuzz.cpu.unit import KERNEL_NAME, LINES_A_FILE, Files, Unit, header_name, in_its_files
+from kfuzz.cpu.translate import ON_A_GPU, Translation, translate
+from kfuzz.cpu.unit import KERNEL_NAME, LINES_A_FILE, Files, Unit, header_name, restore_file_names
 from kfuzz.devices import ClaimError, UnsupportedError, cache
 from kfuzz.devices.host_compiler import environment, find, identity
 from kfuzz.devices.limits import STATIC_SHARED_MAX
@@ -57,28 +57,28 @@ NOT_CUDA = "#undef __CUDACC__\n#undef __CUDA_ARCH__\n"
 
 
 @dataclass(frozen=True)
-class Built:
+class ObjectFile:
     """An object, and the files that it was made from."""
 
     object: Path
     files: tuple[Path, ...]
 
 
-def compiled(source: NvccSource, flags: Sequence[str], flavour: Flavour = "check") -> Built:
+def compile_source(source: NvccSource, flags: Sequence[str], flavour: Flavour = "check") -> ObjectFile:
     """The object of a source; a ClaimError with the compiler's own words where it does not compile."""
     text = _text(source.path)
     if source.language == "c":
-        return _kept_c(source.path, text, flags)
-    unit = _unit(source, text, flags)
+        return _compile_c(source.path, text, flags)
+    unit = _build_unit(source, text, flags)
     compiler, chosen = find(), Flags(tuple(flags), flush_denormals=False)
     words = option_words(compiler, flavour, chosen, with_host=True)
     parts = [identity(compiler), own_digest(), *words, unit.text, *unit.texts[1:], str(source.path.resolve())]
     name = f"cpu/object-{cache.key(*parts)[:32]}"
     raw = cache.fetch(f"{name}.json")
-    if raw is None or cache.fetch(f"{name}.o") is None or not _is_same(json.loads(raw)):
+    if raw is None or cache.fetch(f"{name}.o") is None or not _are_unchanged(json.loads(raw)):
         raw = _compile(compiler, source.path, unit, chosen, flavour, name)
     files = [*(one.path for one in unit.files), *(Path(one) for one, _ in json.loads(raw))]
-    return Built(cache.folder() / f"{name}.o", tuple(dict.fromkeys(files)))
+    return ObjectFile(cache.folder() / f"{name}.o", tuple(dict.fromkeys(files)))
 
 
 def _text(path: Path) -> str:
@@ -88,33 +88,33 @@ def _text(path: Path) -> str:
         raise ClaimError(f"{path}: {error.strerror}") from None
 
 
-def _is_same(included: list[tuple[str, str]]) -> bool:
+def _are_unchanged(included: list[tuple[str, str]]) -> bool:
     return all(digest_of(Path(one)) == digest for one, digest in included)
 
 
-def _unit(source: NvccSource, text: str, flags: Sequence[str]) -> Unit:
+def _build_unit(source: NvccSource, text: str, flags: Sequence[str]) -> Unit:
     """All of a file; where there is something that the cpu device lacks, what main reaches of it."""
     files = sources(source.path, text, flags)
     names = [KERNEL_NAME, *map(header_name, range(1, len(files)))]
     try:
-        done = _translated(files, names, None)
+        done = _translate(files, names, None)
     except UnsupportedError:
         if not MAIN.search(text):
             raise
-        done = _translated(files, names, ("main",))
+        done = _translate(files, names, ("main",))
     front = CUDA if source.language == "cu" else NOT_CUDA
-    numbers = tuple(_numbers([str(one.path.resolve()) for one in files]))
+    numbers = tuple(_number_files([str(one.path.resolve()) for one in files]))
     return Unit(files, done.texts, "", done.dynamic_shared, done.constants, done.kernels, front, numbers)
 
 
-def _translated(files: Sequence[SourceFile], names: Sequence[str], entries: tuple[str, ...] | None) -> Translated:
+def _translate(files: Sequence[SourceFile], names: Sequence[str], entries: tuple[str, ...] | None) -> Translation:
     try:
-        return translated(files, names, entries, with_host=True)
+        return translate(files, names, entries, with_host=True)
     except UnsupportedError as error:
         raise UnsupportedError(str(error).removesuffix(ON_A_GPU)) from None
 
 
-def _numbers(paths: Sequence[str]) -> list[int]:
+def _number_files(paths: Sequence[str]) -> list[int]:
     """A number for each file, by which its lines go in every object that it is part of; the same in all builds."""
     known = cache.folder() / "cpu" / "files"
     known.parent.mkdir(parents=True, exist_ok=True)
@@ -131,14 +131,14 @@ def _numbers(paths: Sequence[str]) -> list[int]:
 
 
 def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flavour, name: str) -> bytes:
-    header = precompiled(compiler, flavour, chosen, FRONT)
+    header = precompile_front(compiler, flavour, chosen, FRONT)
     with cache.scratch() as folder:
         made, depends = folder / "made.o", folder / "made.d"
         empty = empty_files(folder, unit.missing)
         for front in (str(header), FRONTS[FRONT]):  # the second where the precompiled one is damaged
             command = [
-                *(compiler, *option_words(compiler, flavour, before_front(chosen), with_host=True), "-pipe"),
-                *("-include", front, *behind_front(chosen, folder), *INCLUDES),
+                *(compiler, *option_words(compiler, flavour, flags_before_front(chosen), with_host=True), "-pipe"),
+                *("-include", front, *words_after_front(chosen, folder), *INCLUDES),
                 *("-iquote", str(folder), "-iquote", str(path.parent), "-idirafter", str(empty)),
                 *("-MMD", "-MF", str(depends), "-c", "-x", "c++", str(unit.write(folder)), "-o", str(made)),
             ]
@@ -148,31 +148,31 @@ def _compile(compiler: str, path: Path, unit: Unit, chosen: Flags, flavour: Flav
         if done.returncode:
             raise ClaimError(_complaint(done.stderr, unit))
         unset = sorted({(int(line), one) for line, one in UNINITIALISED.findall(done.stderr)})
-        _note(made, unit, unset, folder)
+        _attach_notes(made, unit, unset, folder)
         included = [one for one in dependencies(depends) if HOME not in one.parents and folder not in one.parents]
-        noted = json.dumps([(str(one), digest_of(one)) for one in included if one.parent != header.parent]).encode()
+        notes = json.dumps([(str(one), digest_of(one)) for one in included if one.parent != header.parent]).encode()
         cache.keep(f"{name}.o", made.read_bytes())
-        cache.keep(f"{name}.json", noted)
-    return noted
+        cache.keep(f"{name}.json", notes)
+    return notes
 
 
-def _note(made: Path, unit: Unit, unset: list[tuple[int, str]], folder: Path) -> None:
+def _attach_notes(made: Path, unit: Unit, unset: list[tuple[int, str]], folder: Path) -> None:
     """Put into the object what is known of it: its texts by number, and names that no symbol tells."""
     files = [(number, str(one.path), one.text) for number, one in zip(unit.numbers, unit.files, strict=True)]
-    noted = {"files": files, "dynamic": unit.dynamic_shared, "constants": unit.constants, "uninitialised": unset}
+    notes = {"files": files, "dynamic": unit.dynamic_shared, "constants": unit.constants, "uninitialised": unset}
     text = folder / "notes"
-    text.write_text(json.dumps(noted) + "\n", encoding="utf-8")
+    text.write_text(json.dumps(notes) + "\n", encoding="utf-8")
     command = ["objcopy", "--add-section", f"{NOTES}={text}", "--set-section-flags", f"{NOTES}=readonly", str(made)]
     _run(command, folder)
 
 
 def _complaint(words: str, unit: Unit) -> str:
-    lines = [one for one in in_its_files(words, unit).splitlines() if one.strip()]
+    lines = [one for one in restore_file_names(words, unit).splitlines() if one.strip()]
     start = next((i for i, one in enumerate(lines) if "error:" in one), 0)
     return printable("\n".join(lines[start : start + 12]))
 
 
-def _kept_c(path: Path, text: str, flags: Sequence[str]) -> Built:
+def _compile_c(path: Path, text: str, flags: Sequence[str]) -> ObjectFile:
     """A C file, as nvcc has it: the host's compiler alone sees it."""
     compiler = find()
     words = [*(one for one in flags if not one.startswith("-std=")), "-fPIC", "-O1", "-g1", "-iquote", str(path.parent)]
@@ -182,7 +182,7 @@ def _kept_c(path: Path, text: str, flags: Sequence[str]) -> Built:
         _run(command, folder)
         name = f"cpu/object-{cache.key(made.read_bytes())[:32]}.o"
         cache.keep(name, made.read_bytes())
-        return Built(cache.folder() / name, tuple(dependencies(depends)))
+        return ObjectFile(cache.folder() / name, tuple(dependencies(depends)))
 
 
 def empty_object() -> bytes:
@@ -192,16 +192,16 @@ def empty_object() -> bytes:
         return (folder / "empty.o").read_bytes()
 
 
-def linked(objects: Sequence[Path], command: Command, output: Path, flavour: Flavour = "check") -> None:
+def link(objects: Sequence[Path], command: Command, output: Path, flavour: Flavour = "check") -> None:
     """Make a program file of objects and libraries; a ClaimError in the linker's words where it cannot be."""
     compiler = find()
     with cache.scratch() as folder:
         made = folder / "program.so"
-        ours = [*program_objects(compiler, flavour), *HOST_LIBRARIES]
+        ours = [*build_program_objects(compiler, flavour), *HOST_LIBRARIES]
         words = [compiler, *LINK, *map(str, objects), *command.linked, *ours]
-        _run([*words, str(runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)  # tells what is missing
+        _run([*words, str(build_runtime()), "-Wl,--no-undefined", "-o", str(made)], folder)  # tells what is missing
         _run([*words, "-o", str(made)], folder)
-        _check(made)
+        _check_static_shared(made)
         begin = BEGIN.encode()
         output.parent.mkdir(parents=True, exist_ok=True)
         output.unlink(missing_ok=True)
@@ -209,8 +209,8 @@ def linked(objects: Sequence[Path], command: Command, output: Path, flavour: Fla
         output.chmod(0o755)
 
 
-def _check(made: Path) -> None:
-    for name, _, size in layout(made)["shared"]:
+def _check_static_shared(made: Path) -> None:
+    for name, _, size in read_layout(made)["shared"]:
         if size > STATIC_SHARED_MAX:
             raise ClaimError(f"__shared__ {name} has {size} bytes; a static array has at most {STATIC_SHARED_MAX}")
 
@@ -234,22 +234,22 @@ def is_program(path: Path) -> bool:
         return False
 
 
-def loadable(program: Path, flavour: Flavour = "check") -> Library:
-    """The library of a program file, and all that is noted of it."""
+def load_program(program: Path, flavour: Flavour = "check") -> Library:
+    """The library of a program file, and all that is notes of it."""
     raw = program.read_bytes()[LIBRARY_AT:]
     name = f"cpu/program-{cache.key(raw)[:32]}.so"
     if cache.fetch(name) is None:
         cache.keep(name, raw)
     path = cache.folder() / name
-    noted = _noted(path)
-    found = layout(path)
-    constants = {name for one in noted for name in one["constants"]}
+    notes = _read_notes(path)
+    found = read_layout(path)
+    constants = {name for one in notes for name in one["constants"]}
     files: dict[int, SourceFile] = {}
-    for one in noted:
+    for one in notes:
         for number, file, text in one["files"]:
             if files.setdefault(number, SourceFile(Path(file), text)).path != Path(file):
                 raise ClaimError(f"{program}: {file} and {files[number].path} were numbered alike: compile all anew")
-    first = noted[0]["files"][0][0] if noted else 0
+    first = notes[0]["files"][0][0] if notes else 0
     every: Files = {0: files.get(first, SourceFile(program, "")), **files}
     return Library(
         path=path,
@@ -258,14 +258,14 @@ def loadable(program: Path, flavour: Flavour = "check") -> Library:
         anchor_offset=found["anchor"],
         shared_arrays=tuple((one, offset, size) for one, offset, size in found["shared"]),
         variables=tuple((one, offset, size, one in constants) for one, offset, size in found["variables"]),
-        uninitialised=tuple((line, name) for one in noted for line, name in one["uninitialised"]),
-        dynamic_shared=tuple(dict.fromkeys(name for one in noted for name in one["dynamic"])),
+        uninitialised=tuple((line, name) for one in notes for line, name in one["uninitialised"]),
+        dynamic_shared=tuple(dict.fromkeys(name for one in notes for name in one["dynamic"])),
         flush_denormals=False,
     )
 
 
-def _noted(library: Path) -> list[dict[str, Any]]:
-    """What was noted of each object in it."""
+def _read_notes(library: Path) -> list[dict[str, Any]]:
+    """What was notes of each object in it."""
     with cache.scratch() as folder:
         notes = folder / "notes"
         notes.touch()

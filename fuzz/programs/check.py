@@ -21,8 +21,8 @@ from typing import TypeVar
 from kfuzz.cpu.abi import Assume, RawBuffer, RawFinding, RawLaunched, RawRun, Status
 from kfuzz.cpu.backend import uninitialised_local
 from kfuzz.cpu.compiler import Library
-from kfuzz.cpu.experiments import CpuRun, Manner, Unlike, examined
-from kfuzz.cpu.findings import Lines, Sight, sights
+from kfuzz.cpu.experiments import CpuRun, Difference, Manner, examine
+from kfuzz.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.cpu.options import Flavour
 from kfuzz.devices import Call, Finding, Job, Outcome, Probe, Run, Step, UnexpectedError, cache, processes
 from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, Request
@@ -56,7 +56,7 @@ class Server:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
-    def ended(self, asked: ProgramRun, words: tuple[str, ...]) -> tuple[ProgramEnd | Finding | None, Printed]:
+    def run(self, asked: ProgramRun, words: tuple[str, ...]) -> tuple[ProgramEnd | Finding | None, Printed]:
         """How a run ended, and what it printed; None where time was up for the whole process."""
         with cache.scratch() as folder:
             ask, answer, output, errors = (folder / name for name in ("ask", "answer", "output", "errors"))
@@ -70,13 +70,13 @@ class Server:
             elif status == OWN_FAULT:
                 raise UnexpectedError(f"kfuzz itself failed: {texts[1].strip().splitlines()[-1]}")
             elif status is not None:
-                end = lost(status)
+                end = finding_of_status(status)
             exit_code = end.exit_code if isinstance(end, ProgramEnd) and end.status == Status.finished else None
             return end, Printed(texts[0], texts[1], exit_code)
 
     def _status(self, request: Request, seconds: float) -> int | None:
         """The exit status of the process that this was run in; None where it was not at its end in time."""
-        process = self._started()
+        process = self._start()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -90,7 +90,7 @@ class Server:
         self.close()
         return None
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             command = [sys.executable, "-m", "kfuzz.programs.child"]
@@ -132,10 +132,10 @@ class CheckedProgram:
         self._lines = Lines(self.library)
         self._job = job_of(self.library, self.words[0])
 
-    def outcome(self, runs: int, seed: int) -> Outcome:
+    def examine(self, runs: int, seed: int) -> Outcome:
         """Run it as often, and look into what that shows."""
         probe = Probe(check=True, runs=runs, seed=seed, timeout=self.timeout)
-        found = examined(self._job, probe, self.run_once, set(), self.differ, self.timeout * (runs + 1))
+        found = examine(self._job, probe, self.run_once, set(), self.differ, self.timeout * (runs + 1))
         unset = tuple(uninitialised_local(self.library, one) for one in self.library.uninitialised)
         return replace(found, findings=(*found.findings, *unset), notes=())
 
@@ -144,7 +144,7 @@ class CheckedProgram:
         self.tell(manner.label())
         in_step = Assume.warps_in_step if self.warp_synchronous else 0
         asked = ProgramRun(self.library, replace(manner, assume=manner.assume | in_step), self.timeout)
-        end, printed = self.server.ended(asked, self.words)
+        end, printed = self.server.run(asked, self.words)
         self.printed.append(printed)
         text = "\n".join(printed.lines)
         if end is None:
@@ -157,33 +157,33 @@ class CheckedProgram:
         self.launches = max(self.launches, end.launches)
         if end.status == Status.timed_out:
             self.stopped = f"a run was not at its end after {self.timeout:g} s of processor time"
-        raw = raw_run(end)
-        found = tuple(sights(structs(end.findings, RawFinding), self._job, self.library, self._lines, raw))
+        raw, findings = rebuild_run(end), read_structs(end.findings, RawFinding)
+        sights = tuple(describe_sights(findings, self._job, self.library, self._lines, raw))
         run = Run(manner.label(), {}, end.seconds) if end.status == Status.finished else None
-        return CpuRun(manner, run, found, end.status, end.seconds, end.block_seconds, text)
+        return CpuRun(manner, run, sights, end.status, end.seconds, end.block_seconds, text)
 
-    def differ(self, left: CpuRun, right: CpuRun) -> Unlike | None:
+    def differ(self, left: CpuRun, right: CpuRun) -> Difference | None:
         """What two runs print apart from each other, in any order of lines, where it is the same when each is run anew.
 
         So a clock or a random number that a program prints is no difference between threads.
         """
-        if left.run is None or right.run is None or (found := unlike(left, right)) is None:
+        if left.run is None or right.run is None or (found := find_difference(left, right)) is None:
             return None
         again = [self.run_once("check", one.manner, 0.0) for one in (left, right)]
-        is_same = all(unlike(one, other) is None for one, other in zip((left, right), again, strict=True))
+        is_same = all(find_difference(one, other) is None for one, other in zip((left, right), again, strict=True))
         return found if is_same else None
 
 
-def unlike(left: CpuRun, right: CpuRun) -> Unlike | None:
+def find_difference(left: CpuRun, right: CpuRun) -> Difference | None:
     """The first line of each that the other has not printed."""
     one, other = (Counter(run.printed.split("\n")) for run in (left, right))
     if one == other:
         return None
     mine, theirs = (next(iter(more.elements()), "") for more in (one - other, other - one))
-    return Unlike("what the program prints", told(mine), told(theirs))
+    return Difference("what the program prints", quote_line(mine), quote_line(theirs))
 
 
-def told(line: str) -> str:
+def quote_line(line: str) -> str:
     """A line in quotes, or that there is none."""
     return f"`{line if len(line) <= LONGEST else line[: LONGEST - 3] + '...'}`" if line else "no such line"
 
@@ -196,15 +196,15 @@ def job_of(library: Library, name: str) -> Job:
     return Job(name, Path(name), text, (), 256, (), (step,), (call,))
 
 
-def lost(status: int) -> Finding:
+def finding_of_status(status: int) -> Finding:
     """What the end of a process says of the program that ran in it."""
     how = f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}, past the checker"
     return Finding("trap", f"the program ended its process {how}")
 
 
-def raw_run(end: ProgramEnd) -> RawRun:
+def rebuild_run(end: ProgramEnd) -> RawRun:
     """The runtime's own struct as it was when the run ended, as far as it tells of arrays and launches."""
-    buffers, launched = structs(end.buffers, RawBuffer), structs(end.launched, RawLaunched)
+    buffers, launched = read_structs(end.buffers, RawBuffer), read_structs(end.launched, RawLaunched)
     return RawRun(
         buffers=(RawBuffer * max(1, len(buffers)))(*buffers),
         buffer_count=len(buffers),
@@ -213,7 +213,7 @@ def raw_run(end: ProgramEnd) -> RawRun:
     )
 
 
-def structs(raw: bytes, kind: type[Struct]) -> list[Struct]:
+def read_structs(raw: bytes, kind: type[Struct]) -> list[Struct]:
     """The structs that these bytes are."""
     size = ctypes.sizeof(kind)
     return [kind.from_buffer_copy(raw, at) for at in range(0, len(raw), size)]

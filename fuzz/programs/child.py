@@ -32,18 +32,18 @@ from kfuzz.cpu.abi import (
 from kfuzz.cpu.backend import limit_process
 from kfuzz.cpu.experiments import Manner
 from kfuzz.devices.layout import POISONS
-from kfuzz.programs.build import loadable
+from kfuzz.programs.build import load_program
 from kfuzz.programs.messages import OWN_FAULT, ProgramEnd, ProgramRun, Request
 
 MOST_LAUNCHES = 1 << 14
 """That differ from those right before them."""
 
 
-def run(asked: ProgramRun, words: list[str]) -> ProgramEnd:
+def run_main(asked: ProgramRun, words: list[str]) -> ProgramEnd:
     """Run main once, with these as its arguments."""
     library, manner = asked.library, asked.manner
     limit_process()
-    runtime = Runtime(toolchain.runtime())
+    runtime = Runtime(toolchain.build_runtime())
     loaded = LoadedLibrary(library)
     given = (ctypes.c_char_p * (len(words) + 1))(*(os.fsencode(one) for one in words), None)
     buffers, launched = (RawBuffer * MOST_ALLOCATIONS)(), (RawLaunched * MOST_LAUNCHES)()
@@ -94,9 +94,9 @@ def run(asked: ProgramRun, words: list[str]) -> ProgramEnd:
     )
 
 
-def alone(words: list[str]) -> None:
+def run_alone(words: list[str]) -> None:
     """Run a program in the usual order, as its user has started it."""
-    ended = run(ProgramRun(loadable(Path(words[0])), Manner(0, POISONS[0]), 0.0), words)
+    ended = run_main(ProgramRun(load_program(Path(words[0])), Manner(0, POISONS[0]), 0.0), words)
     if ended.findings:
         sys.stderr.write(f"kfuzz: something is wrong with this run; kfuzz check {words[0]} says what\n")
         sys.stderr.flush()
@@ -109,19 +109,19 @@ def serve() -> None:
         request = Request(**json.loads(line))
         child = os.fork()
         if child == 0:
-            answer(request)
+            answer_request(request)
         _, status = os.waitpid(child, 0)
         sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
         sys.stdout.flush()
 
 
-def answer(request: Request) -> None:
+def answer_request(request: Request) -> None:
     """In a process of its own: run, write down what came of it, and end."""
     for number, place in ((0, os.devnull), (1, request.output), (2, request.errors)):
         os.dup2(os.open(place, os.O_RDWR | os.O_CREAT, 0o600), number)
     try:
         asked: ProgramRun = pickle.loads(Path(request.ask).read_bytes())  # noqa: S301  its writer runs as we do
-        Path(request.answer).write_bytes(pickle.dumps(run(asked, request.words)))
+        Path(request.answer).write_bytes(pickle.dumps(run_main(asked, request.words)))
         os._exit(0)
     except BaseException:
         traceback.print_exc()
@@ -129,4 +129,4 @@ def answer(request: Request) -> None:
 
 
 if __name__ == "__main__":
-    alone(sys.argv[1:]) if sys.argv[1:] else serve()
+    run_alone(sys.argv[1:]) if sys.argv[1:] else serve()

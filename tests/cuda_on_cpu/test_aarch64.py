@@ -70,9 +70,9 @@ def emulated(driver: Path, entry: str, flavour: Flavour) -> list[tuple[int, int,
     """Status, findings, the first one's kind, and two numbers of y, under each schedule."""
     every = ("tree", "race", "outside", "wild")
     job = job_of(KERNELS, every, entry, {"y": "f32[256]", "x": floats(256)}, block=256)
-    library = compiler.library(job, flavour)
+    library = compiler.build_library(job, flavour)
     arrays = [str(word) for _, offset, size in library.shared_arrays for word in (offset, size)]
-    where = [str(toolchain.runtime()), str(library.path), entry, str(library.anchor_offset)]
+    where = [str(toolchain.build_runtime()), str(library.path), entry, str(library.anchor_offset)]
     command = [EMULATOR, "-L", ROOT, str(driver), *where, str(int(flavour == "check")), *arrays]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [line.split() for line in done.stdout.splitlines()]

@@ -74,7 +74,7 @@ def test_what_is_in_vector_registers_outlives_any_way_through_the_checker() -> N
 def test_a_sum_stays_in_its_register_over_reads_that_are_checked(is_gcc_on_x86: bool) -> None:
     if not is_gcc_on_x86:
         pytest.skip("g++ on x86-64 alone is told what the hooks keep")
-    path = compiler.library(one_sum(), "check").path
+    path = compiler.build_library(one_sum(), "check").path
     shown = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", str(path)], capture_output=True, text=True, check=True
     )

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from planted_jobs import Value, job_of
 
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.cpu.ptx import statements
-from kfuzz.cpu.ptx_forms import form
+from kfuzz.cpu.ptx import translate_statements
+from kfuzz.cpu.ptx_forms import parse_form
 from kfuzz.cpu.ptx_table import EXPRESSIONS, expression
 from kfuzz.devices import ClaimError, Outcome, Probe
 
@@ -187,22 +187,22 @@ LOOP = (
 
 @pytest.mark.parametrize("text", LOOP)
 def test_a_loop_around_one_instruction_waits_for_its_predicate(text: str) -> None:
-    found = form(text, ["bar", "parity"])
+    found = parse_form(text, ["bar", "parity"])
     assert found.is_loop
     assert found.instruction.endswith("b64 %2, [%0], %1;")
     source = f'asm("{text}" :: "r"(bar), "r"(parity));'
-    (made,) = (call for _, _, call in statements(source, source))
+    (made,) = (call for _, _, call in translate_statements(source, source))
     assert "ptx_until" in made
     assert "ptx_mbarrier_test_parity(bar, parity)" in made
 
 
 def test_a_predicate_that_is_made_an_int_and_a_result_that_nobody_wants() -> None:
-    one = form("{ .reg .pred p; elect.sync _|p, %1; selp.b32 %0, 1, 0, p; }", ["a", "b"])
+    one = parse_form("{ .reg .pred p; elect.sync _|p, %1; selp.b32 %0, 1, 0, p; }", ["a", "b"])
     assert (one.instruction, one.is_loop) == ("elect.sync %0, %1;", False)
-    dropped = form("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }", ["bar"])
+    dropped = parse_form("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }", ["bar"])
     assert dropped.instruction == "mbarrier.arrive.shared.b64 _, [%0];"
     of_another = "{ .reg .pred p; setp.eq.u32 p, %1, 0; @p bra L; mov.u32 %0, 1; L: }"
-    assert form(of_another, ["a", "b"]).instruction == of_another
+    assert parse_form(of_another, ["a", "b"]).instruction == of_another
     assert expression(of_another, ["a", "b"]) is None
 
 

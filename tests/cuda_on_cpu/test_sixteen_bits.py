@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from planted_jobs import Value, job_of
 
 from kfuzz.claims.fill import nearest
-from kfuzz.cpu.compiler import library
+from kfuzz.cpu.compiler import build_library
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.devices import ClaimError, Probe
 from kfuzz.oracle.elements import FORMATS, values
@@ -278,4 +278,4 @@ def test_numbers_of_16_bits_say_that_they_do_not_count() -> None:
     """A sum of halves as floats would seem to be one of constants, with no additions at all."""
     text = "#include <cuda_fp16.h>\n__global__ void k(float *y) { y[0] = __half2float(__half(1.0f)) + y[1]; }"
     with pytest.raises(ClaimError, match="do not count"):
-        library(job_of(text, ("k",), "k", {"y": "f32[2]"}), "count")
+        build_library(job_of(text, ("k",), "k", {"y": "f32[2]"}), "count")

@@ -47,9 +47,9 @@ def read_sources() -> str:
 
 @pytest.mark.slow
 def test_each_variable_that_can_change_belongs_to_the_run_or_to_the_process() -> None:
-    variables = list_variables(toolchain.runtime())
+    variables = list_variables(toolchain.build_runtime())
     assert len(variables) > 30
-    assert find_strays(toolchain.runtime(), read_sources()) == set()
+    assert find_strays(toolchain.build_runtime(), read_sources()) == set()
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from planted_jobs import floats, marked, planted
 
 from kfuzz.cpu import toolchain
 from kfuzz.cpu.abi import BufferFlags, Runtime, Schedule
-from kfuzz.cpu.backend import LaidOut, LoadedFlavour
+from kfuzz.cpu.backend import LoadedFlavour, PlacedJob
 from kfuzz.cpu.experiments import Manner
 from kfuzz.devices import Job
 from kfuzz.devices.layout import POISONS
@@ -23,11 +23,11 @@ X_BYTES = 4 * 100
 
 @pytest.fixture(scope="module")
 def runtime() -> Runtime:
-    return Runtime(toolchain.runtime())
+    return Runtime(toolchain.build_runtime())
 
 
-def laid_out(job: Job, seed: int = 0) -> LaidOut:
-    return LaidOut(job, LoadedFlavour(job, "check"), seed)
+def laid_out(job: Job, seed: int = 0) -> PlacedJob:
+    return PlacedJob(job, LoadedFlavour(job, "check"), seed)
 
 
 def overwriting() -> Job:

@@ -22,7 +22,7 @@ from paths import DATA
 
 from kfuzz.claiming.infer import Unclaimed, kernel_with
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.cpu.translate import translated
+from kfuzz.cpu.translate import translate
 from kfuzz.devices import ClaimError, DeviceError, Probe
 from kfuzz.gpu import nvidia
 from kfuzz.search.plan import plan
@@ -105,7 +105,7 @@ TAKEN = {
 def reason_of(text: str) -> str:
     """Why a file is refused as nvcc would; empty where it is not."""
     try:
-        translated([SourceFile(Path("mine.cu"), text, ())], ["mine.cu"], None, with_host=True)
+        translate([SourceFile(Path("mine.cu"), text, ())], ["mine.cu"], None, with_host=True)
     except ClaimError as error:
         return str(error)
     return ""

@@ -11,7 +11,7 @@ from kfuzz.cases.case import case_of
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import Kernel, read
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.cpu.launches import launches
+from kfuzz.cpu.launches import translate_launches
 from kfuzz.devices import Call, ClaimError, Probe, Refusal
 from kfuzz.search.plan import plan
 from kfuzz.sources.cuda_text import blanked
@@ -144,7 +144,9 @@ LAUNCHES = {
 @pytest.mark.parametrize("text", LAUNCHES)
 def test_a_launch_becomes_a_call_on_the_same_lines(text: str) -> None:
     name, configuration = LAUNCHES[text]
-    (start, opened, front), (closed, arguments, middle) = launches(blanked(text), text, "mine.cu", blanked(text))
+    (start, opened, front), (closed, arguments, middle) = translate_launches(
+        blanked(text), text, "mine.cu", blanked(text)
+    )
     assert text[start:opened].rstrip("<").strip() == name
     assert text[opened:closed].startswith(configuration)
     assert text[arguments] == "("
@@ -155,7 +157,7 @@ def test_a_launch_becomes_a_call_on_the_same_lines(text: str) -> None:
 
 def test_a_launch_within_a_macro_keeps_its_line_breaks() -> None:
     text = "#define RUN(n) \\\n  k<<<n, \\\n 2>>> \\\n (x)\n"
-    edits = list(launches(blanked(text), text, "mine.cu", blanked(text)))
+    edits = list(translate_launches(blanked(text), text, "mine.cu", blanked(text)))
     for start, end, new in reversed(edits):
         text = text[:start] + new + text[end:]
     assert [line.endswith("\\") for line in text.splitlines()] == [True, True, True, False]
@@ -164,4 +166,4 @@ def test_a_launch_within_a_macro_keeps_its_line_breaks() -> None:
 @pytest.mark.parametrize("text", ["k<<<1, 2>>>;", "<<<1, 2>>>(x)", "k<<<1, 2(x)"])
 def test_a_launch_that_is_not_understood_is_told_with_its_line(text: str) -> None:
     with pytest.raises(ClaimError, match=r"mine.cu:2: this launch is not understood"):
-        list(launches(f"\n{text}", f"\n{text}", "mine.cu", ""))
+        list(translate_launches(f"\n{text}", f"\n{text}", "mine.cu", ""))

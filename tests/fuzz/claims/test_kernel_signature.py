@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kfuzz.claims.signature import entries_of, split_commas
-from kfuzz.cpu.translate import translated
+from kfuzz.cpu.translate import translate
 from kfuzz.sources.headers import SourceFile
 
 SOURCE = """
@@ -48,7 +48,7 @@ def test_every_function_is_found_and_nothing_in_comments_or_strings() -> None:
 )
 def test_what_has_brackets_before_or_behind_is_not_the_name(source: str) -> None:
     assert [(name, len(parameters)) for name, parameters in entries_of(source).items()] == [("k", 1)]
-    assert list(translated([SourceFile(Path("k.cu"), source)]).kernels) == ["k"]
+    assert list(translate([SourceFile(Path("k.cu"), source)]).kernels) == ["k"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from planted_jobs import floats
 
 from kfuzz.cpu import compiler
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.cpu.translate import translated
+from kfuzz.cpu.translate import translate
 from kfuzz.devices import ClaimError, DeviceError, Probe
 from kfuzz.sources.cuda_text import blanked
 from kfuzz.sources.headers import SourceFile
@@ -156,7 +156,7 @@ def test_many_libraries_in_one_process(folder: Path, libraries_loaded: int) -> N
 
 def test_translation_keeps_every_line_where_it_is() -> None:
     text = 'a // extern __shared__ float x[];\nextern\n__shared__\n  float s[];\n/* two\nlines */ "str\\"ing" b\n'
-    done = translated([SourceFile(Path("k.cu"), text)])
+    done = translate([SourceFile(Path("k.cu"), text)])
     assert done.texts[0].count("\n") == text.count("\n")
     assert done.dynamic_shared == ("s",)
     assert len(blanked(text)) == len(text)

@@ -8,7 +8,7 @@ import pytest
 
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import KERNELS, Kernel, load, read
-from kfuzz.cpu.compiler import library
+from kfuzz.cpu.compiler import build_library
 from kfuzz.cpu.counting import FAST, PRODUCT, QUOTIENT, RECIPROCAL, STAGES, Counter, RunCounts
 from kfuzz.devices import ClaimError, cache
 
@@ -276,10 +276,10 @@ def test_that_a_file_cannot_be_counted_is_found_out_once() -> None:
     word = f"nobody_knows_{uuid.uuid4().hex}"
     job = kernel_of(f"y[0] = {word};").bind({"x": np.ones((2, 3), np.float32)}, {}).job
     with pytest.raises(ClaimError, match=word):
-        library(job, "count")
+        build_library(job, "count")
     (kept,) = [one for one in (cache.folder() / "cpu").glob("*.refused") if word.encode() in one.read_bytes()]
     cache.save(f"cpu/{kept.name}", b"as it was found before")
     with pytest.raises(ClaimError, match="as it was found before"):
-        library(job, "count")
+        build_library(job, "count")
     with pytest.raises(ClaimError, match=word):
-        library(job, "fast")
+        build_library(job, "fast")

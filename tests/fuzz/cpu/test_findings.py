@@ -9,7 +9,7 @@ from planted_jobs import Value, entries, expected, floats, job_of, planted, repo
 
 from kfuzz.cpu.abi import Status
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.cpu.experiments import CpuRun, Manner, examined
+from kfuzz.cpu.experiments import CpuRun, Manner, examine
 from kfuzz.cpu.findings import Sight
 from kfuzz.cpu.options import Flavour
 from kfuzz.devices import Finding, Job, Outcome, Probe, Run
@@ -334,7 +334,7 @@ def test_only_the_runs_of_the_trial_hang(is_first: bool) -> None:
         return CpuRun(manner, Run(manner.label(), {"y": y}), (), Status.finished, 0.1, 0.0, "")
 
     job = planted("races", entries("races")[0], {"y": "f32[1]"})
-    kinds = {finding.kind for finding in examined(job, Probe(), run_once, set()).findings}
+    kinds = {finding.kind for finding in examine(job, Probe(), run_once, set()).findings}
     assert kinds == ({"hang"} if is_first else {"nondeterministic"})
 
 

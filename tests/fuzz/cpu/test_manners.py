@@ -7,7 +7,7 @@ import pytest
 from planted_jobs import entries, planted
 
 from kfuzz.cpu.abi import Schedule, Status
-from kfuzz.cpu.experiments import FINE, CpuRun, Manner, examined, manners
+from kfuzz.cpu.experiments import FINE, CpuRun, Manner, examine, manners
 from kfuzz.cpu.options import Flavour
 from kfuzz.devices import Probe, Run
 from kfuzz.devices.layout import POISONS
@@ -51,6 +51,6 @@ def test_of_one_run_another_follows_where_an_element_may_not_be_written(left: st
         return CpuRun(manner, Run(manner.label(), {"y": y}), (), Status.finished, 0.0, 0.0, "")
 
     job = planted("races", entries("races")[0], {"y": "f32[2]"})
-    outcome = examined(job, Probe(runs=1), run_once, set())
+    outcome = examine(job, Probe(runs=1), run_once, set())
     assert (len(outcome.runs), [one.kind for one in outcome.findings]) == (runs, kinds)
     assert len({manner.poison for manner in done}) == runs

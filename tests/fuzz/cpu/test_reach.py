@@ -8,10 +8,10 @@ from planted_jobs import floats, job_of
 
 from kfuzz.claims.kernel import discover
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.cpu.reach import unreached
-from kfuzz.cpu.translate import translated
+from kfuzz.cpu.reach import find_unreached
+from kfuzz.cpu.translate import translate
 from kfuzz.devices import ClaimError, Probe
-from kfuzz.programs.build import compiled
+from kfuzz.programs.build import compile_source
 from kfuzz.programs.command_line import NvccSource
 from kfuzz.sources.cuda_text import blanked
 from kfuzz.sources.headers import SourceFile
@@ -68,7 +68,7 @@ def test_of_a_whole_program_the_line_is_told_and_no_gpu_advised(tmp_path: Path) 
     path = tmp_path / "graph.cu"
     path.write_text("int main() {\n  cudaGraphNode_t node;\n  return cudaGraphAddMemAllocNode(&node, 0, 0, 0, 0);\n}\n")
     with pytest.raises(ClaimError) as error:
-        compiled(NvccSource(path, "cu"), ())
+        compile_source(NvccSource(path, "cu"), ())
     assert str(error.value) == f"{path}:3: the cpu device does not have this part of CUDA graphs"
 
 
@@ -84,12 +84,12 @@ def test_a_header_may_need_what_nothing_else_in_the_file_does(tmp_path: Path) ->
 
 def test_lines_stay_where_they_are_and_brackets_that_do_not_match_keep_everything() -> None:
     text = "\n".join(BESIDE.values()) + "\n" + DOUBLES
-    assert translated([SourceFile(Path("k.cu"), text)], entries=("k",)).texts[0].count("\n") == text.count("\n")
+    assert translate([SourceFile(Path("k.cu"), text)], entries=("k",)).texts[0].count("\n") == text.count("\n")
     halves = "#if X\nvoid f(int a) {\n#else\nvoid f(float a) {\n#endif\n}\n" + DOUBLES
-    assert unreached(blanked(halves), ("k",)) == []
+    assert find_unreached(blanked(halves), ("k",)) == []
 
 
 def test_of_our_own_kernels_each_function_is_reached() -> None:
-    found = {kernel.name: unreached(blanked(kernel.source), kernel.entries) for kernel in discover()}
+    found = {kernel.name: find_unreached(blanked(kernel.source), kernel.entries) for kernel in discover()}
     assert {name: [one.name for one in idle] for name, idle in found.items() if idle} == {}
-    assert np.any([unreached(blanked(kernel.source), ("nobody",)) for kernel in discover()[:1]])
+    assert np.any([find_unreached(blanked(kernel.source), ("nobody",)) for kernel in discover()[:1]])

@@ -10,7 +10,7 @@ from planted_jobs import PLANTED, marked, source
 
 from kfuzz.cpu.compiler import Library
 from kfuzz.devices import Finding
-from kfuzz.programs.build import compiled, linked, loadable
+from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 
@@ -51,9 +51,9 @@ IN_THE_SUITE = ("missing_edge", "copied_beside")
 
 def built(name: str, folder: Path) -> Library:
     command = parse([str(PLANTED / f"{name}.cu")])
-    objects = [compiled(one, command.flags).object for one in command.sources]
-    linked(objects, command, folder / name)
-    return loadable(folder / name)
+    objects = [compile_source(one, command.flags).object for one in command.sources]
+    link(objects, command, folder / name)
+    return load_program(folder / name)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def server() -> Iterator[Server]:
 
 def seen(streams: Library, server: Server, which: str, runs: int) -> tuple[Finding, ...]:
     program = CheckedProgram(streams, ("streams", which), 20.0, server, lambda _: None)
-    found = program.outcome(runs, seed=1).findings
+    found = program.examine(runs, seed=1).findings
     assert {one.exit_code for one in program.printed} <= {0, None}
     return found
 
@@ -97,7 +97,7 @@ def test_what_streams_events_and_the_host_order_is_not_accused(streams: Library,
 def test_a_kernel_that_waits_for_the_host_is_not_judged(streams: Library, server: Server) -> None:
     for which in NEITHER:
         program = CheckedProgram(streams, ("streams", which), 0.3, server, lambda _: None)
-        assert program.outcome(1, seed=1).findings == ()
+        assert program.examine(1, seed=1).findings == ()
         assert "not at its end after 0.3 s" in program.stopped
 
 
@@ -156,9 +156,9 @@ def test_a_default_stream_of_each_thread_waits_for_no_other(
 ) -> None:
     (tmp_path / "two.cu").write_text(DEFAULT_STREAM, encoding="utf-8")
     command = parse([f"--default-stream={stream}", str(tmp_path / "two.cu")])
-    linked([compiled(one, command.flags).object for one in command.sources], command, tmp_path / "two")
-    library = loadable(tmp_path / "two")
+    link([compile_source(one, command.flags).object for one in command.sources], command, tmp_path / "two")
+    library = load_program(tmp_path / "two")
     for waits in (False, True):
         words = ("two", "waits") if waits else ("two",)
-        found = CheckedProgram(library, words, 20.0, server, lambda _: None).outcome(2, seed=1).findings
+        found = CheckedProgram(library, words, 20.0, server, lambda _: None).examine(2, seed=1).findings
         assert {one.kind for one in found} == ({"race"} if races and not waits else set()), found

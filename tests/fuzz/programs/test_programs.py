@@ -16,7 +16,7 @@ from paths import DATA
 from kfuzz.commands.inputs import FileReader, generated
 from kfuzz.devices import ClaimError, Finding
 from kfuzz.find.errors import TargetError
-from kfuzz.programs.build import compiled, linked, loadable
+from kfuzz.programs.build import compile_source, link, load_program
 from kfuzz.programs.check import CheckedProgram, Server
 from kfuzz.programs.command_line import parse
 from kfuzz.search.graphs import LISTS
@@ -39,16 +39,16 @@ def said(name: str, what: str) -> list[str]:
 def built(folder: Path, *words: str) -> Path:
     """The program that these words of nvcc's make."""
     command = parse(words)
-    objects = [compiled(one, command.flags).object for one in command.sources]
-    linked(objects, command, folder / "program")
+    objects = [compile_source(one, command.flags).object for one in command.sources]
+    link(objects, command, folder / "program")
     return folder / "program"
 
 
 def seen(program: Path, *arguments: str, runs: int = 3, timeout: float = 60.0) -> tuple[CheckedProgram, list[Finding]]:
     """A program after its runs, and what they show."""
     with closing(Server()) as server:
-        one = CheckedProgram(loadable(program), (str(program), *arguments), timeout, server, lambda _: None)
-        return one, list(one.outcome(runs, seed=1).findings)
+        one = CheckedProgram(load_program(program), (str(program), *arguments), timeout, server, lambda _: None)
+        return one, list(one.examine(runs, seed=1).findings)
 
 
 def kfuzz(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -180,7 +180,7 @@ int main(int argc, char **argv) {
 @pytest.mark.slow
 def test_generated_inputs_are_of_the_format_that_a_program_reads(tmp_path: Path) -> None:
     (tmp_path / "count.cu").write_text(HISTOGRAM)
-    library = loadable(built(tmp_path, str(tmp_path / "count.cu")))
+    library = load_program(built(tmp_path, str(tmp_path / "count.cu")))
     with closing(Server()) as server:
         made = generated(FileReader(library, ("count", "{input}", "64"), 5.0, server))
         assert [one.name for one in made] == [f"{one.name}.counted_numbers.txt" for one in LISTS]
@@ -293,8 +293,8 @@ def test_what_nvcc_would_refuse_is_told_where_gcc_takes_it(tmp_path: Path) -> No
         "__global__ void k() {\n  __shared__ int count = 0;\n  count++;\n}\nint main() { k<<<1, 1>>>(); }\n"
     )
     with pytest.raises(ClaimError, match=r"shared\.cu:2: nvcc would refuse this: a __shared__ variable has no initial"):
-        compiled(parse([str(path)]).sources[0], ())
+        compile_source(parse([str(path)]).sources[0], ())
     path.write_text(
         "constexpr int n = 2;\n__global__ void k() {\n  __shared__ int a[n == 2 ? 4 : 8];\n  int *p = a;\n}\n"
     )
-    assert compiled(parse([str(path)]).sources[0], ()).object.is_file()
+    assert compile_source(parse([str(path)]).sources[0], ()).object.is_file()
