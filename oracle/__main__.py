@@ -33,12 +33,12 @@ def main() -> int:
     try:
         # forked with numpy's threads a process may hang, and Python 3.12 warns of it
         with ProcessPoolExecutor(asked.jobs, get_context("forkserver")) as pool:
-            sound = _asked(pool, tasks.of_soundness(FULL if full else QUICK))
-            inside = _asked(pool, tasks.of_formulas(not full))
-            bugs = _asked(pool, tasks.of_softmax_bugs((1000, 10_000) if full else (1000,), 3 if full else 1))
-            shares = _asked(pool, tasks.of_planted((33, 130, 257) if full else (33,), not full))
+            sound = _asked(pool, tasks.soundness_tasks(FULL if full else QUICK))
+            inside = _asked(pool, tasks.formula_tasks(not full))
+            bugs = _asked(pool, tasks.softmax_bug_tasks((1000, 10_000) if full else (1000,), 3 if full else 1))
+            shares = _asked(pool, tasks.planted_formula_tasks((33, 130, 257) if full else (33,), not full))
             failures = _soundness(sound) + _formulas(inside)
-            failures += _planted(planted.joined(bugs)) + _planted_in_formulas(shares)
+            failures += _planted(planted.join_lines(bugs)) + _planted_in_formulas(shares)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -72,7 +72,7 @@ def _soundness(found: Iterator[list[Tally]]) -> list[str]:
     return failures
 
 
-def _formulas(checked: Iterator[formulas.Checked]) -> list[str]:
+def _formulas(checked: Iterator[formulas.FormulaTally]) -> list[str]:
     """Simulated kernels of every formula, then kernels that follow none, against the enclosures."""
     print("\nFormulas: rows inside, and how many times its error each bound is (median and 99th percentile)\n")
     print(f"{'op, format':34} {'rows':>8} {'elements':>9} {'unjudged':>9} {'median':>8} {'p99':>9} {'violations':>11}")

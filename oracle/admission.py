@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.elements import BF16, F16, F32, Element, stored, values
+from kfuzz.oracle.elements import BF16, F16, F32, Element, store, values
 from kfuzz.oracle.enclosure import compare
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
@@ -27,7 +27,7 @@ AGREE = 2.0**-30
 
 
 @dataclass(frozen=True)
-class Asked:
+class AdmissionCheck:
     """One line of the test: what was asked, whether it held, and the numbers."""
 
     name: str
@@ -35,7 +35,7 @@ class Asked:
     found: str
 
 
-def admit(op: Op) -> Iterator[Asked]:
+def admit(op: Op) -> Iterator[AdmissionCheck]:
     """Every check in turn."""
     yield _agreement(op)
     yield _numbers(op)
@@ -48,10 +48,10 @@ def admit(op: Op) -> Iterator[Asked]:
 
 def _inputs(op: Op, n: int, form: Element = F32) -> Inputs:
     made = inputs_for(op, n, 1, form is F16)
-    return {k: stored(np.asarray(a, dtype="f8"), form) if op.inputs[k].is_float else a for k, a in made.items()}
+    return {k: store(np.asarray(a, dtype="f8"), form) if op.inputs[k].is_float else a for k, a in made.items()}
 
 
-def _agreement(op: Op) -> Asked:
+def _agreement(op: Op) -> AdmissionCheck:
     """Two number systems must agree before a reference counts."""
     inputs = {k: a.astype(np.float32) if op.inputs[k].is_float else a for k, a in _small(op).items()}
     with np.errstate(all="ignore"):
@@ -65,16 +65,16 @@ def _agreement(op: Op) -> Asked:
         with np.errstate(invalid="ignore"):  # infinities that are the same
             off = np.where(same, 0.0, np.abs(both - other) / max(size, 1e-300))
         worst = max(worst, float(np.max(np.where(np.isnan(off), np.inf, off), initial=0.0)))
-    return Asked("mpmath and float64 agree", worst <= AGREE, f"to {worst:.1e} of the largest")
+    return AdmissionCheck("mpmath and float64 agree", worst <= AGREE, f"to {worst:.1e} of the largest")
 
 
-def _numbers(op: Op) -> Asked:
+def _numbers(op: Op) -> AdmissionCheck:
     """Of ordinary numbers each answer is a number somewhere: a formula that divides by 0 would judge nothing."""
     with np.errstate(all="ignore"):
         wanted = op.compute(_small(op), {})
     finite = {name: int(np.isfinite(answer).sum()) for name, answer in wanted.items()}
     said = ", ".join(f"{finite[name]} of {answer.size} in {name}" for name, answer in wanted.items())
-    return Asked("answers are finite numbers", all(finite.values()), said)
+    return AdmissionCheck("answers are finite numbers", all(finite.values()), said)
 
 
 def _small(op: Op) -> Inputs:
@@ -89,7 +89,7 @@ class _Shifted(Exact):
         return self.add(super().shift(a, axis), self.number(1.0))
 
 
-def _invariance(op: Op) -> Iterator[Asked]:
+def _invariance(op: Op) -> Iterator[AdmissionCheck]:
     """The answer is the same by another shift, for every form that has one (R10)."""
     inputs = _small(op)
     sizes = op.sizes_of(inputs)
@@ -102,18 +102,20 @@ def _invariance(op: Op) -> Iterator[Asked]:
         if not getattr(N, "shifts", 0):
             continue
         off = max(float(np.nanmax(np.abs(other[k].x - own[k].x) / np.maximum(np.abs(own[k].x), 1e-9))) for k in own)
-        yield Asked(f"the shift cancels{f' in {form!r}' if form else ''}", off <= AGREE, f"to {off:.1e}")
+        yield AdmissionCheck(f"the shift cancels{f' in {form!r}' if form else ''}", off <= AGREE, f"to {off:.1e}")
 
 
-def _simulations(op: Op, form: Element) -> Asked:
+def _simulations(op: Op, form: Element) -> AdmissionCheck:
     with np.errstate(all="ignore"):
         found = check(op, form, quick=True)
     said = f"{found.rows} rows, {found.outside + found.clashes} outside"
     tight = f", bound {np.median(found.factors):.3g} x the error" if found.factors else ""
-    return Asked(f"simulated kernels in {form.name} are inside", not found.outside + found.clashes, said + tight)
+    return AdmissionCheck(
+        f"simulated kernels in {form.name} are inside", not found.outside + found.clashes, said + tight
+    )
 
 
-def _broken(op: Op, wrong: str) -> Iterator[Asked]:
+def _broken(op: Op, wrong: str) -> Iterator[AdmissionCheck]:
     """A wrong answer is outside: unless it is right, as zeros are for an input of zeros, or does not fit the output."""
     caught = asked = 0
     for n in (3, 17):
@@ -128,7 +130,7 @@ def _broken(op: Op, wrong: str) -> Iterator[Asked]:
             caught += bool(compare(got, enclosure).broken.any())
     if asked:
         verb = "is" if wrong == "the input copied" else "are"
-        yield Asked(f"{wrong} {verb} broken", caught == asked, f"{caught} of {asked}")
+        yield AdmissionCheck(f"{wrong} {verb} broken", caught == asked, f"{caught} of {asked}")
 
 
 def _answer(op: Op, wrong: str, inputs: Inputs, shape: tuple[int, ...]) -> NDArray[Any] | None:

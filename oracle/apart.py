@@ -14,7 +14,7 @@ from kfuzz.oracle.systems.exact import Exact
 
 
 @cache
-def apart_of(op: Op) -> dict[str, tuple[str, ...]]:
+def independent_dimensions(op: Op) -> dict[str, tuple[str, ...]]:
     """For each output the dimensions along which it falls apart.
 
     Found by taint: NaN in all inputs at one index of a dimension must stay at that index.
@@ -22,12 +22,12 @@ def apart_of(op: Op) -> dict[str, tuple[str, ...]]:
     sizes = op.small_sizes(4)
     inputs = op.random_inputs(sizes, np.random.default_rng(1))
     return {
-        output: tuple(d for d in role.dimensions if _stays_apart(op, output, d, inputs, sizes))
+        output: tuple(d for d in role.dimensions if _is_independent(op, output, d, inputs, sizes))
         for output, role in op.outputs.items()
     }
 
 
-def _stays_apart(op: Op, output: str, d: str, inputs: NamedReals, sizes: Lengths) -> bool:
+def _is_independent(op: Op, output: str, d: str, inputs: NamedReals, sizes: Lengths) -> bool:
     with_d = {n: role for n, role in op.inputs.items() if d in role.dimensions}
     if d.isdigit() or not any(role.is_float for role in with_d.values()):
         return False
@@ -48,7 +48,7 @@ def _stays_apart(op: Op, output: str, d: str, inputs: NamedReals, sizes: Lengths
 
 
 @cache
-def cut_of(op: Op) -> Mapping[str, int]:
+def row_axes(op: Op) -> Mapping[str, int]:
     """The axis of each array along which the op falls apart: that of the outputs' first dimension.
 
     An array that is not named is needed whole at each place; empty where the op does not fall apart.
@@ -59,12 +59,12 @@ def cut_of(op: Op) -> Mapping[str, int]:
         return {}
     cut = {name: role.dimensions.index(lead) for name, role in op.roles if lead in role.dimensions}
     is_cut = any(name in cut for name in op.inputs) and not op.inputs.keys() & op.outputs.keys()
-    return cut if is_cut and _falls_apart(op, lead, cut) else {}
+    return cut if is_cut and _has_independent_rows(op, lead, cut) else {}
 
 
-def _falls_apart(op: Op, lead: str, cut: Mapping[str, int]) -> bool:
+def _has_independent_rows(op: Op, lead: str, cut: Mapping[str, int]) -> bool:
     """Whether each place of a dimension has the same answer by itself, and the formula never asks which it is."""
-    if not all(lead in apart for apart in apart_of(op).values()):
+    if not all(lead in apart for apart in independent_dimensions(op).values()):
         return False
     sizes = op.small_sizes(4)
     inputs = op.random_inputs(sizes, np.random.default_rng(3))

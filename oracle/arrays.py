@@ -20,7 +20,7 @@ def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[
     checked = {}
     for role, declared in op.inputs.items():
         dimensions = declared.dimensions
-        array = as_rows(op, _checked(f"{name}: inputs[{role!r}]", inputs[role], op, declared), dimensions)
+        array = as_rows(op, _check_array(f"{name}: inputs[{role!r}]", inputs[role], op, declared), dimensions)
         if array.ndim != len(dimensions):
             wanted = f"[{', '.join(dimensions)}]" + (" or [n]" if op.takes_vector else "")
             raise OracleError(f"{name}: inputs[{role!r}].shape={inputs[role].shape}: expected {wanted}")
@@ -39,14 +39,14 @@ def check_inputs(name: str, op: Op, inputs: Mapping[str, NDArray[Any]]) -> dict[
     return checked
 
 
-def _checked(what: str, array: NDArray[Any], op: Op, role: Role) -> Floats:
+def _check_array(what: str, array: NDArray[Any], op: Op, role: Role) -> Floats:
     """An array of the type that its role wants."""
     if not role.is_float:
         return check_integers(what, array, None)
     return check_floats(what, array, only_float32=not op.takes_any_float)
 
 
-def own_sizes(op: Op, answers: Mapping[str, NDArray[Any]]) -> dict[str, int]:
+def answer_sizes(op: Op, answers: Mapping[str, NDArray[Any]]) -> dict[str, int]:
     """The dimensions that only answers have, such as the k of a top_k: their sizes are the answers' own."""
     known = {dimension for role in op.inputs.values() for dimension in role.dimensions} | {"1"}
     sizes: dict[str, int] = {}
@@ -71,9 +71,9 @@ def check_outputs(
         for dimension, size in zip(declared.dimensions, inputs[role].shape, strict=True)
     }
     arrays = {
-        role: _checked(f"{name}: got[{role!r}]", got[role], op, declared) for role, declared in op.outputs.items()
+        role: _check_array(f"{name}: got[{role!r}]", got[role], op, declared) for role, declared in op.outputs.items()
     }
-    sizes |= own_sizes(op, arrays)
+    sizes |= answer_sizes(op, arrays)
     checked = {}
     for role, declared in op.outputs.items():
         wanted = tuple(sizes.get(dimension, 1) for dimension in declared.dimensions)

@@ -34,7 +34,7 @@ def stray(top: Doubles, accuracy: Accuracy) -> Doubles:
     return (np.abs(top) + accuracy.shift_slack) * U if is_shifted(accuracy) else np.zeros(top.shape)
 
 
-def own(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:
+def product_rounding(top: Doubles, m: Doubles, accuracy: Accuracy) -> Doubles:
     """What x log2(e) is rounded by, in u; beyond distance 104 no more counts than there."""
     if not is_shifted(accuracy):
         return np.zeros(np.broadcast(top, m).shape)
@@ -46,7 +46,7 @@ def offset(top: Doubles, m: Doubles, rescales: Doubles | float, accuracy: Accura
 
     Its own product, and for each rescale the products of two maxima, which need not be those subtracted before.
     """
-    size = own(top, m, accuracy)
+    size = product_rounding(top, m, accuracy)
     largest = np.maximum(size, np.abs(top)) + accuracy.shift_slack
     strayed = 3 * (steepness(accuracy) + accuracy.exp.kappa) * stray(top, accuracy)
     return np.asarray(size + 2 * rescales * largest * is_shifted(accuracy) + strayed)

@@ -13,7 +13,7 @@ from kfuzz.oracle.rounding import Accuracy, Order, U
 T = TypeVar("T", float, NDArray[np.float64], arb)
 
 
-def compensated(adds: T) -> T:
+def compensated_growth(adds: T) -> T:
     """What a term errs by on its way into a compensated sum, in units of u, for so many additions.
 
     Kahan feeds each error back: 3 + 8 n u, of which 2 would not do (docs/numerics.md#compensated). Neumaier, or any
@@ -44,11 +44,13 @@ class Counts:
         if accuracy.accumulate == F64.name:
             return exps + (rescales + adds) * (F64.u / F32.u) + 1  # the cast to float32
         if accuracy.accumulate == "compensated":
-            adds = compensated(np.asarray(adds, dtype=np.float64))
+            adds = compensated_growth(np.asarray(adds, dtype=np.float64))
         return exps + rescales + adds
 
 
-def counts(accuracy: Accuracy, terms: int, m: NDArray[np.float64] | None = None, first_exp: bool = True) -> Counts:
+def count_roundings(
+    accuracy: Accuracy, terms: int, m: NDArray[np.float64] | None = None, first_exp: bool = True
+) -> Counts:
     """The roundings of every term of a sum of so many; `m` (its last axis the terms) tells a named order the data.
 
     `first_exp`: a term is itself an exp, and not a sum handed in.

@@ -142,7 +142,7 @@ class Element:
         """The largest finite number."""
         return float((2 - 2.0 ** (1 - self.p)) * 2.0**self.bias)
 
-    def rounded(self, x: Reals) -> Reals:
+    def round(self, x: Reals) -> Reals:
         """Round to the nearest, ties to even. Exact for what float64 holds; a sum rounded before is rounded twice."""
         with np.errstate(all="ignore"):
             if self.is_native:
@@ -152,7 +152,7 @@ class Element:
             y = np.where(np.abs(y) > self.max, np.copysign(np.inf, x), y)
             return np.where(np.isfinite(x), y, x)
 
-    def cut(self, x: Reals) -> Reals:
+    def truncate(self, x: Reals) -> Reals:
         """Round toward zero, as a multiplier does that drops the last bits."""
         with np.errstate(all="ignore"):
             step = self._steps(x)
@@ -167,7 +167,7 @@ class Element:
         """The distance to the next number."""
         return np.ldexp(np.ones_like(x), self._steps(x))
 
-    def flushed(self, x: Reals) -> Reals:
+    def flush(self, x: Reals) -> Reals:
         """Replace denormals by zeros of their sign."""
         return np.where(np.abs(x) < self.min_normal, np.copysign(0.0, x), x)
 
@@ -213,15 +213,15 @@ def element_of_dtype(dtype: np.dtype[Any]) -> Element | None:
 def values(array: NDArray[Any]) -> NDArray[np.float64]:
     """The numbers that an array of floats holds, exactly."""
     element = OF_DTYPE.get(array.dtype)
-    return (array if element is None else widened(array, element)).astype(np.float64)
+    return (array if element is None else widen(array, element)).astype(np.float64)
 
 
-def stored(x: NDArray[np.float64], element: Element) -> NDArray[Any]:
+def store(x: NDArray[np.float64], element: Element) -> NDArray[Any]:
     """Numbers as an array of a float: each rounded to the nearest."""
     with np.errstate(all="ignore"):
         if element.is_native:
             return x.astype(element.dtype)
-        return narrowed(element.rounded(x).astype(carrier_of(element).dtype), element)
+        return narrow(element.round(x).astype(carrier_of(element).dtype), element)
 
 
 def carrier_of(element: Element) -> Element:
@@ -229,7 +229,7 @@ def carrier_of(element: Element) -> Element:
     return next(one for one in NATIVE.values() if one.exponent == element.exponent)
 
 
-def widened(array: NDArray[Any], element: Element) -> NDArray[Any]:
+def widen(array: NDArray[Any], element: Element) -> NDArray[Any]:
     """An array of a float as numpy computes with it: the bits of one that numpy lacks as those of its carrier."""
     if element.is_native:
         return array
@@ -238,8 +238,8 @@ def widened(array: NDArray[Any], element: Element) -> NDArray[Any]:
     return upper.view(carrier.dtype)
 
 
-def narrowed(array: NDArray[Any], element: Element) -> NDArray[Any]:
-    """The reverse of `widened`: the lower bits are dropped."""
+def narrow(array: NDArray[Any], element: Element) -> NDArray[Any]:
+    """The reverse of `widen`: the lower bits are dropped."""
     if element.is_native:
         return array
     carrier = carrier_of(element)

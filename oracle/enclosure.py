@@ -39,7 +39,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Clash:
-    """Elements that cannot all be right although each alone could be; `certified` asks the balls.
+    """Elements that cannot all be right although each alone could be; `is_certain` asks the balls.
 
     `index`: the one that is furthest from what the others agree on; `wrong`: all that differ from it.
     """
@@ -47,7 +47,7 @@ class Clash:
     index: Index
     wrong: Mask
     message: str
-    certified: Callable[[], bool]
+    is_certain: Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
         nothing = np.zeros(outside.shape, dtype=np.bool_)
         return Comparison(outside & enclosure.judged, nothing, np.where(outside, np.inf, 0.0))
     must_be_nan = np.isnan(enclosure.want)
-    lo, slack_lo = _vacuous(enclosure.lo, enclosure.slack_lo, -np.inf)
-    hi, slack_hi = _vacuous(enclosure.hi, enclosure.slack_hi, np.inf)
+    lo, slack_lo = _open_overflow(enclosure.lo, enclosure.slack_lo, -np.inf)
+    hi, slack_hi = _open_overflow(enclosure.hi, enclosure.slack_hi, np.inf)
     is_sharp = not (np.any(slack_lo) or np.any(slack_hi))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         inside = (got >= lo) & (got <= hi)
@@ -103,7 +103,7 @@ def compare(got: Doubles, enclosure: Enclosure) -> Comparison:
             clearly_out = np.where(must_be_nan, ~inside, ~((got >= lo - slack_lo) & (got <= hi + slack_hi)))
             clearly_in = np.where(must_be_nan, inside, (got >= lo + slack_lo) & (got <= hi - slack_hi))
         ratio = _ratio(got, enclosure.want, lo, hi)
-        ratio = _chosen(inside & ~(ratio <= 1), 1.0, ratio)
+        ratio = _choose(inside & ~(ratio <= 1), 1.0, ratio)
         finite = np.isfinite(enclosure.want) & np.isfinite(got)
         if not np.all(finite):
             ratio = np.where(finite, ratio, np.where(inside, 0.0, np.inf))
@@ -125,15 +125,15 @@ def _ratio(got: Doubles, want: Doubles, lo: Doubles, hi: Doubles) -> Doubles:
         np.divide(off, made, out=made)
         np.divide(off, np.negative(below, out=below), out=below)
         np.maximum(made, below, out=made)
-    return _chosen(off == 0, 0.0, made)
+    return _choose(off == 0, 0.0, made)
 
 
-def _chosen(mask: Mask, value: float, other: Doubles) -> Doubles:
+def _choose(mask: Mask, value: float, other: Doubles) -> Doubles:
     """`value` where the mask holds."""
     return np.where(mask, value, other) if np.any(mask) else other
 
 
-def _vacuous(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles, Doubles]:
+def _open_overflow(bound: Doubles, slack: Doubles, end: float) -> tuple[Doubles, Doubles]:
     """A bound, and how far it may be off, where one that overflowed bounds nothing."""
     over = np.isnan(bound) | (bound == end)
     if not np.any(over):

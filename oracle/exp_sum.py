@@ -11,7 +11,7 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from kfuzz.oracle import base_two
-from kfuzz.oracle.counts import counts
+from kfuzz.oracle.counts import count_roundings
 from kfuzz.oracle.enclosure import Doubles, Mask, tree_sum
 from kfuzz.oracle.rounding import FAR, Accuracy
 
@@ -104,7 +104,7 @@ def is_one_at_top(accuracy: Accuracy, first_exp: bool) -> bool:
     return first_exp and accuracy.rescales == 0 and accuracy.shift_is_exact
 
 
-def ascending(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> tuple[Doubles, Doubles]:
+def sort_terms(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> tuple[Doubles, Doubles]:
     """The terms in the order in which their counts ask for them; a sum has none of its own."""
     if accuracy.shift != "running max" or accuracy.order is not None:
         return m, s
@@ -114,7 +114,7 @@ def ascending(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> tu
     return np.take_along_axis(m, order, axis=-1), np.take_along_axis(s, order, axis=-1)
 
 
-def sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
+def enclose_sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
     """The enclosure of every row's sum in float64 (relative error ROUND_64).
 
     The log of term j errs by (K_j + c (r_j + g)) ubar, K_j its counted factors, r_j the reach of its exponents and g
@@ -123,11 +123,11 @@ def sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
     """
     n = m.shape[-1]
     top = m.max(axis=-1)
-    m, s = ascending(m, s, accuracy, first_exp)
+    m, s = sort_terms(m, s, accuracy, first_exp)
     d = np.minimum(distances(top[..., None], m, accuracy), FAR)
     w = s * np.exp(-d)
     reach = np.minimum(np.abs(m), FAR) if accuracy.shift == "zero" else d
-    roundings = counts(accuracy, n, m, first_exp)
+    roundings = count_roundings(accuracy, n, m, first_exp)
     steep = slope(accuracy, exponents_are_exact(m, accuracy))
     c, shifted = steep * accuracy.ubar, slope(accuracy) * accuracy.detour
     K = np.asarray((roundings.growth(accuracy) + shifted) * accuracy.ubar)
@@ -150,12 +150,14 @@ def sums(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Sums:
     return Sums(top, total, np.maximum(lo - tau, 0.0), hi + tau)
 
 
-def ball_sums(m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp: bool, bits: int) -> BallSums:
+def enclose_sum_by_balls(
+    m: NDArray[np.float64], s: Doubles, accuracy: Accuracy, first_exp: bool, bits: int
+) -> BallSums:
     """The same enclosure of one row by balls. Equal terms are summed once, which keeps long rows affordable."""
     n = len(m)
     top = float(m.max())
-    m, s = ascending(m, s, accuracy, first_exp)
-    roundings = counts(accuracy, n, m, first_exp)
+    m, s = sort_terms(m, s, accuracy, first_exp)
+    roundings = count_roundings(accuracy, n, m, first_exp)
     growth = np.broadcast_to(np.asarray(roundings.growth(accuracy), dtype=np.float64), (n,))
     if is_one_at_top(accuracy, first_exp):
         growth = np.where(m == top, roundings.growth(accuracy, at_top=True), growth)

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.apart import cut_of
-from kfuzz.oracle.arrays import check_inputs, check_outputs, own_sizes
+from kfuzz.oracle.apart import row_axes
+from kfuzz.oracle.arrays import answer_sizes, check_inputs, check_outputs
 from kfuzz.oracle.diagnosis.formulas import diagnose
 from kfuzz.oracle.diagnosis.pattern import extent, pattern
-from kfuzz.oracle.elements import OF_DTYPE, stored, values
+from kfuzz.oracle.elements import OF_DTYPE, store, values
 from kfuzz.oracle.enclosure import Comparison, Doubles, Enclosure, Floats, Index, Mask, compare, is_outside
 from kfuzz.oracle.errors import OracleError
 from kfuzz.oracle.find import find
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, joined, slices
+from kfuzz.oracle.slices import GRAVEST, MOST_SHOWN, Part, join_verdicts, split_rows
 from kfuzz.oracle.verdict import AnswerKind, Picture, Reason, Special, Verdict, Why, Worst
 
 
@@ -49,13 +49,13 @@ def judge(
         return Verdict("not judged", 0.0, 0, (Reason(Why.NO_ELEMENTS),))
     parts: dict[str, list[Part]] = {role: [] for role in module.outputs}
     done = 0
-    for rows, asked, answered in slices(given, answers, cut_of(module), accuracy.ftz):
+    for rows, asked, answered in split_rows(given, answers, row_axes(module), accuracy.ftz):
         for role, verdict in _judge_rows(module, asked, answered, accuracy, special, scalars).items():
             parts[role].append((rows, verdict))
         done += len(rows)
         if progress is not None:
             progress(done / max(1, len(rows), *(array.shape[0] for array in answers.values())))
-    return _combined([joined(of_role, answers[role]) for role, of_role in parts.items()])
+    return _combine([join_verdicts(of_role, answers[role]) for role, of_role in parts.items()])
 
 
 def _judge_rows(
@@ -65,23 +65,23 @@ def _judge_rows(
     """By the first of the forms that a claim may mean, and only what that breaks by the union of them all."""
     forms = module.forms_of(accuracy.form)
     for claim in (*([replace(accuracy, form=forms[0])] if len(forms) > 1 else []), accuracy):
-        enclosures = enclosed(module, asked, answered, claim, special, scalars)
+        enclosures = enclose_answers(module, asked, answered, claim, special, scalars)
         found = {role: _judge_output(module, asked, role, answered[role], enclosures[role]) for role in module.outputs}
         if all(verdict.status != "broken" for verdict in found.values()):
             break
     return found
 
 
-def enclosed(
+def enclose_answers(
     module: Op, given: Mapping[str, Floats], answers: Mapping[str, Floats], accuracy: Accuracy, special: Special,
     scalars: Mapping[str, float] | None,
 ) -> dict[str, Enclosure]:  # fmt: skip
     """The op's enclosures, by the formats that answers are stored in and the dimensions that only they have."""
     formats = {role: OF_DTYPE[answers[role].dtype] for role, declared in module.outputs.items() if declared.is_float}
-    return enclose(module, given, accuracy, special, scalars, formats, own_sizes(module, answers))
+    return enclose(module, given, accuracy, special, scalars, formats, answer_sizes(module, answers))
 
 
-def _combined(verdicts: list[Verdict]) -> Verdict:
+def _combine(verdicts: list[Verdict]) -> Verdict:
     """The first broken verdict, or a kept one where anything was judged, with the sums over all outputs."""
     first = min(verdicts, key=lambda verdict: GRAVEST.index(verdict.status))
     reasons = tuple(dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons))
@@ -101,7 +101,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
     wrong, together = comparison.broken, ""
     if worst is None and enclosure.joint is not None:
         for clash in enclosure.joint(got):
-            if enclosure.judged[clash.index] and clash.certified():
+            if enclosure.judged[clash.index] and clash.is_certain():
                 worst, together = clash.index, clash.message
                 wrong = np.zeros_like(wrong)
                 wrong[clash.index[0]] = clash.wrong
@@ -155,7 +155,7 @@ def _describe(role: str, index: Index, answer: Floats, enclosure: Enclosure) -> 
         return Worst(role, index, got, want, lo, hi, f"{got & 0xFFFFFFFF:08x}", f"{int(want):08x}")
     one = np.ascontiguousarray(answer[index]).reshape(1)
     with np.errstate(over="ignore", under="ignore"):
-        rounded = stored(np.array([want]), OF_DTYPE[answer.dtype])
+        rounded = store(np.array([want]), OF_DTYPE[answer.dtype])
         want_bits = _bits(rounded) if not enclosure.bits else f"{int(enclosure.want[index]):08x}"
     return Worst(role, index, float(values(one)[0]), want, lo, hi, _bits(one), want_bits)
 

@@ -19,16 +19,16 @@ NO_RELATIVE_BOUND = 2.0**12
 
 
 @cache
-def measured() -> Mapping[str, Mapping[str, FunctionModel]]:
+def function_models() -> Mapping[str, Mapping[str, FunctionModel]]:
     """By function and by its name in CUDA, the worst of all cards: `measured()["log"]["logf"]`."""
     found: dict[str, dict[str, FunctionModel]] = {}
-    for of, name, model in _of_all_cards():
+    for of, name, model in _read_sweeps():
         known = found.setdefault(of, {}).get(name, model)
         found[of][name] = FunctionModel(max(known.a0, model.a0), max(known.absolute, model.absolute))
     return found
 
 
-def _of_all_cards() -> Iterator[tuple[str, str, FunctionModel]]:
+def _read_sweeps() -> Iterator[tuple[str, str, FunctionModel]]:
     for path in sorted(FILES.glob("*.json")):
         for function in json.loads(path.read_text(encoding="utf-8"))["functions"]:
             yield function["of"], function["function"], _model(function["ranges"])

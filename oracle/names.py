@@ -18,7 +18,7 @@ class Names:
     """The names of a formula's sums, with the terms of each, of what it may keep narrow, and of its functions."""
 
     sums: Mapping[str, int]
-    kept: tuple[str, ...]
+    narrow_values: tuple[str, ...]
     functions: tuple[str, ...]
 
 
@@ -32,14 +32,14 @@ def names_at(op: Op, inputs: NamedReals) -> Names:
     """The same, with the terms that each sum has for these inputs."""
     sizes = op.sizes_of(inputs)
     sums: dict[str, int] = {}
-    kept: dict[str, None] = {}
+    narrow: dict[str, None] = {}
     functions: dict[str, None] = {}
     for form in op.every_form:
         N = Named(sizes, form, Places(sizes))
         with np.errstate(all="ignore"):
             op.run(N, inputs, sizes, op.scalars_of(sizes, {}))
-        sums, kept, functions = sums | N.sums, kept | N.kept, functions | N.functions
-    return Names(sums, tuple(kept), tuple(functions))
+        sums, narrow, functions = sums | N.sums, narrow | N.narrow_values, functions | N.functions
+    return Names(sums, tuple(narrow), tuple(functions))
 
 
 def check_names(op: Op, accuracy: Accuracy) -> None:
@@ -50,7 +50,7 @@ def check_names(op: Op, accuracy: Accuracy) -> None:
         "form": ((accuracy.form,) if accuracy.form is not None else (), (*filter(None, op.every_form), "any")),
         "adds": (accuracy.adds if isinstance(accuracy.adds, Mapping) else (), sums),
         "rescales": (accuracy.rescales if isinstance(accuracy.rescales, Mapping) else (), sums),
-        "keep": (accuracy.keep, names.kept),
+        "keep": (accuracy.keep, names.narrow_values),
         "functions": (accuracy.functions, names.functions),
         "shared": (accuracy.shared or (), names.sums),
     }

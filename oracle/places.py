@@ -35,7 +35,7 @@ class Ranking:
     reasons: tuple[Reason, ...]
 
     @classmethod
-    def of(cls, op: str, given: Floats, k: int | None, special: Special, ftz: bool) -> "Ranking":
+    def from_input(cls, op: str, given: Floats, k: int | None, special: Special, ftz: bool) -> "Ranking":
         """The ranking of every row; of all its elements where no k is given."""
         x = values(given)
         cols = x.shape[1]
@@ -45,7 +45,7 @@ class Ranking:
         k = cols if k is None else k
         key = keys(x, special)
         low = (np.abs(x) < F32.min_normal) & (ftz and given.dtype != np.float64)
-        order = ordered(key, special.ties)[:, :k]
+        order = order_places(key, special.ties)[:, :k]
         judged = np.broadcast_to(rows.judged[:, None], (len(x), k)) & (np.arange(k) < cols)
         reasons = rows.reasons
         if k > cols:
@@ -73,7 +73,7 @@ def keys(x: Doubles, special: Special) -> Doubles:
     return np.where(nan, -1.0, ranks) if special.nan == "ignore" else ranks
 
 
-def ordered(key: Doubles, ties: Ties) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def order_places(key: Doubles, ties: Ties) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """The places of each row by rank, the greatest first; of equals the first first, or the last."""
     if ties != "last":
         return np.argsort(-key, axis=1, kind="stable")
@@ -102,8 +102,8 @@ def enclose_places(ranking: Ranking, of_rows: bool = False) -> Enclosure:
     holds = partial(right_places, ranking)
     if of_rows:
         parts = tuple(part[:, 0] for part in parts)  # type: ignore[assignment]
-        holds = partial(_of_rows, ranking)
-    return Enclosure(*parts, _never_in_doubt, None, ranking.reasons, holds=holds)
+        holds = partial(_right_place_by_row, ranking)
+    return Enclosure(*parts, _refuse_balls, None, ranking.reasons, holds=holds)
 
 
 def _ends(ranking: Ranking, want: Doubles) -> tuple[Doubles, Doubles]:
@@ -113,17 +113,17 @@ def _ends(ranking: Ranking, want: Doubles) -> tuple[Doubles, Doubles]:
     sought = np.take_along_axis(ranking.key, ranking.order, axis=1)
     least, most = want.copy(), want.copy()
     for row, key in enumerate(ranking.key):
-        first, last = (ordered(key[None], ties)[0] for ties in ("first", "last"))
+        first, last = (order_places(key[None], ties)[0] for ties in ("first", "last"))
         begin = len(key) - np.searchsorted(key[first][::-1], sought[row], side="right")
         least[row], most[row] = first[begin], last[begin]
     return least, most
 
 
-def _never_in_doubt(index: Index, bits: int) -> Bounds:
+def _refuse_balls(index: Index, bits: int) -> Bounds:
     raise AssertionError(f"places at {index} are never in doubt")
 
 
-def _of_rows(ranking: Ranking, got: Doubles) -> Mask:
+def _right_place_by_row(ranking: Ranking, got: Doubles) -> Mask:
     return right_places(ranking, got[:, None])[:, 0]
 
 
@@ -137,10 +137,10 @@ def right_places(ranking: Ranking, got: Doubles) -> Mask:
     if ranking.ties != "any":
         same = place == ranking.order
     same |= ranking.may_be_low & np.take_along_axis(ranking.low, place, axis=1)
-    return np.asarray(inside & same & ~_named_before(np.where(inside, got, -1.0 - np.arange(got.shape[1]))))
+    return np.asarray(inside & same & ~_is_repeated(np.where(inside, got, -1.0 - np.arange(got.shape[1]))))
 
 
-def _named_before(got: Doubles) -> Mask:
+def _is_repeated(got: Doubles) -> Mask:
     """Elements of a row that are equal to an earlier one."""
     order = np.argsort(got, axis=1, kind="stable")
     sorted_ = np.take_along_axis(got, order, axis=1)

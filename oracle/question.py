@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 
-from kfuzz.oracle.apart import apart_of
+from kfuzz.oracle.apart import independent_dimensions
 from kfuzz.oracle.elements import F32, F64, FORMATS, OF_DTYPE, Element, Reals, values
 from kfuzz.oracle.enclosure import Bounds, Clash, Doubles, Enclosure, Index
 from kfuzz.oracle.joint.boxes import Contradiction
@@ -63,7 +63,7 @@ class Question:
         check_names(op, accuracy)
         self.forms = op.forms_of(accuracy.form)
         self.bands = [self.band(form) for form in self.forms]
-        self.made = [self._run(band, self.inputs) for band in self.bands]
+        self.results = [self._run(band, self.inputs) for band in self.bands]
         self._rows: dict[tuple[Index, int, str], Any] = {}
 
     def band(self, form: str, only: Lengths | None = None, balls: bool = False) -> Bands:
@@ -75,7 +75,7 @@ class Question:
     def _run(self, band: Bands, inputs: NamedReals) -> dict[str, Quantity]:
         with np.errstate(all="ignore"):
             made = self.op.run(band, inputs, self.sizes, self.scalars, self.derived)
-            return {name: band.stored(value, self.stored.get(name, band.f)) for name, value in made.items()}
+            return {name: band.store(value, self.stored.get(name, band.f)) for name, value in made.items()}
 
     def _parts(
         self, band: Bands, value: Quantity, name: str, only: Lengths | None = None
@@ -94,8 +94,8 @@ class Question:
 
     def enclosure(self, name: str) -> Enclosure:
         """The union of the forms, element by element; what a claim is silent of is not judged."""
-        parts = [self._parts(band, made[name], name) for band, made in zip(self.bands, self.made, strict=True)]
-        lo, hi, nan = united(parts)
+        parts = [self._parts(band, made[name], name) for band, made in zip(self.bands, self.results, strict=True)]
+        lo, hi, nan = unite(parts)
         lost = np.isnan(lo) | np.isnan(hi)  # float64 itself overflowed on the way: nothing is known
         if np.any(lost):
             lo, hi, nan = np.where(lost, -np.inf, lo), np.where(lost, np.inf, hi), nan | lost
@@ -131,9 +131,9 @@ class Question:
 
     # -- rows by themselves, by balls
 
-    def sliced(self, name: str, index: Index, keep_last: bool = False) -> tuple[dict[str, Reals], dict[str, int]]:
+    def slice_inputs(self, name: str, index: Index, keep_last: bool = False) -> tuple[dict[str, Reals], dict[str, int]]:
         """The inputs that one element's answer needs: its own index along every dimension that falls apart."""
-        dimensions, apart = self.op.outputs[name].dimensions, apart_of(self.op)[name]
+        dimensions, apart = self.op.outputs[name].dimensions, independent_dimensions(self.op)[name]
         only = {d: i for d, i in zip(dimensions, index, strict=False) if d in apart}
         if keep_last:
             only.pop(dimensions[-1], None)
@@ -165,7 +165,7 @@ class Question:
     def _row_by_balls(
         self, name: str, index: Index, bits: int, form: str
     ) -> tuple[tuple[Reals, Reals, Reals], dict[str, int]]:
-        cut, only = self.sliced(name, index)
+        cut, only = self.slice_inputs(name, index)
         key = (tuple(only.values()), bits, f"{form} {name}")
         if key not in self._rows:
             if len(self._rows) > 8:
@@ -179,7 +179,7 @@ class Question:
 
     def _joint(self, name: str) -> Callable[[Doubles], Iterator[Clash]] | None:
         """The test of all elements of a row together, for an output whose last dimension does not fall apart."""
-        dimensions, apart = self.op.outputs[name].dimensions, apart_of(self.op)[name]
+        dimensions, apart = self.op.outputs[name].dimensions, independent_dimensions(self.op)[name]
         if len(dimensions) < 2 or dimensions[-1] in apart:
             return None
         return partial(find_clashes, partial(self._contradictions, name), self.forms)
@@ -189,9 +189,9 @@ class Question:
     ) -> dict[Index, Contradiction]:
         if row is None:
             band, value = self.bands[self.forms.index(form)], got
-            made = self.made[self.forms.index(form)][name]
+            made = self.results[self.forms.index(form)][name]
         else:
-            inputs, only = self.sliced(name, row, keep_last=True)
+            inputs, only = self.slice_inputs(name, row, keep_last=True)
             band, value = self.band(form, only, balls=True), got[row]
             made = self._run(band, inputs)[name]
         return contract(band, made, value.reshape(made.shape), self.claim.shared)
@@ -204,7 +204,7 @@ def _fits(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
         return False
 
 
-def united(parts: list[tuple[Reals, Reals, Reals]]) -> tuple[Reals, Reals, Reals]:
+def unite(parts: list[tuple[Reals, Reals, Reals]]) -> tuple[Reals, Reals, Reals]:
     """The union of sets; the empty interval adds nothing but NaN."""
     lo, hi, nan = parts[0]
     for other_lo, other_hi, other_nan in parts[1:]:

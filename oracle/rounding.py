@@ -75,7 +75,7 @@ RoundedSums = Literal["nearest", "directed"]
 
 NARROW_SUMS = {one.name: one for one in FLOATS if one.name in NARROW}
 """The narrow formats that a kernel may hold its sums in."""
-HELD = {F64.name: F64, **NARROW_SUMS}
+ACCUMULATOR_FORMATS = {F64.name: F64, **NARROW_SUMS}
 """What sums are held in where a claim says so, by name; else they are held in what is computed in."""
 ACCUMULATORS = (F32.name, F64.name, "compensated", *NARROW_SUMS, "mma")
 """The words for what sums are held in."""
@@ -105,7 +105,7 @@ LOOSEST: dict[str, FunctionModel] = {
 """The documented errors of the accurate functions: k ulp from the correctly rounded result, so 2 k + 1 units of u."""
 
 
-def _named(counts: "int | Mapping[str, int | None] | None", name: str) -> int | None:
+def _count_of(counts: "int | Mapping[str, int | None] | None", name: str) -> int | None:
     return counts.get(name, counts.get("*")) if isinstance(counts, Mapping) else counts
 
 
@@ -188,17 +188,17 @@ class Accuracy:
         """The same claim with the counts of one named sum in the place of all; "*" stands for the rest."""
         if not isinstance(self.adds, Mapping) and not isinstance(self.rescales, Mapping):
             return self
-        return replace(self, adds=_named(self.adds, name), rescales=_named(self.rescales, name))
+        return replace(self, adds=_count_of(self.adds, name), rescales=_count_of(self.rescales, name))
 
     def most(self, terms: int) -> tuple[int, int]:
         """The additions and rescales of a sum of so many terms: as claimed, or as many as there can be."""
         if isinstance(self.adds, Mapping) or isinstance(self.rescales, Mapping):
             raise ValueError("counts by name: ask for_sum() which sum is meant")
         adds = terms if self.adds is None else self.adds
-        return adds * self.of_one, adds if self.rescales is None else self.rescales
+        return adds * self.roundings_per_addition, adds if self.rescales is None else self.rescales
 
     @property
-    def of_one(self) -> int:
+    def roundings_per_addition(self) -> int:
         """As how many additions to nearest one addition counts: a directed one is off by 2 u at most."""
         return 2 if self.additions == "directed" else 1
 
@@ -206,7 +206,7 @@ class Accuracy:
         """The model of a function: the claimed one, else the loosest that is documented."""
         return self.functions.get(name, LOOSEST[name])
 
-    def kept(self, name: str) -> str | None:
+    def narrow_format(self, name: str) -> str | None:
         """The format that a value of this name is held in, where it is narrower."""
         return self.keep.get(name)
 

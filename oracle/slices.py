@@ -29,7 +29,7 @@ Part = tuple[RowNumbers, Verdict]
 """The rows of a slice, and the verdict on them."""
 
 
-def slices(
+def split_rows(
     inputs: RoleArrays, answers: RoleArrays, cut: Mapping[str, int], ftz: bool, most: int = MOST_ELEMENTS
 ) -> Iterator[tuple[RowNumbers, RoleArrays, RoleArrays]]:
     """The rows of each slice, of all arrays that have some; one slice, unless there are too many.
@@ -47,12 +47,12 @@ def slices(
     step = max(1, count * most // max(1, elements))
     for first in range(0, max(1, count), step):
         rows = np.arange(first, min(first + step, count))
-        low = with_denormals(_cut(by_row, cut, rows), cut) if ftz else np.zeros(len(rows), dtype=np.bool_)
+        low = rows_with_denormals(_take_rows(by_row, cut, rows), cut) if ftz else np.zeros(len(rows), dtype=np.bool_)
         for alike in (rows[~low], rows[low]) if np.any(low) and not np.all(low) else (rows,):
-            yield alike, {**inputs, **_cut(by_row, cut, alike)}, _cut(answers, cut, alike)
+            yield alike, {**inputs, **_take_rows(by_row, cut, alike)}, _take_rows(answers, cut, alike)
 
 
-def with_denormals(inputs: RoleArrays, cut: Mapping[str, int]) -> NDArray[np.bool_]:
+def rows_with_denormals(inputs: RoleArrays, cut: Mapping[str, int]) -> NDArray[np.bool_]:
     """The rows with a number that may be flushed: below the least normal one of the format that is computed in."""
     floats = [np.moveaxis(array, cut[role], 0) for role, array in inputs.items() if array.dtype in OF_DTYPE]
     least = (F64 if any(OF_DTYPE[array.dtype] is F64 for array in floats) else F32).min_normal
@@ -63,7 +63,7 @@ def with_denormals(inputs: RoleArrays, cut: Mapping[str, int]) -> NDArray[np.boo
     return found
 
 
-def _cut(arrays: RoleArrays, cut: Mapping[str, int], rows: RowNumbers) -> dict[str, Floats]:
+def _take_rows(arrays: RoleArrays, cut: Mapping[str, int], rows: RowNumbers) -> dict[str, Floats]:
     """Some rows of all arrays, without a copy where they follow one another."""
     if not len(rows):
         return dict(arrays)
@@ -71,18 +71,18 @@ def _cut(arrays: RoleArrays, cut: Mapping[str, int], rows: RowNumbers) -> dict[s
     return {role: array[(*[slice(None)] * cut[role], place)] for role, array in arrays.items()}
 
 
-def joined(parts: Sequence[Part], answer: Floats) -> Verdict:
+def join_verdicts(parts: Sequence[Part], answer: Floats) -> Verdict:
     """The verdict on an output: its worst part's, with what is wrong and judged in all of them."""
     if len(parts) == 1:
         return parts[0][1]
     rows, worst = min(parts, key=lambda part: (GRAVEST.index(part[1].status), -part[1].ratio))
     verdicts = [verdict for _, verdict in parts]
-    place = worst.worst and _in_all(worst.worst, rows)
+    place = worst.worst and _place_in_whole(worst.worst, rows)
     return replace(
         worst,
         ratio=max(verdict.ratio for verdict in verdicts),
         judged=sum(verdict.judged for verdict in verdicts),
-        reasons=_summed(verdicts),
+        reasons=_add_reasons(verdicts),
         tier="arb" if any(verdict.tier == "arb" for verdict in verdicts) else "float64",
         worst=place,
         picture=worst.picture and _whole_picture(worst.picture, parts, answer),
@@ -90,7 +90,7 @@ def joined(parts: Sequence[Part], answer: Floats) -> Verdict:
     )
 
 
-def _in_all(found: Worst, rows: RowNumbers) -> Worst:
+def _place_in_whole(found: Worst, rows: RowNumbers) -> Worst:
     """An element of a part, by its place in the whole."""
     return replace(found, index=(int(rows[found.index[0]]), *found.index[1:]))
 
@@ -99,12 +99,12 @@ def _whole_picture(worst: Picture, parts: Sequence[Part], answer: Floats) -> Pic
     """The whole answer, where it is small enough to be looked at."""
     if answer.size > MOST_SHOWN:
         return None
-    told = [_in_all(one, rows) for rows, verdict in parts if verdict.picture for one in verdict.picture.wrong]
+    told = [_place_in_whole(one, rows) for rows, verdict in parts if verdict.picture for one in verdict.picture.wrong]
     told.sort(key=lambda one: one.index)
     return Picture(worst.output, answer.shape, tuple(values(answer).ravel().tolist()), tuple(told))
 
 
-def _summed(verdicts: Sequence[Verdict]) -> tuple[Reason, ...]:
+def _add_reasons(verdicts: Sequence[Verdict]) -> tuple[Reason, ...]:
     """Each reason once, with the rows or sums of all parts that it holds for."""
     counts: dict[Reason, int] = {}
     for reason in (reason for verdict in verdicts for reason in verdict.reasons):

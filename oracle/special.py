@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfuzz.oracle.apart import apart_of
+from kfuzz.oracle.apart import independent_dimensions
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.enclosure import Doubles, Mask
 from kfuzz.oracle.op import NamedReals, Op
@@ -55,7 +55,7 @@ def claimed_elements(
             continue
         if word is None:
             judged &= ~rows
-            dimensions, apart = op.outputs[name].dimensions, apart_of(op)[name]
+            dimensions, apart = op.outputs[name].dimensions, independent_dimensions(op)[name]
             in_a_row = int(np.prod([n for d, n in zip(dimensions, shape, strict=True) if d not in apart]))
             reasons += (Reason(why, int(rows.sum()) // max(in_a_row, 1)),)
         elif word == "row":
@@ -67,7 +67,7 @@ def elements_reached(
     op: Op, inputs: NamedReals, name: str, test: Callable[[Reals], Mask], shape: tuple[int, ...]
 ) -> Mask:
     """The elements of an output that a special value may enter: they share its place along what falls apart."""
-    dimensions, apart = op.outputs[name].dimensions, apart_of(op)[name]
+    dimensions, apart = op.outputs[name].dimensions, independent_dimensions(op)[name]
     reached = np.zeros(shape, dtype=np.bool_)
     for role, array in inputs.items():
         if not op.inputs[role].is_float or not np.any(mask := test(array)):

@@ -10,10 +10,10 @@ import numpy as np
 from flint import arb
 
 from kfuzz.oracle import base_two
-from kfuzz.oracle.counts import counts
+from kfuzz.oracle.counts import count_roundings
 from kfuzz.oracle.enclosure import FLT_MAX, ROUND_64, Bounds, Doubles, Enclosure, Index
 from kfuzz.oracle.errors import OracleError
-from kfuzz.oracle.exp_sum import BallSums, ball_sums, sums
+from kfuzz.oracle.exp_sum import BallSums, enclose_sum_by_balls, enclose_sums
 from kfuzz.oracle.maximum import enclose_maximum
 from kfuzz.oracle.rounding import FAR, Accuracy
 from kfuzz.oracle.special import special_rows
@@ -40,7 +40,7 @@ def enclose_states(
     want, lo, hi = (np.full(plain.shape, np.nan) for _ in range(3))
     g = accuracy.shift_slack
     if plain.any():
-        row = sums(m[plain], s[plain], accuracy, first_exp)
+        row = enclose_sums(m[plain], s[plain], accuracy, first_exp)
         off = np.exp(g + base_two.stray(row.top, accuracy))
         want[plain], lo[plain], hi[plain] = row.total, row.lo / off, row.hi * off
     beyond = plain & base_two.is_beyond(np.where(plain, top, 0.0), m, accuracy)
@@ -61,7 +61,7 @@ def enclose_states(
 
 def largest_partial(m: Doubles, s: Doubles, accuracy: Accuracy, first_exp: bool) -> Doubles:
     """What a sum may come to on the way, at most: states are joined in any order, a greater maximum perhaps last."""
-    count = counts(replace(accuracy, shift="any"), m.shape[-1], m, first_exp)  # "running max" counts no more
+    count = count_roundings(replace(accuracy, shift="any"), m.shape[-1], m, first_exp)  # "running max" counts no more
     growth, g = float(np.max(count.growth(accuracy), initial=0.0)), accuracy.shift_slack
     exponents = np.asarray((1 + accuracy.exp.kappa) * (FAR + g))
     if accuracy.exp.base_two:
@@ -77,7 +77,7 @@ class _ExactStates:
         self.row = lru_cache(maxsize=8)(self._row)
 
     def _row(self, index: Index, bits: int) -> BallSums:
-        return ball_sums(self.m[index], self.s[index], self.accuracy, self.first_exp, bits)
+        return enclose_sum_by_balls(self.m[index], self.s[index], self.accuracy, self.first_exp, bits)
 
     def total(self, index: Index, bits: int) -> Bounds:
         row = self.row(index, bits)

@@ -23,7 +23,7 @@ from kfuzz.oracle.find import find
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.selfcheck import independent, planted_formulas
-from kfuzz.oracle.selfcheck.formulas import CLAIMED, Checked, check, depth, formula_ops
+from kfuzz.oracle.selfcheck.formulas import CLAIMED, FormulaTally, check, depth, formula_ops
 from kfuzz.oracle.selfcheck.planted_formulas import CRITERIA_OF_FORMULAS, PLANTED, PlantedShare
 from kfuzz.oracle.shapes import Places
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated, SumOrder
@@ -39,22 +39,22 @@ nor narrow weights show beyond what scores may err by."""
 LITERATURE = "V-ABFT gives 7 to 20 times the error in f32, 48 to 158 times in bf16"
 
 
-def of_op(name: str, form: str, seeds: int) -> Checked:
+def of_op(name: str, form: str, seeds: int) -> FormulaTally:
     """One op in one format."""
     op = find(name)
     with np.errstate(all="ignore"):
         return check(op, FORMATS[form], quick=False, seeds=seeds)
 
 
-def of_kernel(name: str) -> Checked:
+def of_kernel(name: str) -> FormulaTally:
     """A kernel that follows no formula."""
     with np.errstate(all="ignore"):
-        return independent.checked(name, quick=False)
+        return independent.check_kernel(name, quick=False)
 
 
 def of_bugs(name: str, form: str) -> PlantedShare:
     """The planted bugs of one op in one format."""
-    return planted_formulas.share_of(name, FORMATS[form], (33, 130, 257))
+    return planted_formulas.count_bugs_of(name, FORMATS[form], (33, 130, 257))
 
 
 def running_means(n: int, order: SumOrder) -> tuple[int, str, float, float, float]:
@@ -84,7 +84,7 @@ def running_means(n: int, order: SumOrder) -> tuple[int, str, float, float, floa
     )
 
 
-def tightness(found: Iterator[Checked]) -> Iterator[str]:
+def tightness(found: Iterator[FormulaTally]) -> Iterator[str]:
     """The table of bounds over errors, and its sums."""
     yield "| op, format | rows | not judged | bound / largest error | bound / error: median | 99th percentile |" + (
         " outside |"
@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     asked = parser.parse_args()
     began = time.monotonic()
-    ops: list[Callable[[], Checked]] = [
+    ops: list[Callable[[], FormulaTally]] = [
         partial(of_op, op.name, form, asked.seeds) for op in formula_ops() for form in STORED
     ]
     ops += [partial(of_kernel, name) for name in independent.KERNELS]

@@ -133,7 +133,7 @@ def narrow(device: Device, name: str, kind: str, form: Element) -> dict[str, Any
     x, y = (values(part if form is BF16 else part.view(np.float16)) for part in (bits, got))
     with np.errstate(all="ignore"):
         want = NARROW[name][1](x.astype(np.longdouble))
-        rounded = form.rounded(want.astype(np.float64))
+        rounded = form.round(want.astype(np.float64))
         plain = np.isfinite(rounded) & np.isfinite(y)
         place = form.last_place(np.where(plain, want, 1.0).astype(np.float64))
         error = np.where(plain, np.abs(y - want) / place, 0.0).astype(np.float64)

@@ -183,7 +183,7 @@ def of_all_kinds(unit: Unit, rng: np.random.Generator, count: int) -> tuple[Real
         deep = rng.random(count) < 0.125
         a[deep], b[deep], c[deep] = drawn(-80, -71)[deep], drawn(-77, -61)[deep], drawn(-151, -126)[deep, 0]
         c[deep] *= rng.choice([0.0, 1.0], deep.sum())
-    return unit.operand.rounded(a), unit.operand.rounded(b), unit.sum.rounded(c)
+    return unit.operand.round(a), unit.operand.round(b), unit.sum.round(c)
 
 
 def apart(one: Device, other: Device, unit: Unit) -> str:

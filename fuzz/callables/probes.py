@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kfuzz.callables.memory import LentArray, Memory
 from kfuzz.devices import Buffer, Finding
 from kfuzz.devices.layout import BESIDE
-from kfuzz.oracle.elements import narrowed, widened
+from kfuzz.oracle.elements import narrow, widen
 
 DecoyForm = Literal["turned", "near", "half"]
 DECOYS: tuple[DecoyForm, ...] = ("turned", "near", "half")
@@ -42,14 +42,14 @@ def decoy_of(buffer: Buffer, form: DecoyForm) -> NDArray[np.generic]:
     if form == "turned":
         given[1:-1] = given[1:-1][::-1].copy()
         return given.reshape(buffer.shape)
-    values = widened(given, buffer.element)
+    values = widen(given, buffer.element)
     with np.errstate(all="ignore"):
         if form == "half":
             values[1:-1] = values[1:-1] / 2
         elif len(values):
             values[:] = values * (1 + 1e-5)
             values[len(values) // 2] = np.nextafter(values[len(values) // 2], 0, dtype=values.dtype)
-    return narrowed(values, buffer.element).reshape(buffer.shape)
+    return narrow(values, buffer.element).reshape(buffer.shape)
 
 
 def has_prelude(seed: int, elements: int) -> bool:

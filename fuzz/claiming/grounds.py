@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.claims.kernel import Kernel
-from kfuzz.oracle.apart import apart_of
+from kfuzz.oracle.apart import independent_dimensions
 from kfuzz.oracle.find import find
 from kfuzz.search.edges import named
 from kfuzz.search.plan import shapes
@@ -86,7 +86,7 @@ def apart_axes(kernel: Kernel) -> list[str]:
         for _, dimensions in kernel.roles.dimensions(array.reads, array.writes):
             for dimension, size in zip(dimensions, array.shape, strict=False):
                 named.setdefault(dimension, set()).add(size.text)
-    everywhere = set.intersection(*(set(dimensions) for dimensions in apart_of(op).values()))
+    everywhere = set.intersection(*(set(dimensions) for dimensions in independent_dimensions(op).values()))
     apart = set().union(*(named.get(dimension, set()) for dimension in everywhere))
     summed = set().union(*(names for dimension, names in named.items() if dimension not in everywhere))
     return [name for name in kernel.axes if name in apart - summed]

@@ -74,7 +74,7 @@ def narrowed(kernel: Kernel) -> Iterator[Statements]:
     op = find(kernel.op)
     elements = sorted({array.element.name for array in kernel.arrays.values()} & NARROW.keys())
     for element in elements:
-        names = names_of(op).kept
+        names = names_of(op).narrow_values
         for some in dict.fromkeys([*((name,) for name in names), tuple(names)]):
             if some:
                 yield {"keep": f"{{ {', '.join(f'{name} = {quoted(element)}' for name in some)} }}"}

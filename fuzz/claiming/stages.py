@@ -99,9 +99,9 @@ class Staged(Exact):
         both = s if t.is_constant else joined(s, Stages({}, t.inner, least(t.divided, t.sum)))
         return staged(super().div(a, b), both)
 
-    def _of(self, name: str, a: Quantity) -> Quantity:
+    def _apply(self, name: str, a: Quantity) -> Quantity:
         s = of(a).closed()
-        return staged(super()._of(name, a), Stages({}, least(s.inner, s.divided), is_exponential=name == "exp"))
+        return staged(super()._apply(name, a), Stages({}, least(s.inner, s.divided), is_exponential=name == "exp"))
 
     def max(self, a: Quantity, axis: int = -1) -> Quantity:
         return staged(super().max(a, axis), of(a))

@@ -128,7 +128,7 @@ def read_accuracy(front: FrontMatter, op: Op, names: ClaimNames) -> WrittenAccur
         flags=read_flags(front),
         form=read_choice(front, key("form"), (*op.forms, *op.seldom, "any")),
         operand=read_word(front, key("operand")),
-        keep=read_narrowed(front, key("keep"), known.kept),
+        keep=read_narrowed(front, key("keep"), known.narrow_values),
         functions=read_models(front, known.functions),
         shared=read_names(front, key("shared"), tuple(known.sums)),
     )

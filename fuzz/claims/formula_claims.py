@@ -11,7 +11,7 @@ from kfuzz.claims.expression import Expression
 from kfuzz.claims.front_matter import FrontMatter, KeyPath, lookup
 from kfuzz.claims.reading import ClaimNames, read_number, table
 from kfuzz.oracle.elements import NARROW
-from kfuzz.oracle.measured import measured
+from kfuzz.oracle.measured import function_models
 from kfuzz.oracle.names import names_of
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.rounding import FunctionModel
@@ -97,7 +97,9 @@ def read_models(front: FrontMatter, known: tuple[str, ...]) -> dict[str, Functio
     found = {}
     for name, value in given.items():
         names = MODELS.get(name, {})
-        names = names | {f"{cuda} measured": model for cuda, model in measured().get(name, {}).items() if cuda in names}
+        names = names | {
+            f"{cuda} measured": model for cuda, model in function_models().get(name, {}).items() if cuda in names
+        }
         if isinstance(value, str) and value in names:
             found[name] = names[value]
             continue

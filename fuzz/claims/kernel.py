@@ -35,7 +35,7 @@ from kfuzz.claims.variants import EXAMPLE, FEW, SizeDomain, TooManyError
 from kfuzz.claims.where import Where, read_where
 from kfuzz.devices import Buffer, Entry, Job, Step
 from kfuzz.devices.vast import is_vast
-from kfuzz.oracle.elements import F32, Element, stored
+from kfuzz.oracle.elements import F32, Element, store
 from kfuzz.oracle.find import find
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.verdict import Special
@@ -212,7 +212,7 @@ class Kernel:
             return whole_numbers(given, max(sizes.get(self.roles.integers[role], 100), 1)).astype(
                 element.dtype, copy=False
             )
-        return given if element is F32 else stored(given.astype(np.float64), element)
+        return given if element is F32 else store(given.astype(np.float64), element)
 
     def bind(self, inputs: Arrays, tune: Sizes) -> Bound:
         """This kernel on these inputs, ready to run; ClaimError where the claim leads to no launch."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from kfuzz.oracle.apart import cut_of
+from kfuzz.oracle.apart import row_axes
 from kfuzz.oracle.elements import F32, I32, Element
 from kfuzz.oracle.find import find
 
@@ -65,5 +65,5 @@ def roles_of(op: str) -> Roles:
     integers = {name: role.below or "" for name, role in module.roles if not role.is_float}
     rules = tuple(rule for rule in module.where if not rule.endswith(">= 1"))
     return Roles(
-        op, inputs, outputs, module.takes_vector, module.takes_any_float, integers, rules, cut=dict(cut_of(module))
+        op, inputs, outputs, module.takes_vector, module.takes_any_float, integers, rules, cut=dict(row_axes(module))
     )

@@ -22,7 +22,7 @@ from kfuzz.oracle.arrays import check_inputs, check_outputs
 from kfuzz.oracle.elements import OF_DTYPE, values
 from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find
-from kfuzz.oracle.judge import enclosed
+from kfuzz.oracle.judge import enclose_answers
 from kfuzz.trials.defect import Defect
 from kfuzz.trials.trial import Trial, run_trial
 
@@ -174,7 +174,7 @@ def _is_same_where_judged(kernel: Kernel, trial: Trial, listening: AnswerRecorde
         return not own
     answers = check_outputs(kernel.op, module, given, others[0])
     with np.errstate(all="ignore"):
-        enclosures = enclosed(module, given, answers, bound.accuracy, kernel.special, kernel.scalars)
+        enclosures = enclose_answers(module, given, answers, bound.accuracy, kernel.special, kernel.scalars)
     return len(own) == len(others) and all(
         _differ(mine[role], theirs[role], enclosure) == 0
         for mine, theirs in zip(own, others, strict=True)

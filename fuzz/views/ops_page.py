@@ -53,8 +53,12 @@ def _section(op: Op) -> str:
 
 def _names(op: Op) -> str:
     """The sums, narrow values and functions that a formula has names for."""
-    kinds = (("sums", names_of(op).sums), ("kept", names_of(op).kept), ("functions", names_of(op).functions))
-    return "; ".join(f"{kind} " + ", ".join(f"`{name}`" for name in names) for kind, names in kinds if names)
+    kinds = (
+        ("sums", names_of(op).sums),
+        ("narrow values", names_of(op).narrow_values),
+        ("functions", names_of(op).functions),
+    )
+    return "; ".join(f"{kind} " + ", ".join(f"`{name}`" for name in own) for kind, own in kinds if own)
 
 
 def _array(role: Role) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kfuzz.oracle.diagnosis.label import Diagnosis
-from kfuzz.oracle.diagnosis.mutated import explained
+from kfuzz.oracle.diagnosis.mutated import explain
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Index, Mask
 from kfuzz.oracle.op import Op
 
@@ -23,7 +23,7 @@ def diagnose(
     """What the error looks like: as the op's own file says, or one wrong step of its formula, or a pattern."""
     if op.diagnose is not None:
         return op.diagnose(inputs, output, got, enclosure, wrong, worst)
-    found = explained(op, inputs, output, got, enclosure, wrong)
+    found = explain(op, inputs, output, got, enclosure, wrong)
     if found is not None:
         return found
     want = enclosure.want

@@ -18,11 +18,11 @@ def diagnose(
     if not enclosure.bits and (~np.isfinite(got[worst]) or ~np.isfinite(want[worst])):
         label = "number where NaN belongs" if np.isnan(want[worst]) else "not finite"
         return Diagnosis(label, f"{got[worst]:g} where {want[worst]:g} belongs")
-    if enclosure.bits and (passed := _passed_through(got[wrong], want[wrong])) is not None:
+    if enclosure.bits and (passed := _find_changed_bits(got[wrong], want[wrong])) is not None:
         return passed
     if (got[wrong] == 0).all():
         return Diagnosis("all zero" if (got == 0).all() else "zero elements", f"{int(wrong.sum())} elements are 0")
-    moved = _moved(got, want, wrong)
+    moved = _find_move(got, want, wrong)
     if moved is not None:
         return moved
     return (
@@ -32,7 +32,7 @@ def diagnose(
     )
 
 
-def _passed_through(got: Doubles, want: Doubles) -> Diagnosis | None:
+def _find_changed_bits(got: Doubles, want: Doubles) -> Diagnosis | None:
     """Bit patterns that were taken for numbers on their way."""
     have, right = (bits.astype(np.uint32).view(np.float32) for bits in (got, want))
     if ((have == right) | (np.isnan(have) & np.isnan(right))).all():
@@ -42,7 +42,7 @@ def _passed_through(got: Doubles, want: Doubles) -> Diagnosis | None:
     return None
 
 
-def _moved(got: Doubles, want: Doubles, wrong: Mask) -> Diagnosis | None:
+def _find_move(got: Doubles, want: Doubles, wrong: Mask) -> Diagnosis | None:
     if _same(got[wrong], want.T.reshape(want.shape)[wrong]):
         return Diagnosis("permuted", "laid out as its transpose")
     for down, right in ((0, 1), (0, -1), (1, 0), (-1, 0)):
@@ -64,7 +64,7 @@ def _product(inputs: Mapping[str, Floats], got: Doubles, enclosure: Enclosure, w
     width = enclosure.hi[worst] - enclosure.lo[worst] + 4 * U * abs(enclosure.want[worst])
     for name, bits in (("tf32 or fp16", F16.p), (BF16.name, BF16.p)):
         for done, to in (("rounded", np.round), ("cut off", np.trunc)):
-            narrow = float(_rounded(row, bits, to) @ _rounded(column, bits, to))
+            narrow = float(_round(row, bits, to) @ _round(column, bits, to))
             if abs(got[worst] - narrow) <= width < abs(off):
                 return Diagnosis(f"{name} inputs", f"the inputs were {done} to {bits} bits")
     for sign, label in ((-1, "dropped element"), (1, "counted twice")):
@@ -74,6 +74,6 @@ def _product(inputs: Mapping[str, Floats], got: Doubles, enclosure: Enclosure, w
     return Diagnosis("wrong elements", f"off by {off:.9g}")
 
 
-def _rounded(x: Doubles, bits: int, to: Callable[[Doubles], Doubles]) -> Doubles:
+def _round(x: Doubles, bits: int, to: Callable[[Doubles], Doubles]) -> Doubles:
     mantissa, exponent = np.frexp(x)
     return np.asarray(np.ldexp(to(np.ldexp(mantissa, bits)), exponent - bits))

@@ -31,7 +31,7 @@ ROOM = 2.0
 WrongStep = Callable[[], Any]
 
 
-class Changed(NamedTuple):
+class StepChange(NamedTuple):
     """Which step is done wrong, and how: the number of the step, and of its change."""
 
     step: int
@@ -42,12 +42,12 @@ class WrongSystem(Exact):
     """The formula in float64 with one step changed; with none, a list of all changes there are."""
 
     def __init__(
-        self, sizes: Mapping[str, int], form: str, index: Mapping[str, Reals], changed: Changed | None
+        self, sizes: Mapping[str, int], form: str, index: Mapping[str, Reals], changed: StepChange | None
     ) -> None:
         super().__init__(sizes, form, index=index)
         self.changed, self.steps, self.is_inside = changed, 0, False
         self.names: dict[int, str] = {}
-        self.offered: dict[Changed, str] = {}
+        self.offered: dict[StepChange, str] = {}
         self.sums_of: dict[int, tuple[Quantity, Quantity]] = {}
         self.alive: list[Quantity] = []
         """Every value, so that the identity of each is its own."""
@@ -67,7 +67,7 @@ class WrongSystem(Exact):
         self.is_inside = True
         number, self.steps = self.steps, self.steps + 1
         for way, (words, _) in enumerate(changes):
-            self.offered[Changed(number, way)] = words
+            self.offered[StepChange(number, way)] = words
         is_here = self.changed is not None and self.changed.step == number
         made = changes[self.changed.way][1]() if is_here and self.changed else right()
         self.is_inside = False
@@ -218,7 +218,7 @@ class WrongSystem(Exact):
         return made
 
 
-def explained(
+def explain(
     op: Op,
     inputs: Mapping[str, Any],
     output: str,
@@ -233,7 +233,7 @@ def explained(
     with np.errstate(all="ignore"):
         width = np.maximum(enclosure.hi - enclosure.lo, np.spacing(np.abs(enclosure.want).astype(np.float32)))
         asked = enclosure.judged & row_is_wrong & (np.isfinite(width) | np.isnan(enclosure.want))
-        right, offered = _evaluated(op, inputs, output, got.shape, None)
+        right, offered = _evaluate(op, inputs, output, got.shape, None)
         if asked.sum() < LEAST_ELEMENTS or np.isfinite(got[asked]).mean() < FITS:
             return None
         if not _is_near(right, enclosure.want, enclosure.want, width, asked):  # scalars of the claim's own
@@ -241,9 +241,7 @@ def explained(
         fitting = dict.fromkeys(
             words
             for changed, words in offered.items()
-            if _explains(
-                _evaluated(op, inputs, output, got.shape, changed)[0], got, enclosure.want, width, asked, wrong
-            )
+            if _explains(_evaluate(op, inputs, output, got.shape, changed)[0], got, enclosure.want, width, asked, wrong)
         )
     if len(fitting) != 1:
         return None
@@ -255,13 +253,13 @@ def _explains(made: Doubles, got: Doubles, want: Doubles, width: Doubles, asked:
     return bool((_is_off(made, want, width) & asked & wrong).any()) and _is_near(got, made, want, width, asked)
 
 
-def _evaluated(
+def _evaluate(
     op: Op,
     inputs: Mapping[str, Any],
     output: str,
     shape: tuple[int, ...],
-    changed: Changed | None,
-) -> tuple[Doubles, dict[Changed, str]]:
+    changed: StepChange | None,
+) -> tuple[Doubles, dict[StepChange, str]]:
     """The output with one step changed, and every change that there is."""
     sizes = op.sizes_of(inputs)
     N = WrongSystem(sizes, op.forms[0] if op.forms else "", Places(sizes), changed)

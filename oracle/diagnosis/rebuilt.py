@@ -83,7 +83,7 @@ def fits_exactly(y: Doubles, row: Doubles, shift: float) -> bool:
     return bool(known.sum() > 1 and (y[known] > 0).all() and (np.abs(ratio) <= may).all())
 
 
-def other_shift(x: Floats, number: int, y: Doubles) -> Diagnosis | None:
+def find_other_shift(x: Floats, number: int, y: Doubles) -> Diagnosis | None:
     """Something else than the maximum was subtracted, which shows in how the exponents were rounded."""
     row, top = x[number].astype(np.float64), float(x[number].max())
     if fits_exactly(y, row, top):
@@ -94,7 +94,7 @@ def other_shift(x: Floats, number: int, y: Doubles) -> Diagnosis | None:
     return None
 
 
-def overflowed(x: Floats, number: int, y: Doubles) -> Diagnosis | None:
+def find_overflow(x: Floats, number: int, y: Doubles) -> Diagnosis | None:
     """A shift with which exps overflow, or all underflow, in just these elements."""
     row, top = x[number].astype(np.float64), float(x[number].max())
     for shift, words in shifts(x, number):
@@ -108,7 +108,7 @@ def overflowed(x: Floats, number: int, y: Doubles) -> Diagnosis | None:
     return None
 
 
-def block_sums(y: Doubles, row: Doubles) -> Diagnosis | None:
+def find_block_sums(y: Doubles, row: Doubles) -> Diagnosis | None:
     """Each block of the row was divided by its own sum."""
     n = len(row)
     place = np.arange(n)
@@ -127,7 +127,7 @@ def block_sums(y: Doubles, row: Doubles) -> Diagnosis | None:
     return None
 
 
-def other_rows_sum(x: Floats, number: int, factor: float, close: float) -> Diagnosis | None:
+def find_other_rows_sum(x: Floats, number: int, factor: float, close: float) -> Diagnosis | None:
     """The row was divided by the sum of another one, relative to its own maximum or to the other's."""
     rows = x[[number, *neighbours(len(x), number)]].astype(np.float64)
     top = rows.max(axis=1, keepdims=True)

@@ -13,11 +13,11 @@ from kfuzz.oracle.diagnosis.label import Diagnosis
 from kfuzz.oracle.diagnosis.rebuilt import (
     ROUNDED,
     SPLITS,
-    block_sums,
     class_of,
-    other_rows_sum,
-    other_shift,
-    overflowed,
+    find_block_sums,
+    find_other_rows_sum,
+    find_other_shift,
+    find_overflow,
 )
 from kfuzz.oracle.elements import BF16, F16, F32
 from kfuzz.oracle.enclosure import Doubles, Enclosure, Floats, Index, Mask, tree_sum
@@ -45,46 +45,46 @@ def diagnose(x: Floats, got: Doubles, enclosure: Enclosure, wrong: Mask, worst: 
     number = worst[0]
     row, y, want = x[number].astype(np.float64), got[number], enclosure.want[number]
     if np.isnan(want).all():
-        return _finite_where_nan(y)
+        return _diagnose_missing_nan(y)
     if not np.isfinite(y).all():
-        return _not_finite(x, number, y)
+        return _diagnose_not_finite(x, number, y)
     if (want == 0).all():
         return Diagnosis("all -inf row not zero", f"element {worst[1]} is {y[worst[1]]:g}")
     if (y == 0).all():
         return Diagnosis("all zero", "every element is 0")
     if (y == row).all():
         return Diagnosis("copied input", "the output is the input")
-    shift = other_shift(x, number, y)
+    shift = find_other_shift(x, number, y)
     if shift is not None:
         return shift
     for tolerance, least in ((_exact, 8 * U), (_tolerance, 16 * U)):
         factor = _common_factor(row, y, want, tolerance)
         if factor is not None and abs(factor - 1) > least:
-            return _denominator(x, want, factor, enclosure, number)
-    return block_sums(y, row) or _elements(row, y, want, wrong[number])
+            return _diagnose_denominator(x, want, factor, enclosure, number)
+    return find_block_sums(y, row) or _diagnose_elements(row, y, want, wrong[number])
 
 
-def _finite_where_nan(y: Doubles) -> Diagnosis:
+def _diagnose_missing_nan(y: Doubles) -> Diagnosis:
     if np.isfinite(y).all() and np.allclose(y * len(y), 1, rtol=1e-3, atol=0):
         return Diagnosis("finite sentinel", "a row that should be NaN is uniform: a finite value stands for -inf")
     return Diagnosis("number where NaN belongs", f"{int(np.isfinite(y).sum())} of {len(y)} elements are numbers")
 
 
-def _not_finite(x: Floats, number: int, y: Doubles) -> Diagnosis:
+def _diagnose_not_finite(x: Floats, number: int, y: Doubles) -> Diagnosis:
     row, bad = x[number].astype(np.float64), ~np.isfinite(y)
     with np.errstate(all="ignore"):
         of_nothing = np.exp(row - row.max()).astype(np.float32) / np.float32(0)
     if np.isposinf(y[row.argmax()]) and (class_of(of_nothing.astype(np.float64)) == class_of(y)).all():
         return Diagnosis("sum of 0", "the largest element is divided by 0: it is missing from the sum")
     leads = bool(np.isneginf(row[0]))
-    found = None if leads and np.isnan(y).all() else overflowed(x[number : number + 1], 0, y)
+    found = None if leads and np.isnan(y).all() else find_overflow(x[number : number + 1], 0, y)
     if found is not None:
         return found
     if np.isneginf(row).any():  # before another row's maximum: it is the simpler mistake, and gives the same NaNs
         where = "leading" if leads else "masked"
         return Diagnosis("-inf - -inf", f"a row with {where} -inf has {int(bad.sum())} elements that are no numbers")
     told = f"{int(bad.sum())} of {len(y)} elements are NaN or inf"
-    return overflowed(x, number, y) or Diagnosis("not finite", told)
+    return find_overflow(x, number, y) or Diagnosis("not finite", told)
 
 
 def _tolerance(d: Doubles) -> Doubles:
@@ -108,7 +108,7 @@ def _common_factor(row: Doubles, y: Doubles, want: Doubles, tolerance: Callable[
     return float(np.exp((low + high) / 2)) if low <= high else None
 
 
-def _denominator(x: Floats, want: Doubles, factor: float, enclosure: Enclosure, number: int) -> Diagnosis:
+def _diagnose_denominator(x: Floats, want: Doubles, factor: float, enclosure: Enclosure, number: int) -> Diagnosis:
     """Which mistake in the sum explains 1 / factor, the computed sum over the exact one."""
     largest = int(want.argmax())
     width = (enclosure.hi[number, largest] - enclosure.lo[number, largest]) / want[largest]
@@ -116,17 +116,17 @@ def _denominator(x: Floats, want: Doubles, factor: float, enclosure: Enclosure, 
     row, excess = x[number].astype(np.float64), 1 / factor - 1
     for close in sorted({min(ROUNDED, most), most}):
         found = (
-            _multiple(factor, close)
-            or other_rows_sum(x, number, factor, close)
-            or _single_element(want, excess, close)
-            or _padding_or_rescale(row, want, excess, close)
+            _find_multiple(factor, close)
+            or find_other_rows_sum(x, number, factor, close)
+            or _find_single_element(want, excess, close)
+            or _find_padding_or_rescale(row, want, excess, close)
         )
         if found is not None:
             return found
     return Diagnosis("denominator", f"the sum is off by a factor of {1 + excess:.9g}")
 
 
-def _multiple(factor: float, close: float) -> Diagnosis | None:
+def _find_multiple(factor: float, close: float) -> Diagnosis | None:
     for times in range(2, 33):
         if abs(1 / factor / times - 1) <= close:
             return Diagnosis(f"denominator x{times}", f"the sum is {times} times too large")
@@ -135,7 +135,7 @@ def _multiple(factor: float, close: float) -> Diagnosis | None:
     return None
 
 
-def _single_element(want: Doubles, excess: float, close: float) -> Diagnosis | None:
+def _find_single_element(want: Doubles, excess: float, close: float) -> Diagnosis | None:
     """An element that is missing from the sum, or is in it twice; not where one of them would fit any excess."""
     room = close * (1 + abs(excess))
     for sign, label in ((-1, "dropped element"), (1, "counted twice")):
@@ -156,7 +156,7 @@ def _which(fits: NDArray[np.intp], n: int) -> str:
     return place if len(fits) == 1 else f"{place} ({len(fits)} elements are as large)"
 
 
-def _padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: float) -> Diagnosis | None:
+def _find_padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: float) -> Diagnosis | None:
     top = float(row.max())
     share = np.exp(-top) / tree_sum(np.exp(row - top)) if top > -700 else np.inf
     times = excess / share
@@ -179,7 +179,7 @@ def _padding_or_rescale(row: Doubles, want: Doubles, excess: float, close: float
     return None
 
 
-def _elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> Diagnosis:
+def _diagnose_elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> Diagnosis:
     """Which mistake in single elements explains them."""
     index = np.flatnonzero(wrong) if wrong.any() else np.arange(len(y))
     if (y[index] == 0).all():
@@ -188,10 +188,10 @@ def _elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> Diagnosis
         return Diagnosis("zero elements", f"{len(index)} of {len(y)} elements are 0")
     if (y[index] == row[index]).all():
         return Diagnosis("copied input", f"{len(index)} elements are the input's")
-    moved = _moved(y, want, index)
+    moved = _find_move(y, want, index)
     if moved is not None:
         return moved
-    narrow = _narrow(row, y, want)
+    narrow = _find_narrow(row, y, want)
     if narrow is not None:
         return narrow
     base = _other_base(row, y, want)
@@ -210,7 +210,7 @@ def _elements(row: Doubles, y: Doubles, want: Doubles, wrong: Mask) -> Diagnosis
     return Diagnosis("wrong elements", f"{len(index)} of {len(y)} elements")
 
 
-def _moved(y: Doubles, want: Doubles, index: NDArray[np.intp]) -> Diagnosis | None:
+def _find_move(y: Doubles, want: Doubles, index: NDArray[np.intp]) -> Diagnosis | None:
     """Wrong elements that are right elsewhere in the row."""
     n = len(y)
     if _same(y[index], want[index]):
@@ -233,7 +233,7 @@ def _same(a: Doubles, b: Doubles) -> bool:
     return bool((np.abs(a - b) <= 2.0**-18 * np.abs(b) + 2.0**-140).all())
 
 
-def _narrow(row: Doubles, y: Doubles, want: Doubles) -> Diagnosis | None:
+def _find_narrow(row: Doubles, y: Doubles, want: Doubles) -> Diagnosis | None:
     """Numerators that are float16 or bfloat16 values: relative to the largest, whose numerator is 1."""
     near = (row.max() - row < NEAR) & (row < row.max())
     if near.sum() < 2:

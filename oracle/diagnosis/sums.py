@@ -26,11 +26,11 @@ def diagnose(
             return Diagnosis("-inf - -inf", "NaN in a row with -inf")
         return Diagnosis("not finite", f"{y:g} where {want:.9g} belongs")
     if output == MAXIMUM:
-        return _maximum(y, want, terms)
+        return _diagnose_maximum(y, want, terms)
     if y == 0:
         return Diagnosis("all zero" if (got == 0).all() else "zero elements", f"0 where {want:.9g} belongs")
     others = np.delete(enclosure.want, worst[0]) if enclosure.want.ndim == 1 else np.empty(0)
-    return _sum(y, want, terms, others, float(enclosure.hi[worst] - enclosure.lo[worst]))
+    return _diagnose_sum(y, want, terms, others, float(enclosure.hi[worst] - enclosure.lo[worst]))
 
 
 def diagnose_maximum(
@@ -59,7 +59,7 @@ def _terms(inputs: Mapping[str, Floats], output: str, worst: Index) -> Doubles:
     return np.asarray(sums * np.exp(maxima - maxima.max()))
 
 
-def _maximum(y: float, want: float, terms: Doubles) -> Diagnosis:
+def _diagnose_maximum(y: float, want: float, terms: Doubles) -> Diagnosis:
     if abs(y) == float(np.finfo(np.float32).max):
         return Diagnosis("finite sentinel", f"{y:g} stands for -inf")
     if y > want:
@@ -70,7 +70,7 @@ def _maximum(y: float, want: float, terms: Doubles) -> Diagnosis:
     return Diagnosis("wrong max", f"{y:.9g} where {want:.9g} belongs")
 
 
-def _sum(y: float, want: float, terms: Doubles, others: Doubles, width: float) -> Diagnosis:
+def _diagnose_sum(y: float, want: float, terms: Doubles, others: Doubles, width: float) -> Diagnosis:
     close = width + 4 * U * abs(want)
     off = y - want
     if others.size and (np.abs(y - others) <= min(close, 8 * U * abs(y))).any():
@@ -83,10 +83,10 @@ def _sum(y: float, want: float, terms: Doubles, others: Doubles, width: float) -
         if len(fits) and abs(off) > 2 * close:
             chosen = len(terms) - 1 if len(terms) - 1 in fits else int(fits[0])
             return Diagnosis(label, f"the sum is off by {sign} times element {chosen}")
-    return _of_a_block(y, terms, close) or Diagnosis("wrong sum", f"off by {off:.9g}")
+    return _find_block(y, terms, close) or Diagnosis("wrong sum", f"off by {off:.9g}")
 
 
-def _of_a_block(y: float, terms: Doubles, close: float) -> Diagnosis | None:
+def _find_block(y: float, terms: Doubles, close: float) -> Diagnosis | None:
     """The sum of one part of the row alone."""
     place = np.arange(len(terms))
     for width in (size for size in SPLITS if size < len(terms)):

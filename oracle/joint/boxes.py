@@ -42,52 +42,52 @@ class Boxes:
         self, band: Bands, tape: list[Quantity], shape: tuple[int, ...], shared: tuple[str, ...] | None
     ) -> None:
         self.band, self.shape, self.shared = band, shape, shared
-        self.held: dict[int, Pair] = {id(value): (value.lo, value.hi) for value in tape}
-        self.found: dict[tuple[int, ...], Contradiction] = {}
-        self.useful: dict[int, bool] = {}
-        self.times: Counter[int] = Counter()
-        self.seen: dict[tuple[str, int], tuple[int, ...]] = {}
+        self.sets: dict[int, Pair] = {id(value): (value.lo, value.hi) for value in tape}
+        self.contradictions: dict[tuple[int, ...], Contradiction] = {}
+        self.leads_to_unknown: dict[int, bool] = {}
+        self.changes: Counter[int] = Counter()
+        self.last_changes: dict[tuple[str, int], tuple[int, ...]] = {}
 
     def is_useful(self, value: Quantity) -> bool:
         """Whether the walk back from a value comes to one that a row shares: nothing else can contradict itself."""
-        if id(value) not in self.useful:
+        if id(value) not in self.leads_to_unknown:
             steps = value.how[1:3] if value.how[:1] and value.how[0] in STEPS else ()
             below = [self.is_useful(operand) for operand in steps if isinstance(operand, Quantity)]
-            self.useful[id(value)] = any(below) or self.is_unknown(value)
-        return self.useful[id(value)]
+            self.leads_to_unknown[id(value)] = any(below) or self.is_unknown(value)
+        return self.leads_to_unknown[id(value)]
 
     def is_unknown(self, value: Quantity) -> bool:
         """Whether it is one value to many elements, and not exactly known."""
-        return not value.is_point and value.lo.size < math.prod(self.shape) and id(value) in self.held
+        return not value.is_point and value.lo.size < math.prod(self.shape) and id(value) in self.sets
 
-    def unknowns(self, steps: list[Quantity]) -> int:
+    def count_unknowns(self, steps: list[Quantity]) -> int:
         operands = {id(v): v for step in steps for v in step.how[1:3] if isinstance(v, Quantity)}
         return sum(self.is_unknown(value) for value in operands.values())
 
-    def of(self, value: Quantity) -> Pair:
-        return self.held.get(id(value), (value.lo, value.hi))
+    def set_of(self, value: Quantity) -> Pair:
+        return self.sets.get(id(value), (value.lo, value.hi))
 
-    def is_news(self, what: str, step: Quantity, *told: Quantity) -> bool:
+    def has_news(self, what: str, step: Quantity, *sources: Quantity) -> bool:
         """Whether a step may say more than it said last time: whether what it goes by has been narrowed since."""
-        now = tuple(self.times[id(value)] for value in told)
-        is_same = self.seen.get((what, id(step))) == now
-        self.seen[what, id(step)] = now
+        now = tuple(self.changes[id(value)] for value in sources)
+        is_same = self.last_changes.get((what, id(step))) == now
+        self.last_changes[what, id(step)] = now
         return not is_same
 
-    def _keep(self, value: Quantity, lo: Reals, hi: Reals) -> None:
-        held_lo, held_hi = self.held[id(value)]
+    def _update(self, value: Quantity, lo: Reals, hi: Reals) -> None:
+        held_lo, held_hi = self.sets[id(value)]
         if np.any(lo != held_lo) or np.any(hi != held_hi):
-            self.times[id(value)] += 1
-            self.held[id(value)] = (np.asarray(lo), np.asarray(hi))
+            self.changes[id(value)] += 1
+            self.sets[id(value)] = (np.asarray(lo), np.asarray(hi))
 
     def narrow(self, value: Quantity, lo: Reals, hi: Reals) -> None:
         """Intersect; over the axes along which the value is broadcast all must hold at once."""
-        if id(value) not in self.held or value.is_point or not self.is_useful(value):
+        if id(value) not in self.sets or value.is_point or not self.is_useful(value):
             return
         E = self.band.E
         if np.any(E.is_nan(lo)) or np.any(E.is_nan(hi)):
             lo, hi = np.where(E.is_nan(lo), -INF, lo), np.where(E.is_nan(hi), INF, hi)
-        held_lo, held_hi = self.held[id(value)]
+        held_lo, held_hi = self.sets[id(value)]
         own = np.broadcast_shapes(held_lo.shape, held_hi.shape)
         wide = np.broadcast_shapes(lo.shape, hi.shape)
         axes = _broadcast_axes(own, wide)
@@ -103,13 +103,13 @@ class Boxes:
         new_lo, new_hi = np.maximum(held_lo, least), np.minimum(held_hi, most)
         crossed = np.asarray(new_lo > new_hi, dtype=np.bool_)
         if not np.any(crossed):
-            self._keep(value, new_lo, new_hi)
+            self._update(value, new_lo, new_hi)
             return
         bad = crossed & self._contradicts(new_lo, new_hi)
         if np.any(bad):
-            self._tell(value, bad, np.broadcast_to(lo, wide), np.broadcast_to(hi, wide))
+            self._note_contradictions(value, bad, np.broadcast_to(lo, wide), np.broadcast_to(hi, wide))
             new_lo, new_hi = np.where(bad, held_lo, new_lo), np.where(bad, held_hi, new_hi)
-        self._keep(value, new_lo, np.maximum(new_lo, new_hi))
+        self._update(value, new_lo, np.maximum(new_lo, new_hi))
 
     def is_shared(self, value: Quantity) -> bool:
         """Whether the claim has all elements of a row take one value here."""
@@ -121,17 +121,17 @@ class Boxes:
             room = (np.abs(lo) + np.abs(hi)) * SLACK if E.eps else 0.0
         return np.asarray((lo > hi + room) & E.is_finite(lo) & E.is_finite(hi), dtype=np.bool_)
 
-    def _tell(self, value: Quantity, bad: NDArray[np.bool_], lo: Reals, hi: Reals) -> None:
+    def _note_contradictions(self, value: Quantity, bad: NDArray[np.bool_], lo: Reals, hi: Reals) -> None:
         """Note the rows that clash here, and who says what in each."""
         lead = self.shape[:-1]
         if bad.ndim != len(self.shape) or lo.shape != self.shape:
             return
         for place in np.argwhere(np.broadcast_to(bad.any(axis=-1), lead)):
             row = tuple(int(i) for i in place)
-            if row in self.found:
+            if row in self.contradictions:
                 continue
             above, below = (np.asarray(end[row], dtype=np.float64) for end in (lo, hi))
-            self.found[row] = _contradiction(value.name or value.how[0], above, below)
+            self.contradictions[row] = _contradiction(value.name or value.how[0], above, below)
 
 
 def _contradiction(name: str, lo: Reals, hi: Reals) -> Contradiction:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.enclosure import Mask
 from kfuzz.oracle.joint.boxes import INF, STEPS, Boxes, Contradiction
-from kfuzz.oracle.joint.steps import ONWARD, backward, forward
-from kfuzz.oracle.joint.witness import without_witness
+from kfuzz.oracle.joint.steps import ONWARD, step_backward, step_forward
+from kfuzz.oracle.joint.witness import find_rows_without_witness
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.value import Quantity
 
@@ -32,19 +32,19 @@ def contract(
     tape = tape_of(out)
     boxes = Boxes(band, tape, out.shape, shared)
     known = np.asarray(np.isfinite(np.asarray(got, dtype=np.float64)) & np.asarray(out.lo <= out.hi, dtype=np.bool_))
-    number = band.E.of(got)
+    number = band.E.convert(got)
     count = len(got)
     with np.errstate(all="ignore"):
-        if boxes.unknowns(steps_of(tape, boxes)) < 2:  # one walk back is enough, and costs no more than one forwards
-            return contracted(band, tape, out, number, known, shared)
-        lacking = without_witness(band, boxes, tape, out, number) | ~known.all(axis=-1)
+        if boxes.count_unknowns(steps_of(tape, boxes)) < 2:
+            return contract_tape(band, tape, out, number, known, shared)
+        lacking = find_rows_without_witness(band, boxes, tape, out, number) | ~known.all(axis=-1)
         rows = np.flatnonzero(lacking.reshape(count, -1).any(axis=1))
         if not len(rows):
             return {}
         if len(rows) == count:
-            return contracted(band, tape, out, number, known, shared)
-        tape = cut(tape, boxes, out, rows)
-        found = contracted(band, tape, tape[-1], number[rows], known[rows], shared)
+            return contract_tape(band, tape, out, number, known, shared)
+        tape = cut_tape(tape, boxes, out, rows)
+        found = contract_tape(band, tape, tape[-1], number[rows], known[rows], shared)
         return {(int(rows[place[0]]), *place[1:]): told for place, told in found.items()}
 
 
@@ -53,7 +53,7 @@ def steps_of(tape: list[Quantity], boxes: Boxes) -> list[Quantity]:
     return [value for value in tape if value.how[:1] and value.how[0] in STEPS and boxes.is_useful(value)]
 
 
-def contracted(
+def contract_tape(
     band: Bands, tape: list[Quantity], out: Quantity, number: Reals, known: Mask, shared: tuple[str, ...] | None
 ) -> dict[tuple[int, ...], Contradiction]:
     """Backwards and forwards, until nothing more can be said of it."""
@@ -64,15 +64,15 @@ def contracted(
         boxes.narrow(out, np.where(known, number, -INF), np.where(known, number, INF))
     steps = steps_of(tape, boxes)
     onward = [value for value in tape if value.how[:1] and value.how[0] in ONWARD and boxes.is_useful(value)]
-    for _ in range(ROUNDS if boxes.unknowns(steps) > 1 else 1):
+    for _ in range(ROUNDS if boxes.count_unknowns(steps) > 1 else 1):
         for value in reversed(steps):
-            backward(band, boxes, value)
+            step_backward(band, boxes, value)
         for value in onward:
-            forward(band, boxes, value)
-    return boxes.found
+            step_forward(band, boxes, value)
+    return boxes.contradictions
 
 
-def cut(tape: list[Quantity], boxes: Boxes, out: Quantity, rows: NDArray[np.intp]) -> list[Quantity]:
+def cut_tape(tape: list[Quantity], boxes: Boxes, out: Quantity, rows: NDArray[np.intp]) -> list[Quantity]:
     """The steps that are walked, of some places of the answer's first axis alone."""
     made: dict[int, Quantity] = {}
 
@@ -92,12 +92,12 @@ def cut(tape: list[Quantity], boxes: Boxes, out: Quantity, rows: NDArray[np.intp
         if boxes.is_useful(value):
             how = [copied(one, one.how) if isinstance(one, Quantity) else one for one in value.how]
             if value.how[:1] == ("squares",):
-                how[2] = partial(_known_of_some, value.how[2], value.how[1], rows)
+                how[2] = partial(_bound_of_rows, value.how[2], value.how[1], rows)
             copied(value, tuple(how))
     return sorted((value for value in made.values() if value.number), key=lambda value: value.number)
 
 
-def _known_of_some(
+def _bound_of_rows(
     known: Callable[[Reals, Reals], Reals], mean: Quantity, rows: NDArray[np.intp], *ends: Reals
 ) -> Reals:
     """What a step knows of all rows, asked for some."""

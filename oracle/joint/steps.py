@@ -9,7 +9,7 @@ from kfuzz.oracle.joint.boxes import INF, Boxes
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.room import ROUNDINGS_16, ROUNDINGS_4096
-from kfuzz.oracle.systems.rules.moments import scaled
+from kfuzz.oracle.systems.rules.moments import divide_by_count
 from kfuzz.oracle.systems.value import Quantity
 
 OF_ROWS = ("squares", "divided by n", "rsqrt", "sqrt")
@@ -47,60 +47,60 @@ def before_rounding(band: Bands, value: Quantity, lo: Reals, hi: Reals) -> Pair:
     lo, hi = below, above
     if np.min(value.lo) >= 0:  # no step changes the sign of what it rounds
         lo = np.maximum(lo, 0.0)
-    return (lo, hi) if has_room else band.E.outward(lo, hi)
+    return (lo, hi) if has_room else band.E.push_outward(lo, hi)
 
 
-def backward(band: Bands, boxes: Boxes, value: Quantity) -> None:
+def step_backward(band: Bands, boxes: Boxes, value: Quantity) -> None:
     """What a step's result says of its operands."""
     kind, a = value.how[0], value.how[1]
     if kind == "stored":
-        if boxes.is_news("first", value, value):
-            boxes.narrow(a, *before_rounding(band, value, *boxes.of(value)))
+        if boxes.has_news("first", value, value):
+            boxes.narrow(a, *before_rounding(band, value, *boxes.set_of(value)))
         return
     b = value.how[2]
     before: Pair | None = None
-    if boxes.is_useful(a) and boxes.is_news("first", value, value, b):
-        before = before_rounding(band, value, *boxes.of(value))
-        boxes.narrow(a, *_first(band, kind, *before, *boxes.of(b)))
-    if boxes.is_useful(b) and boxes.is_news("second", value, value, a):
-        before = before or before_rounding(band, value, *boxes.of(value))
-        boxes.narrow(b, *_second(band, kind, *before, *boxes.of(a)))
+    if boxes.is_useful(a) and boxes.has_news("first", value, value, b):
+        before = before_rounding(band, value, *boxes.set_of(value))
+        boxes.narrow(a, *_first_operand(band, kind, *before, *boxes.set_of(b)))
+    if boxes.is_useful(b) and boxes.has_news("second", value, value, a):
+        before = before or before_rounding(band, value, *boxes.set_of(value))
+        boxes.narrow(b, *_second_operand(band, kind, *before, *boxes.set_of(a)))
 
 
-def _first(band: Bands, kind: str, lo: Reals, hi: Reals, bl: Reals, bh: Reals) -> Pair:
+def _first_operand(band: Bands, kind: str, lo: Reals, hi: Reals, bl: Reals, bh: Reals) -> Pair:
     """a, of a + b, a - b, a b or a / b in [lo, hi] with b in [bl, bh]."""
     match kind:
         case "add":
-            return band.E.outward(lo - bh, hi - bl)
+            return band.E.push_outward(lo - bh, hi - bl)
         case "sub":
-            return band.E.outward(lo + bl, hi + bh)
+            return band.E.push_outward(lo + bl, hi + bh)
         case "mul":
             return quotient(band, lo, hi, bl, bh)
         case _:
             return product(band, lo, hi, bl, bh)
 
 
-def _second(band: Bands, kind: str, lo: Reals, hi: Reals, al: Reals, ah: Reals) -> Pair:
+def _second_operand(band: Bands, kind: str, lo: Reals, hi: Reals, al: Reals, ah: Reals) -> Pair:
     """b, with a in [al, ah]."""
     match kind:
         case "add":
-            return band.E.outward(lo - ah, hi - al)
+            return band.E.push_outward(lo - ah, hi - al)
         case "sub":
-            return band.E.outward(al - hi, ah - lo)
+            return band.E.push_outward(al - hi, ah - lo)
         case "mul":
             return quotient(band, lo, hi, al, ah)
         case _:
             return quotient(band, al, ah, lo, hi)
 
 
-def forward(band: Bands, boxes: Boxes, value: Quantity) -> None:
+def step_forward(band: Bands, boxes: Boxes, value: Quantity) -> None:
     """What a step's operands say of its result."""
     operands = [operand for operand in value.how[1:3] if isinstance(operand, Quantity)]
-    if boxes.is_news("forward", value, *operands):
-        boxes.narrow(value, *followed(band, value, *(boxes.of(operand) for operand in operands)))
+    if boxes.has_news("forward", value, *operands):
+        boxes.narrow(value, *result_of(band, value, *(boxes.set_of(operand) for operand in operands)))
 
 
-def followed(band: Bands, value: Quantity, *operands: Pair) -> Pair:
+def result_of(band: Bands, value: Quantity, *operands: Pair) -> Pair:
     """A step's result, of operands in these sets."""
     held = [Quantity(band, *pair, np.zeros((), dtype=np.bool_)) for pair in operands]
     match value.how[0]:
@@ -112,7 +112,7 @@ def followed(band: Bands, value: Quantity, *operands: Pair) -> Pair:
             open_ = np.asarray(value.hi == INF, dtype=np.bool_)
             return value.lo, np.where(open_, INF, value.how[2](held[0].lo, held[0].hi))
         case "divided by n":
-            made = scaled(band, held[0], value.how[2])
+            made = divide_by_count(band, held[0], value.how[2])
         case "rsqrt":
             made = band.rsqrt(held[0])
         case _:
@@ -129,7 +129,7 @@ def quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
     """a / b; everything where b holds zero."""
     if np.min(bl) > 0:
         if np.min(al) >= 0:
-            return band.E.outward(al / bh, ah / bl)
+            return band.E.push_outward(al / bh, ah / bl)
         if bl is bh:
             lo, hi = al / bl, ah / bl
         elif np.max(bh) < INF:  # to divide twice is faster than to choose by the sign
@@ -137,12 +137,12 @@ def quotient(band: Bands, al: Reals, ah: Reals, bl: Reals, bh: Reals) -> Pair:
         else:
             lo, hi = al / np.where(al < 0, bl, bh), ah / np.where(ah < 0, bh, bl)
         if not (np.any(band.E.is_nan(lo)) or np.any(band.E.is_nan(hi))):
-            return band.E.outward(lo, hi)
+            return band.E.push_outward(lo, hi)
     if bl is bh and np.all(bl != 0):
         lo, hi = al / bl, ah / bl
         is_turned = bl < 0  # a known divisor of less than zero exchanges the ends
         if not (np.any(band.E.is_nan(lo)) or np.any(band.E.is_nan(hi))):
-            return band.E.outward(np.where(is_turned, hi, lo), np.where(is_turned, lo, hi))
+            return band.E.push_outward(np.where(is_turned, hi, lo), np.where(is_turned, lo, hi))
         return _outer(band, [lo, hi])
     zero = np.asarray((bl <= 0) & (bh >= 0), dtype=np.bool_)
     if not np.any(zero):
@@ -157,7 +157,7 @@ def _outer(band: Bands, ends: list[Any]) -> Pair:
     for end in ends[1:]:
         lo, hi = np.minimum(lo, end), np.maximum(hi, end)
     if band.E.eps and not np.any(np.isnan(lo)):  # of floats, the least is NaN where any is
-        return band.E.outward(lo, hi)
+        return band.E.push_outward(lo, hi)
     unknown = np.asarray(np.any([band.E.is_nan(np.broadcast_to(end, lo.shape)) for end in ends], axis=0))
-    lo, hi = band.E.outward(np.where(unknown, -INF, lo), np.where(unknown, INF, hi))
+    lo, hi = band.E.push_outward(np.where(unknown, -INF, lo), np.where(unknown, INF, hi))
     return lo, hi

@@ -14,7 +14,7 @@ import numpy as np
 from kfuzz.oracle.elements import F32, Reals
 from kfuzz.oracle.enclosure import Mask
 from kfuzz.oracle.joint.boxes import STEPS, Boxes
-from kfuzz.oracle.joint.steps import ONWARD, followed, room_of
+from kfuzz.oracle.joint.steps import ONWARD, result_of, room_of
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.intervals import flush
@@ -31,7 +31,7 @@ EXACT: dict[str, Callable[[Reals, Reals], Reals]] = {
 Sets = dict[int, Pair]
 
 
-def without_witness(band: Bands, boxes: Boxes, tape: Sequence[Quantity], out: Quantity, got: Reals) -> Mask:
+def find_rows_without_witness(band: Bands, boxes: Boxes, tape: Sequence[Quantity], out: Quantity, got: Reals) -> Mask:
     """The rows for which no shared values are found that all its elements can have come of; any that has no number.
 
     Every value that is used twice must be chosen, or two users may mean two values of it: elements that are, have none.
@@ -56,13 +56,13 @@ def without_witness(band: Bands, boxes: Boxes, tape: Sequence[Quantity], out: Qu
     sets: Sets = {}
     empty: Mask = np.zeros((), dtype=np.bool_)
     for value in of_rows:
-        lo, hi = _of_row(band, value, sets)
+        lo, hi = _row_result(band, value, sets)
         if id(value) in direct or users[id(value)] > 1 or value.lo.size == 1:
             lo = hi = np.minimum(np.maximum(guess.get(id(value), middle(value)), lo), hi)
         sets[id(value)] = lo, hi
         empty = empty | ~(lo <= hi)
     for value in of_elements:
-        lo, hi = _stepped(band, value, *(_set_of(operand, sets) for operand in _operands(value)))
+        lo, hi = _step_result(band, value, *(_known_set(operand, sets) for operand in _operands(value)))
         lo, hi = np.maximum(lo, value.lo), np.minimum(hi, value.hi)
         sets[id(value)] = lo, hi
         if value is out:
@@ -84,7 +84,7 @@ def _operands(value: Quantity) -> list[Quantity]:
     return [operand for operand in value.how[1:3] if isinstance(operand, Quantity)]
 
 
-def _set_of(value: Quantity, sets: Sets) -> Pair:
+def _known_set(value: Quantity, sets: Sets) -> Pair:
     return sets.get(id(value), (value.lo, value.hi))
 
 
@@ -117,7 +117,7 @@ def _guess(
     A = [slopes[id(value)] * width.astype(np.float32) * weight for value, width in zip(chosen, own, strict=True)]
     off = (got - point[id(out)]).astype(np.float32)
     off *= weight
-    moved = _solved(A, off)
+    moved = _least_squares(A, off)
     by = [moved[..., place : place + 1] * width for place, width in enumerate(own)]
     return {id(value): middle(value) + more for value, more in zip(chosen, by, strict=True)}
 
@@ -134,7 +134,7 @@ def _points(steps: Sequence[Quantity]) -> dict[int, Reals]:
     return made
 
 
-def _solved(A: Sequence[Reals], off: Reals) -> Reals:
+def _least_squares(A: Sequence[Reals], off: Reals) -> Reals:
     """Least squares, row by row."""
     right = np.stack([np.einsum("...n,...n->...", column, off) for column in A], axis=-1).astype(np.float64)
     G = np.empty((*right.shape, len(A)))
@@ -162,19 +162,19 @@ def _factor(value: Quantity, place: int, point: dict[int, Reals]) -> Reals:
             return np.asarray(-1.0 if (kind, place) == ("sub", 1) else 1.0, dtype=np.float32)
 
 
-def _of_row(band: Bands, value: Quantity, sets: Sets) -> Pair:
+def _row_result(band: Bands, value: Quantity, sets: Sets) -> Pair:
     """The set of a value that a row shares, given those that it is made of."""
-    told = [_set_of(operand, sets) for operand in _operands(value)]
+    sources = [_known_set(operand, sets) for operand in _operands(value)]
     if value.how[:1] and value.how[0] in STEPS:
-        lo, hi = _stepped(band, value, *told)
+        lo, hi = _step_result(band, value, *sources)
     elif value.how[:1] and value.how[0] in ONWARD:
-        lo, hi = followed(band, value, *told)
+        lo, hi = result_of(band, value, *sources)
     else:
         return value.lo, value.hi
     return np.maximum(lo, value.lo), np.minimum(hi, value.hi)
 
 
-def _stepped(band: Bands, value: Quantity, first: Pair, second: Pair | None = None) -> Pair:
+def _step_result(band: Bands, value: Quantity, first: Pair, second: Pair | None = None) -> Pair:
     """What a step may store of operands in these sets: nothing that its inversion would not lead back from."""
     second = second or first
     match value.how[0]:

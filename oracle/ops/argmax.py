@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from kfuzz.oracle.diagnosis import places as diagnosis
 from kfuzz.oracle.enclosure import Enclosure, Floats
-from kfuzz.oracle.places import Ranking, enclose_places, ordered
+from kfuzz.oracle.places import Ranking, enclose_places, order_places
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import Lengths
 from kfuzz.oracle.systems.exact import Exact
@@ -22,10 +22,10 @@ diagnose = diagnosis.diagnose
 
 
 def formula(N: Exact, x: Quantity) -> Quantity:
-    return N.value(ordered(x.x, "first")[:, :1])
+    return N.value(order_places(x.x, "first")[:, :1])
 
 
 def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
     """The set of places where the greatest element stands, as far as ties are left open."""
-    ranking = Ranking.of("argmax", inputs["x"], 1, special, accuracy.ftz)
+    ranking = Ranking.from_input("argmax", inputs["x"], 1, special, accuracy.ftz)
     return {"index": enclose_places(ranking, of_rows=True)}

@@ -11,7 +11,7 @@ import numpy as np
 
 from kfuzz.oracle.diagnosis import places as diagnosis
 from kfuzz.oracle.enclosure import Enclosure, Floats
-from kfuzz.oracle.places import Ranking, enclose_places, enclose_values, ordered
+from kfuzz.oracle.places import Ranking, enclose_places, enclose_values, order_places
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.shapes import Lengths
 from kfuzz.oracle.systems.exact import Exact
@@ -24,11 +24,11 @@ diagnose = diagnosis.diagnose
 
 
 def formula(N: Exact, x: Quantity) -> dict[str, Quantity]:
-    places = ordered(x.x, "first")
+    places = order_places(x.x, "first")
     return {"values": N.value(np.take_along_axis(x.x, places, axis=-1)), "indices": N.value(places)}
 
 
 def answers(inputs: Mapping[str, Floats], accuracy: Accuracy, special: Special, sizes: Lengths) -> dict[str, Enclosure]:
     """The value of each rank, and the places that may be named for it; of every rank where no k is given."""
-    ranking = Ranking.of("top_k", inputs["x"], sizes.get("k"), special, accuracy.ftz)
+    ranking = Ranking.from_input("top_k", inputs["x"], sizes.get("k"), special, accuracy.ftz)
     return {"values": enclose_values(ranking), "indices": enclose_places(ranking)}

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.apart import apart_of
-from kfuzz.oracle.elements import BF16, F16, F32, F64, Element, Reals, stored, values
+from kfuzz.oracle.apart import independent_dimensions
+from kfuzz.oracle.elements import BF16, F16, F32, F64, Element, Reals, store, values
 from kfuzz.oracle.enclosure import Enclosure
 from kfuzz.oracle.find import find, op_names
 from kfuzz.oracle.names import names_at
@@ -26,7 +26,7 @@ CLAIMED = Special(nan="ieee", pos_inf="ieee")
 
 
 @dataclass
-class Checked:
+class FormulaTally:
     """What came of one op in one format: rows and elements, those outside, and how much of the bound was used.
 
     `factors` and `far`: bound over error of each batch, its median and its 99th percentile.
@@ -123,7 +123,7 @@ def settings(op: Op, quick: bool) -> Iterator[Setting]:
 
 
 def sizes(op: Op, quick: bool) -> tuple[int, ...]:
-    if set(apart_of(op)[next(iter(op.outputs))]) >= {"rows", "cols"}:
+    if set(independent_dimensions(op)[next(iter(op.outputs))]) >= {"rows", "cols"}:
         return (5,)
     return (1, 2, 33) if quick else (1, 2, 3, 33, 257)
 
@@ -137,14 +137,14 @@ def simulate(op: Op, setting: Setting, claim: Accuracy, inputs: dict[str, Reals]
     return {name: shape_output(value.x, op.outputs[name], sizes_) for name, value in made.items()}
 
 
-def check(op: Op, form: Element, quick: bool, seeds: int = 1) -> Checked:
+def check(op: Op, form: Element, quick: bool, seeds: int = 1) -> FormulaTally:
     """One op in one storage format, over all settings."""
-    found = Checked(f"{op.name} {form.name}")
+    found = FormulaTally(f"{op.name} {form.name}")
     work = F64 if form is F64 else F32
     for n, seed in product(sizes(op, quick), range(seeds)):
         made = inputs_for(op, n, seed, form is F16)
         arrays = {
-            k: stored(np.asarray(a, dtype=np.float64), form) if op.inputs[k].is_float else a for k, a in made.items()
+            k: store(np.asarray(a, dtype=np.float64), form) if op.inputs[k].is_float else a for k, a in made.items()
         }
         numbers = {k: values(a) if op.inputs[k].is_float else a for k, a in arrays.items()}
         sums = names_at(op, numbers).sums
@@ -161,7 +161,7 @@ def check(op: Op, form: Element, quick: bool, seeds: int = 1) -> Checked:
             manner = replace(setting.manner, seed=seed + n)
             got = simulate(op, replace(setting, manner=manner), claim, numbers, work)
             for name, enclosure in known[key].items():
-                answer = values(stored(got[name], form)) if form is not work else got[name]
+                answer = values(store(got[name], form)) if form is not work else got[name]
                 found.add(answer, enclosure, f"n={n} {setting}")
                 if (
                     enclosure.joint is not None
@@ -169,7 +169,7 @@ def check(op: Op, form: Element, quick: bool, seeds: int = 1) -> Checked:
                     and not known.get((key, name, setting.manner.order))
                 ):
                     known[key, name, setting.manner.order] = True
-                    found.clashes += sum(clash.certified() for clash in enclosure.joint(answer))
+                    found.clashes += sum(clash.is_certain() for clash in enclosure.joint(answer))
     return found
 
 

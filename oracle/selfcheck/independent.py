@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kfuzz.oracle.find import find
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import Accuracy
-from kfuzz.oracle.selfcheck.formulas import CLAIMED, Checked
+from kfuzz.oracle.selfcheck.formulas import CLAIMED, FormulaTally
 from kfuzz.oracle.selfcheck.inputs import Inputs, inputs_for
 
 Single = NDArray[np.float32]
@@ -148,11 +148,11 @@ KERNELS: dict[str, tuple[str, Callable[[Inputs], Single], Callable[[int], Accura
 }  # fmt: skip
 
 
-def checked(name: str, quick: bool) -> Checked:
+def check_kernel(name: str, quick: bool) -> FormulaTally:
     """One kernel over the inputs of its op."""
     op_name, kernel, claim = KERNELS[name]
     op = find(op_name)
-    found = Checked(name)
+    found = FormulaTally(name)
     for n in (1, 2, 33, 130) if quick else (1, 2, 3, 31, 33, 64, 130, 257, 1000):
         for seed in range(1 if quick else 8):
             inputs: dict[str, Any] = {k: a.astype(F) for k, a in inputs_for(op, n, seed, False).items()}
@@ -161,5 +161,5 @@ def checked(name: str, quick: bool) -> Checked:
                 (enclosure,) = enclose(op, inputs, claim(n), CLAIMED).values()
             found.add(got, enclosure, f"n={n}")
             if enclosure.joint is not None:
-                found.clashes += sum(clash.certified() for clash in enclosure.joint(got))
+                found.clashes += sum(clash.is_certain() for clash in enclosure.joint(got))
     return found

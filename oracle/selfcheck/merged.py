@@ -21,7 +21,7 @@ ORDERS = (TREE, SEQUENTIAL, Order("strided", 8), Order("random", seed=5))
 
 
 @np.errstate(all="ignore")
-def merged(plan: Plan) -> tuple[Tally, ...]:
+def check_states(plan: Plan) -> tuple[Tally, ...]:
     """max_sum of every family in one pass, and merges of states whose sums differ by up to 38 powers of ten."""
     one_pass, many, pairs = Tally("max_sum, one pass"), Tally("merge_all"), Tally("safe_merge")
     for n, noise, ftz in product(plan.sizes, MODELS, (False, True)):

@@ -146,7 +146,7 @@ class Float64(Ordinary):
         return np.asarray(np.exp(x))
 
 
-ExpNoise = Literal["rounded", "ulp2", "high2", "ends2", "ex2", "documented", "unheld"]
+ExpNoise = Literal["rounded", "ulp2", "high2", "ends2", "ex2", "documented", "growing"]
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Float32:
     `exp_noise`: "rounded" correctly; "ulp2": up to 2 ulp from that, evenly; "high2": always 2 above;
     "ends2": always 2 above or below; "ex2": ex2.approx of fl(t log2 e), 2^-22.5 off either way;
     "documented": `__expf`'s 2 + floor(1.173 |t|) ulp, either way, held at t = -104 below that (docs/numerics.md#a4);
-    "unheld": growing on below, which no enclosure here allows: it shows that the assumption is needed.
+    "growing": growing on below, which no enclosure here allows: it shows that the assumption is needed.
     """
 
     exp_noise: ExpNoise = "rounded"
@@ -252,7 +252,7 @@ class Float32:
                 return np.full(t.shape, 2)
             case "ends2":
                 return self._noise.choice(np.array([-2, 2]), t.shape)
-            case "documented" | "unheld":
+            case "documented" | "growing":
                 reach = np.minimum(np.abs(t.astype(np.float64)), 104 if self.exp_noise == "documented" else 2**20)
                 far = 2 + np.floor(1.173 * reach)
                 return np.asarray((far * self._noise.choice(np.array([-1, 1]), t.shape)).astype(np.int64))

@@ -44,17 +44,17 @@ def _exps(x: Row) -> Output:
     return np.asarray(N.exp(N.sub(x, x.max(axis=1, keepdims=True))))
 
 
-def _dropped(x: Row) -> Output:
+def _drop_last(x: Row) -> Output:
     e = _exps(x)
     return _divide(e, total(N, e[:, :-1], STRIDED))
 
 
-def _doubled(x: Row) -> Output:
+def _double_sum(x: Row) -> Output:
     e = _exps(x)
     return _divide(e, N.mul(total(N, e, STRIDED), np.full(len(x), 2, np.float32)))
 
 
-def _no_rescale(x: Row) -> Output:
+def _skip_rescale(x: Row) -> Output:
     """The first thread's partial sum stays relative to its own maximum."""
     e, mine = _exps(x), np.zeros(x.shape[1], dtype=np.bool_)
     mine[::TILE] = True
@@ -65,7 +65,7 @@ def _no_rescale(x: Row) -> Output:
     return _divide(e, total(N, terms, STRIDED))
 
 
-def _padded(x: Row) -> Output:
+def _sum_padding(x: Row) -> Output:
     """The row is padded to a multiple of the tile with -FLT_MAX, and the padding is summed."""
     short = -x.shape[1] % TILE
     padded = np.concatenate([x, np.full((len(x), short), -FLT_MAX, np.float32)], axis=1)
@@ -73,7 +73,7 @@ def _padded(x: Row) -> Output:
     return _divide(e, total(N, e, STRIDED))[:, : x.shape[1]]
 
 
-def _twice(x: Row) -> Output:
+def _count_twice(x: Row) -> Output:
     e, middle = _exps(x), x.shape[1] // 2
     return _divide(e, total(N, np.concatenate([e, e[:, middle : middle + 1]], axis=1), STRIDED))
 
@@ -88,31 +88,31 @@ def _to_bfloat(e: Output) -> Output:
     return (rounded & np.uint32(0xFFFF0000)).view(np.float32)
 
 
-def _unwritten(x: Row) -> Output:
+def _leave_last(x: Row) -> Output:
     y = correct(x)
     y[:, -1] = 0
     return y
 
 
-def _swapped(x: Row) -> Output:
+def _swap_neighbours(x: Row) -> Output:
     y, middle = correct(x), x.shape[1] // 2
     y[:, [middle, middle + 1]] = y[:, [middle + 1, middle]]
     return y
 
 
 BUGS: dict[str, Callable[[Row], Output]] = {
-    "dropped last element of the sum": _dropped,
-    "sum doubled": _doubled,
-    "missing rescale of one partial": _no_rescale,
-    "-FLT_MAX padding": _padded,
+    "dropped last element of the sum": _drop_last,
+    "sum doubled": _double_sum,
+    "missing rescale of one partial": _skip_rescale,
+    "-FLT_MAX padding": _sum_padding,
     "max initialised to 0": lambda x: _softmax(x, np.maximum(x.max(axis=1, keepdims=True), np.float32(0))),
-    "one element counted twice": _twice,
+    "one element counted twice": _count_twice,
     "__expf instead of expf": lambda x: _softmax(x, x.max(axis=1, keepdims=True), FAST),
     "fp16 intermediate": lambda x: _softmax(x, x.max(axis=1, keepdims=True), narrow=_to_half),
     "bf16 intermediate": lambda x: _softmax(x, x.max(axis=1, keepdims=True), narrow=_to_bfloat),
     "output scaled by 1 + 1e-5": lambda x: (correct(x) * np.float32(1 + 1e-5)).astype(np.float32),
-    "last element not written": _unwritten,
-    "two neighbours swapped": _swapped,
+    "last element not written": _leave_last,
+    "two neighbours swapped": _swap_neighbours,
     "max ignores the last tile": lambda x: _softmax(
         x, x[:, : (x.shape[1] - 1) // TILE * TILE].max(axis=1, keepdims=True)
     ),
@@ -141,7 +141,7 @@ class Line:
 
 
 @np.errstate(all="ignore")
-def lines_of(n: int, seed: int) -> list[Line]:
+def count_bugs(n: int, seed: int) -> list[Line]:
     """Of rows of one size: false alarms on the correct kernel, which is the first line, then every bug."""
     x = rows(n, seed, NEARLY_CONSTANT)
     right, want = correct(x), _want(x)
@@ -164,7 +164,7 @@ def lines_of(n: int, seed: int) -> list[Line]:
     return list(lines.values())
 
 
-def joined(parts: Iterable[Sequence[Line]]) -> list[Line]:
+def join_lines(parts: Iterable[Sequence[Line]]) -> list[Line]:
     """The lines of several sizes, added up."""
     every: dict[str, Line] = {}
     for line in (line for part in parts for line in part):
@@ -192,7 +192,7 @@ class OneRow:
         if worst_element(numbers, self.enclosure, compared) is not None:
             return True
         joint = self.enclosure.joint
-        return joint is not None and any(clash.certified() for clash in joint(numbers))
+        return joint is not None and any(clash.is_certain() for clash in joint(numbers))
 
 
 @dataclass(frozen=True)

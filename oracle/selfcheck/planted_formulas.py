@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.elements import BF16, F16, F32, Element, stored, values
+from kfuzz.oracle.elements import BF16, F16, F32, Element, store, values
 from kfuzz.oracle.enclosure import Enclosure, Mask
 from kfuzz.oracle.find import find
-from kfuzz.oracle.measured import measured
+from kfuzz.oracle.measured import function_models
 from kfuzz.oracle.names import names_at
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
@@ -42,7 +42,7 @@ def _norm(N: Any, x: Any, w: Any, b: Any, moments: Any, eps: Any) -> Any:
     return (x - mean) * N.rsqrt(var + eps) * w + b
 
 
-def _summed(N: Any, x: Any) -> Any:
+def _exp_sum(N: Any, x: Any) -> Any:
     return N.sum(N.exp(x - N.shift(x)))
 
 
@@ -72,11 +72,11 @@ def _sample_variance(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:
     return _norm(N, x, w, b, N.mean_var(x, correction=1), eps)
 
 
-def _mean_kept(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:
+def _keep_mean(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:
     return x * N.rsqrt(N.mean_var(x)[1] + eps) * w + b
 
 
-def _last_dropped(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:
+def _drop_last(N: Any, x: Any, w: Any, b: Any, eps: Any) -> Any:
     return _norm(N, x, w, b, N.mean_var(x[:, :-1]), eps)
 
 
@@ -89,21 +89,21 @@ def _attend(N: Any, s: Any, v: Any) -> Any:
     return N.average(e, v)
 
 
-def _seen(N: Any, by: int) -> Any:
+def _visible_keys(N: Any, by: int) -> Any:
     return N.index("keys") <= N.index("rows", axis=-2) + (N.size("keys") - N.size("rows") + by)
 
 
 PLANTED: dict[str, dict[str, WrongFormula | Undeclared]] = {
     "softmax": {
         "last element not counted": lambda N, x: _softmax(N, x, N.sum(N.exp((x - N.shift(x))[:, :-1]))),
-        "first element counted twice": lambda N, x: _softmax(N, x, _summed(N, x) + N.exp((x - N.shift(x))[:, :1])),
-        "off by 1e-5": lambda N, x: _softmax(N, x, _summed(N, x) * (1 + 1e-5)),
+        "first element counted twice": lambda N, x: _softmax(N, x, _exp_sum(N, x) + N.exp((x - N.shift(x))[:, :1])),
+        "off by 1e-5": lambda N, x: _softmax(N, x, _exp_sum(N, x) * (1 + 1e-5)),
         "base 2": _in_base_two,
         "sums in f16": IN_HALVES,
     },
     "layer_norm": {
-        "eps outside the root": _outside_the_root, "n - 1 for n": _sample_variance, "mean not subtracted": _mean_kept,
-        "last element not counted": _last_dropped,
+        "eps outside the root": _outside_the_root, "n - 1 for n": _sample_variance, "mean not subtracted": _keep_mean,
+        "last element not counted": _drop_last,
         "eps ten times too large": lambda N, x, w, b, eps: _norm(N, x, w, b, N.mean_var(x), eps * 10.0),
         "gain left out": lambda N, x, w, b, eps: _norm(N, x, N.number(1.0), b, N.mean_var(x), eps),
         "bias left out": lambda N, x, w, b, eps: _norm(N, x, w, N.number(0.0), N.mean_var(x), eps),
@@ -128,9 +128,9 @@ PLANTED: dict[str, dict[str, WrongFormula | Undeclared]] = {
     },
     "cross_entropy": {
         "last element not counted": lambda N, x, labels: _loss(N, x, labels, N.sum(N.exp((x - N.shift(x))[:, :-1]))),
-        "the next label": lambda N, x, labels: _loss(N, x, (labels + 1) % N.size("cols"), _summed(N, x)),
-        "base 2": lambda N, x, labels: _loss(N, x, labels, N.exp(N.log(_summed(N, x)) * 1.4426950408889634)),
-        "off by 1e-5": lambda N, x, labels: _loss(N, x, labels, _summed(N, x) * (1 + 1e-5)),
+        "the next label": lambda N, x, labels: _loss(N, x, (labels + 1) % N.size("cols"), _exp_sum(N, x)),
+        "base 2": lambda N, x, labels: _loss(N, x, labels, N.exp(N.log(_exp_sum(N, x)) * 1.4426950408889634)),
+        "off by 1e-5": lambda N, x, labels: _loss(N, x, labels, _exp_sum(N, x) * (1 + 1e-5)),
         "sums in f16": IN_HALVES,
     },
     "softmax_backward": {
@@ -173,14 +173,14 @@ PLANTED: dict[str, dict[str, WrongFormula | Undeclared]] = {
     },
     "causal_attention": {
         "mask off by one": lambda N, q, k, v, scale: _attend(
-            N, N.where(_seen(N, -1) | (N.index("keys") == 0), _scores(N, q, k, scale), -np.inf), v
+            N, N.where(_visible_keys(N, -1) | (N.index("keys") == 0), _scores(N, q, k, scale), -np.inf), v
         ),
         "mask left out": lambda N, q, k, v, scale: _attend(N, _scores(N, q, k, scale), v),
         "scale off by 1e-3": lambda N, q, k, v, scale: _attend(
-            N, N.where(_seen(N, 0), _scores(N, q, k, scale * 1.001), -np.inf), v
+            N, N.where(_visible_keys(N, 0), _scores(N, q, k, scale * 1.001), -np.inf), v
         ),
         "scale twice": lambda N, q, k, v, scale: _attend(
-            N, N.where(_seen(N, 0), _scores(N, q, k, scale) * scale, -np.inf), v
+            N, N.where(_visible_keys(N, 0), _scores(N, q, k, scale) * scale, -np.inf), v
         ),
         "e kept in f16": {"keep": {"e": F16.name}}, "sums in f16": IN_HALVES,
     },
@@ -204,26 +204,26 @@ class PlantedShare:
 
 
 @np.errstate(all="ignore")
-def share_of(name: str, form: Element, sizes: tuple[int, ...]) -> PlantedShare:
+def count_bugs_of(name: str, form: Element, sizes: tuple[int, ...]) -> PlantedShare:
     """The bugs of one op in one format."""
     op, bugs = find(name), PLANTED[name]
     found = PlantedShare(f"{op.name} {form.name}")
     for n in sizes:
         made = inputs_for(op, n, 5, form is F16)
-        arrays = {k: stored(np.asarray(a, dtype="f8"), form) if op.inputs[k].is_float else a for k, a in made.items()}
+        arrays = {k: store(np.asarray(a, dtype="f8"), form) if op.inputs[k].is_float else a for k, a in made.items()}
         first = op.forms[0] if op.forms else ""
-        claim = replace(declared(op, made), form=first or None)
+        claim = replace(declare(op, made), form=first or None)
         formats = dict.fromkeys(op.outputs, form)
         (role,) = op.outputs
         tight, loose = (enclose(op, arrays, c, CLAIMED, {}, formats)[role] for c in (claim, Accuracy(rescales=0)))
-        right = _simulated(op, op.formula, arrays, claim, form, first)
-        others = [_by_row(_simulated(op, op.formula, arrays, claim, form, first, manner)) for manner in RIGHT_MANNERS]
+        right = _simulate(op, op.formula, arrays, claim, form, first)
+        others = [_by_row(_simulate(op, op.formula, arrays, claim, form, first, manner)) for manner in RIGHT_MANNERS]
         least, most = np.minimum.reduce(others), np.maximum.reduce(others)
         _count(found.accused, right, tight, loose, form, np.ones(len(_by_row(right)), dtype=np.bool_))
         found.right += len(_by_row(right))
         for bug in bugs.values():
             calls, does = (op.formula, replace(claim, **bug)) if isinstance(bug, Mapping) else (bug, claim)
-            got = _simulated(op, calls, arrays, does, form, first)
+            got = _simulate(op, calls, arrays, does, form, first)
             differs = (got != right) & ~(np.isnan(got) & np.isnan(right))
             active = np.asarray(_by_row(differs).any(axis=1))
             found.active += int(active.sum())
@@ -237,14 +237,14 @@ def share_of(name: str, form: Element, sizes: tuple[int, ...]) -> PlantedShare:
 PLANTED_IN = KernelManner("strided", "any", seed=3)
 
 
-def declared(op: Op, inputs: Inputs) -> Accuracy:
+def declare(op: Op, inputs: Inputs) -> Accuracy:
     """What an author may say of such a kernel: every sum's additions, and functions as they were measured on a GPU.
 
     Of exp, too, which a claim of "expf" leaves twice the room: with it 89 % of softmax's f32 rows are seen, not 98 %.
     """
     names = names_at(op, inputs)
-    functions = {name: measured()[name][f"{name}f"] for name in names.functions if name != "exp"}
-    exp = ExpModel(measured()["exp"]["expf"].a0, 0.0)
+    functions = {name: function_models()[name][f"{name}f"] for name in names.functions if name != "exp"}
+    exp = ExpModel(function_models()["exp"]["expf"].a0, 0.0)
     return Accuracy(exp=exp, adds=depths("strided", names.sums), rescales=0, divide="ieee", functions=functions)
 
 
@@ -260,7 +260,7 @@ def _by_row(x: NDArray[Any]) -> NDArray[Any]:
     return x.reshape(len(x), 1) if x.ndim == 1 else x.reshape(-1, x.shape[-1])
 
 
-def _simulated(
+def _simulate(
     op: Op, calls: WrongFormula, arrays: Inputs, claim: Accuracy, form: Element, first: str,
     manner: KernelManner = PLANTED_IN,
 ) -> NDArray[np.float64]:  # fmt: skip
@@ -270,7 +270,7 @@ def _simulated(
     scalars = {k: N.number(v) for k, v in op.scalars_of(sizes, {}).items()}
     (role,) = op.outputs
     made = shape_output(calls(N, **given, **scalars).x, op.outputs[role], sizes)
-    return np.asarray(values(stored(np.asarray(made), form)))
+    return np.asarray(values(store(np.asarray(made), form)))
 
 
 def _count(
@@ -289,7 +289,7 @@ def _count(
     if tight.joint is not None:
         for clash in tight.joint(got):
             place = int(np.ravel_multi_index(clash.index[:-1], got.shape[:-1]))
-            joint[place] |= rows[place] and not joint[place] and clash.certified()
+            joint[place] |= rows[place] and not joint[place] and clash.is_certain()
     tally["and joint"] += int((joint & rows).sum())
     return joint & rows
 

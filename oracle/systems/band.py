@@ -15,7 +15,7 @@ import numpy as np
 from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS, Accuracy
 from kfuzz.oracle.systems.ends import Endpoints, FloatEnds
-from kfuzz.oracle.systems.intervals import flush, hollow, overflowed, underflowed, wider
+from kfuzz.oracle.systems.intervals import empty_where, flush, round_overflow, widen_by_underflow, widen_relative
 from kfuzz.oracle.systems.rules import (
     average,
     division,
@@ -72,11 +72,11 @@ class Bands:
         """Exact numbers; a denormal may be read as zero where denormals are flushed (R16)."""
         x = np.asarray(x)
         nan = np.isnan(x)
-        ends = self.E.of(x)
+        ends = self.E.convert(x)
         lo = hi = ends
         if self.ftz and np.any(low := (np.abs(x) < self.f.min_normal) & (x != 0)):
             lo, hi = np.where(low, np.minimum(ends, 0), ends), np.where(low, np.maximum(ends, 0), ends)
-        made = self.value(*hollow(lo, hi, nan), nan)
+        made = self.value(*empty_where(lo, hi, nan), nan)
         made.is_point = lo is hi
         return made
 
@@ -85,10 +85,10 @@ class Bands:
         if isinstance(value, Quantity):
             return value
         x = np.asarray(value, dtype=np.float64)
-        rounded = self.f.rounded(x)
+        rounded = self.f.round(x)
         if np.all(x == rounded):
             return self.input(x)
-        return self.value(self.E.of(np.minimum(x, rounded)), self.E.of(np.maximum(x, rounded)))
+        return self.value(self.E.convert(np.minimum(x, rounded)), self.E.convert(np.maximum(x, rounded)))
 
     def derived_number(self, value: float) -> Quantity:
         """A number that a kernel computes for itself, such as 1 / sqrt(d): it is off by two more roundings (R3)."""
@@ -111,7 +111,7 @@ class Bands:
 
     # -- rounding
 
-    def rounded(self, lo: Reals, hi: Reals, nan: Reals | bool, *how: Any) -> Quantity:  # noqa: ANN401
+    def round_once(self, lo: Reals, hi: Reals, nan: Reals | bool, *how: Any) -> Quantity:  # noqa: ANN401
         """One rounding, or none (R1): the hull of an interval and of what its ends are rounded to."""
         with np.errstate(all="ignore"):
             lo, hi = self.E.hull(lo, hi, self.f)
@@ -119,37 +119,37 @@ class Bands:
                 lo, hi = flush(lo, hi, self.f.min_normal)
         return self.value(lo, hi, nan, *how)
 
-    def relative(self, lo: Reals, hi: Reals, nan: Reals | bool, k: float, lost: float | Reals, *how: Any) -> Quantity:  # noqa: ANN401
+    def widen(self, lo: Reals, hi: Reals, nan: Reals | bool, k: float, lost: float | Reals, *how: Any) -> Quantity:  # noqa: ANN401
         """k roundings whose operands need not be these: each relative, and `lost` to underflow.
 
         R6: underflow never changes a sign, and what is exactly zero stays so.
         """
         with np.errstate(all="ignore"):
-            lo, hi = self.E.outward(lo, hi) if not self.E.eps else (lo, hi)
+            lo, hi = self.E.push_outward(lo, hi) if not self.E.eps else (lo, hi)
             g = k * self.u * (1 + (k + 1) * self.u) + 8 * self.E.eps  # the ends' own operations, too
-            lo, hi = wider(lo, hi, g)
+            lo, hi = widen_relative(lo, hi, g)
             if np.any(lost):
-                lo, hi = underflowed(lo, hi, lost)
-            lo, hi = overflowed(lo, hi, self.f)
+                lo, hi = widen_by_underflow(lo, hi, lost)
+            lo, hi = round_overflow(lo, hi, self.f)
         return self.value(lo, hi, nan, *how)
 
     # -- arithmetic over the extended reals
 
     def add(self, a: Quantity, b: Quantity) -> Quantity:
-        return self.rounded(*self.added(a, b), "add", a, b)
+        return self.round_once(*self.exact_sum(a, b), "add", a, b)
 
     def sub(self, a: Quantity, b: Quantity) -> Quantity:
-        made = self.rounded(*self._added(a.lo, a.hi, -b.hi, -b.lo, a, b), "sub", a, b)
+        made = self.round_once(*self._exact_sum(a.lo, a.hi, -b.hi, -b.lo, a, b), "sub", a, b)
         if b.how[:1] == ("shift",):
             made.below = (a, b)
         return made
 
-    def _added(
+    def _exact_sum(
         self, al: Reals, ah: Reals, bl: Reals, bh: Reals, a: Quantity, b: Quantity
     ) -> tuple[Reals, Reals, Reals]:
         with np.errstate(all="ignore"):
             known = self.is_point(a) and self.is_point(b)
-            lo, hi = self.E.added(al, bl) if known else self.E.outward(al + bl, ah + bh)
+            lo, hi = self.E.two_sum(al, bl) if known else self.E.push_outward(al + bl, ah + bh)
             if known and not (a.lo is a.hi and b.lo is b.hi):  # where one is NaN
                 nowhere = (al != ah) | (bl != bh)
                 lo, hi = np.where(nowhere, al + bl, lo), np.where(nowhere, ah + bh, hi)
@@ -160,21 +160,21 @@ class Bands:
             clash = ((ah == INF) & (bl == -INF)) | ((al == -INF) & (bh == INF))
             must = ((al == INF) & (bh == -INF)) | ((ah == -INF) & (bl == INF)) | empty
             lo, hi = np.where(self.E.is_nan(lo), -INF, lo), np.where(self.E.is_nan(hi), INF, hi)
-            return *hollow(lo, hi, must), nan | (clash & ~empty) | must
+            return *empty_where(lo, hi, must), nan | (clash & ~empty) | must
 
-    def added(self, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
+    def exact_sum(self, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
         """The exact sums."""
-        return self._added(a.lo, a.hi, b.lo, b.hi, a, b)
+        return self._exact_sum(a.lo, a.hi, b.lo, b.hi, a, b)
 
     def neg(self, a: Quantity) -> Quantity:
         lo = -a.hi
         return self.value(lo, lo if a.lo is a.hi else -a.lo, a.nan, "neg", a)
 
     def mul(self, a: Quantity, b: Quantity) -> Quantity:
-        return product.product(self, a, b)
+        return product.multiply(self, a, b)
 
     def div(self, a: Quantity, b: Quantity) -> Quantity:
-        return division.divided(self, a, b, DIVIDE_ROUNDINGS[self.claim.divide])
+        return division.divide(self, a, b, DIVIDE_ROUNDINGS[self.claim.divide])
 
     # -- functions, each with its model
 
@@ -205,7 +205,7 @@ class Bands:
         return selection.max_along(self, a, axis)
 
     def maximum(self, a: Operand, b: Operand) -> Quantity:
-        return selection.greater(self, a, b)
+        return selection.greater_of(self, a, b)
 
     def minimum(self, a: Operand, b: Operand) -> Quantity:
         return self.neg(self.maximum(self.neg(self.number(a)), self.neg(self.number(b))))
@@ -223,30 +223,30 @@ class Bands:
         """Anything, and NaN."""
         end = np.full(sizes, INF)
         self.note(Reason(Why.UNKNOWN, about=why), end > 0)
-        return self.value(self.E.of(-end), self.E.of(end), end > 0)
+        return self.value(self.E.convert(-end), self.E.convert(end), end > 0)
 
     def keep(self, a: Quantity, name: str) -> Quantity:
         """R9: what a kernel may hold in a narrower format under this name, at a scale of its own: relative."""
-        narrow = self.claim.kept(name)
+        narrow = self.claim.narrow_format(name)
         if narrow is None:
             return a
         form = FORMATS[narrow]
         with np.errstate(all="ignore"):
-            lo, hi = wider(a.lo, a.hi, form.u)
+            lo, hi = widen_relative(a.lo, a.hi, form.u)
             lost = form.tiny * (a.terms.lift if a.terms is not None else 1.0)
-            lo, hi = underflowed(lo, hi, lost)
+            lo, hi = widen_by_underflow(lo, hi, lost)
         made = self.value(lo, hi, a.nan, "kept", a, form)
         made.terms = a.terms
         made.name = name
         return made
 
-    def stored(self, a: Quantity, form: Element) -> Quantity:
+    def store(self, a: Quantity, form: Element) -> Quantity:
         """R5: an output of a format is what the ends are rounded to; every number of the format itself is between."""
         if form is self.f:
             return a
         with np.errstate(all="ignore"):
-            lo, hi = self.E.stored(a.lo, a.hi, form)
-            lo, hi = hollow(lo, hi, a.lo > a.hi)
+            lo, hi = self.E.round_ends(a.lo, a.hi, form)
+            lo, hi = empty_where(lo, hi, a.lo > a.hi)
         return self.value(lo, hi, a.nan, "stored", a, form)
 
     # -- sums, and what a row shares
@@ -264,7 +264,7 @@ class Bands:
         return matmul.matmul(self, a, b, sum, starts)
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
-        return running.running(self, a, sum, exclusive)
+        return running.running_sum(self, a, sum, exclusive)
 
     def shift(self, a: Quantity, axis: int = -1) -> Quantity:
         return shift.shift(self, a, axis)

@@ -29,8 +29,8 @@ class BandSystem(System, Protocol):
 
     def value(self, lo: Reals, hi: Reals, nan: Reals | bool = False, *how: Any) -> Quantity: ...  # noqa: ANN401
     def is_point(self, a: Quantity) -> bool: ...
-    def rounded(self, lo: Reals, hi: Reals, nan: Reals | bool, *how: Any) -> Quantity: ...  # noqa: ANN401
-    def relative(
+    def round_once(self, lo: Reals, hi: Reals, nan: Reals | bool, *how: Any) -> Quantity: ...  # noqa: ANN401
+    def widen(
         self,
         lo: Reals,
         hi: Reals,
@@ -39,5 +39,5 @@ class BandSystem(System, Protocol):
         lost: float | Reals,
         *how: Any,  # noqa: ANN401
     ) -> Quantity: ...
-    def added(self, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]: ...
+    def exact_sum(self, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]: ...
     def note(self, reason: Reason, where: Reals) -> None: ...

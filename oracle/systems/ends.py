@@ -22,18 +22,18 @@ class Endpoints(Protocol):
 
     @property
     def eps(self) -> float: ...
-    def of(self, x: Reals) -> Reals: ...
-    def outward(self, lo: Reals, hi: Reals) -> Pair: ...
-    def added(self, a: Reals, b: Reals) -> Pair: ...
+    def convert(self, x: Reals) -> Reals: ...
+    def push_outward(self, lo: Reals, hi: Reals) -> Pair: ...
+    def two_sum(self, a: Reals, b: Reals) -> Pair: ...
     def function(self, name: str, lo: Reals, hi: Reals) -> Pair: ...
     def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair: ...
-    def stored(self, lo: Reals, hi: Reals, form: Element) -> Pair: ...
+    def round_ends(self, lo: Reals, hi: Reals, form: Element) -> Pair: ...
     def is_nan(self, x: Reals) -> Reals: ...
     def is_finite(self, x: Reals) -> Reals: ...
     def total(self, lo: Reals, hi: Reals, axis: int) -> Pair: ...
-    def running(self, lo: Reals, hi: Reals) -> Pair: ...
+    def running_sums(self, lo: Reals, hi: Reals) -> Pair: ...
     def product(self, a: Reals, b: Reals) -> tuple[Reals, Reals]: ...
-    def grow(self, exponent: Reals | float) -> Reals: ...
+    def exp_above(self, exponent: Reals | float) -> Reals: ...
 
 
 def _vectorized(function: Callable[[float], float]) -> Callable[[Reals], Reals]:
@@ -57,10 +57,10 @@ class FloatEnds:
         self.eps = float(np.finfo(dtype).eps)
         """2^-52 of float64: twice what one operation errs by."""
 
-    def of(self, x: Reals) -> Reals:
+    def convert(self, x: Reals) -> Reals:
         return np.asarray(x, dtype=self.dtype)
 
-    def outward(self, lo: Reals, hi: Reals) -> Pair:
+    def push_outward(self, lo: Reals, hi: Reals) -> Pair:
         """By one unit in the last place of each; zeros and infinities stay."""
         e = self.dtype(self.eps)  # of the ends' own type: of doubles, 1 + 2^-63 would be 1
         if lo.size and lo.min() >= 0:
@@ -72,7 +72,7 @@ class FloatEnds:
         above *= hi
         return below, above
 
-    def added(self, a: Reals, b: Reals) -> Pair:
+    def two_sum(self, a: Reals, b: Reals) -> Pair:
         """The sum of two known numbers: pushed outward only where it was rounded (Knuth's two-sum), so that a tie
         between two float32 numbers stays one."""
         s = np.asarray(a + b)
@@ -80,7 +80,7 @@ class FloatEnds:
         if np.all(back == b) and np.all(s - back == a):
             return s, s
         is_exact = ((a - (s - back)) + (b - back) == 0) | ~np.isfinite(s)
-        lo, hi = self.outward(s, s)
+        lo, hi = self.push_outward(s, s)
         return np.where(is_exact, s, lo), np.where(is_exact, s, hi)
 
     def function(self, name: str, lo: Reals, hi: Reals) -> Pair:
@@ -101,13 +101,13 @@ class FloatEnds:
 
     def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair:
         """Each end, or what it is rounded to, whichever lies further out."""
-        below = form.rounded(lo)
-        above = np.maximum(hi, below if hi is lo else form.rounded(hi))
+        below = form.round(lo)
+        above = np.maximum(hi, below if hi is lo else form.round(hi))
         return np.minimum(lo, below, out=below), above
 
-    def stored(self, lo: Reals, hi: Reals, form: Element) -> Pair:
+    def round_ends(self, lo: Reals, hi: Reals, form: Element) -> Pair:
         """What the ends are rounded to."""
-        return form.rounded(lo), form.rounded(hi)
+        return form.round(lo), form.round(hi)
 
     def is_nan(self, x: Reals) -> Reals:
         return np.isnan(x)
@@ -124,7 +124,7 @@ class FloatEnds:
         with np.errstate(invalid="ignore"):
             return np.where(np.isfinite(size), below - size, below), np.where(np.isfinite(size), above + size, above)
 
-    def running(self, lo: Reals, hi: Reals) -> Pair:
+    def running_sums(self, lo: Reals, hi: Reals) -> Pair:
         """Sums of all ends up to each, along the last axis."""
         n = lo.shape[-1]
         size = np.cumsum(np.maximum(np.abs(lo), np.abs(hi)), axis=-1) * (self.eps * n)
@@ -134,7 +134,7 @@ class FloatEnds:
         """A product of matrices, and how far it may be off, relative to |a| |b|."""
         return a @ b, np.asarray(self.eps * (a.shape[-1] + 2))
 
-    def grow(self, exponent: Reals | float) -> Reals:
+    def exp_above(self, exponent: Reals | float) -> Reals:
         """e^exponent, or more."""
         return np.asarray(np.exp(np.asarray(exponent, dtype=self.dtype)) * (1 + self.dtype(16 * self.eps)))
 
@@ -143,7 +143,7 @@ def _erf_of_long(name: str, lo: Reals, hi: Reals) -> Pair:
     """By arb, for numpy has no erf and the C library's is a double's."""
     balls = BallEnds()
     with ctx.workprec(100):
-        below, above = balls.function(name, balls.of(lo), balls.of(hi))
+        below, above = balls.function(name, balls.convert(lo), balls.convert(hi))
     below, above = (np.asarray([np.longdouble(v.str(30, radius=False)) for v in e.ravel()]) for e in (below, above))
     e = LONG_ERF
     below, above = below.reshape(lo.shape), above.reshape(hi.shape)
@@ -206,17 +206,17 @@ class BallEnds:
 
     eps = 0.0
 
-    def of(self, x: Reals) -> Reals:
+    def convert(self, x: Reals) -> Reals:
         x = np.asarray(x)
         if x.dtype == np.longdouble:
             return OF(np.array([*x.ravel(), None], dtype=object)[:-1]).reshape(x.shape)
         return OF(x.astype(object))
 
-    def outward(self, lo: Reals, hi: Reals) -> Pair:
+    def push_outward(self, lo: Reals, hi: Reals) -> Pair:
         return LOWER(lo), UPPER(hi)
 
-    def added(self, a: Reals, b: Reals) -> Pair:
-        return self.outward(a + b, a + b)
+    def two_sum(self, a: Reals, b: Reals) -> Pair:
+        return self.push_outward(a + b, a + b)
 
     def function(self, name: str, lo: Reals, hi: Reals) -> Pair:
         if name in FALLING:
@@ -225,14 +225,14 @@ class BallEnds:
         return LOWER(apply(lo)), UPPER(apply(hi))
 
     def hull(self, lo: Reals, hi: Reals, form: Element) -> Pair:
-        below, above = self.stored(lo, hi, form)
+        below, above = self.round_ends(lo, hi, form)
         return np.minimum(lo, below), np.maximum(hi, above)
 
-    def stored(self, lo: Reals, hi: Reals, form: Element) -> Pair:
+    def round_ends(self, lo: Reals, hi: Reals, form: Element) -> Pair:
         below, above = np.asarray(BELOW(lo), dtype=np.float64), np.asarray(ABOVE(hi), dtype=np.float64)
         if form is F64:
-            return self.of(below), self.of(above)
-        return self.of(form.rounded(below)), self.of(form.rounded(above))
+            return self.convert(below), self.convert(above)
+        return self.convert(form.round(below)), self.convert(form.round(above))
 
     def is_nan(self, x: Reals) -> Reals:
         return np.asarray(np.frompyfunc(lambda v: _as_ball(v).is_nan(), 1, 1)(x), dtype=np.bool_)
@@ -243,11 +243,11 @@ class BallEnds:
     def total(self, lo: Reals, hi: Reals, axis: int) -> Pair:
         return LOWER(lo.sum(axis=axis, keepdims=True)), UPPER(hi.sum(axis=axis, keepdims=True))
 
-    def running(self, lo: Reals, hi: Reals) -> Pair:
+    def running_sums(self, lo: Reals, hi: Reals) -> Pair:
         return LOWER(np.cumsum(lo, axis=-1)), UPPER(np.cumsum(hi, axis=-1))
 
     def product(self, a: Reals, b: Reals) -> tuple[Reals, Reals]:
         return a @ b, np.asarray(arb(BALL_SUM), dtype=object)
 
-    def grow(self, exponent: Reals | float) -> Reals:
+    def exp_above(self, exponent: Reals | float) -> Reals:
         return UPPER(_each(lambda v: _as_ball(v).exp())(np.asarray(exponent, dtype=object)))

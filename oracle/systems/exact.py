@@ -39,7 +39,7 @@ class Exact:
     def size(self, dimension: str) -> int:
         return self.sizes[dimension]
 
-    def _of(self, name: str, a: Quantity) -> Quantity:
+    def _apply(self, name: str, a: Quantity) -> Quantity:
         with np.errstate(all="ignore"):
             return self.value(self.slow[name](a.x) if self.slow else FAST[name](a.x))
 
@@ -59,22 +59,22 @@ class Exact:
         return self.value(-a.x)
 
     def exp(self, a: Quantity) -> Quantity:
-        return self._of("exp", a)
+        return self._apply("exp", a)
 
     def log(self, a: Quantity) -> Quantity:
-        return self._of("log", a)
+        return self._apply("log", a)
 
     def sqrt(self, a: Quantity) -> Quantity:
-        return self._of("sqrt", a)
+        return self._apply("sqrt", a)
 
     def rsqrt(self, a: Quantity) -> Quantity:
-        return self.div(self.number(1.0), self._of("sqrt", a))
+        return self.div(self.number(1.0), self._apply("sqrt", a))
 
     def tanh(self, a: Quantity) -> Quantity:
-        return self._of("tanh", a)
+        return self._apply("tanh", a)
 
     def erf(self, a: Quantity) -> Quantity:
-        return self._of("erf", a)
+        return self._apply("erf", a)
 
     def sigmoid(self, a: Quantity) -> Quantity:
         return self.div(self.number(1.0), self.add(self.number(1.0), self.exp(self.neg(a))))
@@ -161,10 +161,10 @@ def _mpmath(bits: int) -> dict[str, Callable[..., Reals]]:
     def root(x: Any) -> Any:  # noqa: ANN401
         return context.sqrt(x) if x >= 0 else context.nan
 
-    def divided(a: Any, b: Any) -> Any:  # noqa: ANN401
+    def divide_or_nan(a: Any, b: Any) -> Any:  # noqa: ANN401
         return a / b if b != 0 else context.nan if a == 0 or a != a else context.sign(a) * context.inf  # noqa: PLR0124
 
     return {
         "of": each(context.mpf), "exp": each(context.exp), "log": each(log), "sqrt": each(root),
-        "tanh": each(context.tanh), "erf": each(context.erf), "div": each(divided, 2),
+        "tanh": each(context.tanh), "erf": each(context.erf), "div": each(divide_or_nan, 2),
     }  # fmt: skip

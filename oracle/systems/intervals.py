@@ -11,7 +11,7 @@ from kfuzz.oracle.systems.value import Quantity
 INF = np.inf
 
 
-def wider(lo: Reals, hi: Reals, g: float) -> Pair:
+def widen_relative(lo: Reals, hi: Reals, g: float) -> Pair:
     """By g relative, infinities as they are."""
     one: Any = np.longdouble(1) if lo.dtype == np.longdouble else 1.0  # of doubles, 1 - g would lose the last of g
     if lo.size and lo.min() >= 0:
@@ -32,7 +32,7 @@ def flush(lo: Reals, hi: Reals, least: float) -> Pair:
     return lo, np.where((hi < 0) & (hi > -least), 0.0, np.where((hi > 0) & (hi < least), least, hi))
 
 
-def underflowed(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
+def widen_by_underflow(lo: Reals, hi: Reals, lost: Reals | float) -> Pair:
     """R6: what is not negative stays so, and an exact zero is exact."""
     if lo.size and lo.min() > 0:
         below = np.asarray(lo - lost)
@@ -56,7 +56,7 @@ def _is_far_above(lo: Reals, hi: Reals, lost: Reals | float) -> bool:
     return bool(np.abs(lo).min() > least and np.abs(hi).min() > least)
 
 
-def overflowed(lo: Reals, hi: Reals, form: Element) -> Pair:
+def round_overflow(lo: Reals, hi: Reals, form: Element) -> Pair:
     """From half a place beyond the greatest number on there is infinity."""
     most, beyond = form.max, form.max * (1 + form.u / 2)
     if not (np.any(hi >= beyond) or np.any(lo <= -beyond)):
@@ -66,7 +66,7 @@ def overflowed(lo: Reals, hi: Reals, form: Element) -> Pair:
     return np.where((lo > most) & inside, most, lo), np.where((hi < -most) & inside, -most, hi)
 
 
-def hollow(lo: Reals, hi: Reals, must: Reals) -> Pair:
+def empty_where(lo: Reals, hi: Reals, must: Reals) -> Pair:
     """The empty interval where NaN is all there may be."""
     if not np.any(must):
         return lo, hi
@@ -95,7 +95,7 @@ def most_of(ends: list[Reals]) -> Reals:
     return made
 
 
-def squared(lo: Reals, hi: Reals) -> Pair:
+def square(lo: Reals, hi: Reals) -> Pair:
     least, most = np.minimum(np.abs(lo), np.abs(hi)), np.maximum(np.abs(lo), np.abs(hi))
     least = np.where((lo <= 0) & (hi >= 0), 0.0, least)
     return least * least, most * most
@@ -134,5 +134,5 @@ def is_infinite(a: Quantity) -> Reals:
     return np.asarray((a.lo == a.hi) & (np.abs(a.lo) == INF), dtype=np.bool_)
 
 
-def reduced(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+def reduced_shape(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return tuple(1 if place == axis % len(shape) else size for place, size in enumerate(shape))

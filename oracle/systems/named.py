@@ -15,19 +15,19 @@ class Named(Exact):
         super().__init__(sizes, form, index=index)
         self.sums: dict[str, int] = {}
         """By name, the terms of the longest."""
-        self.kept: dict[str, None] = {}
+        self.narrow_values: dict[str, None] = {}
         self.functions: dict[str, None] = {}
 
     def _note(self, sum: str, terms: int) -> None:
         self.sums[sum] = max(terms, self.sums.get(sum, 0))
 
-    def _of(self, name: str, a: Quantity) -> Quantity:
+    def _apply(self, name: str, a: Quantity) -> Quantity:
         self.functions[name] = None
-        return super()._of(name, a)
+        return super()._apply(name, a)
 
     def rsqrt(self, a: Quantity) -> Quantity:
         self.functions["rsqrt"] = None
-        return super().div(self.number(1.0), super()._of("sqrt", a))
+        return super().div(self.number(1.0), super()._apply("sqrt", a))
 
     def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
         self._note(sum, a.x.shape[axis])
@@ -53,5 +53,5 @@ class Named(Exact):
         return self.value((e.x @ v.x) / e.x.sum(axis=-1, keepdims=True))
 
     def keep(self, a: Quantity, name: str) -> Quantity:
-        self.kept[name] = None
+        self.narrow_values[name] = None
         return a

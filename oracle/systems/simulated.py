@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kfuzz.oracle.elements import F32, F64, FORMATS, Element, Reals
-from kfuzz.oracle.rounding import HELD, NARROW_SUMS, Accuracy
+from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
 from kfuzz.oracle.systems.ends import ERF
 from kfuzz.oracle.systems.exact import Exact
 from kfuzz.oracle.systems.value import Operand, Quantity
@@ -44,45 +44,45 @@ class Simulated(Exact):
         super().__init__(sizes, form, index=index)
         self.claim, self.manner, self.f = claim, manner, work
         self.rng = np.random.default_rng(manner.seed)
-        self.held = HELD.get(claim.accumulate, work)
+        self.accumulator = ACCUMULATOR_FORMATS.get(claim.accumulate, work)
 
-    def r(self, x: Reals, form: Element | None = None) -> Reals:
+    def round(self, x: Reals, form: Element | None = None) -> Reals:
         """Rounded, and flushed where the claim says so."""
         form = form or self.f
-        y = form.rounded(np.asarray(x, dtype=np.float64))
-        return form.flushed(y) if self.claim.ftz else y
+        y = form.round(np.asarray(x, dtype=np.float64))
+        return form.flush(y) if self.claim.ftz else y
 
-    def acc(self, x: Reals) -> Reals:
+    def round_sum(self, x: Reals) -> Reals:
         """Rounded to what sums are held in."""
         if self.claim.accumulate == "mma":
-            return self.held.cut(x)
-        return self.r(x, self.held)
+            return self.accumulator.truncate(x)
+        return self.round(x, self.accumulator)
 
     def input(self, x: Reals) -> Quantity:
         x = np.asarray(x, dtype=np.float64)
-        return self.value(self.f.flushed(x) if self.claim.ftz else x)
+        return self.value(self.f.flush(x) if self.claim.ftz else x)
 
     def number(self, value: Operand) -> Quantity:
-        return value if isinstance(value, Quantity) else self.value(self.f.rounded(np.asarray(value, dtype=np.float64)))
+        return value if isinstance(value, Quantity) else self.value(self.f.round(np.asarray(value, dtype=np.float64)))
 
     def add(self, a: Quantity, b: Quantity) -> Quantity:
-        return self.value(self.r(a.x + b.x))
+        return self.value(self.round(a.x + b.x))
 
     def sub(self, a: Quantity, b: Quantity) -> Quantity:
-        return self.value(self.r(a.x - b.x))
+        return self.value(self.round(a.x - b.x))
 
     def mul(self, a: Quantity, b: Quantity) -> Quantity:
-        return self.value(self.r(a.x * b.x))
+        return self.value(self.round(a.x * b.x))
 
     def div(self, a: Quantity, b: Quantity) -> Quantity:
         if self.manner.divide == "reciprocal":
-            return self.value(self.r(a.x * self.r(1 / b.x)))
-        return self.value(self.r(a.x / b.x))
+            return self.value(self.round(a.x * self.round(1 / b.x)))
+        return self.value(self.round(a.x / b.x))
 
-    def noisy(self, y: Reals, units: float) -> Reals:
+    def add_noise(self, y: Reals, units: float) -> Reals:
         """Within so many u of y: rounded, then moved by up to (units - 1) / 2 last places."""
         most = int((units - 1) // 2)
-        y = self.r(y)
+        y = self.round(y)
         if self.manner.noise == "none" or not most:
             return y
         match self.manner.noise:
@@ -94,34 +94,34 @@ class Simulated(Exact):
                 steps = np.full(y.shape, most)
             case _:
                 steps = np.full(y.shape, -most)
-        moved = self.r(y + steps * self.f.last_place(y))
+        moved = self.round(y + steps * self.f.last_place(y))
         return np.where(np.isfinite(y) & (y != 0), np.where(np.sign(moved) == -np.sign(y), 0.0, moved), y)
 
     def exp(self, a: Quantity) -> Quantity:
-        y = self.noisy(np.exp(a.x), self.claim.exp.a0)
+        y = self.add_noise(np.exp(a.x), self.claim.exp.a0)
         return self.value(
             np.where(a.x == 0, 1.0, np.where(a.x == -np.inf, 0.0, np.where(np.isnan(y), y, np.maximum(y, 0))))
         )
 
-    def _of(self, name: str, a: Quantity) -> Quantity:
-        return self.value(self.noisy(super()._of(name, a).x, self.claim.function(name).a0))
+    def _apply(self, name: str, a: Quantity) -> Quantity:
+        return self.value(self.add_noise(super()._apply(name, a).x, self.claim.function(name).a0))
 
     def rsqrt(self, a: Quantity) -> Quantity:
-        return self.value(self.noisy(1 / np.sqrt(a.x), self.claim.function("rsqrt").a0))
+        return self.value(self.add_noise(1 / np.sqrt(a.x), self.claim.function("rsqrt").a0))
 
     def tanh(self, a: Quantity) -> Quantity:
-        return self.value(np.clip(self._of("tanh", a).x, -1, 1))
+        return self.value(np.clip(self._apply("tanh", a).x, -1, 1))
 
     def erf(self, a: Quantity) -> Quantity:
-        return self.value(np.clip(self.noisy(ERF(a.x), self.claim.function("erf").a0), -1, 1))
+        return self.value(np.clip(self.add_noise(ERF(a.x), self.claim.function("erf").a0), -1, 1))
 
     def keep(self, a: Quantity, name: str) -> Quantity:
-        narrow = self.claim.kept(name)
-        return a if narrow is None else self.value(FORMATS[narrow].rounded(a.x))
+        narrow = self.claim.narrow_format(name)
+        return a if narrow is None else self.value(FORMATS[narrow].round(a.x))
 
     # -- sums
 
-    def folded(self, x: Reals) -> Reals:
+    def fold(self, x: Reals) -> Reals:
         """The last axis in the manner's order."""
         n = x.shape[-1]
         if n == 0:
@@ -139,7 +139,7 @@ class Simulated(Exact):
                 held = x[..., : self.manner.width]
                 for start in range(self.manner.width, n, self.manner.width):
                     here = min(self.manner.width, n - start)
-                    joined = self.acc(held[..., :here] + x[..., start : start + here])
+                    joined = self.round_sum(held[..., :here] + x[..., start : start + here])
                     held = np.concatenate([joined, held[..., here:]], axis=-1)
                 return self._tree(held)
             case _:
@@ -148,20 +148,20 @@ class Simulated(Exact):
     def _tree(self, x: Reals) -> Reals:
         while (n := x.shape[-1]) > 1:
             half = (n + 1) // 2
-            x = np.concatenate([self.acc(x[..., : n - half] + x[..., half:]), x[..., n - half : half]], axis=-1)
+            x = np.concatenate([self.round_sum(x[..., : n - half] + x[..., half:]), x[..., n - half : half]], axis=-1)
         return x
 
     def _in_sequence(self, x: Reals) -> Reals:
         held = x[..., :1]
         for place in range(1, x.shape[-1]):
-            held = self.acc(held + x[..., place : place + 1])
+            held = self.round_sum(held + x[..., place : place + 1])
         return held
 
     def _random(self, x: Reals) -> Reals:
         while (n := x.shape[-1]) > 1:
             x = x[..., self.rng.permutation(n)]
             pairs = int(self.rng.integers(1, n // 2 + 1))
-            joined = self.acc(x[..., :pairs] + x[..., pairs : 2 * pairs])
+            joined = self.round_sum(x[..., :pairs] + x[..., pairs : 2 * pairs])
             x = np.concatenate([joined, x[..., 2 * pairs :]], axis=-1)
         return x
 
@@ -169,16 +169,16 @@ class Simulated(Exact):
         """Kahan's sum, left to right."""
         s, excess = x[..., :1], np.zeros_like(x[..., :1])
         for place in range(1, x.shape[-1]):
-            y = self.r(x[..., place : place + 1] - excess)
-            t = self.r(s + y)
-            excess, s = self.r(self.r(t - s) - y), t
+            y = self.round(x[..., place : place + 1] - excess)
+            t = self.round(s + y)
+            excess, s = self.round(self.round(t - s) - y), t
         return s
 
     def total(self, x: Reals) -> Reals:
         """The sum of the last axis, brought back to the working format."""
         if self.claim.accumulate == "compensated":
             return self._compensated(x)
-        return self.r(self.folded(self.acc(x) if self.claim.accumulate in NARROW_SUMS else x))
+        return self.round(self.fold(self.round_sum(x) if self.claim.accumulate in NARROW_SUMS else x))
 
     def sum(self, a: Quantity, sum: str = "sum", axis: int = -1) -> Quantity:
         return self.value(np.moveaxis(self.total(np.moveaxis(a.x, axis, -1)), -1, axis))
@@ -186,32 +186,32 @@ class Simulated(Exact):
     def mean(self, a: Quantity, sum: str = "mean", axis: int = -1) -> Quantity:
         n, total = a.x.shape[axis], self.sum(a, sum, axis).x
         if self.manner.divide == "reciprocal":
-            return self.value(self.r(total * self.r(np.asarray(1.0 / n))))
-        return self.value(self.r(total / n))
+            return self.value(self.round(total * self.round(np.asarray(1.0 / n))))
+        return self.value(self.round(total / n))
 
-    def products(self, p: Reals) -> Reals:
+    def sum_products(self, p: Reals) -> Reals:
         """The sum of products along the last axis: each rounded before, or fused into a sequential sum."""
         if self.claim.accumulate == "mma" or not self.manner.fused:
-            return self.total(p if self.claim.accumulate in ("mma", F64.name) else self.r(p))
-        held = self.acc(p[..., :1])
+            return self.total(p if self.claim.accumulate in ("mma", F64.name) else self.round(p))
+        held = self.round_sum(p[..., :1])
         for place in range(1, p.shape[-1]):
-            held = self.acc(held + p[..., place : place + 1])
-        return self.r(held)
+            held = self.round_sum(held + p[..., place : place + 1])
+        return self.round(held)
 
     def dot(self, a: Quantity, b: Quantity, sum: str = "dot", axis: int = -1) -> Quantity:
-        return self.value(np.moveaxis(self.products(np.moveaxis(a.x * b.x, axis, -1)), -1, axis))
+        return self.value(np.moveaxis(self.sum_products(np.moveaxis(a.x * b.x, axis, -1)), -1, axis))
 
     def matmul(self, a: Quantity, b: Quantity, sum: str = "matmul", starts: Sequence[Quantity] = ()) -> Quantity:
         """Sums in the manner's order, what they start at before the first product."""
         x, y = a.x, b.x
         if self.claim.operand:
             form = FORMATS[self.claim.operand]
-            x, y = (form.cut(v) if self.manner.cuts else form.rounded(v) for v in (x, y))
+            x, y = (form.truncate(v) if self.manner.cuts else form.round(v) for v in (x, y))
         products = x[..., :, None, :] * np.swapaxes(y, -1, -2)[..., None, :, :]
         if not starts:
-            return self.value(self.products(products)[..., 0])
+            return self.value(self.sum_products(products)[..., 0])
         first = [np.broadcast_to(start.x, products.shape[:-1])[..., None] for start in starts]
-        return self.value(self.products(np.concatenate([*first, products], axis=-1))[..., 0])
+        return self.value(self.sum_products(np.concatenate([*first, products], axis=-1))[..., 0])
 
     def running_sum(self, a: Quantity, sum: str = "scan", exclusive: bool = False) -> Quantity:
         y = a.x.copy()
@@ -219,15 +219,15 @@ class Simulated(Exact):
             y = np.concatenate([self._compensated(y[..., : place + 1]) for place in range(y.shape[-1])], axis=-1)
         elif self.manner.order == "sequential":
             for place in range(1, y.shape[-1]):
-                y[..., place] = self.acc(y[..., place - 1] + y[..., place])
+                y[..., place] = self.round_sum(y[..., place - 1] + y[..., place])
         else:  # Hillis and Steele
             step = 1
             while step < y.shape[-1]:
-                y = np.concatenate([y[..., :step], self.acc(y[..., step:] + y[..., :-step])], axis=-1)
+                y = np.concatenate([y[..., :step], self.round_sum(y[..., step:] + y[..., :-step])], axis=-1)
                 step *= 2
         if exclusive:
             y = np.concatenate([np.zeros((*y.shape[:-1], 1)), y[..., :-1]], axis=-1)
-        return self.value(self.r(y))
+        return self.value(self.round(y))
 
     # -- derived
 
@@ -236,7 +236,7 @@ class Simulated(Exact):
     ) -> tuple[Quantity, Quantity]:
         n = x.x.shape[-1]
         if self.form.startswith("welford"):
-            mean, squares = (self.value(self.r(part)) for part in self._welford(x.x))
+            mean, squares = (self.value(self.round(part)) for part in self._welford(x.x))
             return mean, self.div(squares, self.number(float(n - correction)))
         mean = self.mean(x)
         if self.form.startswith("moments"):
@@ -250,7 +250,7 @@ class Simulated(Exact):
         n = x.shape[-1]
 
         def r(value: Reals) -> Reals:
-            return self.r(value, self.held)
+            return self.round(value, self.accumulator)
 
         if self.manner.order == "sequential":
             mean, squares = x[..., :1], np.zeros_like(x[..., :1])

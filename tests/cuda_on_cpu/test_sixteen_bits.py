@@ -226,7 +226,7 @@ def test_directed_conversions_enclose(device: CpuDevice, kind: str) -> None:
     assert (ends["rd"] <= x).all()
     assert (x <= ends["ru"]).all()
     np.testing.assert_array_equal(ends["rz"], np.where(x > 0, ends["rd"], ends["ru"]))
-    np.testing.assert_array_equal(ends["rn"], FORMATS[kind].rounded(x.astype(np.float64)))
+    np.testing.assert_array_equal(ends["rn"], FORMATS[kind].round(x.astype(np.float64)))
 
 
 @EACH
@@ -240,7 +240,7 @@ def test_integers_are_rounded_from_their_own_digits(device: CpuDevice, kind: str
     assert got.tolist() == [min(nearest(Fraction((int(x) << 20) + 1), element), element.infinity) for x in a]
     small = np.arange(0, 4096, dtype=np.uint32)
     rounded = run(device, kind, "to int", {"a": small})
-    np.testing.assert_array_equal(rounded, FORMATS[kind].rounded(small.astype(np.float64)))
+    np.testing.assert_array_equal(rounded, FORMATS[kind].round(small.astype(np.float64)))
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.oracle.elements import FORMATS, stored
+from kfuzz.oracle.elements import FORMATS, store
 
 Arrays = dict[str, NDArray[Any]]
 COLS = 33
@@ -50,7 +50,7 @@ def inputs(op: str, kind: str) -> Arrays:
             made["w"] = 1.0 + 0.5 * normal(11, COLS)
         if op == "layer_norm":
             made["b"] = 0.5 * normal(12, COLS)
-    found = {role: stored(x, form) for role, x in made.items()}
+    found = {role: store(x, form) for role, x in made.items()}
     if op == "cross_entropy":
         found["labels"] = np.array([0, 32, 5, 5, 2, 7, 11, 31, 16], np.int32)
     return found

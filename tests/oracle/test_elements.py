@@ -22,10 +22,10 @@ from kfuzz.oracle.elements import (
     Element,
     carrier_of,
     element_of_dtype,
-    narrowed,
-    stored,
+    narrow,
+    store,
     values,
-    widened,
+    widen,
 )
 
 EACH = pytest.mark.parametrize("element", ELEMENTS.values(), ids=str)
@@ -92,13 +92,13 @@ def test_an_array_holds_the_numbers_that_its_bits_stand_for(element: Element) ->
     bits = some_bits(element)
     array = np.array(bits, np.uint64).astype(f"<u{element.bytes}").view(element.dtype)
     assert [Fraction(one) for one in values(array).tolist()] == [fraction_of(one, element) for one in bits]
-    assert stored(values(array), element).tobytes() == array.tobytes()
-    assert narrowed(widened(array, element), element).tobytes() == array.tobytes()
+    assert store(values(array), element).tobytes() == array.tobytes()
+    assert narrow(widen(array, element), element).tobytes() == array.tobytes()
 
 
 @EACH_FLOAT
 def test_infinities_and_nans_are_stored_as_such(element: Element) -> None:
-    special = stored(np.array([np.inf, -np.inf, np.nan]), element)
+    special = store(np.array([np.inf, -np.inf, np.nan]), element)
     bits = special.view(f"<u{element.bytes}").tolist()
     assert bits[:2] == [element.infinity, element.sign_bit | element.infinity]
     assert bits[2] & (element.sign_bit - 1) == element.nan
@@ -111,10 +111,10 @@ def test_rounding_gives_the_nearest_number_and_of_two_the_even_one(element: Elem
         low, high = (fraction_of(bits, element) for bits in (size, size + 1))
         middle = (low + high) / 2
         beside = [float(middle), np.nextafter(float(middle), 0), np.nextafter(float(middle), np.inf)]
-        rounded = [Fraction(one) for one in element.rounded(np.array(beside)).tolist()]
+        rounded = [Fraction(one) for one in element.round(np.array(beside)).tolist()]
         assert Fraction(beside[0]) == middle
         assert rounded == [high if size % 2 else low, low, high]
-        assert [Fraction(one) for one in element.cut(np.array(beside)).tolist()] == [low, low, low]
+        assert [Fraction(one) for one in element.truncate(np.array(beside)).tolist()] == [low, low, low]
 
 
 @EACH

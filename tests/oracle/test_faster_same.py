@@ -6,8 +6,8 @@ import pytest
 from kfuzz.oracle import Accuracy
 from kfuzz.oracle.enclosure import Doubles, _ratio
 from kfuzz.oracle.systems.band import Bands
-from kfuzz.oracle.systems.intervals import underflowed
-from kfuzz.oracle.systems.rules.total import grown_terms
+from kfuzz.oracle.systems.intervals import widen_by_underflow
+from kfuzz.oracle.systems.rules.total import grow_terms
 
 RNG = np.random.default_rng(5)
 SPECIAL = np.array(
@@ -29,7 +29,7 @@ def test_what_underflow_takes_crosses_no_zero(lost: float | Doubles) -> None:
         for some in (np.ones_like(LO, dtype=np.bool_), np.abs(LO) > 1e-20):
             lo, hi, taken = LO[some], HI[some], lost[some] if isinstance(lost, np.ndarray) else lost
             below, above = lo - taken, hi + taken
-            got = underflowed(lo, hi, taken)
+            got = widen_by_underflow(lo, hi, taken)
             same(got[0], np.where(lo >= 0, np.maximum(below, 0.0), below))
             same(got[1], np.where(hi <= 0, np.minimum(above, 0.0), above))
 
@@ -38,8 +38,8 @@ def test_what_underflow_takes_crosses_no_zero(lost: float | Doubles) -> None:
 def test_a_term_grows_by_the_factor_that_takes_it_further_out(g: float) -> None:
     N = Bands(Accuracy(), {})
     with np.errstate(all="ignore"):
-        up = N.E.grow(g)
-        lo, hi = grown_terms(N, N.value(LO, HI), up, 1 / up)
+        up = N.E.exp_above(g)
+        lo, hi = grow_terms(N, N.value(LO, HI), up, 1 / up)
         same(lo, np.where(LO >= 0, LO * (1 / up), LO * up))
         same(hi, np.where(HI >= 0, HI * up, HI * (1 / up)))
 

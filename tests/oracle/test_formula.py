@@ -14,7 +14,7 @@ from paths import ROOT
 from kfuzz import oracle
 from kfuzz.commands.group import main
 from kfuzz.oracle import Accuracy, OracleError, Special, judge, want
-from kfuzz.oracle.elements import BF16, F16, FORMATS, Element, stored, values
+from kfuzz.oracle.elements import BF16, F16, FORMATS, Element, store, values
 from kfuzz.oracle.find import find, load
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
@@ -40,10 +40,10 @@ def normal(*shape: int) -> Numbers:
 @pytest.mark.parametrize("name", ["f32", "f16", "bf16", "f64"])
 def test_a_right_answer_is_kept_in_every_format_and_a_wrong_one_broken(name: str) -> None:
     form = FORMATS[name]
-    x, w, b = (stored(a, form) for a in (normal(5, 64) + 3, normal(64), normal(64)))
+    x, w, b = (store(a, form) for a in (normal(5, 64) + 3, normal(64), normal(64)))
     inputs = {"x": x, "w": w, "b": b}
     plain = [values(a) for a in (x, w, b)]
-    right, wrong = (stored(layer_norm(*plain, ddof=ddof), form) for ddof in (0, 1))
+    right, wrong = (store(layer_norm(*plain, ddof=ddof), form) for ddof in (0, 1))
     claim = Accuracy(adds=10, form="two pass")
     assert judge("layer_norm", inputs, {"y": right}, claim).status == "kept"
     verdict = judge("layer_norm", inputs, {"y": wrong}, claim)

@@ -15,7 +15,7 @@ from kfuzz.oracle.selfcheck.inputs import moment_rows
 from kfuzz.oracle.systems.band import Bands
 from kfuzz.oracle.systems.ends import BallEnds
 from kfuzz.oracle.systems.rules.growth import growth
-from kfuzz.oracle.systems.rules.moments import scaled
+from kfuzz.oracle.systems.rules.moments import divide_by_count
 from kfuzz.oracle.systems.rules.variance import two_pass
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
 from kfuzz.oracle.systems.value import Quantity
@@ -26,7 +26,7 @@ IEEE = Accuracy(divide="ieee", rescales=0)
 
 def outside(N: Bands, made: Quantity | Callable[[Bands], Quantity], got: Any_, form: Element = F32) -> int:
     """How many of a kernel's answers lie outside; as float64 numbers of a format."""
-    held = N.stored(made(N) if callable(made) else made, form)
+    held = N.store(made(N) if callable(made) else made, form)
     lo, hi, nan = (np.broadcast_to(part, got.shape) for part in held.parts)
     with np.errstate(invalid="ignore"):
         return int((~np.where(np.isnan(got), nan, (got >= lo) & (got <= hi))).sum())
@@ -37,7 +37,7 @@ def kernel(claim: Accuracy, manner: KernelManner | None = None, sizes: Mapping[s
 
 
 def floats(x: Any_, form: Element = F32) -> Any_:
-    return form.rounded(np.asarray(x, dtype=np.float64))
+    return form.round(np.asarray(x, dtype=np.float64))
 
 
 RNG = np.random.default_rng(1)
@@ -46,8 +46,8 @@ RNG = np.random.default_rng(1)
 class RoundedOnly(Bands):
     """R1 off: a result is what the ends are rounded to, never the exact number that an FMA goes on with."""
 
-    def rounded(self, lo: Any_, hi: Any_, nan: Any_, *how: Any_) -> Quantity:
-        return self.value(self.f.rounded(lo), self.f.rounded(hi), nan, *how)
+    def round_once(self, lo: Any_, hi: Any_, nan: Any_, *how: Any_) -> Quantity:
+        return self.value(self.f.round(lo), self.f.round(hi), nan, *how)
 
 
 def test_a_product_that_is_contracted_into_an_addition_is_not_rounded() -> None:
@@ -117,14 +117,14 @@ def test_an_exp_errs_by_a_denormal_where_it_is_one() -> None:
 class RelativeOutput(Bands):
     """R5 off: a narrow output errs by u of itself."""
 
-    def stored(self, a: Quantity, form: Element) -> Quantity:
+    def store(self, a: Quantity, form: Element) -> Quantity:
         return self.value(a.lo * (1 - form.u), a.hi * (1 + form.u), a.nan) if form is not self.f else a
 
 
 @pytest.mark.parametrize("x", [1e-7, 65519.0, 65521.0])
 def test_a_narrow_output_is_denormal_or_infinite_as_it_is_rounded(x: float) -> None:
     numbers = floats(np.full(4, x) * (1 + 1e-6 * np.arange(4)))
-    got = F16.rounded(numbers)
+    got = F16.round(numbers)
     for system, is_sound in ((Bands, True), (RelativeOutput, False)):
         N = system(IEEE, {})
         found = outside(N, N.input(numbers), got, F16)
@@ -154,7 +154,7 @@ class ExactMean(Bands):
 
     def mean_var(self, x: Quantity, sums: tuple[str, str] = ("mean", "var"), correction: int = 0) -> Any_:
         middle = x.lo.mean(axis=-1, keepdims=True)
-        return middle, scaled(self, two_pass(self, x, self.input(middle), sums[1]), x.shape[-1])
+        return middle, divide_by_count(self, two_pass(self, x, self.input(middle), sums[1]), x.shape[-1])
 
 
 def test_the_means_error_enters_a_variance_once_and_squared() -> None:
@@ -177,17 +177,17 @@ def test_what_is_kept_narrow_is_so_at_a_scale_of_its_own() -> None:
     e = floats(RNG.uniform(0.1, 1, 500))
     claim = replace(IEEE, keep={"e": "f16"})
     scale = 0.7310585786300049  # what a running maximum was off by when e was stored
-    got = floats(F16.rounded(floats(e / scale)) * scale)
+    got = floats(F16.round(floats(e / scale)) * scale)
     N = Bands(claim, {})
     assert outside(N, N.keep(N.input(e), "e") * 1.0, got) == 0
-    rounded = N.value(F16.rounded(e), F16.rounded(e))
+    rounded = N.value(F16.round(e), F16.round(e))
     assert outside(N, rounded * 1.0, got) > 0
 
 
 def test_a_claim_that_keeps_nothing_allows_no_narrow_value() -> None:
     e = floats(RNG.uniform(0.1, 1, 500))
     N = Bands(IEEE, {})
-    assert outside(N, N.keep(N.input(e), "e"), F16.rounded(e)) > 0
+    assert outside(N, N.keep(N.input(e), "e"), F16.round(e)) > 0
 
 
 def folded(x: Any_, width: int = 8) -> Any_:
@@ -295,7 +295,7 @@ def test_operands_may_be_cut_to_a_multipliers_format() -> None:
         S = kernel(claim, KernelManner(cuts=cuts))
         assert outside(N, made, S.matmul(S.input(a), S.input(b)).x) == 0
     rounded_only = Bands(replace(claim, operand=None), {})
-    only = rounded_only.matmul(rounded_only.input(TF32.rounded(a)), rounded_only.input(TF32.rounded(b)))
+    only = rounded_only.matmul(rounded_only.input(TF32.round(a)), rounded_only.input(TF32.round(b)))
     S = kernel(claim, KernelManner(cuts=True))
     assert outside(rounded_only, only, S.matmul(S.input(a), S.input(b)).x) > 0
 
@@ -321,7 +321,7 @@ def test_a_tensor_core_takes_a_denormal_factor_for_the_least_normal_one() -> Non
     of_a, of_b = (np.maximum(np.frexp(v)[1] - 1, -14) for v in (a, b))
     counted = np.where(products == 0, -133, of_a[:, :, None] + of_b[None])
     last = 2.0 ** (counted.max(axis=1, keepdims=True) - 25.0)
-    got = F32.cut((np.trunc(products / last) * last).sum(axis=1))
+    got = F32.truncate((np.trunc(products / last) * last).sum(axis=1))
     claim = replace(IEEE, adds=16, accumulate="mma")
     assert outside(Bands(claim, {}, least=F16.min_normal), lambda N: N.matmul(N.input(a), N.input(b)), got) == 0
     assert outside(Bands(claim, {}), lambda N: N.matmul(N.input(a), N.input(b)), got) > 0
@@ -355,7 +355,7 @@ def test_a_denormal_sum_of_a_tensor_core_is_cut_as_well() -> None:
     """1.5 x 2^-127 by 1.25 x 2^-22 is 1.875 x 2^-149, and what is stored of it is 2^-149."""
     claim = replace(IEEE, adds=1, accumulate="mma")
     a, b = np.array([[1.5 * 2.0**-127]]), np.array([[1.25 * 2.0**-22]])
-    got = F32.cut(a * b)
+    got = F32.truncate(a * b)
     assert got[0, 0] == 2.0**-149
     for plain in (claim, replace(claim, accumulate="f32")):
         missed = outside(Bands(plain, {}), lambda N: N.dot(N.input(a), N.input(b), "sum"), got)
@@ -417,9 +417,9 @@ def test_the_formats_round_as_numpy_does() -> None:
     with np.errstate(all="ignore"):
         half, single = x.astype(np.float16).astype(np.float64), x.astype(np.float32).astype(np.float64)
         generic = replace(F16, dtype=np.dtype(np.uint16))
-        assert np.array_equal(generic.rounded(x), half)
-        assert np.array_equal(replace(F32, dtype=np.dtype(np.uint32)).rounded(x), single)
-        near = BF16.rounded(x)
+        assert np.array_equal(generic.round(x), half)
+        assert np.array_equal(replace(F32, dtype=np.dtype(np.uint32)).round(x), single)
+        near = BF16.round(x)
     finite = np.isfinite(near) & (np.abs(x) > 2.0**-126)
     assert (np.abs(near - x)[finite] <= BF16.u * np.abs(x)[finite]).all()
 
@@ -471,7 +471,7 @@ def test_right_kernels_err_by_a_larger_slope_than_a_wrong_scale_does() -> None:
 
     def slope(scores: Any_, v: Any_, scale: float = 1.0) -> float:
         """Of the errors over the answers of a kernel that keeps e in bf16."""
-        e = BF16.rounded(floats(np.exp(scale * scores)))
+        e = BF16.round(floats(np.exp(scale * scores)))
         want = np.exp(scores) @ v / np.exp(scores).sum(axis=1, keepdims=True)
         error = e @ v / e.sum(axis=1, keepdims=True) - want
         return float((want * error).sum() / (want * want).sum())

@@ -8,13 +8,13 @@ from layer_norm_claims import GOOD, kernel_of
 
 from kfuzz.claims.formula_claims import MODELS
 from kfuzz.devices import ClaimError
-from kfuzz.oracle.measured import FILES, measured
+from kfuzz.oracle.measured import FILES, function_models
 from kfuzz.oracle.rounding import LOOSEST, FunctionModel
 
 
 def test_no_card_errs_by_more_than_is_documented() -> None:
     compared = 0
-    for of, models in measured().items():
+    for of, models in function_models().items():
         for name, seen in models.items():
             documented = MODELS.get(of, {}).get(name)
             if documented is not None:
@@ -27,7 +27,7 @@ def test_no_card_errs_by_more_than_is_documented() -> None:
 def test_what_a_silent_claim_has_is_no_less_than_any_accurate_function_was_seen_to_err_by() -> None:
     accurate = {"logf", "log1pf", "expm1f", "sqrtf", "rsqrtf", "tanhf", "erff", "erfcf"}
     for of, model in LOOSEST.items():
-        (seen,) = (model for name, model in measured()[of].items() if name in accurate)
+        (seen,) = (model for name, model in function_models()[of].items() if name in accurate)
         assert seen.a0 <= model.a0 * 1.001
 
 
@@ -44,7 +44,7 @@ def test_a_sweep_is_of_all_floats_and_says_where() -> None:
 def test_a_claim_may_ask_for_what_was_measured(tmp_path: Path) -> None:
     seen = kernel_of(tmp_path, GOOD.replace('"rsqrtf"', '"rsqrtf measured"')).accuracy({"rows": 3, "cols": 4})
     documented = kernel_of(tmp_path).accuracy({"rows": 3, "cols": 4})
-    assert seen.functions["rsqrt"] == measured()["rsqrt"]["rsqrtf"]
+    assert seen.functions["rsqrt"] == function_models()["rsqrt"]["rsqrtf"]
     assert isinstance(seen.functions["rsqrt"], FunctionModel)
     assert 2 < seen.functions["rsqrt"].a0 < documented.functions["rsqrt"].a0
     with pytest.raises(ClaimError, match="rsqrtf measured"):

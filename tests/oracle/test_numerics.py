@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import EXPF, FAST_EXPF, Accuracy, ExpModel, Special, base_two, judge
-from kfuzz.oracle.counts import compensated
-from kfuzz.oracle.exp_sum import sums
+from kfuzz.oracle.counts import compensated_growth
+from kfuzz.oracle.exp_sum import enclose_sums
 from kfuzz.oracle.find import find
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import EXP2_SCALED, U
@@ -59,7 +59,7 @@ def summed(x: Floats, claim: Accuracy) -> tuple[Floats, NDArray[np.float64], NDA
     s = on.max_sum(Float32(accumulate=claim.accumulate), x)[1]
     judged = judge("max_sum", {"x": x}, {"m": x.max(axis=1), "s": s}, claim)
     assert judged.status == "kept"
-    exact = sums(x.astype("f8"), np.ones(x.shape), claim, first_exp=True).total
+    exact = enclose_sums(x.astype("f8"), np.ones(x.shape), claim, first_exp=True).total
     return s, exact, np.expm1((claim.exp.a0 + 1) * claim.ubar)
 
 
@@ -160,7 +160,7 @@ def test_kahan_loses_more_than_twice_where_a_term_exceeds_the_sum_before_it() ->
     x = np.array([[4173674, 2177412, 3797743.5, 37775084, 3287646.25, 69464224, 6174788.5, 10104259]], "f4")
     y = on.row_sum(Float32(accumulate="compensated"), x, SEQUENTIAL)
     assert status("row_sum", x, y, Accuracy(adds=8, accumulate="compensated")) == "kept"
-    assert relative_to_size(x[0], y[0]) > compensated(8.0) - 1 + 2.0**-5
+    assert relative_to_size(x[0], y[0]) > compensated_growth(8.0) - 1 + 2.0**-5
 
 
 def neumaier(x: Floats) -> Floats:
@@ -241,7 +241,7 @@ def test_a_state_off_its_maximum_is_off_by_e_to_the_slack() -> None:
     claim = Accuracy(adds=2, rescales=0, exp=ROUNDED, shift_slack=1)
     got = {"m": np.array([high], "f4"), "s": s}
     assert judge("max_sum", {"x": x}, got, claim).status == "kept"
-    row = sums(x.astype("f8"), np.ones(x.shape), claim, first_exp=True)
+    row = enclose_sums(x.astype("f8"), np.ones(x.shape), claim, first_exp=True)
     assert s[0] < row.lo[0]
 
 
@@ -308,7 +308,7 @@ def test_in_base_two_exp_of_the_maximum_is_not_one() -> None:
     """m log2e is rounded and x log2e is not: relative to the maximum all is e^(m u) off, and cancels in a softmax."""
     x = np.linspace(1000, 1001, 20, dtype="f4")[:, None] - np.array([[0, 1]], "f4")
     N = Float32()
-    e = in_base_two.scaled(N, x, x[:, :1], fused=True)
+    e = in_base_two.exp_scaled(N, x, x[:, :1], fused=True)
     assert abs(e[:, 0] - 1).max() > 500 * U
     claim = Accuracy(adds=1, rescales=0, exp=EXP2_SCALED)
     got = {"m": x[:, 0], "s": total(N, e, TREE)}

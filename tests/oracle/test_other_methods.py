@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz import oracle
-from kfuzz.oracle.elements import BF16, F16, F32, Element, stored, values
+from kfuzz.oracle.elements import BF16, F16, F32, Element, store, values
 from kfuzz.oracle.find import find
 from kfuzz.oracle.rounding import Accuracy
 from kfuzz.oracle.selfcheck.inputs import inputs_for
@@ -102,10 +102,10 @@ def test_a_right_kernel_by_another_method_is_kept(name: str, how: str, form: Ele
         hostile = inputs_for(op, n, 3, form.name == "f16")
         for made in (hostile, op.random_inputs(op.sizes_of(hostile), np.random.default_rng(n))):
             arrays = {
-                k: stored(np.asarray(a, dtype="f8"), form) if op.inputs[k].is_float else a for k, a in made.items()
+                k: store(np.asarray(a, dtype="f8"), form) if op.inputs[k].is_float else a for k, a in made.items()
             }
             given = {k: values(a).astype(f) if op.inputs[k].is_float else a for k, a in arrays.items()}
-            answer = stored(METHODS[name, how](**given).astype(np.float64), form)
+            answer = store(METHODS[name, how](**given).astype(np.float64), form)
             verdict = oracle.judge(name, arrays, dict.fromkeys(op.outputs, answer), Accuracy(divide="reciprocal"))
             assert verdict.status != "broken", (n, verdict.worst, verdict.detail)
 

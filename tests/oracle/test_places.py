@@ -9,7 +9,7 @@ from paths import KERNELS
 from kfuzz.claims.kernel import load
 from kfuzz.devices import ClaimError
 from kfuzz.oracle import Accuracy, OracleError, Special, judge
-from kfuzz.oracle.elements import BF16, F16, F32, stored
+from kfuzz.oracle.elements import BF16, F16, F32, store
 from kfuzz.oracle.find import find
 from kfuzz.oracle.verdict import Reason, Verdict, Why
 
@@ -90,13 +90,11 @@ def test_ranks_beyond_the_end_of_a_row_are_not_judged() -> None:
 @pytest.mark.parametrize("form", [F32, F16, BF16], ids=lambda form: form.name)
 def test_two_systems_agree_on_every_rank_and_their_answer_is_kept(form) -> None:  # noqa: ANN001  an Element
     rng = np.random.default_rng(3)
-    x = stored(np.concatenate([rng.standard_normal((6, 33)), rng.integers(-3, 3, (6, 33))]), form)
+    x = store(np.concatenate([rng.standard_normal((6, 33)), rng.integers(-3, 3, (6, 33))]), form)
     exact = find("top_k").compute({"x": x}, {}, bits=200)
     tops, places = (exact[role].astype(np.float64)[:, :7] for role in ("values", "indices"))
     special = Special(ties="first")
-    judge(
-        "top_k", {"x": x}, {"values": stored(tops, form), "indices": places.astype(np.int32)}, special=special
-    ).check()
+    judge("top_k", {"x": x}, {"values": store(tops, form), "indices": places.astype(np.int32)}, special=special).check()
     first = find("argmax").compute({"x": x}, {}, bits=200)["index"].astype(np.int32)
     assert (first == places[:, 0]).all()
     judge("argmax", {"x": x}, {"index": first}, special=special).check()

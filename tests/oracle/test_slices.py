@@ -9,14 +9,14 @@ import pytest
 from numpy.typing import NDArray
 
 from kfuzz.oracle import Accuracy, AnswerError, Special, Verdict, judge, want
-from kfuzz.oracle.apart import cut_of
+from kfuzz.oracle.apart import row_axes
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.enclosure import ROUND_64
 from kfuzz.oracle.find import find, op_names
 from kfuzz.oracle.op import Op
 from kfuzz.oracle.question import enclose
 from kfuzz.oracle.rounding import EXP2_SCALED, FAST_EXPF
-from kfuzz.oracle.slices import MOST_ELEMENTS, joined, slices
+from kfuzz.oracle.slices import MOST_ELEMENTS, join_verdicts, split_rows
 from kfuzz.oracle.systems.simulated import KernelManner, Simulated
 from kfuzz.oracle.verdict import Reason, Why
 
@@ -32,8 +32,8 @@ def right(x: Floats) -> Floats:
 
 
 def in_slices(x: Floats, y: Floats, rows: int = A_SLICE) -> Verdict:
-    every = slices({"x": x}, {"y": y}, ROWS_FIRST, ftz=False, most=rows * x.shape[1])
-    return joined([(part, judge("softmax", asked, answered)) for part, asked, answered in every], y)
+    every = split_rows({"x": x}, {"y": y}, ROWS_FIRST, ftz=False, most=rows * x.shape[1])
+    return join_verdicts([(part, judge("softmax", asked, answered)) for part, asked, answered in every], y)
 
 
 def inputs() -> Floats:
@@ -74,7 +74,7 @@ def test_an_op_that_is_not_by_row_is_never_cut() -> None:
 
 
 def firsts(x: Floats, cut: dict[str, int], most: int) -> list[int]:
-    return [int(rows[0]) for rows, _, _ in slices({"x": x}, {"y": x}, cut, ftz=False, most=most)]
+    return [int(rows[0]) for rows, _, _ in split_rows({"x": x}, {"y": x}, cut, ftz=False, most=most)]
 
 
 def rows_of_every_kind() -> Floats:
@@ -86,7 +86,7 @@ def rows_of_every_kind() -> Floats:
     return np.concatenate(kinds).astype(np.float32)
 
 
-BY_ROW = [name for name in op_names() if find(name).takes_vector and cut_of(find(name))]
+BY_ROW = [name for name in op_names() if find(name).takes_vector and row_axes(find(name))]
 CLAIMS = {
     "silent": Accuracy(),
     "flushed": Accuracy(adds=12, rescales=0, exp=FAST_EXPF, divide="fast reciprocal", ftz=True),
@@ -102,10 +102,10 @@ def test_what_is_wrong_of_several_heads_is_named_by_its_place_in_the_whole() -> 
     o = want("attention", inputs, digits=20)["o"].astype(np.float32)
     o[0, 3] += 0.125
     o[1:, 1:, 1:] += np.float32([0.5, 0.25])
-    every = list(slices(inputs, {"o": o}, cut_of(find("attention")), ftz=False, most=1))
+    every = list(split_rows(inputs, {"o": o}, row_axes(find("attention")), ftz=False, most=1))
     assert len(every) == 3
     whole = judge("attention", inputs, {"o": o})
-    cut = joined([(heads, judge("attention", asked, answered)) for heads, asked, answered in every], o)
+    cut = join_verdicts([(heads, judge("attention", asked, answered)) for heads, asked, answered in every], o)
     assert whole.extent is not None
     assert whole.extent.rows == (3, 5, 6, 7, 9, 10, 11)
     assert (cut.worst, cut.extent) == (whole.worst, whole.extent)
@@ -117,7 +117,7 @@ def test_no_row_makes_a_rule_looser_for_another(name: str, claim: str) -> None:
     op, accuracy = find(name), CLAIMS[claim]
     x, draw = rows_of_every_kind(), np.random.default_rng(9)
     sizes = op.small_sizes(12)
-    whole = [role for role in op.inputs if role not in cut_of(op)]
+    whole = [role for role in op.inputs if role not in row_axes(op)]
     inputs = {
         name: x[:, : sizes[role.dimensions[1]]] if role.dimensions[1:] else draw.integers(0, 12, len(x))
         for name, role in op.inputs.items()
@@ -134,8 +134,8 @@ def bounds(op: Op, inputs: dict[str, Floats], role: str, accuracy: Accuracy, mos
     """Both ends of every element, by slices of at most so many elements."""
     found: dict[int, NDArray[np.float64]] = {}
     with np.errstate(all="ignore"):
-        answers = {role: array for role, array in inputs.items() if role in cut_of(op)}
-        for rows, asked, _ in slices(inputs, answers, cut_of(op), accuracy.ftz, most):
+        answers = {role: array for role, array in inputs.items() if role in row_axes(op)}
+        for rows, asked, _ in split_rows(inputs, answers, row_axes(op), accuracy.ftz, most):
             one = enclose(op, asked, accuracy, Special())[role]
             found |= dict(zip(rows.tolist(), np.stack([one.lo, one.hi, one.judged], axis=1), strict=True))
     return np.stack([found[row] for row in range(len(found))])
@@ -193,7 +193,7 @@ def formula(N, x):
 def test_a_formula_that_asks_which_row_it_is_in_is_never_cut(tmp_path: Path) -> None:
     file = tmp_path / "by_number.py"
     file.write_text(BY_NUMBER)
-    assert cut_of(find(str(file))) == {}
+    assert row_axes(find(str(file))) == {}
     x = np.random.default_rng(11).standard_normal((3, MOST_ELEMENTS // 2)).astype(np.float32)
     x[1, 7] = 1e-40  # which would be apart from the others where denormals are flushed
     y = x + np.float32([[0], [1], [0]])
@@ -202,13 +202,13 @@ def test_a_formula_that_asks_which_row_it_is_in_is_never_cut(tmp_path: Path) -> 
     assert judge(str(file), {"x": x}, {"y": x}).status == "broken"
     file = tmp_path / "by_none.py"
     file.write_text(BY_NUMBER.replace('N.index("rows", axis=-2) % 2 == 0', "x.x > 0"))
-    assert cut_of(find(str(file))) == ROWS_FIRST
+    assert row_axes(find(str(file))) == ROWS_FIRST
 
 
 def test_matrices_are_cut_along_what_falls_apart() -> None:
-    assert cut_of(find("transpose")) == {"x": 1, "y": 0}
-    assert cut_of(find("sgemm")) == {"a": 0, "c": 0}
-    assert cut_of(find("grouped_attention")) == {}  # which head it is says which keys it has
+    assert row_axes(find("transpose")) == {"x": 1, "y": 0}
+    assert row_axes(find("sgemm")) == {"a": 0, "c": 0}
+    assert row_axes(find("grouped_attention")) == {}  # which head it is says which keys it has
     draw = np.random.default_rng(12)
     x = draw.integers(0, 1 << 32, (1100, MOST_ELEMENTS // 512), dtype=np.uint32).view(np.float32)
     y = np.ascontiguousarray(x.T)

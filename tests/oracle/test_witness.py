@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from kfuzz.oracle.elements import F32
 from kfuzz.oracle.find import find
 from kfuzz.oracle.joint.boxes import Boxes
-from kfuzz.oracle.joint.contraction import contract, contracted, tape_of
-from kfuzz.oracle.joint.witness import without_witness
+from kfuzz.oracle.joint.contraction import contract, contract_tape, tape_of
+from kfuzz.oracle.joint.witness import find_rows_without_witness
 from kfuzz.oracle.names import names_at
 from kfuzz.oracle.question import Question
 from kfuzz.oracle.selfcheck.formulas import Setting, simulate
@@ -36,7 +36,7 @@ def asked() -> Iterator[tuple[str, Bands, Quantity, Rows]]:
         claim = setting.claim(names_at(op, numbers).sums)
         question = Question(op, arrays, claim, Special(), {}, {"y": F32})
         with np.errstate(all="ignore"):
-            yield name, question.bands[0], question.made[0]["y"], simulate(op, setting, claim, numbers, F32)["y"]
+            yield name, question.bands[0], question.results[0]["y"], simulate(op, setting, claim, numbers, F32)["y"]
 
 
 ASKED = {name: rest for name, *rest in asked()}
@@ -46,7 +46,7 @@ def lacking(name: str, got: Rows) -> NDArray[np.bool_]:
     band, out, _ = ASKED[name]
     tape = tape_of(out)
     with np.errstate(all="ignore"):
-        return without_witness(band, Boxes(band, tape, out.shape, None), tape, out, got)
+        return find_rows_without_witness(band, Boxes(band, tape, out.shape, None), tape, out, got)
 
 
 def two_values(name: str, off: float) -> Rows:
@@ -72,7 +72,7 @@ def test_no_clash_is_lost_by_asking_for_a_witness(name: str, off: float) -> None
     band, out, _ = ASKED[name]
     got = two_values(name, off)
     with np.errstate(all="ignore"):
-        alone = contracted(band, tape_of(out), out, got, np.isfinite(got), None)
+        alone = contract_tape(band, tape_of(out), out, got, np.isfinite(got), None)
     assert contract(band, out, got, None).keys() == alone.keys()
     assert off < 64 or alone.keys() == {(row,) for row in range(0, ROWS, 2)}
 
@@ -80,4 +80,4 @@ def test_no_clash_is_lost_by_asking_for_a_witness(name: str, off: float) -> None
 def test_a_claim_of_no_shared_value_has_no_witness() -> None:
     band, out, got = ASKED["layer_norm"]
     tape = tape_of(out)
-    assert without_witness(band, Boxes(band, tape, out.shape, ("mean",)), tape, out, got).all()
+    assert find_rows_without_witness(band, Boxes(band, tape, out.shape, ("mean",)), tape, out, got).all()

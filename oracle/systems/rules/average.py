@@ -8,10 +8,10 @@ from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import BALL_MEAN, NO_OVERFLOW_OF_WEIGHTS, OPERATIONS_4M, OPERATIONS_4096, ROUNDINGS_16384
-from kfuzz.oracle.systems.rules.exponential import is_anew
-from kfuzz.oracle.systems.rules.growth import accumulator, counted, growth, is_mma
+from kfuzz.oracle.systems.rules.exponential import is_recomputed
+from kfuzz.oracle.systems.rules.growth import accumulator, growth, is_mma, mma_sizes
 from kfuzz.oracle.systems.rules.moments import NO_NUMBER, root_above
-from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, count, open_where
+from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, as_numbers, open_where
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
@@ -25,7 +25,7 @@ def average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> 
     Precondition: v is an input, and the e below is the e above. A kernel may divide first, and round p, or last (R8);
     e may be kept narrower in the product alone or in both sums (R9).
     """
-    if not N.is_point(v) or (e.terms is not None and is_anew(N, e.terms.is_direct)):
+    if not N.is_point(v) or (e.terms is not None and is_recomputed(N, e.terms.is_direct)):
         return _plain_average(N, e, v, names)
     n = e.shape[-1]
     narrow = e.how[2] if e.how[:1] == ("kept",) else None
@@ -61,7 +61,7 @@ def average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> 
     open_ = (odd_v | odd_e) & ~must
     made = open_where(N, lo, hi, nan | must, open_, NO_NUMBER, "average", e, v)
     made = open_where(N, made.lo, made.hi, made.nan, over & ~open_, ORDER_DECIDES, "average", e, v)
-    return N.relative(made.lo, made.hi, made.nan, _division(N), 2 * N.tiny, "average", e, v)
+    return N.widen(made.lo, made.hi, made.nan, _division(N), 2 * N.tiny, "average", e, v)
 
 
 def _plain_average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> Quantity:
@@ -127,7 +127,7 @@ def _drift(
     if extra is not None:  # the same exponents stand above and below in an online sum: part of e itself
         r = r + p * np.minimum(extra, 1.0) * ROUNDINGS_16384
     drift = drifted(r)
-    numerator = N.E.grow(above.most + k * N.u) - 1
+    numerator = N.E.exp_above(above.most + k * N.u) - 1
     left = 1 - r.sum(axis=-1, keepdims=True)
     weigh = (p + r) @ size_v
     size = np.where(
@@ -136,7 +136,7 @@ def _drift(
     own = drift + (numerator + u_kept) * size
     if u_kept:
         own = np.maximum(own, drifted(r + u_kept * p) + numerator * size)
-    grown = N.E.grow(below.most)
+    grown = N.E.exp_above(below.most)
     total = own * grown + (grown - 1) * (np.abs(o + centre) + drift)
     casts = (above.is_cast + below.is_cast) * cast
     total = total + casts * (np.abs(o + centre) + total)
@@ -144,10 +144,10 @@ def _drift(
     if narrow is not None:
         lost = lost + narrow.tiny * (e.terms.lift if e.terms is not None else 1.0) * size_v.sum(axis=-2, keepdims=True)
     if is_mma(N, names[0]):  # R14: denormal factors, of weights at any scale that is no smaller
-        lift, as_counted = e.terms.lift if e.terms is not None else 1.0, counted(N, size_v)
-        weighs = count(~np.asarray(p + r == 0, dtype=np.bool_))
+        lift, as_counted = e.terms.lift if e.terms is not None else 1.0, mma_sizes(N, size_v)
+        weighs = as_numbers(~np.asarray(p + r == 0, dtype=np.bool_))
         cut = N.least * lift * (weighs @ as_counted) + (p + r) @ (as_counted - size_v)
-        lost = lost + (N.E.grow(above.most) - 1) * cut
+        lost = lost + (N.E.exp_above(above.most) - 1) * cut
     scale = e.terms.lift * e.terms.lift if e.terms is not None else 1.0
     total = total + lost * scale * 4 + rounding * (p @ size_v + np.abs(centre)) * 4
     return o + centre, total * OPERATIONS_4M

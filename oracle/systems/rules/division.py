@@ -7,8 +7,8 @@ import numpy as np
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
-from kfuzz.oracle.systems.intervals import hollow, is_zero, magnitude
-from kfuzz.oracle.systems.rules.product import multiplied
+from kfuzz.oracle.systems.intervals import empty_where, is_zero, magnitude
+from kfuzz.oracle.systems.rules.product import exact_product
 from kfuzz.oracle.systems.rules.shift import scale_of
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Reason, Why
@@ -16,15 +16,15 @@ from kfuzz.oracle.verdict import Reason, Why
 INF = np.inf
 
 
-def divided(N: BandSystem, a: Quantity, b: Quantity, k: float) -> Quantity:
+def divide(N: BandSystem, a: Quantity, b: Quantity, k: float) -> Quantity:
     """a / b by so many roundings."""
     with np.errstate(all="ignore"):
         lo, hi = _inverse(N, b)
         inverse = Quantity(N, lo, hi, b.nan)
-        lo, hi, nan = multiplied(N, a, inverse)
+        lo, hi, nan = exact_product(N, a, inverse)
         must = is_zero(a) & is_zero(b)
         if np.any(must):
-            lo, hi = hollow(lo, hi, must)
+            lo, hi = empty_where(lo, hi, must)
     lost: Any = N.tiny if N.ftz else max(k, 1) * N.tiny  # what is flushed is so once
     if N.claim.divide != "ieee":
         if "reciprocal" in N.claim.divide:  # 1 / b underflows, and is then multiplied
@@ -32,16 +32,16 @@ def divided(N: BandSystem, a: Quantity, b: Quantity, k: float) -> Quantity:
             if not is_small:
                 size = magnitude(a)
                 lost = lost * np.maximum(np.where(N.E.is_finite(size), size, 1.0), 1.0)
-        leaves = leaves_division(N, b) & (lo <= hi)
+        leaves = may_leave_division(N, b) & (lo <= hi)
         if np.any(leaves):
             why = Why.DIVIDED if b.terms is None else Why.DIVIDED_SUM
-            rows = leaves_division(N, b)
+            rows = may_leave_division(N, b)
             N.note(Reason(why, about=N.claim.divide), rows)
             lo, hi, nan = np.where(leaves, -INF, lo), np.where(leaves, INF, hi), nan | leaves
-    return N.relative(lo, hi, nan | must, k, lost, "div", a, b, k)
+    return N.widen(lo, hi, nan | must, k, lost, "div", a, b, k)
 
 
-def leaves_division(N: BandSystem, b: Quantity) -> Reals:
+def may_leave_division(N: BandSystem, b: Quantity) -> Reals:
     """Where a divisor may lie outside [2^-126, 2^126], so that only IEEE's division is what the claim says.
 
     1 / b is then denormal or infinite, and __fdividef gives 0. A divisor that is sure to overflow is the kernel's
@@ -59,14 +59,14 @@ def leaves_division(N: BandSystem, b: Quantity) -> Reals:
 
 def _inverse(N: BandSystem, b: Quantity) -> Pair:
     """[1 / hi, 1 / lo]; of a zero that a sum of what is not negative comes to, +inf."""
-    one = N.E.of(np.asarray(1.0))
+    one = N.E.convert(np.asarray(1.0))
     zero = (b.lo <= 0) & (b.hi >= 0)
     if not np.any(zero) and np.all(N.E.is_finite(b.lo)) and np.all(N.E.is_finite(b.hi)):
-        return (one / b.hi, one / b.lo) if N.E.eps else N.E.outward(one / b.hi, one / b.lo)
+        return (one / b.hi, one / b.lo) if N.E.eps else N.E.push_outward(one / b.hi, one / b.lo)
     safe_lo, safe_hi = (np.where((end == 0) | (np.abs(end) == INF), one, end) for end in (b.lo, b.hi))
-    lo, hi = N.E.outward(one / safe_hi, one / safe_lo)
+    lo, hi = N.E.push_outward(one / safe_hi, one / safe_lo)
     lo, hi = np.where(np.abs(b.hi) == INF, 0.0, lo), np.where(np.abs(b.lo) == INF, 0.0, hi)
     positive = b.lo >= 0
     lo = np.where(zero, np.where(positive & (b.hi > 0), lo, np.where(positive, INF, -INF)), lo)
     hi = np.where(zero, INF, hi)
-    return hollow(lo, hi, b.lo > b.hi)
+    return empty_where(lo, hi, b.lo > b.hi)

@@ -29,13 +29,13 @@ def exp_sum_of(N: BandSystem, e: Quantity, name: str, axis: int) -> Quantity | N
     plain = terms.plain[..., 0]
     lo, hi = np.full(shape, INF), np.full(shape, -INF)
     if N.E.eps == 0.0:  # balls
-        lo, hi = N.E.of(lo), N.E.of(hi)
+        lo, hi = N.E.convert(lo), N.E.convert(hi)
         for place in np.argwhere(plain):
             index = tuple(place)
-            balls = exp_sum.ball_sums(x[index], np.ones(x.shape[-1]), claim, True, 128)
+            balls = exp_sum.enclose_sum_by_balls(x[index], np.ones(x.shape[-1]), claim, True, 128)
             lo[(*index, 0)], hi[(*index, 0)] = balls.lo.lower(), balls.hi.upper()
     elif np.any(plain):
-        row = exp_sum.sums(x[plain], np.ones((1, x.shape[-1])), claim, first_exp=True)
+        row = exp_sum.enclose_sums(x[plain], np.ones((1, x.shape[-1])), claim, first_exp=True)
         scale = SUM_ROUND
         lo[plain, 0], hi[plain, 0] = row.lo * (1 - scale), row.hi * (1 + scale)
     beyond = np.zeros(shape, dtype=np.bool_)

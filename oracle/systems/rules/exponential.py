@@ -33,8 +33,8 @@ def exponential(N: BandSystem, a: Quantity) -> Quantity:
     raised: Any
     with np.errstate(all="ignore"):
         if claim.shift == "zero":
-            lo, hi = N.E.outward(x.lo - top.lo, x.hi - top.lo)
-            raised = N.E.grow(np.asarray(np.minimum(-known_top, 1e4)))
+            lo, hi = N.E.push_outward(x.lo - top.lo, x.hi - top.lo)
+            raised = N.E.exp_above(np.asarray(np.minimum(-known_top, 1e4)))
             size = np.minimum(np.maximum(np.abs(x.lo), np.abs(x.hi)), far(N))
             if claim.exp.base_two:
                 g = (1 + base_two.LOG2_E) * N.u * ROUNDINGS_4096 * size
@@ -42,29 +42,29 @@ def exponential(N: BandSystem, a: Quantity) -> Quantity:
             parts = _exp(N, lo, hi, x.lo, x.hi, 0.0, raised, can_be_one=not claim.exp.base_two)
             reach = partial(np.asarray, size)
         elif exact and claim.exact_shift:
-            lo, hi = N.E.stored(*N.E.added(x.lo, -top.lo), N.f) if N.is_point(x) else (a.lo, a.hi)
+            lo, hi = N.E.round_ends(*N.E.two_sum(x.lo, -top.lo), N.f) if N.is_point(x) else (a.lo, a.hi)
             parts = _exp(N, lo, hi, lo, hi, 0.0, 1.0)
             reach, raised = partial(np.zeros, ()), 1.0
         else:
             lo, hi = a.lo, a.hi
             if not exact:
-                lo, hi = N.E.outward(x.lo - top.lo, x.hi - top.lo)
+                lo, hi = N.E.push_outward(x.lo - top.lo, x.hi - top.lo)
                 size = np.maximum(np.abs(lo), np.abs(hi))
                 g = _place(size, slop, far(N)) * N.u * ROUNDINGS_16
                 if is_direct and claim.exp.base_two:
                     size = np.minimum(np.where(N.E.is_finite(size), size, far(N)), far(N)) + slop
-                    own = base_two.own(known_top, np.asarray(x.lo, dtype=np.float64), claim)
+                    own = base_two.product_rounding(known_top, np.asarray(x.lo, dtype=np.float64), claim)
                     g = ((1 + base_two.LOG2_E) * size + own) * N.u * ROUNDINGS_4096
                 elif not is_direct:
-                    g, slop = g + _folded(N, x, top), slop + N.u * 2 * _largest(x, top)
+                    g, slop = g + _folded_shift_error(N, x, top), slop + N.u * 2 * _largest(x, top)
                 lo, hi = lo - g, hi + g
-            if is_anew(N, is_direct):
+            if is_recomputed(N, is_direct):
                 lo, hi = lo - slop, hi + slop
-            raised = N.E.grow(np.minimum(slop, 1e4)) if not exact else 1.0
+            raised = N.E.exp_above(np.minimum(slop, 1e4)) if not exact else 1.0
             parts = _exp(N, lo, hi, lo, hi, slop, raised, can_be_one=exact)
             reach = partial(_reach, N, lo, hi, slop)
         lo, hi = parts
-    made = N.value(*_under_any(a, top, lo, hi), "exp", a)
+    made = N.value(*_open_below_nan(a, top, lo, hi), "exp", a)
     plain = np.asarray(np.abs(top.lo) < INF, dtype=np.bool_) & ~np.asarray(top.nan)
     made.terms = Terms(x, reach, slop, raised, is_direct, plain, top)
     return made
@@ -75,7 +75,7 @@ def _reach(N: BandSystem, lo: Reals, hi: Reals, slop: Reals | float) -> Reals:
     return np.asarray(np.minimum(np.where(N.E.is_finite(size), size, far(N)), far(N)) + 2 * slop)
 
 
-def is_anew(N: BandSystem, is_direct: bool) -> bool:
+def is_recomputed(N: BandSystem, is_direct: bool) -> bool:
     """Whether what is divided by may have scores, and a shift, that were computed anew, and were rounded otherwise.
 
     A score that is no input need not come out alike where a compiler computes it twice: Triton does, for each layout.
@@ -83,7 +83,7 @@ def is_anew(N: BandSystem, is_direct: bool) -> bool:
     return N.claim.denominator == "element" and not is_direct
 
 
-def _under_any(a: Quantity, top: Quantity, lo: Reals, hi: Reals) -> tuple[Reals, Reals, Reals]:
+def _open_below_nan(a: Quantity, top: Quantity, lo: Reals, hi: Reals) -> tuple[Reals, Reals, Reals]:
     """The set, NaN alone where nothing but -inf stands below the exp; anything where what is subtracted may be NaN.
 
     A score may be NaN where the order of its sum decides. The row is NaN for certain only if the score is.
@@ -102,7 +102,7 @@ def _largest(x: Quantity, top: Quantity) -> Reals:
     return np.asarray(np.where(np.isfinite(size), size, 0.0).max(axis=top.how[3], keepdims=True, initial=0.0))
 
 
-def _folded(N: BandSystem, x: Quantity, top: Quantity) -> Reals | float:
+def _folded_shift_error(N: BandSystem, x: Quantity, top: Quantity) -> Reals | float:
     """What exp2(x c - fl(m c)) adds where a shift of scores may be folded into the scale: u |m| whenever m changes."""
     if N.claim.shift != "any":
         return 0.0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kfuzz.oracle.systems.band_system import BandSystem
-from kfuzz.oracle.systems.intervals import hollow, underflowed, wider
+from kfuzz.oracle.systems.intervals import empty_where, widen_by_underflow, widen_relative
 from kfuzz.oracle.systems.room import ROUNDINGS_256
 from kfuzz.oracle.systems.value import Quantity
 
@@ -17,12 +17,12 @@ def function(N: BandSystem, name: str, a: Quantity, least: float = -INF, most: f
         lo, hi = N.E.function(name, a.lo, a.hi)
         lo, hi = np.where(N.E.is_nan(lo), -INF, lo), np.where(N.E.is_nan(hi), INF, hi)
         g = model.a0 * N.u * ROUNDINGS_256
-        lo, hi = wider(lo, hi, g)
-        lo, hi = underflowed(lo, hi, model.a0 * N.tiny)
+        lo, hi = widen_relative(lo, hi, g)
+        lo, hi = widen_by_underflow(lo, hi, model.a0 * N.tiny)
         if model.absolute:
             lo, hi = lo - model.absolute, hi + model.absolute
         lo, hi = np.maximum(lo, least), np.minimum(hi, most)
-        lo, hi = hollow(lo, hi, a.lo > a.hi)
+        lo, hi = empty_where(lo, hi, a.lo > a.hi)
     return N.value(lo, hi, a.nan, name, a)
 
 
@@ -31,7 +31,7 @@ def function_over_positive(N: BandSystem, name: str, a: Quantity, least: float =
     below = (a.lo < 0) & (a.lo <= a.hi)
     if not np.any(below):
         return function(N, name, a, least)
-    zero = N.E.of(np.zeros(()))
+    zero = N.E.convert(np.zeros(()))
     must = a.hi < 0
     inside = Quantity(N, np.where(below, np.where(must, INF, zero), a.lo), np.where(must, -INF, a.hi), a.nan | below)
     made = function(N, name, inside, least)

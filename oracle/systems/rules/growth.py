@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from kfuzz.oracle.counts import adds_in_order, compensated
+from kfuzz.oracle.counts import adds_in_order, compensated_growth
 from kfuzz.oracle.elements import F64, Element, Reals
-from kfuzz.oracle.rounding import HELD, NARROW_SUMS, Accuracy
+from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS, NARROW_SUMS, Accuracy
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import OPERATIONS_4096
 
@@ -45,14 +45,14 @@ def growth(N: BandSystem, name: str, terms: int, products: int = 0, has_exps: bo
         adds = adds_in_order(claim.order, terms)
         if starts:  # put somewhere on the way of the products, or before them, as terms of the order
             adds = np.maximum(adds, adds_in_order(claim.order, terms + starts)[starts:] - starts)
-    adds, terms = adds + starts * claim.of_one, terms + starts
+    adds, terms = adds + starts * claim.roundings_per_addition, terms + starts
     u, lost = N.u, products * terms * N.tiny
     each: Any
     match claim.accumulate:
         case F64.name if N.f is not F64:
             each, unit = adds * F64.u, F64.u
         case "compensated":
-            each, unit = compensated(np.asarray(adds)) * u, u
+            each, unit = compensated_growth(np.asarray(adds)) * u, u
         case narrow if narrow in NARROW_SUMS:
             held = NARROW_SUMS[narrow]
             each, unit = (adds + 1 + products) * held.u * (1 + held.u), held.u
@@ -65,7 +65,7 @@ def growth(N: BandSystem, name: str, terms: int, products: int = 0, has_exps: bo
         case _:
             each, unit = adds * u, u
     exact_products = claim.accumulate == "mma"
-    each += 0.0 if exact_products else products * u * claim.of_one
+    each += 0.0 if exact_products else products * u * claim.roundings_per_addition
     a0 = N.claim.exp.a0
     each += rescales * (a0 * u * (1 + a0 * u) + unit)  # R15: the exp in the working format, the product where sums are
     lost += 2 * rescales * terms * (N.tiny + a0 * N.tiny)
@@ -88,7 +88,7 @@ def steps(claim: Accuracy) -> int:
 
 
 def accumulator(N: BandSystem, name: str) -> Element:
-    return HELD.get(N.claim.for_sum(name).accumulate, N.f)
+    return ACCUMULATOR_FORMATS.get(N.claim.for_sum(name).accumulate, N.f)
 
 
 def is_mma(N: BandSystem, name: str) -> bool:
@@ -96,7 +96,7 @@ def is_mma(N: BandSystem, name: str) -> bool:
     return N.claim.for_sum(name).accumulate == "mma"
 
 
-def counted(N: BandSystem, size: Reals) -> Reals:
+def mma_sizes(N: BandSystem, size: Reals) -> Reals:
     """What a tensor core takes the factors of a product for when it lays products side by side (R14).
 
     A factor that may be denormal counts as normal; one that is surely 0 leaves no product to be counted.

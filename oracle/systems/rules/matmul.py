@@ -8,9 +8,9 @@ import numpy as np
 from kfuzz.oracle.elements import FORMATS, TF32, Reals
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import BALL_POINT, NO_OVERFLOW, OPERATIONS_4096
-from kfuzz.oracle.systems.rules.growth import Growth, accumulator, counted, growth, is_mma
-from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, cast_back, count, odd_elements, open_where
-from kfuzz.oracle.systems.rules.total import grown_terms
+from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes
+from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, as_numbers, cast_back, odd_elements, open_where
+from kfuzz.oracle.systems.rules.total import grow_terms
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
@@ -23,10 +23,10 @@ def operand(N: BandSystem, a: Quantity) -> Quantity:
     form = FORMATS[N.claim.operand]
     if form.p >= N.f.p:
         return a
-    if N.is_point(a) and a.lo.dtype != object and np.all(form.rounded(a.lo) == a.lo):
+    if N.is_point(a) and a.lo.dtype != object and np.all(form.round(a.lo) == a.lo):
         return a
     with np.errstate(all="ignore"):
-        lo, hi = N.E.stored(a.lo, a.hi, form)
+        lo, hi = N.E.round_ends(a.lo, a.hi, form)
         if form is TF32:
             lo = np.minimum(lo, a.lo - np.abs(a.lo) * 2 * form.u)
             hi = np.maximum(hi, a.hi + np.abs(a.hi) * 2 * form.u)
@@ -52,10 +52,10 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
             A = A + ra
         if rb is not None:
             B = B + rb
-        g = N.E.grow(grown.each) - 1 + own
+        g = N.E.exp_above(grown.each) - 1 + own
         size, _ = N.E.product(A, B)
         if is_mma(N, name):
-            radius = N.E.product(counted(N, A) * g, counted(N, B))[0]
+            radius = N.E.product(mma_sizes(N, A) * g, mma_sizes(N, B))[0]
         else:
             radius = size * g if np.ndim(g) == 0 else N.E.product(A * g, B)[0]
         if ra is not None:
@@ -64,11 +64,11 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
             radius = radius + N.E.product(np.abs(ca), rb)[0]
         lost: Any = grown.lost + terms * N.tiny
         if N.ftz:
-            lost = lost + 2 * terms * N.f.min_normal + _flushed(N, A, B)
+            lost = lost + 2 * terms * N.f.min_normal + _flushed_products(N, A, B)
         radius = radius * OPERATIONS_4096 + lost
         size = size * OPERATIONS_4096 + radius
         for start in starts:
-            most = np.maximum(np.abs(start.lo), np.abs(start.hi)) * N.E.grow(grown.most)
+            most = np.maximum(np.abs(start.lo), np.abs(start.hi)) * N.E.exp_above(grown.most)
             size = size + np.where(np.asarray(N.E.is_finite(most), dtype=np.bool_), most, 0.0)
         over = size >= accumulator(N, name).max * NO_OVERFLOW
     lo, hi, nan = centre - radius, centre + radius, np.zeros(centre.shape, dtype=np.bool_)
@@ -76,23 +76,23 @@ def matmul(N: BandSystem, a: Quantity, b: Quantity, name: str, starts: Sequence[
         lo, hi, nan, open_ = _ieee_product(N, a, b, odd_a, odd_b, lo, hi)
         over = (over & ~nan) | open_
     for start in starts:
-        lo, hi, nan = _from(N, Quantity(N, lo, hi, nan), start, grown)
+        lo, hi, nan = _add_start(N, Quantity(N, lo, hi, nan), start, grown)
     made = open_where(N, lo, hi, nan, over, ORDER_DECIDES, "matmul", a, b, *starts)
     made = cast_back(N, made, grown, accumulator(N, name))
     made.name = name
     return made
 
 
-def _from(N: BandSystem, product: Quantity, start: Quantity, grown: Growth) -> tuple[Reals, Reals, Reals]:
+def _add_start(N: BandSystem, product: Quantity, start: Quantity, grown: Growth) -> tuple[Reals, Reals, Reals]:
     """The set of a sum that starts there: not rounded again, for its additions are counted; special values meet."""
     with np.errstate(all="ignore"):
-        up = N.E.grow(grown.most)
-        below, above = grown_terms(N, start, up, 1 / up)
-        below, above = N.E.outward(below, above)
-    return N.added(product, Quantity(N, below, above, start.nan))
+        up = N.E.exp_above(grown.most)
+        below, above = grow_terms(N, start, up, 1 / up)
+        below, above = N.E.push_outward(below, above)
+    return N.exact_sum(product, Quantity(N, below, above, start.nan))
 
 
-def _flushed(N: BandSystem, A: Reals, B: Reals) -> Reals:
+def _flushed_products(N: BandSystem, A: Reals, B: Reals) -> Reals:
     """Products that one denormal factor makes zero."""
     least = N.f.min_normal
     low_a, low_b = np.where(least > A, A, 0.0), np.where(least > B, B, 0.0)
@@ -117,10 +117,10 @@ def _ieee_product(
         known_a, known_b = known_a & ~_is_low(N, a), known_b & ~_is_low(N, b)
     x, y = _plain(a), _plain(b)
     unknown = ~known_a
-    open_ = (count(unknown) @ count(odd_b)) + (count(odd_a) @ count(~known_b)) > 0
-    open_ |= count(unknown & odd_a) @ np.ones(y.shape) + np.ones(x.shape) @ count(~known_b & odd_b) > 0
-    nan = count(np.isnan(x)) @ np.ones(y.shape) + np.ones(x.shape) @ count(np.isnan(y))
-    nan = nan + count(np.isinf(x)) @ count(y == 0) + count(x == 0) @ count(np.isinf(y))
+    open_ = (as_numbers(unknown) @ as_numbers(odd_b)) + (as_numbers(odd_a) @ as_numbers(~known_b)) > 0
+    open_ |= as_numbers(unknown & odd_a) @ np.ones(y.shape) + np.ones(x.shape) @ as_numbers(~known_b & odd_b) > 0
+    nan = as_numbers(np.isnan(x)) @ np.ones(y.shape) + np.ones(x.shape) @ as_numbers(np.isnan(y))
+    nan = nan + as_numbers(np.isinf(x)) @ as_numbers(y == 0) + as_numbers(x == 0) @ as_numbers(np.isinf(y))
     inf_x, inf_y = np.where(np.isinf(x), np.sign(x), 0.0), np.where(np.isinf(y), np.sign(y), 0.0)
     sign_x, sign_y = np.nan_to_num(np.sign(x)), np.nan_to_num(np.sign(y))
     signed = inf_x @ sign_y + (sign_x * (inf_x == 0)) @ inf_y

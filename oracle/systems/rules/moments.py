@@ -7,7 +7,7 @@ import numpy as np
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import BALL_SUM, OPERATIONS_128, OPERATIONS_4096
-from kfuzz.oracle.systems.rules.division import divided
+from kfuzz.oracle.systems.rules.division import divide
 from kfuzz.oracle.systems.rules.opening import open_where
 from kfuzz.oracle.systems.value import Quantity
 from kfuzz.oracle.verdict import Reason, Why
@@ -73,15 +73,15 @@ def root_above(N: BandSystem, a: Reals) -> Reals:
     return N.E.function("sqrt", a, a)[1]
 
 
-def guarded(N: BandSystem, a: Quantity, odd: Reals, name: str) -> Quantity:
+def open_odd_rows(N: BandSystem, a: Quantity, odd: Reals, name: str) -> Quantity:
     """R17: nothing is said of rows that hold an infinity or NaN; NaN for certain stays NaN."""
     made = open_where(N, a.lo, a.hi, a.nan, odd & ~np.asarray(a.lo == -INF, dtype=np.bool_), NO_NUMBER, *a.how)
     made.name = name
     return made
 
 
-def scaled(N: BandSystem, a: Quantity, n: int) -> Quantity:
+def divide_by_count(N: BandSystem, a: Quantity, n: int) -> Quantity:
     """a / n, or a (1 / n)."""
     if n <= 0:
-        return divided(N, a, N.number(float(n)), 1)
-    return N.relative(a.lo / n, a.hi / n, a.nan, 0.0 if n & (n - 1) == 0 else 2.0, 2 * N.tiny, "divided by n", a, n)
+        return divide(N, a, N.number(float(n)), 1)
+    return N.widen(a.lo / n, a.hi / n, a.nan, 0.0 if n & (n - 1) == 0 else 2.0, 2 * N.tiny, "divided by n", a, n)

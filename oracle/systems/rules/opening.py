@@ -51,8 +51,8 @@ def cast_back(N: BandSystem, a: Quantity, grown: Growth, held: Element) -> Quant
     """A sum in double is rounded once on its way back."""
     if not grown.is_cast or held is N.f:
         return a
-    return N.rounded(a.lo, a.hi, a.nan, "rounded", a)
+    return N.round_once(a.lo, a.hi, a.nan, "rounded", a)
 
 
-def count(mask: Reals) -> Reals:
+def as_numbers(mask: Reals) -> Reals:
     return np.asarray(mask, dtype=np.float64)

@@ -8,8 +8,8 @@ from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.intervals import (
     corners,
+    empty_where,
     factors,
-    hollow,
     is_infinite,
     is_power_of_two,
     is_zero,
@@ -17,29 +17,29 @@ from kfuzz.oracle.systems.intervals import (
     magnitude,
     most_of,
     product_of,
-    squared,
-    underflowed,
+    square,
+    widen_by_underflow,
 )  # fmt: skip
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
 
 
-def product(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
+def multiply(N: BandSystem, a: Quantity, b: Quantity) -> Quantity:
     """A product of two, or of more in any order: relative roundings do not mind, what underflows does."""
-    lo, hi, nan = multiplied(N, a, b)
+    lo, hi, nan = exact_product(N, a, b)
     k = 0.0 if is_power_of_two(a) or is_power_of_two(b) else 1.0
-    made = N.relative(lo, hi, nan, k, N.tiny, "mul", a, b, k)
+    made = N.widen(lo, hi, nan, k, N.tiny, "mul", a, b, k)
     chain = factors(made)
     return _in_any_order(N, made, chain) if len(chain) > 2 else made
 
 
-def multiplied(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
+def exact_product(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Reals, Reals]:
     """The exact products."""
     with np.errstate(all="ignore"):
         nan = a.nan | b.nan
         if a is b and not np.any(a.nan):
-            return *squared(a.lo, a.hi), nan
+            return *square(a.lo, a.hi), nan
         if a.lo.size and b.lo.size and a.lo.min() >= 0 and b.lo.min() >= 0:
             lo, hi = a.lo * b.lo, a.hi * b.hi
             if np.all(N.E.is_finite(hi)) and np.all(N.E.is_finite(lo)):
@@ -52,7 +52,7 @@ def multiplied(N: BandSystem, a: Quantity, b: Quantity) -> tuple[Reals, Reals, R
         empty = (a.lo > a.hi) | (b.lo > b.hi)
         must = (is_zero(a) & is_infinite(b)) | (is_infinite(a) & is_zero(b)) | empty
         ends = [np.where(N.E.is_nan(end), 0.0, end) for end in ends]
-        lo, hi = hollow(least_of(ends), most_of(ends), must)
+        lo, hi = empty_where(least_of(ends), most_of(ends), must)
         return lo, hi, nan | (((zero_a & inf_b) | (inf_a & zero_b)) & ~empty) | must
 
 
@@ -63,7 +63,7 @@ def _in_any_order(N: BandSystem, made: Quantity, chain: list[Quantity]) -> Quant
         most = most_of(sizes) if len(chain) == 3 else product_of(sizes)
         if not np.all(N.E.is_finite(most)):  # no partial product of an infinity underflows
             most = np.where(N.E.is_finite(most), most, 1.0)
-        lo, hi = underflowed(made.lo, made.hi, N.tiny * most)
+        lo, hi = widen_by_underflow(made.lo, made.hi, N.tiny * most)
         nan = made.nan
         if not math.prod(float(np.max(np.asarray(size), initial=1.0)) for size in sizes) < N.f.max:
             over = (product_of(sizes) > N.f.max) & (made.lo <= made.hi) & N.E.is_finite(made.lo)

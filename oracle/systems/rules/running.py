@@ -10,35 +10,35 @@ from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, cast_back, odd_ele
 from kfuzz.oracle.systems.value import Quantity
 
 
-def running(N: BandSystem, a: Quantity, name: str, exclusive: bool) -> Quantity:
+def running_sum(N: BandSystem, a: Quantity, name: str, exclusive: bool) -> Quantity:
     """R2 for the sum of all terms up to each; nothing is said from the first on that is not finite."""
     n = a.shape[-1]
     grown = growth(N, name, n)
     claim = N.claim.for_sum(name)
     place = np.arange(n)
     if claim.adds is None and claim.accumulate == F32.name:
-        per_term = np.expm1(place * claim.of_one * N.u * (1 + 4 * N.u)) * OPERATIONS_4096
+        per_term = np.expm1(place * claim.roundings_per_addition * N.u * (1 + 4 * N.u)) * OPERATIONS_4096
     else:
         per_term = np.where(place > 0, np.expm1(grown.most) * OPERATIONS_4096, 0.0)
     odd = np.logical_or.accumulate(odd_elements(N, a), axis=-1)
     with np.errstate(all="ignore"):
         lo, hi = (np.where(odd, 0.0, end) for end in (a.lo, a.hi)) if np.any(odd) else (a.lo, a.hi)
-        size = N.E.running(*(2 * (np.maximum(np.abs(lo), np.abs(hi)),)))[1]
-        below, above = N.E.running(lo, hi)
+        size = N.E.running_sums(*(2 * (np.maximum(np.abs(lo), np.abs(hi)),)))[1]
+        below, above = N.E.running_sums(lo, hi)
         radius = size * per_term + (grown.lost)
         lo, hi = below - radius, above + radius
         over = size + radius >= accumulator(N, name).max * NO_OVERFLOW
     nan = np.broadcast_to(a.nan, a.shape)
     if exclusive:
-        lo, hi, over, odd = (shifted(part) for part in (lo, hi, over, odd))
-        nan = shifted(nan)
+        lo, hi, over, odd = (shift_right(part) for part in (lo, hi, over, odd))
+        nan = shift_right(nan)
     made = open_where(N, lo, hi, nan & ~odd, over | odd, ORDER_DECIDES, "running", a)
     made = cast_back(N, made, grown, accumulator(N, name))
     made.name = name
     return made
 
 
-def shifted(part: Reals) -> Reals:
+def shift_right(part: Reals) -> Reals:
     """One place to the right, a zero first."""
     first = np.zeros((*part.shape[:-1], 1), dtype=part.dtype)
     return np.concatenate([first, part[..., :-1]], axis=-1)

@@ -4,7 +4,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
-from kfuzz.oracle.systems.intervals import reduced
+from kfuzz.oracle.systems.intervals import reduced_shape
 from kfuzz.oracle.systems.rules.opening import any_along
 from kfuzz.oracle.systems.value import Operand, Quantity
 
@@ -13,7 +13,7 @@ INF = np.inf
 
 def max_along(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
     if not a.shape[axis]:
-        nothing = N.E.of(np.full(reduced(a.shape, axis), -INF))
+        nothing = N.E.convert(np.full(reduced_shape(a.shape, axis), -INF))
         return N.value(nothing, nothing)
     nan = any_along(a.nan, a.shape, axis)
     lo, hi = np.maximum.reduce(a.lo, axis=axis, keepdims=True), np.maximum.reduce(a.hi, axis=axis, keepdims=True)
@@ -23,7 +23,7 @@ def max_along(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
     return N.value(lo, hi, nan)
 
 
-def greater(N: BandSystem, a: Operand, b: Operand) -> Quantity:
+def greater_of(N: BandSystem, a: Operand, b: Operand) -> Quantity:
     """The greater of two. Of NaN and a number either: fmaxf drops the NaN, and a comparison may keep it."""
     a, b = N.number(a), N.number(b)
     lo = np.maximum(a.lo, b.lo)

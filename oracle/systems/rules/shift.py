@@ -48,7 +48,7 @@ def shift(N: BandSystem, a: Quantity, axis: int = -1) -> Quantity:
     if np.any(empty):
         N.masked.append(empty)
     if N.all_masked == "zero" and np.any(empty):
-        top = np.where(empty, N.E.of(np.zeros(())), top)
+        top = np.where(empty, N.E.convert(np.zeros(())), top)
     made = N.value(top, top, nan, "shift", a, slop, axis)
     if np.any(nan):
         made.parts = (np.where(nan, -INF, top), np.where(nan, INF, top), nan)

@@ -14,9 +14,9 @@ from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.ends import Pair
 from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.exp_total import exp_sum_of
-from kfuzz.oracle.systems.rules.growth import Growth, accumulator, counted, growth, is_mma, steps
+from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes, steps
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, any_along, cast_back, open_where
-from kfuzz.oracle.systems.rules.product import multiplied
+from kfuzz.oracle.systems.rules.product import exact_product
 from kfuzz.oracle.systems.value import Quantity
 
 INF = np.inf
@@ -44,9 +44,9 @@ def total_of(
     if a.terms is not None and N.claim.for_sum(name).rescales != 0:
         g = grown.each + N.u * ROUNDINGS_16384 * a.terms.reach()  # every exponent of an online sum is rounded (R10)
     with np.errstate(all="ignore"):
-        up = N.E.grow(g)
+        up = N.E.exp_above(g)
         down = 1 / up
-        lo, hi = grown_terms(N, a, up, down)
+        lo, hi = grow_terms(N, a, up, down)
         below, above = N.E.total(lo, hi, axis)
         positive = (a.lo >= 0).all(axis=axis, keepdims=True)
         below = np.where(positive, np.maximum(below - lost, 0.0), below - lost)
@@ -61,7 +61,7 @@ def total_of(
     return made
 
 
-def grown_terms(N: BandSystem, a: Quantity, up: Reals, down: Reals) -> Pair:
+def grow_terms(N: BandSystem, a: Quantity, up: Reals, down: Reals) -> Pair:
     """The terms of a sum, each end by the factor that takes it further out."""
     if N.E.eps and np.max(up) < INF:  # to take the further of both is faster than to choose by the sign
         return np.minimum(a.lo * down, a.lo * up), np.maximum(a.hi * up, a.hi * down)
@@ -91,24 +91,24 @@ def mean_of(N: BandSystem, a: Quantity, name: str, axis: int = -1) -> Quantity:
     n = a.shape[axis]
     s = total_of(N, a, name, axis)
     k = 0.0 if n & (n - 1) == 0 else 2.0
-    made = N.relative(s.lo / n, s.hi / n, s.nan, k, 2 * N.tiny, "scaled", s)
+    made = N.widen(s.lo / n, s.hi / n, s.nan, k, 2 * N.tiny, "scaled", s)
     made.name = name
     return made
 
 
 def dot_of(N: BandSystem, a: Quantity, b: Quantity, name: str, axis: int = -1) -> Quantity:
     """The sum of products, with or without fused additions."""
-    lo, hi, nan = multiplied(N, a, b)
-    lo, hi = N.E.outward(lo, hi)
+    lo, hi, nan = exact_product(N, a, b)
+    lo, hi = N.E.push_outward(lo, hi)
     products = Quantity(N, lo, hi, nan)
     if N.ftz:
         low = np.maximum(np.abs(lo), np.abs(hi)) < N.f.min_normal
         products.parts = (np.where(low, np.minimum(lo, 0.0), lo), np.where(low, np.maximum(hi, 0.0), hi), nan)
     if not is_mma(N, name):
         return total_of(N, products, name, axis, products=1)
-    A, B = (counted(N, np.maximum(np.abs(v.lo), np.abs(v.hi))) for v in (a, b))
+    A, B = (mma_sizes(N, np.maximum(np.abs(v.lo), np.abs(v.hi))) for v in (a, b))
     own = np.maximum(np.abs(lo), np.abs(hi))
     more = np.maximum(A * B - np.where(np.asarray(N.E.is_finite(own), dtype=np.bool_), own, 0.0), 0.0)
     size = np.broadcast_to(more, products.shape).sum(axis=axis, keepdims=True)
-    g = N.E.grow(growth(N, name, products.shape[axis], products=1).each) - 1
+    g = N.E.exp_above(growth(N, name, products.shape[axis], products=1).each) - 1
     return total_of(N, products, name, axis, products=1, beside=size * g * OPERATIONS_4096)

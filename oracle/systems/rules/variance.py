@@ -6,7 +6,7 @@ from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_128
 from kfuzz.oracle.systems.rules.growth import accumulator, growth
-from kfuzz.oracle.systems.rules.moments import guarded, moments_of, scaled
+from kfuzz.oracle.systems.rules.moments import divide_by_count, moments_of, open_odd_rows
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, open_where
 from kfuzz.oracle.systems.rules.total import dot_of, mean_of
 from kfuzz.oracle.systems.rules.welford import welford
@@ -23,14 +23,14 @@ def mean_var(N: BandSystem, x: Quantity, names: tuple[str, str], correction: int
     elif N.form.startswith("moments"):
         mean = mean_of(N, x, names[0])
         second = dot_of(N, x, x, names[1])
-        spread = N.sub(scaled(N, second, n), N.mul(mean, mean))
+        spread = N.sub(divide_by_count(N, second, n), N.mul(mean, mean))
         return mean, spread if not correction else N.mul(
             spread, N.number(n / (n - correction) if n > correction else INF)
         )
     else:
         mean = mean_of(N, x, names[0])
         squares = two_pass(N, x, mean, names[1])
-    variance = scaled(N, squares, n - correction)
+    variance = divide_by_count(N, squares, n - correction)
     variance.name = names[1]
     return mean, variance
 
@@ -51,7 +51,7 @@ def two_pass(N: BandSystem, x: Quantity, mean: Quantity, name: str) -> Quantity:
         away = np.maximum(np.abs(mean.hi - middle), np.abs(mean.lo - middle)) + wrong
         near = np.maximum(np.maximum(mean.lo - middle, middle - mean.hi) - wrong, 0.0)
         grown = growth(N, name, n, products=1)
-        up = N.E.grow(grown.most + 2 * N.u * (1 + N.u))  # a rounded difference is off by u, squared by 2 u
+        up = N.E.exp_above(grown.most + 2 * N.u * (1 + N.u))  # a rounded difference is off by u, squared by 2 u
 
         def at_most(away: Reals) -> Reals:
             return np.asarray(((most + n * away * away) * up + grown.lost) * OPERATIONS_128)
@@ -65,4 +65,6 @@ def two_pass(N: BandSystem, x: Quantity, mean: Quantity, name: str) -> Quantity:
         nan = np.zeros(lo.shape, dtype=np.bool_)
     how = ("sum", x) if grown.is_cast else ("squares", mean, known)
     made = open_where(N, lo, hi, nan, over, ORDER_DECIDES, *how)
-    return guarded(N, made, odd | np.asarray(~N.E.is_finite(mean.lo) | ~N.E.is_finite(mean.hi), dtype=np.bool_), name)
+    return open_odd_rows(
+        N, made, odd | np.asarray(~N.E.is_finite(mean.lo) | ~N.E.is_finite(mean.hi), dtype=np.bool_), name
+    )

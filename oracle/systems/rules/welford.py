@@ -5,11 +5,11 @@ import math
 import numpy as np
 
 from kfuzz.oracle.elements import F64
-from kfuzz.oracle.rounding import HELD
+from kfuzz.oracle.rounding import ACCUMULATOR_FORMATS
 from kfuzz.oracle.systems.band_system import BandSystem
 from kfuzz.oracle.systems.room import NO_OVERFLOW, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.growth import accumulator
-from kfuzz.oracle.systems.rules.moments import guarded, moments_of, root_above
+from kfuzz.oracle.systems.rules.moments import moments_of, open_odd_rows, root_above
 from kfuzz.oracle.systems.rules.opening import ORDER_DECIDES, open_where
 from kfuzz.oracle.systems.value import Quantity
 
@@ -30,7 +30,7 @@ def welford(N: BandSystem, x: Quantity, names: tuple[str, str]) -> tuple[Quantit
         middle, wrong, least, most, odd = moments.middle, moments.wrong, moments.least, moments.most, moments.odd
         claim = N.claim.for_sum(names[0])
         adds = float(claim.most(n)[0])
-        held = HELD.get(claim.accumulate, N.f)  # nothing compensates a running mean
+        held = ACCUMULATOR_FORMATS.get(claim.accumulate, N.f)  # nothing compensates a running mean
         u = held.u
         each, lost = adds * u * (1 + 4 * u), n * max(held.tiny, N.tiny)
         spread = moments.spread
@@ -38,7 +38,7 @@ def welford(N: BandSystem, x: Quantity, names: tuple[str, str]) -> tuple[Quantit
         steps = adds + 1
         joined = root_above(N, most) * math.sqrt(steps * UNEVEN) + LEVELS * 2 * math.sqrt(n) * spread
         H = u * (ROUNDINGS_16384 + 4 * steps * u) * (steps * size + 3 * joined) + math.sqrt(n) * steps * lost
-        growth = N.E.grow(each + 6 * u * (1 + 8 * u))
+        growth = N.E.exp_above(each + 6 * u * (1 + 8 * u))
         e = 3.2 * root_above(N, most) * H + H * H
         lo = least / growth - e - 4 * lost  # Welford's own products may come out below zero
         hi = most * growth + e + 4 * lost
@@ -47,8 +47,8 @@ def welford(N: BandSystem, x: Quantity, names: tuple[str, str]) -> tuple[Quantit
         # a join's off^2 n_A, before it is multiplied by n_B / n: at most 2 S n
         over = (2 * n * hi >= most_held * NO_OVERFLOW) | (np.abs(middle) + spread >= most_held / 2)
     mean = open_where(N, middle - off, middle + off, False, over & ~odd, ORDER_DECIDES, "sum", x)
-    mean = guarded(N, mean, odd, names[0])
+    mean = open_odd_rows(N, mean, odd, names[0])
     squares = open_where(N, lo, hi, False, over & ~odd, ORDER_DECIDES, "sum", x)
     if claim.accumulate == F64.name:
-        mean, squares = (N.rounded(v.lo, v.hi, v.nan, "rounded", v) for v in (mean, squares))
-    return mean, guarded(N, squares, odd, names[1])
+        mean, squares = (N.round_once(v.lo, v.hi, v.nan, "rounded", v) for v in (mean, squares))
+    return mean, open_odd_rows(N, squares, odd, names[1])
