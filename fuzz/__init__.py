@@ -2,13 +2,13 @@
 
     import kfuzz
 
-    verdict = kfuzz.judge("softmax", {"x": x}, {"y": y})     is an answer right?
-    exact = kfuzz.want("softmax", {"x": x}, digits=50)       what would be right?
+    verdict = kfuzz.judge("softmax", {"x": x}, {"y": y})     is this answer right?
+    exact = kfuzz.want("softmax", {"x": x}, digits=50)       what is the right answer?
     kernel = kfuzz.load("mine.cu")                           a kernel file and its claim
     report = kfuzz.fuzz(kernel, cases=500, seed=7)           what breaks it?
 
-`Accuracy` and `Special` are what a claim says of rounding and of special values. The command line, the pytest plugin
-and the Hypothesis strategies (`kfuzz.strategies`) stand on the same rooms.
+`Accuracy` and `Special` hold what a claim says about rounding and about special values. The command line, the pytest
+plugin and the Hypothesis strategies (`kfuzz.strategies`) use the same rooms.
 """
 
 from importlib import import_module
@@ -21,7 +21,7 @@ __all__ = ["Accuracy", "Special", "fuzz", "judge", "load", "want"]
 
 
 def __getattr__(name: str) -> object:
-    """Load the rooms when something of theirs is asked for: every pytest run of every user imports this file."""
+    """Load the rooms at the first use of a name: every pytest run of every user imports this file."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("kfuzz.front"), name)

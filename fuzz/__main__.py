@@ -1,7 +1,7 @@
-"""The program `kfuzz`, also `python -m kfuzz`: what a terminal or a supervisor may do to it at any moment.
+"""The program `kfuzz`, also `python -m kfuzz`: it handles signals and closed streams.
 
-Ctrl-C while it is being loaded ends it without a word: nothing has begun. From then on SIGTERM and SIGHUP mean what
-Ctrl-C means, so that what was found is kept and told. Knows signals and streams; never a command.
+Ctrl-C ends it silently while it loads, since nothing has begun yet. After that SIGTERM and SIGHUP act like Ctrl-C, so
+that kfuzz keeps and reports its findings. Knows signals and streams; never a command.
 """
 
 import importlib
@@ -20,28 +20,28 @@ ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def main() -> None:
     """Load the command line and run it."""
     _open_closed_streams()
-    heard = [one for one in ENDS if signal.getsignal(one) is not signal.SIG_IGN]  # nohup has SIGHUP ignored
-    for one in heard:
+    handled = [one for one in ENDS if signal.getsignal(one) is not signal.SIG_IGN]  # nohup ignores SIGHUP
+    for one in handled:
         signal.signal(one, _leave)
     try:
         with use_one_thread():
             command = importlib.import_module("kfuzz.commands.group").main
     except ImportError as error:
-        sys.stderr.write(f"kfuzz cannot be loaded: {error}; install it anew\n")
+        sys.stderr.write(f"kfuzz cannot be loaded: {error}; install it again\n")
         sys.exit(COULD_NOT)
-    for one in heard:
+    for one in handled:
         signal.signal(one, _interrupt)
     keep_freed_memory()
     command()
 
 
 def _open_closed_streams() -> None:
-    """Put /dev/null where a caller has closed a standard stream (`>&-`): no other file must get its number."""
+    """Put /dev/null where a caller has closed a standard stream (`>&-`), so that no other file gets its number."""
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(handle)
     if sys.stdout is None or sys.stderr is None:
-        sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115  open as long as the process is
+        sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115  open as long as the process runs
         sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
 
 

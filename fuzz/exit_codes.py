@@ -1,12 +1,12 @@
-"""What an exit code says to a shell or to CI. Knows nothing; all commands, and the script of a case, use it."""
+"""The exit codes, for a shell or for CI. Knows nothing; all commands, and the script of a case, use them."""
 
 NOTHING_NEW = 0
-"""It was done, and nothing is broken that was not known."""
+"""The command succeeded and found nothing new."""
 FOUND = 1
 """A kernel is broken in a new way."""
 COULD_NOT = 2
-"""It could not be done, or nothing was tested: what is to be put right was said in a line."""
+"""The command failed, or tested nothing; one line says what you have to correct."""
 INTERRUPTED = 130
-"""Ctrl-C, or the terminal has gone; what was found is kept."""
+"""Ctrl-C, or the terminal was closed; the findings are kept."""
 READER_GONE = 141
-"""Whoever read the output has gone (`| head`), as a shell says it of any program; what was found is kept."""
+"""The reader of the output is gone (`| head`), as a shell reports it for any program; the findings are kept."""

@@ -1,4 +1,4 @@
-"""What `import kfuzz` offers: judge an answer, load a kernel, fuzz it. Knows all rooms; nothing in them knows it."""
+"""What `import kfuzz` offers: judge an answer, load a kernel, fuzz it. Knows all rooms; no room knows it."""
 
 import sys
 from datetime import UTC, datetime
@@ -15,9 +15,9 @@ __all__ = ["Accuracy", "Special", "fuzz", "judge", "load", "want"]
 
 
 def fuzz(kernel: Kernel | Path | str, device: str = "auto", cases: int = 300, seed: int = 0) -> Report:
-    """Try a kernel on so many cases, the same for a seed, and report what was found; nothing is written to disk.
+    """Try a kernel on `cases` cases, which the seed fixes, and report the findings; write nothing to disk.
 
-    `report.exit_code` is 0 where nothing is broken; `report.kernels[0].discoveries` says what is.
+    `report.exit_code` is 0 if nothing is broken; else `report.kernels[0].discoveries` lists what is.
     """
     subject = kernel if isinstance(kernel, Kernel) else load(kernel)
     lanes = lanes_of_caller(device)

@@ -1,4 +1,4 @@
-"""How kfuzz came to be installed here, and so how it is installed once more, or with an extra: no index has it."""
+"""How kfuzz was installed here, and so the command that installs it again or with an extra: no package index has it."""
 
 import json
 import shlex
@@ -11,25 +11,25 @@ from kfuzz.printable import one_line
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 ANYWHERE = "path/to/kfuzz"
-"""A checkout or a wheel, as the README has it: the name alone would be somebody else's package."""
+"""A checkout or a wheel, as in the README: on an index the bare name would be somebody else's package."""
 
 
 def install_line(extra: str = "") -> str:
     """The command that installs kfuzz from where it was installed here."""
     try:
-        told = metadata.distribution("kfuzz").read_text("direct_url.json")
+        direct_url = metadata.distribution("kfuzz").read_text("direct_url.json")
     except metadata.PackageNotFoundError:
-        told = None
-    return install_line_for(told, CHECKOUT, extra)
+        direct_url = None
+    return install_line_for(direct_url, CHECKOUT, extra)
 
 
-def install_line_for(told: str | None, checkout: Path, extra: str) -> str:
-    """The same from what the installer has written down, direct_url.json, or else from the checkout that runs."""
+def install_line_for(direct_url: str | None, checkout: Path, extra: str) -> str:
+    """The same from direct_url.json, which the installer wrote, or without it from the checkout that runs."""
     extras = f"[{extra}]" if extra else ""
-    if told is None:
+    if direct_url is None:
         what = f"{checkout if (checkout / 'pyproject.toml').is_file() else ANYWHERE}{extras}"
     else:
-        origin = json.loads(told)
+        origin = json.loads(direct_url)
         url, version = origin["url"], origin.get("vcs_info")
         if version:
             what = f"kfuzz{extras} @ {version['vcs']}+{url}@{version['commit_id']}"

@@ -1,8 +1,8 @@
-"""Memory that a process frees is kept for the next array, up to a bound.
+"""Keeps memory that a process frees for its next array, up to a bound.
 
-Left alone, glibc gives the end of the heap back as soon as 128 KB of it are free, and asks for it again at the next
-array: every page of it is then mapped and cleared anew, which took two thirds of the time of judging a row of 100,000.
-Knows the allocator; never who allocates.
+By default glibc returns the end of the heap as soon as 128 KB of it are free and asks for it again at the next array.
+The kernel then maps and clears every page again: that took two thirds of the time of judging a row of 100,000.
+Knows the allocator alone.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ FROM_HEAP = 32 << 20
 
 
 def keep_freed_memory() -> None:
-    """Do so in this process; nothing where the C library knows no such thing."""
+    """Do so in this process; do nothing if its C library has no `mallopt`."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(M_TRIM_THRESHOLD, KEPT)

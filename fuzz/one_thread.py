@@ -1,7 +1,7 @@
-"""How many threads a product of matrices takes, which numpy's libraries read once, when they are loaded.
+"""How many threads numpy's libraries use for a product of matrices; they read it once, when they are loaded.
 
-Of ours each process takes one: threads that wait for their turn take a processor's whole time, and as many processes as
-there are processors, each with so many, had a third of it for waiting. Who says otherwise in the environment is heard.
+Each process of kfuzz uses one. Threads that wait for their turn keep a processor busy: with one process per processor,
+and as many threads in each, a third of the time went into waiting. What you set in the environment takes precedence.
 """
 
 import contextlib
@@ -13,16 +13,16 @@ NAMES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 @contextlib.contextmanager
 def use_one_thread() -> Iterator[list[str]]:
-    """Whatever is loaded or started meanwhile reads 1; the names that say so, and are gone afterwards."""
-    unsaid = [name for name in NAMES if name not in os.environ]
-    os.environ.update(dict.fromkeys(unsaid, "1"))
+    """Limit libraries and processes that start in the block to one thread; yields the variables that it sets."""
+    unset = [name for name in NAMES if name not in os.environ]
+    os.environ.update(dict.fromkeys(unset, "1"))
     try:
-        yield unsaid
+        yield unset
     finally:
-        lift_limit(unsaid)
+        lift_limit(unset)
 
 
 def lift_limit(names: list[str]) -> None:
-    """Take back what was said: what is started from now on has as many threads as it likes."""
+    """Remove these variables: a process that starts later uses as many threads as it likes."""
     for name in names:
         os.environ.pop(name, None)

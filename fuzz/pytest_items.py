@@ -1,6 +1,6 @@
-"""What pytest runs: a kept case on one kernel, or a campaign of one kernel.
+"""The items that pytest runs: a kept case on one kernel, or a campaign of one kernel.
 
-Knows pytest's items and how to report a failure of ours; imported only where there is something to run.
+Knows pytest's items and how to report our failures; imported only if there is something to run.
 """
 
 import os
@@ -40,16 +40,16 @@ NAME = pytest.StashKey[str]()
 
 
 class BrokenError(Exception):
-    """A kernel is broken; the message is what a person reads."""
+    """A kernel is broken; the message is the whole report."""
 
 
 class Item(pytest.Item):
-    """An item whose failures are told in our own words, without a traceback: pytest's own hook is a method."""
+    """An item whose failures show our own message without a traceback: pytest's own hook is a method."""
 
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: "TracebackStyle | None" = None
     ) -> "str | TerminalRepr":
-        """The message of our own errors; a traceback is for all others."""
+        """The message of one of our own errors; the traceback of any other."""
         if isinstance(excinfo.value, BrokenError | CaseError | ClaimError | DeviceError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
@@ -59,7 +59,7 @@ class CaseFile(pytest.File):
     """A case file: one item for each kernel whose claim admits it."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Read the file; what is wrong with it is one error; what is wrong with a kernel, its own item tells."""
+        """Read the file; a fault in it is one error; a fault in a kernel is left to that kernel's own item."""
         try:
             usable = project_kernels(self.config).usable
             record = case_file.read(self.path)
@@ -86,20 +86,20 @@ class CaseItem(Item):
 
     def runtest(self) -> None:
         """Run the case again."""
-        found = replay(self.record, self.kernel, device_of(self.config))
-        if found.status == "skipped":
-            pytest.skip(found.reason)
-        if found.status == "cannot run":
-            leave_to_claim(self, self.kernel, found.reason)
-        if found.status in ("broken", "flaky"):
-            raise BrokenError("\n\n".join(replay_texts(found, self.record, self.path)))
+        result = replay(self.record, self.kernel, device_of(self.config))
+        if result.status == "skipped":
+            pytest.skip(result.reason)
+        if result.status == "cannot run":
+            leave_to_claim(self, self.kernel, result.reason)
+        if result.status in ("broken", "flaky"):
+            raise BrokenError("\n\n".join(replay_texts(result, self.record, self.path)))
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"{self.path.name} on {self.kernel.name}"
 
 
 class UnclaimedCaseItem(Item):
-    """A case that no kernel here claims: skipped, so that it is seen."""
+    """A case that no kernel here claims: skipped, so that the report shows it."""
 
     def __init__(self, *, why: str, **rest: object) -> None:
         super().__init__(**rest)  # type: ignore[arg-type]  # name and parent
@@ -113,10 +113,10 @@ class UnclaimedCaseItem(Item):
 
 
 class KernelFile(pytest.File):
-    """A kernel file: one cheap item for its claim, and one to fuzz it where that is asked for."""
+    """A kernel file: one cheap item for its claim, and with --kfuzz one that fuzzes it."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """The items; a kernel that is broken on purpose is not fuzzed."""
+        """The items; none that fuzzes a kernel which is broken on purpose."""
         yield ClaimItem.from_parent(self, name="claim")
         kernel = kernel_at(self.config, self.path)
         if kernel and kernel.broken is None and self.config.getoption("--kfuzz"):
@@ -124,10 +124,10 @@ class KernelFile(pytest.File):
 
 
 class ClaimItem(Item):
-    """The claim and the source of a kernel: read, and compiled for the device of this run."""
+    """Checks that a kernel's claim can be read and its source compiled for the device of this run."""
 
     def runtest(self) -> None:
-        """Run the smallest case, so that it is compiled; what comes of it is for others to judge."""
+        """Run the smallest case, so that the kernel is compiled; other items judge its answers."""
         kernel = load(self.path)
         attempt = attempt_of(kernel, 0, 0)
         try:
@@ -140,7 +140,7 @@ class ClaimItem(Item):
 
 
 def leave_to_claim(item: Item, kernel: Kernel, reason: str) -> None:
-    """Skip what cannot run where the kernel's own item says why, so that it is said once; else say it here."""
+    """Skip the item if the kernel's own item reports the reason, so that it is reported once; else report it here."""
     if any(
         isinstance(other, ClaimItem) and other.path.resolve() == kernel.path.resolve() for other in item.session.items
     ):
@@ -156,7 +156,7 @@ class FuzzItem(Item):
         self.kernel = kernel
 
     def runtest(self) -> None:
-        """Fuzz for this kernel's share of the time, or for its number of cases."""
+        """Fuzz for this kernel's share of the time, or for the number of cases that was asked for."""
         cases = self.config.getoption("--kfuzz-cases")
         seconds = None if cases else share_of_time(self.session)
         select_device(self.config)
@@ -182,7 +182,7 @@ class FuzzItem(Item):
         if not progress.trials:
             spent = f"{cases} cases" if cases else f"{seconds:.1f} s"
             more = "--kfuzz-cases" if cases else "--kfuzz-time"
-            raise CaseError(f"{self.kernel.name}: nothing was tested in {spent}; give {more} more")
+            raise CaseError(f"{self.kernel.name}: nothing was tested in {spent}; increase {more}")
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, f"fuzz {self.kernel.name}"
@@ -195,10 +195,10 @@ def share_of_time(session: pytest.Session) -> float:
 
 
 def more_items(session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
-    """Items for kernels of the project that have none yet: all, or those that could not be read.
+    """Items for kernels of the project that have none yet.
 
-    All of them where the whole project is tested, or is to be fuzzed; where only some files are, a case that lacks its
-    kernel still has to say why.
+    If the whole project is tested, or is fuzzed, that is all kernels. If only some files are tested, it is the kernels
+    that cannot be read: a case that lacks its kernel must still report why.
     """
     config = session.config
     try:
@@ -210,21 +210,21 @@ def more_items(session: pytest.Session, items: list[pytest.Item]) -> list[pytest
         raise pytest.UsageError(f"--kfuzz-time: {error.message}") from None
     is_whole = config.args_source is not pytest.Config.ArgsSource.ARGS
     usable = [kernel.path for kernel in kernels.usable] if is_whole or config.getoption("--kfuzz") else []
-    there = {item.path.resolve() for item in items if isinstance(item, ClaimItem)}
+    have = {item.path.resolve() for item in items if isinstance(item, ClaimItem)}
     files = (
-        KernelFile.from_parent(session, path=path) for path in (*usable, *kernels.faults) if path.resolve() not in there
+        KernelFile.from_parent(session, path=path) for path in (*usable, *kernels.faults) if path.resolve() not in have
     )
     return [item for file in files for item in file.collect()]
 
 
 def kernel_at(config: pytest.Config, path: Path) -> Kernel | None:
-    """The kernel in a file, named as the project names it; None where its claim is wrong."""
+    """The kernel in a file, named as the project names it; None if its claim is wrong."""
     every = (*project_kernels(config).usable, *read_all([path]).usable)
     return next((kernel for kernel in every if kernel.path.resolve() == path.resolve()), None)
 
 
 def project_kernels(config: pytest.Config) -> Kernels:
-    """The kernels that the setting kfuzz_kernels names, or all below rootdir; ClaimError where it names none."""
+    """The kernels that the setting kfuzz_kernels names, or all below rootdir; a ClaimError if it names none."""
     if KERNELS not in config.stash:
         patterns = config.getini("kfuzz_kernels")
         paths = [path for pattern in patterns for path in _matching(config.rootpath, pattern)]
@@ -235,11 +235,11 @@ def project_kernels(config: pytest.Config) -> Kernels:
 def _matching(root: Path, pattern: str) -> list[Path]:
     place = Path(Path(pattern).anchor or root)
     parts = str(Path(pattern)).removeprefix(Path(pattern).anchor)
-    every = sorted(place.glob(parts)) if parts not in ("", ".") else []  # which glob refuses
-    found = [name_as_kernel(path) for path in every if not path.is_dir()]
-    if not found:
-        raise ClaimError(f"kfuzz_kernels: {pattern!r} fits no file below {root}")
-    return found
+    every = sorted(place.glob(parts)) if parts not in ("", ".") else []  # glob refuses these two
+    paths = [name_as_kernel(path) for path in every if not path.is_dir()]
+    if not paths:
+        raise ClaimError(f"kfuzz_kernels: {pattern!r} matches no file below {root}")
+    return paths
 
 
 def device_of(config: pytest.Config) -> Device:
@@ -251,17 +251,17 @@ def device_of(config: pytest.Config) -> Device:
 
 
 def select_device(config: pytest.Config) -> str:
-    """The device that was asked for; of several GPUs each worker of xdist is shown one."""
+    """The device that was asked for; with several GPUs each worker of xdist gets one of them."""
     if NAME not in config.stash:
         config.stash[NAME] = name = resolve_device(str(config.getoption("--kfuzz-device")))
         worker = os.environ.get("PYTEST_XDIST_WORKER")
         if name == "gpu" and worker:
-            cards = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(driver.count())))
-            os.environ["CUDA_VISIBLE_DEVICES"] = gpu_for(worker, cards)
+            gpus = os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(driver.count())))
+            os.environ["CUDA_VISIBLE_DEVICES"] = gpu_for(worker, gpus)
     return config.stash[NAME]
 
 
-def gpu_for(worker: str, cards: str) -> str:
-    """The card for a worker "gw3": by its number among those that the caller was shown, round and round."""
-    shown = cards.split(",")
-    return shown[int(worker.removeprefix("gw")) % len(shown)]
+def gpu_for(worker: str, gpus: str) -> str:
+    """The GPU for a worker "gw3": the visible GPUs are dealt out to the workers by number, round and round."""
+    visible = gpus.split(",")
+    return visible[int(worker.removeprefix("gw")) % len(visible)]

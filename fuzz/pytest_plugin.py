@@ -1,8 +1,8 @@
 """The pytest plugin: kept cases are test items, and `pytest --kfuzz` fuzzes.
 
-It is loaded in every test run of everyone who has kfuzz installed, so it imports nothing but pytest, and looks at
-nothing but JSON, .cu files and the heads of .py files, until there is a case, a claim, or somebody asks to fuzz. What
-the items do is in pytest_items.
+Every test run of everyone who has kfuzz installed loads it. So it imports nothing but pytest, and looks at nothing but
+JSON, .cu files and the heads of .py files, until it meets a case, a claim or the option --kfuzz. The items themselves
+are in pytest_items.
 """
 
 import importlib
@@ -16,16 +16,16 @@ import pytest
 
 CASE = re.compile(rb'"schema"\s*:\s*"kfuzz-case/')
 CLAIM = re.compile(rb"^[ \t]*(?://|/\*+|\*|#)?[ \t]*///[ \t]*kernel[ \t]*(?:\*/)?[ \t\r]*$", re.MULTILINE)
-"""As front_matter.MEANT has it."""
+"""The same as front_matter.MEANT."""
 CODE = re.compile(rb"^(?:async |def |class |import |from |@|if |try:|with |[\w.]+\s*[=(\[])", re.MULTILINE)
-"""As front_matter.CODE has it: a claim in a Python file stands above."""
+"""The same as front_matter.CODE: a claim in a Python file comes before the code."""
 MOST_BYTES = 16 << 20
 WINDOW = 4096
-"""Bytes at either end of a JSON file in which its schema stands: first as we write it, last if keys are sorted."""
+"""Bytes at either end of a JSON file that may hold its schema: kfuzz writes it first; it is last if keys are sorted."""
 
 
 class Node(Protocol):
-    """A worker of xdist, as far as we know it."""
+    """A worker of xdist, as far as we use it."""
 
     config: pytest.Config
     workerinput: dict[str, object]
@@ -33,27 +33,27 @@ class Node(Protocol):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add our options and settings."""
-    group = parser.getgroup("kfuzz", "kfuzz: kept cases are replayed always, kernels are fuzzed when asked")
+    group = parser.getgroup("kfuzz", "kfuzz: kept cases are always replayed; kernels are fuzzed with --kfuzz")
     group.addoption("--kfuzz", action="store_true", help="also fuzz: one item for each kernel")
     group.addoption("--kfuzz-time", default="60s", metavar="TIME", help="time for all kernels together: 60s, 5m")
-    group.addoption("--kfuzz-cases", type=int, metavar="N", help="so many cases of each kernel, however long they take")
+    group.addoption("--kfuzz-cases", type=int, metavar="N", help="number of cases of each kernel, instead of a time")
     group.addoption("--kfuzz-device", default="auto", choices=("auto", "cpu", "gpu"), help="where kernels run")
-    group.addoption("--kfuzz-seed", type=int, metavar="N", help="which cases are tried; drawn if left out")
-    kernels = "kernels to replay on and to fuzz, as globs from rootdir; every .cu and .py file with a claim if left out"
+    group.addoption("--kfuzz-seed", type=int, metavar="N", help="seed of the cases; default: random, and printed")
+    kernels = "globs from rootdir of the kernels to replay on and to fuzz; default: every .cu and .py file with a claim"
     parser.addini("kfuzz_kernels", kernels, type="linelist", default=[])
     parser.addini("kfuzz_corpus", "folder for cases that --kfuzz finds", default="tests/corpus")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw the seed where none is given, once: it is told, and the workers of xdist have the same."""
+    """Draw a seed if none is given, once: the header shows it, and all workers of xdist use it."""
     if config.getoption("--kfuzz") and config.getoption("--kfuzz-seed") is None:
-        handed: dict[str, int] = getattr(config, "workerinput", {})
-        config.option.kfuzz_seed = handed.get("kfuzz_seed", secrets.randbelow(1 << 32))
+        worker_input: dict[str, int] = getattr(config, "workerinput", {})
+        config.option.kfuzz_seed = worker_input.get("kfuzz_seed", secrets.randbelow(1 << 32))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Node) -> None:
-    """Hand the seed to a worker of xdist."""
+    """Pass the seed to a worker of xdist."""
     node.workerinput["kfuzz_seed"] = node.config.getoption("--kfuzz-seed")
 
 
@@ -64,21 +64,21 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return collector
     is_chosen = parent.session.isinitpath(file_path) or not parent.config.getini("kfuzz_kernels")
     if file_path.suffix in (".cu", ".py") and is_chosen and has_claim(file_path):
-        found: pytest.Collector = _items().KernelFile.from_parent(parent, path=file_path)
-        return found
+        kernel_file: pytest.Collector = _items().KernelFile.from_parent(parent, path=file_path)
+        return kernel_file
     return None
 
 
 @pytest.hookimpl(tryfirst=True)  # so that -k and --lf choose among our items too
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Add the project's kernels that lie outside of the folders that were collected, where anything here is for us."""
+    """Add the project's kernels outside of the collected folders, if this run has anything for kfuzz."""
     ours = any(type(item).__module__ == "kfuzz.pytest_items" for item in items)
     if ours or session.config.getoption("--kfuzz") or session.config.getini("kfuzz_kernels"):
         items += _items().more_items(session, items)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say that there will be fuzzing."""
+    """Announce a fuzzing run, with its seed."""
     if not config.getoption("--kfuzz"):
         return None
     cases, device = config.getoption("--kfuzz-cases"), config.getoption("--kfuzz-device")
@@ -87,7 +87,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def is_case(path: Path) -> bool:
-    """Whether a JSON file says that it is one of our cases, of whatever version and however damaged."""
+    """Whether a JSON file says that it is one of our cases, in any version and even if it is damaged."""
     try:
         with path.open("rb") as file:
             head = file.read(WINDOW)
@@ -99,7 +99,7 @@ def is_case(path: Path) -> bool:
 
 
 def has_claim(path: Path) -> bool:
-    """Whether a kernel file carries a claim, or what was meant for one."""
+    """Whether a kernel file has a claim, or something that was meant as one."""
     try:
         if not path.is_file() or path.stat().st_size > MOST_BYTES:
             return False
@@ -110,5 +110,5 @@ def has_claim(path: Path) -> bool:
 
 
 def _items() -> ModuleType:
-    """The rest, which needs numpy and all else."""
+    """The module with the items, which imports numpy and everything else."""
     return importlib.import_module("kfuzz.pytest_items")

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for anyone's `@given`: sizes, values, rows and whole cases, inferred from a kernel's claim.
+"""Hypothesis strategies for your own `@given`: sizes, values, rows and whole cases, inferred from a kernel's claim.
 
     from hypothesis import given
     from kfuzz import load
@@ -9,8 +9,8 @@
     @given(attempts(MINE))
     def test_mine(attempt): ...
 
-A draw costs a handful of choices at any size, since arrays are recipes; all of them shrink towards one row of zeros.
-Knows Hypothesis and the plan; what makes an input hostile is in edges, families and planners.
+A draw takes a handful of choices at any size, since arrays are recipes, and shrinks towards one row of zeros.
+Knows Hypothesis and the plan; edges, families and planners decide what makes an input hostile.
 """
 
 from collections.abc import Iterable
@@ -28,13 +28,13 @@ from kfuzz.search.families import ROWS, RowPlan
 from kfuzz.search.plan import Attempt, plan
 
 SMALL_BUDGET = 1 << 12
-"""Elements of a case where nobody asks for more: small enough that a hundred examples take seconds."""
+"""Default number of elements of a case: small enough that a hundred examples take seconds."""
 
 
 def sizes(axis: Axis, around: Iterable[int] = (WARP, VECTOR)) -> SearchStrategy[int]:
     """Any size of an axis, mostly one at an edge of the widths in `around`.
 
-    Edges that lie together are one range of integers, so that a size found at an edge may shrink to any other.
+    Adjacent edges form one range of integers, so that a size at one edge may shrink to any other in the range.
     """
     if axis.listed:
         return st.sampled_from(axis.listed)
@@ -47,13 +47,13 @@ def sizes(axis: Axis, around: Iterable[int] = (WARP, VECTOR)) -> SearchStrategy[
 
 
 def values() -> SearchStrategy[float]:
-    """Any float32 but NaN and +inf, which few claims speak of."""
+    """Any float32 but NaN and +inf, which few claims mention."""
     return st.floats(width=32, allow_nan=False).filter(lambda value: value != float("inf"))
 
 
 @st.composite
 def rows(draw: DrawFn, count: int, cols: int, around: Iterable[int] = (WARP, VECTOR)) -> Recipe:
-    """Rows of one length that differ by family; `kfuzz.cases.recipe.materialise` makes the array."""
+    """Rows of one length, each of another family; `kfuzz.cases.recipe.materialise` makes the array."""
     start, seed = draw(st.integers(0, len(ROWS) - 1)), draw(st.integers(0, 0xFFFF))
     widths = tuple(around)
     inside = columns(cols, widths)
@@ -66,7 +66,7 @@ def rows(draw: DrawFn, count: int, cols: int, around: Iterable[int] = (WARP, VEC
 
 @st.composite
 def attempts(draw: DrawFn, kernel: Kernel, budget: int = SMALL_BUDGET) -> Attempt:
-    """A case that the kernel's claim admits, of at most about `budget` elements, and tune values to launch it with."""
+    """A case that the kernel's claim admits, with at most about `budget` elements, and tune values for its launch."""
     choose: Choose = lambda lo, hi: draw(st.integers(lo, hi))  # noqa: E731  a choice is a draw
     return plan(kernel, choose, budget)
 

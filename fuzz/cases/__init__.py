@@ -1,1 +1,1 @@
-"""Cases as recipes and as files: data from strangers, read with care and written whole."""
+"""Cases as recipes and as files: untrusted data, checked when it is read and written atomically."""

@@ -1,6 +1,6 @@
 """Writes a file whole or not at all, whatever happens in between.
 
-Knows nothing of what is written.
+Knows nothing about the content.
 """
 
 import contextlib
@@ -10,10 +10,10 @@ from pathlib import Path
 
 
 def write(path: Path, content: bytes) -> None:
-    """Put `content` at `path` so that at every moment the old file or the new one stands there, complete.
+    """Put `content` at `path` so that at every moment the path holds the old file or the new one, complete.
 
-    A temporary file in the same folder, synced, then renamed, then the folder synced. Two writers of one path
-    do not mix: the last one stays. What a killed writer leaves behind starts with "." and ends in ".part".
+    It writes a temporary file in the same folder, syncs it, renames it and syncs the folder. Two writers of one path
+    do not mix: the last one wins. The file that a killed writer leaves starts with "." and ends in ".part".
     """
     part = path.parent / f".{path.name[:64]}.{secrets.token_hex(8)}.part"
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -31,7 +31,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
+    """Make the names in a folder durable on disk."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

@@ -1,7 +1,7 @@
 """A case: one input of an op, as bits, independent of any kernel.
 
-Knows the roles and dimensions of ops and the recipes that arrays are made of; never how a kernel is run or
-what the right answer is.
+Knows the roles and dimensions of ops and the recipes of arrays; never how a kernel is run or what the right
+answer is.
 """
 
 import hashlib
@@ -22,17 +22,17 @@ Values = NDArray[np.float32]
 
 
 class CaseError(Exception):
-    """A case or its file is not what it should be: one line that says where, what, and what is expected."""
+    """A case or its file is wrong: one line that says where, what is there, and what is expected."""
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
     """One input of an op: role -> float32 array in the op's own dimensions (a plain vector is one row).
 
-    `axes` gives the op's dimension names their sizes; one that the op fixes has no name. `recipes` says how arrays were
-    made that have one; it is for people, for small files and for making the case smaller: the arrays are the case.
-    `dimensions` are those of each array: by them, and by its file's name, an op of somebody's own is known. Arrays are
-    read-only. Equal cases have equal `digest`.
+    `axes` gives the op's dimension names their sizes; a dimension that the op fixes has no name. `recipes` say how some
+    arrays were made; they serve people, small files and the minimizer, but the arrays are the case. `dimensions` are
+    those of each array: they and the name of its file identify an op that is not kfuzz's own. Arrays are read-only.
+    Equal cases have equal `digest`.
     """
 
     op: str
@@ -43,7 +43,7 @@ class Case:
 
     @property
     def folder(self) -> str:
-        """What the folder of such cases is called."""
+        """The name of the folder for cases of this op."""
         return self.op.removeprefix(BY_REFERENCE).removesuffix(".py")
 
     @property
@@ -52,7 +52,7 @@ class Case:
 
     @property
     def is_vast(self) -> bool:
-        """Whether an array is never filled, as it has so many elements: rows of 0 and 1 in turns (devices/vast.py)."""
+        """Whether an array is too large ever to be filled: rows of 0 and 1 in turns (devices/vast.py)."""
         return any(map(is_vast, self.arrays.values()))
 
     @property
@@ -72,7 +72,7 @@ class Case:
         return hash(self.digest)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Sent to another process, arrays that are never filled are their shapes: they have 8 GB each."""
+        """Pickle arrays that are never filled as their shapes: they have 8 GB each."""
         arrays = {role: array.shape if is_vast(array) else array for role, array in self.arrays.items()}
         return _rebuild, (self.op, self.axes, arrays, self.recipes, self.dimensions)
 
@@ -86,7 +86,7 @@ class Case:
         return "; ".join([f"{shown_op(self.op)} {self.sizes}", *(f"{role}: {self.show(role)}" for role in self.arrays)])
 
     def show(self, role: str) -> str:
-        """One array in words: its runs of equal bits where they are few, else its recipe."""
+        """One array in words: its runs of equal bits if they are few, else its recipe."""
         words = describe_runs(self.arrays[role])
         if words is None and role in self.recipes:
             words = describe(self.recipes[role])
@@ -95,9 +95,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a case comes from: which kernel, launched how, it broke, and what was seen.
+    """Where a case comes from: the kernel that it broke, the launch, and the defect.
 
-    `check`, `runs` and `seed` are the probe; the kernel is named as `kfuzz list` names it.
+    `check`, `runs` and `seed` are the probe; the kernel has the name that `kfuzz list` shows.
     """
 
     kernel: str
@@ -115,7 +115,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Record:
-    """What a case file holds."""
+    """The content of a case file."""
 
     case: Case
     origin: Origin | None = None
@@ -135,7 +135,7 @@ def _rebuild(
 def case_of(op: str, arrays: Mapping[str, Values | Recipe], dimensions: Mapping[str, Dimensions] | None = None) -> Case:
     """The case with these arrays, each checked against the op's dimensions; a vector counts as one row.
 
-    `dimensions` says those of an op that is not here: then `op` is no more than its name.
+    `dimensions` are needed for an op that is not here: then `op` is only its name.
     """
     if op in op_names() or dimensions is None:
         if op not in op_names() and not op.endswith(".py"):
@@ -144,7 +144,7 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe], dimensions: Mapping[
     else:
         roles = Roles(op, dict(dimensions), {}, next(iter(dimensions.values()), ()) == ("rows", "cols"))
     if set(arrays) != set(roles.inputs):
-        raise CaseError(f"arrays of {op} are {', '.join(roles.inputs)}; found {', '.join(sorted(arrays)) or 'none'}")
+        raise CaseError(f"arrays of {op} are {', '.join(roles.inputs)}; got {', '.join(sorted(arrays)) or 'none'}")
     axes: dict[str, int] = {}
     shaped: dict[str, Values] = {}
     recipes: dict[str, Recipe] = {}
@@ -161,7 +161,7 @@ def case_of(op: str, arrays: Mapping[str, Values | Recipe], dimensions: Mapping[
 
 
 def _fit_rank(op: str, role: str, values: Values, wanted: tuple[str, ...], roles: Roles) -> Values:
-    """The array in the op's rank: a vector gains the row it is, a recipe of one row or column loses it."""
+    """The array with the op's rank: a vector becomes one row, a recipe of one row or column becomes a vector."""
     if values.dtype != np.float32:
         raise CaseError(f"{role} of {op}: dtype={values.dtype}; float32 is expected")
     if values.size > MAX_ELEMENTS and not is_vast(values):
@@ -186,13 +186,13 @@ def _bind_axes(op: str, role: str, shape: tuple[int, ...], wanted: tuple[str, ..
 
 
 def bytes_of(array: Values) -> memoryview:
-    """The bits of an array in C order, little-endian on every machine; no copy where the machine is so itself."""
-    array = array[(slice(0, 1),) * array.ndim] if is_vast(array) else array  # all of it is this one
+    """The bits of an array in C order, little-endian on every machine; not a copy on a little-endian one."""
+    array = array[(slice(0, 1),) * array.ndim] if is_vast(array) else array  # every element is this one
     return np.ascontiguousarray(array).view(np.uint32).astype("<u4", copy=False).reshape(-1).view(np.uint8).data
 
 
 def describe_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
-    """An array as runs of equal bits, "-inf x2, 0 x3", equal rows in one; None where it would be long."""
+    """An array as runs of equal bits, "-inf x2, 0 x3", with equal rows joined; None if that would be long."""
     if array.size == 0:
         return "empty"
     if is_vast(array):
@@ -203,14 +203,14 @@ def describe_runs(array: Values, most: int = 6, groups: int = 3) -> str | None:
     begins = np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]).any(axis=1))))
     if len(begins) > groups:
         return None
-    told: list[str] = []
+    lines: list[str] = []
     for first, after in zip(begins.tolist(), [*begins[1:].tolist(), len(rows)], strict=True):
         words = _describe_row(rows[first], most)
         if words is None:
             return None
         which = f"row {first}" if after == first + 1 else f"rows {first}..{after - 1}"
-        told.append(f"{which}: {words}" if len(rows) > 1 else words)
-    return "; ".join(told)
+        lines.append(f"{which}: {words}" if len(rows) > 1 else words)
+    return "; ".join(lines)
 
 
 def _describe_row(bits: NDArray[np.uint32], most: int) -> str | None:
@@ -223,5 +223,5 @@ def _describe_row(bits: NDArray[np.uint32], most: int) -> str | None:
 
 
 def _format_value(value: np.float32) -> str:
-    """A value as a person writes it; NaN with its bits, since they differ."""
+    """A value as a person writes it; a NaN with its bits, since NaNs differ."""
     return f"nan({int(value.view(np.uint32)):08x})" if np.isnan(value) else f"{value:.9g}"

@@ -1,6 +1,6 @@
-"""A case on disk: the format kfuzz-case/1, written whole or not at all, equal cases to equal bytes.
+"""A case on disk: the format kfuzz-case/1, written atomically; equal cases give equal bytes.
 
-Knows cases and recipes; never a kernel, a device or a verdict. What a file may say is in case_reader.
+Knows cases and recipes; never a kernel, a device or a verdict. case_reader checks what a file may say.
 """
 
 import io
@@ -19,7 +19,7 @@ from kfuzz.oracle import op_names
 
 
 def write(path: Path, record: Record) -> None:
-    """Write a record to `path`, and beside it the .npy files that it needs; whole or not at all."""
+    """Write a record to `path`, and beside it the .npy files that it needs; each whole or not at all."""
     document, sidecars = encode(record)
     for name, content in sidecars.items():
         beside = path.parent / name
@@ -50,9 +50,9 @@ def encode(record: Record) -> tuple[bytes, dict[str, bytes]]:
     if record.case.op not in op_names():
         body["dimensions"] = {role: list(names) for role, names in record.case.dimensions.items()}
     if record.origin is not None:
-        told = {"message": record.origin.message[:MAX_TEXT], "tune": dict(record.origin.tune)}
-        origin = {**asdict(record.origin), **told}
-        if record.origin.severity == "error":  # as in every file that was written before there were others
+        plain = {"message": record.origin.message[:MAX_TEXT], "tune": dict(record.origin.tune)}
+        origin = {**asdict(record.origin), **plain}
+        if record.origin.severity == "error":  # as in older files, which know no other severity
             del origin["severity"]
         body["origin"] = origin
     text = json.dumps(body, indent=1, sort_keys=True)
@@ -84,11 +84,11 @@ def _encode_recipe(recipe: Recipe) -> dict[str, object]:
 
 
 def read(path: Path) -> Record:
-    """Read a case file; what is wrong with it is a CaseError that names file, key and expectation."""
+    """Read a case file; if it is wrong, raise a CaseError that names the file, the key and what is expected."""
     return decode(read_bytes(path, MAX_FILE_BYTES), path)
 
 
 def decode(text: bytes, path: Path) -> Record:
-    """The record in the bytes of a case file; `path` names it in errors and has the sidecars beside it."""
+    """The record in the bytes of a case file; `path` names it in errors, and its sidecars lie beside `path`."""
     reader = Reader(path)
     return reader.record(reader.parse(text))

@@ -1,6 +1,6 @@
-"""A small case as one line of text that can be pasted, so that a log alone is enough to run it again.
+"""A small case as one line of text that you can paste, so that a log alone is enough to run it again.
 
-Knows the case format; a line is data from strangers, as a file is, and read with the same care.
+Knows the case format; a line is untrusted data, as a file is, and is checked in the same way.
 """
 
 import base64
@@ -15,14 +15,14 @@ from kfuzz.cases.case import CaseError, Record
 
 PREFIX = "kfuzz-case:"
 LONGEST = 500
-"""Characters of a line that anybody would paste."""
+"""Characters of the longest line that a person would paste."""
 LONGEST_MESSAGE = 80
 MOST_BYTES = 1 << 20
-"""Bytes that a line may stand for."""
+"""Bytes that a line may unpack to."""
 
 
 def line_of(record: Record) -> str | None:
-    """The record as one line; None where that would be long."""
+    """The record as one line; None if that would be too long."""
     if record.origin is not None:
         record = replace(record, origin=replace(record.origin, message=record.origin.message[:LONGEST_MESSAGE]))
     document, sidecars = case_file.encode(record)
@@ -32,7 +32,7 @@ def line_of(record: Record) -> str | None:
 
 
 def record_of(line: str) -> Record:
-    """The record that a line stands for; CaseError, in one line, where it is none."""
+    """The record that a line stands for; a CaseError of one line if it stands for none."""
     packed = line.removeprefix(PREFIX).strip()
     try:
         unpacking = zlib.decompressobj()
@@ -40,5 +40,5 @@ def record_of(line: str) -> Record:
     except (binascii.Error, ValueError, zlib.error):
         raise CaseError(f"{PREFIX}...: damaged; paste the whole line, in quotes") from None
     if not unpacking.eof:
-        raise CaseError(f"{PREFIX}...: cut short, or of more than {MOST_BYTES} bytes; paste the whole line, in quotes")
+        raise CaseError(f"{PREFIX}...: cut short, or more than {MOST_BYTES} bytes; paste the whole line, in quotes")
     return case_file.decode(document, Path(f"{PREFIX}..."))

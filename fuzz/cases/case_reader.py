@@ -1,8 +1,8 @@
 """What a case file may say: each key, its type and its bounds, checked before anything is made from it.
 
-A file is data from strangers. Nothing in it is executed, nothing outside its folder is read, and no more than
-MAX_ELEMENTS values are ever made from it. Knows how kfuzz-case/1 is read; never how it is written.
-Long, since every key has its own bounds, and a reader of them wants all in one place.
+A file is untrusted data. Nothing in it is executed, nothing outside its folder is read, and at most MAX_ELEMENTS
+values are ever made from it. Knows how to read kfuzz-case/1; never how to write it.
+The module is long, since every key has its own bounds and all of them belong in one place.
 """
 
 import hashlib
@@ -40,16 +40,16 @@ from kfuzz.printable import one_line
 
 SCHEMA = "kfuzz-case/1"
 TURNS = "kfuzz-turns/1"
-"""The rule by which the rows of an array that is never filled are made; another rule gets another name."""
+"""The rule that gives the rows of an array that is never filled; another rule gets another name."""
 MAX_LITERAL = 4096
-"""Elements of an array that are written out; more need a recipe or a sidecar."""
+"""Most elements of an array that are written out; a larger array needs a recipe or a sidecar."""
 MAX_FILE_BYTES = 16 << 20
 MAX_HEADER_BYTES = 4096
 MAX_TEXT = 4000
 
 MOST_DIMENSIONS = 8
 OWN_OP = re.compile(r"[^/\\\x00]{1,100}\.py|" + re.escape(BY_REFERENCE) + r"[^/\\\x00]{1,100}")
-"""The name of a formula's file, or of a kernel's that has a reference: no path, and nothing that is looked for."""
+"""The name of a formula's file, or of a kernel's file with a reference. It is not a path: kfuzz never looks it up."""
 DIMENSION = re.compile(r"[A-Za-z_]\w{0,63}|\d{1,9}")
 
 HEX32 = re.compile(r"[0-9a-f]{8}")
@@ -57,7 +57,7 @@ HEX256 = re.compile(r"[0-9a-f]{64}")
 
 
 def sha256_of(array: Values) -> str:
-    """The hash that recipes are checked by and sidecars are named by."""
+    """The hash that checks recipes and names sidecars."""
     return hashlib.sha256(bytes_of(array)).hexdigest()
 
 
@@ -67,7 +67,7 @@ def _brief(value: object) -> str:
 
 
 def read_bytes(path: Path, most: int, follow: bool = True) -> bytes:
-    """The content of a regular file of at most so many bytes."""
+    """The content of a regular file of at most `most` bytes."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     try:
         handle = os.open(path, flags)
@@ -86,7 +86,7 @@ def read_bytes(path: Path, most: int, follow: bool = True) -> bytes:
 
 
 def is_npy_header(header: bytes, shape: tuple[int, ...]) -> bool:
-    """Whether an .npy file of these values begins so; compared as text, since numpy's own reader evaluates it."""
+    """Whether this is the header of an .npy file of this shape; compared as text, since numpy's reader evaluates it."""
     text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape!r}, }}".encode()
     length = len(header) - 10
     magic = b"\x93NUMPY\x01\x00" + max(length, 0).to_bytes(2, "little")
@@ -94,7 +94,7 @@ def is_npy_header(header: bytes, shape: tuple[int, ...]) -> bool:
 
 
 class Reader:
-    """Checks one document; every failure names the file and the key."""
+    """Checks one document; every error names the file and the key."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -108,13 +108,13 @@ class Reader:
             self.fail("", f"{len(text)} bytes; at most {MAX_FILE_BYTES} are read")
 
         def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-            found = dict(pairs)
-            if len(found) < len(pairs):
-                raise ValueError("a key stands twice")
-            return found
+            table = dict(pairs)
+            if len(table) < len(pairs):
+                raise ValueError("a key occurs twice")
+            return table
 
         def constant(name: str) -> NoReturn:
-            raise ValueError(f"{name} is no JSON")
+            raise ValueError(f"{name} is not JSON")
 
         try:
             document = json.loads(text.decode(), object_pairs_hook=unique, parse_constant=constant)
@@ -130,7 +130,7 @@ class Reader:
         self.keys("", document, {"schema", "arrays", "axes", "op"}, {"origin", "dimensions"})
         op = self.text("op", document["op"])
         dimensions = None
-        if op not in op_names():  # a case is data: what somebody's own op computes, the claim of a kernel says
+        if op not in op_names():  # a case is data: the claim of a kernel says what such an op computes
             if not OWN_OP.fullmatch(op):
                 self.fail(
                     "op", f"{_brief(op)}: unknown; an op of the oracle is expected, or a formula's file by its name"
@@ -148,7 +148,7 @@ class Reader:
             self.fail("", str(error))
         axes = self.table("axes", document["axes"])
         if axes != dict(case.axes):
-            self.fail("axes", f"{_brief(axes)}; the shapes of the arrays say {dict(case.axes)}")
+            self.fail("axes", f"{_brief(axes)}; the shapes of the arrays give {dict(case.axes)}")
         return Record(case, self.origin(document["origin"]) if "origin" in document else None)
 
     def table(self, key: str, value: object) -> dict[str, object]:
@@ -156,10 +156,10 @@ class Reader:
             self.fail(key, f"{_brief(value)}; an object is expected")
         return value
 
-    def keys(self, key: str, found: dict[str, object], needed: set[str], allowed: set[str]) -> None:
-        for name in sorted(needed - found.keys()):
+    def keys(self, key: str, table: dict[str, object], needed: set[str], allowed: set[str]) -> None:
+        for name in sorted(needed - table.keys()):
             self.fail(key, f"'{name}' is missing")
-        for name in sorted(found.keys() - needed - allowed):
+        for name in sorted(table.keys() - needed - allowed):
             self.fail(key, f"{_brief(name)}: unknown key; expected are {', '.join(sorted(needed | allowed))}")
 
     def items(self, key: str, value: object, most: int) -> list[object]:
@@ -194,16 +194,16 @@ class Reader:
 
     def dimensions(self, value: object, arrays: Mapping[str, object]) -> dict[str, Dimensions]:
         """The names of each array's dimensions."""
-        found = self.table("dimensions", value)
-        self.keys("dimensions", found, set(arrays), set())
-        named: dict[str, Dimensions] = {}
-        for role, names in found.items():
+        table = self.table("dimensions", value)
+        self.keys("dimensions", table, set(arrays), set())
+        dimensions: dict[str, Dimensions] = {}
+        for role, names in table.items():
             key = f"dimensions.{role}"
-            named[role] = tuple(self.text(key, name) for name in self.items(key, names, MOST_DIMENSIONS))
-            for name in named[role]:
+            dimensions[role] = tuple(self.text(key, name) for name in self.items(key, names, MOST_DIMENSIONS))
+            for name in dimensions[role]:
                 if not DIMENSION.fullmatch(name):
                     self.fail(key, f"{_brief(name)}; a name, or a number of at most nine digits, is expected")
-        return named
+        return dimensions
 
     def shape(self, key: str, value: object) -> tuple[int, ...]:
         entry = self.table(key, value)
@@ -219,13 +219,13 @@ class Reader:
         }  # fmt: skip
         given = sorted(forms.keys() & entry.keys())
         if len(given) != 1:
-            found = " and ".join(given) or "none"
-            self.fail(key, f"{found} given; exactly one of bits, recipe, npy and in_turns is expected")
+            names = " and ".join(given) or "none"
+            self.fail(key, f"{names} given; exactly one of bits, recipe, npy and in_turns is expected")
         self.keys(key, entry, {"shape", given[0], *(("sha256",) if given[0] == "recipe" else ())}, {"show"})
         return forms[given[0]](key, entry, shape)
 
     def vast(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
-        """An array of so many elements that it is never filled."""
+        """An array that is too large ever to be filled."""
         if entry["in_turns"] != TURNS or prod(shape) < LEAST:
             self.fail(f"{key}.in_turns", f"'{TURNS}' is expected, and a shape of at least {LEAST} elements")
         return unfilled(shape)
@@ -259,9 +259,9 @@ class Reader:
                 self.fail(f"{where}.limits", f"{_brief(pair)}; null or two bit patterns are expected")
             limits = (self.bits(f"{where}.limits", pair[0]), self.bits(f"{where}.limits", pair[1]))
         recipe = Recipe(rows, cols, bands, limits)
-        wanted, found = self.sha256(f"{key}.sha256", entry["sha256"]), sha256_of(recipe.values)
-        if found != wanted:
-            self.fail(f"{key}.sha256", f"{wanted[:16]}... expected, the recipe gives {found[:16]}...: damaged file?")
+        wanted, actual = self.sha256(f"{key}.sha256", entry["sha256"]), sha256_of(recipe.values)
+        if actual != wanted:
+            self.fail(f"{key}.sha256", f"{wanted[:16]}... expected, the recipe gives {actual[:16]}...: damaged file?")
         return recipe
 
     def band(self, key: str, value: object) -> Band:
@@ -295,7 +295,7 @@ class Reader:
         return Edit(first, last, self.bits(f"{key}.bits", table["bits"]), "set" if op == "set" else "add", every)
 
     def sidecar(self, key: str, entry: dict[str, object], shape: tuple[int, ...]) -> Values:
-        """The array in <sha256>.npy, which lies in the same folder and is no link."""
+        """The array in <sha256>.npy, which must lie in the same folder and must not be a link."""
         name = entry["npy"]
         if not isinstance(name, str) or not name.endswith(".npy") or not HEX256.fullmatch(name[:-4]):
             self.fail(f"{key}.npy", f"{_brief(name)}; the name <sha256>.npy of a file beside this one is expected")

@@ -1,6 +1,7 @@
-"""A folder of cases that failed: save, fetch, delete; one file a bucket, whoever writes and whenever it is killed.
+"""A folder of cases that failed: save, fetch, delete.
 
-Knows case files and buckets; never a kernel or a device. Cases of an op lie in a folder of its name.
+It has one file per bucket, even with several writers and when one of them is killed. Knows case files and buckets;
+never a kernel or a device. The cases of an op lie in a folder of its name.
 """
 
 import contextlib
@@ -22,7 +23,7 @@ MAX_REPORT_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class KeptCase:
-    """A case file: what it holds, or why it cannot be read."""
+    """A case file: its record, or why it cannot be read."""
 
     path: Path
     record: Record | None
@@ -35,22 +36,22 @@ def slug(bucket: str) -> str:
 
 
 def save(folder: Path, record: Record) -> Path:
-    """Keep a record under its bucket, unless a smaller case of that bucket is kept already; the path of what stays.
+    """Keep a record under its bucket, unless the corpus has a smaller case of that bucket; the path of the one kept.
 
-    Safe beside other writers and against a kill at any moment: the new file is there before the old one goes.
+    Safe with other writers and against a kill at any moment: the new file is written before the old one is removed.
     """
     return save_in(folder / record.case.folder, record)
 
 
 def save_in(place: Path, record: Record) -> Path:
-    """`save` into this very folder, which need not have the op's name."""
+    """`save` into this folder itself, which need not have the op's name."""
     name = slug(_bucket(record) or "case")
     try:
         place.mkdir(parents=True, exist_ok=True)
         with _lock(place):
-            named = _cases_of_slug(place, name)
-            rivals = [entry for entry in named if _has_same_bucket(entry, record)]
-            path = _path_for(place / name, record, {entry.path for entry in named} - {entry.path for entry in rivals})
+            cases = _cases_of_slug(place, name)
+            rivals = [entry for entry in cases if _has_same_bucket(entry, record)]
+            path = _path_for(place / name, record, {entry.path for entry in cases} - {entry.path for entry in rivals})
             smaller = [entry for entry in rivals if entry.record and _size(entry.record) <= _size(record)]
             if smaller:
                 path = min(smaller, key=lambda entry: _size(entry.record)).path  # type: ignore[arg-type]  # not None
@@ -65,18 +66,16 @@ def save_in(place: Path, record: Record) -> Path:
 
 
 def check_writable(folder: Path) -> None:
-    """Raise a CaseError where cases could not be kept in the folder, which need not be there yet."""
+    """Raise a CaseError if cases cannot be kept in the folder, which need not exist yet."""
     place = folder.absolute()
     while not place.exists() and place.parent != place:
         place = place.parent
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        raise CaseError(
-            f"{place}: not a folder that can be written; cases that fail are kept in {folder}, or in --corpus DIR"
-        )
+        raise CaseError(f"{place}: not a writable folder; cases that fail are kept in {folder}, or in --corpus DIR")
 
 
 def is_minimized(path: Path) -> bool:
-    """Whether the case in a file was made smaller before."""
+    """Whether the case in a file was minimized before."""
     try:
         origin = case_file.read(path).origin
     except CaseError:
@@ -85,9 +84,9 @@ def is_minimized(path: Path) -> bool:
 
 
 def fetch(folder: Path, bucket: str) -> Record | None:
-    """The record kept under a bucket, the smallest where a killed writer left two."""
-    found = [entry.record for entry in entries([folder]) if entry.record and _bucket(entry.record) == bucket]
-    return min(found, key=_size, default=None)
+    """The record kept under a bucket, the smallest if a killed writer left two."""
+    records = [entry.record for entry in entries([folder]) if entry.record and _bucket(entry.record) == bucket]
+    return min(records, key=_size, default=None)
 
 
 def delete(path: Path) -> None:
@@ -100,20 +99,20 @@ def delete(path: Path) -> None:
 
 
 def paths(places: Iterable[Path]) -> list[Path]:
-    """Every case file among the places, which are files or folders of any depth; a place that is not there fails."""
-    found: list[Path] = []
+    """Every case file in the places, which are files or folders of any depth; a missing place is an error."""
+    files: list[Path] = []
     for place in places:
         if place.is_dir():
-            found += sorted(path for path in place.rglob("*.json") if not path.name.startswith("."))
+            files += sorted(path for path in place.rglob("*.json") if not path.name.startswith("."))
         elif place.exists():
-            found.append(place)
+            files.append(place)
         else:
             raise CaseError(f"{place}: no such file or folder; a case file or a folder of them is expected")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(files))
 
 
 def entries(places: Iterable[Path]) -> Iterator[KeptCase]:
-    """Every case file among the places, read; one that cannot be read does not keep the others from it."""
+    """Read every case file in the places; one that cannot be read is an entry with its error."""
     for path in paths(places):
         try:
             yield KeptCase(path, case_file.read(path))
@@ -122,7 +121,7 @@ def entries(places: Iterable[Path]) -> Iterator[KeptCase]:
 
 
 def read_baseline(path: Path) -> frozenset[str]:
-    """The buckets and causes in a former `--json` report: what is known to be broken already."""
+    """The buckets and causes in an earlier `--json` report: the findings that are known already."""
     reader = Reader(path)
     document = reader.parse(read_bytes(path, MAX_REPORT_BYTES))
     schema = document.get("schema")
@@ -144,7 +143,7 @@ def _bucket(record: Record) -> str:
 
 
 def _size(record: Record) -> tuple[int, bool, str]:
-    """Smaller cases first; of equal ones that which was minimized, then any fixed order."""
+    """Smaller cases first; among equal ones the minimized one, then any fixed order."""
     return record.case.elements, not (record.origin and record.origin.minimized), record.case.digest
 
 
@@ -154,19 +153,19 @@ def _has_same_bucket(entry: KeptCase, record: Record) -> bool:
 
 def _cases_of_slug(place: Path, name: str) -> list[KeptCase]:
     """The case files of this slug."""
-    found = re.compile(re.escape(name) + r"-[0-9a-f]{8}\.json")
-    return list(entries(path for path in sorted(place.iterdir()) if found.fullmatch(path.name)))
+    of_slug = re.compile(re.escape(name) + r"-[0-9a-f]{8}\.json")
+    return list(entries(path for path in sorted(place.iterdir()) if of_slug.fullmatch(path.name)))
 
 
 def _path_for(stem: Path, record: Record, taken: set[Path]) -> Path:
-    """Where a record goes: a case that two buckets of one slug share is named by other digits of its hash in each."""
+    """The path for a record: if two buckets of one slug share a case, each names it by other digits of its hash."""
     digest = record.case.digest
     every = [stem.with_name(f"{stem.name}-{digest[first : first + 8]}.json") for first in range(0, len(digest), 8)]
     return next((path for path in every if path not in taken), every[0])
 
 
 def _remove(path: Path) -> None:
-    """Remove a case file, then its sidecars if nobody else in the folder needs them."""
+    """Remove a case file, then its sidecars if no other case in the folder needs them."""
     needed = _sidecars(path)
     path.unlink(missing_ok=True)
     if needed:
@@ -178,7 +177,7 @@ def _remove(path: Path) -> None:
 
 
 def _sidecars(path: Path) -> set[str]:
-    """The names of the .npy files that a case file speaks of; none where it cannot be read."""
+    """The names of the .npy files that a case file mentions; none if it cannot be read."""
     with contextlib.suppress(CaseError, ValueError, AttributeError):
         arrays = json.loads(read_bytes(path, MAX_FILE_BYTES))["arrays"]
         return {entry["npy"] for entry in arrays.values() if re.fullmatch(r"[0-9a-f]{64}\.npy", entry.get("npy", ""))}
@@ -187,7 +186,7 @@ def _sidecars(path: Path) -> set[str]:
 
 @contextlib.contextmanager
 def _lock(folder: Path) -> Iterator[None]:
-    """Hold a folder against other writers; the system lets go of it when this process ends, however it ends."""
+    """Lock a folder against other writers; the system unlocks it when this process ends, however it ends."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -2,11 +2,11 @@
 
 An array has `rows` x `cols` elements and a list of bands; row r is made by band r mod len(bands). A band is a
 base (constant, ramp, or seeded noise) and at most eight edits. Only integer operations modulo 2^64 and single
-correctly rounded float operations are used, so that a recipe means the same bits wherever it is read; what is
-written here under the name `GENERATOR` never changes (a change gets a new name).
+correctly rounded float operations are used, so that a recipe gives the same bits on every machine. The meaning of the
+name `GENERATOR` never changes (a change gets a new name).
 
-Knows nothing of ops, kernels, claims, files, or of what makes an array hostile. Long, since nothing of what a recipe
-means may change, and all of that stands together.
+Knows nothing about ops, kernels, claims, files, or what makes an array hostile. The module is long, since the meaning
+of a recipe must not change and belongs in one place.
 """
 
 import struct
@@ -41,7 +41,7 @@ _CHUNK = 1 << 15
 
 
 class Base(NamedTuple):
-    """What a row is before its edits: float32(offset + scale * pattern(col)), pattern named by `kind`.
+    """A row before its edits: float32(offset + scale * pattern(col)), where `kind` names the pattern.
 
     `offset` and `scale` are float32 bit patterns. The patterns: constant 0; ramp col; normal close to N(0, 1)
     within +-3.47; uniform in [0, 1); sign +-1; integer -8..7; power +-2^-16..2^15. Two kinds are bit patterns
@@ -55,10 +55,10 @@ class Base(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """Columns first, first + every, ... up to and including last are set to a value or have it added.
+    """Sets the columns first, first + every, ... up to and including last to a value, or adds it to them.
 
     As in Python a negative column counts from the end, so that the last column stays the last when a row is
-    made shorter. What lies outside the row is left out.
+    made shorter. Columns outside of the row are ignored.
     """
 
     first: int
@@ -68,7 +68,7 @@ class Edit(NamedTuple):
     every: int = 1
 
     def columns(self, cols: int) -> slice:
-        """The columns that it touches in a row of so many."""
+        """The columns that it touches in a row of `cols` columns."""
         first = self.first + cols if self.first < 0 else self.first
         last = self.last + cols if self.last < 0 else self.last
         if first < 0:
@@ -98,17 +98,17 @@ class Recipe:
 
     @cached_property
     def values(self) -> NDArray[np.float32]:
-        """The array that it stands for, worked out when it is asked for first, and never again."""
+        """The array that it stands for, computed once, at its first use."""
         values = materialise(self)
         values.flags.writeable = False
         return values
 
     def __getstate__(self) -> dict[str, object]:
-        """What is sent to another process: what it says, never what it makes."""
+        """Pickle the recipe, never the array that it makes."""
         return {name: value for name, value in self.__dict__.items() if name != "values"}
 
     def band(self, row: int) -> Band:
-        """The band that makes this row when it stands in row 0."""
+        """The band that makes this row if it is put in row 0."""
         band = self.bands[row % len(self.bands)]
         turn = row // len(self.bands)
         base = band.base._replace(seed=_seed_of(band.base, turn, self.cols))
@@ -207,9 +207,9 @@ def _fill(out: NDArray[np.uint32], recipe: Recipe, kind: BaseKind, indices: list
 
 
 def _rows_of(recipe: Recipe, indices: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Which rows these bands make; the place of each row's band among them; and how many rows it has made before."""
+    """The rows that these bands make; the place of each row's band among them; and how many rows it has made before."""
     count, mine = len(recipe.bands), np.array(indices)
-    if recipe.rows <= count:  # of most arrays every row has its own band
+    if recipe.rows <= count:  # in most arrays every row has its own band
         return mine, np.arange(len(indices)), np.zeros(len(indices), np.int64)
     rows = (np.arange(-(-recipe.rows // count))[:, None] * count + mine).ravel()
     rows = rows[rows < recipe.rows]
@@ -223,7 +223,7 @@ def _seeds(
     seeds: NDArray[np.uint64] = np.array([base.seed for base in bases], np.uint64)[which]
     if kind == "counter":
         return (seeds + turns.astype(np.uint64) * np.uint64(cols)) & _LOW
-    if not turns[-1]:  # they ascend
+    if not turns[-1]:  # turns are in ascending order
         return seeds
     return np.where(turns == 0, seeds, _hash(seeds, turns.astype(np.uint64)))
 
@@ -245,7 +245,7 @@ def _bits(kind: BaseKind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> 
 
 
 def _pattern(kind: BaseKind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """The kinds that are numbers: exact, but for `normal`, rounded once by its last multiplication."""
+    """The kinds that are numbers: exact, except for `normal`, which its last multiplication rounds once."""
     if kind == "ramp":
         return np.broadcast_to(col.astype(np.float64), np.broadcast_shapes(seed.shape, col.shape)).copy()
     z = _hash(seed, col)
@@ -267,17 +267,17 @@ def _pattern(kind: BaseKind, seed: NDArray[np.uint64], col: NDArray[np.uint64]) 
 
 def describe(recipe: Recipe, bands: int = 3) -> str:
     """The recipe in words, for people."""
-    told = [_describe_band(band) for band in recipe.bands[: min(bands, recipe.rows)]]
+    parts = [_describe_band(band) for band in recipe.bands[: min(bands, recipe.rows)]]
     if recipe.rows > 1:
-        told = [f"row {index}: {words}" for index, words in enumerate(told)]
+        parts = [f"row {index}: {words}" for index, words in enumerate(parts)]
     distinct = min(len(recipe.bands), recipe.rows)
     if distinct > bands:
-        told.append(f"and {distinct - bands} more kinds of row")
+        parts.append(f"and {distinct - bands} more kinds of row")
     elif recipe.rows > len(recipe.bands):
-        told.append("and so on")
+        parts.append("and so on")
     if recipe.limits is not None:
-        told.append("kept within {:.9g}..{:.9g}".format(*map(value_of, recipe.limits)))
-    return "; ".join(told)
+        parts.append("kept within {:.9g}..{:.9g}".format(*map(value_of, recipe.limits)))
+    return "; ".join(parts)
 
 
 def _describe_band(band: Band) -> str:

@@ -1,1 +1,1 @@
-"""What a person means: which kernels, which device, which text to start from."""
+"""Finds what a command line means: the kernels, the device, the text to start from."""

@@ -1,6 +1,6 @@
-"""Which kernels a change touches: those whose text, or a file that it includes, differs from a commit.
+"""The kernels that a change touches: their text, or a file that they include, differs from a commit.
 
-Knows git and `#include "..."`; never what stands in a claim.
+Knows git and `#include "..."`; never the content of a claim.
 """
 
 import re
@@ -16,15 +16,15 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.MULTILINE)
 
 
 def kernels_changed_since(kernels: Sequence[Kernel], commit: str) -> tuple[Kernel, ...]:
-    """The kernels of which something differs between the commit and the working tree, new files among them."""
+    """The kernels that differ between the commit and the working tree, including new ones."""
     touched = files_that_differ(commit)
     return tuple(kernel for kernel in kernels if touched & included_files(kernel.path))
 
 
 def files_that_differ(commit: str) -> frozenset[Path]:
-    """The files that differ from the commit, and those that git does not know yet."""
+    """The files that differ from the commit, and the untracked ones."""
     top = Path(ask_git("rev-parse", "--show-toplevel").rstrip("\n"))
-    # What the branch changed, not what others changed on the base since.
+    # The changes of this branch, not those that others made on the base since.
     base = ask_git("merge-base", "HEAD", f"{commit}^{{commit}}").strip()
     names = ask_git("diff", "--name-only", "-z", "--no-renames", base, cwd=top).split("\0")
     names += ask_git("ls-files", "--others", "--exclude-standard", "-z", cwd=top).split("\0")
@@ -32,32 +32,33 @@ def files_that_differ(commit: str) -> frozenset[Path]:
 
 
 def ask_git(*words: str, cwd: Path | None = None) -> str:
-    """What git says; one line of what is wrong where it does not."""
+    """The output of a git command; a TargetError of one line if it fails."""
     try:
-        done = subprocess.run(["git", *words], cwd=cwd, capture_output=True, text=True, check=False)
+        process = subprocess.run(["git", *words], cwd=cwd, capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        raise TargetError("--since asks git what has changed, and there is no git here") from None
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["git failed"])[-1]
-        raise TargetError(f"--since: git {words[0]}: {said}; a shallow clone needs the base's history (fetch-depth: 0)")
-    return done.stdout
+        raise TargetError("--since asks git what has changed, but git is not installed here") from None
+    if process.returncode:
+        why = (process.stderr.strip().splitlines() or ["git failed"])[-1]
+        raise TargetError(f"--since: git {words[0]}: {why}; a shallow clone needs the base's history (fetch-depth: 0)")
+    return process.stdout
 
 
 def included_files(path: Path) -> frozenset[Path]:
-    """The file and all that it includes by name, as far as they lie beside one another; of an exhibit, its base too."""
-    seen: set[Path] = set()
+    """The file and every existing file that it includes by a relative path; for an exhibit, its base too."""
+    files: set[Path] = set()
     left = [path.resolve()]
     if description := exhibits.description_of(path):
         left = [description.resolve(), exhibits.read(description).base.resolve()]
     while left:
         one = left.pop()
-        if one in seen or not one.is_file():
+        if one in files or not one.is_file():
             continue
-        seen.add(one)
+        files.add(one)
         left += neighbours(one)
-    return frozenset(seen)
+    return frozenset(files)
 
 
 def neighbours(path: Path) -> Iterable[Path]:
+    """The paths that a file includes, relative to its own folder."""
     text = path.read_text(encoding="utf-8", errors="replace")
     return [(path.parent / name).resolve() for name in INCLUDE.findall(text)]

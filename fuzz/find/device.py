@@ -1,6 +1,6 @@
-"""Opens the device that a person names, or the best one that this machine has.
+"""Opens the device that a command line names, or the best one of this machine.
 
-Knows which devices there are; they themselves know what each needs.
+Knows which devices exist; each device knows its own requirements.
 """
 
 import os
@@ -19,21 +19,21 @@ from kfuzz.gpu.device import GpuDevice, why_not
 
 NAMES = ("auto", "cpu", "gpu")
 MOST_ON_A_GPU = 18
-"""Processes that feed one card, unless more are asked for: their contexts take turns there. On an H200 with 16
-cores 14 of them had 3,149 trials a second, 18 in the same run 3,520, and 22 of them 2,441."""
+"""Processes that feed one GPU, unless you ask for more: their contexts take turns there. On an H200 with 16
+cores 14 of them ran 3,149 trials a second, 18 in the same run 3,520, and 22 of them 2,441."""
 
 
 class NamedDevice:
     """The device of a name: CUDA goes to the cpu or the gpu, Python callables to a process of Python.
 
-    Each is started with the first job for it: who has callables alone needs neither g++ nor nvcc.
+    Each is started with its first job: to fuzz callables alone you need neither g++ nor nvcc.
     """
 
     def __init__(self, name: str, sanitize: bool = False, guard_all: bool = False) -> None:
         self.name, self._sanitize, self._guard_all = name, sanitize, guard_all
         self._of_cuda: Ahead | None = None
         self._of_python: Device | None = None
-        self._asked: deque[tuple[Job, Probe]] = deque()
+        self._pending: deque[tuple[Job, Probe]] = deque()
 
     def run(self, job: Job, probe: Probe) -> Outcome:
         """Run a job on the device that can; raise only ClaimError or DeviceError."""
@@ -43,24 +43,24 @@ class NamedDevice:
         return self._cuda().run(job, probe)
 
     def find_store(self, job: Job, probe: Probe, array: str, index: int) -> tuple[str, int] | None:
-        """The line that stored an element, if the device of the job can tell."""
+        """The file and line that stored an element, if the job's device can find it."""
         device = None if is_python(job) else self._cuda()
         return device.find_store(job, probe, array, index) if isinstance(device, Locating) else None
 
     def ask(self, job: Job, probe: Probe) -> None:
-        """Have a job run; a callable is called when it is asked what came of it."""
+        """Start a job; a callable is called later, when its answer is asked for."""
         if not is_python(job):
             self._cuda().ask(job, probe)
-        self._asked.append((job, probe))
+        self._pending.append((job, probe))
 
     def answer(self) -> Outcome:
-        """What came of the job that was asked for first."""
-        job, probe = self._asked.popleft()
+        """The outcome of the oldest job that was asked for."""
+        job, probe = self._pending.popleft()
         return self.run(job, probe) if is_python(job) else self._cuda().answer()
 
     def forget(self) -> None:
-        """Nobody wants to know any more what was asked for."""
-        self._asked.clear()
+        """Drop every job that was asked for and not answered."""
+        self._pending.clear()
         if self._of_cuda is not None:
             self._of_cuda.forget()
 
@@ -70,7 +70,7 @@ class NamedDevice:
         return self._of_cuda
 
     def close(self) -> None:
-        """End the workers. A closed device is not used again."""
+        """End the workers. Do not use a device after you close it."""
         for device in (self._of_cuda, self._of_python):
             if device is not None:
                 device.close()
@@ -85,33 +85,33 @@ class NamedDevice:
 
 
 def open_device(name: str, sanitize: bool = False, guard_all: bool = False) -> Device:
-    """The device of this name; `auto` is the gpu where there is one that works, and else the cpu.
+    """The device of this name; `auto` is the gpu if there is one that works, else the cpu.
 
-    `sanitize` lets a gpu look at each access where a probe asks for it; the cpu does so without. `guard_all` has an
-    allocator of ours under torch on a gpu.
+    `sanitize` lets a gpu check each access when a probe asks for it; the cpu always can. `guard_all` puts kfuzz's own
+    allocator under torch on a gpu.
     """
     check_guard_all(resolve_device(name), guard_all)
     return NamedDevice(resolve_device(name), sanitize, guard_all)
 
 
 def check_guard_all(device: str, guard_all: bool) -> None:
-    """A DeviceError where there is no allocator that ours could take the place of."""
+    """Raise a DeviceError if the device has no allocator that kfuzz's own can replace."""
     if guard_all and device == "cpu":
-        raise DeviceError("--guard-all is of a gpu: on a CPU torch's allocator stays its own; leave it out")
+        raise DeviceError("--guard-all needs a gpu: on a CPU torch keeps its own allocator; leave the option out")
 
 
 def resolve_device(name: str) -> str:
-    """Which device a name stands for on this machine."""
+    """The device that a name stands for on this machine."""
     if name not in NAMES:
         raise DeviceError(f"device={name!r}: expected one of {', '.join(NAMES)}")
     return "gpu" if name == "gpu" or (name == "auto" and why_not() is None) else "cpu"
 
 
 def lanes_for(name: str, jobs: int | None, sanitize: bool = False, guard_all: bool = False) -> tuple[Lane, ...]:
-    """What a campaign on a device of this name runs on: `auto` is the gpu and the cpu, where both work.
+    """The lanes of a campaign on a device of this name: `auto` is the gpu and the cpu if both work.
 
-    Without `jobs` there is a process for each processor. Of two devices each gets half: a process that feeds the gpu
-    plans and judges, which is as much work as to run a case on the cpu. The large cases are the gpu's.
+    Without `jobs` there is one process per processor. Each of two devices gets half of them: a process that feeds the
+    gpu plans and judges, which is as much work as to run a case on the cpu. The gpu takes the large cases.
     """
     every, device = jobs or len(os.sched_getaffinity(0)), resolve_device(name)
     check_guard_all(device, guard_all)
@@ -123,7 +123,7 @@ def lanes_for(name: str, jobs: int | None, sanitize: bool = False, guard_all: bo
 
 
 def lane_of(name: str, jobs: int, sanitize: bool = False, guard_all: bool = False) -> Lane:
-    """So many processes on one device."""
+    """A lane of `jobs` processes on one device."""
     return Lane(name, partial(open_device, name, sanitize, guard_all), jobs)
 
 
@@ -134,7 +134,7 @@ def lane_of_torch() -> Lane:
 
 
 def lanes_of_caller(name: str) -> tuple[Lane, ...]:
-    """The same for a campaign that starts no processes of ours: a script may not be fit to be started again."""
+    """The lanes of a campaign in the caller's own process: a script may not survive it if processes import it again."""
     return tuple(replace(lane, jobs=0) for lane in lanes_for(name, 2))
 
 

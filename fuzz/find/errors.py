@@ -1,4 +1,4 @@
-"""The error of a target that names nothing."""
+"""The error for a target that names nothing."""
 
 
 class TargetError(ValueError):

@@ -1,6 +1,6 @@
-"""Where the module of `mypkg.softmax:forward` lies, found as `import` would find it, and not imported.
+"""Finds the module of `mypkg.softmax:forward` as `import` would find it, without importing it.
 
-Knows Python's import path; what a module holds is for others to read.
+Knows Python's import path; never the content of a module.
 """
 
 import re
@@ -17,7 +17,7 @@ TARGET = re.compile(rf"({NAME}):({NAME})")
 
 @dataclass(frozen=True)
 class NamedCallable:
-    """A callable by its module and its name in there, and the text of the module; none where that is no Python."""
+    """A callable by its module and its name there, and the module's text; empty if that is not Python."""
 
     module: str
     name: str
@@ -30,20 +30,20 @@ def is_callable(target: str) -> bool:
 
 
 def find_callable(target: str) -> NamedCallable:
-    """The module of a target and its text; TargetError where there is no such module."""
-    found = TARGET.fullmatch(target)
-    assert found, "is_callable says so"
-    module, name = found.groups()
+    """The module of a target and its text; a TargetError if there is no such module."""
+    match = TARGET.fullmatch(target)
+    assert match, "is_callable says so"
+    module, name = match.groups()
     spec = spec_of(module)
     if spec is None:
-        raise TargetError(f"{target}: no module {module} here or on Python's path; is its package installed?")
+        raise TargetError(f"{target}: there is no module {module} here or on Python's path; is its package installed?")
     origin = Path(spec.origin or "")
     is_text = origin.suffix == ".py" and origin.is_file()
     return NamedCallable(module, name, origin.read_text(encoding="utf-8-sig") if is_text else "")
 
 
 def spec_of(module: str) -> ModuleSpec | None:
-    """What the import system knows of a module, package by package; none of them is run."""
+    """What the import system knows about a module, package by package; it runs none of them."""
     places: list[str] | None = [str(Path.cwd()), *sys.path]
     spec: ModuleSpec | None = None
     so_far = ""
@@ -55,6 +55,6 @@ def spec_of(module: str) -> ModuleSpec | None:
         spec = next((one for one in every if one is not None), None)
         if spec is None:
             return None
-        found = spec.submodule_search_locations
-        places = None if found is None else list(found)
+        locations = spec.submodule_search_locations
+        places = None if locations is None else list(locations)
     return spec

@@ -1,4 +1,4 @@
-"""The kernels of a person's own folder, and which of them a kept case is for.
+"""The kernels of your own folder, and which of them a kept case is for.
 
 Knows folders and claims; never how a kernel is run.
 """
@@ -18,23 +18,23 @@ from kfuzz.devices import ClaimError
 from kfuzz.sources.exhibits import description_of, is_exhibit, name_as_kernel
 
 ENDINGS = (".cu", ".py")
-"""Of files that may carry a claim."""
+"""The endings of files that may have a claim."""
 NOT_OURS = frozenset({"site-packages", "node_modules", "build", "dist"})
-"""Folders with copies of other people's files. So are those whose name begins with a dot, and environments."""
+"""Folders with copies of other people's files, like folders whose name begins with a dot and environments."""
 
 
 @dataclass(frozen=True)
 class Kernels:
-    """The kernels of some files, by path, and what is wrong with each file that holds none."""
+    """The kernels of some files, and what is wrong with each file that cannot be used, by path."""
 
     usable: tuple[Kernel, ...]
     faults: Mapping[Path, ClaimError]
 
 
 def read_all(paths: Iterable[Path], read: Callable[[Path], Kernel] = load) -> Kernels:
-    """Read every file once; one that cannot be used does not keep the others from it.
+    """Read every file once; a file that cannot be used is a fault, and the others are read all the same.
 
-    Kernels of one name are told apart by the folders that they lie in, since findings are kept by name.
+    Kernels with the same name get the names of their folders too, since findings are kept by name.
     """
     usable: list[Kernel] = []
     faults: dict[Path, ClaimError] = {}
@@ -50,7 +50,7 @@ def read_all(paths: Iterable[Path], read: Callable[[Path], Kernel] = load) -> Ke
 
 
 def names_by_folder(kernels: Sequence[Kernel]) -> list[str]:
-    """Names that are all different: the last folders of each path, as many as it takes, and the file's own name."""
+    """Names that are all different: the file's own name and as many of its last folders as that takes."""
     parts = [kernel.path.resolve().with_suffix("").parts for kernel in kernels]
     for depth in range(2, max(map(len, parts), default=0) + 1):
         names = ["/".join(one[-depth:]) for one in parts]
@@ -60,24 +60,24 @@ def names_by_folder(kernels: Sequence[Kernel]) -> list[str]:
 
 
 def kernels_below(folder: Path) -> Kernels:
-    """Every kernel below the folder: the .cu and .py files that carry a claim; others are none of ours."""
+    """Every kernel below the folder: the .cu and .py files that have a claim; it ignores all others."""
     return read_all(files_below(folder))
 
 
 def files_below(folder: Path) -> tuple[Path, ...]:
-    """The files of these kernels."""
+    """The files of the kernels below the folder."""
     return tuple(path for path in sorted(sources(folder, ENDINGS)) if has_claim(path))
 
 
 def sources_below(folder: Path) -> tuple[Path, ...]:
-    """Every .cu file below the folder, with a claim or without, and every .py file that has one or is a submission."""
+    """Every .cu file below the folder, with or without a claim, and every .py file that has one or is a submission."""
     return tuple(
         path for path in sorted(sources(folder, ENDINGS)) if path.suffix == ".cu" or is_claimed_or_submission(path)
     )
 
 
 def is_claimed_or_submission(path: Path) -> bool:
-    """Whether a Python file has a claim, or is told to be a submission by its shape."""
+    """Whether a Python file has a claim, or has the form of a submission."""
     try:
         return has_claim(path) or is_submission(front_matter.text_of(path))
     except ClaimError:
@@ -85,7 +85,7 @@ def is_claimed_or_submission(path: Path) -> bool:
 
 
 def has_claim(path: Path) -> bool:
-    """Whether the file has a front matter, right or wrong."""
+    """Whether the file has a front matter, correct or not."""
     if description_of(path):
         return front_matter.has_claim(front_matter.text_of(path))
     try:
@@ -98,7 +98,7 @@ def has_claim(path: Path) -> bool:
 
 
 def sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
-    """The files of these endings below a folder, exhibits as the .cu that they read as; not other people's copies."""
+    """The files with these endings below a folder, without other people's copies; an exhibit counts as its .cu file."""
     for place, folders, names in os.walk(folder):
         here = Path(place)
         folders[:] = [name for name in folders if not name.startswith(".") and name not in NOT_OURS]
@@ -109,14 +109,14 @@ def sources(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
 
 
 def kernels_of_op(record: Record, kernels: Iterable[Kernel]) -> list[Kernel]:
-    """The kernels that compute what a case is an input of."""
+    """The kernels that compute the op of a case."""
     return [kernel for kernel in kernels if kernel.computes(record.case.op, record.case.dimensions)]
 
 
 def kernels_for(record: Record, kernels: Iterable[Kernel]) -> tuple[Kernel, ...]:
     """The kernels that a case is for: those of its op that are not broken on purpose, and the one that it once broke.
 
-    That one is looked for among our own kernels too, by its name.
+    The last one may also be one of kfuzz's own kernels, which are searched by name.
     """
     chosen = kernels_of_op(record, kernels)
     origin = record.origin.kernel if record.origin else ""

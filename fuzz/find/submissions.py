@@ -1,8 +1,8 @@
-"""Submissions that are one JSON file: a solution, and beside it the definition that it is a solution of.
+"""Submissions in JSON: a solution in one file, and beside it the definition of the problem that it solves.
 
-flashinfer-bench and SOL-ExecBench have them: `solution.json` holds the sources, `definition.json` the axes, the arrays
-and a reference in torch. They are unpacked among the caches, with a claim that says what the definition says. Knows
-JSON and files; never what a claim means.
+flashinfer-bench and SOL-ExecBench use them: `solution.json` holds the sources, `definition.json` the axes, the arrays
+and a reference in torch. kfuzz unpacks them into its cache, with a claim made from the definition. Knows JSON and
+files; never what a claim means.
 """
 
 import json
@@ -23,12 +23,12 @@ REFERENCE = "reference.py"
 
 
 def is_solution(path: Path) -> bool:
-    """Whether a target is a file of JSON."""
+    """Whether a target is a JSON file."""
     return path.suffix == ".json" and path.is_file()
 
 
 def unpack(path: Path) -> Path:
-    """The Python file that a solution enters by, with its claim, and its sources and its reference beside it."""
+    """Unpack a solution: the Python file of its entry point, with its claim, its other sources and its reference."""
     solution, definition = read(path), read(definition_of(path))
     try:
         spec = solution["spec"]
@@ -37,9 +37,9 @@ def unpack(path: Path) -> Path:
         claim = claim_of(definition, entry, bool(spec.get("destination_passing_style", True)))
         reference = definition["reference"]
     except (KeyError, TypeError, AttributeError) as error:
-        raise TargetError(f"{path}: no solution of a benchmark: {error} is missing or another thing") from None
+        raise TargetError(f"{path}: not a solution of a benchmark: {error} is missing or has another type") from None
     if PurePosixPath(file).suffix != ".py" or file not in sources:
-        raise TargetError(f"{path}: its entry point {file} is no Python file of its own")
+        raise TargetError(f"{path}: its entry point {file} is not one of its own Python files")
     if outside := [name for name in sources if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts]:
         raise TargetError(f"{path}: a source lies outside of its folder: {outside[0]}")
     texts = {**sources, file: f"{with_claim('#', claim)}\n{sources[file]}"}
@@ -53,25 +53,25 @@ def unpack(path: Path) -> Path:
 
 def definition_of(path: Path) -> Path:
     """The definition beside a solution."""
-    found = path.with_name(DEFINITION)
-    if not found.is_file():
-        raise TargetError(f"{path}: no {DEFINITION} beside it says what it is a solution of")
-    return found
+    definition = path.with_name(DEFINITION)
+    if not definition.is_file():
+        raise TargetError(f"{path}: there is no {DEFINITION} beside it to say what it solves")
+    return definition
 
 
 def read(path: Path) -> Mapping[str, Any]:
-    """A file of JSON that holds an object."""
+    """A JSON file that holds an object."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise TargetError(f"{path}: cannot be read: {error}") from None
-    if not isinstance(found, dict):
-        raise TargetError(f"{path}: an object of JSON is wanted")
-    return found
+    if not isinstance(document, dict):
+        raise TargetError(f"{path}: a JSON object is expected")
+    return document
 
 
 def claim_of(definition: Mapping[str, Any], entry: str, takes_outputs: bool) -> str:
-    """The claim in TOML: the definition's axes and arrays, by its reference."""
+    """The claim in TOML: the definition's axes and arrays, and its reference as the op."""
     inputs, outputs = definition["inputs"], definition["outputs"]
     axes = {name: f"[{one['value']}]" if "value" in one else f'"{LONGEST}"' for name, one in definition["axes"].items()}
     roles = {name: "y" if len(outputs) == 1 else f"y{number}" for number, name in enumerate(outputs)}
@@ -92,8 +92,8 @@ def claim_of(definition: Mapping[str, Any], entry: str, takes_outputs: bool) -> 
     )
 
 
-def array_of(name: str, said: Mapping[str, Any]) -> str:
+def array_of(name: str, tensor: Mapping[str, Any]) -> str:
     """An array as a claim writes it."""
-    if not said.get("shape") or said["dtype"] not in ELEMENTS:
-        raise TargetError(f"{name}: a tensor of {', '.join(ELEMENTS)} is wanted, not {said}")
-    return f"{ELEMENTS[said['dtype']]}[{', '.join(map(str, said['shape']))}]"
+    if not tensor.get("shape") or tensor["dtype"] not in ELEMENTS:
+        raise TargetError(f"{name}: a tensor of {', '.join(ELEMENTS)} is expected, not {tensor}")
+    return f"{ELEMENTS[tensor['dtype']]}[{', '.join(map(str, tensor['shape']))}]"

@@ -1,4 +1,4 @@
-"""A kernel file to start from: a real one of the op, and every key that a claim may have.
+"""A kernel file to start from: an existing kernel of the op, and every key that a claim may have.
 
 Knows the kernels folder; never how a kernel is run.
 """
@@ -81,12 +81,12 @@ REFERENCE = f"""
 
 
 def template(op: str) -> str:
-    """The shortest kernel of the op, whole and working, with the reference below it."""
+    """The shortest kernel of the op, complete and working, with the reference below it."""
     if op not in op_names():
         raise TargetError(f"{op}: unknown op; the oracle has {', '.join(op_names())}")
     kernels = [kernel for kernel in discover() if kernel.op == op and kernel.broken is None]
     if not kernels:
-        raise TargetError(f"{op}: no kernel in the folder computes it, so there is none to start from")
+        raise TargetError(f"{op}: no kernel in the folder computes it, so there is no template")
     return min(kernels, key=source_length).source + REFERENCE
 
 

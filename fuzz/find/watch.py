@@ -1,6 +1,6 @@
-"""Kernel files that change while somebody works on them, headers included.
+"""Kernel files that change while you work on them, with their headers.
 
-Knows times and sizes of files; never what stands in one, but for `#include`.
+Knows times and sizes of files; never their content, except for `#include`.
 """
 
 import time
@@ -10,30 +10,30 @@ from pathlib import Path
 from kfuzz.find.changed import included_files
 
 PAUSE = 0.3
-"""Seconds between two looks: less than it takes to turn from the editor to the terminal."""
+"""Seconds between two looks: less than you need to turn from the editor to the terminal."""
 Stamp = frozenset[tuple[Path, int, int]]
 
 
 def stamp(path: Path) -> Stamp:
-    """What differs once the file, or one that it includes, has changed."""
+    """Times and sizes of the file and of all that it includes: they differ after a change."""
     return frozenset(
         (one, status.st_mtime_ns, status.st_size) for one in included_files(path) for status in (one.stat(),)
     )
 
 
 def changes(files: Callable[[], Iterable[Path]], wait: Callable[[float], None] = time.sleep) -> Iterator[list[Path]]:
-    """All files at first, then those that have changed since they were last given, for as long as one asks.
+    """Yield all files first, then again and again the files that have changed since the last time.
 
-    The look is taken before a file is given: what changes while it is worked on is given next. `wait` passes the time
-    between two looks; a test lets a file change there.
+    It looks before it yields: a change during the work on a file is yielded next. `wait` passes the time between two
+    looks; a test changes a file there.
     """
     before: dict[Path, Stamp] = {}
     while True:
         try:
             now = {path: stamp(path) for path in files()}
-        except OSError:  # it went between two looks: an editor puts a new file in its place
+        except OSError:  # a file is gone for a moment: an editor puts a new one in its place
             now = before
-        changed = [path for path, seen in now.items() if seen and seen != before.get(path)]
+        changed = [path for path, state in now.items() if state and state != before.get(path)]
         before = now
         if changed:
             yield changed

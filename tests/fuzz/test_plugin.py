@@ -190,10 +190,10 @@ def test_the_setting_names_the_kernels(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels =\n    src/*.cu\n")
     assert [one.rpartition("::")[2] for one in ids(run(tmp_path, "--collect-only", "-q"))] == ["own", "claim"]
     (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = nowhere/*.cu\n")
-    assert "kfuzz_kernels: 'nowhere/*.cu' fits no file" in run(tmp_path).stdout
+    assert "kfuzz_kernels: 'nowhere/*.cu' matches no file" in run(tmp_path).stdout
     for folder in ("**/src", ".", "./", "/", "..", str(tmp_path)):
         (tmp_path / "pytest.ini").write_text(f"[pytest]\nkfuzz_kernels = {folder}\n")
-        assert f"kfuzz_kernels: '{folder}' fits no file" in run(tmp_path).stdout
+        assert f"kfuzz_kernels: '{folder}' matches no file" in run(tmp_path).stdout
 
 
 def test_a_case_nobody_claims_is_skipped_with_the_reason(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_a_wrong_time_or_setting_is_a_usage_error(tmp_path: Path) -> None:
     assert (done.returncode, "is not a time" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
     (tmp_path / "pytest.ini").write_text("[pytest]\nkfuzz_kernels = nowhere/*.cu\n")
     done = run(tmp_path)
-    assert (done.returncode, "fits no file" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
+    assert (done.returncode, "matches no file" in done.stderr) == (pytest.ExitCode.USAGE_ERROR, True)
 
 
 def test_the_schema_is_seen_wherever_the_keys_were_sorted_to(tmp_path: Path) -> None:

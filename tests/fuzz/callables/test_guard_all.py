@@ -131,7 +131,7 @@ def test_what_a_driver_lacks_is_named(driver: str, missing: str) -> None:
 def test_on_a_cpu_guard_all_says_that_it_is_of_a_gpu() -> None:
     ran = CliRunner().invoke(main, ["fuzz", "softmax/naive_block", "--device", "cpu", "--guard-all"])
     assert ran.exit_code == 2
-    assert "--guard-all is of a gpu" in ran.output
+    assert "--guard-all needs a gpu" in ran.output
 
 
 @pytest.fixture(scope="module")

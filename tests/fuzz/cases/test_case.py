@@ -63,7 +63,7 @@ def test_dimensions_bind_across_arrays() -> None:
     ("op", "arrays", "words"),
     [
         ("softmaxx", {}, "op='softmaxx': unknown"),
-        ("softmax", {}, "found none"),
+        ("softmax", {}, "got none"),
         ("softmax", {"x": np.zeros(3)}, "dtype=float64; float32 is expected"),
         ("softmax", {"x": np.zeros((1, 1, 1), np.float32)}, "shape=[1, 1, 1]; [rows, cols] is expected"),
         ("merge_all", {"m": np.zeros((2, 2), np.float32), "s": np.zeros(4, np.float32)}, "[n] is expected"),
@@ -166,7 +166,7 @@ DAMAGE = {
     "op is a number": (("op",), 3, "op: 3; a text"),
     "unknown op": (("op",), "cumsum", "op: 'cumsum': unknown"),
     "arrays is a list": (("arrays",), [], "arrays: []; an object is expected"),
-    "axes disagree": (("axes", "cols"), 7, "axes: {'cols': 7, 'rows': 3}; the shapes of the arrays say"),
+    "axes disagree": (("axes", "cols"), 7, "axes: {'cols': 7, 'rows': 3}; the shapes of the arrays give"),
     "negative size": ((*X, "shape"), [-1, 2], "arrays.x.shape: -1; an integer from 0"),
     "size is true": ((*X, "shape"), [True, 2], "arrays.x.shape: True; an integer from 0"),
     "size is a float": ((*X, "shape"), [3.0, 2000], "arrays.x.shape: 3.0; an integer"),

@@ -139,7 +139,7 @@ def test_a_template_is_printed_for_the_op_that_is_named() -> None:
         (["show", "--template", "sofmax"], "sofmax: unknown op; the oracle has argmax"),
         (["lisst"], "No such command 'lisst'"),
         (["list", "--yaml"], "No such option"),
-        (["fuzz", ""], "a name is wanted; of a folder that is ."),
+        (["fuzz", ""], "a name is expected; write ."),
     ],
 )
 def test_a_mistake_of_the_person_is_told_and_ends_with_two(arguments: list[str], said: str) -> None:

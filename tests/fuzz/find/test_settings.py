@@ -44,9 +44,9 @@ def test_a_folder_without_a_file_has_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("max-tim = 3", "tool.kfuzz.max-tim: no option of that name, did you mean max-time?"),
+        ("max-tim = 3", "tool.kfuzz.max-tim: there is no such option, did you mean max-time?"),
         ('kernels = "cuda"', "tool.kfuzz.kernels: a list of names"),
-        ("device = []", r"tool.kfuzz.device=\[\]: a string or a number is wanted"),
+        ("device = []", r"tool.kfuzz.device=\[\]: a string or a number is expected"),
         ("device = ", "cannot be read: Invalid value"),
     ],
 )

@@ -55,9 +55,9 @@ def test_a_solution_that_returns_is_not_handed_its_outputs(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("solution", "told"),
     [
-        ([], "an object of JSON is wanted"),
-        ({}, "no solution of a benchmark: 'spec' is missing"),
-        ({**SOLUTION, "spec": {"entry_point": "main.cu::run"}}, "main.cu is no Python file of its own"),
+        ([], "a JSON object is expected"),
+        ({}, "not a solution of a benchmark: 'spec' is missing"),
+        ({**SOLUTION, "spec": {"entry_point": "main.cu::run"}}, "main.cu is not one of its own Python files"),
         (
             {**SOLUTION, "sources": [*SOLUTION["sources"], {"path": "../up.py", "content": ""}]},
             "lies outside of its folder",
