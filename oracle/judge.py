@@ -118,6 +118,7 @@ def _judge_output(module: Op, inputs: Mapping[str, Floats], role: str, answer: F
         status="broken",
         kind=kind,
         diagnosis=found.label,
+        family=found.family or found.label,
         detail="; ".join(part for part in (found.detail, together) if part),
         region=pattern(wrong[worst[:-1]]).region if wrong.size > 1 else "row",
         worst=_describe(role, worst, answer, enclosure),

@@ -151,6 +151,8 @@ class Verdict:
     reasons: tuple[Reason, ...] = ()
     kind: AnswerKind = ""
     diagnosis: str = ""
+    family: str = ""
+    """The diagnosis with k for its number: the same for each number."""
     detail: str = ""
     region: str = ""
     worst: Worst | None = None

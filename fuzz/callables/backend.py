@@ -29,17 +29,14 @@ from kfuzz.callables.memory import Memory, Stretch
 from kfuzz.callables.opening import open_compiler, open_lender
 from kfuzz.callables.options import CallableOptions
 from kfuzz.callables.probes import (
-    DECOYS,
     PRELUDE,
-    WORDS,
-    DecoyForm,
     Strided,
     decoy_of,
     has_late_input,
     has_prelude,
     same_bits,
 )
-from kfuzz.devices import Finding, Job, Outcome, OutOfMemory, Probe, PythonCall, Run
+from kfuzz.devices import Decoy, Finding, Job, Outcome, OutOfMemory, Probe, PythonCall, Run
 from kfuzz.devices.comparing import bits
 from kfuzz.devices.layout import Arrangement, Bytes, Place, plans
 from kfuzz.devices.repeats import Fault, Laid, Left, PlannedRun, examined
@@ -55,7 +52,7 @@ NEAR = 2.0**-7
 class Before:
     """The call before one that counts: in which way its input was another, that, and what it left in the outputs."""
 
-    form: DecoyForm
+    form: Decoy
     inputs: NamedArrays
     outputs: NamedArrays
 
@@ -136,7 +133,7 @@ class Bench:
         is_second = probe.option(CallableOptions).is_second
         self._planned = 0 if is_second else len(plans(caller.job, max(probe.runs, 2), probe.seed))
         self._sent = np.empty(0, np.uint8)
-        self._echoes: list[str] = []
+        self._echoes: list[Decoy | None] = []
         self._near: NamedArrays = {}
 
     def images(self, runs: Sequence[PlannedRun]) -> list[Bytes]:
@@ -165,7 +162,7 @@ class Bench:
             late = [(views[name], image[one.start : one.stop]) for name, one in named.items() if name in before.inputs]
             self._call_too_early(self._memory.belated(late), views, before, outputs)
         self._echoes.append(echo_of(outputs, before))
-        if before is not None and before.form == "near":
+        if before is not None and before.form is Decoy.NEAR:
             self._near = before.outputs
         for place in where:
             buffer = job.buffers[place.buffer]
@@ -223,7 +220,7 @@ class Bench:
 
     def _before(self, job: Job, image: Bytes, memory: Stretch, views: NamedViews, number: int) -> Before | None:
         """Another input at the same addresses first, and of some trials many times; None where there is no other."""
-        form = DECOYS[number % len(DECOYS)]
+        form = list(Decoy)[number % len(Decoy)]
         decoys = {one.name: decoy_of(one, form) for one in job.buffers if one.content is not None}
         memory.write(image)
         if all(same_bits(views[name].read(), decoy) for name, decoy in decoys.items()):
@@ -318,12 +315,12 @@ def outputs_of(job: Job, views: NamedViews, returned: NamedArrays) -> NamedArray
     }
 
 
-def echo_of(outputs: NamedArrays, before: Before | None) -> str:
-    """In words, that an answer is the one of the call before; which by itself is no more than odd."""
+def echo_of(outputs: NamedArrays, before: Before | None) -> Decoy | None:
+    """The input of the call before, if this answer is the same; by itself, that is merely odd."""
     if before is None:
-        return ""
+        return None
     is_same = all(same_bits(one.reshape(-1), before.outputs[name].reshape(-1)) for name, one in outputs.items())
-    return f"the answer to an input {WORDS[before.form]}, which was asked for just before" if is_same else ""
+    return before.form if is_same else None
 
 
 def is_far(outputs: NamedArrays, near: NamedArrays) -> bool:

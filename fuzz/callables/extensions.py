@@ -223,9 +223,9 @@ class DeviceCalls:
         """An array in which what no run has written holds the poison of all others that a callable gets."""
         if len(runs) < 2 or not array.nbytes:
             return array
-        words = [int(one.label.rpartition(" ")[2], 16) for one in runs]
+        words = [run.circumstances.poison for run in runs]
         never = np.logical_and.reduce(
-            [poisoned(run.outputs[name], word) for run, word in zip(runs, words, strict=True)]
+            [poisoned(run.outputs[name], word) for run, word in zip(runs, words, strict=True) if word is not None]
         )
         if len(set(words)) < 2 or not never.any():
             return array

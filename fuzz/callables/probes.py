@@ -4,23 +4,15 @@ Knows arrays of bits; it knows no library, and no right answer.
 """
 
 import random
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kfuzz.callables.memory import LentArray, Memory
-from kfuzz.devices import Buffer, Finding
+from kfuzz.devices import Buffer, Decoy, Finding
 from kfuzz.devices.layout import BESIDE
 from kfuzz.oracle.elements import narrow, widen
 
-DecoyForm = Literal["turned", "near", "half"]
-DECOYS: tuple[DecoyForm, ...] = ("turned", "near", "half")
-WORDS: dict[DecoyForm, str] = {
-    "turned": "whose inner elements stand in reverse",
-    "near": "of which one element differs in its last bit, and all by 1e-5",
-    "half": "whose inner elements are half as large",
-}
 PRELUDE_EVERY, PRELUDE, PRELUDE_ELEMENTS = 8, 128, 4096
 """One trial in so many begins with so many calls, where its arrays are no larger."""
 LATE_EVERY = 4
@@ -29,7 +21,7 @@ GAP = 3
 """Elements from one to the next in a strided array."""
 
 
-def decoy_of(buffer: Buffer, form: DecoyForm) -> NDArray[np.generic]:
+def decoy_of(buffer: Buffer, form: Decoy) -> NDArray[np.generic]:
     """Another input of the same shape: what a callable remembers of it is no answer for the real one.
 
     What is a cache's key by address, shape, first and last element or sum is the same for one of these.
@@ -39,12 +31,12 @@ def decoy_of(buffer: Buffer, form: DecoyForm) -> NDArray[np.generic]:
     if not buffer.element.is_float:
         given[1:-1] = given[1:-1][::-1].copy()
         return given.reshape(buffer.shape)
-    if form == "turned":
+    if form is Decoy.TURNED:
         given[1:-1] = given[1:-1][::-1].copy()
         return given.reshape(buffer.shape)
     values = widen(given, buffer.element)
     with np.errstate(all="ignore"):
-        if form == "half":
+        if form is Decoy.HALF:
             values[1:-1] = values[1:-1] / 2
         elif len(values):
             values[:] = values * (1 + 1e-5)

@@ -87,7 +87,7 @@ def report_order(
     """Sorts what tells most of a bug to the front: what a device saw, then a wrong answer to numbers whose diagnosis
     names what was done, then what came first and often.
     """
-    vague = VAGUE.get(diagnosis.rstrip("0123456789").removesuffix("x").removesuffix("/").strip(), 0)
+    vague = VAGUE.get(diagnosis, 0)
     how = (is_answer, is_answer and not is_finite, vague, kind == "special", not has_line)
     return not is_error, *how, first_trial, -count, bucket
 

@@ -120,7 +120,8 @@ def orders_of(kernel: Kernel, case: Case, device: Device) -> tuple[list[str], li
     for run in device.run(bound.job, Probe(runs=ORDERS, timeout=MOST_SECONDS)).runs:
         given, got = kernel.stored(case.arrays), kernel.outputs(run.outputs)
         verdict = judge(kernel.op, given, got, bound.accuracy, kernel.special, kernel.scalars)
-        (wrong if verdict.status == "broken" else right)[run.label.partition(", ")[0]] = None
+        order = run.circumstances.order or str(run.circumstances)
+        (wrong if verdict.status == "broken" else right)[order] = None
     return list(right), list(wrong)
 
 

@@ -46,6 +46,7 @@ from kfuzz.find.errors import TargetError
 from kfuzz.find.project import Kernels, read_all
 from kfuzz.find.targets import find
 from kfuzz.find.watch import changes
+from kfuzz.gpu.device import why_not
 from kfuzz.views import report
 from kfuzz.views.failure import discovery_text
 from kfuzz.views.formats.json_text import as_json
@@ -254,9 +255,17 @@ def chosen_seed(seed: int | None, out: Path | None) -> int:
     return secrets.randbelow(1 << 32) if seed is None else seed
 
 
+def check_gpu(kernels: Kernels, place: Workplace) -> None:
+    """Raise a DeviceError that names the other device if CUDA kernels are to run on a GPU that this machine lacks."""
+    has_cuda = not all(kernel.front.is_python for kernel in kernels.usable)
+    if has_cuda and place.spread is None and place.lanes[0].name == "gpu" and (reason := why_not()):
+        raise DeviceError(f"{reason}. To fuzz without a GPU, use --device cpu")
+
+
 def campaign(kernels: Kernels, place: Workplace, options: Options, screen: Console, is_part: bool) -> report.Report:
     """Run and show a campaign; if it cannot continue, show its findings before the error."""
     chosen = kernels.usable
+    check_gpu(kernels, place)
     count = f"{len(chosen)} kernels" if len(chosen) != 1 else chosen[0].name
     jobs = f"{options.jobs} jobs, " if options.jobs > 1 else ""
     part = f", part {options.shard}" if options.shard != WHOLE else ""

@@ -207,7 +207,7 @@ class PlacedJob:
             and not (job.sampling or self._is_asked)
             and all(one.finding.kind != "wrong-shape" for one in found)
         )
-        run = Run(manner.label(), self._outputs(), took) if fits else None
+        run = Run(manner.circumstances, self._outputs(), took) if fits else None
         printed = (raw.printed or b"").decode(errors="replace")
         refusal = (raw.refusal or b"").decode(errors="replace")
         return CpuRun(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed, refusal)

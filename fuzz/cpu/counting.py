@@ -98,7 +98,7 @@ class CountingBackend:
             return Outcome()
         addresses = laid_out.addresses()
         outputs = {one.name: read_trails(program, one, addresses[one.name]) for one in job.buffers if one.is_output}
-        return Outcome((Run(run.label, {**outputs, TALLY: read_tally(program)}),))
+        return Outcome((Run(run.circumstances, {**outputs, TALLY: read_tally(program)}),))
 
     def _load(self, job: Job) -> LoadedFlavour:
         key = (job.path, job.source, job.flags, job.entries)

@@ -14,7 +14,7 @@ from kfuzz.cpu.findings import Sight
 from kfuzz.cpu.missing_order import Again, add_missing_order
 from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.sights import Doubt
-from kfuzz.devices import Finding, Job, Outcome, Probe, Refusal, Run
+from kfuzz.devices import Circumstances, Finding, Job, Outcome, Probe, Refusal, Run
 from kfuzz.devices.comparing import differing, may_be_unwritten, unwritten
 from kfuzz.devices.layout import POISONS, nbytes
 from kfuzz.kinds import Severity, kinds_with
@@ -48,13 +48,11 @@ class Manner:
     after_calls: bool = False
     """The job's earlier calls come first."""
 
-    def label(self) -> str:
-        """In words, for people."""
+    @property
+    def circumstances(self) -> Circumstances:
+        """What of this a report says of the run."""
         order = Schedule.word(self.schedule) + (f" {self.seed}" if self.schedule == Schedule.shuffled else "")
-        turns = f", changing over at 1 access in {self.preempt_one_in}" if self.preempt_one_in else ""
-        late = ", writes seen late" if self.late_writes else ""
-        calls = ", after other calls" if self.after_calls else ""
-        return f"{order}{turns}{late}{calls}, poison {self.poison:08x}"
+        return Circumstances(order, self.preempt_one_in, self.late_writes, self.after_calls, self.poison)
 
 
 @dataclass(frozen=True)
@@ -251,7 +249,7 @@ def _run_with_turns(trial: Examination, passes: list[CpuRun]) -> list[CpuRun]:
 
 def _add_time(trial: Examination, hung: CpuRun) -> CpuRun:
     """The pass with words for how long it was given, and in which order its threads ran."""
-    after = f"not ended after {trial.probe.timeout:g} s of processor time ({hung.manner.label()})"
+    after = f"not ended after {trial.probe.timeout:g} s of processor time ({hung.manner.circumstances})"
     told = (replace(one.finding, message=f"{after}: {one.finding.message}") for one in hung.sights)
     seen = zip(hung.sights, told, strict=True)
     return replace(hung, sights=tuple(replace(one, finding=f) if f.kind == "hang" else one for one, f in seen))
@@ -412,8 +410,8 @@ def _try_orders(trial: Examination, base: CpuRun, odd: list[CpuRun]) -> Finding 
         other = trial.run(manner)
         if found := trial.differ(base, other):
             message = (
-                f"{found.where} depends on the order of threads: {found.left} ({base.manner.label()}) "
-                f"or {found.right} ({manner.label()})"
+                f"{found.where} depends on the order of threads: {found.left} ({base.manner.circumstances}) "
+                f"or {found.right} ({manner.circumstances})"
             )
             return Finding("nondeterministic", message, severity="warning", array=found.array, index=found.index)
     return None

@@ -29,6 +29,8 @@ from kfuzz.devices.jobs import (
     names_together,
 )
 from kfuzz.devices.outcomes import (
+    Circumstances,
+    Decoy,
     Finding,
     Outcome,
     Refusal,
@@ -43,7 +45,9 @@ __all__ = [
     "Ahead",
     "Buffer",
     "Call",
+    "Circumstances",
     "ClaimError",
+    "Decoy",
     "Device",
     "DeviceError",
     "Entry",

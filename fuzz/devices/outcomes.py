@@ -36,16 +36,55 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Run:
-    """What one run of a job left in its outputs, and what was special about it ("reverse, poison 7fbadbad")."""
+class Circumstances:
+    """What distinguishes one run of a job from the others. Its text names the run in reports."""
 
-    label: str
+    order: str = ""
+    """The order in which threads and blocks run, where the device chooses it: "reverse", "shuffled 3"."""
+    preempt_one_in: int = 0
+    """Threads change over at one access in so many."""
+    late_writes: bool = False
+    after_calls: bool = False
+    """The job's earlier calls come first."""
+    poison: int | None = None
+    """What unwritten memory holds."""
+    edge: str = ""
+    """The array that touches an end of memory."""
+    is_at_end: bool = False
+
+    def __str__(self) -> str:
+        parts = [
+            self.order,
+            f"changing over at 1 access in {self.preempt_one_in}" if self.preempt_one_in else "",
+            "writes seen late" if self.late_writes else "",
+            "after other calls" if self.after_calls else "",
+            "" if self.poison is None else f"poison {self.poison:08x}",
+            f"{self.edge} at the {'end' if self.is_at_end else 'start'} of memory" if self.edge else "",
+        ]
+        return ", ".join(filter(None, parts)) or "without earlier calls"
+
+
+class Decoy(Enum):
+    """How the input of the call before a run differs from the run's own input."""
+
+    TURNED = "whose inner elements are in reverse order"
+    NEAR = "of which one element differs in its last bit, and all by 1e-5"
+    HALF = "whose inner elements are half as large"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a job left in its outputs, and under which circumstances."""
+
+    circumstances: Circumstances
     outputs: dict[str, NDArray[np.generic]]
     seconds: float = 0.0
     rows: tuple[int, ...] = ()
     """Where the outputs are too large to be brought here: which of their rows these are."""
-    stale: str = ""
-    """Where the answer is that of an earlier call, with another input: of which, in words. It names a wrong answer."""
+    stale: Decoy | None = None
+    """The answer is that to the input of the call before, which differs from this run's input so. It names a wrong
+    answer.
+    """
 
 
 class Untried(Enum):

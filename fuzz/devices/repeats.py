@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Run, is_host
+from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Probe, Run, is_host
 from kfuzz.devices.comparing import bits, unlike, unwritten
 from kfuzz.devices.layout import OUTPUT, POISONS, Arrangement, Bytes, Place, offsets, paint_image, places, plans
 
@@ -121,10 +121,9 @@ def examined(job: Job, probe: Probe, card: Launcher, passes: Sequence[GpuRun] = 
     return Outcome(runs, tuple(findings))
 
 
-def _label(job: Job, plan: Arrangement) -> str:
+def _circumstances(job: Job, plan: Arrangement) -> Circumstances:
     edge = job.buffers[plan.order[-1] if plan.at_end else plan.order[0]].name if plan.order else "nothing"
-    calls = "after other calls, " if plan.after_calls else ""
-    return f"{calls}poison {plan.word:08x}, {edge} at the {'end' if plan.at_end else 'start'} of memory"
+    return Circumstances(after_calls=plan.after_calls, poison=plan.word, edge=edge, is_at_end=plan.at_end)
 
 
 def planned_runs(job: Job, probe: Probe) -> list[PlannedRun]:
@@ -166,7 +165,7 @@ def _looked_at(laid: Laid, left: Left, seconds: float) -> GpuRun:
             changed[place.start : place.stop] = False
     outputs |= left.returned.arrays
     faults = (*left.returned.findings, *(_faults(job, where, sent, back, changed) if changed.any() else ()))
-    return GpuRun(job, laid.run.plan, Run(_label(job, laid.run.plan), outputs, seconds), faults)
+    return GpuRun(job, laid.run.plan, Run(_circumstances(job, laid.run.plan), outputs, seconds), faults)
 
 
 def _faults(

@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import Buffer, Finding, Job, Outcome, Probe, Run, Untried
+from kfuzz.devices import Buffer, Circumstances, Finding, Job, Outcome, Probe, Run, Untried
 from kfuzz.devices.layout import ALIGNED, BESIDE, OUTPUT, POISONS, SCRATCH, Bytes, nbytes, offsets
 from kfuzz.devices.repeats import Fault
 from kfuzz.devices.vast import INT_COUNTS, KINDS
@@ -166,8 +166,9 @@ def _run(
     outputs = [one for one in arrays if one.buffer.is_output]
     most = job.sampling.most_rows if job.sampling else 0
     rows, left = _rows_found(card, outputs, most, rounds) if most else ((), 0)
-    label = f"poison {word:08x}, arrays at the {'end' if at_end else 'start'} of memory"
-    run = Run(label, {one.buffer.name: _picked(card, one, rows) for one in outputs} if rows else {}, seconds, rows)
+    circumstances = Circumstances(poison=word, edge="arrays", is_at_end=at_end)
+    answers = {one.buffer.name: _picked(card, one, rows) for one in outputs} if rows else {}
+    run = Run(circumstances, answers, seconds, rows)
     if not rows:
         return run, findings, ["answers of so large a row, or that need a whole huge array, are not judged"]
     return run, findings, [f"{left} rows are like none of those judged"] if left else []

@@ -141,7 +141,7 @@ class CheckedProgram:
 
     def run_once(self, _flavour: Flavour, manner: Manner, _seconds: float) -> CpuRun:
         """One run of it in a process of its own, for as long as each may take."""
-        self.tell(manner.label())
+        self.tell(str(manner.circumstances))
         in_step = Assume.warps_in_step if self.warp_synchronous else 0
         asked = ProgramRun(self.library, replace(manner, assume=manner.assume | in_step), self.timeout)
         end, printed = self.server.run(asked, self.words)
@@ -159,7 +159,7 @@ class CheckedProgram:
             self.stopped = f"a run was not at its end after {self.timeout:g} s of processor time"
         raw, findings = rebuild_run(end), read_structs(end.findings, RawFinding)
         sights = tuple(describe_sights(findings, self._job, self.library, self._lines, raw))
-        run = Run(manner.label(), {}, end.seconds) if end.status == Status.finished else None
+        run = Run(manner.circumstances, {}, end.seconds) if end.status == Status.finished else None
         return CpuRun(manner, run, sights, end.status, end.seconds, end.block_seconds, text)
 
     def differ(self, left: CpuRun, right: CpuRun) -> Difference | None:

@@ -93,7 +93,7 @@ class AnswerRecorder:
         outcome = self._device.run(job, probe)
         digest = hashlib.sha256()
         for run in outcome.runs:
-            digest.update(run.label.encode())
+            digest.update(str(run.circumstances).encode())
             for name in sorted(run.outputs):
                 digest.update(run.outputs[name].tobytes())
         self.answer, self.runs = digest.hexdigest()[:16], outcome.runs

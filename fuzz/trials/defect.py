@@ -90,6 +90,11 @@ class Defect:
         return "WARNING" if self.severity == "warning" and not self.rank else TITLES[self.rank]
 
     @property
+    def sign(self) -> str:
+        """The bucket without the kernel's name: what the defect looks like."""
+        return self.bucket.removeprefix(f"{self.scene.kernel}: ")
+
+    @property
     def is_placed(self) -> bool:
         """Whether the device has named the line of what is wrong; the line that a wrong answer is stored by is none."""
         return self.finding is not None and self.finding.line is not None

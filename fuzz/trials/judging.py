@@ -3,7 +3,6 @@
 Knows findings, verdicts and kernels; never how a job is run.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -52,7 +51,7 @@ def defects_of(kernel: Kernel, case: Case, scene: Scene, outcome: Outcome, judge
 def _suspected(defect: Defect) -> Defect:
     """What differs from a reference: that is one way to compute the op, and another way may be as right."""
     kind: Kind = "suspect"
-    bucket = defect.bucket.replace(f": {defect.kind}", f": {kind}, {defect.kind}", 1)
+    bucket = f"{defect.scene.kernel}: {kind}, {defect.sign}"
     return replace(defect, kind=kind, severity="warning", bucket=bucket, fault=bucket, ratio=None)
 
 
@@ -169,7 +168,7 @@ def _stateful(scene: Scene, judged: Judged, run: Run, verdict: Verdict) -> Defec
 
 def _unlike(defect: Defect, judged: Judged, verdict: Verdict) -> Defect:
     """The defect beside a run whose answer is right."""
-    right = next(run.label for run, other in judged if other.status != "broken")
+    right = next(str(run.circumstances) for run, other in judged if other.status != "broken")
     message = f"wrong in the run '{defect.run}', right in '{right}': {_told(verdict)}"
     return replace(defect, right_run=right, message=message)
 
@@ -177,13 +176,14 @@ def _unlike(defect: Defect, judged: Judged, verdict: Verdict) -> Defect:
 def _stale(scene: Scene, run: Run, verdict: Verdict) -> Defect:
     kind: Kind = "stale"
     bucket = f"{scene.kernel}: {kind}"
-    return _by_verdict(scene, run, verdict, kind, bucket, bucket, f"{run.stale}: {_told(verdict)}")
+    assert run.stale, "the answer is that of an earlier call"
+    message = f"the answer to an input {run.stale.value}, which was asked for just before: {_told(verdict)}"
+    return _by_verdict(scene, run, verdict, kind, bucket, bucket, message)
 
 
 def _wrong(scene: Scene, run: Run, verdict: Verdict) -> Defect:
     assert verdict.kind, "what is broken is of a kind"
-    label = re.sub(r"(?<=[x/])[1-9]\d*$", "k", verdict.diagnosis)
-    fault = f"{scene.kernel}: {verdict.kind}, {label}"
+    fault = f"{scene.kernel}: {verdict.kind}, {verdict.family}"
     has_place = verdict.diagnosis in PLACED and verdict.region in ("head", "tail")
     bucket = f"{fault}, {verdict.region}" if has_place else fault
     return _by_verdict(scene, run, verdict, verdict.kind, bucket, fault, _told(verdict))
@@ -200,7 +200,7 @@ def _by_verdict(scene: Scene, run: Run, verdict: Verdict, kind: Kind, bucket: st
         diagnosis=verdict.diagnosis,
         detail=verdict.detail,
         region=verdict.region,
-        run=run.label,
+        run=str(run.circumstances),
         worst=verdict.worst,
         extent=verdict.extent,
         picture=verdict.picture,

@@ -54,14 +54,17 @@ class SmallAnswer(TypedDict):
 class FindingEntry(TypedDict):
     """One bucket: what is wrong, how it was seen, and which file holds the case that shows it.
 
-    `title` is the word in front of it, such as BROKEN. `file` and `line` are where it was seen, `other_file` and
-    `other_line` the other place of a pair. `evidence` holds the statements of the terminal and `commands` what you can
-    run next, each with its label. `devices` have seen it. `confirmed` is the GPU's answer: `yes`, `no` and why, or
-    `not run`. A baseline compares `causes`. `bug` is the bucket that tells most of the bug that this is a sign of.
+    `title` is the word in front of it, such as BROKEN. `fault` is the bucket without the shape of the error; an error
+    and a warning of the same bug have the same fault. `file` and `line` are where it was seen, `other_file` and
+    `other_line` the other place of a pair. `evidence` holds the statements of the terminal and `commands` the commands
+    that you can run next, each with its label. `devices` are those that showed it. `confirmed` is the GPU's answer:
+    `yes`, `no` and why, or `not run`. A baseline compares `causes`. `bug` is the bucket of the finding that describes
+    this bug best.
     """
 
     title: str
     bucket: str
+    fault: str
     causes: list[str]
     bug: str
     kind: Kind

@@ -68,8 +68,7 @@ class Board:
             case Found(discovery):
                 self.found.append(discovery)
                 self.causes.update(discovery.causes)
-                kernel, _, bucket = discovery.defect.bucket.partition(": ")
-                self.kernels[kernel].found.append(bucket)
+                self.kernels[discovery.defect.scene.kernel].found.append(discovery.defect.sign)
             case GaveUp():
                 self.kernels[event.kernel].over = event.why
 

@@ -19,8 +19,6 @@ from kfuzz.views.failure import FOUND as FOUND_LABEL
 from kfuzz.views.failure import found_text
 
 T = TypeVar("T")
-WARNING = " (warning)"
-"""What a bucket says where what it names is no more than a warning."""
 
 
 def merged(parts: Sequence[Document], command: Sequence[str]) -> Document:
@@ -130,9 +128,9 @@ def _added(same: Sequence[dict[str, float]]) -> dict[str, float]:
 
 def _findings(kernel: str, every: list[FindingEntry]) -> list[FindingEntry]:
     """Each bucket once, as its smallest case shows it; no warning of what is an error in another part."""
-    errors = {one["bucket"] for one in every if _is_error(one)}
-    told = [one for one in every if _is_error(one) or one["bucket"].replace(WARNING, "", 1) not in errors]
-    by_bucket = groupby(sorted(told, key=lambda one: one["bucket"]), key=lambda one: one["bucket"])
+    errors = {one["fault"] for one in every if _is_error(one)}
+    reported = [one for one in every if _is_error(one) or one["fault"] not in errors]
+    by_bucket = groupby(sorted(reported, key=lambda one: one["bucket"]), key=lambda one: one["bucket"])
     found = [_finding(list(same)) for _, same in by_bucket]
     for bug in group_by_cause(found, lambda one: one["causes"]):
         told_by = min(bug, key=partial(_telling, kernel))

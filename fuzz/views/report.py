@@ -136,6 +136,7 @@ def finding_entry(one: Discovery, bug: str) -> FindingEntry:
     return {
         "title": defect.title,
         "bucket": defect.bucket,
+        "fault": defect.fault,
         "causes": list(one.causes),
         "bug": bug,
         "kind": defect.kind,

@@ -35,7 +35,8 @@ def add_later_fields(found: dict[str, Any]) -> None:
     for kernel in kernels if isinstance(kernels, list) else ():
         findings = kernel.get("findings") if isinstance(kernel, dict) else None
         for finding in findings if isinstance(findings, list) else ():
-            if isinstance(finding, dict) and "severity" in finding:
+            if isinstance(finding, dict) and "severity" in finding and "bucket" in finding:
+                finding.setdefault("fault", finding["bucket"])
                 finding.setdefault("title", "WARNING" if finding["severity"] == "warning" else "BROKEN")
     if isinstance(unusable, list):
         found.setdefault("unusable_files", list(map(str, unusable)))

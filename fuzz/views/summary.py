@@ -39,7 +39,7 @@ def blocks(bugs: Sequence[Bug]) -> Iterator[str]:
 
 
 def also(one: Discovery) -> str:
-    return one.defect.bucket.partition(": ")[2] + (f"  {shown_path(one.path)}" if one.path else "")
+    return one.defect.sign + (f"  {shown_path(one.path)}" if one.path else "")
 
 
 def troubles(report: Report) -> Iterator[str]:

@@ -13,6 +13,8 @@ class Diagnosis:
 
     label: str
     detail: str = ""
+    family: str = ""
+    """The label with k for its number, if it has one: one bug shows different numbers in different cases."""
 
 
 class Diagnose(Protocol):

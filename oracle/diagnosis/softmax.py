@@ -129,9 +129,9 @@ def _diagnose_denominator(x: Floats, want: Doubles, factor: float, enclosure: En
 def _find_multiple(factor: float, close: float) -> Diagnosis | None:
     for times in range(2, 33):
         if abs(1 / factor / times - 1) <= close:
-            return Diagnosis(f"denominator x{times}", f"the sum is {times} times too large")
+            return Diagnosis(f"denominator x{times}", f"the sum is {times} times too large", "denominator xk")
         if abs(factor / times - 1) <= close:
-            return Diagnosis(f"denominator /{times}", f"the sum is {times} times too small")
+            return Diagnosis(f"denominator /{times}", f"the sum is {times} times too small", "denominator /k")
     return None
 
 

@@ -77,7 +77,7 @@ def _diagnose_sum(y: float, want: float, terms: Doubles, others: Doubles, width:
         return Diagnosis("another row's sum", f"{y:.9g} is what another row adds up to")
     for times in range(2, 33):
         if want and abs(y - times * want) <= times * close:
-            return Diagnosis(f"sum x{times}", f"the sum is {times} times too large")
+            return Diagnosis(f"sum x{times}", f"the sum is {times} times too large", "sum xk")
     for sign, label in ((-1, "dropped element"), (1, "counted twice")):
         fits = np.flatnonzero(np.abs(off - sign * terms) <= close)
         if len(fits) and abs(off) > 2 * close:

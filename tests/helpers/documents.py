@@ -6,7 +6,8 @@ from kfuzz.views.document import Document, FindingEntry, KernelEntry
 def finding(**changes: object) -> FindingEntry:
     found: FindingEntry = {
         "title": "BROKEN",
-        "bucket": "mine: race, `return shared[0];`", "bug": "mine: race, `return shared[0];`",
+        "bucket": "mine: race, `return shared[0];`",
+        "fault": "mine: race, `return shared[0];`", "bug": "mine: race, `return shared[0];`",
         "causes": ["mine: `return shared[0];`"], "kind": "race", "diagnosis": "", "severity": "error",
         "known": False, "first_trial": 3, "smallest_trial": 3, "count": 14, "case": None, "minimized": False,
         "devices": ["cpu"], "confirmed": "not run",
@@ -18,7 +19,8 @@ def finding(**changes: object) -> FindingEntry:
         "extent": None, "picture": None, "evidence": [["seen", "thread 1 reads shared[0]"]],
         "commands": [["replay", "kfuzz replay a.json"]],
     }  # fmt: skip
-    return found | {"bug": changes.get("bucket", found["bug"])} | changes  # type: ignore[return-value]
+    bucket = changes.get("bucket", found["bucket"])
+    return found | {"bug": bucket, "fault": bucket} | changes  # type: ignore[return-value]
 
 
 def kernel(**changes: object) -> KernelEntry:

@@ -8,6 +8,7 @@ from paths import ROOT
 
 WORDS = {
     "message", "reason", "reasons", "refusal", "refusals", "pattern", "note", "notes", "remark", "standing", "title",
+    "bucket", "fault", "diagnosis", "label", "circumstances",
 }  # fmt: skip
 """Attributes and items that hold text for people."""
 READERS = {
@@ -17,6 +18,7 @@ READERS = {
 EXCEPTIONS = {
     "fuzz/callables/guards.py": "it rewords the sentence of another device",
     "fuzz/cpu/backend.py": "it rewords the sentence of a sight",
+    "fuzz/trials/defect.py": "it leaves out the kernel's name, which it knows",
 }
 
 

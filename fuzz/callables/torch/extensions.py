@@ -15,7 +15,20 @@ from numpy.typing import NDArray
 from torch.utils import cpp_extension
 
 from kfuzz.callables.torch.elements import TYPES, as_array, as_tensor
-from kfuzz.devices import Buffer, Call, DeviceError, Finding, Job, Outcome, Probe, Refusal, Run, UnsupportedError, cache
+from kfuzz.devices import (
+    Buffer,
+    Call,
+    Circumstances,
+    DeviceError,
+    Finding,
+    Job,
+    Outcome,
+    Probe,
+    Refusal,
+    Run,
+    UnsupportedError,
+    cache,
+)
 from kfuzz.kinds import Kind
 
 NULL = re.compile(r"(?:c10|at|std)::nullopt|torch::nullopt|\{\}")
@@ -43,16 +56,15 @@ class TorchExtensions:
         begin("running")
         runs, findings = list[Run](), list[Finding]()
         try:
-            for label, earlier in (("torch", ()), ("torch, after other calls", job.earlier)):
+            for is_second, earlier in ((False, ()), (True, job.earlier)):
                 for one in earlier:
                     called(function, one)
                 outputs = called(function, job)
                 findings += misfits(job, outputs)
                 if findings:
                     return Outcome((), tuple(findings))
-                runs.append(
-                    Run(label, {one.name: held(outputs[one.name], one) for one in job.buffers if one.is_output})
-                )
+                answers = {one.name: held(outputs[one.name], one) for one in job.buffers if one.is_output}
+                runs.append(Run(Circumstances(after_calls=is_second), answers))
         except RuntimeError as error:
             words = str(error).splitlines()[0]
             if not CONTEXT_IS_LOST.search(words):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kfuzz.campaign.bugs import bugs_of, group_by_cause
+from kfuzz.campaign.bugs import VAGUE, bugs_of, group_by_cause
 from kfuzz.campaign.campaign import Lane
 from kfuzz.campaign.explain import search
 from kfuzz.campaign.options import Options
@@ -48,6 +48,13 @@ def test_the_headline_is_what_tells_most() -> None:
     (bug,) = bugs_of([vague, infinite, telling])
     assert bug.headline.defect.bucket == "k: telling"
     assert [one.defect.bucket for one in bug.also] == ["k: vague", "k: infinite"]
+
+
+@pytest.mark.parametrize("vague", sorted(VAGUE))
+def test_a_vague_diagnosis_does_not_become_the_headline(vague: str) -> None:
+    early, late = discovery("k: a", WRONG, diagnosis=vague), discovery("k: b", WRONG, diagnosis="denominator x2")
+    (bug,) = bugs_of([early, replace(late, first_trial=9)])
+    assert bug.headline.defect.diagnosis == "denominator x2"
 
 
 def test_threads_at_two_barriers_come_behind_a_wrong_answer_unless_it_comes_of_them() -> None:

@@ -27,7 +27,7 @@ from kfuzz.cases import case_file, corpus
 from kfuzz.cases.case import CaseError
 from kfuzz.claims.kernel import Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices import Circumstances, ClaimError, DeviceError, Finding, Job, Outcome, Probe, Run
 from kfuzz.oracle.verdict import Reason, Why
 from kfuzz.trials.trial import run_trial
 
@@ -70,7 +70,7 @@ class Softmax:
         return self.tell(job, y)
 
     def tell(self, job: Job, y: np.ndarray) -> Outcome:
-        return Outcome((Run("only", {"y": y, "x": y}),))
+        return Outcome((Run(Circumstances(), {"y": y, "x": y}),))
 
     def close(self) -> None:
         pass
@@ -101,7 +101,7 @@ class Races(Softmax):
 
     def tell(self, job: Job, y: np.ndarray) -> Outcome:
         race = Finding("race", "two writes", "error" if y.shape[-1] > 2 else "warning", line=3)
-        return Outcome((Run("only", {"y": y, "x": y}),), (race,))
+        return Outcome((Run(Circumstances(), {"y": y, "x": y}),), (race,))
 
 
 class Doubles(Softmax):

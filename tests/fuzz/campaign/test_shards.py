@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from documents import finding, kernel, report
 from settled import settled
 
 from kfuzz.campaign.schedule import LARGE, Shard, is_check, quotas, trial_count
@@ -39,11 +40,19 @@ def campaign(shard: str, seed: str = "3", kernels: tuple[str, ...] = KERNELS) ->
     return found
 
 
+@pytest.mark.parametrize(("fault", "severities"), [("mine: race", ["error"]), ("mine: hang", ["error", "warning"])])
+def test_a_warning_of_a_fault_that_is_an_error_in_another_part_is_left_out(fault: str, severities: list[str]) -> None:
+    error = finding(bucket="mine: race")
+    warning = finding(bucket="mine: race (warning)", fault=fault, severity="warning")
+    parts = [report(kernel(findings=[one]), shard=f"{place}/2") for place, one in enumerate([error, warning], 1)]
+    assert [one["severity"] for one in merged(parts, ())["kernels"][0]["findings"]] == severities
+
+
 @pytest.mark.parametrize("count", [2, 3, 6, 16])
 def test_every_trial_is_in_one_part(count: int) -> None:
     parts = [Shard(place, count) for place in range(1, count + 1)]
-    for kernel in EVERY[:8]:
-        assert all(sum(part.has(kernel, index) for part in parts) == 1 for index in range(500))
+    for one in EVERY[:8]:
+        assert all(sum(part.has(one, index) for part in parts) == 1 for index in range(500))
 
 
 @pytest.mark.slow

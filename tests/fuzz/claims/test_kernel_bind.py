@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kfuzz.claims.front_matter import parse
 from kfuzz.claims.kernel import DoesNotFitError, Kernel, read
-from kfuzz.devices import ClaimError, Run
+from kfuzz.devices import Circumstances, ClaimError, Run
 from kfuzz.oracle.elements import F64, U32
 
 Floats = NDArray[np.float32]
@@ -119,7 +119,7 @@ def test_an_array_in_place_is_input_and_output() -> None:
     (x,) = job.buffers
     assert x.content is not None
     assert x.is_output
-    assert list(VECTOR.outputs(Run("forward", {"x": ones(5)}).outputs)) == ["y"]
+    assert list(VECTOR.outputs(Run(Circumstances(), {"x": ones(5)}).outputs)) == ["y"]
 
 
 def test_outputs_are_given_back_by_role() -> None:

@@ -21,6 +21,7 @@ from kfuzz.claims.kernel import KERNELS, load
 from kfuzz.commands.group import main
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.find.targets import find
+from kfuzz.gpu.device import why_not
 from kfuzz.trials.replay import replay
 
 MINE = without_confession(KERNELS / "broken" / "leading_neg_inf.cu")
@@ -49,6 +50,13 @@ def kept(folder: Path, case: Case = SMALL, kernel: str = "mine", name: str = "ca
     origin = Origin(kernel, f"{kernel}: special, -inf - -inf", "special", "y is NaN", "cpu", {"threads": 32})
     case_file.write(place / name, Record(case, origin))
     return place / name
+
+
+@pytest.mark.skipif(why_not() is None, reason="this machine has a GPU")
+def test_without_a_gpu_fuzz_proposes_the_cpu_device() -> None:
+    done = CliRunner().invoke(main, ["fuzz", "mine.cu", "--device", "gpu", "--max-cases", "1"])
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+    assert done.output.endswith(". To fuzz without a GPU, use --device cpu\n")
 
 
 def test_a_bug_is_found_kept_and_reported(folder: Path) -> None:

@@ -331,7 +331,7 @@ def test_only_the_runs_of_the_trial_hang(is_first: bool) -> None:
         if flavour == "check" or is_first:
             return CpuRun(manner, None, (hang,), Status.timed_out, seconds, seconds, "")
         y = np.array([1.0 + manner.schedule], np.float32)  # in another order of threads another sum
-        return CpuRun(manner, Run(manner.label(), {"y": y}), (), Status.finished, 0.1, 0.0, "")
+        return CpuRun(manner, Run(manner.circumstances, {"y": y}), (), Status.finished, 0.1, 0.0, "")
 
     job = planted("races", entries("races")[0], {"y": "f32[1]"})
     kinds = {finding.kind for finding in examine(job, Probe(), run_once, set()).findings}

@@ -9,7 +9,7 @@ from planted_jobs import entries, planted
 from kfuzz.cpu.abi import Schedule, Status
 from kfuzz.cpu.experiments import FINE, CpuRun, Manner, examine, manners
 from kfuzz.cpu.options import Flavour
-from kfuzz.devices import Probe, Run
+from kfuzz.devices import Circumstances, Probe, Run
 from kfuzz.devices.layout import POISONS
 
 
@@ -32,6 +32,14 @@ def test_two_runs_have_a_shuffled_order_and_one_of_the_others_in_turn() -> None:
     }
 
 
+def test_the_circumstances_of_a_run_read_as_one_line() -> None:
+    manner = Manner(Schedule.shuffled, 0x7FBADBAD, 3, preempt_one_in=7, late_writes=True, after_calls=True)
+    words = "shuffled 3, changing over at 1 access in 7, writes seen late, after other calls, poison 7fbadbad"
+    assert str(manner.circumstances) == words
+    assert str(Circumstances(poison=1, edge="x", is_at_end=True)) == "poison 00000001, x at the end of memory"
+    assert str(Circumstances()) == "without earlier calls"
+
+
 def test_threads_take_turns_at_accesses_where_these_are_checked_and_the_order_is_shuffled() -> None:
     for runs in (2, 3):
         for check in (False, True):
@@ -48,7 +56,7 @@ def test_of_one_run_another_follows_where_an_element_may_not_be_written(left: st
         done.append(manner)
         chance = done[0].poison if left == "once" else manner.poison if left else 7
         y = np.array([chance, 7], np.uint32).view(np.float32)
-        return CpuRun(manner, Run(manner.label(), {"y": y}), (), Status.finished, 0.0, 0.0, "")
+        return CpuRun(manner, Run(manner.circumstances, {"y": y}), (), Status.finished, 0.0, 0.0, "")
 
     job = planted("races", entries("races")[0], {"y": "f32[2]"})
     outcome = examine(job, Probe(runs=1), run_once, set())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kfuzz.devices import DeviceError, Finding, Outcome, Run
+from kfuzz.devices import Circumstances, DeviceError, Finding, Outcome, Run
 from kfuzz.devices.confirming import LOOKS, confirm
 from kfuzz.find.device import open_device
 from kfuzz.gpu.device import why_not
@@ -10,7 +10,7 @@ from kfuzz.gpu.driver import Card
 from kfuzz.gpu.nvidia import check_release
 
 TRAP = Finding("trap", "launch 0 (k): unspecified launch failure", step=0)
-RUN = Run("poison 7fbadbad", {})
+RUN = Run(Circumstances(poison=0x7FBADBAD), {})
 TRAPS = Outcome(findings=(TRAP,))
 HANGS = Outcome(findings=(Finding("hang", "launch 0 (k): no end after 1 s", step=0),))
 FAULTS = Outcome(findings=(Finding("illegal-address", "launch 0 (k): an access of no memory", step=0),))

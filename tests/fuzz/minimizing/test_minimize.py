@@ -15,7 +15,7 @@ from kfuzz.cases.case_file import encode
 from kfuzz.cases.recipe import Band, Base, Edit, Recipe, bits_of, value_of
 from kfuzz.claims.kernel import Kernel, discover
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Job, Outcome, Probe, Run
+from kfuzz.devices import Circumstances, Job, Outcome, Probe, Run
 from kfuzz.minimizing import passes
 from kfuzz.minimizing.minimize import (
     Failure,
@@ -88,7 +88,7 @@ class Moody:
         x = next(buffer.content for buffer in job.buffers if buffer.content is not None).astype(np.float64)
         e = np.exp(x - x.max(axis=-1, keepdims=True))
         y = (e / e.sum(axis=-1, keepdims=True) * (1 - probe.seed % 2)).astype(np.float32)
-        return Outcome((Run("only", {"y": y, "x": y}),))
+        return Outcome((Run(Circumstances(), {"y": y, "x": y}),))
 
     def close(self) -> None:
         pass

@@ -10,7 +10,7 @@ import pytest
 from kfuzz.cases.case import Case, case_of
 from kfuzz.claims.kernel import Kernel, discover, load
 from kfuzz.cpu.device import CpuDevice
-from kfuzz.devices import Device, Finding, Job, Outcome, Probe, Run
+from kfuzz.devices import Circumstances, Device, Finding, Job, Outcome, Probe, Run
 from kfuzz.oracle.verdict import Reason, Why
 from kfuzz.trials.trial import DefectError, Trial, check_trial, run_trial, unfit
 
@@ -38,7 +38,7 @@ class Told:
 
 
 def outcome(*answers: np.ndarray, findings: tuple[Finding, ...] = ()) -> Outcome:
-    return Outcome(tuple(Run(f"run {i}", {"y": y}) for i, y in enumerate(answers)), findings)
+    return Outcome(tuple(Run(Circumstances(f"run {i}"), {"y": y}) for i, y in enumerate(answers)), findings)
 
 
 def tried(tell, case: Case | None = None) -> Trial:  # noqa: ANN001  a function of the right answer

@@ -17,7 +17,7 @@ from kfuzz.commands.group import main
 from kfuzz.views import formats, report_file
 from kfuzz.views.format import CommandName, FileFormat, every_format, file_formats
 
-LATER = ("title", "unusable_files")
+LATER = ("title", "fault", "unusable_files")
 """Fields that reports of an earlier kfuzz lack."""
 
 

@@ -318,7 +318,8 @@ def board(clock: Clock, max_time: float | None = 60.0, max_cases: int | None = N
 
 def discovered(result: Result) -> Discovery:
     one = result.kernels[0].discoveries[0]
-    return replace(one, defect=replace(one.defect, bucket="a: special, NaN"))
+    scene = replace(one.defect.scene, kernel="a")
+    return replace(one, defect=replace(one.defect, scene=scene, bucket="a: special, NaN"))
 
 
 def test_without_a_terminal_progress_is_a_line_now_and_then(result: Result) -> None:
