@@ -147,7 +147,7 @@ def test_lanes_that_go_in_step_are_right_in_every_order(device: CpuDevice, name:
     assert "since Volta" in outcome.findings[0].message
     assert len(outcome.runs) == 4
     for run in outcome.runs:
-        assert np.array_equal(run.outputs["y"], RIGHT[name].ravel()), run.label
+        assert np.array_equal(run.outputs["y"], RIGHT[name].ravel()), run.circumstances
 
 
 def test_a_claim_that_nothing_counts_on_is_not_told(device: CpuDevice) -> None:
