@@ -18,6 +18,7 @@ from kfuzz.oracle.selfcheck import base_two as in_base_two
 from kfuzz.oracle.selfcheck.algorithms import SEQUENTIAL, TREE, total
 from kfuzz.oracle.selfcheck.number import Balls, Float32
 from kfuzz.oracle.systems import room
+from kfuzz.oracle.systems.ends import SUM_DEPTH, FloatEnds
 from kfuzz.oracle.verdict import Reason, Why
 
 ROUNDED = ExpModel(1, 0)
@@ -366,3 +367,18 @@ def test_room_for_roundings_holds_their_second_order(count: int) -> None:
     assert (1 + u) ** count - 1 <= count * u * factor
     assert (1 - count * u) ** -1 - 1 <= count * u * (1 + 2 * (factor - 1))
     assert (1 + u) ** (4 * count) - 1 > 4 * count * u * factor
+
+
+def test_a_sum_errs_by_its_depth_along_any_axis() -> None:
+    """numpy itself adds in sequence along an axis that is not contiguous, and loses more than a bound has room for."""
+    n = 100_000
+    contiguous = np.full((2, n), 0.1)
+    strided = np.full((n, 2), 0.1)
+    exact = n * Fraction(0.1)
+    for x, axis in ((contiguous, -1), (contiguous.T, -2), (strided, -2), (strided.T, -1)):
+        lo, hi = (Fraction(float(end.flat[0])) for end in FloatEnds().total(x, x, axis))
+        assert lo <= exact <= hi
+        assert hi - lo <= 4 * SUM_DEPTH * Fraction(1, 2**53) * exact
+    for x, axis in ((strided, -2), (strided.T, -1)):
+        off = abs(Fraction(float(x.sum(axis=axis)[0])) - exact) / exact
+        assert off > Fraction(1, 2**40) > SUM_DEPTH * Fraction(1, 2**53)

@@ -7,6 +7,7 @@ import numpy as np
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.rounding import DIVIDE_ROUNDINGS
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.ends import sum_pairwise
 from kfuzz.oracle.systems.room import BALL_MEAN, NO_OVERFLOW_OF_WEIGHTS, OPERATIONS_4M, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.exponential import is_recomputed
 from kfuzz.oracle.systems.rules.growth import accumulator, growth, is_mma, mma_sizes
@@ -47,7 +48,7 @@ def average(N: BandSystem, e: Quantity, v: Quantity, names: tuple[str, str]) -> 
         )
         V = np.where(odd_v, 0.0, v.lo) if np.any(odd_v) else v.lo
         middle = (lo + hi) / 2
-        s = middle.sum(axis=-1, keepdims=True)
+        s = sum_pairwise(middle)
         has_weight = np.asarray(s > 0, dtype=np.bool_)
         s = np.where(has_weight, s, 1.0)
         p, r = middle / s, np.maximum(hi - middle, middle - lo) / s * OPERATIONS_4096
@@ -107,7 +108,7 @@ def _drift(
     )
 
     def drifted(radius: Reals) -> Reals:
-        whole = radius.sum(axis=-1, keepdims=True)
+        whole = sum_pairwise(radius)
         left = 1 - whole
         ratio = np.where(
             np.asarray(p > 0, dtype=np.bool_),
@@ -115,8 +116,8 @@ def _drift(
             0.0,
         )
         lone = np.where(np.asarray(p > 0, dtype=np.bool_), 0.0, radius)
-        cauchy = root_above(N, ratio.sum(axis=-1, keepdims=True)) * root_above(N, spread)
-        cauchy = cauchy + lone @ away + lone.sum(axis=-1, keepdims=True) * np.abs(o)
+        cauchy = root_above(N, sum_pairwise(ratio)) * root_above(N, spread)
+        cauchy = cauchy + lone @ away + sum_pairwise(lone) * np.abs(o)
         plain = radius @ away + whole * np.abs(o)
         return np.where(
             np.asarray(left > 0, dtype=np.bool_),
@@ -128,7 +129,7 @@ def _drift(
         r = r + p * np.minimum(extra, 1.0) * ROUNDINGS_16384
     drift = drifted(r)
     numerator = N.E.exp_above(above.most + k * N.u) - 1
-    left = 1 - r.sum(axis=-1, keepdims=True)
+    left = 1 - sum_pairwise(r)
     weigh = (p + r) @ size_v
     size = np.where(
         np.asarray(left > 0, dtype=np.bool_), weigh / np.where(np.asarray(left > 0, dtype=np.bool_), left, 1.0), INF
@@ -142,7 +143,7 @@ def _drift(
     total = total + casts * (np.abs(o + centre) + total)
     lost = above.lost * (1 + np.abs(V).max(axis=-2, keepdims=True, initial=0.0)) + below.lost * np.abs(o + centre)
     if narrow is not None:
-        lost = lost + narrow.tiny * (e.terms.lift if e.terms is not None else 1.0) * size_v.sum(axis=-2, keepdims=True)
+        lost = lost + narrow.tiny * (e.terms.lift if e.terms is not None else 1.0) * sum_pairwise(size_v, -2)
     if is_mma(N, names[0]):  # R14: denormal factors, of weights at any scale that is no smaller
         lift, as_counted = e.terms.lift if e.terms is not None else 1.0, mma_sizes(N, size_v)
         weighs = as_numbers(~np.asarray(p + r == 0, dtype=np.bool_))

@@ -6,6 +6,7 @@ import numpy as np
 
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.systems.band_system import BandSystem
+from kfuzz.oracle.systems.ends import SUM_DEPTH, sum_pairwise
 from kfuzz.oracle.systems.room import BALL_SUM, OPERATIONS_128, OPERATIONS_4096
 from kfuzz.oracle.systems.rules.division import divide
 from kfuzz.oracle.systems.rules.opening import open_where
@@ -44,12 +45,12 @@ def moments_of(N: BandSystem, x: Quantity) -> Moments:
     spread = np.abs(points - middle).max(axis=-1, keepdims=True, initial=0.0) + wrong
     if not N.is_point(x):
         radii = np.maximum(hi - points, points - lo) * OPERATIONS_128
-        length = root_above(N, (radii * radii).sum(axis=-1, keepdims=True) * OPERATIONS_4096)
+        length = root_above(N, sum_pairwise(radii * radii) * OPERATIONS_4096)
         root = N.E.function("sqrt", least, least)[0]
         least = np.maximum(root - length, 0.0) * np.maximum(root - length, 0.0) * (2 - OPERATIONS_128)
         root = root_above(N, most) + length
         most = root * root * OPERATIONS_128
-        wrong = wrong + radii.sum(axis=-1, keepdims=True) / x.shape[-1] * OPERATIONS_4096
+        wrong = wrong + sum_pairwise(radii) / x.shape[-1] * OPERATIONS_4096
         spread = spread + 2 * radii.max(axis=-1, keepdims=True, initial=0.0)
     return Moments(middle, wrong, least, most, spread, odd)
 
@@ -57,14 +58,14 @@ def moments_of(N: BandSystem, x: Quantity) -> Moments:
 def moments_of_points(N: BandSystem, points: Reals) -> tuple[Reals, Reals, Reals, Reals]:
     """The mean and how far it may be off, sum (x - mean)^2 at least and at most, of numbers."""
     n = points.shape[-1]
-    first = points.sum(axis=-1, keepdims=True) / n
+    first = sum_pairwise(points) / n
     off = points - first
-    middle = first + off.sum(axis=-1, keepdims=True) / n
+    middle = first + sum_pairwise(off) / n
     off = points - middle
     eps = float(N.E.eps) or BALL_SUM
-    wrong = np.abs(middle) * eps + np.abs(off).max(axis=-1, keepdims=True, initial=0.0) * (8 + min(n, 80)) * eps
-    squares = (off * off).sum(axis=-1, keepdims=True)
-    rest = squares * ((min(n, 80) + 8) * 4 * eps) + n * wrong * wrong
+    wrong = np.abs(middle) * eps + np.abs(off).max(axis=-1, keepdims=True, initial=0.0) * (8 + min(n, SUM_DEPTH)) * eps
+    squares = sum_pairwise(off * off)
+    rest = squares * ((min(n, SUM_DEPTH) + 8) * 4 * eps) + n * wrong * wrong
     return middle, wrong, np.maximum(squares - rest, 0.0), squares + rest
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from kfuzz.oracle.elements import Reals
 from kfuzz.oracle.rounding import NARROW_SUMS
 from kfuzz.oracle.systems.band_system import BandSystem
-from kfuzz.oracle.systems.ends import Pair
+from kfuzz.oracle.systems.ends import Pair, sum_pairwise
 from kfuzz.oracle.systems.room import NO_OVERFLOW, OPERATIONS_4096, ROUNDINGS_16384
 from kfuzz.oracle.systems.rules.exp_total import exp_sum_of
 from kfuzz.oracle.systems.rules.growth import Growth, accumulator, growth, is_mma, mma_sizes, steps
@@ -53,7 +53,7 @@ def total_of(
         above = above + lost
         below, above, nan = _special(N, a, below, above, axis)
         size = np.maximum(np.abs(lo), np.abs(hi))
-        size = np.where(N.E.is_finite(size), size, 0.0).sum(axis=axis, keepdims=True) + lost
+        size = sum_pairwise(np.where(N.E.is_finite(size), size, 0.0), axis) + lost
         over = size >= accumulator(N, name).max * NO_OVERFLOW
     made = open_where(N, below, above, nan, over, ORDER_DECIDES, "sum", a)
     made = cast_back(N, made, grown, accumulator(N, name))
@@ -109,6 +109,6 @@ def dot_of(N: BandSystem, a: Quantity, b: Quantity, name: str, axis: int = -1) -
     A, B = (mma_sizes(N, np.maximum(np.abs(v.lo), np.abs(v.hi))) for v in (a, b))
     own = np.maximum(np.abs(lo), np.abs(hi))
     more = np.maximum(A * B - np.where(np.asarray(N.E.is_finite(own), dtype=np.bool_), own, 0.0), 0.0)
-    size = np.broadcast_to(more, products.shape).sum(axis=axis, keepdims=True)
+    size = sum_pairwise(np.broadcast_to(more, products.shape), axis)
     g = N.E.exp_above(growth(N, name, products.shape[axis], products=1).each) - 1
     return total_of(N, products, name, axis, products=1, beside=size * g * OPERATIONS_4096)
