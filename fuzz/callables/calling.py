@@ -129,7 +129,7 @@ class Caller:
                 raise MemoryError from None
             line = line_of(error, file)
             if isinstance(error, RefusedByExtensionError):
-                raise RefusedError(Refusal(str(error), line)) from None
+                raise RefusedError(Refusal(str(error), error.line or line)) from None
             if is_of_guard_all(error):
                 raise RefusedError(Refusal(f"not under --guard-all: {words_of(error)}", line)) from None
             if is_refusal(error, file):

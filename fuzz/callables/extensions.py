@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kfuzz.callables.handing import Argument, handed_over, put_back
 from kfuzz.cpu.device import CpuDevice
 from kfuzz.cpu.questions import CpuQuestion
-from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job, Outcome, Probe, Run, Step, UnsupportedError
+from kfuzz.devices import Buffer, Call, ClaimError, Finding, Job, Outcome, Probe, Refusal, Run, Step, UnsupportedError
 from kfuzz.devices.comparing import poisoned
 from kfuzz.devices.layout import OUTPUT
 from kfuzz.devices.repeats import Fault
@@ -41,7 +41,14 @@ RUNS = 2
 
 
 class RefusedByExtensionError(RuntimeError):
-    """A function threw, as one does that does not take its arguments; the callable may have another way."""
+    """A function threw, so it does not take these arguments; the callable may have another way.
+
+    `line`: where, if that is a line of the callable's own file.
+    """
+
+    def __init__(self, words: str, line: int | None = None) -> None:
+        super().__init__(words)
+        self.line = line
 
 
 @dataclass(frozen=True)
@@ -204,11 +211,17 @@ class DeviceCalls:
             )
         self.findings += [one for one in outcome.findings if one.kind not in OF_WHOLE_CALL]
         if outcome.refusal:
-            raise RefusedByExtensionError(outcome.refusal.words)
+            raise self._refusal(outcome.refusal, job.path)
         if not outcome.runs:
             raise self._end(outcome)
         chosen = outcome.runs[self._turn % len(outcome.runs)].outputs
         return {name: self._in_our_poison(array, name, outcome.runs) for name, array in chosen.items()}
+
+    def _refusal(self, refusal: Refusal, path: Path) -> RefusedByExtensionError:
+        """The exception for a refusal by a function of this file."""
+        if refusal.line is None or path == self.file:
+            return RefusedByExtensionError(refusal.words, refusal.line)
+        return RefusedByExtensionError(f"{path.name}:{refusal.line}: {refusal.words}")
 
     def _end(self, outcome: Outcome) -> Exception:
         """Why a job has no answer."""

@@ -43,7 +43,7 @@ from kfuzz.cpu.findings import Lines, Sight, describe_sights
 from kfuzz.cpu.options import Flavour
 from kfuzz.cpu.questions import CpuQuestion
 from kfuzz.cpu.scene import locate_line
-from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Run, is_host
+from kfuzz.devices import Buffer, ClaimError, Finding, Job, Outcome, Probe, Refusal, Run, is_host
 from kfuzz.devices.layout import POISONS, distances, nbytes
 from kfuzz.devices.processes import adopt_orphans
 from kfuzz.devices.vast import INT_COUNTS
@@ -209,7 +209,8 @@ class PlacedJob:
         )
         run = Run(manner.circumstances, self._outputs(), took) if fits else None
         printed = (raw.printed or b"").decode(errors="replace")
-        refusal = (raw.refusal or b"").decode(errors="replace")
+        words = (raw.refusal or b"").decode(errors="replace")
+        refusal = Refusal(words, raw.refusal_line or None) if raw.status == Status.refused else None
         return CpuRun(manner, run, tuple(found), raw.status, took, raw.block_ms / 1000, printed, refusal)
 
     @property

@@ -67,7 +67,7 @@ class CpuRun:
     block_seconds: float
     """For how long nothing in the block had come on when time was up."""
     printed: str
-    refusal: str = ""
+    refusal: Refusal | None = None
     """Why a host function did not take its arguments."""
 
 
@@ -222,7 +222,7 @@ def _too_large(job: Job) -> Outcome:
 def _refused(passes: list[CpuRun]) -> Outcome:
     """A host function that does not take its arguments has no answer to be judged; what was seen before is certain."""
     certain = [sight for one in passes for sight in one.sights if sight.doubt is None]
-    return Outcome(findings=tuple(one.finding for one in _merge(certain)), refusal=Refusal(passes[-1].refusal))
+    return Outcome(findings=tuple(one.finding for one in _merge(certain)), refusal=passes[-1].refusal)
 
 
 def _too_slow(passes: list[CpuRun]) -> Outcome:

@@ -30,7 +30,6 @@ from kfuzz.devices import (
     Outcome,
     OutOfMemory,
     Probe,
-    Refusal,
     Step,
     TogetherError,
     UnsupportedError,
@@ -119,7 +118,7 @@ class GpuCard:
                 return vast.examined(job, probe, self)
             return examined(job, probe, self, made)
         except hosting.HostRefusedError as refused:
-            return Outcome(refusal=Refusal(str(refused)))
+            return Outcome(refusal=refused.refusal)
         except Fault as fault:
             self.is_spent = True
             if job.sampling and fault.finding.kind == "hang":  # with so much to do it may only be slow

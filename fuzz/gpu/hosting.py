@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kfuzz.devices import Call, ClaimError, Entry, Finding, Job, cache, is_host
+from kfuzz.devices import Call, ClaimError, Entry, Finding, Job, Refusal, cache, is_host
 from kfuzz.devices.repeats import Returned
 from kfuzz.gpu import machine_code, nvidia
 from kfuzz.oracle.elements import BY_TORCH_NUMBER
@@ -35,7 +35,11 @@ EarlierCall = tuple[Job, Mapping[str, int]]
 
 
 class HostRefusedError(Exception):
-    """A host function did not take its arguments, in these words."""
+    """A host function did not take its arguments."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.words)
+        self.refusal = refusal
 
 
 class HostFault(Exception):  # noqa: N818  it is what a kernel did, not an error of this program
@@ -184,7 +188,7 @@ class HostLibrary:
             fault = library.kfuzz_synchronized()
         if fault:
             raise HostFault(fault.decode())
-        refusal = library.kfuzz_refusal().decode(errors="replace") if refused else ""
+        refusal = Refusal(library.kfuzz_refusal().decode(errors="replace"), library.kfuzz_refusal_line() or None)
         pending = library.kfuzz_pending()
         arrays, findings = ({}, ()) if refused else self._returned()
         if line := library.kfuzz_changed_earlier():

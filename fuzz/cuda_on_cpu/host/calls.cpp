@@ -113,7 +113,7 @@ CUDA_ON_CPU_API cudaError_t cudaPeekAtLastError() {
   return call.last_error;
 }
 
-CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why) { host_refuses(why); }
+CUDA_ON_CPU_API void cuda_on_cpu_host_refuses(const char *why, int line) { host_refuses(why, line); }
 
 CUDA_ON_CPU_API void cuda_on_cpu_host_gives(const void *data, int type, int rank, const int64_t *sizes) {
   if (run->given_count == max_given || rank > static_cast<int>(max_rank)) host_refuses("kfuzz: too many results");

@@ -202,6 +202,7 @@ struct Run {
   Launched *launched;
   uint32_t launched_capacity, launched_count, launched_now;
   const char *refusal;
+  uint32_t refusal_line;  // 0: not known
   Given *given;
   uint32_t given_count;
   // The steps before this one are earlier calls of a host function, with other arguments.

@@ -65,8 +65,8 @@ CUDA_ON_CPU_API void cuda_on_cpu_assertion_failed(const char *expression, int li
       fprintf(stderr, "assertion failed: %s\n", expression);
       abort_host(line);
     }
-    snprintf(words, sizeof words, "line %d: assertion failed: %s", line, expression);
-    host_refuses(words);
+    snprintf(words, sizeof words, "assertion failed: %s", expression);
+    host_refuses(words, line);
   }
   report(Kind::assertion, 0, static_cast<uint32_t>(line));
   cuda_on_cpu_printf("assertion failed: %s\n", expression);

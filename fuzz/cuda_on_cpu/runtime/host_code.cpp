@@ -28,9 +28,10 @@ PerProcess<Refusal> refusal;
 bool in_host() { return host_code.is_running; }
 void note_in_host(bool is) { host_code.is_running = is; }
 
-void host_refuses(const char *why) {
+void host_refuses(const char *why, int line) {
   snprintf(refusal.why, sizeof refusal.why, "%s", why);
   run->refusal = refusal.why;
+  run->refusal_line = static_cast<uint32_t>(line);
   stop_run(Status::refused);
 }
 

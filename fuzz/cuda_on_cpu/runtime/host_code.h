@@ -6,8 +6,9 @@ namespace cuda_on_cpu {
 bool in_host();
 void note_in_host(bool is);
 
-// A host function that does not accept these arguments: no defect. Nothing of its own runs after this.
-[[noreturn]] void host_refuses(const char *why);
+// A host function does not accept these arguments, on this line or, if it is 0, on an unknown one. This is not a defect.
+// None of its own code runs after this.
+[[noreturn]] void host_refuses(const char *why, int line = 0);
 [[noreturn]] void abort_host(int line);
 
 }  // namespace cuda_on_cpu

@@ -8,11 +8,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../cuda_on_cpu/host/include/cuda_on_cpu_host/refusal.h"
+
 namespace kfuzz_host {
 
 cudaError_t allocate(void **to, size_t bytes, int line);
 cudaError_t release(void *memory);
-void refuse(const char *words);
+void refuse(const char *words, int line = 0);  // 0: not known
 int run(void (*function)(void *), void *context);  // 0, or 1 where it refused
 
 template <class T>
@@ -37,10 +39,12 @@ int called(Function function) {
   auto guarded = [&] {
     try {
       function();
+    } catch (const cuda_on_cpu_host::Refusal &error) {
+      refuse(error.what(), error.line);
     } catch (const std::exception &error) {
       refuse(error.what());
     } catch (...) {
-      refuse("an exception that is no std::exception");
+      refuse("an exception that is not a std::exception");
     }
   };
   return run([](void *context) { (*static_cast<decltype(guarded) *>(context))(); }, &guarded);

@@ -39,6 +39,7 @@ std::vector<Allocation> *allocations = new std::vector<Allocation>;  // never de
 std::vector<Given> *given = new std::vector<Given>;
 uint32_t word;
 char refusal[1024];
+int refusal_line;
 bool has_refused;
 cudaError_t pending;
 jmp_buf ends;
@@ -118,7 +119,8 @@ cudaError_t release(void *memory) {
   return cudaFree(memory);
 }
 
-void refuse(const char *words) {
+void refuse(const char *words, int line = 0) {
+  refusal_line = line;
   snprintf(refusal, sizeof refusal, "%s", words);
   has_refused = true;
 }
@@ -174,6 +176,7 @@ int kfuzz_changed_earlier() {
 }
 
 const char *kfuzz_refusal() { return refusal; }
+int kfuzz_refusal_line() { return refusal_line; }
 
 // In the runtime's words, what went wrong in a kernel; null where nothing did.
 const char *kfuzz_synchronized() {

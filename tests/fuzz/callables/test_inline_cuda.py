@@ -479,8 +479,13 @@ def test_what_a_function_does_wrong_is_told_and_what_it_refuses_is_raised(
     extension: Extension, calls: DeviceCalls
 ) -> None:
     with calls.looking(Probe(check=True), 0x7FBADBAD, 0) as findings:
-        with pytest.raises(RefusedByExtensionError, match="nothing to scale"):
+        line = line_with(EXTENSION, "nothing to scale")
+        with pytest.raises(RefusedByExtensionError, match=rf"{extension.path.name}:{line}: nothing to scale"):
             extension.called("scaled", [tensor()], {}, calls)
+        calls.file = extension.path
+        with pytest.raises(RefusedByExtensionError, match=r"^nothing to scale") as refused:
+            extension.called("scaled", [tensor()], {}, calls)
+        assert refused.value.line == line
         assert findings == []
         with pytest.raises(TypeError, match="x is missing"):
             extension.called("scaled", [], {}, calls)

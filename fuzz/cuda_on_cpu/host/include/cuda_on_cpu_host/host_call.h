@@ -2,18 +2,21 @@
 #pragma once
 #include "../../../include/cuda_on_cpu/entry.h"
 #include "api.h"
+#include "refusal.h"
 
-CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_refuses(const char *why);
+CUDA_ON_CPU_IMPORT void cuda_on_cpu_host_refuses(const char *why, int line);
 
 // What a host function throws is how it refuses: nothing else of it gets out.
 #define CUDA_ON_CPU_HOST_CALL(number, name, declared, ...)         \
   static void cuda_on_cpu_host_call_##number declared {            \
     try {                                                          \
       __VA_ARGS__;                                                 \
+    } catch (const ::cuda_on_cpu_host::Refusal &error) {           \
+      cuda_on_cpu_host_refuses(error.what(), error.line);          \
     } catch (const std::exception &error) {                        \
-      cuda_on_cpu_host_refuses(error.what());                      \
+      cuda_on_cpu_host_refuses(error.what(), 0);                   \
     } catch (...) {                                                \
-      cuda_on_cpu_host_refuses("an exception that is no std::exception"); \
+      cuda_on_cpu_host_refuses("an exception that is not a std::exception", 0); \
     }                                                              \
   }                                                                \
   CUDA_ON_CPU_ENTRY(name, cuda_on_cpu_host_call_##number)

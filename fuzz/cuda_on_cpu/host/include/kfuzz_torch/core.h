@@ -7,18 +7,18 @@
 #include <memory>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "../cuda_on_cpu_host/refusal.h"
 #include "scalars.h"
 
 namespace c10 {
 
-struct Error : std::runtime_error {
-  using std::runtime_error::runtime_error;
+struct Error : cuda_on_cpu_host::Refusal {
+  using cuda_on_cpu_host::Refusal::Refusal;
   const char *what_without_backtrace() const { return what(); }
   std::string msg() const { return what(); }
 };
@@ -30,9 +30,9 @@ std::string str(const Part &...part) {
   return text.str();
 }
 
-// How a host function refuses: with its words, and the line that says them.
+// How a host function refuses: with its words, and the line of the check.
 [[noreturn]] inline void refuse(int line, const std::string &words) {
-  throw Error("line " + std::to_string(line) + ": " + (words.empty() ? "a check failed" : words));
+  throw Error(line, words.empty() ? "a check failed" : words);
 }
 
 template <class T>
